@@ -11,7 +11,8 @@ real bracket_bound(const Plant *plant, const StageAt stage, const Interval x, co
     const Interval mean = scale(0.5, add(x, y)), middle = scale(0.5, add(point(mid_x), point(mid_y)));
     const Jet lost = loss_jet(plant, stage, mean), lost_here = loss_jet(plant, stage, middle);
     Interval release = release_of(stage, subtract(y, x), lost.value);
-    if (release.high < LOW(stage->least) || release.low > HIGH(stage->most)) return -INFINITY;
+    const real most = y.high < LOW(stage->dead) ? HIGH(stage->at_rest) : HIGH(stage->most);
+    if (release.high < LOW(stage->least) || release.low > most) return -INFINITY;
     const Interval here = release_of(stage, subtract(point(mid_y), point(mid_x)), lost_here.value);
     const Geometry box = geometry(half_x, half_y, reciprocal(GIVEN(stage->per_flow)), lost_here, lost);
     const Slopes rising = {NOUGHT, ONE, NOUGHT, NOUGHT, NOUGHT};

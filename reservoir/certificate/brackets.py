@@ -43,7 +43,8 @@ def bracket_bound(
     mean, middle = scale(0.5, add(x, y)), scale(0.5, add((mid_x, mid_x), (mid_y, mid_y)))
     lost, lost_here = loss_jet(stages, step, mean), loss_jet(stages, step, middle)
     release = release_of(stages, step, subtract(y, x), lost[0])
-    if release[1] < stages.least[step] or release[0] > stages.most[step]:
+    most = stages.at_rest[step] if y[1] < stages.dead else stages.most[step]
+    if release[1] < stages.least[step] or release[0] > most:
         return -_INFINITY
     here = release_of(stages, step, subtract((mid_y, mid_y), (mid_x, mid_x)), lost_here[0])
     per_volume = reciprocal((stages.per_flow[step], stages.per_flow[step]))

@@ -33,10 +33,14 @@ class Stages(NamedTuple):
         Less the withdrawal, m3/s.
     least, most : ndarray
         Bounds of the release with their tolerance, m3/s.
+    at_rest : ndarray
+        Draft that takes nothing of the lake, with its tolerance: those that end below dead storage, m3/s.
     spare : ndarray
         By how much more than the draft the release may be: the shortage that counts as none, m3/s.
     power_lower : ndarray
         Lowest power with its tolerance, MW; below 0 where none is demanded.
+    dead : float
+        Dead storage, hm3.
     has_losses : bool
     area, seepage : CompiledCurve
     operating_storage : float
@@ -49,6 +53,7 @@ class Stages(NamedTuple):
     inflow: FloatArray
     least: FloatArray
     most: FloatArray
+    at_rest: FloatArray
     spare: FloatArray
     power_lower: FloatArray
     evaporation: FloatArray
@@ -61,6 +66,7 @@ class Stages(NamedTuple):
     power_cost_most: FloatArray
     supply_target: FloatArray
     supply_cost_squared: FloatArray
+    dead: float
     has_losses: bool
     area: CompiledCurve
     seepage: CompiledCurve
@@ -87,8 +93,10 @@ def stages_of(limits: Limits) -> Stages:
         inflow=np.array(limits.net_inflow_m3s, np.float64),
         least=np.array(limits.release_lower_m3s, np.float64) - allowed - spare,
         most=most + allowed,
+        at_rest=allowed + np.array(limits.net_inflow_m3s - limits.inflow_m3s, np.float64),
         spare=spare,
         power_lower=power_lower,
+        dead=float(limits.dead_hm3),
         evaporation=evaporation,
         plant_factor=factor,
         **terms,

@@ -51,7 +51,7 @@ def fill_values(
         for state in range(states):
             storage = grid[step, state]
             lowest, highest = reachable_ends(year, step, storage, rounding)
-            lowest, highest = max(lowest, row[low]), min(highest, row[high])
+            lowest, highest = max(lowest, row[low], min(year.dead, highest)), min(highest, row[high])
             if lowest <= highest:
                 values[step, state] = best_value(plant, year, step, storage, lowest, highest, penalty, row, later)
             else:

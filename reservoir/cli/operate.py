@@ -261,6 +261,10 @@ def _show(
         screen.print(f"{title:<18}{text}", soft_wrap=True)
     if assumed:
         screen.print(f"[yellow]Not given, mean of the fitted years used: {', '.join(assumed)}[/]", soft_wrap=True)
+    if advice.missing_m3s:
+        least, missing = advice.missing_m3s + advice.release_m3s, units.written(advice.missing_m3s, "m3s")
+        why = f"of the minimum release of {units.written(least, 'm3s')}: there is no more water above dead storage."
+        screen.print(f"[bold red]{missing} are missing {why}[/]", soft_wrap=True)
     if not advice.within_bounds:
         screen.print("[bold red]No permitted release satisfies the storage limits of this month.[/]", soft_wrap=True)
 

@@ -92,6 +92,7 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
     from rich.markup import escape
 
     from reservoir.cli.console import console
+    from reservoir.rules.evaluation.shortfalls import DEMANDS
 
     screen, score, labels = console(), run.score, run.inflow.labels
     years = f"{len(labels)} years, {labels[0]} to {labels[-1]}" if len(labels) > 1 else f"1 year, {labels[0]}"
@@ -129,7 +130,7 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
         rows.insert(1, ("Energy", f"{quantity(score.mean_energy_gwh)} GWh a year"))
     if score.months_unmet:
         months = counted(score.months_unmet, "month")
-        rows.append(("Demands", f"the demanded withdrawal or minimum power is missed in {months}"))
+        rows.append(("Demands", f"{DEMANDS} is missed in {months}"))
     for title, text in rows:
         screen.print(f"{title:<12}{text}", soft_wrap=True)
     for sentence in run.shortfalls(units):

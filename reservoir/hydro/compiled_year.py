@@ -23,7 +23,7 @@ from reservoir.hydro.conditions import (
 from reservoir.hydro.elementwise import RealArray, clip, mean
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.plant import Plant
-from reservoir.hydro.step import enforce_limits, power_at, relative_violation, steered
+from reservoir.hydro.step import enforce_limits, power_at, relative_violation, steered, unmet_minimum
 
 #: Loops over more steps than this are compiled as loops.
 MOST_UNROLLED = 40
@@ -34,12 +34,13 @@ class YearArrays(NamedTuple):
 
     ``reach_lower`` and ``reach_upper`` are the reachable bounds of eq. 16-17. In a cyclic year they hold for an open
     end, and the bounds for a given start are ``clip(start - drift_lower, reach_lower, reach_upper)`` and likewise
-    with ``drift_upper``. ``capacity`` is the largest storage. ``conditions`` are `YearConditions` or nothing: with
-    them ``inflow`` is less the withdrawal demanded, and ``release_lower`` is the least draft. ``terms`` are `StepTerms`
-    of arrays, or nothing where the objective is energy. ``unrolled`` is a tuple of so many zeros: unlike an array's,
-    its length is known when code is compiled, so that loops over steps become vector instructions (see `steps_in`). It
-    is empty where there are more than `MOST_UNROLLED` steps, and in float64: dynamic programming and certificates gain
-    nothing by it, and would be compiled again for every number of steps.
+    with ``drift_upper``. ``capacity`` is the largest storage, ``dead`` the one below which nothing can be released, and
+    ``per_missing`` the relative violation of a hm3 that is missing of the least release. ``conditions`` are
+    `YearConditions` or nothing: with them ``inflow`` is less the withdrawal demanded, ``release_lower`` is the least
+    draft. ``terms`` are `StepTerms` of arrays, or nothing where the objective is energy. ``unrolled`` is a tuple of so
+    many zeros: unlike an array's, its length is known when code is compiled, so that loops over steps become vector
+    instructions (see `steps_in`). It is empty where there are more than `MOST_UNROLLED` steps, and in float64: dynamic
+    programming and certificates gain nothing by it, and would be compiled again for every number of steps.
     """
 
     inflow: Any
@@ -54,6 +55,8 @@ class YearArrays(NamedTuple):
     drift_upper: Any
     start: Any
     capacity: Any
+    dead: Any
+    per_missing: Any
     conditions: Any
     terms: Any
     cyclic: bool
@@ -115,6 +118,14 @@ def violation_at(year: YearArrays, step: int, storage: float, start: float) -> f
 
 
 @inlined
+def missing_at(year: YearArrays, step: int, draft: float) -> float:
+    """Violation of the least release of a step, relative to the largest of the year."""
+    per_missing = year.per_missing * year.hm3_per_m3s[step]
+    violation: float = unmet_minimum(draft, year.release_lower[step], per_missing)
+    return violation
+
+
+@inlined
 def follow(year: YearArrays, wanted: RealArray, drafts: RealArray, storages: RealArray) -> float:
     """Run a year from ``storages[0]`` with the drafts wanted, repaired; fills `drafts` and `storages`.
 
@@ -130,10 +141,11 @@ def follow(year: YearArrays, wanted: RealArray, drafts: RealArray, storages: Rea
         bounds = year.release_lower[step], year.release_upper[step]
         asked = ramped(conditions, wanted[step], before) if step > 0 else wanted[step]
         drafts[step], storage = enforce_limits(
-            storage, asked, year.inflow[step], year.hm3_per_m3s[step], reach, bounds, conditions
+            storage, asked, year.inflow[step], year.hm3_per_m3s[step], reach, bounds, year.dead, conditions
         )
         storages[step + 1] = storage
         violation += violation_at(year, step, storage, start)
+        violation += missing_at(year, step, drafts[step])
         release = released(conditions, drafts[step], year.release_lower[step])
         violation += unmet(conditions, drafts[step], release, before if step > 0 else release)
         before = release

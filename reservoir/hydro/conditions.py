@@ -5,7 +5,7 @@ storage for the turbines and the change of release between steps. Each function 
 have none of these (`NO_CONDITIONS`), which costs compiled code nothing (`jit`).
 
 Volumes in hm3, flows in m3/s. A *draft* is a release that may be less than the least: by what it is less, the
-withdrawal is cut (a shortage).
+withdrawal is cut (a shortage), and where all of that is cut, the release (`step.there_is`).
 """
 
 from __future__ import annotations
@@ -227,8 +227,11 @@ def demanded(conditions: Any) -> Numbers | float:
 
 @none_without(lambda conditions, draft, least_draft: draft)
 def released(conditions: Any, draft: Numbers, least_draft: Numbers | float) -> Numbers:
-    """Release of a draft: not less than the least release, which is the least draft and the withdrawal."""
-    release: Numbers = greater(draft, least_draft + conditions.withdrawal)
+    """Release of a draft: not less than the least release, which is the least draft and the withdrawal.
+
+    Of a draft that is less than the least (`step.there_is`) no withdrawal is left, and the release is what there is.
+    """
+    release: Numbers = greater(draft, lesser(draft, least_draft) + conditions.withdrawal)
     return release
 
 
@@ -239,7 +242,7 @@ def ramped(conditions: Any, draft: Numbers, before: Numbers) -> Numbers:
     return held
 
 
-def _not_kept(missed: Any) -> Any:
+def not_kept(missed: Any) -> Any:
     """The part that a demand is missed by; 0 where it is kept."""
     return choose(missed > _KEPT, missed, missed - missed)
 
@@ -249,7 +252,7 @@ def unmet(conditions: Any, draft: Any, release: Any, before: Any) -> Any:
     """Relative violation of the withdrawal and of the change of release."""
     beyond = greater((release - before) / conditions.ramp_up - _ONE, (before - release) / conditions.ramp_down - _ONE)
     short = (release - draft) * conditions.per_shortage
-    return _not_kept(short) + _not_kept(beyond)
+    return not_kept(short) + not_kept(beyond)
 
 
 @none_without(lambda conditions, power: ZERO)
@@ -257,4 +260,4 @@ def unmet_power(conditions: Any, power: Any) -> Any:
     """Relative violation of the lowest power."""
     lowest: Any = conditions.power_lower
     short = (lowest - power) / choose(lowest > 0, lowest, _ONE)
-    return _not_kept(short)
+    return not_kept(short)

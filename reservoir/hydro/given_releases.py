@@ -19,6 +19,8 @@ FloatArray = NDArray[np.float64]
 def without_foresight(limits: Limits, starts_hm3: FloatArray) -> YearArrays:
     """Years from given starts; no storage is steered towards what later months will need, which nobody knows.
 
+    Nor is it a violation where losses take the lake below dead storage (`step.there_is`).
+
     Parameters
     ----------
     limits : Limits
@@ -26,7 +28,11 @@ def without_foresight(limits: Limits, starts_hm3: FloatArray) -> YearArrays:
     """
     bounds = np.stack([starts_hm3, starts_hm3], axis=-1)
     years = replace(limits, initial_storage_hm3=starts_hm3, start_bounds_hm3=bounds).arrays()
-    return years._replace(reach_lower=years.storage_lower, reach_upper=years.storage_upper)
+    reach = {"reach_lower": years.storage_lower, "reach_upper": years.storage_upper}
+    sinks = years.storage_lower == years.dead[..., np.newaxis]
+    return years._replace(
+        **reach, storage_lower=np.where(sinks, np.minimum(years.dead[..., np.newaxis], 0.0), years.storage_lower)
+    )
 
 
 def callable_curves(limits: Limits) -> YearArrays:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import Limits, later_sum, satisfiable
+from reservoir.hydro.limits import Limits, later_sum, reaching_down, satisfiable
 from reservoir.hydro.record_conditions import conditions_of
 from reservoir.hydro.record_terms import terms_of
 from reservoir.hydro.reservoir import Reservoir
@@ -51,7 +51,9 @@ def _with_ends(reservoir: Reservoir, limits: Limits) -> Limits:
     if reservoir.year_end is YearEnd.FIXED:
         limits.storage_lower_hm3[:, -1] = limits.storage_upper_hm3[:, -1] = reservoir.final_storage_hm3
     initial = np.full(len(limits), start)
-    return replace(limits, initial_storage_hm3=initial, start_bounds_hm3=np.column_stack([initial, initial]))
+    return reaching_down(
+        replace(limits, initial_storage_hm3=initial, start_bounds_hm3=np.column_stack([initial, initial]))
+    )
 
 
 def open_limits(reservoir: Reservoir, inflow: Inflow) -> Limits:
@@ -68,7 +70,8 @@ def open_limits(reservoir: Reservoir, inflow: Inflow) -> Limits:
     starts = np.column_stack([lower[:, -1], upper[:, -1]])
     of_flow = inflow.flow_m3s, inflow.calendar.hm3_per_m3s, lowest, highest
     further = conditions_of(reservoir, inflow), terms_of(reservoir, inflow)
-    return Limits(*of_flow, lower, upper, None, starts, *further)
+    dead = np.full(len(starts), reservoir.storage_lower_hm3.min())
+    return Limits(*of_flow, lower, upper, None, starts, dead, *further)
 
 
 def _with_good_starts(years: Limits) -> Limits:

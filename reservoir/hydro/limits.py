@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.compiled_year import MOST_UNROLLED, YearArrays
 from reservoir.hydro.conditions import NO_CONDITIONS
-from reservoir.hydro.reach import draw_in, follow_corridor
+from reservoir.hydro.reach import draw_in, follow_corridor, left_by_losses
 from reservoir.hydro.record_conditions import RecordConditions, stacked
 from reservoir.hydro.record_terms import RecordTerms, stacked_terms
 from reservoir.hydro.step import volume_gained
@@ -48,6 +48,8 @@ class Limits:
         Storage at the start; None of cyclic years, where it is chosen within `start_bounds_hm3`.
     start_bounds_hm3 : ndarray, shape (years, 2)
         Between which the start may be chosen; both the initial storage where that is fixed.
+    dead_hm3 : ndarray, shape (years,)
+        Storage below which no water can be released: the lowest bound that the reservoir has.
     conditions : RecordConditions or None
         Losses of the lake and demands on the plant, if there are any.
     terms : RecordTerms or None
@@ -62,6 +64,7 @@ class Limits:
     storage_upper_hm3: FloatArray
     initial_storage_hm3: FloatArray | None
     start_bounds_hm3: FloatArray
+    dead_hm3: FloatArray
     conditions: RecordConditions | None = None
     terms: RecordTerms | None = None
 
@@ -134,6 +137,11 @@ class Limits:
         least = volume_gained(self.net_inflow_m3s, self.release_upper_m3s, self.hm3_per_m3s)
         return most, least
 
+    @property
+    def gain_at_rest_hm3(self) -> FloatArray:
+        """Storage gained in each step if nothing is released or withdrawn, before evaporation and seepage."""
+        return np.asarray(volume_gained(self.inflow_m3s, 0.0, self.hm3_per_m3s))
+
     def arrays(
         self, margin: float = EXACT_MARGIN, dtype: type = np.float64, lake: tuple[Any, Any] | None = None
     ) -> YearArrays:
@@ -162,7 +170,10 @@ class Limits:
         )
         start = np.zeros(self.inflow_m3s.shape[:-1]) if self.initial_storage_hm3 is None else self.initial_storage_hm3
         # A copy, since compiled code knows arrays that can be written to; [()] makes a number of an array of none.
-        rows: list[Any] = [np.array(each, dtype, order="C")[()] for each in (*per_step, start, self.capacity_hm3)]
+        least_hm3 = (self.release_lower_m3s * self.hm3_per_m3s).max(axis=-1)
+        per_missing = np.divide(1.0, least_hm3, out=np.zeros_like(least_hm3), where=least_hm3 > 0)
+        numbers = start, self.capacity_hm3, self.dead_hm3, per_missing
+        rows: list[Any] = [np.array(each, dtype, order="C")[()] for each in (*per_step, *numbers)]
         conditions = (
             ()
             if self.conditions is None
@@ -176,19 +187,24 @@ class Limits:
     def joined(self, years: int) -> Limits:
         """Consecutive horizons joined, so many at a time; they divide the number of horizons."""
         shape = len(self) // years, years * self.steps
-        per_step = set(_ARRAYS) - {"initial_storage_hm3", "start_bounds_hm3"}
+        per_step = set(_ARRAYS) - set(OF_HORIZON)
         return replace(
             self,
             **{name: getattr(self, name).reshape(shape) for name in per_step},
             initial_storage_hm3=None if self.initial_storage_hm3 is None else self.initial_storage_hm3[::years],
             start_bounds_hm3=self.start_bounds_hm3[::years],
+            dead_hm3=self.dead_hm3[::years],
             conditions=None if self.conditions is None else self.conditions.reshaped(*shape),
             terms=None if self.terms is None else self.terms.reshaped(*shape),
         )
 
 
+#: A storage beyond a bound by less than this part of the largest is so by rounding.
+_SLACK = 1e-9
 #: The fields of `Limits` that are arrays.
 _ARRAYS = tuple(field.name for field in fields(Limits) if field.name not in ("conditions", "terms"))
+#: Those that have no axis of steps.
+OF_HORIZON = ("initial_storage_hm3", "start_bounds_hm3", "dead_hm3")
 
 
 def reachable_storage(limits: Limits, slack_hm3: float | FloatArray = 0.0) -> tuple[FloatArray, FloatArray]:
@@ -208,26 +224,39 @@ def reachable_storage(limits: Limits, slack_hm3: float | FloatArray = 0.0) -> tu
     """
     lower, upper = (np.array(bound, order="C") for bound in (limits.storage_lower_hm3, limits.storage_upper_hm3))
     gains = _drawn_in(limits.gains_hm3(), slack_hm3)
-    draw_in(*_as_years(limits, *gains, lower, upper))
+    draw_in(*_as_years(limits, *gains, lower, upper), *_of_minimum(limits, limits.dead_hm3))
     return lower, upper
 
 
 def corridor(limits: Limits) -> tuple[FloatArray, FloatArray]:
     """Storages that can be reached from the start and from which the year can be completed.
 
-    Where no storage within the bounds can be reached, the reachable one nearest to them stands alone.
+    Where no storage within the bounds can be reached, the reachable one nearest to them stands alone. Where there is
+    too little water to stay above dead storage, they reach down to what losses alone leave.
 
     Returns
     -------
     lower, upper : ndarray, shape (years, steps + 1)
         From the start of the first step to the end of the last.
     """
+    return _followed(limits, limits.gain_at_rest_hm3)[:2]
+
+
+def _followed(limits: Limits, gain_at_rest_hm3: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The corridor, and what is missing of the least drafts whatever was done before, hm3, shape (years, steps)."""
     lower, upper = (np.empty((*limits.inflow_m3s.shape[:-1], limits.steps + 1)) for _ in range(2))
     lower[..., 0], upper[..., 0] = limits.start_bounds_hm3[..., 0], limits.start_bounds_hm3[..., 1]
+    missing = np.zeros_like(limits.inflow_m3s)
     rows: list[Any] = [*_as_years(limits, *limits.gains_hm3(), *reachable_storage(limits))]
-    rows += [each.reshape(-1, limits.steps + 1) for each in (lower, upper)]
+    rows += [gain_at_rest_hm3.reshape(-1, limits.steps), np.reshape(limits.dead_hm3, -1)]
+    rows += [each.reshape(-1, each.shape[-1]) for each in (lower, upper, missing)]
     follow_corridor(*rows)
-    return lower, upper
+    return lower, upper, missing
+
+
+def _of_minimum(limits: Limits, dead_hm3: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Least releases and dead storage as `draw_in` reads them."""
+    return limits.release_lower_m3s.reshape(-1, limits.steps), np.array(dead_hm3, np.float64).reshape(-1)
 
 
 def _as_years(limits: Limits, *rows: FloatArray) -> tuple[Any, ...]:
@@ -247,10 +276,30 @@ def satisfiable(limits: Limits) -> NDArray[np.bool_]:
     """
     # Of a cyclic year the middle start: the interval holds good starts only, if there are any.
     fixed = limits.starting_at(limits.start_bounds_hm3.sum(axis=-1) / 2)
-    lower, upper = corridor(fixed.delivering())
-    slack = 1e-9 * limits.capacity_hm3[..., np.newaxis]
-    kept = (lower[..., 1:] >= fixed.storage_lower_hm3 - slack) & (upper[..., 1:] <= fixed.storage_upper_hm3 + slack)
-    return np.asarray(np.all(kept, axis=-1))
+    lower, upper, missing = _followed(fixed.delivering(), fixed.gain_at_rest_hm3)
+    slack = _SLACK * fixed.capacity_hm3[..., np.newaxis]
+    kept = (upper[..., 1:] >= fixed.storage_lower_hm3 - slack) & (lower[..., 1:] <= fixed.storage_upper_hm3 + slack)
+    return np.asarray(np.all(kept & (missing <= slack), axis=-1))
+
+
+def reaching_down(limits: Limits) -> Limits:
+    """Let years from a start end steps below dead storage in which losses take the lake there whatever is done.
+
+    That is no violation of any decision, as far as losses alone take a lake that was down to dead storage before.
+    """
+    if limits.conditions is None:
+        return limits
+    _, upper, _ = _followed(limits, limits.gain_at_rest_hm3)
+    sunk = np.flatnonzero(upper.min(axis=-1) < limits.dead_hm3 - _SLACK * limits.capacity_hm3)
+    if not sunk.size:
+        return limits
+    years, lower = limits[sunk], limits.storage_lower_hm3.copy()
+    left, dead = np.empty(years.inflow_m3s.shape), years.dead_hm3
+    rows: tuple[Any, ...] = _as_years(years, years.gain_at_rest_hm3)
+    left_by_losses(np.array(years.initial_storage_hm3), *rows, np.array(dead), left)
+    ends = years.storage_lower_hm3
+    lower[sunk] = np.where(ends == dead[:, np.newaxis], left, ends)
+    return replace(limits, storage_lower_hm3=lower)
 
 
 def _drawn_in(gains_hm3: tuple[FloatArray, FloatArray], slack_hm3: float | FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -290,7 +339,7 @@ def _drift(limits: Limits, slack_hm3: FloatArray) -> _Drift:
         before = tuple(np.full_like(gains[0], bound) for bound in (-np.inf, np.inf))
         for each in before:
             each[..., -1] = ends
-        draw_in(*_as_years(limits, *gains, *before))
+        draw_in(*_as_years(limits, *gains, *before), *_of_minimum(limits, np.full_like(limits.dead_hm3, -np.inf)))
         found.append(before)
     below, above = found
     width = 2 * spread[..., np.newaxis]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.benefit import stage_benefit, terms_at
 from reservoir.hydro.blocks import in_blocks
-from reservoir.hydro.compiled_year import YearArrays, follow, some_years, violation_at
+from reservoir.hydro.compiled_year import YearArrays, follow, missing_at, some_years, violation_at
 from reservoir.hydro.conditions import (
     conditions_at,
     conditions_of_year,
@@ -26,7 +26,7 @@ from reservoir.hydro.conditions import (
 from reservoir.hydro.elementwise import curve_value, mean
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
-from reservoir.hydro.step import head_at, power_of, turbined_at
+from reservoir.hydro.step import head_at, power_of, turbined_at, volume_gained
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 
 FloatArray = NDArray[np.float64]
@@ -38,7 +38,8 @@ class Operation:
 
     ``storage_hm3`` has shape (years, steps + 1): the start and the end of each step. ``violation`` is relative (eq.
     20), that of shortages, of the lowest power and of the change of release included; without ``has_conditions`` there
-    are none of these, and no losses. ``stage_benefit`` is in the unit of the objective: the energy, if it is that.
+    are no losses, and no shortage but ``missing_m3s``, by which a release is less than its least because there was no
+    more water. ``stage_benefit`` is in the unit of the objective: the energy, if it is that.
     ``operation[i]`` is one year: the same without the axis of years.
     """
 
@@ -57,6 +58,7 @@ class Operation:
     seepage_hm3: FloatArray
     withdrawal_m3s: FloatArray
     shortage_m3s: FloatArray
+    missing_m3s: FloatArray
     has_conditions: bool = False
 
     def __len__(self) -> int:
@@ -142,8 +144,12 @@ def operate(
     storages[:, 0] = years.start if start_hm3 is None else start_hm3
     columns = np.zeros((_COLUMNS if years.conditions else _PLAIN_COLUMNS, count, steps))
     in_blocks(partial(_operate, plant, years, wanted, drafts, storages, columns), count)
+    for array in (drafts, columns):
+        array += 0.0  # no zero has a sign
     energy = columns[5] * years.hm3_per_m3s * GWH_PER_MW_VOLUME
-    for array in (drafts, storages, columns, energy):
+    missing = np.asarray(years.release_lower) - drafts
+    missing[missing <= _ROUNDING * np.asarray(years.release_upper)] = 0.0
+    for array in (drafts, storages, columns, energy, missing):
         array.setflags(write=False)
     turbined, level, mean_level, tailrace, head, power, violation, *others = columns
     none = np.broadcast_to(0.0, drafts.shape)
@@ -166,10 +172,13 @@ def operate(
         seepage_hm3=seepage,
         withdrawal_m3s=withdrawal,
         shortage_m3s=shortage,
+        missing_m3s=missing,
         has_conditions=bool(years.conditions),
     )
 
 
+#: A release is missing less than this part of the most by rounding.
+_ROUNDING = 1e-9
 #: What a step comes to besides draft, storage and energy: without conditions, and with them.
 _PLAIN_COLUMNS, _COLUMNS = 7, 12
 
@@ -206,6 +215,8 @@ def year_at(years: YearArrays, index: int) -> YearArrays:
         years.drift_upper[index],
         years.start[index],
         years.capacity[index],
+        years.dead[index],
+        years.per_missing[index],
         conditions_of_year(years.conditions, index),
         terms_at(years.terms, index),
         years.cyclic,
@@ -240,13 +251,18 @@ def _operate_year(
         columns[5, step] = power
         columns[6, step] = (
             violation_at(year, step, storages[step + 1], start)
+            + missing_at(year, step, drafts[step])
             + unmet(conditions, drafts[step], release, before if step > 0 else release)
             + unmet_power(conditions, power)
         )
         before = release
         if len(columns) > _PLAIN_COLUMNS:
-            losses = step_losses(conditions, mean_storage, year.hm3_per_m3s[step])
+            evaporated, seeped = step_losses(conditions, mean_storage, year.hm3_per_m3s[step])
+            if storages[step + 1] <= 0.0 < evaporated + seeped:  # of an empty lake no more is lost than there was
+                gained = volume_gained(year.inflow[step], drafts[step], year.hm3_per_m3s[step])
+                lost = (storages[step] + gained - storages[step + 1]) / (evaporated + seeped)
+                evaporated, seeped = evaporated * lost, seeped * lost
             columns[7, step] = release
-            columns[8, step], columns[9, step] = losses
+            columns[8, step], columns[9, step] = evaporated, seeped
             columns[11, step] = release - drafts[step]
             columns[10, step] = demanded(conditions) - columns[11, step]

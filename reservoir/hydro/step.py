@@ -13,12 +13,14 @@ from typing import Any
 from reservoir.hydro.conditions import (
     NO_CONDITIONS,
     available,
+    demanded,
     end_after_losses,
     loss_volume,
+    not_kept,
     start_before_losses,
     while_operating,
 )
-from reservoir.hydro.elementwise import Numbers, choose, clip, curve_value, greater, lesser, mean
+from reservoir.hydro.elementwise import Numbers, choose, clip, curve_value, every, greater, lesser, mean
 from reservoir.hydro.plant import Plant
 
 #: A release moved by less than this part of its largest bound was not repaired, only rounded.
@@ -117,11 +119,46 @@ def limited(
     inflow: Numbers,
     hm3_per_m3s: Numbers | float,
     releases: tuple[Numbers | float, Numbers | float],
+    dead: Numbers | float,
     conditions: Any = NO_CONDITIONS,
 ) -> tuple[Numbers, Numbers]:
-    """A release that leads to a target, brought within its bounds, and the storage that it then leads to (eq. 19)."""
+    """A release that leads to a target, brought within its bounds, and the storage that it then leads to (eq. 19).
+
+    Of water that is not there nothing is released, whatever its bounds are (`there_is`).
+    """
     kept = clip(release, releases[0], releases[1])
-    return kept, choose(kept != release, storage_after(storage, inflow, kept, hm3_per_m3s, conditions), target)
+    end = choose(kept != release, storage_after(storage, inflow, kept, hm3_per_m3s, conditions), target)
+    return there_is(storage, kept, end, inflow, hm3_per_m3s, dead, conditions)
+
+
+def there_is(
+    storage: Numbers,
+    draft: Numbers,
+    end: Numbers,
+    inflow: Numbers,
+    hm3_per_m3s: Numbers | float,
+    dead: Numbers | float,
+    conditions: Any = NO_CONDITIONS,
+) -> tuple[Numbers, Numbers]:
+    """A draft and the storage that it leads to, cut to the water that is there.
+
+    That is what lies above dead storage, and what flows in less the losses of the step. Below dead storage only losses
+    go, and never more than there is.
+    """
+    if every(end >= dead):
+        return draft, end
+    nothing = storage - storage - demanded(conditions)
+    most = release_to_reach(storage, dead, inflow, hm3_per_m3s, conditions)
+    at_rest = greater(storage_after(storage, inflow, nothing, hm3_per_m3s, conditions), storage - storage)
+    short = end < dead
+    cut, left = clip(most, nothing, draft), choose(most > nothing, dead, at_rest)
+    return choose(short, cut, draft), choose(short, left, end)
+
+
+def unmet_minimum(draft: Numbers, least_draft: Numbers | float, per_missing: Numbers | float) -> Numbers:
+    """Relative violation of the least release by a draft that was cut below its least (`there_is`)."""
+    missed: Numbers = not_kept((least_draft - draft) * per_missing)
+    return missed
 
 
 def enforce_limits(
@@ -131,16 +168,18 @@ def enforce_limits(
     hm3_per_m3s: Numbers | float,
     storages: tuple[Numbers | float, Numbers | float],
     releases: tuple[Numbers | float, Numbers | float],
+    dead: Numbers | float,
     conditions: Any = NO_CONDITIONS,
 ) -> tuple[Numbers, Numbers]:
     """Release of a step and the storage at its end, whatever is wanted (eq. 18-19).
 
-    The end is brought between two storages as far as the bounds of the release allow. The deviation is made up by the
+    The end is brought between two storages as far as the bounds of the release, and the water above `dead` storage,
+    allow. The deviation is made up by the
     release, in flow units: the printed eq. 19 leaves the division out of its last line. Where there is no time for a
     division, `steered` and `limited` are called with a product between them.
     """
     target, excess = steered(storage, wanted, inflow, hm3_per_m3s, storages, conditions)
-    return limited(storage, wanted + excess / hm3_per_m3s, target, inflow, hm3_per_m3s, releases, conditions)
+    return limited(storage, wanted + excess / hm3_per_m3s, target, inflow, hm3_per_m3s, releases, dead, conditions)
 
 
 def relative_violation(

@@ -7,11 +7,10 @@ from dataclasses import fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.limits import FloatArray, Limits
+from reservoir.hydro.limits import OF_HORIZON, FloatArray, Limits
 
-#: What `Limits` has once a horizon, and what is no array; all else it has once a step.
-_OF_HORIZON = ("initial_storage_hm3", "start_bounds_hm3", "conditions", "terms")
-PER_STEP = tuple(each.name for each in fields(Limits) if each.name not in _OF_HORIZON)
+#: What `Limits` has once a step: neither once a horizon, nor what is no array.
+PER_STEP = tuple(each.name for each in fields(Limits) if each.name not in (*OF_HORIZON, "conditions", "terms"))
 
 
 def window_limits(
@@ -62,6 +61,7 @@ def window_limits(
         **columns,
         initial_storage_hm3=starts,
         start_bounds_hm3=np.column_stack([starts, starts]),
+        dead_hm3=horizons.dead_hm3[horizon],
         conditions=conditions,
         terms=None if horizons.terms is None else horizons.terms[rows, steps],
     )

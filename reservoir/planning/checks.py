@@ -22,6 +22,7 @@ from reservoir.planning.gap_limits import YEAR_GAP as YEAR_GAP
 from reservoir.planning.gap_limits import gap_limits
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
+from reservoir.planning.sentences import has_demands
 from reservoir.planning.solution_numbers import relative_gap
 from reservoir.planning.solver_choice import REFERENCE_SOLVERS
 from reservoir.solvers import Solutions
@@ -155,7 +156,7 @@ def _limit_checks(plan: Plan) -> list[Check]:
 
 
 def _limits_of(plan: Plan) -> str:
-    return "limits and demands not kept" if plan.operation.has_conditions else "storage outside its limits"
+    return "limits and demands not kept" if has_demands(plan) else "storage outside its limits"
 
 
 def gap_checks(
@@ -221,7 +222,8 @@ def balance_residual(operation: Operation, inflow: Inflow) -> float:
 
 
 def release_excess(operation: Operation, reservoir: Reservoir) -> float:
-    """How far any release is outside its bounds, m3/s."""
+    """How far any release is outside its bounds, m3/s, but for a least release that there is no water for."""
     release = operation.release_m3s
     lower, upper = (np.resize(bound, release.shape[-1]) for bound in reservoir.release_bounds_m3s)
+    lower = lower - operation.missing_m3s  # of water that is not there
     return float(np.maximum(lower - release, release - upper).clip(min=0).max())

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
-from reservoir.planning.schedule import CONDITION_COLUMNS
+from reservoir.planning.schedule import CONDITION_COLUMNS, MISSING
 
 if TYPE_CHECKING:  # it imports what compiles, which takes long
     from reservoir.hydro.objective import Operation
@@ -37,6 +37,7 @@ _MEANINGS = {
     "seepage_hm3": ("hm3", "seepage of the step"),
     "withdrawal_m3s": ("m3 s-1", "mean flow withdrawn in the step"),
     "shortage_m3s": ("m3 s-1", "mean flow of the demand that was not withdrawn"),
+    "missing_m3s": ("m3 s-1", "mean flow that is missing of the minimum release, for want of water"),
     "water_value_gwh_per_hm3": ("GWh hm-3", "value of one hm3 more at the end of the step"),
     "annual_energy_gwh": ("GWh", "energy of the year"),
     "annual_violation": ("1", "sum of the violations of the year's steps"),
@@ -96,6 +97,7 @@ def dataset_of(
     calendar = inflow.calendar
     years, shape = _leading(inflow)
     names = (*_BY_STEP, "violation", *(CONDITION_COLUMNS if operation.has_conditions else ()))
+    names += (MISSING,) if operation.missing_m3s.any() else ()
     columns = {name: getattr(operation, name) for name in names}
     columns = {"inflow_m3s": inflow.flow_m3s, **columns, **by_step}
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # it imports what compiles, which takes long
 #: Columns of reservoirs with losses or withdrawals, by the fields of `Operation`.
 CONDITION_COLUMNS = ("evaporation_hm3", "seepage_hm3", "withdrawal_m3s", "shortage_m3s")
 
+#: What is missing of the least release for want of water: a column where there is such a step.
+MISSING = "missing_m3s"
 #: First day of a step that is no month.
 FIRST_DAY = "first_day"
 
@@ -27,7 +29,7 @@ def schedule_table(inflow: Inflow, operation: Operation) -> pd.DataFrame:
 
     Tailrace, head and power are means of the step; ``head_m`` is the level at its mean storage less the tailrace. Of a
     reservoir with losses or withdrawals, net evaporation and seepage of the step follow, and what was withdrawn and
-    what of the demand was not.
+    what of the demand was not; where there was too little water for the least release, what is missing of it.
     """
     calendar = inflow.calendar
     columns = {
@@ -57,6 +59,8 @@ def step_columns(inflow: Inflow, operation: Operation) -> dict[str, NDArray[np.f
     }
     if operation.has_conditions:
         columns |= {name: getattr(operation, name) for name in CONDITION_COLUMNS}
+    if operation.missing_m3s.any():
+        columns[MISSING] = operation.missing_m3s
     return columns
 
 

@@ -26,14 +26,19 @@ def horizon_text(plan: Plan) -> str:
     return f"{len(plan.problems)} windows of {plan.horizon} years"
 
 
+def has_demands(plan: Plan) -> bool:
+    """Whether years must satisfy more than storage limits: losses, demands, or a minimum release without the water."""
+    return plan.operation.has_conditions or bool(plan.operation.missing_m3s.any())
+
+
 def limits_word(plan: Plan) -> str:
     """What a year may violate: of a reservoir with losses or demands not only its storage limits."""
-    return "limits or demands" if plan.operation.has_conditions else "storage limits"
+    return "limits or demands" if has_demands(plan) else "storage limits"
 
 
 def all_limits(plan: Plan) -> str:
     """What a year must satisfy: of a reservoir with losses or demands not only its storage limits."""
-    return "limits and demands" if plan.operation.has_conditions else "storage limits"
+    return "limits and demands" if has_demands(plan) else "storage limits"
 
 
 def outside_sentences(plan: Plan) -> list[str]:
@@ -41,7 +46,7 @@ def outside_sentences(plan: Plan) -> list[str]:
     lost, one = _infeasible(plan), _problem_word(plan)
     missed = chosen(plan.inflow.labels, plan.feasible & ~plan.keeps_limits)
     which = all_limits(plan)
-    tried = "schedule that was found" if plan.operation.has_conditions else "permitted release"
+    tried = "schedule that was found" if has_demands(plan) else "permitted release"
     cannot = f"{counted(len(lost), one)} cannot satisfy {_their(lost)} {which} with any {tried}"
     sentences = [
         (lost, cannot),
@@ -118,7 +123,7 @@ def _step_word(plan: Plan) -> str:
 def _blame(feasible: bool, plan: Plan) -> str:
     if feasible:
         return "a feasible schedule exists, but the solver did not find it: increase --generations or --evaluations"
-    if plan.operation.has_conditions:
+    if has_demands(plan):
         return f"no schedule was found that keeps all limits and demands of this {_problem_word(plan)}"
     return f"no permitted release keeps the storage of this {_problem_word(plan)} within its limits"
 
@@ -141,8 +146,15 @@ def storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[str]:
 
 
 def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
-    """What a month does not deliver of the withdrawal and of the minimum power, and how far its release changes."""
+    """What a month does not deliver of minimum release, withdrawal and power, and how far its release changes."""
     conditions, operation = plan.problems.year_bounds.conditions, plan.operation
+    missing, least = float(operation.missing_m3s[year, step]), float(plan.reservoir.release_bounds_m3s[0].max())
+    if not missing <= _NEGLIGIBLE * least:
+        release = float(operation.release_m3s[year, step])
+        yield (
+            f"{missing:,.4g} m3/s are missing of the minimum release of {release + missing:,.4g} m3/s: there is no "
+            f"more water above dead storage"
+        )
     if conditions is None:
         return
     short, demanded = float(operation.shortage_m3s[year, step]), float(conditions.withdrawal_m3s[year, step])

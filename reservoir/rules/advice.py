@@ -71,7 +71,7 @@ class Advice:
 
     ``release_m3s`` keeps the limits; ``repaired`` tells that the rule had asked for ``asked_m3s`` instead. End storage,
     level, power and energy are those of the expected inflow. ``loss_hm3`` is evaporation and seepage; where the
-    withdrawal demanded is not delivered, there is a shortage.
+    withdrawal demanded is not delivered, there is a shortage; ``missing_m3s`` is missing of the least release.
     """
 
     asked_m3s: float
@@ -87,6 +87,7 @@ class Advice:
     loss_hm3: float
     withdrawal_m3s: float
     shortage_m3s: float
+    missing_m3s: float
     within_bounds: bool
 
 
@@ -104,10 +105,14 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
     demand = float(demanded(conditions))
     drafts = releases[0] - demand, releases[1]
     wanted = max(asked, releases[0])
-    draft, end = month_end(storage, wanted, inflow - demand, volume, storages, drafts, conditions)
+    dead = float(plant.storage_lower_hm3.min())
+    draft, end = month_end(storage, wanted, inflow - demand, volume, storages, drafts, dead, conditions)
     release, mean_storage = float(released(conditions, draft, drafts[0])), (storage + end) / 2
     made = generation(plant, mean_storage, release, conditions)
     power = float(made.power_mw)
+    lost = float(loss_volume(conditions, mean_storage, volume))
+    if end <= 0:  # no more is lost than there was
+        lost = storage + (inflow - demand - draft) * volume - end
     slack = REPAIR_TOLERANCE * storages[1]
     return Advice(
         asked_m3s=asked,
@@ -120,10 +125,11 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
         head_m=float(made.head_m),
         power_mw=power,
         energy_gwh=power * volume * GWH_PER_MW_VOLUME,
-        loss_hm3=float(loss_volume(conditions, mean_storage, volume)),
+        loss_hm3=lost,
         withdrawal_m3s=demand - (release - draft),
         shortage_m3s=release - draft,
-        within_bounds=storages[0] - slack <= end <= storages[1] + slack,
+        missing_m3s=max(releases[0] - release, 0.0),
+        within_bounds=storages[0] - slack <= max(end, dead) <= storages[1] + slack,
     )
 
 

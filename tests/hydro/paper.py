@@ -18,7 +18,10 @@ from reservoir.hydro.reservoir_kinds import ConversionKind, YearEnd
 
 @dataclass(frozen=True)
 class Year:
-    """One year's inflow (m3/s), days and bounds, by step; ``end`` is None where the year may end anywhere."""
+    """One year's inflow (m3/s), days and bounds, by step; ``end`` is None where the year may end anywhere.
+
+    The paper's years can all be satisfied. Below ``dead`` storage nothing can be released, which is not the paper's.
+    """
 
     inflow: Sequence[float]
     days: Sequence[int]
@@ -28,6 +31,7 @@ class Year:
     storage_upper: Sequence[float]
     start: float
     end: float | None
+    dead: float = 0.0
 
     @property
     def steps(self) -> int:
@@ -60,6 +64,7 @@ def year_of(reservoir: Reservoir, inflow: Inflow, index: int, start: float | Non
         [float(reservoir.storage_upper_hm3[month]) for month in months],
         begin,
         end,
+        float(min(reservoir.storage_lower_hm3)),
     )
 
 
@@ -114,15 +119,20 @@ def repaired(year: Year, releases: Sequence[float]) -> tuple[list[float], list[f
         deviation = lower[step] - end if end < lower[step] else upper[step] - end if end > upper[step] else 0.0
         mended = release - deviation * 1e6 / (86_400 * year.days[step])  # more release, less storage
         mended = min(max(mended, year.release_lower[step]), year.release_upper[step])
+        there = year.inflow[step] + (storages[-1] - year.dead) * 1e6 / (86_400 * year.days[step])
+        mended = min(mended, max(there, 0.0))
         kept.append(mended)
         storages.append(storages[-1] + year.volume(step, year.inflow[step] - mended))
     return kept, storages
 
 
 def violations(year: Year, storages: Sequence[float]) -> list[float]:
-    """Violation of each step (eq. 20); a bound of 0 cannot be a divisor, so the largest storage stands in."""
+    """Violation of each step (eq. 20); a bound of 0 cannot be a divisor, so the largest storage stands in.
+
+    To be below dead storage is no more than to be at it.
+    """
     found = []
-    for step, storage in enumerate(storages[1:]):
+    for step, storage in enumerate(max(storage, year.dead) for storage in storages[1:]):
         lower, upper = year.bounds(step)
         largest = max(*year.storage_upper, year.start, year.end or 0.0)
         if storage < lower:
@@ -130,6 +140,13 @@ def violations(year: Year, storages: Sequence[float]) -> list[float]:
         else:
             found.append((storage - upper) / (upper or largest) if storage > upper else 0.0)
     return found
+
+
+def missing(year: Year, releases: Sequence[float]) -> list[float]:
+    """What releases are short of the least, relative to the largest volume of one; what is cut by rounding is none."""
+    volumes = [year.volume(step, flow) for step, flow in enumerate(year.release_lower)]
+    short = [max(volume - year.volume(step, releases[step]), 0.0) for step, volume in enumerate(volumes)]
+    return [each / max(volumes) if each > 1e-6 * max(volumes) else 0.0 for each in short]
 
 
 def head_m(reservoir: Reservoir, mean_storage: float, release: float) -> float:

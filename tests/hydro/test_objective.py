@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.step import relative_violation
 from tests.hydro import paper
 from tests.hydro.trials import Case, Draw, all_years, extreme_years, ordinary_years, trial
 
@@ -49,7 +50,8 @@ def test_power_and_discharge_keep_their_limits_in_every_year(case: Case, draw: D
 def test_violation_is_relative_to_the_bound_that_is_broken(case: Case, draw: Draw) -> None:
     tried = trial(case, draw)
     found = tried.operate()
-    expected = paper.violations(tried.year, found.storage_hm3.tolist())
+    missing = paper.missing(tried.year, found.release_m3s.tolist())
+    expected = np.add(paper.violations(tried.year, found.storage_hm3.tolist()), missing)
     np.testing.assert_allclose(found.violation, expected, rtol=1e-9, atol=1e-15)
 
 
@@ -59,14 +61,22 @@ def test_a_year_shows_a_violation_exactly_when_it_cannot_be_satisfied(case: Case
     assert (tried.operate().violation.sum() > 0) == (not paper.feasible(tried.year))
 
 
-def test_a_bound_of_nothing_is_measured_by_the_largest_storage(small: Reservoir, small_inflow: Inflow) -> None:
+def test_a_bound_of_nothing_is_measured_by_the_largest_storage() -> None:
+    below = np.array([0.0, -12.0, -60.0])
+    np.testing.assert_allclose(relative_violation(below, 0.0, 100.0, 120.0), [0.0, 0.1, 0.5])
+
+
+def test_an_empty_lake_releases_what_flows_in(small: Reservoir, small_inflow: Inflow) -> None:
     level = replace(small.level, domain=(0.0, 130.0))
     dry = replace(small, storage_lower_hm3=np.zeros(12), level=level)
-    found = trial((dry, small_inflow), Draw(0, np.zeros(12), np.ones(12))).operate()
-    storages = found.storage_hm3[1:-1]
-    below = storages < 0
-    assert below.any()
-    np.testing.assert_allclose(found.violation[:-1][below], -storages[below] / 120, rtol=1e-12)
+    tried = trial((dry, small_inflow), Draw(0, np.full(12, 1e-3), np.ones(12)))
+    found = tried.operate()
+    empty = found.storage_hm3[1:] == 0
+    assert empty[:-1].any()
+    after = np.append(False, empty[:-1]) & empty
+    np.testing.assert_allclose(found.release_m3s[after], np.array(tried.year.inflow)[after], rtol=1e-12)
+    np.testing.assert_allclose(found.missing_m3s[after], (tried.year.release_lower - found.release_m3s)[after])
+    assert np.all(found.violation[after] > 0)
 
 
 @given(all_years, st.floats(0, 1e5))

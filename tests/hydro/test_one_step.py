@@ -1,5 +1,7 @@
 """The step is the paper's, and one: for arrays in Python and for numbers in compiled code, on random reservoirs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,8 @@ from tests.hydro import paper
 from tests.hydro.random_reservoirs import States, random_reservoir, random_states
 
 STATES = 240
+#: Dead storage, as a part of the lowest storage: below it nothing is released.
+DEAD = 0.9
 NAMES = ("release", "end", "violation", "head", "turbined", "power", "release to reach the upper bound")
 
 
@@ -25,7 +29,8 @@ def compiled_steps(plant, states, capacity, out):
     for at in range(len(states.storage)):
         storage, inflow, per_flow = states.storage[at], states.inflow[at], states.hm3_per_m3s[at]
         storages, releases = (states.lowest[at], states.highest[at]), (states.least[at], states.most[at])
-        release, end = enforce_limits(storage, states.wanted[at], inflow, per_flow, storages, releases)
+        dead = DEAD * states.lowest[at]
+        release, end = enforce_limits(storage, states.wanted[at], inflow, per_flow, storages, releases, dead)
         out[0, at], out[1, at] = release, end
         out[2, at] = relative_violation(end, storages[0], storages[1], capacity)
         out[3, at] = head_at(plant, mean(storage, end), release)
@@ -37,7 +42,8 @@ def compiled_steps(plant, states, capacity, out):
 def in_arrays(reservoir: Reservoir, states: States) -> np.ndarray:
     """The same for all states at once."""
     plant, storages, flow = plant_of(reservoir), (states.lowest, states.highest), (states.inflow, states.hm3_per_m3s)
-    release, end = enforce_limits(states.storage, states.wanted, *flow, storages, (states.least, states.most))
+    bounds = storages, (states.least, states.most), DEAD * states.lowest
+    release, end = enforce_limits(states.storage, states.wanted, *flow, *bounds)
     middle = mean(states.storage, end)
     head = head_at(plant, middle, release)
     violation = relative_violation(end, *storages, reservoir.storage_upper_hm3.max())
@@ -51,10 +57,12 @@ def by_the_paper(reservoir: Reservoir, states: States) -> np.ndarray:
     for state in states_one_by_one(states):
         per_day = state.hm3_per_m3s / 0.0864
         inflow, least, most = ([flow * per_day] for flow in (state.inflow, state.least, state.most))
-        year = paper.Year(inflow, [1], least, most, [state.lowest], [state.highest], state.storage, None)
+        dead = DEAD * state.lowest
+        year = paper.Year(inflow, [1], least, most, [state.lowest], [state.highest], state.storage, None, dead)
         (release,), storages = paper.repaired(year, [state.wanted * per_day])
         release /= per_day
-        (violation,) = paper.violations(year, storages)
+        storages[1] = max(storages[1], 0.0)
+        (violation,) = paper.violations(replace(year, dead=0.0), storages)
         head = paper.head_m(reservoir, sum(storages) / 2, release)
         turbined = paper.turbined(reservoir, head, release)
         rows.append([release, storages[1], violation, head, turbined, paper.specific_power(reservoir, head) * turbined])
@@ -71,6 +79,7 @@ def test_compiled_code_and_arrays_have_one_step_and_it_is_the_papers(reservoir: 
     compiled_steps(exact_plant(reservoir), states, float(reservoir.storage_upper_hm3.max()), compiled)
     assert (compiled[2] > 0).any()
     assert (compiled[0] != states.wanted).any()
+    assert (compiled[0] < states.least).any()
     assert (compiled[4] < compiled[0]).any()
     for other in (in_arrays(reservoir, states), by_the_paper(reservoir, states)):
         for name, one, each in zip(NAMES, compiled, other, strict=False):

@@ -18,11 +18,21 @@ def test_water_balance_closes_to_a_billionth(case: Case, draw: Draw) -> None:
 
 
 @given(all_years)
-def test_release_never_leaves_its_bounds(case: Case, draw: Draw) -> None:
+def test_release_leaves_its_bounds_only_where_there_is_no_more_water(case: Case, draw: Draw) -> None:
     tried = trial(case, draw)
-    release = tried.operate().release_m3s
-    assert np.all(release >= tried.year.release_lower)
-    assert np.all(release <= tried.year.release_upper)
+    found = tried.operate()
+    assert np.all(found.release_m3s <= tried.year.release_upper)
+    short = found.release_m3s < tried.year.release_lower
+    assert np.all(found.release_m3s >= 0)
+    assert np.all(found.storage_hm3[1:][short] <= tried.year.dead)
+    lower = np.array(tried.year.release_lower)
+    np.testing.assert_allclose(found.missing_m3s[short], (lower - found.release_m3s)[short], atol=1e-9 * lower.max())
+
+
+@given(all_years)
+def test_storage_is_never_below_dead_storage(case: Case, draw: Draw) -> None:
+    tried = trial(case, draw)
+    assert np.all(tried.operate().storage_hm3[1:] >= tried.year.dead)
 
 
 @given(ordinary_years)

@@ -7,7 +7,7 @@ from reservoir.hydro.benefit import stage_benefit
 from reservoir.hydro.curves.approximation import approximate
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.jit import compiled_part
-from reservoir.hydro.step import enforce_limits, power_at, relative_violation, release_to_reach
+from reservoir.hydro.step import enforce_limits, power_at, relative_violation, release_to_reach, unmet_minimum
 from reservoir.problems.reservoir.plant_source import STEP_FILES, plant_constants, plant_source
 from tests.hydro.random_reservoirs import States, random_reservoir, random_states
 from tests.kernels.device import WIDTHS, Run
@@ -17,15 +17,17 @@ TOGETHER = max(WIDTHS)
 STATES = 12 * TOGETHER
 #: How far rounding lets two expressions of a step lie apart, as a part of the largest value.
 FLOAT32, FLOAT64 = 5e-6, 1e-12
-OUTPUTS = ("release", "end", "cost", "power", "benefit", "release to reach the upper bound")
+OUTPUTS = ("release", "end", "cost", "power", "benefit", "release to reach the upper bound", "missing")
+#: Dead storage, as a part of the lowest storage: below it nothing is released.
+DEAD = 0.9
 
 KERNEL = """
 __kernel void test(__global REAL *out, __global const REAL *steps, __global const REAL *states) {
     const int first = get_global_id(0) * LANES;
-    __global const REAL *row = steps + first / TOGETHER * 8;
-    const Step step = {row[0], row[1], 1 / row[1], row[2], row[3]};
+    __global const REAL *row = steps + first / TOGETHER * 9;
+    const Step step = {row[0], row[1], 1 / row[1], row[2], row[3], row[8], 1};
     const REAL lowest = row[4], highest = row[5];
-    reals storage, asked, found[6];
+    reals storage, asked, found[7];
     for (int lane = 0; lane < LANES; ++lane) {
         REAL_OF(storage, lane) = states[first + lane];
         REAL_OF(asked, lane) = states[STATES + first + lane];
@@ -40,7 +42,8 @@ __kernel void test(__global REAL *out, __global const REAL *steps, __global cons
     found[3] = power_at((storage + kept.end) * 0.5f, kept.release, step);
     found[4] = STAGE_BENEFIT(reals, found[3], found[0], step, (reals)(step.per_flow));
     found[5] = RELEASE_TO_REACH(storage, (reals)(highest), step.inflow, (reals)(step.per_volume));
-    for (int each = 0; each < 6; ++each)
+    found[6] = missing_cost(kept.release, step);
+    for (int each = 0; each < 7; ++each)
         for (int lane = 0; lane < LANES; ++lane) out[each * STATES + first + lane] = REAL_OF(found[each], lane);
 }
 """
@@ -52,11 +55,13 @@ def in_python(plant, states, capacity, out):
     for at in range(len(states.storage)):
         storage, inflow, per_flow = states.storage[at], states.inflow[at], states.hm3_per_m3s[at]
         storages, releases = (states.lowest[at], states.highest[at]), (states.least[at], states.most[at])
-        out[0, at], out[1, at] = enforce_limits(storage, states.wanted[at], inflow, per_flow, storages, releases)
+        bounds = storages, releases, DEAD * storages[0]
+        out[0, at], out[1, at] = enforce_limits(storage, states.wanted[at], inflow, per_flow, *bounds)
         out[2, at] = relative_violation(out[1, at], storages[0], storages[1], capacity)
         out[3, at] = power_at(plant, mean(storage, out[1, at]), out[0, at])
         out[4, at] = stage_benefit((), out[3, at], out[0, at], per_flow)
         out[5, at] = release_to_reach(storage, storages[1], inflow, per_flow)
+        out[6, at] = unmet_minimum(out[0, at], releases[0], 1.0)
 
 
 @pytest.mark.parametrize("lanes", WIDTHS)
@@ -68,11 +73,13 @@ def test_a_step_on_a_device_is_the_step_in_python(run: Run, seed: int, double: i
     many = random_states(reservoir, STATES, seed)
     one_of = np.arange(STATES) // TOGETHER * TOGETHER
     states = States(many.storage, many.wanted, *(each[one_of] for each in many[2:]))
+    states = states._replace(inflow=np.where(one_of // TOGETHER % 3 == 0, 0.0, states.inflow))
     steps = np.stack(
         [
             *(getattr(states, name) for name in ("inflow", "hm3_per_m3s", "least", "most", "lowest", "highest")),
             1 / states.lowest,
             1 / states.highest,
+            DEAD * states.lowest,
         ],
         axis=1,
     )[::TOGETHER]
@@ -92,6 +99,7 @@ def test_a_step_on_a_device_is_the_step_in_python(run: Run, seed: int, double: i
     in_python(plant, states, float(reservoir.storage_upper_hm3.max()), expected)
     assert (expected[2] > 0).any()
     assert (expected[0] != states.wanted).any()
+    assert (expected[1] <= DEAD * states.lowest).any()
     for name, each, reference in zip(OUTPUTS, found, expected, strict=True):
         of_curves = name in ("power", "benefit")  # whose constants are float32 however a device reckons
         scale = 1.0 if name == "cost" else np.abs(reference).max()  # a violation is a difference of storages

@@ -141,7 +141,9 @@ def values_by_the_paper(rule, plant, step, storage, inflow, following, releases)
     for release in releases:
         month = month_of(rule, plant, step, storage, inflow)
         kept, storages = paper.repaired(month, [release])
-        cost = rule.penalty_gwh * sum(each for each in paper.violations(month, storages) if each > 1e-9)
+        short = max(month.release_lower[0] - kept[0], 0.0) * month.volume(0, 1.0) * rule.physics.months.per_missing_hm3
+        violations = [*paper.violations(month, storages), short]
+        cost = rule.penalty_gwh * sum(each for each in violations if each > 1e-9)
         left = np.interp(storages[-1], rule.grid_hm3, following)
         found.append(paper.energy_gwh(plant, month, kept, storages) - cost + left)
     return np.array(found)
@@ -158,6 +160,7 @@ def month_of(rule, plant, step, storage, inflow):
         storage_upper=[plant.storage_upper_hm3[step]],
         start=storage,
         end=None,
+        dead=float(min(plant.storage_lower_hm3)),
     )
 
 
@@ -216,10 +219,9 @@ def test_physics_repairs_as_the_simulation_and_charges_what_it_cannot(eight):
     end, _ = physics.after(0, empty, np.array(1e9), np.array(least + 10))
     assert end == pytest.approx(float(empty))
     end, gained = physics.after(0, empty, np.array(0.0), np.array(0.0))
-    assert end < empty
-    short = (float(empty) - float(end)) / float(empty)
-    made = gained + physics.penalty_gwh * short
-    assert 0 <= made < 5000
+    assert end == empty
+    missing = least * physics.months.volume_per_flow[0] * physics.months.per_missing_hm3
+    assert gained == pytest.approx(-physics.penalty_gwh * missing)
 
 
 def test_the_order_of_the_years_makes_no_difference(rule, eight):

@@ -62,12 +62,18 @@ def trial(request: pytest.FixtureRequest) -> Trial:
     return Trial(reservoir, Training.of(plan), list(plan.problems.each))
 
 
-def by_the_step(plant: Plant, reservoir: Reservoir, states: States) -> Outcome:
-    """What states come to by the step, with the curves that a plant has."""
+def by_the_step(plant: Plant, reservoir: Reservoir, states: States, largest_hm3: float | None = None) -> Outcome:
+    """What states come to by the step, with the curves that a plant has.
+
+    What is missing of a least release is relative to the largest volume of one, of these states if it is not given.
+    """
     storages, releases = (states.lowest, states.highest), (states.least, states.most)
-    release, end = enforce_limits(states.storage, states.wanted, states.inflow, states.hm3_per_m3s, storages, releases)
+    flows, dead = (states.inflow, states.hm3_per_m3s), reservoir.storage_lower_hm3.min()
+    release, end = enforce_limits(states.storage, states.wanted, *flows, storages, releases, dead)
     power = power_at(plant, mean(states.storage, end), release)
-    violation = relative_violation(end, *storages, reservoir.storage_upper_hm3.max())
+    most = np.max(states.least * states.hm3_per_m3s) if largest_hm3 is None else largest_hm3
+    violation = relative_violation(np.maximum(end, dead), *storages, reservoir.storage_upper_hm3.max())
+    violation = violation + np.maximum(states.least - release, 0) * states.hm3_per_m3s / (most or 1.0)
     benefit = in_objective_unit(NO_TERMS, stage_benefit(NO_TERMS, power, release, states.hm3_per_m3s))
     return Outcome(release, end, benefit, violation)
 
@@ -79,7 +85,8 @@ def walked(
     plant, found, storage = plant_of(reservoir), [], start
     for number in range(len(limits.inflow)):
         state = States(storage, wanted(number, storage), *(each[number] for each in limits[2:]))
-        found.append(by_the_step(plant, reservoir, state))
+        largest = float(np.max(limits.least * limits.hm3_per_m3s))
+        found.append(by_the_step(plant, reservoir, state, largest))
         storage = float(found[-1].end)
     return Outcome._make(np.array(found, float).T), storage
 
@@ -165,7 +172,8 @@ def test_a_month_of_a_simulation_ends_as_its_step_does(trial: Trial) -> None:
     states = random_states(trial.reservoir, STATES)
     expected = by_the_step(plant_of(trial.reservoir), trial.reservoir, states)
     for at, (storage, wanted, inflow, volume, lowest, highest, least, most) in enumerate(zip(*states, strict=True)):
-        ended = month_end(storage, wanted, inflow, volume, (lowest, highest), (least, most))
+        dead = float(trial.reservoir.storage_lower_hm3.min())
+        ended = month_end(storage, wanted, inflow, volume, (lowest, highest), (least, most), dead)
         assert ended == pytest.approx((expected.release[at], expected.end[at]), rel=1e-12)
 
 
@@ -176,7 +184,8 @@ def test_dynamic_programming_of_rules_sees_the_step_by_its_table_of_the_plant(tr
         of_month = States(*(each[month::12] for each in states))
         of_month = of_month._replace(hm3_per_m3s=np.full(STATES // 12, physics.months.volume_per_flow[month]))
         end, gained = physics.after(month, of_month.storage, of_month.wanted, of_month.inflow)
-        expected = by_the_step(plant_of(trial.reservoir), trial.reservoir, of_month)
+        largest = 1 / physics.months.per_missing_hm3 if physics.months.per_missing_hm3 else 0.0
+        expected = by_the_step(plant_of(trial.reservoir), trial.reservoir, of_month, largest)
         cost = trial.reservoir.penalty * expected.violation
         np.testing.assert_allclose(end, expected.end, rtol=1e-12)
         middle = mean(of_month.storage, expected.end)

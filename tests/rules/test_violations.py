@@ -56,24 +56,25 @@ def only(evaluation, *names):
 
 
 def test_violations_by_hand(small):
+    small = replace(small, storage_lower_hm3=small.storage_lower_hm3 + np.repeat([0.0, 10.0], 6))
     lower, upper = small.by_step(small.storage_lower_hm3), small.by_step(small.storage_upper_hm3)
+    place = int(np.argmax(lower > lower.min()))
     ends = np.stack([(lower + upper) / 2] * 2)
-    ends[0, 3], ends[1, 5], ends[1, 6] = upper[3] + 10, lower[5] - 4, upper[6] * (1 + 1e-12)
+    ends[0, 3], ends[1, place], ends[1, 6] = upper[3] + 10, lower[place] - 4, upper[6] * (1 + 1e-12)
+    ends[0, place - 1] = lower.min() - 4  # below dead storage only losses go
     beyond = beyond_bounds(small, ends)
     assert beyond[0, 3] == pytest.approx(10)
-    assert beyond[1, 5] == pytest.approx(-4)
+    assert beyond[1, place] == pytest.approx(-4)
     assert np.count_nonzero(beyond) == 2
     found = Violations.of(small, ends)
     assert (found.months, found.largest_hm3) == (2, pytest.approx(10))
-    assert found.relative == pytest.approx(10 / upper[3] + 4 / lower[5])
+    assert found.relative == pytest.approx(10 / upper[3] + 4 / lower[place])
 
 
-def test_below_a_bound_of_nothing_the_largest_storage_is_the_measure(small):
-    to_the_ground = replace(small.level, domain=(0.0, 130.0))
-    empty = replace(small, level=to_the_ground, storage_lower_hm3=np.zeros(12))
-    ends = np.zeros((1, 12))
-    ends[0, 0] = -12.0
-    assert Violations.of(empty, ends).relative == pytest.approx(12 / small.storage_upper_hm3.max())
+def test_below_dead_storage_only_losses_go_which_is_no_violation(small):
+    dead = float(small.storage_lower_hm3.min())
+    level = replace(small, storage_lower_hm3=np.full(12, dead))
+    assert Violations.of(level, np.full((2, 12), dead - 12.0)) == Violations(0, 0.0, 0.0)
 
 
 def test_a_storage_that_is_no_number_is_no_storage_within_bounds(small):

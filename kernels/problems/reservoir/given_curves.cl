@@ -8,6 +8,8 @@
 // memory a group keeps its parabolas.
 
 #define TABLE(curve) (tables + curve##_table)
+// A storage is below dead storage that is so by more than this part of it.
+#define DEAD_ROUNDING (DOUBLE ? (REAL)1e-9 : (REAL)1e-6)
 
 REAL value_in(__global const REAL *table, const REAL x) {
     const REAL place = fmin(fmax((x - table[TABLE_LOWEST]) * table[TABLE_PER_UNIT], (REAL)0), (REAL)(TABLE_POINTS - 1));
@@ -40,6 +42,24 @@ REAL end_in(__global const REAL *tables, const REAL storage, const REAL lossless
 #else
     return lossless;
 #endif
+}
+
+// How a step with a draft ends, by the tables, and the draft that there is water for (there_is in step.py).
+typedef struct {
+    REAL draft, end;
+    bool little; // there is too little water for the draft, or for losses
+} Ended;
+
+Ended ended_with(__global const REAL *tables, const REAL storage, const REAL draft, const Step step) {
+    Ended found = {draft, end_in(tables, storage, STORAGE_AFTER(storage, step.inflow, draft, step.per_flow), step), false};
+    found.little = found.end < step.dead - DEAD_ROUNDING * (fabs(step.dead) + 1);
+    if (!found.little) return found;
+    const REAL nothing = NOTHING(step);
+    const REAL most = RELEASE_TO_REACH(storage, LOSSLESS(GIVEN, REAL, step, storage, step.dead), step.inflow, step.per_volume);
+    const REAL at_rest = end_in(tables, storage, STORAGE_AFTER(storage, step.inflow, nothing, step.per_flow), step);
+    found.draft = clamp(most, nothing, draft);
+    found.end = most > nothing ? step.dead : fmax(at_rest, (REAL)0);
+    return found;
 }
 
 typedef struct {

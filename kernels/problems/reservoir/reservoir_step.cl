@@ -13,10 +13,11 @@
 // The release wanted, and what it must add for the step to end at a target instead of a storage (eq. 19).
 #define STEERED_RELEASE(wanted, end, target, per_volume) FUSED((end) - (target), per_volume, wanted)
 
-// What a step has to go by. With CONDITIONS (reservoir/hydro/conditions.py) the inflow is less the withdrawal demanded, and
+// What a step has to go by. Below `dead` storage nothing can be released; a m3/s that is missing of the least release costs
+// missing_cost (GWH). With CONDITIONS (reservoir/hydro/conditions.py) the inflow is less the withdrawal demanded, and
 // least is the least draft; *_cost are in GWH, for 1 m3/s of shortage and for 1 MW below the lowest power.
 typedef struct {
-    REAL inflow, per_flow, per_volume, least, most;
+    REAL inflow, per_flow, per_volume, least, most, dead, missing_cost;
 #if CONDITIONS
     REAL evaporation, withdrawal, plant_factor, operating_storage, shortage_cost, power_lower, power_cost;
 #endif
@@ -32,7 +33,8 @@ typedef struct {
     FUSED(CURVE(area, mean_storage), (NUMBERS)((step).evaporation), CURVE(seepage, mean_storage) * (NUMBERS)((step).per_flow))
 // Storage that a step would end at without losses, from the one that it ends at.
 #define LOSSLESS(CURVE, NUMBERS, step, storage, end) ((end) + LOSS(CURVE, NUMBERS, step, ((storage) + (end)) * (NUMBERS)0.5f))
-#define RELEASED(NUMBERS, draft, step) GREATER(draft, (NUMBERS)((step).least + (step).withdrawal))
+#define RELEASED(NUMBERS, draft, step) GREATER(draft, LESSER(draft, (NUMBERS)((step).least)) + (NUMBERS)((step).withdrawal))
+#define NOTHING(step) (-(step).withdrawal) // the draft that takes no water
 #define AVAILABLE(NUMBERS, step, capacity) ((capacity) * (NUMBERS)((step).plant_factor))
 #define WHILE_OPERATING(NUMBERS, step, mean_storage, power)                                                                    \
     CHOOSE((mean_storage) < (NUMBERS)((step).operating_storage), (NUMBERS)(0), power)
@@ -55,6 +57,7 @@ reals unmet_cost(const reals draft, const reals power, const Step step) {
 #else
 #define LOSSLESS(CURVE, NUMBERS, step, storage, end) (end)
 #define RELEASED(NUMBERS, draft, step) (draft)
+#define NOTHING(step) ((REAL)0)
 #define AVAILABLE(NUMBERS, step, capacity) (capacity)
 #define WHILE_OPERATING(NUMBERS, step, mean_storage, power) (power)
 #define end_after_losses(storage, lossless, step) (lossless)
@@ -86,13 +89,33 @@ FeasibleReleases feasible_releases(const reals storage, const Step expected, con
     return found;
 }
 
-// A release that leads to a target, brought within its bounds, and the storage that it then leads to (eq. 19).
+// Cut a draft to the water that is there (there_is in step.py): what lies above dead storage, and what flows in less losses.
+// Below dead storage only losses go, and never more than there is.
+void cut_to_water(const reals storage, StepEnd *found, const Step step) {
+    const reals nothing = NOTHING(step), dead = step.dead;
+    const ints dry = found->end < dead;
+    if (!ANY(dry)) return;
+    const reals before_losses = LOSSLESS(FORM, reals, step, storage, dead);
+    const reals most = RELEASE_TO_REACH(storage, before_losses, (reals)(step.inflow), (reals)(step.per_volume));
+    const reals lossless = STORAGE_AFTER(storage, step.inflow, nothing, (reals)(step.per_flow));
+    const reals at_rest = GREATER(end_after_losses(storage, lossless, step), (reals)(0));
+    found->release = CHOOSE(dry, LESSER(GREATER(most, nothing), found->release), found->release);
+    found->end = CHOOSE(dry, CHOOSE(most > nothing, dead, at_rest), found->end);
+    found->limited = found->limited | dry;
+}
+
+// Cost, GWH, of what a draft misses of the least release.
+reals missing_cost(const reals draft, const Step step) { return GREATER(step.least - draft, (reals)(0)) * step.missing_cost; }
+
+// A release that leads to a target, brought within its bounds, and the storage that it then leads to (eq. 19); of water that
+// is not there nothing is released.
 StepEnd limit_release(const reals storage, const reals wanted, const reals target, const Step step) {
     StepEnd found;
     found.release = LESSER(GREATER(wanted, (reals)(step.least)), (reals)(step.most));
     found.limited = found.release != wanted;
     const reals lossless = STORAGE_AFTER(storage, step.inflow, found.release, (reals)(step.per_flow));
     found.end = CHOOSE(found.limited, end_after_losses(storage, lossless, step), target);
+    cut_to_water(storage, &found, step);
     return found;
 }
 

@@ -42,7 +42,7 @@ reals within_reach(const reals storage, const reals start, const int step, CONTE
 
 Step year_step(const int step, CONTEXT_SPACE const REAL *year) {
     const Step found = {AT(INFLOW, step), AT(HM3_PER_M3S, step), AT(FLOW_PER_VOLUME, step), AT(RELEASE_LOWER, step),
-                        AT(RELEASE_UPPER, step),
+                        AT(RELEASE_UPPER, step), year[DEAD], year[MISSING_COST] * AT(HM3_PER_M3S, step),
 #if CONDITIONS
                         AT(EVAPORATION, step), AT(WITHDRAWAL, step), AT(PLANT_FACTOR, step), year[OPERATING_STORAGE],
                         AT(SHORTAGE_COST, step), AT(POWER_LOWER, step), AT(POWER_COST, step),
@@ -88,7 +88,8 @@ reals fitness_with_violation(reals *releases, const reals start, CONTEXT_SPACE c
         const reals wanted = STEERED_RELEASE(asked, lossless, LOSSLESS(FORM, reals, step, storage, target),
                                              (reals)(step.per_volume));
         const StepEnd kept = limit_release(storage, wanted, target, step);
-        cost += CHOOSE(kept.limited, violation_cost(kept.end, start, number, year), (reals)(0));
+        const reals violated = violation_cost(kept.end, start, number, year) + missing_cost(kept.release, step);
+        cost += CHOOSE(kept.limited, violated, (reals)(0));
         const reals release = RELEASED(reals, kept.release, step);
         const reals power = power_at((storage + kept.end) * 0.5f, release, step);
 #if CONDITIONS
@@ -98,7 +99,7 @@ reals fitness_with_violation(reals *releases, const reals start, CONTEXT_SPACE c
         before = release;
 #endif
         benefit = STAGE_BENEFIT(reals, power, release, step, (reals)(step.per_flow)) + benefit;
-        releases[number] = kept.release;
+        releases[number] = GREATER(kept.release, (reals)(step.least)); // the cut is made again wherever they are followed
         storage = kept.end;
     }
 #if CONDITIONS

@@ -24,7 +24,7 @@ int solve_step(__local Group *group, const int number, const int item, __global 
             const REAL stored = REAL_OF(storage, lane);
             int chosen = (int)INT_OF(choice, lane);
             REAL value = REAL_OF(best_value, lane);
-            if (chosen < 0) chosen = nearest(stored, &range, lane, &step, next, group->year[PENALTY], ahead, &value);
+            if (chosen < 0) chosen = nearest(stored, &range, lane, &step, next, group->year[PENALTY], ahead, tables, &value);
             values[first + lane] = value - cost_at(stored, number, group);
             choices[number * ROOM + first + lane] = chosen;
             tried += max(last_of(&range, lane, next->states) - first_of(&range, lane) + 1, 0);
@@ -44,10 +44,10 @@ void trace(__local Group *group, __global const ushort *choices, __global const 
         state = choices[number * ROOM + state];
         const REAL target = storage_at(&search->grid[number + 1], state);
         const REAL draft = draft_between(storage, target, &step, tables);
-        const REAL end = end_in(tables, storage, STORAGE_AFTER(storage, step.inflow, draft, step.per_flow), step);
-        fitness += stage_value(tables, storage, end, draft, &step, cost_at(end, number + 1, group));
+        const Ended ended = ended_with(tables, storage, draft, step);
+        fitness += ended_value(tables, storage, &ended, &step, cost_at(ended.end, number + 1, group));
         search->latest.storage[number + 1] = target;
-        storage = end;
+        storage = ended.end;
     }
     search->latest.fitness = fitness + end_value(storage, group);
 }

@@ -66,7 +66,7 @@ long solve_step_in_teams(__global Group *group, __local Pad *pad, const int numb
                 int chosen = best_of_team(pad, item, lane, members, &value);
                 if (chosen < 0) {
                     const Following range = following((reals)(stored), &step, rounding_hm3, next, near, coarse, tables);
-                    chosen = nearest(stored, &range, 0, &step, next, group->year[PENALTY], ahead, &value);
+                    chosen = nearest(stored, &range, 0, &step, next, group->year[PENALTY], ahead, tables, &value);
                 }
                 values[first + lane] = value - cost_at(stored, number, group);
                 choices[first + lane] = chosen;
@@ -82,7 +82,7 @@ REAL end_of_step(const int number, const REAL storage, const REAL target, __glob
                  __global const REAL *tables) {
     const Step step = year_step(number, group->year);
     const REAL draft = draft_between(storage, target, &step, tables);
-    return end_in(tables, storage, STORAGE_AFTER(storage, step.inflow, draft, step.per_flow), step);
+    return ended_with(tables, storage, draft, step).end;
 }
 
 // The best trajectory of a solved grid: the storages it aims at, and those that its releases lead to. Where every step leads to
@@ -120,7 +120,9 @@ REAL fitness_of_latest(__global Group *group, __local Pad *pad, const int item, 
         const Step step = year_step(number, group->year);
         const REAL storage = group->walked[number], end = group->walked[number + 1];
         const REAL draft = draft_between(storage, group->search.latest.storage[number + 1], &step, tables);
-        group->fitness[number] = stage_value(tables, storage, end, draft, &step, cost_at(end, number + 1, group));
+        Ended ended = ended_with(tables, storage, draft, step);
+        ended.end = end;
+        group->fitness[number] = ended_value(tables, storage, &ended, &step, cost_at(end, number + 1, group));
     }
     GROUP_BARRIER(ALL_MEMORY);
     if (item == 0) {

@@ -48,19 +48,22 @@ void divide(GROUP_SPACE Grid *grid, const REAL low, const REAL high, const int s
 }
 
 // Storages that can be reached from the start and from which the year can be completed; where none within the bounds
-// can be reached, the one nearest to them stands alone (`corridor` in reservoir/hydro/limits.py).
+// can be reached, the one nearest to them stands alone; where there is too little water to stay above dead storage, they reach
+// down to what losses alone leave (`corridor` in reservoir/hydro/limits.py).
 void find_corridor(GROUP_SPACE Search *search, const REAL start, CONTEXT_SPACE const REAL *year, __global const REAL *tables) {
     search->lower[0] = search->upper[0] = start;
     for (int step = 0; step < STEPS; ++step) {
         const Step here = year_step(step, year);
         const REAL low = search->lower[step], high = search->upper[step];
         const REAL least = end_in(tables, low, STORAGE_AFTER(low, here.inflow, here.most, here.per_flow), here);
-        const REAL most = end_in(tables, high, STORAGE_AFTER(high, here.inflow, here.least, here.per_flow), here);
+        const REAL most = ended_with(tables, high, here.least, here).end;
+        const Ended deepest = ended_with(tables, low, here.least, here);
         const reals lowest = within_reach((reals)(-INFINITY), (reals)(start), step, year);
         const reals highest = within_reach((reals)(INFINITY), (reals)(start), step, year);
         const REAL lower = fmin(fmax(least, REAL_OF(lowest, 0)), most), upper = fmax(fmin(most, REAL_OF(highest, 0)), least);
         const REAL alone = least > REAL_OF(highest, 0) ? least : most;
         search->lower[step + 1] = lower > upper ? alone : lower;
+        if (deepest.little) search->lower[step + 1] = fmin(search->lower[step + 1], deepest.end);
         search->upper[step + 1] = lower > upper ? alone : upper;
     }
 }

@@ -36,7 +36,7 @@ REAL draft_between(const REAL storage, const REAL end, const Step *step, __globa
 
 REAL released(const REAL draft, const Step step) {
 #if CONDITIONS
-    return fmax(draft, step.least + step.withdrawal);
+    return fmax(draft, fmin(draft, step.least) + step.withdrawal);
 #else
     return draft;
 #endif
@@ -52,6 +52,12 @@ REAL stage_value(__global const REAL *tables, const REAL storage, const REAL end
     cost += REAL_OF(unmet, 0);
 #endif
     return STAGE_BENEFIT(REAL, power, release, *step, step->per_flow * PER_STAGE_BENEFIT) - cost;
+}
+
+// The same of a draft that may be less than the least, for want of water; less another cost.
+REAL ended_value(__global const REAL *tables, const REAL storage, const Ended *ended, const Step *step, const REAL violation) {
+    const REAL missing = fmax(step->least - ended->draft, (REAL)0) * step->missing_cost;
+    return stage_value(tables, storage, ended->end, ended->draft, step, violation + missing);
 }
 
 // What a storage at the end of the year is worth besides, GWH.
@@ -105,6 +111,8 @@ Following following(const reals storage, const Step *step, const REAL rounding_h
     found.lowest = ends_in(tables, storage, found.lowest, step, next, near, coarse);
     found.highest = ends_in(tables, storage, found.highest, step, next, near, coarse);
 #endif
+    const REAL empty = step->dead - DEAD_ROUNDING * (fabs(step->dead) + 1); // only losses lead below
+    found.lowest = GREATER(found.lowest, (reals)(empty));
     found.first_place = LESSER(GREATER((found.lowest - next->low) * per_spacing, before), after);
     found.last_place = LESSER(GREATER((found.highest - next->low) * per_spacing, before), after);
     return found;
@@ -156,9 +164,16 @@ REAL beyond(const REAL storage, const Following *range, const int lane) {
     return fmax(REAL_OF(range->lowest, lane) - storage, storage - REAL_OF(range->highest, lane));
 }
 
-// Where none can follow, the nearest is taken, at a penalty.
+// Where none can follow, for want of water, the state is taken that it leaves; else the nearest, at a penalty.
 int nearest(const REAL storage, const Following *range, const int lane, const Step *step, GROUP_SPACE const Grid *next,
-            const REAL penalty, GROUP_SPACE const REAL *ahead, REAL *best_value) {
+            const REAL penalty, GROUP_SPACE const REAL *ahead, __global const REAL *tables, REAL *best_value) {
+    const Ended least = ended_with(tables, storage, step->least, *step);
+    if (least.little) {
+        const REAL place = next->states > 1 ? (least.end - next->low) / next->spacing : 0;
+        const int left = clamp((int)rint(place), 0, next->states - 1);
+        *best_value = ahead[left] + ended_value(tables, storage, &least, step, 0);
+        return left;
+    }
     const int below = max(last_of(range, lane, next->states), 0), above = min(first_of(range, lane), next->states - 1);
     const REAL to_below = beyond(storage_at(next, below), range, lane);
     const REAL to_above = beyond(storage_at(next, above), range, lane);

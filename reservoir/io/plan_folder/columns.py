@@ -37,6 +37,8 @@ _STEP_LOSSES = {
     "seepage_hm3": f"seepage of the step, hm3; {_LOSSES}",
     "withdrawal_m3s": f"mean withdrawal, m3/s; {_LOSSES}",
     "shortage_m3s": f"mean withdrawal that is not delivered, m3/s; {_LOSSES}",
+    "missing_m3s": "what is missing of the minimum release, because there is no more water above dead storage, m3/s; "
+    "only if a step has too little",
 }
 #: ``schedule.csv`` of a plan: a row for each step.
 SCHEDULE_COLUMNS: Mapping[str, str] = {

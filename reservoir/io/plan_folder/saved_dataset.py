@@ -27,14 +27,14 @@ from reservoir.io.plan_folder.tables import (
 from reservoir.planning.column_names import FIRM_POWER, REFERENCE_ENERGY
 from reservoir.planning.dataset import Dataset
 from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP
-from reservoir.planning.schedule import CONDITION_COLUMNS
+from reservoir.planning.schedule import CONDITION_COLUMNS, MISSING
 
 #: Variables by year and step that every plan has, and that some have.
 MONTHLY = (
     *("inflow_m3s", "release_m3s", "turbined_m3s", "level_m", "tailrace_m", "head_m", "power_mw", "energy_gwh"),
     "violation",
 )
-_MONTHLY_MAYBE = (*CONDITION_COLUMNS, WATER_VALUE)
+_MONTHLY_MAYBE = (*CONDITION_COLUMNS, MISSING, WATER_VALUE)
 #: By year, in the same way.
 _YEARLY = (REFERENCE_ENERGY, "generations", "evaluations")
 _YEARLY_MAYBE = (REFERENCE_VIOLATION, ENGINE_GAP, FIRM_POWER, PROVEN_BOUND, PROVEN_GAP)

@@ -13,7 +13,7 @@ from reservoir.hydro.objective import Operation
 from reservoir.io.plan_folder.saved_dataset import MONTHLY
 from reservoir.io.plan_folder.saved_tables import SavedTables, at_row
 from reservoir.io.plan_folder.tables import AGAIN
-from reservoir.planning.schedule import CONDITION_COLUMNS
+from reservoir.planning.schedule import CONDITION_COLUMNS, MISSING
 
 #: What releases come to again differs by the last digits: by no more than this part of the largest value.
 ROUNDING = 1e-9
@@ -36,6 +36,7 @@ def stated_operation(tables: SavedTables, follows: Operation) -> Operation:
     """
     names = [name for name in MONTHLY if name != "inflow_m3s"]
     names += CONDITION_COLUMNS if follows.has_conditions else ()
+    names += (MISSING,) if follows.missing_m3s.any() else ()
     schedule, path, mistakes = tables.schedule, str(tables.schedule_path), []
     found: dict[str, Any] = {}
     for name in (*names, "storage_start_hm3", "storage_end_hm3"):

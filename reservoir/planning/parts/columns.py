@@ -28,6 +28,8 @@ _OPERATED = (
     *("tailrace_m", "head_m", "power_mw", "energy_gwh", "stage_benefit", "violation"),
 )
 _CONDITIONS = ("evaporation_hm3", "seepage_hm3", "withdrawal_m3s", "shortage_m3s")
+#: Of every operation too.
+_MISSING = "missing_m3s"
 #: What solutions are worth, of the schedules held, of the solver's own and of the references.
 _WORTH = ("fitness", "benefit", "violation")
 _WORK = ("generations", "evaluations")
@@ -40,7 +42,7 @@ _NOT_KEPT, _PROVED = "firm_not_kept_mw", "firm_proved"
 def columns_of(found: Found) -> dict[str, NDArray[Any]]:
     """Arrays of what was found, a row for each year; of problems that are years."""
     operation, solutions = found.operation, found.solutions
-    names = (*_OPERATED, *(_CONDITIONS if operation.has_conditions else ()))
+    names = (*_OPERATED, _MISSING, *(_CONDITIONS if operation.has_conditions else ()))
     columns = {name: getattr(operation, name) for name in names}
     engine = found.sources.engine if found.sources else solutions
     held = {"held": solutions, "engine": engine, **({"reference": found.references} if found.references else {})}
@@ -115,9 +117,9 @@ def found_of(
 
 
 def _operation(columns: Columns) -> Operation:
-    kept = {name: columns[name] for name in (*_OPERATED, *_CONDITIONS) if name in columns}
+    kept = {name: columns[name] for name in (*_OPERATED, _MISSING, *_CONDITIONS) if name in columns}
     none = np.broadcast_to(0.0, kept["release_m3s"].shape)
-    return Operation(**dict.fromkeys(_CONDITIONS, none) | kept, has_conditions=_CONDITIONS[0] in kept)
+    return Operation(**dict.fromkeys((_MISSING, *_CONDITIONS), none) | kept, has_conditions=_CONDITIONS[0] in kept)
 
 
 def _worth(columns: Columns, whose: str, operation: Operation | None = None) -> CertifiedBatch:

@@ -66,7 +66,7 @@ CONDITIONS_OF_STEP = (
 )
 #: Rows of the terms of an objective that is not energy, by their names in `StepTerms`.
 TERM_ROWS = {name: f"TERM_{name.upper()}" for name in StepTerms._fields}
-_NUMBERS = ("START", "START_LOWER", "START_UPPER", "MAX_STORAGE", "PENALTY", "REPAIRABLE")
+_NUMBERS = ("START", "START_LOWER", "START_UPPER", "MAX_STORAGE", "DEAD", "MISSING_COST", "PENALTY", "REPAIRABLE")
 
 
 def year_layout(steps: int, *, conditions: bool = False, terms: bool = False) -> ContextLayout:
@@ -109,6 +109,7 @@ def kernel_rows(limits: Limits, margin: float, penalty: float, dtype: DTypeLike 
         "START_LOWER": start_lower,
         "START_UPPER": start_upper,
         "MAX_STORAGE": years.capacity,
+        "MISSING_COST": penalty * years.per_missing,
         "PENALTY": np.full_like(years.capacity, penalty),
         "REPAIRABLE": always_repairable(limits, years),
     }

@@ -15,7 +15,7 @@ from reservoir.hydro.compiled_year import YearArrays, lower_reach, steps_in, upp
 from reservoir.hydro.conditions import conditions_at
 from reservoir.hydro.elementwise import RealArray, clip
 from reservoir.hydro.jit import inlined
-from reservoir.hydro.step import release_to_reach, storage_after
+from reservoir.hydro.step import release_to_reach, storage_after, there_is
 from reservoir.problems.coding import register_position
 
 
@@ -53,7 +53,9 @@ def _release_to(year: YearArrays, step: int, storage: float, start: float, part:
     target = lower + part * (upper - lower)
     wanted = release_to_reach(storage, target, inflow, per_flow, conditions)
     release = clip(wanted, year.release_lower[step], year.release_upper[step])
-    return release, storage_after(storage, inflow, release, per_flow, conditions)
+    end = storage_after(storage, inflow, release, per_flow, conditions)
+    _, end = there_is(storage, release, end, inflow, per_flow, year.dead, conditions)
+    return release, end
 
 
 register_position(StorageCoding, _position)

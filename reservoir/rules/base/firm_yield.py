@@ -74,7 +74,8 @@ def _shares_reached(training: Training, powers_mw: FloatArray) -> FloatArray:
         )
         conditions = conditions_at(years.conditions, (slice(None), step, np.newaxis))
         asked = np.clip(wanted, least_release, most)
-        draft, end = enforce_limits(storage, asked, inflow, volume, (lowest, highest), (least, most), conditions)
+        bounds, dead = ((lowest, highest), (least, most)), years.dead[:, np.newaxis]
+        draft, end = enforce_limits(storage, asked, inflow, volume, *bounds, dead, conditions)
         power = power_at(plant, mean(storage, end), released(conditions, draft, least), conditions)
         reached += power >= powers_mw * (1 - TOLERANCE)
         storage = end

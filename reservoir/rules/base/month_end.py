@@ -15,6 +15,7 @@ def month_end(
     volume: float,
     storages: tuple[float, float],
     releases: tuple[float, float],
+    dead: float,
     conditions: Any = NO_CONDITIONS,
 ) -> tuple[float, float]:
     """Release (m3/s) of a step and storage (hm3) after it, whatever is asked for (eq. 10, repaired as in eq. 18-19).
@@ -31,8 +32,10 @@ def month_end(
         hm3 that 1 m3/s carries in the step.
     storages, releases : tuple of float
         Least and greatest storage at the end of the step and release in it.
+    dead : float
+        Storage below which nothing can be released.
     conditions : StepConditions, optional
     """
     wanted = min(max(asked, releases[0]), releases[1])
-    release, end = enforce_limits(storage, wanted, inflow, volume, storages, releases, conditions)
+    release, end = enforce_limits(storage, wanted, inflow, volume, storages, releases, dead, conditions)
     return float(release), float(end)

@@ -50,6 +50,12 @@ class Months(Block):
             loss_m3s=training.loss_m3s.mean(axis=0).tolist(),
         )
 
+    @property
+    def per_missing_hm3(self) -> float:
+        """Relative violation of a hm3 that is missing of the least release: 1 over the largest of a month."""
+        most = max(flow * volume for flow, volume in zip(self.release_lower_m3s, self.volume_per_flow, strict=True))
+        return 1 / most if most > 0 else 0.0
+
     def expected_gain_m3s(self, step: int, inflow_m3s: float | None) -> float:
         """Inflow of a month, or its mean where it is not known, less what the month is expected to lose."""
         return (self.inflow_m3s[step] if inflow_m3s is None else inflow_m3s) - self.loss_m3s[step]

@@ -13,7 +13,7 @@ from reservoir.hydro.elementwise import mean
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.step import enforce_limits, power_at, violation_scale
+from reservoir.hydro.step import enforce_limits, power_at, unmet_minimum, violation_scale
 from reservoir.hydro.stored_energy import stored_energy_gwh
 from reservoir.rules.base.monthly import Months
 from reservoir.rules.base.rule import Forecast
@@ -30,8 +30,8 @@ class RecordArrays(NamedTuple):
     ``expected_hm3_per_m3s`` what it reckons with. ``least_draft`` is the least release, less the withdrawal that can be
     cut. Storage bounds are those at the end of each step, ``start`` is the storage at the first. ``cost_below`` and
     ``cost_above`` are what a hm3 outside the storage bounds costs, ``penalty`` what a relative violation of 1 does, in
-    the unit of the objective (eq. 20-21); outside by less than ``rounding`` hm3 is within. ``conditions`` and ``terms``
-    are those of one year of all these steps, or nothing.
+    the unit of the objective (eq. 20-21); outside by less than ``rounding`` hm3 is within. ``dead`` and ``per_missing``
+    are those of a year (`YearArrays`), ``conditions`` and ``terms`` those of one year of all these steps, or nothing.
     """
 
     restarts: Any
@@ -51,6 +51,8 @@ class RecordArrays(NamedTuple):
     cost_above: Any
     penalty: Any
     rounding: Any
+    dead: Any
+    per_missing: Any
     conditions: Any
     terms: Any
 
@@ -84,6 +86,8 @@ def record_of(training: Training, months: Months, forecast: Forecast) -> RecordA
         cost_above,
         float(plant.penalty),
         ROUNDING * float(plant.storage_upper_hm3.max()),
+        year.dead,
+        year.per_missing,
         year.conditions,
         year.terms,
     )
@@ -160,12 +164,15 @@ def generated(
     conditions, terms = conditions_at(record.conditions, step), terms_at(record.terms, step)
     lower, upper = record.storage_lower[step], record.storage_upper[step]
     per_flow, bounds = record.hm3_per_m3s[step], (record.least_draft[step], record.release_upper[step])
-    draft, end = enforce_limits(storage, asked, record.inflow[step], per_flow, (lower, upper), bounds, conditions)
+    inflow, dead = record.inflow[step], record.dead
+    draft, end = enforce_limits(storage, asked, inflow, per_flow, (lower, upper), bounds, dead, conditions)
     release = released(conditions, draft, record.least_draft[step])
     power = power_at(plant, mean(storage, end), release, conditions)
-    cost = record.penalty * (unmet(conditions, draft, release, release) + unmet_power(conditions, power))
-    if end < lower - record.rounding:
-        cost += (lower - end) * record.cost_below[step]
+    missed = unmet(conditions, draft, release, release) + unmet_power(conditions, power)
+    cost = record.penalty * (missed + unmet_minimum(draft, bounds[0], record.per_missing * per_flow))
+    decided = max(end, dead)
+    if decided < lower - record.rounding:
+        cost += (lower - decided) * record.cost_below[step]
     elif end > upper + record.rounding:
         cost += (end - upper) * record.cost_above[step]
     return in_objective_unit(terms, stage_benefit(terms, power, release, per_flow)), end, cost

@@ -71,13 +71,18 @@ class Simulation:
 
     @property
     def supply_reliability(self) -> float:
-        """Part of the months that deliver the withdrawal and the release that are asked of them; NaN where none is."""
+        """Part of the months that deliver the withdrawal and the release that are asked of them; NaN where none is.
+
+        A month also fails that has too little water for the least release.
+        """
         target = None if self.limits.terms is None else self.limits.terms.of_steps.supply_target
         demanded = None if self.limits.conditions is None else self.limits.conditions.withdrawal_m3s
         given = [each for each in (target, demanded) if each is not None and each.any()]
-        if not given:
+        short = self.operation.shortage_m3s + self.operation.missing_m3s
+        if not given and not short.any():
             return float("nan")
-        short = self.operation.shortage_m3s
+        if short.any():
+            given.append(self.limits.release_lower_m3s)
         if target is not None:
             short = short + np.maximum(target - self.operation.release_m3s, 0.0)
         return float((short <= KEPT_SUPPLY * max(float(each.max()) for each in given)).mean())
@@ -174,13 +179,14 @@ def _decisions(rules: Sequence[Rule], told: Told, years: YearArrays, places: Int
     asked = np.empty((len(places), told.inflow.shape[1]))
     for row, (rule, year) in enumerate(zip(rules, places, strict=True)):
         storage, conditions = float(years.start[year]), conditions_of_year(years.conditions, year)
+        dead = float(years.dead[year])
         columns = zip(*(each.tolist() for each in _months(told, years, year)), strict=True)
         for step, (now, earlier, least, *month) in enumerate(columns):
             known = now if rule.forecast is Forecast.MONTH else None
             asked[row, step] = rule.release(step, storage, known, earlier)
             inflow, volume, storages, releases = month
             wanted, of_step = max(float(asked[row, step]), least), conditions_at(conditions, step)
-            _, storage = month_end(storage, wanted, inflow, volume, storages, releases, of_step)
+            _, storage = month_end(storage, wanted, inflow, volume, storages, releases, dead, of_step)
     return asked
 
 
@@ -197,7 +203,7 @@ def _decisions_together(rules: Sequence[Rule], told: Told, years: YearArrays, pl
         wanted = np.clip(np.maximum(asked[:, step], least), releases[:, 0], releases[:, 1])
         bounds = (storages[:, 0], storages[:, 1]), (releases[:, 0], releases[:, 1])
         storage = enforce_limits(
-            storage, wanted, inflow, volume, *bounds, conditions_at(conditions, (slice(None), step))
+            storage, wanted, inflow, volume, *bounds, years.dead[places], conditions_at(conditions, (slice(None), step))
         )[1]
     return asked
 
@@ -219,7 +225,7 @@ def _months(told: Told, years: YearArrays, which: Any = slice(None)) -> tuple[Fl
     physics = (
         years.inflow,
         years.hm3_per_m3s,
-        np.stack([years.storage_lower, years.storage_upper], axis=-1),
+        np.stack([years.reach_lower, years.reach_upper], axis=-1),
         np.stack([years.release_lower, years.release_upper], axis=-1),
     )
     return tuple(each[which] for each in (*told, *physics))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.conditions import unmet, unmet_power
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.step import violation_scale
+from reservoir.hydro.step import unmet_minimum, violation_scale
 
 if TYPE_CHECKING:
     # Compiled code, for which an operator with a rule does not wait.
@@ -26,6 +26,8 @@ ROUNDING = 1e-9
 def beyond_bounds(reservoir: Reservoir, ends_hm3: FloatArray) -> FloatArray:
     """How far each storage is above (+) or below (-) its bounds, hm3; 0 within them and for a rounding.
 
+    Below dead storage only losses go, which no decision changes: that far down it is no violation.
+
     Parameters
     ----------
     reservoir : Reservoir
@@ -33,7 +35,8 @@ def beyond_bounds(reservoir: Reservoir, ends_hm3: FloatArray) -> FloatArray:
         Storage at the end of each step.
     """
     lower, upper = reservoir.storage_bounds_hm3
-    beyond = np.maximum(ends_hm3 - upper, 0.0) - np.maximum(lower - ends_hm3, 0.0)
+    decided = np.maximum(ends_hm3, reservoir.storage_lower_hm3.min())
+    beyond = np.maximum(ends_hm3 - upper, 0.0) - np.maximum(lower - decided, 0.0)
     # What is no number is no rounding either.
     return np.where(np.abs(beyond) <= ROUNDING * float(upper.max()), 0.0, beyond)
 
@@ -43,7 +46,8 @@ class Violations:
     """Storages outside their bounds, and demands not met, over a record.
 
     ``months`` end outside, the worst of them by ``largest_hm3``; ``relative`` is the sum of the violations relative to
-    the bounds (eq. 20), and to what is demanded. In ``unmet_months`` a withdrawal or the lowest power is not delivered.
+    the bounds (eq. 20), and to what is demanded. In ``unmet_months`` a withdrawal, the lowest power or the least
+    release is not delivered.
     """
 
     months: int
@@ -69,8 +73,9 @@ class Violations:
 
 
 def unmet_demands(limits: Limits, operation: Operation) -> FloatArray:
-    """Relative shortage of the withdrawal and of the lowest power, shape (years, steps); 0 without a demand."""
-    conditions = limits.arrays().conditions
-    release = operation.release_m3s
-    missed = unmet(conditions, operation.draft_m3s, release, release) + unmet_power(conditions, operation.power_mw)
+    """Relative shortage of withdrawal, lowest power and least release, shape (years, steps); 0 without a demand."""
+    years, release, draft = limits.arrays(), operation.release_m3s, operation.draft_m3s
+    conditions, per_missing = years.conditions, years.per_missing[:, np.newaxis] * years.hm3_per_m3s
+    missed = unmet(conditions, draft, release, release) + unmet_power(conditions, operation.power_mw)
+    missed = missed + unmet_minimum(draft, years.release_lower, per_missing)
     return np.broadcast_to(np.asarray(missed, np.float64), release.shape)

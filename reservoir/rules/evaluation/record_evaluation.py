@@ -117,7 +117,7 @@ class RecordEvaluation:
         )
 
     def shortfalls(self, units: UnitSystem = SI) -> list[str]:
-        """A sentence for each month in which no release could keep the storage within its limits, and for foresight.
+        """A sentence for each month in which no release could keep the storage within its limits, or the minimum flow.
 
         The last names the months in which perfect foresight does not keep them either, which its energy does not show.
         """
@@ -138,6 +138,16 @@ class RecordEvaluation:
             )
         if len(outside) > MOST_MONTHS:
             sentences.append(f"So it is in {len(outside) - MOST_MONTHS:,} more months; simulation.csv lists them.")
+        missing = self.simulation.operation.missing_m3s
+        short = np.argwhere(missing > 0)
+        for year, step in short[:MOST_MONTHS]:
+            month = MONTH_NAMES[int(self.reservoir.months[step]) - 1]
+            sentences.append(
+                f"{self.inflow.labels[year]} {month}: {units.written(float(missing[year, step]), 'm3s', ',.4g')} are "
+                f"missing of the minimum release; there is no more water above dead storage"
+            )
+        if len(short) > MOST_MONTHS:
+            sentences.append(f"So it is in {len(short) - MOST_MONTHS:,} more months; simulation.csv lists them.")
         best = self.foresight_violations
         if best and best.months:
             by = f"{counted(best.months, 'month')} by up to {units.written(best.largest_hm3, 'hm3', ',.3g')}"

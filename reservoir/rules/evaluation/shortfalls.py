@@ -8,7 +8,7 @@ from reservoir.rules.evaluation.evaluation import TEST, Evaluation, FamilyResult
 from reservoir.rules.evaluation.scores import Score
 
 #: What a plant and a lake may have to deliver.
-DEMANDS = "the demanded withdrawal or minimum power"
+DEMANDS = "the minimum release, the demanded withdrawal or the minimum power"
 
 
 def shortfalls(evaluation: Evaluation) -> list[str]:

@@ -11,7 +11,7 @@ from reservoir.hydro.elementwise import clip
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.step import release_to_reach, storage_after
-from reservoir.hydro.step_value import step_value
+from reservoir.hydro.step_value import step_value, value_of_little_water
 
 FloatArray = NDArray[np.float64]
 
@@ -28,8 +28,9 @@ def bellman(
 ) -> int:
     """Backward recursion: best value from every storage of the grid, and the next storage that gives it.
 
-    Rows of `grid` rise. From a storage with no next one on the grid within the bounds of the release, the nearest
-    is taken at a penalty. `violations` has room for a number a state.
+    Rows of `grid` rise. From a storage with too little water for the least draft, or for losses, a step ends where that
+    leaves it, at the nearest state. From another with no next one on the grid within the bounds of the release, the
+    nearest is taken at a penalty. `violations` has room for a number a state.
     """
     steps, states = choices.shape
     tried = 0
@@ -41,7 +42,7 @@ def bellman(
         rounding = 1e-12 * (abs(grid[step, states - 1]) + 1.0) / per_flow
         for state in range(states):
             violations[state] = violation_at(year, step, grid[step + 1, state], grid[step + 1, state])
-        first = 0
+        first = first_not_below(grid[step + 1], year.dead)
         for state in range(states):
             storage = grid[step, state]
             best, choice = -np.inf, 0
@@ -59,11 +60,36 @@ def bellman(
                 if value > best:
                     best, choice = value, following
             if best == -np.inf:
+                little, end, energy, unmet_here = value_of_little_water(plant, year, step, storage)
                 choice, violation = nearest_state(year, step, storage, grid[step + 1])
-                best = values[step + 1, choice] - penalty * violation
+                if little:
+                    choice = nearest_to(grid[step + 1], end)
+                    violation = violations[choice] + unmet_here
+                    best = energy - penalty * violation + values[step + 1, choice]
+                else:
+                    best = values[step + 1, choice] - penalty * violation
             values[step, state] = best
             choices[step, state] = choice
     return tried
+
+
+@inlined
+def first_not_below(row: FloatArray, dead: float) -> int:
+    """First state that releases may lead to: not below dead storage, but for rounding."""
+    first = 0
+    while first < len(row) and row[first] < dead - 1e-9 * (abs(dead) + 1.0):
+        first += 1
+    return first
+
+
+@inlined
+def nearest_to(row: FloatArray, storage: float) -> int:
+    """State nearest to a storage."""
+    choice = 0
+    for state in range(1, len(row)):
+        if abs(row[state] - storage) < abs(row[choice] - storage):
+            choice = state
+    return choice
 
 
 @inlined

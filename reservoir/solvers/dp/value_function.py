@@ -14,7 +14,7 @@ from reservoir.hydro.conditions import conditions_at
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.step import release_to_reach
-from reservoir.hydro.step_value import step_value
+from reservoir.hydro.step_value import step_value, value_of_little_water
 from reservoir.solvers.dp.recursion import nearest_state, reachable_ends
 
 FloatArray = NDArray[np.float64]
@@ -52,9 +52,13 @@ def value_function(
         for state in range(states):
             storage = grid[place, state]
             lowest, highest = reachable_ends(year, step, storage, rounding)
-            lowest, highest = max(lowest, row[0]), min(highest, row[states - 1])
+            lowest, highest = max(lowest, row[0], min(year.dead, row[states - 1])), min(highest, row[states - 1])
             if lowest <= highest:
                 values[place, state] = best_value(plant, year, step, storage, lowest, highest, penalty, row, later)
+                continue
+            little, end, energy, unmet_here = value_of_little_water(plant, year, step, storage)
+            if little:
+                values[place, state] = energy - penalty * unmet_here + _between(row, later, end)
             else:
                 choice, violation = nearest_state(year, step, storage, row)
                 values[place, state] = later[choice] - penalty * violation

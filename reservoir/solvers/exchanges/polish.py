@@ -111,7 +111,8 @@ def _polished(years: ReservoirYears, positions: FloatArray, effort: Effort) -> P
 def _allowed(years: ReservoirYears, storages_hm3: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Bounds of the storages, and beyond them what a year that cannot keep them has; shape (years, steps + 1)."""
     limits, start, end = years.limits, storages_hm3[:, 0], storages_hm3[:, -1]
-    lower, upper = (np.column_stack([start, bound]) for bound in (limits.storage_lower_hm3, limits.storage_upper_hm3))
+    lowest = np.maximum(limits.storage_lower_hm3, limits.dead_hm3[:, np.newaxis])  # below it only losses lead
+    lower, upper = (np.column_stack([start, bound]) for bound in (lowest, limits.storage_upper_hm3))
     if limits.cyclic:
         closes = np.abs(end - start) <= _ROUNDING * limits.capacity_hm3
         lowest, highest = limits.start_bounds_hm3.T

@@ -46,7 +46,8 @@ def form_fitness(year: ReservoirYear, inflow: Inflow, index: int) -> Fitness:
 
     def fitness(position: np.ndarray) -> float:
         releases, storages = paper.repaired(told, [float(release) for release in position])
-        cost = reservoir.penalty * sum(each for each in paper.violations(told, storages) if each > 1e-9)
+        violations = [*paper.violations(told, storages), *paper.missing(told, releases)]
+        cost = reservoir.penalty * sum(each for each in violations if each > 1e-9)
         return paper.energy_gwh(stand_in, told, releases, storages) - cost
 
     return fitness

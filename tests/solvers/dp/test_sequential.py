@@ -50,6 +50,7 @@ def three_months(reservoir: Reservoir, start: float | None, inflow: tuple[float,
         upper,
         None if start is None else np.array(start),
         np.array([least, most] if start is None else [start, start]),
+        np.array(least),
     )
     return ReservoirYear(ReservoirModel.of(reservoir), limits, "three months", 1)
 

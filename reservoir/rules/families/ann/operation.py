@@ -10,7 +10,7 @@ from reservoir.hydro.conditions import conditions_at, released, unmet, unmet_pow
 from reservoir.hydro.elementwise import RealArray, clip, mean
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
-from reservoir.hydro.step import feasible_releases, limited, power_at, steered
+from reservoir.hydro.step import feasible_releases, limited, power_at, steered, unmet_minimum
 from reservoir.problems.fitness import register_fitness
 
 
@@ -43,6 +43,8 @@ class OperationContext(NamedTuple):
     storage_scale: Any
     per_year: Any
     penalty: Any
+    dead: Any
+    per_missing: Any
     per_stage_benefit: Any
     conditions: Any
     terms: Any
@@ -85,12 +87,13 @@ def _fitness(context: OperationContext, position: RealArray, scratch: object) ->
         target, excess = steered(storage, asked, inflow, per_flow, storages, conditions)
         wanted = asked + excess * context.m3s_per_hm3[step]
         drafts = context.least_draft[step], context.release_upper[step]
-        draft, end = limited(storage, wanted, target, inflow, per_flow, drafts, conditions)
+        draft, end = limited(storage, wanted, target, inflow, per_flow, drafts, context.dead, conditions)
         release = released(conditions, draft, context.least_draft[step])
-        cost += max(lowest - end, zero) * context.cost_below[step]
+        cost += max(lowest - max(end, context.dead), zero) * context.cost_below[step]
         cost += max(end - highest, zero) * context.cost_above[step]
         power = power_at(context.plant, mean(storage, end), release, conditions)
         cost += context.penalty * (unmet(conditions, draft, release, release) + unmet_power(conditions, power))
+        cost += context.penalty * unmet_minimum(draft, drafts[0], context.per_missing * per_flow)
         benefit += stage_benefit(terms, power, release, per_flow)
         storage = end
     left += (storage - context.start) * context.water_value

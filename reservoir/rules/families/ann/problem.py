@@ -31,7 +31,10 @@ STEP_COUNT = "STEP_COUNT"
 LAKE = ("area", "seepage")
 #: Numbers at the head of a kernel's context: how many rows follow, and the numbers of `OperationContext`.
 HEAD = ContextLayout(
-    "HEAD", dict.fromkeys((STEP_COUNT, "START", "WATER_VALUE", "STORAGE_LOW", "STORAGE_SCALE", "PER_YEAR"), 1)
+    "HEAD",
+    dict.fromkeys(
+        (STEP_COUNT, "START", "WATER_VALUE", "STORAGE_LOW", "STORAGE_SCALE", "PER_YEAR", "DEAD", "MISSING_COST"), 1
+    ),
 )
 
 
@@ -150,7 +153,8 @@ class NetworkOperation(SymmetricBox):
         """Head and rows of ``kernels/problems/reservoir/ann_operation.cl``."""
         context = self._context(self.model.exact)
         head, row = HEAD, self._row_layout
-        numbers = {name: getattr(context, name.lower()) for name in set(head.blocks) - {STEP_COUNT}}
+        numbers = {name: getattr(context, name.lower()) for name in set(head.blocks) - {STEP_COUNT, "MISSING_COST"}}
+        numbers["MISSING_COST"] = context.penalty * context.per_missing
         values = {name: getattr(context, name.lower()) for name in ("KNOWN_INPUTS", *_ROW)}
         if context.conditions:
             values |= conditions_of_steps(context.conditions, self.record.penalty)

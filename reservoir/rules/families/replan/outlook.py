@@ -98,7 +98,8 @@ def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: f
         held, demand = np.clip(wanted, *release_bounds), demanded(conditions)
         drafts = release_bounds[0] - demand, release_bounds[1]
         volume, gain = rule.months.volume_per_flow[step], now - demand
-        draft, end = enforce_limits(storage, held, gain, volume, tuple(storage_bounds), drafts, conditions)
+        dead = float(plant.storage_lower_hm3.min())
+        draft, end = enforce_limits(storage, held, gain, volume, tuple(storage_bounds), drafts, dead, conditions)
         releases[:, at], storages[:, at + 1] = released(conditions, draft, drafts[0]), end
         made = generation(plant, (storage + end) / 2, releases[:, at], conditions)
         spills[:, at], powers[:, at] = releases[:, at] - made.turbined_m3s, made.power_mw

@@ -11,7 +11,14 @@ from numpy.typing import ArrayLike
 from reservoir.hydro.benefit import NO_TERMS, in_objective_unit, stage_benefit
 from reservoir.hydro.conditions import NO_CONDITIONS, demanded, released, unmet, unmet_power
 from reservoir.hydro.elementwise import mean
-from reservoir.hydro.step import enforce_limits, power_at, relative_violation, release_to_reach, storage_after
+from reservoir.hydro.step import (
+    enforce_limits,
+    power_at,
+    relative_violation,
+    release_to_reach,
+    storage_after,
+    unmet_minimum,
+)
 from reservoir.rules.base.month_conditions import LakeMonths, ObjectiveMonths
 from reservoir.rules.base.monthly import Months
 from reservoir.rules.base.training import FloatArray, Training
@@ -114,12 +121,14 @@ class Physics:
         conditions, terms = self.conditions(step), self.terms(step)
         drafts = releases[0] - demanded(conditions), releases[1]
         wanted, gain = np.clip(release, *releases), inflow - demanded(conditions)
-        draft, end = enforce_limits(start, wanted, gain, volume, storages, drafts, conditions)
+        dead = min(self.storage_lower_hm3)
+        draft, end = enforce_limits(start, wanted, gain, volume, storages, drafts, dead, conditions)
         kept = released(conditions, draft, drafts[0])
         power = power_at(self.plant.curves, mean(start, end), kept, conditions)
-        violation = relative_violation(end, *storages, max(self.storage_upper_hm3))
+        violation = relative_violation(np.maximum(end, dead), *storages, max(self.storage_upper_hm3))
         # Repair lets the end stand a rounding beyond its bound, which is no violation.
         violation = np.where(violation > ROUNDING, violation, 0.0)
         violation = violation + unmet(conditions, draft, kept, kept) + unmet_power(conditions, power)
+        violation = violation + unmet_minimum(draft, drafts[0], self.months.per_missing_hm3 * volume)
         benefit = in_objective_unit(terms, stage_benefit(terms, power, kept, volume))
         return end, benefit - self.penalty_gwh * violation
