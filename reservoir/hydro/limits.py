@@ -224,7 +224,8 @@ def reachable_storage(limits: Limits, slack_hm3: float | FloatArray = 0.0) -> tu
     """
     lower, upper = (np.array(bound, order="C") for bound in (limits.storage_lower_hm3, limits.storage_upper_hm3))
     gains = _drawn_in(limits.gains_hm3(), slack_hm3)
-    draw_in(*_as_years(limits, *gains, lower, upper), *_of_minimum(limits, limits.dead_hm3))
+    rows: list[Any] = [*_as_years(limits, *gains, lower, upper), *_of_minimum(limits, limits.dead_hm3)]
+    draw_in(*rows)
     return lower, upper
 
 
@@ -295,8 +296,9 @@ def reaching_down(limits: Limits) -> Limits:
         return limits
     years, lower = limits[sunk], limits.storage_lower_hm3.copy()
     left, dead = np.empty(years.inflow_m3s.shape), years.dead_hm3
-    rows: tuple[Any, ...] = _as_years(years, years.gain_at_rest_hm3)
-    left_by_losses(np.array(years.initial_storage_hm3), *rows, np.array(dead), left)
+    start, at_rest = np.array(years.initial_storage_hm3), _as_years(years, years.gain_at_rest_hm3)
+    rows: list[Any] = [start, *at_rest, np.array(dead), left]
+    left_by_losses(*rows)
     ends = years.storage_lower_hm3
     lower[sunk] = np.where(ends == dead[:, np.newaxis], left, ends)
     return replace(limits, storage_lower_hm3=lower)
@@ -339,7 +341,9 @@ def _drift(limits: Limits, slack_hm3: FloatArray) -> _Drift:
         before = tuple(np.full_like(gains[0], bound) for bound in (-np.inf, np.inf))
         for each in before:
             each[..., -1] = ends
-        draw_in(*_as_years(limits, *gains, *before), *_of_minimum(limits, np.full_like(limits.dead_hm3, -np.inf)))
+        of_minimum = _of_minimum(limits, np.full_like(limits.dead_hm3, -np.inf))
+        rows: list[Any] = [*_as_years(limits, *gains, *before), *of_minimum]
+        draw_in(*rows)
         found.append(before)
     below, above = found
     width = 2 * spread[..., np.newaxis]

@@ -161,7 +161,7 @@ def test_losses_never_take_more_than_there_is(arid: Reservoir, seepage_m3s: floa
     inflow = record(WET, DRY, WET)
     found = simulate(leaky, inflow, np.full((3, 12), 5.0))
     assert found.operation.storage_hm3.min() >= 0
-    assert (found.operation.storage_hm3 == 0).any() == (seepage_m3s > 10)
+    assert (found.operation.storage_hm3 == 0).any()
     assert (found.operation.seepage_hm3 >= 0).all()
     assert (found.operation.release_m3s >= 0).all()
     require_balanced(found.operation, inflow)
