@@ -202,7 +202,10 @@ def read_cells(path: Path) -> pd.DataFrame:
         text = text_of(content, str(path))
     except InputError as refused:
         raise InputError([replace(each, mend=AGAIN) for each in refused.mistakes]) from refused
-    heading = [name.strip() for name in next(csv.reader(StringIO(text)), [])]
+    try:  # lines may end as on old Macintoshes
+        heading = [name.strip() for name in next(csv.reader(StringIO(text, newline=None)), [])]
+    except csv.Error as error:
+        raise changed(path, f"cannot be read as a table ({error})") from error
     twice = [name for place, name in enumerate(heading) if name and name in heading[:place]]
     if twice:  # pandas would give the second another name
         raise InputError(Mistake("is there twice", "each column once", AGAIN, str(path), row=1, column=twice[0]))

@@ -4,7 +4,7 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.io.plan_folder.csv_rows import wrong_row
-from reservoir.io.plan_folder.tables import read_schedule
+from reservoir.io.plan_folder.tables import read_cells, read_schedule
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,15 @@ def test_a_table_without_a_heading_is_empty(content, tmp_path):
     (tmp_path / "schedule.csv").write_bytes(content)
     with pytest.raises(InputError, match=r"schedule\.csv: is empty\. Fix: run `reservoir plan` again"):
         read_schedule(tmp_path)
+
+
+def test_lines_may_end_as_on_old_macintoshes(tmp_path):
+    (tmp_path / "schedule.csv").write_bytes(b"date,release_m3s\r2001-01,5\r2001-02,6\r")
+    assert read_cells(tmp_path / "schedule.csv")["release_m3s"].tolist() == ["5", "6"]
+
+
+def test_a_heading_that_never_ends_is_refused(tmp_path):
+    path = tmp_path / "schedule.csv"
+    path.write_bytes(b'date,"release' + b"\n123" * 50_000)
+    with pytest.raises(InputError, match=r"schedule\.csv: cannot be read as a table \(field larger"):
+        read_cells(path)
