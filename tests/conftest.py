@@ -25,6 +25,8 @@ from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder.saved_plan import SavedPlan, read_plan
 from reservoir.opencl import DeviceInfo, choose_device
 from reservoir.opencl.devices import ENVIRONMENT_VARIABLE
+from reservoir.opencl.own_driver import VARIABLE as VENDORS
+from reservoir.opencl.registered import OWN_ENVIRONMENT, driver_of
 from reservoir.planning.checks import plan_checks
 from reservoir.planning.plan import Plan
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
@@ -132,6 +134,17 @@ def device(pytestconfig: pytest.Config) -> DeviceInfo:
 def on_pocl(device: DeviceInfo) -> bool:
     """Whether that is PoCL."""
     return device.platform == "Portable Computing Language"
+
+
+@pytest.fixture(scope="session")
+def only_pocl(device: DeviceInfo, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of a program that finds no driver beside PoCL's, and is asked for no device by name."""
+    driver, folder = driver_of(device.device.platform), tmp_path_factory.mktemp("drivers")
+    if driver is None:
+        pytest.skip(f"the driver of {device.platform} is in none of the usual places")
+    if driver.registered != OWN_ENVIRONMENT:
+        (folder / "pocl.icd").write_text(f"{driver.library}\n")
+    return {VENDORS: str(folder), ENVIRONMENT_VARIABLE: "auto"}
 
 
 @pytest.fixture(scope="session")

@@ -78,8 +78,12 @@ def write_netcdf(
 
     with path.open("r+b" if append else "w+b", buffering=0) as file:
         patient = _PatientFile(file)
-        # A signal that raised within HDF5 would end it, too.
-        with deferred(), h5netcdf.File(patient, "a" if append else "w") as root:
-            dataset.dump_to_store(H5NetCDFStore(root), encoding=encoding)
+        try:
+            # A signal that raised within HDF5 would end it, too.
+            with deferred(), h5netcdf.File(patient, "a" if append else "w") as root:
+                dataset.dump_to_store(H5NetCDFStore(root), encoding=encoding)
+        except Exception as error:
+            # Some versions of HDF5 look whether the file has grown, and raise an error of their own.
+            raise patient.failed or error from None
         if patient.failed:
             raise patient.failed

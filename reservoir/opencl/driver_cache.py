@@ -46,9 +46,11 @@ def prepare_driver_cache() -> bool:
     os.environ["PYOPENCL_NO_CACHE"] = "1"
     asked = os.environ.get(VARIABLE, "")
     # PoCL's key of what it keeps has the name that it gave the processor itself, not the one that it is told.
-    base, name = Path(asked or "pocl"), f"{_OF_PROCESSOR}{wished_name()}"
-    inside = (base.parent if base.name.startswith(_OF_PROCESSOR) else base) / (name if wished_name() else "")
-    folder = usable_folder(str(inside), str(inside) if asked else "", VARIABLE if asked else "XDG_CACHE_HOME")
+    name = f"{_OF_PROCESSOR}{wished_name()}" if wished_name() else ""
+    base = Path(asked).parent if Path(asked).name.startswith(_OF_PROCESSOR) else Path(asked)
+    folder = usable_folder(
+        str(Path("pocl", name)), str(base / name) if asked else "", VARIABLE if asked else "XDG_CACHE_HOME"
+    )
     if folder is None:
         return False
     with _alone_in(folder) as alone:

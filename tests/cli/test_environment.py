@@ -235,8 +235,9 @@ def test_columns_that_are_no_number_do_not_matter(columns):
 
 
 @pytest.mark.pocl(reason="other drivers link without one")
-def test_without_a_path_pocl_finds_its_linker_and_without_a_linker_it_is_left_out(tmp_path):
-    bare = {name: value for name, value in surroundings(XDG_CACHE_HOME=str(tmp_path)).items() if name != "PATH"}
+def test_without_a_path_pocl_finds_its_linker_and_without_a_linker_it_is_left_out(tmp_path, only_pocl):
+    given = surroundings(XDG_CACHE_HOME=str(tmp_path), **only_pocl)
+    bare = {name: value for name, value in given.items() if name != "PATH"}
     solve = ("--generations", "100", "--no-reference", "--no-figures", "--out")
     (tmp_path / "empty").mkdir()
     for name, environment in (("bare", bare), ("without", bare | {"PATH": str(tmp_path / "empty")})):

@@ -12,7 +12,7 @@ import reservoir
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.io import ensemble_writer
+from reservoir.io import ensemble_writer, netcdf_writer
 from reservoir.io.ensemble_writer import check_writable, write_ensemble
 from reservoir.io.inflow_file import read_inflow
 
@@ -115,7 +115,9 @@ def test_a_full_disk_is_an_error_in_words_and_not_the_end_of_the_process(writer,
     """HDF5 that could not write ended the process with a segmentation fault, also behind an error of its own."""
     pytest.importorskip("resource")
     code = LIMITED.format(writer=WRITERS[writer])
-    environment = os.environ | {"PYTHONPATH": str(Path(reservoir.__file__).parents[1])}
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(Path(reservoir.__file__).parents[1]), *filter(None, sys.path)])
+    }
     finished = subprocess.run(  # a process of its own, for the limit
         [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
     )
@@ -138,3 +140,19 @@ def test_what_is_written_through_a_patient_file_is_what_xarray_writes(ensemble, 
         for name in ours.variables:
             kept = ("dtype", "units", "calendar", "_FillValue")
             assert [ours[name].encoding.get(key) for key in kept] == [theirs[name].encoding.get(key) for key in kept]
+
+
+def test_what_hdf5_says_of_a_full_disk_is_not_told_in_place_of_what_the_system_said(tmp_path, monkeypatch):
+    """Some versions raise an error of their own while the first is still kept."""
+    import xarray
+
+    def dump(self, *_):
+        raise OSError("Can't synchronously write data (address of object past end of allocation)")
+
+    full = OSError(28, "No space left on device")
+    monkeypatch.setattr(netcdf_writer._PatientFile, "failed", full, raising=False)
+    monkeypatch.setattr(netcdf_writer._PatientFile, "__init__", lambda self, file: setattr(self, "_file", file))
+    monkeypatch.setattr("xarray.Dataset.dump_to_store", dump)
+    with pytest.raises(OSError, match="No space left") as caught:
+        netcdf_writer.write_netcdf(xarray.Dataset(), tmp_path / "made.nc")
+    assert caught.value is full

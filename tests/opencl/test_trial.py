@@ -149,8 +149,10 @@ def _called(folder: Path, *arguments: str, **environment: str) -> subprocess.Com
 
 
 @pytest.mark.pocl(reason="it is PoCL's state")
-def test_where_pocl_compiles_nothing_every_command_goes_on_without_it(six_years_file: Path, tmp_path: Path) -> None:
-    unknown = {VARIABLE: "generic"}
+def test_where_pocl_compiles_nothing_every_command_goes_on_without_it(
+    six_years_file: Path, tmp_path: Path, only_pocl: dict[str, str]
+) -> None:
+    unknown = only_pocl | {VARIABLE: "generic"}
     listed = json.loads(_called(tmp_path, "devices", "--json", **unknown).stdout)
     assert listed["devices"] == []
     assert REFUSED in listed["left_out"][0]

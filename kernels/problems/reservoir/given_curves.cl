@@ -9,7 +9,7 @@
 
 #define TABLE(curve) (tables + curve##_table)
 // A storage is below dead storage that is so by more than this part of it.
-#define DEAD_ROUNDING (DOUBLE ? (REAL)1e-9 : (REAL)1e-6)
+#define DEAD_ROUNDING ((REAL)1 / (DOUBLE ? 1000000000 : 1000000))
 
 REAL value_in(__global const REAL *table, const REAL x) {
     const REAL place = fmin(fmax((x - table[TABLE_LOWEST]) * table[TABLE_PER_UNIT], (REAL)0), (REAL)(TABLE_POINTS - 1));

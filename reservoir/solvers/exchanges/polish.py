@@ -164,9 +164,13 @@ def _exchange_from(search: Search, giver: int, volume: float, precision: float) 
         if fills and search.path.full.sum() == 0.0:
             break
         for _ in range(len(search.path.drafts)):
-            gain, _, taker = exchange(search, giver, giver, signed, fills, precision)
+            tried = signed
+            gain, part, taker = exchange(search, giver, giver, tried, fills, precision)
+            if 0.0 < part < 1.0:  # a bound is nearer than the volume
+                tried = part * signed
+                gain, _, taker = exchange(search, giver, giver, tried, fills, precision)
             if gain > 0.0:
-                gain = exchange_best(search, giver, taker, signed, fills, gain, precision)
+                gain = exchange_best(search, giver, taker, tried, fills, gain, precision)
             if not gain > 0.0:
                 break
             gained += gain

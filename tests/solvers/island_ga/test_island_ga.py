@@ -90,7 +90,7 @@ def test_schemes_whose_groups_wait_find_the_serial_engines_tour(device, att48, s
         try:
             found = best(att48, scheme=scheme, **brief)
         except DeviceError as error:
-            assert "at once" in str(error)
+            assert "items at the same time, as this scheme requires" in str(error)
         else:
             assert found.position.tolist() == serial_of(att48, scheme, **brief).position.tolist()
             return
