@@ -31,11 +31,7 @@ def record_of(reservoir: Reservoir, inflow: Inflow, repeat: int = 1) -> Reservoi
     """Consecutive years, the same ones again and again, as one problem that ends as the reservoir's years do."""
     one = Inflow(flow_m3s=inflow.flow_m3s[:1], calendar=replace(inflow.calendar, years=1))
     ends, years = year_limits(reservoir, one), open_limits(reservoir, inflow)
-    per_step = (
-        each.name
-        for each in fields(Limits)
-        if each.name not in (*OF_HORIZON, "conditions", "terms")
-    )
+    per_step = (each.name for each in fields(Limits) if each.name not in (*OF_HORIZON, "conditions", "terms"))
     rows = {name: np.tile(getattr(years, name).reshape(1, -1), repeat) for name in per_step}
     record = replace(ends, **rows)
     record.storage_lower_hm3[:, -1] = ends.storage_lower_hm3[:, -1]
