@@ -222,8 +222,9 @@ def balance_residual(operation: Operation, inflow: Inflow) -> float:
 
 
 def release_excess(operation: Operation, reservoir: Reservoir) -> float:
-    """How far any release is outside its bounds, m3/s, but for a least release that there is no water for."""
+    """How far any release is outside its bounds, m3/s; a step that ends at dead storage or below may release less."""
     release = operation.release_m3s
     lower, upper = (np.resize(bound, release.shape[-1]) for bound in reservoir.release_bounds_m3s)
-    lower = lower - operation.missing_m3s  # of water that is not there
+    upper_hm3, dead = (float(each) for each in (reservoir.storage_upper_hm3.max(), reservoir.storage_lower_hm3.min()))
+    lower = np.where(operation.storage_hm3[:, 1:] <= dead + BALANCE_TOLERANCE * upper_hm3, 0.0, lower)
     return float(np.maximum(lower - release, release - upper).clip(min=0).max())
