@@ -274,7 +274,7 @@ def _show(
 
 
 def _release_note(advice: Advice, units: UnitSystem) -> str:
-    seen = advice.spill_m3s >= _VISIBLE * advice.release_m3s
+    seen = advice.spill_m3s > 0 and advice.spill_m3s >= _VISIBLE * advice.release_m3s
     spill = f", of which {units.written(advice.spill_m3s, 'm3s')} spilled" if seen else ""
     asked = f" (the rule gave {units.written(advice.asked_m3s, 'm3s')}, outside the limits)" if advice.repaired else ""
     return spill + asked

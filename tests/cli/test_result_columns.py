@@ -89,12 +89,15 @@ def without(name: str, meanings, rare=OF_LITTLE_WATER) -> list[str]:
 def test_what_is_missing_of_the_minimum_release_has_a_column_where_there_is_some(call, ruled, short_record, tmp_path):
     lines = short_record.read_text().splitlines()
     short_record.write_text("\n".join([*lines[:2], "1954" + ",40" * 12, lines[3]]))
-    call("plan", short_record, "--solver", "dp", "--no-figures", "--out", tmp_path / "dry", status=None)
+    toml = bundled_case("xiaowan").reservoir_file.read_text(encoding="utf-8")
+    (tmp_path / "lake.toml").write_text(toml.replace("\nlower_m3s = 300", "\nlower_m3s = 600"), encoding="utf-8")
+    options = ("--reservoir", "lake.toml", "--solver", "dp", "--no-figures", "--out", tmp_path / "dry")
+    call("plan", short_record, *options, status=None)
     assert head_of(tmp_path / "dry" / "schedule.csv") == [
         name for name in columns.SCHEDULE_COLUMNS if name not in {"member", *OF_STEPS, *LOSSES}
     ]
     rule = ruled / "rules" / "standard.json"
-    call("simulate", rule, short_record, "--no-foresight", "--out", tmp_path / "out", status=None)
+    call("simulate", rule, short_record, "--level", "1100", "--no-foresight", "--out", tmp_path / "out")
     assert head_of(tmp_path / "out" / "simulation.csv") == without("member", columns.SIMULATION_COLUMNS, ())
 
 

@@ -150,7 +150,7 @@ def test_years_that_no_schedule_can_keep_are_found_and_do_not_fail(small: Reserv
     assert lines["years with limits that no schedule can keep"].value == 1
     assert lines["years with limits that no schedule can keep"].passed is None
     later = with_operation(plan, violation=nudged(plan.operation[1].violation, 1e-12))
-    assert any("storage outside its limits" in check for check in failed(later))
+    assert any("limits and demands not kept" in check for check in failed(later))
 
 
 def test_a_lowest_power_that_is_missed_fails_unless_it_is_proved_that_it_must_be(
