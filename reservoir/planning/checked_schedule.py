@@ -119,7 +119,8 @@ def checked_schedule(
     as_given, more, less = (_as_given(problems, positions, shortage, by) for by in (0.0, slack, -slack))
     operated = replace(plan, operation=as_given)
     sound = _within(operated, slack)
-    missed = [*_starts_outside(operated, given), *_missed(operated, held, slack, sound)]
+    starts = list(_starts_outside(operated, given))
+    missed = [*starts, *_missed(operated, held, slack, sound, {problem for problem, _ in starts})]
     kept = ~np.isin(np.arange(len(problems)), [problem for problem, _ in missed])
     differences = (
         *_needless_shortages(given, operated, slack),
@@ -209,10 +210,17 @@ def _starts_outside(plan: Plan, given: GivenSchedule) -> Iterator[tuple[int, str
 
 
 def _missed(
-    plan: Plan, held: Operation, slack_m3s: float, sound: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    plan: Plan,
+    held: Operation,
+    slack_m3s: float,
+    sound: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+    told: set[int],
 ) -> Iterator[tuple[int, str]]:
-    """Limits that the releases of a plan as given do not keep: the problem, and a sentence."""
-    calendar, of_year, told = plan.inflow.calendar, plan.problems.of_year, set()
+    """Limits that the releases of a plan as given do not keep: the problem, and a sentence.
+
+    Of a problem of which nothing was `told` that no schedule has its releases, where that is all.
+    """
+    calendar, of_year = plan.inflow.calendar, plan.problems.of_year
     release, storage = sound
     for year, step in np.ndindex(*release.shape):
         words = list(demand_shortfalls(plan, year, step))
