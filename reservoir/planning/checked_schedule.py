@@ -174,8 +174,8 @@ def _unlimited(batch: ReservoirYears, positions: FloatArray, shortage: FloatArra
     none = np.full(years.reach_lower.shape, np.inf)
     release = (drafts + shortage + moved_by).clip(min=0)
     # Nor are releases cut to the water that is there: that they ask for more is for the limits of storages to tell.
-    no_end = {"reach_lower": -none, "reach_upper": none, "release_upper": none}
-    years = years._replace(**no_end, dead=np.full_like(years.dead, -np.inf), cyclic=False)
+    dead = np.full_like(years.dead, -np.inf)
+    years = years._replace(reach_lower=-none, reach_upper=none, release_upper=none, dead=dead, cyclic=False)
     if limits.conditions is None:
         return operate(batch.model.exact, years._replace(release_lower=np.zeros_like(none)), release)
     free = {
