@@ -261,6 +261,10 @@ def _show(
         screen.print(f"{title:<18}{text}", soft_wrap=True)
     if assumed:
         screen.print(f"[yellow]Not given, mean of the fitted years used: {', '.join(assumed)}[/]", soft_wrap=True)
+    if advice.starts_below_dead:
+        start, dead = volume(situation.storage_hm3), volume(float(plant.storage_lower_hm3.min()))
+        below = f"The storage at the start, {start}, is below dead storage, {dead}"
+        screen.print(f"[bold red]{below}: nothing is released before the lake is above it.[/]", soft_wrap=True)
     if advice.missing_m3s:
         least, missing = advice.missing_m3s + advice.release_m3s, units.written(advice.missing_m3s, "m3s")
         why = f"of the minimum release of {units.written(least, 'm3s')}: there is no more water above dead storage."
@@ -270,7 +274,7 @@ def _show(
 
 
 def _release_note(advice: Advice, units: UnitSystem) -> str:
-    seen = advice.spill_m3s >= _VISIBLE * advice.release_m3s
+    seen = advice.spill_m3s > 0 and advice.spill_m3s >= _VISIBLE * advice.release_m3s
     spill = f", of which {units.written(advice.spill_m3s, 'm3s')} spilled" if seen else ""
     asked = f" (the rule gave {units.written(advice.asked_m3s, 'm3s')}, outside the limits)" if advice.repaired else ""
     return spill + asked

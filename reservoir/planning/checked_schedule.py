@@ -119,7 +119,8 @@ def checked_schedule(
     as_given, more, less = (_as_given(problems, positions, shortage, by) for by in (0.0, slack, -slack))
     operated = replace(plan, operation=as_given)
     sound = _within(operated, slack)
-    missed = [*_starts_outside(operated, given), *_missed(operated, held, slack, sound)]
+    starts = list(_starts_outside(operated, given))
+    missed = [*starts, *_missed(operated, held, slack, sound, {problem for problem, _ in starts})]
     kept = ~np.isin(np.arange(len(problems)), [problem for problem, _ in missed])
     differences = (
         *_needless_shortages(given, operated, slack),
@@ -172,7 +173,9 @@ def _unlimited(batch: ReservoirYears, positions: FloatArray, shortage: FloatArra
     years = without_foresight(limits, np.array(start, np.float64))
     none = np.full(years.reach_lower.shape, np.inf)
     release = (drafts + shortage + moved_by).clip(min=0)
-    years = years._replace(reach_lower=-none, reach_upper=none, release_upper=none, cyclic=False)
+    # Nor are releases cut to the water that is there: that they ask for more is for the limits of storages to tell.
+    dead = np.full_like(years.dead, -np.inf)
+    years = years._replace(reach_lower=-none, reach_upper=none, release_upper=none, dead=dead, cyclic=False)
     if limits.conditions is None:
         return operate(batch.model.exact, years._replace(release_lower=np.zeros_like(none)), release)
     free = {
@@ -207,10 +210,17 @@ def _starts_outside(plan: Plan, given: GivenSchedule) -> Iterator[tuple[int, str
 
 
 def _missed(
-    plan: Plan, held: Operation, slack_m3s: float, sound: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    plan: Plan,
+    held: Operation,
+    slack_m3s: float,
+    sound: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+    told: set[int],
 ) -> Iterator[tuple[int, str]]:
-    """Limits that the releases of a plan as given do not keep: the problem, and a sentence."""
-    calendar, of_year, told = plan.inflow.calendar, plan.problems.of_year, set()
+    """Limits that the releases of a plan as given do not keep: the problem, and a sentence.
+
+    Of a problem of which nothing was `told` that no schedule has its releases, where that is all.
+    """
+    calendar, of_year = plan.inflow.calendar, plan.problems.of_year
     release, storage = sound
     for year, step in np.ndindex(*release.shape):
         words = list(demand_shortfalls(plan, year, step))

@@ -222,9 +222,11 @@ def balance_residual(operation: Operation, inflow: Inflow) -> float:
 
 
 def release_excess(operation: Operation, reservoir: Reservoir) -> float:
-    """How far any release is outside its bounds, m3/s, but for a least release that there is no water for."""
+    """How far any release is outside its bounds, m3/s; a step that ends at dead storage or below may release less."""
     release = operation.release_m3s
     lower, upper = (np.resize(bound, release.shape[-1]) for bound in reservoir.release_bounds_m3s)
-    emptied = operation.storage_hm3[..., 1:] <= reservoir.storage_lower_hm3.min() * (1 + NOT_MISSING)
-    missing = operation.missing_m3s + NOT_MISSING * upper * emptied  # what is missing by rounding is told as nothing
+    upper_hm3, dead = (float(each) for each in (reservoir.storage_upper_hm3.max(), reservoir.storage_lower_hm3.min()))
+    emptied = operation.storage_hm3[..., 1:] <= dead + BALANCE_TOLERANCE * upper_hm3
+    # What is missing by rounding is told as nothing.
+    missing = np.where(emptied, operation.missing_m3s + NOT_MISSING * upper, 0.0)
     return float(np.maximum(lower - release - missing, release - upper).clip(min=0).max())

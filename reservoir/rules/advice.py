@@ -72,6 +72,8 @@ class Advice:
     ``release_m3s`` keeps the limits; ``repaired`` tells that the rule had asked for ``asked_m3s`` instead. End storage,
     level, power and energy are those of the expected inflow. ``loss_hm3`` is evaporation and seepage; where the
     withdrawal demanded is not delivered, there is a shortage; ``missing_m3s`` is missing of the least release.
+    ``within_bounds`` tells of the storage at the end, and that a lake which began above dead storage may lose more.
+    Whether it began below is ``starts_below_dead``.
     """
 
     asked_m3s: float
@@ -88,6 +90,7 @@ class Advice:
     withdrawal_m3s: float
     shortage_m3s: float
     missing_m3s: float
+    starts_below_dead: bool
     within_bounds: bool
 
 
@@ -114,6 +117,7 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
     if end <= 0:  # no more is lost than there was
         lost = storage + (inflow - demand - draft) * volume - end
     slack = REPAIR_TOLERANCE * storages[1]
+    below = storage < dead - slack
     return Advice(
         asked_m3s=asked,
         release_m3s=release,
@@ -129,7 +133,8 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
         withdrawal_m3s=demand - (release - draft),
         shortage_m3s=release - draft,
         missing_m3s=max(releases[0] - release, 0.0),
-        within_bounds=storages[0] - slack <= max(end, dead) <= storages[1] + slack,
+        starts_below_dead=below,
+        within_bounds=storages[0] - slack <= (end if below else max(end, dead)) <= storages[1] + slack,
     )
 
 

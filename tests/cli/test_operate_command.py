@@ -112,6 +112,10 @@ def test_a_wrong_situation_is_refused(call, plan, options, words):
 def test_a_storage_below_the_dead_one_is_answered_and_said_to_be_beyond_help(call, plan):
     printed = call("operate", "plan/rules/linear.json", "--month", "7", "--level", "1110", "--inflow", "500").out
     assert "No permitted release satisfies the storage limits of this month" in printed
+    assert (
+        "The storage at the start, 1,699 hm3, is below dead storage, 4,662 hm3: nothing is released before the lake is"
+        in printed
+    )
 
 
 @pytest.mark.parametrize("family", ["guide-curve", "linear", "standard"])
@@ -119,7 +123,10 @@ def test_a_storage_below_the_dead_one_is_answered_and_said_to_be_beyond_help(cal
 @pytest.mark.parametrize("flow", ["0", "1e9"])
 def test_whatever_the_situation_the_answer_is_valid_json(call, plan, family, storage, flow, strict):
     options = ("--month", "7", "--storage", storage, "--inflow", flow, "--json")
-    assert strict(call("operate", f"plan/rules/{family}.json", *options).out)["advice"]["release_m3s"] > 0
+    advice = strict(call("operate", f"plan/rules/{family}.json", *options).out)["advice"]
+    assert advice["release_m3s"] + advice["missing_m3s"] >= 300  # the minimum, or why not
+    assert advice["starts_below_dead"] == (storage == "1373")
+    assert (advice["release_m3s"] == 0) == (storage == "1373" and flow == "0")
 
 
 def test_a_rule_alone_is_answered_without_the_optimised_years(call, plan, tmp_path, strict):

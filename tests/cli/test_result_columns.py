@@ -17,6 +17,8 @@ OF_OBJECTIVES = {"objective", "firm_power_mw", "reference_objective", "mean_ener
 OF_OPERATED_OBJECTIVES = {"objective", "objective_at_equal_storage", "foresight_objective"}
 #: Of steps that are not months.
 OF_STEPS = {"first_day"}
+#: Of schedules with a step that has too little water for its minimum release.
+OF_LITTLE_WATER = {"missing_m3s"}
 #: Of plans with `--prove`.
 PROVEN = {"proven_bound", "proven_gap"}
 
@@ -47,6 +49,7 @@ def test_every_column_of_a_plan_has_a_meaning(ruled, table, meanings):
         *LOSSES,
         *OF_OBJECTIVES,
         *OF_STEPS,
+        *OF_LITTLE_WATER,
         *PROVEN,
     }
     kept = {"member", *LOSSES} if table == "scores.csv" else set()
@@ -61,7 +64,7 @@ def test_every_column_of_a_plan_with_losses_has_a_meaning(call, tmp_path):
     lake = str(bundled_case("carryover").reservoir_file)
     call("plan", str(years), "--reservoir", lake, "--out", tmp_path / "out", "--solver", "dp", "--no-figures")
     assert head_of(tmp_path / "out" / "schedule.csv") == [
-        name for name in columns.SCHEDULE_COLUMNS if name not in {"member", *OF_STEPS}
+        name for name in columns.SCHEDULE_COLUMNS if name not in {"member", *OF_STEPS, *OF_LITTLE_WATER}
     ]
     rare = {"member", "reference_violation", "engine_gap", *PROVEN, *OF_OBJECTIVES}
     assert head_of(tmp_path / "out" / "summary.csv") == [name for name in columns.SUMMARY_COLUMNS if name not in rare]
@@ -78,9 +81,24 @@ def test_every_column_of_a_plan_of_another_goal_has_a_meaning(call, short_record
     assert head_of(tmp_path / "out" / "summary.csv") == [name for name in columns.SUMMARY_COLUMNS if name not in rare]
 
 
-def without(name: str, meanings) -> list[str]:
+def without(name: str, meanings, rare=OF_LITTLE_WATER) -> list[str]:
     """Columns of a record of months operated for energy, without one of them."""
-    return [each for each in meanings if each not in {name, *OF_STEPS, *LOSSES, *OF_OPERATED_OBJECTIVES}]
+    return [each for each in meanings if each not in {name, *rare, *OF_STEPS, *LOSSES, *OF_OPERATED_OBJECTIVES}]
+
+
+def test_what_is_missing_of_the_minimum_release_has_a_column_where_there_is_some(call, ruled, short_record, tmp_path):
+    lines = short_record.read_text().splitlines()
+    short_record.write_text("\n".join([*lines[:2], "1954" + ",40" * 12, lines[3]]))
+    toml = bundled_case("xiaowan").reservoir_file.read_text(encoding="utf-8")
+    (tmp_path / "lake.toml").write_text(toml.replace("\nlower_m3s = 300", "\nlower_m3s = 600"), encoding="utf-8")
+    options = ("--reservoir", "lake.toml", "--solver", "dp", "--no-figures", "--out", tmp_path / "dry")
+    call("plan", short_record, *options, status=None)
+    assert head_of(tmp_path / "dry" / "schedule.csv") == [
+        name for name in columns.SCHEDULE_COLUMNS if name not in {"member", *OF_STEPS, *LOSSES}
+    ]
+    rule = ruled / "rules" / "standard.json"
+    call("simulate", rule, short_record, "--level", "1100", "--no-foresight", "--out", tmp_path / "out")
+    assert head_of(tmp_path / "out" / "simulation.csv") == without("member", columns.SIMULATION_COLUMNS, ())
 
 
 def test_every_column_of_a_simulation_has_a_meaning(call, ruled, tmp_path):

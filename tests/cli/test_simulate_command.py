@@ -73,8 +73,11 @@ def test_a_record_of_one_year_and_a_low_start_is_told_month_by_month(call, plan,
     options = ("--level", "1100", "--no-foresight", "--out", "out")
     printed = call("simulate", "plan/rules/linear.json", "one.csv", *options).out
     assert "1 year, 1953" in printed
-    assert "1953 Jan: the storage at the end of the month is" in printed
-    assert "below its lower limit of 4,662 hm3; no permitted release avoids this" in printed
+    assert (
+        "The storage at the start, 1,373 hm3, is below dead storage, 4,662 hm3: nothing is released before" in printed
+    )
+    assert "1953 Jan: 300 m3/s are missing of the minimum release; there is no more water above dead" in printed
+    assert "storage outside its limits" not in printed  # below dead storage nothing was decided
     assert len(strict((tmp_path / "out/simulation.json").read_text())["shortfalls"]) > 0
 
 
@@ -158,16 +161,19 @@ def test_another_reservoir_of_the_same_name_is_refused_before_anything_is_writte
     assert not (tmp_path / "out").exists()
 
 
-def test_months_outside_the_storage_bounds_are_counted_and_told(call, plan, record, tmp_path, strict):
+def test_months_without_water_for_the_minimum_are_counted_and_told(call, plan, record, tmp_path, strict):
     (tmp_path / "one.csv").write_text("".join(record.read_text().splitlines(keepends=True)[:2]))
     options = ("one.csv", "--level", "1100", "--no-foresight")
     printed = call("simulate", "plan/rules/linear.json", *options, "--out", "out").out
     score = strict((tmp_path / "out/simulation.json").read_text())["score"]
     told = strict((tmp_path / "out/simulation.json").read_text())["shortfalls"]
-    assert score["months_violated"] == len(told) > 0
+    start, *missing = told
+    assert "is below dead storage" in start
+    assert all("m3/s are missing of the minimum release" in each for each in missing)
+    assert score["months_unmet"] == len(missing) > 0
+    assert score["months_violated"] == 0
     assert score["violation"] > 0
-    amount = f"{score['largest_violation_hm3']:,.3g} hm3"
-    assert f"storage outside its limits in {counted(len(told), 'month')}, by up to {amount}" in printed
+    assert f"is missed in {counted(len(missing), 'month')}" in printed
     kept = call("simulate", "plan/rules/linear.json", "record.csv", "--no-foresight", "--out", "kept").out
     assert "outside its limits" not in kept
 

@@ -92,7 +92,24 @@ def test_bounds_that_no_release_keeps_are_said(training, storage, flow):
     plant = training.model.reservoir
     advice = advise(fit("guide-curve", training), plant, Situation(0, storage, flow, 500.0))
     assert not advice.within_bounds
-    assert advice.release_m3s in (plant.release_lower_m3s[0], plant.release_upper_m3s[0])
+    starts_below = storage < plant.storage_lower_hm3.min()
+    assert advice.starts_below_dead == starts_below
+    assert advice.release_m3s == (0.0 if starts_below else plant.release_upper_m3s[0])
+    assert advice.missing_m3s == (plant.release_lower_m3s[0] if starts_below else 0.0)
+
+
+@pytest.mark.parametrize(("start", "lower", "within"), [(0.0, 0.0, True), (-2.0, 0.0, False), (0.0, 50.0, False)])
+def test_a_lake_that_losses_alone_take_below_dead_storage_is_within_bounds(training, start, lower, within):
+    """But not one that was below before, nor one that does not reach a bound above dead storage."""
+    plant = training.model.reservoir
+    dead = float(plant.storage_lower_hm3.min())
+    bounds = plant.storage_lower_hm3 + np.where(np.arange(12) == 0, lower, 0.0)
+    leaking = replace(plant, storage_lower_hm3=bounds, seepage_m3s=Polynomial((5.0,), plant.level.domain))
+    advice = advise(Asking(fit("linear", training).months, 0.0), leaking, Situation(0, dead + start, 0.0, 500.0))
+    assert advice.release_m3s == 0
+    assert advice.end_storage_hm3 < dead
+    assert advice.within_bounds == within
+    assert advice.starts_below_dead == (start < 0)
 
 
 def test_months_are_found_in_a_water_year(small, xiaowan):

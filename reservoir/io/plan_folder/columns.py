@@ -124,7 +124,8 @@ ROBUSTNESS_COLUMNS: Mapping[str, str] = {
     "regret_median_gwh": "median regret of the members, GWh",
     "regret_worst_decile_gwh": "mean regret of the tenth of the members with the most, GWh",
     "regret_largest_gwh": "largest regret of any member, GWh",
-    "violating_members": "fraction of the members with any month outside the storage bounds",
+    "violating_members": "fraction of the members with any month outside the storage bounds, or without water for "
+    "the minimum release",
 }
 #: ``simulation.csv`` of `reservoir simulate`: a row for each step.
 SIMULATION_COLUMNS: Mapping[str, str] = {

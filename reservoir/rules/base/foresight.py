@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import Limits
+from reservoir.hydro.limits import Limits, reaching_down
 from reservoir.hydro.objective import Operation
 from reservoir.planning.solver_choice import HOST_REFERENCE
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYears
@@ -98,15 +98,11 @@ def operated(
 ) -> Operation:
     """Dynamic programming over every horizon, from one storage to each end, shape (horizons,)."""
     starts = np.full(len(horizons), start)
-    lower, upper = horizons.storage_lower_hm3.copy(), horizons.storage_upper_hm3.copy()
+    begun = replace(horizons, initial_storage_hm3=starts, start_bounds_hm3=np.stack([starts, starts], axis=-1))
+    fixed = reaching_down(begun)  # an end below dead storage that losses leave is one to compare with
+    lower, upper = fixed.storage_lower_hm3.copy(), fixed.storage_upper_hm3.copy()
     lower[:, -1] = upper[:, -1] = np.clip(ends, lower[:, -1], upper[:, -1])
-    fixed = replace(
-        horizons,
-        storage_lower_hm3=lower,
-        storage_upper_hm3=upper,
-        initial_storage_hm3=starts,
-        start_bounds_hm3=np.stack([starts, starts], axis=-1),
-    )
+    fixed = replace(fixed, storage_lower_hm3=lower, storage_upper_hm3=upper)
     problems = ReservoirYears(model, fixed, labels, np.arange(len(labels)))
     found = solve(problems, solver=HOST_REFERENCE, progress=progress)
     return problems.operate(np.array(list(found.position)))

@@ -26,7 +26,7 @@ from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.rule import Rule
 from reservoir.rules.base.simulation import Simulation, simulate
 from reservoir.rules.base.targets import Targets
-from reservoir.rules.base.violations import Violations, beyond_bounds
+from reservoir.rules.base.violations import ROUNDING, Violations, beyond_bounds
 from reservoir.rules.evaluation.accounts import Account, account_without_foresight, accounts_of
 from reservoir.rules.evaluation.scores import Score, score
 from reservoir.solvers import Progress
@@ -119,12 +119,20 @@ class RecordEvaluation:
     def shortfalls(self, units: UnitSystem = SI) -> list[str]:
         """A sentence for each month in which no release could keep the storage within its limits, or the minimum flow.
 
-        The last names the months in which perfect foresight does not keep them either, which its energy does not show.
+        The first names a start below dead storage; the last the months in which perfect foresight does not keep them
+        either, which its energy does not show.
         """
         lower, upper = self.reservoir.storage_bounds_hm3
         ends = self.simulation.operation.storage_hm3[:, 1:]
         beyond = beyond_bounds(self.reservoir, ends)
         sentences = []
+        dead = float(self.reservoir.storage_lower_hm3.min())
+        if self.start_hm3 < dead - ROUNDING * float(upper.max()):
+            starts, least = (units.written(each, "hm3", ",.6g") for each in (self.start_hm3, dead))
+            sentences.append(
+                f"The storage at the start, {starts}, is below dead storage, {least}: nothing is released before the "
+                "lake is above it."
+            )
         outside = np.argwhere(beyond != 0)
         for year, step in outside[:MOST_MONTHS]:
             month = MONTH_NAMES[int(self.reservoir.months[step]) - 1]

@@ -38,7 +38,7 @@ class MemberRuns:
     firm_mw : ndarray
         Mean power of a month that is exceeded in nine months of ten.
     violates : ndarray of bool
-        Whether any month of the member ends outside its storage bounds.
+        Whether any month of the member ends outside its storage bounds, or lacks water for its least release.
     objective : Objective
     """
 
@@ -65,7 +65,8 @@ class MemberRuns:
         benefit, best = (each.reshape(members, -1).mean(axis=1) for each in (brought, foresight))
         power = operation.power_mw.reshape(members, -1)
         ends = operation.storage_hm3[..., 1:].reshape(-1, len(reservoir.months))
-        outside = (beyond_bounds(reservoir, ends) != 0).reshape(members, -1).any(axis=1)
+        missed = (beyond_bounds(reservoir, ends) != 0) | (operation.missing_m3s.reshape(ends.shape) > 0)
+        outside = missed.reshape(members, -1).any(axis=1)
         firm = np.quantile(power, FIRM_QUANTILE, axis=1)
         return cls(family, sample, benefit, best - benefit, firm, outside, reservoir.objective)
 
@@ -108,7 +109,8 @@ def robustness_table(evaluation: Evaluation) -> pd.DataFrame | None:
     """A row for perfect foresight and each family, and each sample of members; None without an ensemble.
 
     Best, median, worst decile (the mean of the tenth of least energy) and worst of the members' mean annual energies,
-    of their firm power, and of their regret; and the part of the members in which any month violates storage bounds.
+    of their firm power, and of their regret; and the part of the members in which any month violates storage bounds
+    or lacks water for the least release.
     """
     runs = member_runs(evaluation)
     return pd.DataFrame([each.as_dict() for each in runs]) if runs else None
