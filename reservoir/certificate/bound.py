@@ -20,12 +20,10 @@ from numpy.typing import NDArray
 from reservoir.certificate.cells import Intervals, first_intervals
 from reservoir.certificate.halves import halved
 from reservoir.certificate.paths import Cells, bound_pairs, longest_paths
-from reservoir.certificate.reachable import Reachable, reachable
+from reservoir.certificate.reachable import reachable
 from reservoir.certificate.stages import Stages, stages_of
 from reservoir.certificate.tables import CellValues, cell_values
-from reservoir.hydro.limits import Limits
 from reservoir.hydro.plant import Plant
-from reservoir.hydro.units import HM3_PER_KM2_MM
 from reservoir.problems.reservoir.year import ReservoirYear
 
 FloatArray = NDArray[np.float64]
@@ -155,7 +153,7 @@ def proof_of(
     known = reachable(limits, stages)
     if known.empty_step is not None:
         return ProvenBound(-np.inf, known.empty_step, 0, 0)
-    if _may_run_dry(limits, known):
+    if known.may_run_dry:
         return ProvenBound(np.inf, None, 0, 0)
     threshold, room = -np.inf, min(effort.pairs, _PAIRS_WITHOUT_SCHEDULE) * limits.steps
     if fitness is not None:
@@ -185,17 +183,6 @@ def proof_of(
         if not table.at_ends.max() <= threshold:  # values are too large: perhaps missing a demand pays
             cost = min(2 * cost, _MOST_COST)
     return ProvenBound(best + _ROUNDING * max(abs(best), effort.least_scale), None, level, boxes)
-
-
-def _may_run_dry(limits: Limits, known: Reachable) -> bool:
-    """Whether an empty lake may lose less than its curves say, as there is no more: brackets know nothing of that."""
-    conditions = limits.conditions
-    if conditions is None:
-        return False
-    evaporated = conditions.evaporation_mm * HM3_PER_KM2_MM * conditions.area_km2(0.0)
-    lost = evaporated + conditions.seepage_m3s(0.0) * limits.hm3_per_m3s
-    empty = known.lower[1:] <= _ROUNDING * float(limits.capacity_hm3)
-    return bool(np.any(empty & (lost > limits.gain_at_rest_hm3)))
 
 
 def _bound_all(plant: Plant, stages: Stages, cells: Cells, brackets: FloatArray, threads: int) -> None:

@@ -92,7 +92,8 @@ def highest_power(year: ReservoirYear, failures: int, most_mw: float, precision:
     Returns
     -------
     HighestPower or None
-        None if it is proved that no schedule keeps the limits, whatever its power.
+        None if it is proved that no schedule keeps the limits, whatever its power, or if nothing is proved, as the lake
+        may run dry.
     """
     stages = stages_of(year.limits)
     tracks = _tracks(year, stages, failures)
@@ -109,12 +110,19 @@ def highest_power(year: ReservoirYear, failures: int, most_mw: float, precision:
     return HighestPower(float(not_kept), storages, exempt)
 
 
+def proved_impossible(year: ReservoirYear) -> bool:
+    """Whether it is proved that no schedule keeps the limits of a horizon, a lowest power among them."""
+    dry = reachable(year.limits, stages_of(year.limits)).may_run_dry
+    return not dry and highest_power(year, 0, 1.0, 1.0) is None
+
+
 def storages_keeping(
     year: ReservoirYear, power_mw: float, exempt: NDArray[np.bool_]
 ) -> tuple[FloatArray, FloatArray] | None:
     """Lowest and highest storages of schedules that keep a power in all steps but some, shape (steps + 1,).
 
-    The highest are rigorous; the lowest are those from which the highest lead on. None if there are none.
+    The highest are rigorous; the lowest are those from which the highest lead on. None if there are none, or if the
+    lake may run dry.
     """
     stages = stages_of(year.limits)
     stages = stages._replace(power_lower=stages.power_lower / (1 - DEMAND_TOLERANCE))  # all of it, for searches
@@ -131,7 +139,7 @@ def storages_keeping(
 
 def _tracks(year: ReservoirYear, stages: Stages, failures: int) -> Tracks | None:
     known, steps = reachable(year.limits, stages), year.limits.steps
-    if known.empty_step is not None:
+    if known.empty_step is not None or known.may_run_dry:
         return None
     rows = failures + 1
     return Tracks(

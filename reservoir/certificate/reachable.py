@@ -24,6 +24,8 @@ FloatArray = NDArray[np.float64]
 _TRIES = 6
 _ITERATIONS = 60
 _INFINITY = float("inf")
+#: Told instead of a step: the lake may run dry.
+_DRY = -2
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +39,15 @@ class Reachable:
     empty_step : int or None
         Step at whose end no storage within its bounds can be reached from the start, or from which its bounds cannot be
         left as the rest of the horizon needs; None if there is none.
+    may_run_dry : bool
+        Whether an empty lake may lose less than its curves say, as there is no more. Proofs know nothing of that: they
+        prove nothing of such a horizon.
     """
 
     lower: FloatArray
     upper: FloatArray
     empty_step: int | None
+    may_run_dry: bool
 
 
 def reachable(limits: Limits, stages: Stages) -> Reachable:
@@ -56,20 +62,25 @@ def reachable(limits: Limits, stages: Stages) -> Reachable:
     if limits.cyclic:
         lower[0], upper[0] = lower[-1], upper[-1]
     margin = TOLERANCE * float(limits.capacity_hm3)
-    empty = _draw_in(stages, lower, upper, margin)
-    return Reachable(lower, upper, None if empty < 0 else int(empty))
+    empty = _draw_in(stages, lower, upper, np.array(limits.gain_at_rest_hm3), margin)
+    return Reachable(lower, upper, None if empty < 0 else int(empty), empty == _DRY)
 
 
 @compiled_as_written
-def _draw_in(stages: Stages, lower: FloatArray, upper: FloatArray, margin: float) -> int:
-    """Draw bounds in; the step at whose end they cross, or -1."""
+def _draw_in(stages: Stages, lower: FloatArray, upper: FloatArray, gain_at_rest: FloatArray, margin: float) -> int:
+    """Draw bounds in; the step at whose end they cross, -1 or `_DRY`."""
     steps = len(stages.per_flow)
     for step in range(steps):
-        if not gentle(stages, step, min(lower[step], lower[step + 1]), max(upper[step], upper[step + 1])):
+        slow = gentle(stages, step, min(lower[step], lower[step + 1]), max(upper[step], upper[step + 1]))
+        if slow:
+            least = proved_end(stages, step, lower[step], stages.most[step], -1.0, margin)
+            lower[step + 1] = max(lower[step + 1], least)
+        if lower[step + 1] <= margin and _may_empty(stages, step, upper[step], gain_at_rest[step] + margin):
+            return _DRY
+        if not slow:
             continue
-        least = proved_end(stages, step, lower[step], stages.most[step], -1.0, margin)
         most = proved_end(stages, step, upper[step], stages.least[step], 1.0, margin)
-        lower[step + 1], upper[step + 1] = max(lower[step + 1], least), min(upper[step + 1], most)
+        upper[step + 1] = min(upper[step + 1], most)
         if lower[step + 1] > upper[step + 1]:
             return step
     for step in range(steps - 1, -1, -1):
@@ -81,6 +92,22 @@ def _draw_in(stages: Stages, lower: FloatArray, upper: FloatArray, margin: float
         if lower[step] > upper[step]:
             return max(step - 1, 0)
     return -1
+
+
+@part_as_written
+def _may_empty(stages: Stages, step: int, highest: float, gain: float) -> bool:
+    """Whether losses may take more than a gain and all of a storage that is no higher than the highest.
+
+    A step that empties the lake has half its start as mean storage. Where losses are gentle down to an empty lake, they
+    take no more of a higher start than of an empty one and the start itself.
+    """
+    for _ in range(_ITERATIONS):
+        if gentle(stages, step, 0.0, 0.5 * highest):
+            return loss_jet(stages, step, (0.0, 0.0))[0][1] > gain
+        if not loss_jet(stages, step, (0.25 * highest, 0.5 * highest))[0][1] <= gain + 0.5 * highest:
+            return True
+        highest *= 0.5
+    return True
 
 
 @part_as_written

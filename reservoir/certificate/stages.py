@@ -18,7 +18,8 @@ FloatArray = NDArray[np.float64]
 #: Schedules are bounded that keep every limit but for this part: of the largest storage, and of the largest release.
 #: What float64 rounds in a schedule, or a table of it, is less.
 TOLERANCE = 1e-9
-#: `conditions` calls a demand kept that is missed by less than 1e-6 of it; a little more is allowed for here.
+#: `conditions` calls a demand kept that is missed by less than 1e-6 of it, a minimum release for want of water as well;
+#: a little more is allowed for here.
 DEMAND_TOLERANCE = 1.1e-6
 
 
@@ -91,7 +92,7 @@ def stages_of(limits: Limits) -> Stages:
     return Stages(
         per_flow=per_flow,
         inflow=np.array(limits.net_inflow_m3s, np.float64),
-        least=np.array(limits.release_lower_m3s, np.float64) - allowed - spare,
+        least=np.array(limits.release_lower_m3s, np.float64) - allowed - spare - _missing_as_none(limits),
         most=most + allowed,
         at_rest=allowed + np.array(limits.net_inflow_m3s - limits.inflow_m3s, np.float64),
         spare=spare,
@@ -102,6 +103,12 @@ def stages_of(limits: Limits) -> Stages:
         **terms,
         **_lake(lost, float(limits.capacity_hm3)),
     )
+
+
+def _missing_as_none(limits: Limits) -> FloatArray:
+    """What counts as nothing of what is missing of the least release, m3/s: only dead storage cuts it."""
+    missing = DEMAND_TOLERANCE * (limits.release_lower_m3s * limits.hm3_per_m3s).max() / limits.hm3_per_m3s
+    return np.where(limits.storage_lower_hm3 <= limits.dead_hm3, missing.clip(max=limits.release_lower_m3s), 0.0)
 
 
 def _lake(conditions: YearConditions | None, capacity_hm3: float) -> dict[str, Any]:

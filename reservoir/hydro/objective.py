@@ -148,7 +148,7 @@ def operate(
         array += 0.0  # no zero has a sign
     energy = columns[5] * years.hm3_per_m3s * GWH_PER_MW_VOLUME
     missing = np.asarray(years.release_lower) - drafts
-    missing[missing <= _ROUNDING * np.asarray(years.release_upper)] = 0.0
+    missing[missing <= NOT_MISSING * np.asarray(years.release_upper)] = 0.0
     for array in (drafts, storages, columns, energy, missing):
         array.setflags(write=False)
     turbined, level, mean_level, tailrace, head, power, violation, *others = columns
@@ -178,7 +178,7 @@ def operate(
 
 
 #: A release is missing less than this part of the most by rounding.
-_ROUNDING = 1e-9
+NOT_MISSING = 1e-9
 #: What a step comes to besides draft, storage and energy: without conditions, and with them.
 _PLAIN_COLUMNS, _COLUMNS = 7, 12
 

@@ -81,6 +81,7 @@ def follow_corridor(
             if most < empty:
                 at_rest = storage_after_gain(upper[year, step], gain_at_rest[year, step], per_flow, here)
                 most = min(max(at_rest, 0.0), dead[year])
+                kept = kept - min(at_rest, 0.0)  # of an empty lake losses are missing, no release
             missing[year, step] = most - kept
             lowest = min(max(least, allowed_lower[year, step]), most)
             highest = max(min(most, allowed_upper[year, step]), least)

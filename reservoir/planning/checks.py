@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objective import Operation
+from reservoir.hydro.objective import NOT_MISSING, Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import storage_after
 from reservoir.hydro.unit_system import UnitSystem
@@ -222,9 +222,9 @@ def balance_residual(operation: Operation, inflow: Inflow) -> float:
 
 
 def release_excess(operation: Operation, reservoir: Reservoir) -> float:
-    """How far any release is outside its bounds, m3/s; a step that ends at dead storage or below may release less."""
+    """How far any release is outside its bounds, m3/s, but for a least release that there is no water for."""
     release = operation.release_m3s
     lower, upper = (np.resize(bound, release.shape[-1]) for bound in reservoir.release_bounds_m3s)
-    upper_hm3, dead = (float(each) for each in (reservoir.storage_upper_hm3.max(), reservoir.storage_lower_hm3.min()))
-    lower = np.where(operation.storage_hm3[:, 1:] <= dead + BALANCE_TOLERANCE * upper_hm3, 0.0, lower)
-    return float(np.maximum(lower - release, release - upper).clip(min=0).max())
+    emptied = operation.storage_hm3[..., 1:] <= reservoir.storage_lower_hm3.min() * (1 + NOT_MISSING)
+    missing = operation.missing_m3s + NOT_MISSING * upper * emptied  # what is missing by rounding is told as nothing
+    return float(np.maximum(lower - release - missing, release - upper).clip(min=0).max())

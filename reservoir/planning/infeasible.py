@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.certificate.kept_power import highest_power
+from reservoir.certificate.kept_power import proved_impossible
 from reservoir.hydro.limits import Limits, satisfiable
 from reservoir.hydro.year_labels import some_labels
 from reservoir.problems.reservoir.record import RecordProblems
@@ -46,7 +46,7 @@ def impossible_problems(problems: RecordProblems, feasible: NDArray[np.bool_]) -
         if lost.size and _demands_of_power_or_change(batch.limits):
             able = satisfiable(batch.limits[lost])
             for place in lost[able].tolist():
-                impossible[first + place] = highest_power(batch[place], 0, 1.0, 1.0) is None
+                impossible[first + place] = proved_impossible(batch[place])
         first += len(batch)
     return impossible
 

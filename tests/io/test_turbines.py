@@ -190,12 +190,14 @@ def test_a_conversion_need_not_be_given_below_the_operating_level(tmp_path: Path
 )
 def test_without_a_capacity_the_plant_factor_limits_the_power_alone(tmp_path: Path, factor: str) -> None:
     text = SMALL.replace(CAPACITY, f"{factor}\n")
-    narrow, wide = read(tmp_path, text), read(tmp_path, text.replace("200, 200, 200", "900, 900, 900"))
+    bounds, releases = text[text.index("upper_m3s") :].splitlines()[0], np.array([5.0, 20.0, 30.0])
+    # All that may be released makes less than the installed capacity: a part of it would be the limit.
+    narrow, wide = (read(tmp_path, text.replace(bounds, f"upper_m3s = {largest}")) for largest in (30, 900))
     inflow = Inflow(np.full((1, 12), 60.0), Calendar(2001, 1, 1))
     for plant in (narrow, wide):
         for step in range(12):
             conditions = conditions_of(plant, inflow).step((0, step))
-            made = generation(plant, 100.0, np.array([5.0, 60.0, 80.0]), conditions)
+            made = generation(plant, 100.0, releases, conditions)
             allowed = 30 * plant.plant_factor[step]
-            power = conversion_of(plant.conversion, plant.conversion_kind)(made.head_m) * [5.0, 60.0, 80.0]
+            power = conversion_of(plant.conversion, plant.conversion_kind)(made.head_m) * releases
             np.testing.assert_allclose(made.power_mw, np.minimum(power, allowed))

@@ -8,15 +8,22 @@ import numpy as np
 import pytest
 
 from reservoir.certificate.bound import Effort, prove_bound
+from reservoir.certificate.kept_power import highest_power
+from reservoir.certificate.reachable import reachable
+from reservoir.certificate.stages import stages_of
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.curves.curve import constant
+from reservoir.hydro.curves.curve import PowerLaw, constant
+from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.reservoir_toml.reader import reservoir_of
-from reservoir.planning.checks import BALANCE_TOLERANCE, balance_residual, plan_checks
+from reservoir.planning.checks import BALANCE_TOLERANCE, balance_residual, plan_checks, release_excess
+from reservoir.planning.infeasible import feasible_problems, impossible_problems
 from reservoir.planning.plan import Plan, optimise
 from reservoir.planning.sentences import shortfalls
 from reservoir.planning.simulation import simulate
+from reservoir.problems.reservoir.record import record_problems
 from reservoir.rules import fit
 from reservoir.rules.advice import Situation, advise
 from reservoir.rules.base.simulation import simulate as simulate_rule
@@ -168,6 +175,73 @@ def test_losses_never_take_more_than_there_is(arid: Reservoir, seepage_m3s: floa
     plan = optimise(leaky, inflow, solver="dp", reference=False)
     assert plan.operation.storage_hm3.min() >= 0
     require_balanced(plan.operation, inflow)
+
+
+@pytest.fixture(scope="module")
+def leaking() -> Reservoir:
+    """A lake that is empty at its lowest limit, and leaks as long as there is water."""
+    changes = (b'"fixed"', b'"free"'), (b"dead_hm3 = 15", b"dead_hm3 = 0"), (b"lower_m3s = 6", b"lower_m3s = 0")
+    text = HILL.replace(b"storage_hm3 = [9.1", b"storage_hm3 = [0, 9.1").replace(
+        b"level_m = [296", b"level_m = [285, 296"
+    )
+    for before, after in changes:
+        text = text.replace(before, after)
+    return replace(reservoir_of(text, ""), seepage_m3s=constant(14.0, (0.0, 98.0)))
+
+
+#: Two months without inflow take 73 hm3 of a lake that has them, and nothing of an empty one.
+ENDS_DRY, DRIES_OUT = (40.0,) * 10 + (0.0,) * 2, (5.0,) * 12
+
+
+def test_a_power_that_an_empty_lake_leaves_is_not_proved_not_to_be_kept(leaking: Reservoir) -> None:
+    failing = replace(leaking, objective=Objective({Goal.FIRM_POWER: 1}, firm_share=10 / 12))
+    (batch,) = record_problems(failing, record(ENDS_DRY), Horizon()).batches
+    releases = np.full((1, 12), 30.0)
+    given = np.sort(batch.operate(releases).power_mw[0])[2]
+    assert batch.operate(releases).violation_sum[0] == 0
+    proved = highest_power(batch[0], 2, 30.0, 1e-7)
+    assert proved is None or proved.not_kept_mw > given
+    plan = optimise(failing, record(ENDS_DRY), solver="dp", reference=False)
+    assert plan.firm_bounds is not None
+    assert not plan.firm_bounds.proved.any()
+
+
+def test_of_a_year_that_empties_the_lake_it_is_not_said_that_nothing_can_keep_its_limits(leaking: Reservoir) -> None:
+    for asked in ({"power_lower_mw": np.full(12, 1.0)}, {"ramp_up_m3s": 20.0}, {}):
+        problems = record_problems(replace(leaking, **asked), record(DRIES_OUT), Horizon())
+        impossible = impossible_problems(problems, feasible_problems(problems, np.ones(1)))
+        assert not impossible.any()
+        assert prove_bound(problems.each[0], np.full(13, 60.0), None).bound == np.inf
+    thirsty = record_problems(replace(leaking, release_lower_m3s=np.full(12, 1.0)), record(DRIES_OUT), Horizon())
+    assert impossible_problems(thirsty, feasible_problems(thirsty, np.ones(1))).all()
+
+
+@pytest.mark.parametrize(("factor", "exponent"), [(0.02, 0.5), (0.005, 2.0)])
+def test_a_lake_may_run_dry_only_where_losses_are_more_than_all_of_some_storage(
+    leaking: Reservoir, factor: float, exponent: float
+) -> None:
+    """Near the bottom losses are small where the area falls faster than the storage, and more than all where slower."""
+    area = PowerLaw(0.0, factor, 0.0, exponent, (0.0, 98.0))
+    tight = replace(leaking, area_km2=area, evaporation_mm=np.full(12, 100.0), seepage_m3s=None)
+    year = record_problems(tight, record((0.0,) * 12), Horizon()).each[0]
+    assert reachable(year.limits, stages_of(year.limits)).may_run_dry == (exponent < 1)
+
+
+def test_a_minimum_release_that_counts_as_kept_is_within_what_is_proved(hill: Reservoir) -> None:
+    free = reservoir_of(HILL.replace(b'"fixed"', b'"free"').replace(b"initial_hm3 = 60", b"initial_hm3 = 15"), "")
+    year = record_problems(free, record((6 * (1 - 9e-7),) * 12), Horizon()).each[0]
+    releases = np.full(12, 6.0)
+    assert year.operate(releases).missing_m3s.all()
+    assert year.certify(releases).violation == 0
+    assert prove_bound(year, np.full(13, 15.0), None).bound >= year.certify(releases).fitness
+
+
+def test_a_release_that_is_cut_by_rounding_passes_its_check(hill: Reservoir) -> None:
+    held = reservoir_of(HILL.replace(b'"fixed"', b'"free"').replace(b"initial_hm3 = 60", b"initial_hm3 = 15"), "")
+    plan = optimise(held, record((6 * (1 - 1e-12),) * 12), solver="dp", reference=False)
+    assert (plan.operation.release_m3s < 6).any()
+    assert release_excess(plan.operation, held) == 0
+    assert release_excess(replace(plan.operation, release_m3s=np.full((1, 12), 5.999)), held) > 0
 
 
 def test_withdrawals_are_cut_before_the_minimum_release_and_nothing_comes_from_below_dead_storage(

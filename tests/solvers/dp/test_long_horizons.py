@@ -10,7 +10,7 @@ import pytest
 from reservoir.hydro.cursors import plant_with_cursors
 from reservoir.hydro.horizon_limits import open_limits, year_limits
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import Limits
+from reservoir.hydro.limits import OF_HORIZON, Limits
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, ReservoirYears, reservoir_problems
@@ -31,11 +31,7 @@ def record_of(reservoir: Reservoir, inflow: Inflow, repeat: int = 1) -> Reservoi
     """Consecutive years, the same ones again and again, as one problem that ends as the reservoir's years do."""
     one = Inflow(flow_m3s=inflow.flow_m3s[:1], calendar=replace(inflow.calendar, years=1))
     ends, years = year_limits(reservoir, one), open_limits(reservoir, inflow)
-    per_step = (
-        each.name
-        for each in fields(Limits)
-        if each.name not in ("initial_storage_hm3", "start_bounds_hm3", "conditions", "terms")
-    )
+    per_step = (each.name for each in fields(Limits) if each.name not in (*OF_HORIZON, "conditions", "terms"))
     rows = {name: np.tile(getattr(years, name).reshape(1, -1), repeat) for name in per_step}
     record = replace(ends, **rows)
     record.storage_lower_hm3[:, -1] = ends.storage_lower_hm3[:, -1]
@@ -194,11 +190,19 @@ def test_the_host_leaves_out_no_state_that_can_follow(small: Reservoir, small_in
             release = arrays.inflow[step] - (grid[step + 1][None] - grid[step][:, None]) / arrays.hm3_per_m3s[step]
             beyond = np.maximum(release - arrays.release_upper[step], arrays.release_lower[step] - release)
             feasible = beyond <= 1e-12 * (abs(grid[step, -1]) + 1) / arrays.hm3_per_m3s[step]
+            feasible &= grid[step + 1] >= arrays.dead - 1e-9 * (abs(arrays.dead) + 1)
             expected += feasible.sum()
             some = feasible.any(axis=1)
             chosen = choices[step].astype(int)
             assert feasible[some, chosen[some]].all()
-            np.testing.assert_array_equal(chosen[~some], beyond[~some].argmin(axis=1))
+            # With too little water for the least release, what lies above dead storage goes, and nothing below it.
+            gain = (arrays.inflow[step] - arrays.release_lower[step]) * arrays.hm3_per_m3s[step]
+            at_rest = grid[step] + arrays.inflow[step] * arrays.hm3_per_m3s[step]
+            left = np.minimum(np.maximum(grid[step] + gain, arrays.dead), at_rest)
+            little = grid[step] + gain < arrays.dead - 1e-9 * (abs(arrays.dead) + 1)
+            nearest = abs(grid[step + 1][None] - left[:, None]).argmin(axis=1)
+            expected_choice = np.where(little, nearest, beyond.argmin(axis=1))
+            np.testing.assert_array_equal(chosen[~some], expected_choice[~some])
         assert tried == expected
 
 

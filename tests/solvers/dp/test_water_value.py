@@ -7,7 +7,7 @@ import pytest
 
 from reservoir.hydro.curves.curve import Table
 from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.limits import Limits, satisfiable
+from reservoir.hydro.limits import OF_HORIZON, Limits, satisfiable
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.problems.reservoir.record import record_problems
@@ -111,12 +111,7 @@ def held(problem: ReservoirYear, trajectory: np.ndarray) -> ReservoirYear:
 
 def rest_of(problem: ReservoirYear, step: int, storage: float) -> ReservoirYear:
     """The steps from one on, from a storage."""
-    per_step = {each.name for each in fields(Limits)} - {
-        "initial_storage_hm3",
-        "start_bounds_hm3",
-        "conditions",
-        "terms",
-    }
+    per_step = {each.name for each in fields(Limits)} - {*OF_HORIZON, "conditions", "terms"}
     cut = {name: getattr(problem.limits, name)[step:].copy() for name in per_step}
     if problem.limits.conditions is not None:
         monthly = ("evaporation_mm", "withdrawal_m3s", "plant_factor", "power_lower_mw")
