@@ -48,7 +48,8 @@ def draw_in(
             if need_lower > need_upper:  # a slack wider than the interval: keep its middle
                 need_lower = need_upper = (need_lower + need_upper) / 2
             lowest, highest = lower[year, step], upper[year, step]
-            if least > lower[year, step + 1] and need_lower > highest + _ROUNDING * (abs(highest) + 1.0):
+            little = release_lower[year, step + 1] > 0.0 and least <= dead[year]
+            if little and need_lower > highest + _ROUNDING * (abs(highest) + 1.0):
                 need_lower = lowest  # too little for the least release from any storage: how little, its price decides
             lower[year, step] = min(max(need_lower, lowest), highest)
             upper[year, step] = min(max(need_upper, lowest), highest)
