@@ -56,9 +56,7 @@ def test_nothing_is_above_foresight_where_storage_carries_over(carried, request)
     if carried.plan.reservoir.name == "zoo-test-2":
         # Losses take this lake below dead storage in its third month whatever is done: dynamic programming holds back
         # water that a rule may use before. A known fault, to be mended in `limits.reachable_storage`.
-        request.node.add_marker(
-            pytest.mark.xfail(reason="foresight holds back water of a lake that sinks", strict=True)
-        )
+        request.node.add_marker(pytest.mark.xfail(reason="a lake that sinks", strict=True))
     assert all(check.passed for check in rules_checks(carried))
     assert carried.modes == (SimulationMode.CONTINUOUS,)
     for account, score in scores(carried):
