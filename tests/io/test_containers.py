@@ -156,13 +156,16 @@ def test_a_file_of_which_bytes_are_lost_is_read_or_refused(tmp_path, at, capfd):
 def test_a_library_that_ends_its_process_is_a_refusal(tmp_path, monkeypatch, capfd, made):
     path = made(tmp_path)
     monkeypatch.setattr(containers, "_dataset", lambda path: os.abort())
+    forked, fork = [], os.fork
+    monkeypatch.setattr(os, "fork", lambda: forked.append(fork()) or forked[-1])
     with pytest.raises(
         InputError, match=r"inflow\.(nc|zarr): cannot be read as .*the library that reads it did not survive it"
     ):
         read_inflow(path)
     assert capfd.readouterr().err == ""
+    assert len(forked) == 1
     with pytest.raises(ChildProcessError):  # nobody is left behind
-        os.waitpid(-1, os.WNOHANG)
+        os.waitpid(forked[0], os.WNOHANG)
 
 
 def metadata(**changes):
