@@ -226,7 +226,17 @@ def reachable_storage(limits: Limits, slack_hm3: float | FloatArray = 0.0) -> tu
     gains = _drawn_in(limits.gains_hm3(), slack_hm3)
     rows: list[Any] = [*_as_years(limits, *gains, lower, upper), *_of_minimum(limits, limits.dead_hm3)]
     draw_in(*rows)
+    if limits.conditions is not None and not limits.cyclic:
+        _, highest, _ = _followed(limits, limits.gain_at_rest_hm3, (lower, upper))
+        sinks = _sinks(limits, highest)
+        lower = np.where(np.cumsum(sinks[..., ::-1], axis=-1)[..., ::-1] > 0, limits.storage_lower_hm3, lower)
     return lower, upper
+
+
+def _sinks(limits: Limits, highest_hm3: FloatArray) -> NDArray[np.bool_]:
+    """Steps that end below dead storage by losses whatever is done, shape (years, steps)."""
+    empty = limits.dead_hm3 - _SLACK * limits.capacity_hm3
+    return np.asarray(highest_hm3[..., 1:] < empty[..., np.newaxis])
 
 
 def corridor(limits: Limits) -> tuple[FloatArray, FloatArray]:
@@ -240,15 +250,17 @@ def corridor(limits: Limits) -> tuple[FloatArray, FloatArray]:
     lower, upper : ndarray, shape (years, steps + 1)
         From the start of the first step to the end of the last.
     """
-    return _followed(limits, limits.gain_at_rest_hm3)[:2]
+    return _followed(limits, limits.gain_at_rest_hm3, reachable_storage(limits))[:2]
 
 
-def _followed(limits: Limits, gain_at_rest_hm3: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _followed(
+    limits: Limits, gain_at_rest_hm3: FloatArray, reach_hm3: tuple[FloatArray, FloatArray]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The corridor, and what is missing of the least drafts whatever was done before, hm3, shape (years, steps)."""
     lower, upper = (np.empty((*limits.inflow_m3s.shape[:-1], limits.steps + 1)) for _ in range(2))
     lower[..., 0], upper[..., 0] = limits.start_bounds_hm3[..., 0], limits.start_bounds_hm3[..., 1]
     missing = np.zeros_like(limits.inflow_m3s)
-    rows: list[Any] = [*_as_years(limits, *limits.gains_hm3(), *reachable_storage(limits))]
+    rows: list[Any] = [*_as_years(limits, *limits.gains_hm3(), *reach_hm3)]
     rows += [gain_at_rest_hm3.reshape(-1, limits.steps), np.reshape(limits.dead_hm3, -1)]
     rows += [each.reshape(-1, each.shape[-1]) for each in (lower, upper, missing)]
     follow_corridor(*rows)
@@ -277,7 +289,8 @@ def satisfiable(limits: Limits) -> NDArray[np.bool_]:
     """
     # Of a cyclic year the middle start: the interval holds good starts only, if there are any.
     fixed = limits.starting_at(limits.start_bounds_hm3.sum(axis=-1) / 2)
-    lower, upper, missing = _followed(fixed.delivering(), fixed.gain_at_rest_hm3)
+    delivering = fixed.delivering()
+    lower, upper, missing = _followed(delivering, fixed.gain_at_rest_hm3, reachable_storage(delivering))
     slack = _SLACK * fixed.capacity_hm3[..., np.newaxis]
     kept = (upper[..., 1:] >= fixed.storage_lower_hm3 - slack) & (lower[..., 1:] <= fixed.storage_upper_hm3 + slack)
     return np.asarray(np.all(kept & (missing <= slack), axis=-1))
@@ -290,8 +303,8 @@ def reaching_down(limits: Limits) -> Limits:
     """
     if limits.conditions is None:
         return limits
-    _, upper, _ = _followed(limits, limits.gain_at_rest_hm3)
-    sunk = np.flatnonzero(upper.min(axis=-1) < limits.dead_hm3 - _SLACK * limits.capacity_hm3)
+    _, upper, _ = _followed(limits, limits.gain_at_rest_hm3, reachable_storage(limits))
+    sunk = np.flatnonzero(_sinks(limits, upper).any(axis=-1))
     if not sunk.size:
         return limits
     years, lower = limits[sunk], limits.storage_lower_hm3.copy()
