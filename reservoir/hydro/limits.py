@@ -150,7 +150,8 @@ class Limits:
         Parameters
         ----------
         margin : float
-            By what part of the largest storage reachable bounds are drawn in.
+            By what part of the largest storage reachable bounds are drawn in. With more than `EXACT_MARGIN`, of
+            searches in float32, they hold water back before a lake that sinks and comes up again (`reachable_storage`).
         dtype : type
             Of the arrays.
         lake : tuple, optional
@@ -165,7 +166,7 @@ class Limits:
             self.release_upper_m3s,
             self.storage_lower_hm3,
             self.storage_upper_hm3,
-            *reachable_storage(self, slack),
+            *reachable_storage(self, slack, saving=margin > EXACT_MARGIN),
             *drift,
         )
         start = np.zeros(self.inflow_m3s.shape[:-1]) if self.initial_storage_hm3 is None else self.initial_storage_hm3
@@ -207,8 +208,13 @@ _ARRAYS = tuple(field.name for field in fields(Limits) if field.name not in ("co
 OF_HORIZON = ("initial_storage_hm3", "start_bounds_hm3", "dead_hm3")
 
 
-def reachable_storage(limits: Limits, slack_hm3: float | FloatArray = 0.0) -> tuple[FloatArray, FloatArray]:
+def reachable_storage(
+    limits: Limits, slack_hm3: float | FloatArray = 0.0, *, saving: bool = False
+) -> tuple[FloatArray, FloatArray]:
     """Storages at the end of each step from which the rest of the year can be completed (eq. 16-17).
+
+    Where a lake sinks below dead storage whatever is done, no water is held back before: what saving is worth, its
+    price decides.
 
     Parameters
     ----------
@@ -216,21 +222,37 @@ def reachable_storage(limits: Limits, slack_hm3: float | FloatArray = 0.0) -> tu
         A cyclic year is taken with an open end.
     slack_hm3 : float or ndarray, shape (years,)
         How far each step of the recursion is drawn in.
+    saving : bool
+        Hold water back nevertheless where the lake comes up again, for searches that price alone leads astray.
 
     Returns
     -------
     lower, upper : ndarray, shape (years, steps)
         Always within the storage bounds and never crossed; where no storage would do, the nearest bound.
     """
-    lower, upper = (np.array(bound, order="C") for bound in (limits.storage_lower_hm3, limits.storage_upper_hm3))
     gains = _drawn_in(limits.gains_hm3(), slack_hm3)
-    rows: list[Any] = [*_as_years(limits, *gains, lower, upper), *_of_minimum(limits, limits.dead_hm3)]
-    draw_in(*rows)
-    if limits.conditions is not None and not limits.cyclic:
-        _, highest, _ = _followed(limits, limits.gain_at_rest_hm3, (lower, upper))
-        sinks = _sinks(limits, highest)
-        lower = np.where(np.cumsum(sinks[..., ::-1], axis=-1)[..., ::-1] > 0, limits.storage_lower_hm3, lower)
-    return lower, upper
+    least, dead = _of_minimum(limits, limits.dead_hm3)
+
+    def drawn(storage_lower: FloatArray, release_lower: FloatArray) -> tuple[FloatArray, FloatArray]:
+        lower, upper = (np.array(bound, order="C") for bound in (storage_lower, limits.storage_upper_hm3))
+        rows: list[Any] = [*_as_years(limits, *gains, lower, upper), release_lower, dead]
+        draw_in(*rows)
+        return lower, upper
+
+    lower, upper = drawn(limits.storage_lower_hm3, least)
+    if limits.conditions is None or limits.cyclic:
+        return lower, upper
+    sinks = _sinks(limits, _followed(limits, limits.gain_at_rest_hm3, (lower, upper))[1])
+    if not sinks.any():
+        return lower, upper
+    if not saving:
+        freed = np.logical_or.accumulate(sinks[..., ::-1], axis=-1)[..., ::-1]
+        return np.where(freed, limits.storage_lower_hm3, lower), upper
+    freed = np.logical_and.accumulate(sinks[..., ::-1], axis=-1)[..., ::-1]
+    lower, _ = drawn(
+        np.where(freed, -np.inf, limits.storage_lower_hm3), np.where(freed.reshape(least.shape), 0.0, least)
+    )
+    return np.where(freed, limits.storage_lower_hm3, lower), upper
 
 
 def _sinks(limits: Limits, highest_hm3: FloatArray) -> NDArray[np.bool_]:
