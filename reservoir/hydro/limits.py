@@ -99,6 +99,11 @@ class Limits:
         """Largest storage that any bound of a year allows, shape (years,)."""
         return np.asarray(np.maximum(self.storage_upper_hm3.max(axis=-1), self.start_bounds_hm3[..., 1]))
 
+    @property
+    def reaches_down(self) -> bool:
+        """Whether losses take the lake below dead storage in some year whatever is done (`reaching_down`)."""
+        return bool(np.any(self.storage_lower_hm3 < np.asarray(self.dead_hm3)[..., np.newaxis]))
+
     def starting_at(self, storage_hm3: float | FloatArray) -> Limits:
         """Fix the start of each year, and the end too where it is cyclic."""
         start = np.broadcast_to(np.asarray(storage_hm3, np.float64), self.inflow_m3s.shape[:-1])
@@ -143,21 +148,27 @@ class Limits:
         return np.asarray(volume_gained(self.inflow_m3s, 0.0, self.hm3_per_m3s))
 
     def arrays(
-        self, margin: float = EXACT_MARGIN, dtype: type = np.float64, lake: tuple[Any, Any] | None = None
+        self,
+        margin: float = EXACT_MARGIN,
+        dtype: type = np.float64,
+        lake: tuple[Any, Any] | None = None,
+        saving: bool | None = None,
     ) -> YearArrays:
         """The years as compiled code reads them.
 
         Parameters
         ----------
         margin : float
-            By what part of the largest storage reachable bounds are drawn in. With more than `EXACT_MARGIN`, of
-            searches in float32, they hold water back before a lake that sinks and comes up again (`reachable_storage`).
+            By what part of the largest storage reachable bounds are drawn in.
         dtype : type
             Of the arrays.
         lake : tuple, optional
             Forms of the curves of area and seepage; by default they are exact.
+        saving : bool, optional
+            See `reachable_storage`; by default with a margin of searches in float32.
         """
         slack = margin * self.capacity_hm3
+        saving = margin > EXACT_MARGIN if saving is None else saving
         drift, tilt, middle = _drift(self, slack)
         per_step = (
             self.net_inflow_m3s,
@@ -166,7 +177,7 @@ class Limits:
             self.release_upper_m3s,
             self.storage_lower_hm3,
             self.storage_upper_hm3,
-            *reachable_storage(self, slack, saving=margin > EXACT_MARGIN),
+            *reachable_storage(self, slack, saving=saving),
             *drift,
         )
         start = np.zeros(self.inflow_m3s.shape[:-1]) if self.initial_storage_hm3 is None else self.initial_storage_hm3
@@ -240,14 +251,15 @@ def reachable_storage(
         return lower, upper
 
     lower, upper = drawn(limits.storage_lower_hm3, least)
-    if limits.conditions is None or limits.cyclic:
+    if not limits.reaches_down:
         return lower, upper
-    sinks = _sinks(limits, _followed(limits, limits.gain_at_rest_hm3, (lower, upper))[1])
-    if not sinks.any():
-        return lower, upper
+    highest = _followed(limits, limits.gain_at_rest_hm3, (lower, upper))[1]
+    sinks = _sinks(limits, highest)
     if not saving:
         freed = np.logical_or.accumulate(sinks[..., ::-1], axis=-1)[..., ::-1]
         return np.where(freed, limits.storage_lower_hm3, lower), upper
+    # Below dead storage to the end, and above the bounds, no step has anything of what was saved.
+    sinks = sinks & (highest[..., 1:] >= limits.storage_lower_hm3)
     freed = np.logical_and.accumulate(sinks[..., ::-1], axis=-1)[..., ::-1]
     lower, _ = drawn(
         np.where(freed, -np.inf, limits.storage_lower_hm3), np.where(freed.reshape(least.shape), 0.0, least)

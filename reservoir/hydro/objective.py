@@ -115,6 +115,13 @@ def joined(operations: Sequence[Operation]) -> Operation:
     return replace(operations[0], **arrays)
 
 
+def better_of(one: Operation, other: Operation, better: NDArray[np.bool_]) -> Operation:
+    """Each year of one operation, or of the other where that is better, shape (years,), or () of one year."""
+    which = better[..., np.newaxis]
+    arrays: dict[str, Any] = {name: np.where(which, getattr(other, name), getattr(one, name)) for name in _ARRAYS}
+    return replace(one, **arrays)
+
+
 #: The fields of `Operation` that are arrays.
 _ARRAYS = tuple(field.name for field in fields(Operation) if field.name != "has_conditions")
 

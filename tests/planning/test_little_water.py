@@ -28,6 +28,7 @@ from reservoir.rules import fit
 from reservoir.rules.advice import Situation, advise
 from reservoir.rules.base.simulation import simulate as simulate_rule
 from reservoir.rules.base.training import Training
+from reservoir.solvers import solve
 
 HILL = b"""\
 name = "hill"
@@ -152,6 +153,28 @@ def test_a_lake_below_dead_storage_by_evaporation_violates_nothing(arid_plan: Pl
     assert (operation.release_m3s[below] == 0).all()
     assert operation.annual_energy_gwh[1:] == pytest.approx([2.2, 8.94], abs=0.01)
     require_balanced(operation, arid_plan.inflow)
+
+
+@pytest.fixture(scope="module")
+def sinking(hill: Reservoir) -> Reservoir:
+    """A lake whose seepage takes it below dead storage for good, with a minimum release that it can give for a while."""
+    free = reservoir_of(HILL.replace(b'"fixed"', b'"free"'), "")
+    return replace(free, seepage_m3s=constant(14.0, (0.0, 98.0)))
+
+
+@pytest.mark.parametrize("solver", ["dp", "dp-opencl", "clpso", "lshade"])
+def test_before_a_lake_sinks_the_water_above_dead_storage_is_used(sinking: Reservoir, solver: str) -> None:
+    """The last water above dead storage is lost to seepage unless it is released in the month before."""
+    year = record_problems(sinking, record((20, 10, 2) + (1,) * 9), Horizon()).each[0]
+    best = -np.inf
+    for more in np.linspace(0, 20, 401):  # in the first month; then the minimum, and in the second what is left
+        for second in (6.0, 400.0):
+            best = max(best, year.certify(np.array([6 + more, second] + [6.0] * 10)).fitness)
+    found = solve([year], solver=solver)
+    assert found.fitness[0] >= best - 1e-6 * abs(best)
+    kept = year.certify(np.full(12, 6.0))
+    assert found.violation[0] <= kept.violation + 1e-6
+    assert found.benefit[0] > 1.05 * kept.benefit
 
 
 def test_no_schedule_of_such_a_year_is_above_its_proven_bound(arid_plan: Plan) -> None:

@@ -17,7 +17,7 @@ from reservoir.hydro.curves.approximation import FINE, Approximation, Form, appr
 from reservoir.hydro.horizon_limits import year_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits
-from reservoir.hydro.objective import Operation, operate
+from reservoir.hydro.objective import Operation, better_of, operate
 from reservoir.hydro.plant import Plant, exact_plant
 from reservoir.hydro.repairable import always_repairable
 from reservoir.hydro.reservoir import Reservoir
@@ -93,6 +93,10 @@ class _Years:
         """The limits in float64, as compiled code reads them."""
         return self.limits.arrays()
 
+    @cached_property
+    def _saving_year(self) -> YearArrays:
+        return self.limits.arrays(saving=True)
+
     @property
     def penalty(self) -> float:
         """Penalty factor (eq. 21)."""
@@ -107,6 +111,10 @@ class _Years:
     def operate(self, positions: FloatArray) -> Operation:
         """Run a position of each year in float64 (`hydro.objective.operate`)."""
         releases, starts = np.split(positions, [self.limits.steps], axis=-1)
+        if self.limits.reaches_down and not self.limits.cyclic:
+            # Searches hold water back before such a lake comes up again, dynamic programming does not: the better.
+            found, saved = (operate(self.model.exact, each, releases) for each in (self.exact_year, self._saving_year))
+            return better_of(found, saved, np.asarray(self._fitness(saved) > self._fitness(found)))
         if not self.limits.cyclic:
             return operate(self.model.exact, self.exact_year, releases)
         if self.limits.conditions is None:
