@@ -157,7 +157,7 @@ def test_a_lake_below_dead_storage_by_evaporation_violates_nothing(arid_plan: Pl
 
 @pytest.fixture(scope="module")
 def sinking(hill: Reservoir) -> Reservoir:
-    """A lake whose seepage takes it below dead storage for good, with a minimum release that it can give for a while."""
+    """A lake whose seepage takes it below dead storage for good, with a minimum release that it gives for a while."""
     free = reservoir_of(HILL.replace(b'"fixed"', b'"free"'), "")
     return replace(free, seepage_m3s=constant(14.0, (0.0, 98.0)))
 

@@ -226,7 +226,7 @@ def _narrowed(
 
 
 def _states_between(limits: Limits, low: FloatArray, high: FloatArray, states: int) -> FloatArray:
-    """States of a grid, evenly apart; dead storage, below which no release leads, is one of them where it is between."""
+    """States of a grid, evenly apart; dead storage, below which no release leads, is one where it lies between."""
     grid = np.linspace(low, high, states, axis=1)
     dead, within = float(limits.dead_hm3), (low < limits.dead_hm3) & (limits.dead_hm3 < high)
     if states > 2 and within.any():

@@ -141,9 +141,8 @@ def by_simulation(physics, grid, first, inflow, end):
     for month in range(len(inflow) - 1, -1, -1):
         step = (first + month) % STEPS
         bounds = physics.months.release_lower_m3s[step], physics.months.release_upper_m3s[step]
-        least = bounds[0] - withdrawals(physics)[step]
-        releases = np.unique(np.append(np.linspace(max(least, 0.0), 60, 1201), np.geomspace(60, bounds[1], 400)))[:, None]
-        ends, made = physics.after(step, grid[None, :], np.maximum(releases, bounds[0]), np.array(inflow[month]))
+        releases = np.append(np.linspace(bounds[0], 60, 1201), np.geomspace(60, bounds[1], 400))[:, None]
+        ends, made = physics.after(step, grid[None, :], releases, np.array(inflow[month]))
         values = (made + np.interp(ends, grid, values)).max(axis=0)
     return values
 
@@ -153,7 +152,7 @@ def test_near_empty_a_step_costs_what_the_simulation_charges(hill_physics, devic
     """The minimum release that is missing, and no storage that losses take below dead storage."""
     tables = step_tables(hill_physics)
     grid, first = tables.grid_hm3, np.array([5, 8, 10], np.int32)
-    # A withdrawal is cut by the simulation in the month that lacks water alone, not before: of it one month is compared.
+    # The simulation cuts a withdrawal in the month that lacks water alone, not before: of it one month is compared.
     months = 1 if withdrawals(hill_physics).any() else 4
     inflow = np.array([DRY[5:9], DRY[8:12], (1.0, 0.5, 40.0, 3.0)])[:, :months]
     ends = np.tile(np.interp(grid, [15.0, 98.0], [0.0, 20.0]), (3, 1)).astype(np.float32)
