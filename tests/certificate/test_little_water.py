@@ -205,6 +205,18 @@ def test_what_is_missing_costs_as_much_as_in_the_fitness():
     assert -missing <= found.bound <= -missing * (1 - 1e-4)
 
 
+def test_what_counts_as_nothing_missing_costs_nothing():
+    """All months at dead storage miss less than a millionth, which is kept, but for the last, which misses all."""
+    year = dry(free(random_reservoir(2)), 0.0, 0.0)[0]
+    inflow = year.limits.release_lower_m3s * (1 - 9e-7)
+    inflow[-1] = 0.0
+    year = replace(year, limits=replace(year.limits, inflow_m3s=inflow))
+    made = year.certify(year.lower)
+    assert 0.9 < made.violation <= 1
+    found = prove_bound(year, np.full(13, float(year.limits.dead_hm3)), made.fitness, Effort(gap=1e-7))
+    assert made.fitness <= found.bound <= made.fitness + 3e-6 * abs(made.fitness)
+
+
 def test_the_release_falls_short_only_where_it_must_and_never_beside_withdrawals():
     wet = dry(free(random_reservoir(2)), 3.0, 0.0)[0]
     assert not stages_to_prove(wet.limits, wet.penalty).missing_price.any()
