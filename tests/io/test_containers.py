@@ -60,7 +60,8 @@ def replaced(file, variable="inflow", **changes):
     made.attrs.update(attributes)
     if variable == "time":
         made.make_scale(variable)
-        return file["inflow"].dims[0].attach_scale(made)
+        file["inflow"].dims[0].attach_scale(made)
+        return
     for axis, name in enumerate(("time", "member")[: made.ndim]):
         if name not in file:
             file.create_dataset(name, (made.shape[axis],), "i4", chunks=(min(made.shape[axis], 1_000_000),)).make_scale(
