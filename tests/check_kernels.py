@@ -50,8 +50,8 @@ SMALL_GRIDS |= {"most_refinements": 1, "most_restarts": 0}
 #: Models of clpso whose layout is their paper's.
 PAPERS_LAYOUT = ("basic", "intermediate", "final")
 _KERNEL = re.compile(r"(?:__kernel|GROUP_KERNEL)\b(?:\s*__attribute__\(\([^)]*\)\)\))?(?:\s+void)?\s+(\w+)\(")
-#: Kernels of groups that wait for each other.
-TOGETHER = {"evolve_together", "run_async", "scheduled"}
+#: Kernels of groups that exchange data while they run.
+TOGETHER = {"evolve_apart", "evolve_together", "run_async", "scheduled"}
 #: Races that change nothing, and why.
 HARMLESS = {
     r"Read-write data race.*Kernel: take_bests": "the larger of a best and its successor, before or after it is taken",

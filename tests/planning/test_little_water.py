@@ -145,6 +145,11 @@ def test_a_long_horizon_comes_through_a_drought_with_less_missing_than_years_by_
 def test_a_lake_below_dead_storage_by_evaporation_violates_nothing(arid_plan: Plan) -> None:
     operation = arid_plan.operation
     assert arid_plan.feasible.all()
+    ends = operation.storage_hm3[:, 1:]
+    lowest = f"the lowest {ends.min():,.6g} hm3 in 2001 Dec: losses go on there, and nothing is released."
+    below = f"The lake is below dead storage, 15 hm3, at the end of {(ends < 15 - 1e-6).sum()} of 36 months, {lowest}"
+    assert below in arid_plan.notes
+    assert ends.min() == ends[0, -1]
     assert operation.violation.sum() == 0
     assert (operation.storage_hm3.min(axis=1) < 14.96).all()
     below = operation.storage_hm3[:, 1:] < 15 - 1e-9
