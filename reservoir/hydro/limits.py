@@ -150,7 +150,8 @@ class Limits:
         Parameters
         ----------
         margin : float
-            By what part of the largest storage reachable bounds are drawn in.
+            By what part of the largest storage reachable bounds are drawn in. With more than `EXACT_MARGIN`, of
+            searches in float32, they hold water back before a lake that sinks and comes up again (`reachable_storage`).
         dtype : type
             Of the arrays.
         lake : tuple, optional
@@ -165,7 +166,7 @@ class Limits:
             self.release_upper_m3s,
             self.storage_lower_hm3,
             self.storage_upper_hm3,
-            *reachable_storage(self, slack),
+            *reachable_storage(self, slack, saving=margin > EXACT_MARGIN),
             *drift,
         )
         start = np.zeros(self.inflow_m3s.shape[:-1]) if self.initial_storage_hm3 is None else self.initial_storage_hm3
@@ -207,8 +208,13 @@ _ARRAYS = tuple(field.name for field in fields(Limits) if field.name not in ("co
 OF_HORIZON = ("initial_storage_hm3", "start_bounds_hm3", "dead_hm3")
 
 
-def reachable_storage(limits: Limits, slack_hm3: float | FloatArray = 0.0) -> tuple[FloatArray, FloatArray]:
+def reachable_storage(
+    limits: Limits, slack_hm3: float | FloatArray = 0.0, *, saving: bool = False
+) -> tuple[FloatArray, FloatArray]:
     """Storages at the end of each step from which the rest of the year can be completed (eq. 16-17).
+
+    Where a lake sinks below dead storage whatever is done, no water is held back before: what saving is worth, its
+    price decides.
 
     Parameters
     ----------
@@ -216,17 +222,43 @@ def reachable_storage(limits: Limits, slack_hm3: float | FloatArray = 0.0) -> tu
         A cyclic year is taken with an open end.
     slack_hm3 : float or ndarray, shape (years,)
         How far each step of the recursion is drawn in.
+    saving : bool
+        Hold water back nevertheless where the lake comes up again, for searches that price alone leads astray.
 
     Returns
     -------
     lower, upper : ndarray, shape (years, steps)
         Always within the storage bounds and never crossed; where no storage would do, the nearest bound.
     """
-    lower, upper = (np.array(bound, order="C") for bound in (limits.storage_lower_hm3, limits.storage_upper_hm3))
     gains = _drawn_in(limits.gains_hm3(), slack_hm3)
-    rows: list[Any] = [*_as_years(limits, *gains, lower, upper), *_of_minimum(limits, limits.dead_hm3)]
-    draw_in(*rows)
-    return lower, upper
+    least, dead = _of_minimum(limits, limits.dead_hm3)
+
+    def drawn(storage_lower: FloatArray, release_lower: FloatArray) -> tuple[FloatArray, FloatArray]:
+        lower, upper = (np.array(bound, order="C") for bound in (storage_lower, limits.storage_upper_hm3))
+        rows: list[Any] = [*_as_years(limits, *gains, lower, upper), release_lower, dead]
+        draw_in(*rows)
+        return lower, upper
+
+    lower, upper = drawn(limits.storage_lower_hm3, least)
+    if limits.conditions is None or limits.cyclic:
+        return lower, upper
+    sinks = _sinks(limits, _followed(limits, limits.gain_at_rest_hm3, (lower, upper))[1])
+    if not sinks.any():
+        return lower, upper
+    if not saving:
+        freed = np.logical_or.accumulate(sinks[..., ::-1], axis=-1)[..., ::-1]
+        return np.where(freed, limits.storage_lower_hm3, lower), upper
+    freed = np.logical_and.accumulate(sinks[..., ::-1], axis=-1)[..., ::-1]
+    lower, _ = drawn(
+        np.where(freed, -np.inf, limits.storage_lower_hm3), np.where(freed.reshape(least.shape), 0.0, least)
+    )
+    return np.where(freed, limits.storage_lower_hm3, lower), upper
+
+
+def _sinks(limits: Limits, highest_hm3: FloatArray) -> NDArray[np.bool_]:
+    """Steps that end below dead storage by losses whatever is done, shape (years, steps)."""
+    empty = limits.dead_hm3 - _SLACK * limits.capacity_hm3
+    return np.asarray(highest_hm3[..., 1:] < empty[..., np.newaxis])
 
 
 def corridor(limits: Limits) -> tuple[FloatArray, FloatArray]:
@@ -240,15 +272,17 @@ def corridor(limits: Limits) -> tuple[FloatArray, FloatArray]:
     lower, upper : ndarray, shape (years, steps + 1)
         From the start of the first step to the end of the last.
     """
-    return _followed(limits, limits.gain_at_rest_hm3)[:2]
+    return _followed(limits, limits.gain_at_rest_hm3, reachable_storage(limits))[:2]
 
 
-def _followed(limits: Limits, gain_at_rest_hm3: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _followed(
+    limits: Limits, gain_at_rest_hm3: FloatArray, reach_hm3: tuple[FloatArray, FloatArray]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The corridor, and what is missing of the least drafts whatever was done before, hm3, shape (years, steps)."""
     lower, upper = (np.empty((*limits.inflow_m3s.shape[:-1], limits.steps + 1)) for _ in range(2))
     lower[..., 0], upper[..., 0] = limits.start_bounds_hm3[..., 0], limits.start_bounds_hm3[..., 1]
     missing = np.zeros_like(limits.inflow_m3s)
-    rows: list[Any] = [*_as_years(limits, *limits.gains_hm3(), *reachable_storage(limits))]
+    rows: list[Any] = [*_as_years(limits, *limits.gains_hm3(), *reach_hm3)]
     rows += [gain_at_rest_hm3.reshape(-1, limits.steps), np.reshape(limits.dead_hm3, -1)]
     rows += [each.reshape(-1, each.shape[-1]) for each in (lower, upper, missing)]
     follow_corridor(*rows)
@@ -277,7 +311,8 @@ def satisfiable(limits: Limits) -> NDArray[np.bool_]:
     """
     # Of a cyclic year the middle start: the interval holds good starts only, if there are any.
     fixed = limits.starting_at(limits.start_bounds_hm3.sum(axis=-1) / 2)
-    lower, upper, missing = _followed(fixed.delivering(), fixed.gain_at_rest_hm3)
+    delivering = fixed.delivering()
+    lower, upper, missing = _followed(delivering, fixed.gain_at_rest_hm3, reachable_storage(delivering))
     slack = _SLACK * fixed.capacity_hm3[..., np.newaxis]
     kept = (upper[..., 1:] >= fixed.storage_lower_hm3 - slack) & (lower[..., 1:] <= fixed.storage_upper_hm3 + slack)
     return np.asarray(np.all(kept & (missing <= slack), axis=-1))
@@ -290,8 +325,8 @@ def reaching_down(limits: Limits) -> Limits:
     """
     if limits.conditions is None:
         return limits
-    _, upper, _ = _followed(limits, limits.gain_at_rest_hm3)
-    sunk = np.flatnonzero(upper.min(axis=-1) < limits.dead_hm3 - _SLACK * limits.capacity_hm3)
+    _, upper, _ = _followed(limits, limits.gain_at_rest_hm3, reachable_storage(limits))
+    sunk = np.flatnonzero(_sinks(limits, upper).any(axis=-1))
     if not sunk.size:
         return limits
     years, lower = limits[sunk], limits.storage_lower_hm3.copy()

@@ -11,6 +11,8 @@ import pandas as pd
 
 #: Decimals in tables; a millionth of a hm3 is a cubic metre.
 FLOAT_FORMAT = "%.6f"
+#: Numbers no farther from 0 than this are written as 0: half of the last decimal is rounded to the even one.
+_LEAST_SHOWN = 5e-7
 #: Rows that are written at once: a number takes many times its bytes as an object.
 _ROWS = 100_000
 _SPECIAL = frozenset(',"\r\n')
@@ -19,7 +21,7 @@ _SPECIAL = frozenset(',"\r\n')
 def write_table(table: pd.DataFrame, path: Path) -> None:
     """Write a table without its index, numbers with six decimals, nothing where there is none.
 
-    The bytes are those of `DataFrame.to_csv`, which asks of every number whether it is one.
+    The bytes are those of `DataFrame.to_csv`, which asks of every number whether it is one; but no zero has a sign.
     """
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(",".join(map(_quoted, table.columns)) + "\n")
@@ -31,12 +33,19 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
 
 def _column(column: pd.Series) -> tuple[str, Sequence[Any]]:
     """How a cell is written, and the cells."""
-    values = column.tolist()
+    values = _without_signed_zeros(column).tolist()
     if column.dtype.kind == "O":
         return "%s", [_quoted(value) for value in values]
     if column.dtype.kind == "f" and column.isna().any():
         return "%s", ["" if math.isnan(value) else FLOAT_FORMAT % value for value in values]
     return FLOAT_FORMAT if column.dtype.kind == "f" else "%s", values
+
+
+def _without_signed_zeros(column: pd.Series) -> pd.Series:
+    """The same, where numbers that six decimals show as a zero below 0 are 0."""
+    if column.dtype.kind != "f":
+        return column
+    return column.mask((column <= 0) & (column >= -_LEAST_SHOWN), 0.0)
 
 
 def _quoted(text: str) -> str:

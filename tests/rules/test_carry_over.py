@@ -52,11 +52,7 @@ def scores(evaluation):
     return [(result.accounts[key], result.scores[key]) for result in evaluation.families for key in result.accounts]
 
 
-def test_nothing_is_above_foresight_where_storage_carries_over(carried, request):
-    if carried.plan.reservoir.name == "zoo-test-2":
-        # Losses take this lake below dead storage in its third month whatever is done: dynamic programming holds back
-        # water that a rule may use before. A known fault, to be mended in `limits.reachable_storage`.
-        request.node.add_marker(pytest.mark.xfail(reason="a lake that sinks", strict=True))
+def test_nothing_is_above_foresight_where_storage_carries_over(carried):
     assert all(check.passed for check in rules_checks(carried))
     assert carried.modes == (SimulationMode.CONTINUOUS,)
     for account, score in scores(carried):

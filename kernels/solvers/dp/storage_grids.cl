@@ -15,6 +15,11 @@
 typedef struct {
     REAL low, high, spacing;
     int states; // one where low is high
+#if CONDITIONS
+    int dead_state; // the state that is moved to dead storage, below which no release leads; -1 if none is near it
+    REAL dead;
+    bool exact; // of a horizon that sinks below dead storage, whose best may be to hold back all water: no rounding helps
+#endif
 } Grid;
 
 typedef struct {
@@ -34,9 +39,16 @@ typedef struct {
 #endif
     int states, most_states, grids_of_run, grids, quiet;
     bool coarse, done;
+#if CONDITIONS
+    REAL dead;
+    bool sinks; // below dead storage
+#endif
 } Search;
 
 REAL storage_at(GROUP_SPACE const Grid *grid, const int state) {
+#if CONDITIONS
+    if (state == grid->dead_state) return grid->dead;
+#endif
     return state < grid->states - 1 ? FUSED((REAL)state, grid->spacing, grid->low) : grid->high;
 }
 
@@ -47,11 +59,45 @@ void divide(GROUP_SPACE Grid *grid, const REAL low, const REAL high, const int s
     grid->spacing = (high - low) / (states - 1);
 }
 
+// Which of a grid's states is dead storage.
+void mark_dead(GROUP_SPACE Grid *grid, GROUP_SPACE const Search *search) {
+#if CONDITIONS
+    const bool within = grid->states > 2 && grid->low < search->dead && search->dead < grid->high;
+    grid->dead = search->dead;
+    grid->exact = search->sinks;
+    grid->dead_state = within ? clamp((int)rint((grid->dead - grid->low) / grid->spacing), 1, grid->states - 2) : -1;
+#endif
+}
+
+// State nearest to a storage.
+int state_near(GROUP_SPACE const Grid *grid, const REAL storage) {
+    const int near = clamp((int)rint(grid->states > 1 ? (storage - grid->low) / grid->spacing : 0), 0, grid->states - 1);
+#if CONDITIONS
+    if (grid->dead_state >= 0 && fabs(storage - grid->dead) < fabs(storage - storage_at(grid, near))) return grid->dead_state;
+#endif
+    return near;
+}
+
+// Value on the line between two states; beyond them, that of the last.
+REAL value_between(GROUP_SPACE const Grid *grid, GROUP_SPACE const REAL *values, const REAL storage) {
+    if (grid->states == 1) return values[0];
+    const int last = grid->states - 2;
+    int left = clamp((int)floor((storage - grid->low) / grid->spacing), 0, last);
+    if (left > 0 && storage < storage_at(grid, left)) --left;
+    if (left < last && storage > storage_at(grid, left + 1)) ++left;
+    const REAL below = storage_at(grid, left), part = (storage - below) / (storage_at(grid, left + 1) - below);
+    return values[left] + clamp(part, (REAL)0, (REAL)1) * (values[left + 1] - values[left]);
+}
+
 // Storages that can be reached from the start and from which the year can be completed; where none within the bounds
 // can be reached, the one nearest to them stands alone; where there is too little water to stay above dead storage, they reach
 // down to what losses alone leave (`corridor` in reservoir/hydro/limits.py).
 void find_corridor(GROUP_SPACE Search *search, const REAL start, CONTEXT_SPACE const REAL *year, __global const REAL *tables) {
     search->lower[0] = search->upper[0] = start;
+#if CONDITIONS
+    search->dead = year[DEAD];
+    search->sinks = false;
+#endif
     for (int step = 0; step < STEPS; ++step) {
         const Step here = year_step(step, year);
         const REAL low = search->lower[step], high = search->upper[step];
@@ -65,6 +111,9 @@ void find_corridor(GROUP_SPACE Search *search, const REAL start, CONTEXT_SPACE c
         search->lower[step + 1] = lower > upper ? alone : lower;
         if (deepest.little) search->lower[step + 1] = fmin(search->lower[step + 1], deepest.end);
         search->upper[step + 1] = lower > upper ? alone : upper;
+#if CONDITIONS
+        search->sinks |= search->lower[step + 1] < here.dead - DEAD_ROUNDING * (fabs(here.dead) + 1);
+#endif
     }
 }
 
@@ -74,6 +123,7 @@ void start_run(GROUP_SPACE Search *search, const int states) {
     search->coarse = true;
     FOR_POINTS {
         divide(&search->grid[point], search->lower[point], search->upper[point], states);
+        mark_dead(&search->grid[point], search);
         search->spacing[point] = search->grid[point].spacing;
     }
 }
@@ -85,6 +135,7 @@ void refine(GROUP_SPACE Search *search) {
         const REAL storage = search->latest.storage[point];
         const REAL low = clamp(storage - reach, lower, upper), high = clamp(storage + reach, lower, upper);
         divide(&search->grid[point], low, high, FINE_STATES);
+        mark_dead(&search->grid[point], search);
     }
 }
 

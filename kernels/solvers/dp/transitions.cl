@@ -91,8 +91,9 @@ reals ends_in(__global const REAL *tables, const reals storage, const reals loss
     const reals less = grid_loss((storage + LESSER(GREATER(end, low), high)) * 0.5f, step, near, coarse);
     const reals slope = 1.0f + (lost - less) / CHOOSE(lost == 0.0f, (reals)(1.0f), lost);
     end += (lost - less) / slope;
+    const int corrections = next->exact ? 6 : 1 + coarse;
     for (int lane = 0; lane < LANES; ++lane)
-        for (int corrected = 0; corrected < 1 + coarse; ++corrected)
+        for (int corrected = 0; corrected < corrections; ++corrected)
             REAL_OF(end, lane) += (REAL_OF(lossless, lane) -
                                    LOSSLESS(GIVEN, REAL, *step, REAL_OF(storage, lane), REAL_OF(end, lane))) /
                                   REAL_OF(slope, lane);
@@ -115,6 +116,13 @@ Following following(const reals storage, const Step *step, const REAL rounding_h
     found.lowest = GREATER(found.lowest, (reals)(empty));
     found.first_place = LESSER(GREATER((found.lowest - next->low) * per_spacing, before), after);
     found.last_place = LESSER(GREATER((found.highest - next->low) * per_spacing, before), after);
+#if CONDITIONS
+    const reals dead_place = next->dead_state, dead = next->dead;
+    if (next->dead_state >= 0) { // it is not where its place among the others says
+        found.first_place = CHOOSE(found.lowest <= dead, LESSER(found.first_place, dead_place), found.first_place);
+        found.last_place = CHOOSE(found.highest >= dead, GREATER(found.last_place, dead_place), found.last_place);
+    }
+#endif
     return found;
 }
 
@@ -164,16 +172,26 @@ REAL beyond(const REAL storage, const Following *range, const int lane) {
     return fmax(REAL_OF(range->lowest, lane) - storage, storage - REAL_OF(range->highest, lane));
 }
 
-// Where none can follow, for want of water, the state is taken that it leaves; else the nearest, at a penalty.
+// Where none can follow, for want of water, a step ends where that leaves it, with the value between two states; likewise
+// between a state below dead storage, to which no release leads, and one that is too high. Else the nearest, at a penalty.
 int nearest(const REAL storage, const Following *range, const int lane, const Step *step, GROUP_SPACE const Grid *next,
             const REAL penalty, GROUP_SPACE const REAL *ahead, __global const REAL *tables, REAL *best_value) {
     const Ended least = ended_with(tables, storage, step->least, *step);
     if (least.little) {
-        const REAL place = next->states > 1 ? (least.end - next->low) / next->spacing : 0;
-        const int left = clamp((int)rint(place), 0, next->states - 1);
-        *best_value = ahead[left] + ended_value(tables, storage, &least, step, 0);
-        return left;
+        *best_value = value_between(next, ahead, least.end) + ended_value(tables, storage, &least, step, 0);
+        return state_near(next, least.end);
     }
+#if CONDITIONS
+    if (next->low < step->dead - DEAD_ROUNDING * (fabs(step->dead) + 1)) {
+        const REAL lowest = fmax(REAL_OF(range->lowest, lane), step->dead);
+        const REAL draft = draft_between(storage, lowest, step, tables);
+        const Ended most = {draft, lowest, false};
+        const REAL of_least = value_between(next, ahead, least.end) + ended_value(tables, storage, &least, step, 0);
+        const REAL of_most = value_between(next, ahead, lowest) + ended_value(tables, storage, &most, step, 0);
+        *best_value = fmax(of_least, of_most);
+        return state_near(next, of_most > of_least ? lowest : least.end);
+    }
+#endif
     const int below = max(last_of(range, lane, next->states), 0), above = min(first_of(range, lane), next->states - 1);
     const REAL to_below = beyond(storage_at(next, below), range, lane);
     const REAL to_above = beyond(storage_at(next, above), range, lane);

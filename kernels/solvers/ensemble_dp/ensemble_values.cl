@@ -41,17 +41,34 @@ float benefit_at(const Month *month, const float mean_storage, const float draft
     return upper + down * (lower - upper);
 }
 
-// What a draft makes in a step, and the value of the storage that it leaves.
-float value_of_draft(const Month *month, const float storage, const float draft, __local const float *later) {
+// Storage at the end of a step with a draft.
+float end_with(const Month *month, const float storage, const float draft) {
     const float lossless = storage + (month->inflow - draft) * month->scalars[VOLUME];
     float end = lossless;
 #if LOSSY
     for (int round = 0; round < LOSS_ROUNDS; ++round) end = lossless - loss_at(month, 0.5f * (storage + end));
 #endif
+    return end;
+}
+
+// What a draft makes in a step, and the value of the storage that it leaves. Of water that is not there nothing is taken: what
+// is missing costs, and below dead storage only losses go, which cost nothing.
+float value_of_draft(const Month *month, const float storage, const float wanted, __local const float *later) {
+    const float dead = month->scalars[DEAD], least = month->scalars[LEAST], nothing = month->scalars[NOTHING];
+    float draft = wanted, end = end_with(month, storage, draft), missed = 0.0f;
+    if (end < dead - ROUNDING) {
+        const float lost = loss_at(month, 0.5f * (storage + dead));
+        const float most = month->inflow + (storage - dead - lost) * month->scalars[PER_VOLUME];
+        draft = fmin(fmax(most, nothing), wanted);
+        end = most > nothing ? dead : fmax(end_with(month, storage, nothing), 0.0f);
+        missed = fmax(month->scalars[DRAFT_LOWER] - fmax(draft, least), 0.0f) * month->scalars[COST_SHORT] +
+                 fmax(least - draft, 0.0f) * month->scalars[COST_MISSING];
+    }
     const float made = benefit_at(month, 0.5f * (storage + end), draft);
-    const float below = month->scalars[STORAGE_LOWER] - ROUNDING - end, above = end - month->scalars[STORAGE_UPPER] - ROUNDING;
+    const float below = month->scalars[STORAGE_LOWER] - ROUNDING - fmax(end, dead);
+    const float above = end - month->scalars[STORAGE_UPPER] - ROUNDING;
     const float cost = fmax(below, 0.0f) * month->scalars[COST_BELOW] + fmax(above, 0.0f) * month->scalars[COST_ABOVE];
-    return made - cost + between_local(later, STATES, (end - LOWEST) * STATES_PER_HM3);
+    return made - cost - missed + between_local(later, STATES, (end - LOWEST) * STATES_PER_HM3);
 }
 
 // Draft that a step ends at a storage with, within its bounds.

@@ -46,7 +46,7 @@ _PER_STEP = 40
 #: The same of a long horizon, and those that do not depend on steps.
 _PER_STEP_OF_LONG, _BESIDE_STEPS = 42, 32
 #: Further numbers of a step with conditions.
-_PER_STEP_OF_CONDITIONS = 17
+_PER_STEP_OF_CONDITIONS = 20
 #: Further numbers of a step where the objective is not energy.
 _PER_STEP_OF_TERMS = len(StepTerms._fields)
 #: Smallest change of a float32 fitness that is more than rounding.

@@ -29,11 +29,11 @@ def bellman(
     """Backward recursion: best value from every storage of the grid, and the next storage that gives it.
 
     Rows of `grid` rise. From a storage with too little water for the least draft, or for losses, a step ends where that
-    leaves it, at the nearest state. From another with no next one on the grid within the bounds of the release, the
-    nearest is taken at a penalty. `violations` has room for a number a state.
+    leaves it, with the value between two states. From another with no next one on the grid within the bounds of the
+    release, the nearest is taken at a penalty. `violations` has room for a number a state.
     """
     steps, states = choices.shape
-    tried = 0
+    tried, empty = 0, year.dead - 1e-9 * (abs(year.dead) + 1.0)
     for state in range(states):
         values[steps, state] = end_value(year.conditions, grid[0, 0], grid[steps, state])
     for step in range(steps - 1, -1, -1):
@@ -42,7 +42,9 @@ def bellman(
         rounding = 1e-12 * (abs(grid[step, states - 1]) + 1.0) / per_flow
         for state in range(states):
             violations[state] = violation_at(year, step, grid[step + 1, state], grid[step + 1, state])
-        first = first_not_below(grid[step + 1], year.dead)
+        first = 0
+        while first < states and grid[step + 1, first] < empty:  # only losses lead below dead storage
+            first += 1
         for state in range(states):
             storage = grid[step, state]
             best, choice = -np.inf, 0
@@ -60,26 +62,27 @@ def bellman(
                 if value > best:
                     best, choice = value, following
             if best == -np.inf:
+                row, later = grid[step + 1], values[step + 1]
                 little, end, energy, unmet_here = value_of_little_water(plant, year, step, storage)
-                choice, violation = nearest_state(year, step, storage, grid[step + 1])
                 if little:
-                    choice = nearest_to(grid[step + 1], end)
-                    violation = violations[choice] + unmet_here
-                    best = energy - penalty * violation + values[step + 1, choice]
+                    violation = violation_at(year, step, end, end) + unmet_here
+                    best, choice = energy - penalty * violation + value_between(row, later, end), nearest_to(row, end)
+                elif row[0] < empty:
+                    # Between a state below dead storage, to which no release leads, and one that is too high.
+                    ends = reachable_ends(year, step, storage, rounding)
+                    for end in (max(ends[0], year.dead), ends[1]):
+                        draft = release_to_reach(storage, end, inflow, per_flow, conditions)
+                        energy, unmet_here = step_value(plant, year, step, storage, end, draft)
+                        violation = violation_at(year, step, end, end) + unmet_here
+                        value = energy - penalty * violation + value_between(row, later, end)
+                        if value > best:
+                            best, choice = value, nearest_to(row, end)
                 else:
-                    best = values[step + 1, choice] - penalty * violation
+                    choice, violation = nearest_state(year, step, storage, row)
+                    best = later[choice] - penalty * violation
             values[step, state] = best
             choices[step, state] = choice
     return tried
-
-
-@inlined
-def first_not_below(row: FloatArray, dead: float) -> int:
-    """First state that releases may lead to: not below dead storage, but for rounding."""
-    first = 0
-    while first < len(row) and row[first] < dead - 1e-9 * (abs(dead) + 1.0):
-        first += 1
-    return first
 
 
 @inlined
@@ -90,6 +93,29 @@ def nearest_to(row: FloatArray, storage: float) -> int:
         if abs(row[state] - storage) < abs(row[choice] - storage):
             choice = state
     return choice
+
+
+@inlined
+def cell_of(row: FloatArray, storage: float) -> int:
+    """Last state but one, or an earlier one, that is not above a storage."""
+    low, high = 0, len(row) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if row[middle] <= storage:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@inlined
+def value_between(row: FloatArray, values: FloatArray, storage: float) -> float:
+    """Value on the line between two states; beyond the row, that of its end."""
+    left = cell_of(row, storage)
+    width = row[left + 1] - row[left]
+    part = min(max((storage - row[left]) / width, 0.0), 1.0) if width > 0 else 0.0
+    value: float = values[left] + part * (values[left + 1] - values[left])
+    return value
 
 
 @inlined

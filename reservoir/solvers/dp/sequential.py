@@ -186,7 +186,7 @@ def _best_cycle(year: ReservoirYear, grids: Grids, threads: int) -> Trajectory:
 def _refined(year: ReservoirYear, limits: Limits, grids: Grids, states: int) -> Trajectory:
     """Solve on the first grid, refine until nothing changes, and start again as long as that pays."""
     lower, upper = corridor(limits)
-    first = _solve_grid(year, limits, np.linspace(lower, upper, states, axis=1))
+    first = _solve_grid(year, limits, _states_between(limits, lower, upper, states))
     found = _narrowed(year, limits, grids, first, (upper - lower) / (states - 1), grids.most_refinements - 1)
     return _restarted(year, limits, grids, found, states)
 
@@ -214,7 +214,7 @@ def _narrowed(
         low = np.clip(latest.storages - half_width, lower, upper)
         high = np.clip(latest.storages + half_width, lower, upper)
         before = latest
-        latest = _solve_grid(year, limits, np.linspace(low, high, grids.fine_states, axis=1))
+        latest = _solve_grid(year, limits, _states_between(limits, low, high, grids.fine_states))
         change = abs(latest.fitness - before.fitness) / max(abs(latest.fitness), 1e-12)
         quiet = quiet + 1 if change < grids.tolerance else 0
         if not _at_edge(latest.storages, low, high, lower, upper):
@@ -223,6 +223,16 @@ def _narrowed(
         if quiet == 2:
             break
     return best
+
+
+def _states_between(limits: Limits, low: FloatArray, high: FloatArray, states: int) -> FloatArray:
+    """States of a grid, evenly apart; dead storage, below which no release leads, is one of them where it is between."""
+    grid = np.linspace(low, high, states, axis=1)
+    dead, within = float(limits.dead_hm3), (low < limits.dead_hm3) & (limits.dead_hm3 < high)
+    if states > 2 and within.any():
+        nearest = np.abs(grid[within, 1:-1] - dead).argmin(axis=1) + 1
+        grid[within, nearest] = dead
+    return grid
 
 
 def _at_edge(storages: FloatArray, low: FloatArray, high: FloatArray, lower: FloatArray, upper: FloatArray) -> bool:

@@ -15,7 +15,7 @@ from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.step import release_to_reach
 from reservoir.hydro.step_value import step_value, value_of_little_water
-from reservoir.solvers.dp.recursion import nearest_state, reachable_ends
+from reservoir.solvers.dp.recursion import cell_of, nearest_state, reachable_ends, value_between
 
 FloatArray = NDArray[np.float64]
 
@@ -58,7 +58,8 @@ def value_function(
                 continue
             little, end, energy, unmet_here = value_of_little_water(plant, year, step, storage)
             if little:
-                values[place, state] = energy - penalty * unmet_here + _between(row, later, end)
+                violation = violation_at(year, step, end, end) + unmet_here
+                values[place, state] = energy - penalty * violation + value_between(row, later, end)
             else:
                 choice, violation = nearest_state(year, step, storage, row)
                 values[place, state] = later[choice] - penalty * violation
@@ -78,10 +79,10 @@ def best_value(
 ) -> float:
     """Value of a storage with the best end of the step between two."""
     low, high = lowest, highest
-    best = _value_with(plant, year, step, storage, lowest, penalty) + _between(row, later, lowest)
-    of_highest = _value_with(plant, year, step, storage, highest, penalty) + _between(row, later, highest)
+    best = _value_with(plant, year, step, storage, lowest, penalty) + value_between(row, later, lowest)
+    of_highest = _value_with(plant, year, step, storage, highest, penalty) + value_between(row, later, highest)
     last = len(row) - 1
-    first_inside = _cell(row, lowest) + 1
+    first_inside = cell_of(row, lowest) + 1
     high = min(row[min(first_inside + _STRIDE, last)], highest)
     for following in range(first_inside, last + 1, _STRIDE):
         end = row[following]
@@ -93,19 +94,19 @@ def best_value(
             low, high = max(row[max(following - _STRIDE, 0)], lowest), min(row[min(following + _STRIDE, last)], highest)
     if of_highest > best:
         best = of_highest
-        low, high = max(row[max(_cell(row, highest) - _STRIDE, 0)], lowest), highest
+        low, high = max(row[max(cell_of(row, highest) - _STRIDE, 0)], lowest), highest
     left, right = low + _SHORTER * (high - low), high - _SHORTER * (high - low)
-    of_left = _value_with(plant, year, step, storage, left, penalty) + _between(row, later, left)
-    of_right = _value_with(plant, year, step, storage, right, penalty) + _between(row, later, right)
+    of_left = _value_with(plant, year, step, storage, left, penalty) + value_between(row, later, left)
+    of_right = _value_with(plant, year, step, storage, right, penalty) + value_between(row, later, right)
     for _ in range(_DIVISIONS):
         if of_left > of_right:
             high, right, of_right = right, left, of_left
             left = low + _SHORTER * (high - low)
-            of_left = _value_with(plant, year, step, storage, left, penalty) + _between(row, later, left)
+            of_left = _value_with(plant, year, step, storage, left, penalty) + value_between(row, later, left)
         else:
             low, left, of_left = left, right, of_right
             right = high - _SHORTER * (high - low)
-            of_right = _value_with(plant, year, step, storage, right, penalty) + _between(row, later, right)
+            of_right = _value_with(plant, year, step, storage, right, penalty) + value_between(row, later, right)
     return max(best, of_left, of_right)
 
 
@@ -116,27 +117,4 @@ def _value_with(plant: Plant, year: YearArrays, step: int, storage: float, end: 
     draft = release_to_reach(storage, end, year.inflow[step], year.hm3_per_m3s[step], conditions)
     energy, unmet_here = step_value(plant, year, step, storage, end, draft)
     value: float = energy - penalty * (violation_at(year, step, end, end) + unmet_here)
-    return value
-
-
-@inlined
-def _cell(row: FloatArray, storage: float) -> int:
-    """Last state but one, or an earlier one, that is not above a storage."""
-    low, high = 0, len(row) - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if row[middle] <= storage:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-@inlined
-def _between(row: FloatArray, values: FloatArray, storage: float) -> float:
-    """Value on the line between two states."""
-    left = _cell(row, storage)
-    width = row[left + 1] - row[left]
-    part = min(max((storage - row[left]) / width, 0.0), 1.0) if width > 0 else 0.0
-    value: float = values[left] + part * (values[left + 1] - values[left])
     return value

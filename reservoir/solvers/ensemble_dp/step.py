@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.elementwise import choose, clip, greater, lesser, mean, whole
+from reservoir.hydro.elementwise import choose, clip, every, greater, lesser, mean, whole
 from reservoir.solvers.ensemble_dp.tables import TableArrays
 
 Float32Array = NDArray[np.float32]
@@ -63,17 +63,48 @@ def value_of_draft(
     tables: TableArrays, step: Any, storage: Any, draft: Any, inflow: Any, later: Float32Array, first: Any
 ) -> Any:
     """What a draft makes in a step, and the value of the storage that it leaves."""
+    end: Any = end_with(tables, step, storage, draft, inflow)
+    taken, missed = draft, _ZERO
+    if not every(end >= tables.scalars[step, 8] - tables.rounding):
+        taken, end = there_is(tables, step, storage, draft, end, inflow)
+        missed = cost_of_cut(tables, step, taken)
+    made = benefit_at(tables, step, mean(storage, end), taken)
+    below = tables.scalars[step, 4] - tables.rounding - greater(end, tables.scalars[step, 8])
+    above = end - tables.scalars[step, 5] - tables.rounding
+    cost = greater(below, _ZERO) * tables.scalars[step, 6] + greater(above, _ZERO) * tables.scalars[step, 7]
+    left: Any = between(later, first, tables.states, (end - tables.lowest) * tables.states_per_hm3)
+    return made - cost - missed + left
+
+
+def end_with(tables: TableArrays, step: Any, storage: Any, draft: Any, inflow: Any) -> Any:
+    """Storage at the end of a step with a draft."""
     lossless = storage + (inflow - draft) * tables.scalars[step, 0]
     end = lossless
     if tables.lossy:
         for _ in range(LOSS_ROUNDS):
             end = lossless - loss_at(tables, step, mean(storage, end))
-    made = benefit_at(tables, step, mean(storage, end), draft)
-    below = tables.scalars[step, 4] - tables.rounding - end
-    above = end - tables.scalars[step, 5] - tables.rounding
-    cost = greater(below, _ZERO) * tables.scalars[step, 6] + greater(above, _ZERO) * tables.scalars[step, 7]
-    left: Any = between(later, first, tables.states, (end - tables.lowest) * tables.states_per_hm3)
-    return made - cost + left
+    return end
+
+
+def there_is(tables: TableArrays, step: Any, storage: Any, draft: Any, end: Any, inflow: Any) -> Any:
+    """A draft and the storage that it leads to, cut to the water that is there (`hydro.step.there_is`)."""
+    dead, nothing = tables.scalars[step, 8], tables.scalars[step, 10]
+    lost: Any = loss_at(tables, step, mean(storage, dead)) if tables.lossy else _ZERO
+    most = inflow + (storage - dead - lost) * tables.scalars[step, 1]
+    at_rest: Any = greater(end_with(tables, step, storage, nothing, inflow), _ZERO)
+    short = end < dead - tables.rounding
+    cut, left = clip(most, nothing, draft), choose(most > nothing, dead, at_rest)
+    return choose(short, cut, draft), choose(short, left, end)
+
+
+def cost_of_cut(tables: TableArrays, step: Any, draft: Any) -> Any:
+    """Cost of what a draft misses: below its lower bound the withdrawal, and below the least draft the least release.
+
+    Above 0 the tables of benefits know the withdrawal.
+    """
+    least = tables.scalars[step, 9]
+    short = greater(tables.scalars[step, 2] - greater(draft, least), _ZERO) * tables.scalars[step, 11]
+    return short + greater(least - draft, _ZERO) * tables.scalars[step, 12]
 
 
 def loss_at(tables: TableArrays, step: Any, mean_storage: Any) -> Any:

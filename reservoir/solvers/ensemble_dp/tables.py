@@ -27,6 +27,11 @@ SCALARS = (
     "storage_upper",
     "cost_below",
     "cost_above",
+    "dead",
+    "least",
+    "nothing",
+    "cost_short",
+    "cost_missing",
 )
 
 
@@ -40,9 +45,11 @@ class StepTables:
         Lowest and highest of the storages that values are known at, which are evenly apart.
     states : int
         How many of them.
-    scalars : ndarray, shape (steps, 8)
+    scalars : ndarray, shape (steps, 13)
         Of each step: hm3 that 1 m3/s carries and its reciprocal, bounds of the draft (m3/s) and of the storage at its
-        end (hm3), and the cost of a hm3 below and above them, in the unit of the objective.
+        end (hm3), and the cost of a hm3 below and above them, in the unit of the objective. Of water that is not there
+        (`hydro.step.there_is`): dead storage (hm3), the least draft and the draft that takes no water (m3/s), and what
+        a m3/s costs that a draft is cut by below its lower bound down to the least one, and below that.
     losses_hm3 : ndarray, shape (steps, means)
         Evaporation and seepage, by mean storage, evenly from the lowest to the highest; zeros where there are none.
     benefit : ndarray, shape (steps, means, drafts)

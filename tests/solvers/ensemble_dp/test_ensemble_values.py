@@ -1,11 +1,20 @@
 """Values of storage under futures: compiled, on a device, and by a plain recursion in float64."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from reservoir.hydro.curves.curve import constant
+from reservoir.io.reservoir_toml.reader import reservoir_of
+from reservoir.planning.plan import optimise
+from reservoir.rules.base.training import Training
+from reservoir.rules.families.replan.step_tables import step_tables, withdrawals
+from reservoir.rules.families.sdp.month_physics import Physics
 from reservoir.solvers.ensemble_dp.engine import FEW_MONTHS, ensemble_values
 from reservoir.solvers.ensemble_dp.recursion import compiled_values
 from reservoir.solvers.ensemble_dp.tables import StepTables
+from tests.planning.test_little_water import DRY, EVAPORATION_MM, HILL, WET, record
 
 STEPS, STATES = 12, 21
 
@@ -19,7 +28,10 @@ def tables(request):
     )
     losses = np.array([np.linspace(1, 9, 17) * step / 3 for step in range(12)]) * request.param
     scalars = np.array(
-        [(2.6, 1 / 2.6, 10.0, 380.0, 120.0, 900.0 - 20 * (step % 3), 500.0, 700.0) for step in range(12)]
+        [
+            (2.6, 1 / 2.6, 10.0, 380.0, 120.0, 900.0 - 20 * (step % 3), 500.0, 700.0, 0.0, 10.0, 0.0, 0.0, 0.0)
+            for step in range(12)
+        ]
     )
     return StepTables((100.0, 900.0), STATES, scalars, losses, benefit, 400.0)
 
@@ -38,7 +50,7 @@ def plain(tables, inflow, first, end):
     means, drafts = np.linspace(100, 900, 17), np.linspace(0, 400, 81)
     for month in range(len(inflow) - 1, -1, -1):
         step = (first + month) % STEPS
-        volume, _, least, most, lower, upper, below, above = tables.scalars[step]
+        volume, _, least, most, lower, upper, below, above = tables.scalars[step, :8]
         losses = tables.losses_hm3[step]
         bounds = []
         for bound in (upper, lower):
@@ -110,3 +122,44 @@ def test_without_opencl_or_on_a_cpu_values_are_compiled(tables, futures, monkeyp
     monkeypatch.setattr("reservoir.solvers.ensemble_dp.on_device.opencl_available", lambda: False)
     found = ensemble_values(tables, inflow, first, ends)
     assert np.array_equal(found, compiled_values(tables, inflow.astype(np.float32), first, ends))
+
+
+@pytest.fixture(scope="module", params=["minimum", "losses", "withdrawal"])
+def hill_physics(request):
+    """Months of a lake that a drought leaves too little water for its minimum release of 6 m3/s."""
+    lake = reservoir_of(HILL, "")
+    if request.param == "losses":
+        lake = replace(lake, evaporation_mm=EVAPORATION_MM, seepage_m3s=constant(2.0, (15.0, 98.0)))
+    if request.param == "withdrawal":
+        lake = replace(lake, withdrawal_m3s=np.full(12, 9.0))
+    return Physics.of(Training.of(optimise(lake, record(WET, WET), solver="dp", reference=False)))
+
+
+def by_simulation(physics, grid, first, inflow, end):
+    """The best of many releases in every step, each followed as the simulation follows it, in float64."""
+    values = end.astype(float)
+    for month in range(len(inflow) - 1, -1, -1):
+        step = (first + month) % STEPS
+        bounds = physics.months.release_lower_m3s[step], physics.months.release_upper_m3s[step]
+        least = bounds[0] - withdrawals(physics)[step]
+        releases = np.unique(np.append(np.linspace(max(least, 0.0), 60, 1201), np.geomspace(60, bounds[1], 400)))[:, None]
+        ends, made = physics.after(step, grid[None, :], np.maximum(releases, bounds[0]), np.array(inflow[month]))
+        values = (made + np.interp(ends, grid, values)).max(axis=0)
+    return values
+
+
+@pytest.mark.parametrize("where", ["few", "compiled", "device"])
+def test_near_empty_a_step_costs_what_the_simulation_charges(hill_physics, device, where):
+    """The minimum release that is missing, and no storage that losses take below dead storage."""
+    tables = step_tables(hill_physics)
+    grid, first = tables.grid_hm3, np.array([5, 8, 10], np.int32)
+    inflow = np.array([DRY[5:9], DRY[8:12], (1.0, 0.5, 40.0, 3.0)])
+    ends = np.tile(np.interp(grid, [15.0, 98.0], [0.0, 20.0]), (3, 1)).astype(np.float32)
+    flows = inflow - withdrawals(hill_physics)[(first[:, None] + np.arange(4)) % STEPS]
+    if where == "compiled":
+        found = compiled_values(tables, flows.astype(np.float32), first, ends)
+    else:
+        found = ensemble_values(tables, flows, first, ends, "auto" if where == "device" else None)
+    for place in range(3):
+        expected = by_simulation(hill_physics, grid, first[place], inflow[place], ends[place])
+        np.testing.assert_allclose(found[place], expected, rtol=0, atol=3e-3 * np.ptp(expected))

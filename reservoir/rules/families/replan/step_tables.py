@@ -25,9 +25,12 @@ def step_tables(physics: Physics) -> StepTables:
     lowest, highest, means = float(grid[0]), float(grid[-1]), 1 + round(MEANS_EACH * (len(grid) - 1))
     volume = np.array(months.volume_per_flow)
     below, above = (physics.penalty_gwh / violation_scale(bound, upper.max()) for bound in (lower, upper))
-    least = np.array(months.release_lower_m3s) - withdrawals(physics)
+    demands = withdrawals(physics)
+    least = np.array(months.release_lower_m3s) - demands
     bounds = np.maximum(least, 0.0), np.array(months.release_upper_m3s)
-    scalars = np.stack([volume, 1 / volume, *bounds, lower, upper, below, above], axis=-1)
+    of_little = np.full(steps, lower.min()), least, -demands, physics.penalty_gwh * _per_shortage(physics)
+    missing = physics.penalty_gwh * months.per_missing_hm3 * volume
+    scalars = np.stack([volume, 1 / volume, *bounds, lower, upper, below, above, *of_little, missing], axis=-1)
     most = max(float(np.max(months.release_upper_m3s)), 1e-6)
     mean_storage, draft = np.linspace(lowest, highest, means)[:, None], np.linspace(0.0, most, DRAFTS)[None, :]
     losses, benefit = np.empty((steps, means)), np.empty((steps, means, DRAFTS))
@@ -46,6 +49,12 @@ def withdrawals(physics: Physics) -> FloatArray:
     """Withdrawal demanded in each step, m3/s, shape (steps,)."""
     steps = range(len(physics.months.calendar_month))
     return np.array([float(demanded(physics.conditions(step))) for step in steps])
+
+
+def _per_shortage(physics: Physics) -> FloatArray:
+    """Relative violation of a shortage of 1 m3/s in each step, shape (steps,); 0 without conditions."""
+    each = (physics.conditions(step) for step in range(len(physics.months.calendar_month)))
+    return np.array([float(of_step.per_shortage) if of_step else 0.0 for of_step in each])
 
 
 def _losses(conditions: Any, mean_storage: FloatArray, volume: float) -> FloatArray:
