@@ -101,7 +101,9 @@ def calls(device: DeviceInfo) -> Iterator[tuple[str, bool, Callable[[], object]]
 def _ensemble() -> None:
     steps, states = 12, 9
     losses = np.array([np.linspace(1, 9, 17) * step / 3 for step in range(steps)])
-    scalars = np.array([(2.6, 1 / 2.6, 10.0, 380.0, 120.0, 900.0, 500.0, 700.0)] * steps)
+    scalars = np.array(
+        [(2.6, 1 / 2.6, 10.0, 380.0, 120.0, 900.0, 500.0, 700.0, 110.0, 20.0, 0.0, 300.0, 600.0)] * steps
+    )
     benefit = np.random.default_rng(1).uniform(0, 9, (steps, 17, 81))
     tables = StepTables((100.0, 900.0), states, scalars, losses, benefit, 400.0)
     ensemble_values(
