@@ -50,8 +50,8 @@ SMALL_GRIDS |= {"most_refinements": 1, "most_restarts": 0}
 #: Models of clpso whose layout is their paper's.
 PAPERS_LAYOUT = ("basic", "intermediate", "final")
 _KERNEL = re.compile(r"(?:__kernel|GROUP_KERNEL)\b(?:\s*__attribute__\(\([^)]*\)\)\))?(?:\s+void)?\s+(\w+)\(")
-#: Kernels of groups that wait for each other.
-TOGETHER = {"evolve_together", "run_async", "scheduled"}
+#: Kernels of groups that exchange data while they run.
+TOGETHER = {"evolve_apart", "evolve_together", "run_async", "scheduled"}
 #: Races that change nothing, and why.
 HARMLESS = {
     r"Read-write data race.*Kernel: take_bests": "the larger of a best and its successor, before or after it is taken",
@@ -101,7 +101,9 @@ def calls(device: DeviceInfo) -> Iterator[tuple[str, bool, Callable[[], object]]
 def _ensemble() -> None:
     steps, states = 12, 9
     losses = np.array([np.linspace(1, 9, 17) * step / 3 for step in range(steps)])
-    scalars = np.array([(2.6, 1 / 2.6, 10.0, 380.0, 120.0, 900.0, 500.0, 700.0)] * steps)
+    scalars = np.array(
+        [(2.6, 1 / 2.6, 10.0, 380.0, 120.0, 900.0, 500.0, 700.0, 110.0, 20.0, 0.0, 300.0, 600.0)] * steps
+    )
     benefit = np.random.default_rng(1).uniform(0, 9, (steps, 17, 81))
     tables = StepTables((100.0, 900.0), states, scalars, losses, benefit, 400.0)
     ensemble_values(

@@ -12,7 +12,13 @@ real bracket_bound(const Plant *plant, const StageAt stage, const Interval x, co
     const Jet lost = loss_jet(plant, stage, mean), lost_here = loss_jet(plant, stage, middle);
     Interval release = release_of(stage, subtract(y, x), lost.value);
     const real most = y.high < LOW(stage->dead) ? HIGH(stage->at_rest) : HIGH(stage->most);
-    if (release.high < LOW(stage->least) || release.low > most) return -INFINITY;
+    // Where dead storage is touched, what is missing of the least release may be paid.
+    const bool paid = HIGH(stage->missing_price) > 0.0 && y.low <= HIGH(stage->touched);
+    const real as_kept = below(LOW(stage->least) - HIGH(stage->missing_as_none));
+    const real kept = !paid || release.high < as_kept ? LOW(stage->least) : as_kept;
+    const real least = paid ? -HIGH(stage->at_rest) : LOW(stage->least);
+    const real heaviest = paid ? LOW(stage->missing_price) : INFINITY;
+    if (release.high < least || release.low > most) return -INFINITY;
     const Interval here = release_of(stage, subtract(point(mid_y), point(mid_x)), lost_here.value);
     const Geometry box = geometry(half_x, half_y, reciprocal(GIVEN(stage->per_flow)), lost_here, lost);
     const Slopes rising = {NOUGHT, ONE, NOUGHT, NOUGHT, NOUGHT};
@@ -21,14 +27,15 @@ real bracket_bound(const Plant *plant, const StageAt stage, const Interval x, co
     const Affine minus = affine_bound(negative(here), NOUGHT, point(-1.0), &falling, &box);
     release.high = above(release.high + HIGH(stage->spare));
     const Affine values = {base, -slope_x, slope_y}, none = {0.0, 0.0, 0.0};
-    const Powers idle = {none, none, none}, running = powers_on(plant, stage, middle, mean, here, release, flow, &box);
+    const Powers idle = {none, none, none};
+    const Powers running = powers_on(plant, stage, middle, mean, here, release, flow, least, &box);
     const bool may_idle = !(mean.low >= HIGH(stage->operating_storage));
     const bool may_run = !may_idle || !(mean.high < LOW(stage->operating_storage));
     real bound = -INFINITY;
     for (int runs = 1; runs >= 0; --runs) {
         if (!(runs ? may_run : may_idle)) continue;
         const Powers powers = runs ? running : idle;
-        const real found = bound_with_costs(stage, values, &powers, flow, minus, &box);
+        const real found = bound_with_costs(stage, values, &powers, flow, minus, kept, heaviest, &box);
         bound = runs || !may_run ? found : greater(bound, found);
     }
     return bound;

@@ -31,10 +31,11 @@ typedef struct {
     Jet level, tail, per, full;
 } Water;
 
-APART Water water_at(const Plant *plant, const StageAt stage, const Interval storage, const Interval release) {
+APART Water water_at(const Plant *plant, const StageAt stage, const Interval storage, const Interval release,
+                     const real least) {
     Water water;
     water.level = enclose(plant, LEVEL, storage);
-    water.tail = tailrace(plant, release, LOW(stage->least), UP(HIGH(stage->most) + HIGH(stage->spare)));
+    water.tail = tailrace(plant, release, least, UP(HIGH(stage->most) + HIGH(stage->spare)));
     const Interval head = subtract(water.level.value, water.tail.value);
     water.per = enclose_conversion(plant, head);
     water.full = scale_jet(stage->plant_factor, multiply_jets(water.per, enclose(plant, CAPACITY, head)));
@@ -70,11 +71,13 @@ Slopes slopes_of_taken(const Water *on) {
 }
 
 // Bounds of what the release makes, of what the turbines can take, and of the installed capacity, MW; from storages
-// and releases at the middle and on the box.
+// and releases at the middle and on the box, and the least release that there is.
 APART Powers powers_on(const Plant *plant, const StageAt stage, const Interval middle, const Interval mean,
-                 const Interval here, const Interval release, const Affine flow, const Geometry *box) {
+                 const Interval here, const Interval release, const Affine flow, const real least,
+                 const Geometry *box) {
     Water at[2];
-    for (int all = 0; all < 2; ++all) at[all] = water_at(plant, stage, all ? mean : middle, all ? release : here);
+    at[0] = water_at(plant, stage, middle, here, least);
+    at[1] = water_at(plant, stage, mean, release, least);
     const Water *mid = at, *on = at + 1;
 
     const Slopes made_box = slopes_of_made(on, release), full_box = slopes_of_taken(on);
@@ -83,7 +86,7 @@ APART Powers powers_on(const Plant *plant, const StageAt stage, const Interval m
     Powers found;
     found.made = affine_bound(multiply(mid->per.value, here), made_m, made_r, &made_box, box);
     if (!(found.made.value < INFINITY)) {  // a tailrace that rises steeply from no release: power at the best head
-        const real most = greater(on->per.value.high, 0.0), negative_release = greater(-LOW(stage->least), 0.0);
+        const real most = greater(on->per.value.high, 0.0), negative_release = greater(-least, 0.0);
         found.made = moved((Affine){above(most * negative_release), 0.0, 0.0}, most, flow);
 #ifdef SINGLE
         const real size = most * (negative_release + size_of(flow, box) + LEAST_SIZE);

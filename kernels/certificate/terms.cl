@@ -8,7 +8,8 @@
 //   two rounds, the worth of power. What `largest` adds is rounded upwards.
 // - The worth of power, times the largest power, takes 14 roundings: three of `mixed`, four of the slope of a tangent,
 //   four of weights that are added to it, what is left of a kink, a product, a sum.
-// - Levels of tangents, and limits times weights, take at most 14 until they are added, then 13 sums.
+// - Levels of tangents, and limits times weights, take at most 14 until they are added, then 13 sums; weights of the
+//   least release come to more than the heaviest by one rounding at most.
 // The first two are less than 16, the third less than 32.
 #ifdef SINGLE
 #define ROUNDING 0x1p-20f
@@ -76,14 +77,15 @@ typedef struct {
     real worth, kinked, size;
 } Sum;
 
-// Adds what a limit of the release has to spare, times the best weight.
-APART void spare_release(Sum *sum, const Affine mix, const Affine spare, const Affine flow, const real limit,
-                         const Geometry *box) {
+// Adds what a limit of the release has to spare, times the best weight up to a heaviest, which is returned.
+APART real spare_release(Sum *sum, const Affine mix, const Affine spare, const Affine flow, const real limit,
+                         const real heaviest, const Geometry *box) {
     const Affine total = moved(sum->base, sum->worth, mix);
-    const real weight = best_step(total, spare, INFINITY, box->half_x, box->half_y);
+    const real weight = best_step(total, spare, heaviest, box->half_x, box->half_y);
     sum->base = moved(sum->base, weight, spare);
     const real level = fabs(flow.value) + fabs(limit) + LEAST_SIZE;
     sum->size += weight * (level + fabs(flow.by_x) * box->half_x + fabs(flow.by_y) * box->half_y);
+    return weight;
 }
 
 // Adds what power is above a level, times the best weight, which is returned.
@@ -114,7 +116,8 @@ void add_supply(Sum *sum, const StageAt stage, const Affine flow, const Geometry
 
 // Bound of the bracket with bounds of power; with the most that missed power costs, or without a most.
 APART real bound_of_terms(const StageAt stage, const Affine values, const Powers *powers, const Affine flow,
-                          const Affine minus, const Geometry *box, const bool most_cost) {
+                          const Affine minus, const real least, const real heaviest, const Geometry *box,
+                          const bool most_cost) {
     const real half_x = box->half_x, half_y = box->half_y;
     const real of_made = largest(powers->made, half_x, half_y), of_taken = largest(powers->taken, half_x, half_y);
     const real most_power = lesser(lesser(of_made, of_taken), largest(powers->installed, half_x, half_y));
@@ -124,13 +127,14 @@ APART real bound_of_terms(const StageAt stage, const Affine values, const Powers
                tangent.worth, tangent.kinked, tangent.size};
     add_supply(&sum, stage, flow, box);
 
-    const real least = LOW(stage->least), most = HIGH(stage->most);
+    const real most = HIGH(stage->most);
     const Affine spare_low = {flow.value - least, flow.by_x, flow.by_y};
     const Affine spare_high = {minus.value + most, minus.by_x, minus.by_y};
+    real left = heaviest;  // what is to spare of the least release may weigh yet: what missing it costs, or no limit
     Affine mix = best_mix(sum.base, sum.worth, powers, box);
     for (int round = 0; round < 2; ++round) {
-        spare_release(&sum, mix, spare_low, flow, least, box);
-        spare_release(&sum, mix, spare_high, minus, most, box);
+        left -= spare_release(&sum, mix, spare_low, flow, least, left, box);
+        spare_release(&sum, mix, spare_high, minus, most, INFINITY, box);
         if (sum.kinked > 0.0) sum.kinked -= spare_power(&sum, mix, LOW(stage->power_target), sum.kinked, box);
         if (LOW(stage->power_lower) > 0.0) spare_power(&sum, mix, LOW(stage->power_lower), INFINITY, box);
         mix = best_mix(sum.base, sum.worth, powers, box);
@@ -155,10 +159,10 @@ APART real bound_of_terms(const StageAt stage, const Affine values, const Powers
 
 // The same for either cost: one that has a most is the lesser of two, and both are bounded.
 real bound_with_costs(const StageAt stage, const Affine values, const Powers *powers, const Affine flow,
-                      const Affine minus, const Geometry *box) {
+                      const Affine minus, const real least, const real heaviest, const Geometry *box) {
     real bound = -INFINITY;
     for (int most_cost = 0; most_cost < 1 + (LOW(stage->power_cost_most) < UNLIMITED); ++most_cost) {
-        const real found = bound_of_terms(stage, values, powers, flow, minus, box, most_cost);
+        const real found = bound_of_terms(stage, values, powers, flow, minus, least, heaviest, box, most_cost);
         bound = most_cost ? greater(bound, found) : found;
     }
     return bound;

@@ -12,15 +12,16 @@ import time
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.certificate.cells import Intervals, first_intervals
+from reservoir.certificate.cells import first_intervals
 from reservoir.certificate.halves import halved
 from reservoir.certificate.paths import Cells, bound_pairs, longest_paths
-from reservoir.certificate.reachable import reachable
+from reservoir.certificate.reachable import reachable, stages_to_prove
 from reservoir.certificate.stages import Stages, stages_of
 from reservoir.certificate.tables import CellValues, cell_values
 from reservoir.hydro.plant import Plant
@@ -28,8 +29,9 @@ from reservoir.problems.reservoir.year import ReservoirYear
 
 FloatArray = NDArray[np.float64]
 
-#: A maker of values on cells, told those that it made before, and what missing a demand costs.
-Values = Callable[[ReservoirYear, Intervals, CellValues | None, float], CellValues]
+#: A maker of values on cells, told those that it made before, and what missing a demand costs; by name, if so, that the
+#: least release may be missed, too.
+Values = Callable[..., CellValues]
 
 #: Of each level: cells and numbers of their pairs, for which bounds of brackets are sent.
 Proof = Generator[tuple[Cells, FloatArray], FloatArray, "ProvenBound"]
@@ -46,18 +48,22 @@ _FIRST_COST, _MOST_COST = 3.0, 200.0
 #: What float64 rounds in sums of brackets, and in what a schedule comes to, is less than this part of the bound: a
 #: thousand terms of its size round less than 1e-12 of it.
 _ROUNDING = 1e-10
+#: Where dead storage counts by itself it has cells of its own: half their width, as a part of the largest storage, is
+#: more than float32 rounds.
+_APART = 1e-6
 #: Parts of the steps for each thread.
 _PARTS = 4
 
 
 @dataclass(frozen=True)
 class ProvenBound:
-    """What no schedule that keeps the limits can exceed.
+    """What no schedule that keeps the limits can exceed; if there is none, none that misses the least release alone.
 
     Parameters
     ----------
     bound : float
-        In the unit of the objective; minus infinity if it is proved that no schedule keeps the limits.
+        In the unit of the objective; minus infinity if it is proved that there is no such schedule either, or that of a
+        horizon for which nothing is known of these (`stages_to_prove`) none keeps the limits.
     infeasible_step : int or None
         The step by whose end the limits cannot be kept, if that is proved of one.
     levels : int
@@ -74,7 +80,7 @@ class ProvenBound:
     @property
     def infeasible(self) -> bool:
         """Whether it is proved that no schedule keeps the limits."""
-        return self.bound == -np.inf
+        return self.bound == -np.inf or self.infeasible_step is not None
 
 
 @dataclass(frozen=True)
@@ -111,19 +117,22 @@ def prove_bound(
 ) -> ProvenBound:
     """Prove a bound of the fitness of all schedules that keep the limits of a horizon.
 
+    Where it is proved that none does for want of water, the bound is of those that fall short of the least release
+    alone, where dead storage is touched (`stages_to_prove`).
+
     Parameters
     ----------
     year : ReservoirYear
     storages_hm3 : ndarray, shape (steps + 1,)
         A schedule near which cells begin; any will do.
     fitness : float or None
-        Of a schedule that keeps the limits; None if none is known.
+        Of a schedule of those that are bounded; None if none is known.
     effort : Effort, optional
     values : callable
         Makes the values on cells; any will do, good ones make the bound tight.
     """
     effort = effort or Effort()
-    plant, stages = year.model.exact, stages_of(year.limits)
+    plant, stages = year.model.exact, stages_to_prove(year.limits, year.penalty)
     proof = proof_of(year, stages, storages_hm3, fitness, effort, values)
     told = advanced(proof)
     while not isinstance(told, ProvenBound):
@@ -155,11 +164,18 @@ def proof_of(
         return ProvenBound(-np.inf, known.empty_step, 0, 0)
     if known.may_run_dry:
         return ProvenBound(np.inf, None, 0, 0)
+    infeasible_step, scale = None, effort.least_scale
+    beside_dead: tuple[float, ...] = ()
+    if np.any(stages.missing_price > 0.0):
+        infeasible_step = reachable(limits, stages_of(limits)).empty_step
+        apart = _APART * float(limits.capacity_hm3)
+        beside_dead, values = (stages.dead - apart, stages.dead + apart), partial(values, short=True)
+        scale = max(scale, float(stages.missing_price @ stages.least.clip(min=0.0)))
     threshold, room = -np.inf, min(effort.pairs, _PAIRS_WITHOUT_SCHEDULE) * limits.steps
     if fitness is not None:
         threshold = fitness + effort.gap * max(abs(fitness), effort.least_scale)
         room = effort.pairs * limits.steps
-    intervals = first_intervals(known, storages_hm3, cyclic=limits.cyclic)
+    intervals = first_intervals(known, storages_hm3, cyclic=limits.cyclic, further_hm3=beside_dead)
     best, dropped, boxes, level, cost = np.inf, -np.inf, 0, 0, _FIRST_COST
     table: CellValues | None = None
     while True:
@@ -170,7 +186,9 @@ def proof_of(
         through, before = _through(table, brackets, cyclic=limits.cyclic)
         longest = max(float(through.max()), dropped)
         if longest == -np.inf:
-            return ProvenBound(-np.inf, None if limits.cyclic else _last_step(table.cells, before), level, boxes)
+            if infeasible_step is None and not limits.cyclic:
+                infeasible_step = _last_step(table.cells, before)
+            return ProvenBound(-np.inf, infeasible_step, level, boxes)
         best = min(best, longest)
         kept = through > threshold
         dropped = max(dropped, float(through[~kept].max(initial=-np.inf)))
@@ -182,7 +200,7 @@ def proof_of(
             break
         if not table.at_ends.max() <= threshold:  # values are too large: perhaps missing a demand pays
             cost = min(2 * cost, _MOST_COST)
-    return ProvenBound(best + _ROUNDING * max(abs(best), effort.least_scale), None, level, boxes)
+    return ProvenBound(best + _ROUNDING * max(abs(best), scale), infeasible_step, level, boxes)
 
 
 def _bound_all(plant: Plant, stages: Stages, cells: Cells, brackets: FloatArray, threads: int) -> None:

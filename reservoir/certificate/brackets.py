@@ -10,8 +10,8 @@ from reservoir.certificate.affine import Affine
 from reservoir.certificate.box import Geometry, Slopes, affine_bound, geometry, loss_jet, release_of
 from reservoir.certificate.powers import Powers, powers_on, water_at
 from reservoir.certificate.stages import Stages
-from reservoir.certificate.terms import bound_with_terms
-from reservoir.hydro.curves.intervals import Interval, above, add, negative, reciprocal, scale, subtract
+from reservoir.certificate.terms import Flows, bound_with_terms
+from reservoir.hydro.curves.intervals import Interval, above, add, below, negative, reciprocal, scale, subtract
 from reservoir.hydro.jit import inlined_as_written, part_as_written
 from reservoir.hydro.plant import Plant
 
@@ -44,16 +44,23 @@ def bracket_bound(
     lost, lost_here = loss_jet(stages, step, mean), loss_jet(stages, step, middle)
     release = release_of(stages, step, subtract(y, x), lost[0])
     most = stages.at_rest[step] if y[1] < stages.dead else stages.most[step]
-    if release[1] < stages.least[step] or release[0] > most:
+    least = kept = stages.least[step]
+    heaviest = _INFINITY
+    if stages.missing_price[step] > 0.0 and y[0] <= stages.touched:  # what is missing of the least release is paid
+        least, heaviest = -stages.at_rest[step], stages.missing_price[step]
+        as_kept = below(kept - stages.missing_as_none[step])
+        kept = kept if release[1] < as_kept else as_kept
+    if release[1] < least or release[0] > most:
         return -_INFINITY
     here = release_of(stages, step, subtract((mid_y, mid_y), (mid_x, mid_x)), lost_here[0])
     per_volume = reciprocal((stages.per_flow[step], stages.per_flow[step]))
     box = geometry(_half_width(x, mid_x), _half_width(y, mid_y), per_volume, lost_here, lost)
-    flows = _flows(here, box)
+    flow, minus = _flows(here, box)
     release = (release[0], above(release[1] + stages.spare[step]))
-    waters = water_at(plant, stages, step, middle, here), water_at(plant, stages, step, mean, release)
-    running = powers_on(plant.installed_mw, stages, step, waters, (here, release), flows[0], box)
-    return _running_or_idle(stages, step, mean, (base, -slopes[0], slopes[1]), running, flows, box)
+    waters = water_at(plant, stages, step, middle, here, least), water_at(plant, stages, step, mean, release, least)
+    running = powers_on(plant.installed_mw, stages, step, waters, (here, release), (flow, least), box)
+    values, flows = (base, -slopes[0], slopes[1]), Flows(flow, minus, kept, heaviest)
+    return _running_or_idle(stages, step, mean, values, running, flows, box)
 
 
 @inlined_as_written
@@ -76,7 +83,7 @@ def _running_or_idle(
     mean: Interval,
     values: Affine,
     running: Powers,
-    flows: tuple[Affine, Affine],
+    flows: Flows,
     box: Geometry,
 ) -> float:
     """Bound of the bracket, whether the turbines run or stand still."""

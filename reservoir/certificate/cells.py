@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,16 +36,21 @@ class Intervals(NamedTuple):
         return [slice(*ends) for ends in zip(self.first[:-1], self.first[1:], strict=True)]
 
 
-def first_intervals(known: Reachable, path_hm3: FloatArray, *, cyclic: bool) -> Intervals:
+def first_intervals(
+    known: Reachable, path_hm3: FloatArray, *, cyclic: bool, further_hm3: Sequence[float] = ()
+) -> Intervals:
     """Cells between the bounds of each time: narrow ones beside a known schedule, wider ones away from it.
 
     Where errors of brackets must be small in all steps at once, best schedules pass; and they tend to be where the
     value of storage has a kink: an end of a cell there does no harm. Farther off, a schedule that pays must come back:
     but in a long horizon that may take long, and errors of many steps pay for more.
-    From each cell a path may lead to all cells of the next time.
+    From each cell a path may lead to all cells of the next time. Further ends of
+    cells, if there are any, are those of all times.
     """
     distances = _distances(len(path_hm3) - 1)
     edges = [_edges(*each, distances) for each in zip(known.lower, known.upper, path_hm3, strict=True)]
+    for at in further_hm3:
+        edges = [np.union1d(each, at) if each[0] < at < each[-1] else each for each in edges]
     if cyclic:
         edges[0] = edges[-1]
     count = np.array([len(each) - 1 for each in edges])

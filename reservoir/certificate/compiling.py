@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from reservoir.certificate.bound import Effort, ProvenBound, advanced, proof_of
 from reservoir.certificate.paths import bound_pairs
 from reservoir.certificate.proofs_together import Known
-from reservoir.certificate.stages import stages_of
+from reservoir.certificate.reachable import stages_to_prove
 from reservoir.certificate.tables import cell_values
 
 
@@ -22,7 +22,7 @@ def compile_ahead(horizons: Iterable[Known], *, brackets: bool = True) -> None:
         Whether code that bounds brackets is compiled: most of all, which proofs on a device do without.
     """
     for known in horizons:
-        stages = stages_of(known.year.limits)
+        stages = stages_to_prove(known.year.limits, known.year.penalty)
         proof = proof_of(known.year, stages, known.storages_hm3, None, Effort(), cell_values)
         told = advanced(proof)
         if isinstance(told, ProvenBound):

@@ -36,10 +36,10 @@ class Water(NamedTuple):
 
 
 @part_as_written
-def water_at(plant: Plant, stages: Stages, step: int, storage: Interval, release: Interval) -> Water:
-    """What the curves come to for mean storages and releases of a step."""
+def water_at(plant: Plant, stages: Stages, step: int, storage: Interval, release: Interval, least: float) -> Water:
+    """What the curves come to for mean storages and releases of a step, of which none is less than the least."""
     level = enclose(plant.level, storage)
-    tail = _tailrace(plant, release, (stages.least[step], stages.most[step] + stages.spare[step]))
+    tail = _tailrace(plant, release, (least, stages.most[step] + stages.spare[step]))
     head = subtract(level[0], tail[0])
     per = enclose_conversion(plant.conversion, head)
     full = scale_jet(stages.plant_factor[step], multiply_jets(per, enclose(plant.capacity, head)))
@@ -77,7 +77,7 @@ def powers_on(
     step: int,
     waters: tuple[Water, Water],
     releases: tuple[Interval, Interval],
-    flow: Affine,
+    flow: tuple[Affine, float],
     box: Geometry,
 ) -> Powers:
     """Bounds of the powers.
@@ -86,14 +86,14 @@ def powers_on(
     ----------
     waters, releases : pair
         At the middle of the box, and on the box.
-    flow : Affine
-        Bound of the release.
+    flow : tuple of Affine and float
+        Bound of the release, and the least that there is.
     """
     (at, on), (here, release) = waters, releases
     made_box, taken_box = _slopes_of_made(on, release), _slopes_of_taken(on)
     made, taken = _made(at, here, made_box, box), _taken(at, taken_box, box)
     if not made[0] < _INFINITY:  # a tailrace that rises steeply from no release: power is no more than at the best head
-        made = _made_at_best_head(on, stages.least[step], flow)
+        made = _made_at_best_head(on, flow[1], flow[0])
     spare = stages.spare[step]
     if spare > 0.0:
         made = (above(made[0] + above(spare * max(made_box.r[1], on.per[0][1]))), made[1], made[2])

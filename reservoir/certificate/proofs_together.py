@@ -18,7 +18,7 @@ from reservoir.certificate.bound import PAIRS, Effort, ProvenBound, advanced, pr
 from reservoir.certificate.on_device import BracketsOnDevice
 from reservoir.certificate.pairs import pairs_of
 from reservoir.certificate.paths import Cells
-from reservoir.certificate.stages import stages_of
+from reservoir.certificate.reachable import stages_to_prove
 from reservoir.certificate.tables import cell_values
 from reservoir.opencl import DeviceInfo, Session
 from reservoir.problems.reservoir.year import ReservoirYear
@@ -92,7 +92,7 @@ def prove_together(
     DeviceError
         If the device can bound no brackets (`BracketsOnDevice`), or fails.
     """
-    stages = [stages_of(each.year.limits) for each in horizons]
+    stages = [stages_to_prove(each.year.limits, each.year.penalty) for each in horizons]
     first_step = np.cumsum([0, *(len(each.per_flow) for each in stages)])
     proofs = [
         proof_of(each.year, of, *each[1:], effort, cell_values) for each, of in zip(horizons, stages, strict=True)

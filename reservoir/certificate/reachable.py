@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.certificate.box import loss_jet
-from reservoir.certificate.stages import TOLERANCE, Stages
+from reservoir.certificate.stages import TOLERANCE, Stages, stages_of
 from reservoir.hydro.curves.intervals import add, magnitude, scale, subtract
 from reservoir.hydro.jit import compiled_as_written, part_as_written
 from reservoir.hydro.limits import Limits
@@ -66,6 +66,28 @@ def reachable(limits: Limits, stages: Stages) -> Reachable:
     return Reachable(lower, upper, None if empty < 0 else int(empty), empty == _DRY)
 
 
+def stages_to_prove(limits: Limits, penalty: float) -> Stages:
+    """Steps of one horizon of which some schedule can be proved: the least release falls short where it must.
+
+    That is if it is proved that no schedule keeps the limits, and then only where dead storage is touched; never of a
+    horizon with withdrawals, nor where the lake may run dry.
+
+    Parameters
+    ----------
+    limits : Limits
+    penalty : float
+        What a relative violation costs.
+    """
+    stages = stages_of(limits)
+    if limits.conditions is not None and bool(np.any(limits.conditions.withdrawal_m3s > 0)):
+        return stages
+    if reachable(limits, stages).empty_step is None:
+        return stages
+    short = stages_of(limits, penalty)
+    known = reachable(limits, short)
+    return stages if known.may_run_dry or known.empty_step is not None else short
+
+
 @compiled_as_written
 def _draw_in(stages: Stages, lower: FloatArray, upper: FloatArray, gain_at_rest: FloatArray, margin: float) -> int:
     """Draw bounds in; the step at whose end they cross, -1 or `_DRY`."""
@@ -80,13 +102,18 @@ def _draw_in(stages: Stages, lower: FloatArray, upper: FloatArray, gain_at_rest:
         if not slow:
             continue
         most = proved_end(stages, step, upper[step], stages.least[step], 1.0, margin)
+        if stages.missing_price[step] > 0.0:  # with less than the least release to dead storage, or what losses leave
+            rest = proved_end(stages, step, upper[step], -stages.at_rest[step], 1.0, margin)
+            most = max(most, min(rest, stages.touched))
         upper[step + 1] = min(upper[step + 1], most)
         if lower[step + 1] > upper[step + 1]:
             return step
     for step in range(steps - 1, -1, -1):
         if not gentle(stages, step, min(lower[step], lower[step + 1]), max(upper[step], upper[step + 1])):
             continue
-        least = _proved_start(stages, step, lower[step + 1], stages.least[step], -1.0, margin)
+        short = stages.missing_price[step] > 0.0 and lower[step + 1] <= stages.touched
+        release = -stages.at_rest[step] if short else stages.least[step]
+        least = _proved_start(stages, step, lower[step + 1], release, -1.0, margin)
         most = _proved_start(stages, step, upper[step + 1], stages.most[step], 1.0, margin)
         lower[step], upper[step] = max(lower[step], least), min(upper[step], most)
         if lower[step] > upper[step]:

@@ -36,12 +36,17 @@ class Stages(NamedTuple):
         Bounds of the release with their tolerance, m3/s.
     at_rest : ndarray
         Draft that takes nothing of the lake, with its tolerance: those that end below dead storage, m3/s.
+    missing_price : ndarray
+        What a m3/s costs that is missing of the least release, where a step that touches dead storage may fall short of
+        it; 0 where none may.
+    missing_as_none : ndarray
+        What counts as nothing of what is missing there, m3/s; in ``least`` where there is no such price.
     spare : ndarray
         By how much more than the draft the release may be: the shortage that counts as none, m3/s.
     power_lower : ndarray
         Lowest power with its tolerance, MW; below 0 where none is demanded.
-    dead : float
-        Dead storage, hm3.
+    dead, touched : float
+        Dead storage, and up to where a step touches it that ends there: more by the tolerance, hm3.
     has_losses : bool
     area, seepage : CompiledCurve
     operating_storage : float
@@ -55,6 +60,8 @@ class Stages(NamedTuple):
     least: FloatArray
     most: FloatArray
     at_rest: FloatArray
+    missing_price: FloatArray
+    missing_as_none: FloatArray
     spare: FloatArray
     power_lower: FloatArray
     evaporation: FloatArray
@@ -68,18 +75,29 @@ class Stages(NamedTuple):
     supply_target: FloatArray
     supply_cost_squared: FloatArray
     dead: float
+    touched: float
     has_losses: bool
     area: CompiledCurve
     seepage: CompiledCurve
     operating_storage: float
 
 
-def stages_of(limits: Limits) -> Stages:
-    """The steps of one horizon; limits to the change of release are left out, which makes the bound no smaller."""
+def stages_of(limits: Limits, missing_penalty: float = 0.0) -> Stages:
+    """The steps of one horizon; limits to the change of release are left out, which makes the bound no smaller.
+
+    Parameters
+    ----------
+    limits : Limits
+    missing_penalty : float
+        What a relative violation of the least release costs, if it may fall short where dead storage is touched: of a
+        horizon without withdrawals, which would be cut before it.
+    """
     steps, per_flow = limits.steps, np.array(limits.hm3_per_m3s, np.float64)
     year: Any = limits.arrays()
     most = np.array(limits.release_upper_m3s, np.float64)
     allowed = TOLERANCE * (float(limits.capacity_hm3) / per_flow + most)
+    price = np.where(_may_touch(limits), missing_penalty * year.per_missing * per_flow, 0.0)
+    as_none = _missing_as_none(limits)
     spare, lost, power_lower = np.zeros(steps), None, np.full(steps, -1.0)
     evaporation, factor = np.zeros(steps), np.ones(steps)
     if year.conditions:
@@ -92,12 +110,15 @@ def stages_of(limits: Limits) -> Stages:
     return Stages(
         per_flow=per_flow,
         inflow=np.array(limits.net_inflow_m3s, np.float64),
-        least=np.array(limits.release_lower_m3s, np.float64) - allowed - spare - _missing_as_none(limits),
+        least=np.array(limits.release_lower_m3s, np.float64) - allowed - spare - np.where(price > 0, 0.0, as_none),
         most=most + allowed,
+        missing_price=price,
+        missing_as_none=np.where(price > 0, as_none, 0.0),
         at_rest=allowed + np.array(limits.net_inflow_m3s - limits.inflow_m3s, np.float64),
         spare=spare,
         power_lower=power_lower,
         dead=float(limits.dead_hm3),
+        touched=float(limits.dead_hm3 + TOLERANCE * limits.capacity_hm3),
         evaporation=evaporation,
         plant_factor=factor,
         **terms,
@@ -108,7 +129,12 @@ def stages_of(limits: Limits) -> Stages:
 def _missing_as_none(limits: Limits) -> FloatArray:
     """What counts as nothing of what is missing of the least release, m3/s: only dead storage cuts it."""
     missing = DEMAND_TOLERANCE * (limits.release_lower_m3s * limits.hm3_per_m3s).max() / limits.hm3_per_m3s
-    return np.where(limits.storage_lower_hm3 <= limits.dead_hm3, missing.clip(max=limits.release_lower_m3s), 0.0)
+    return np.where(_may_touch(limits), missing.clip(max=limits.release_lower_m3s), 0.0)
+
+
+def _may_touch(limits: Limits) -> NDArray[np.bool_]:
+    """Steps that may end at dead storage, and must release something."""
+    return np.asarray((limits.storage_lower_hm3 <= limits.dead_hm3) & (limits.release_lower_m3s > 0))
 
 
 def _lake(conditions: YearConditions | None, capacity_hm3: float) -> dict[str, Any]:

@@ -45,7 +45,9 @@ class CellValues:
     end: tuple[FloatArray, FloatArray]
 
 
-def cell_values(year: ReservoirYear, intervals: Intervals, former: CellValues | None, cost: float) -> CellValues:
+def cell_values(
+    year: ReservoirYear, intervals: Intervals, former: CellValues | None, cost: float, *, short: bool = False
+) -> CellValues:
     """Values on cells of one horizon in which demands may be missed at a cost.
 
     Where they may not, values fall steeply, or off a cliff, towards storages from which demands cannot be met, and a
@@ -61,6 +63,8 @@ def cell_values(year: ReservoirYear, intervals: Intervals, former: CellValues | 
         alone they would bend where cells beside them are gone.
     cost : float
         Of missing power, as a multiple of what power is worth; of missing a demand, as a multiple of full load.
+    short : bool
+        Whether the least release may be missed too: missing a demand then costs what it costs in the fitness.
     """
     cyclic = year.limits.cyclic
     grid = _grid(intervals, former)
@@ -70,11 +74,12 @@ def cell_values(year: ReservoirYear, intervals: Intervals, former: CellValues | 
     values[-1] = worth * (grid[-1] - grid[0, 0])
     if cyclic:
         values[-1] = 0.0 if former is None else np.interp(grid[-1], *former.end)
+    penalty = year.penalty if short else _penalty(year, cost)
     for _ in range(_ROUNDS if cyclic else 0):
-        _fill(year, arrays, grid, cost, values)
+        _fill(year, arrays, grid, penalty, short, values)
         at_start = np.interp(grid[-1], grid[0], values[0])
         values[-1] = at_start - at_start[0]
-    _fill(year, arrays, grid, cost, values)
+    _fill(year, arrays, grid, penalty, short, values)
     return lined_up(intervals, grid, values, None if cyclic else worth)
 
 
@@ -87,11 +92,17 @@ def _at_cost(arrays: YearArrays, cost: float) -> YearArrays:
     return arrays._replace(terms=terms._replace(power_cost=np.minimum(terms.power_cost, most)))
 
 
-def _fill(year: ReservoirYear, arrays: YearArrays, grid: FloatArray, cost: float, values: FloatArray) -> None:
-    plant, reservoir = plant_with_cursors(year.model.exact), year.model.reservoir
+def _penalty(year: ReservoirYear, cost: float) -> float:
+    reservoir = year.model.reservoir
     of_year = reservoir.objective.largest_per_year(reservoir.installed_mw)
-    penalty = cost * of_year * float(np.mean(year.limits.hm3_per_m3s)) / HM3_PER_YEAR_AND_M3S
-    fill_values(plant, arrays, grid, penalty, values, np.empty(grid.shape[1], bool))
+    return cost * of_year * float(np.mean(year.limits.hm3_per_m3s)) / HM3_PER_YEAR_AND_M3S
+
+
+def _fill(
+    year: ReservoirYear, arrays: YearArrays, grid: FloatArray, penalty: float, short: bool, values: FloatArray
+) -> None:
+    plant = plant_with_cursors(year.model.exact)
+    fill_values(plant, arrays, grid, penalty, short, values, np.empty(grid.shape[1], bool))
 
 
 def lined_up(intervals: Intervals, grid: FloatArray, values: FloatArray, worth: float | None) -> CellValues:

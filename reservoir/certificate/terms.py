@@ -17,6 +17,19 @@ _ROUNDING = 1e-14
 _UNLIMITED = 1e29
 
 
+class Flows(NamedTuple):
+    """Bounds of the release and of its negative, and what the release is at least.
+
+    ``heaviest`` is what a m3/s costs that is missing of the least release, without a limit where none may be missing:
+    the cost of what is missing is no less than what the release has to spare of it, times any weight up to that.
+    """
+
+    most: Affine
+    negative: Affine
+    least: float
+    heaviest: float
+
+
 class Tangent(NamedTuple):
     """Tangent of what a step is worth over power: concave, so that it is a bound.
 
@@ -37,18 +50,20 @@ class Tangent(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """The bound so far: an affine function and what power is worth beside it, as in `Tangent`."""
+    """The bound so far: an affine function and what power is worth beside it, as in `Tangent`.
+
+    ``heaviest`` is how much more what is to spare of the least release may weigh (`Flows`).
+    """
 
     base: Affine
     worth: float
     kinked: float
     size: float
+    heaviest: float
 
 
 @inlined_as_written
-def bound_with_terms(
-    stages: Stages, step: int, values: Affine, powers: Powers, flows: tuple[Affine, Affine], box: Geometry
-) -> float:
+def bound_with_terms(stages: Stages, step: int, values: Affine, powers: Powers, flows: Flows, box: Geometry) -> float:
     """Bound of the bracket; a cost that has a most is the lesser of two: both are bounded.
 
     Parameters
@@ -56,8 +71,7 @@ def bound_with_terms(
     values : Affine
         At the end of the step less at its start.
     powers : Powers
-    flows : pair of Affine
-        Bounds of the release and of its negative.
+    flows : Flows
     """
     most_power = min(
         min(largest(powers.made, box.half_x, box.half_y), largest(powers.taken, box.half_x, box.half_y)),
@@ -102,11 +116,12 @@ def _bounded(
     values: Affine,
     tangent: Tangent,
     powers: Powers,
-    flows: tuple[Affine, Affine],
+    flows: Flows,
     box: Geometry,
 ) -> float:
     base = (values[0] + tangent.level + stages.offset[step], values[1], values[2])
-    total = _with_supply(stages, step, Sum(base, tangent.worth, tangent.kinked, tangent.size), flows[0], box)
+    total = Sum(base, tangent.worth, tangent.kinked, tangent.size, flows.heaviest)
+    total = _with_supply(stages, step, total, flows.most, box)
     mix = _best_mix(total, powers, box)
     for _ in range(2):
         total = _with_release_to_spare(stages, step, total, mix, flows, box)
@@ -124,7 +139,8 @@ def _with_supply(stages: Stages, step: int, total: Sum, flow: Affine, box: Geome
     tangent, at_flow = 2.0 * rate * supply, stages.supply_target[step] - supply
     level = -rate * supply * supply - tangent * (at_flow - stages.spare[step])
     base = moved((total.base[0] + level, total.base[1], total.base[2]), tangent, flow)
-    return Sum(base, total.worth, total.kinked, total.size + (abs(level) + tangent * _size(flow, box)))
+    size = total.size + (abs(level) + tangent * _size(flow, box))
+    return Sum(base, total.worth, total.kinked, size, total.heaviest)
 
 
 @part_as_written
@@ -143,20 +159,24 @@ def _best_mix(total: Sum, powers: Powers, box: Geometry) -> Affine:
 
 
 @inlined_as_written
-def _with_release_to_spare(
-    stages: Stages, step: int, total: Sum, mix: Affine, flows: tuple[Affine, Affine], box: Geometry
-) -> Sum:
+def _with_release_to_spare(stages: Stages, step: int, total: Sum, mix: Affine, flows: Flows, box: Geometry) -> Sum:
     """Add what the release has to spare from its bounds, times the best weights."""
-    flow, minus, least, most = flows[0], flows[1], stages.least[step], stages.most[step]
-    total = _with_bound(total, mix, (flow[0] - least, flow[1], flow[2]), flow, least, box)
-    return _with_bound(total, mix, (minus[0] + most, minus[1], minus[2]), minus, most, box)
+    flow, minus, least, most = flows.most, flows.negative, flows.least, stages.most[step]
+    spare = flow[0] - least, flow[1], flow[2]
+    total, weight = _with_bound(total, mix, spare, flow, (least, total.heaviest), box)
+    total = Sum(total.base, total.worth, total.kinked, total.size, total.heaviest - weight)
+    return _with_bound(total, mix, (minus[0] + most, minus[1], minus[2]), minus, (most, _INFINITY), box)[0]
 
 
 @part_as_written
-def _with_bound(total: Sum, mix: Affine, spare: Affine, flow: Affine, bound: float, box: Geometry) -> Sum:
-    weight = best_step(moved(total.base, total.worth, mix), spare, _INFINITY, box.half_x, box.half_y)
-    size = abs(flow[0]) + abs(bound) + abs(flow[1]) * box.half_x + abs(flow[2]) * box.half_y
-    return Sum(moved(total.base, weight, spare), total.worth, total.kinked, total.size + weight * size)
+def _with_bound(
+    total: Sum, mix: Affine, spare: Affine, flow: Affine, bound: tuple[float, float], box: Geometry
+) -> tuple[Sum, float]:
+    """The sum and what is to spare from a bound, times the best weight up to a heaviest, and that weight."""
+    weight = best_step(moved(total.base, total.worth, mix), spare, bound[1], box.half_x, box.half_y)
+    size = abs(flow[0]) + abs(bound[0]) + abs(flow[1]) * box.half_x + abs(flow[2]) * box.half_y
+    base = moved(total.base, weight, spare)
+    return Sum(base, total.worth, total.kinked, total.size + weight * size, total.heaviest), weight
 
 
 @inlined_as_written
@@ -181,7 +201,7 @@ def _weight_of_power(total: Sum, mix: Affine, level: float, most: float, box: Ge
 @inlined_as_written
 def _with_power_above(total: Sum, weight: float, level: float, kinked: float) -> Sum:
     base = (total.base[0] - weight * level, total.base[1], total.base[2])
-    return Sum(base, total.worth + weight, kinked, total.size + weight * level)
+    return Sum(base, total.worth + weight, kinked, total.size + weight * level, total.heaviest)
 
 
 @inlined_as_written

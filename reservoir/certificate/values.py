@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
+from reservoir.hydro.step_value import value_of_little_water
 from reservoir.solvers.dp.recursion import reachable_ends
 from reservoir.solvers.dp.value_function import best_value
 
@@ -20,6 +21,7 @@ def fill_values(
     year: YearArrays,
     grid: FloatArray,
     penalty: float,
+    short: bool,
     values: FloatArray,
     feasible: NDArray[np.bool_],
 ) -> None:
@@ -33,6 +35,8 @@ def fill_values(
         Storages at the start of each step and at the end of the last; rows never fall.
     penalty : float
         Of a violation of demands; limits to release and storage are kept.
+    short : bool
+        Whether the least release may be missed as well, at this penalty, where there is no more water.
     values : ndarray, shape (steps + 1, states)
         At the end of the last step they are given, all others are filled in.
     feasible : ndarray, shape (states,)
@@ -50,6 +54,11 @@ def fill_values(
         rounding = 1e-8 * (abs(grid[step, states - 1]) + 1.0) / year.hm3_per_m3s[step]
         for state in range(states):
             storage = grid[step, state]
+            if short:
+                little, end, benefit, unmet = value_of_little_water(plant, year, step, storage)
+                if little:
+                    values[step, state] = benefit - penalty * unmet + _on_line(row, later, end)
+                    continue
             lowest, highest = reachable_ends(year, step, storage, rounding)
             lowest, highest = max(lowest, row[low], min(year.dead, highest)), min(highest, row[high])
             if lowest <= highest:
@@ -59,6 +68,20 @@ def fill_values(
         for state in range(states):
             feasible[state] = values[step, state] > -np.inf
         _extend(grid[step], values[step], feasible, later)
+
+
+@inlined
+def _on_line(row: FloatArray, values: FloatArray, storage: float) -> float:
+    """Value on the line between two states; that of the first or the last beyond them."""
+    after = 0
+    while after < len(row) and row[after] <= storage:
+        after += 1
+    if after == 0 or after == len(row):
+        beyond: float = values[min(after, len(row) - 1)]
+        return beyond
+    part = (storage - row[after - 1]) / (row[after] - row[after - 1])
+    between: float = values[after - 1] + part * (values[after] - values[after - 1])
+    return between
 
 
 @inlined

@@ -255,7 +255,7 @@ def command(
             write_profile(measured, claim)
     if as_json:
         shown = checks_json(checks) | {"folder": str(target), "energy_gwh": float(plan.kept_energy_gwh.sum())}
-        shown["sources"] = plan.source_counts
+        shown |= {"sources": plan.source_counts, "caveats": list(plan.caveats), "notes": list(plan.notes)}
         shown |= {} if plan.proofs is None else {"proof": plan.proofs.as_dict()}
         shown |= {} if plan.objective.is_energy else {"objective": objective_provenance(plan)}
         show_json(shown | ({"profile": measured.as_dict()} if measured else {}))

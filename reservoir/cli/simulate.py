@@ -92,6 +92,7 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
     from rich.markup import escape
 
     from reservoir.cli.console import console
+    from reservoir.planning.notes import below_dead_notes
     from reservoir.rules.evaluation.shortfalls import DEMANDS
 
     screen, score, labels = console(), run.score, run.inflow.labels
@@ -100,7 +101,8 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
         years = run.inflow.span_text
     screen.print(f"[bold]{escape(run.reservoir.name)}[/], {years}, rule {escape(score.family)}", soft_wrap=True)
     screen.print(f"Inflow: {escape(run.inflow.scale_in(units))}", soft_wrap=True)
-    notes = map(units.text, (*run.reservoir.notes, *run.inflow.notes))
+    sunk = below_dead_notes(run.reservoir, run.inflow, run.simulation.operation)
+    notes = map(units.text, (*run.reservoir.notes, *run.inflow.notes, *sunk))
     for caveat in (units_note, run.inflow.caveat, run.reservoir.caveat, *notes):
         if caveat:
             screen.print(f"[yellow]{escape(caveat)}[/]", soft_wrap=True)

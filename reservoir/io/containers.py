@@ -24,6 +24,8 @@ _MOST_ARRAY_BYTES, _MOST_PACKED = 32_000_000, 20
 _MOST_CHUNKS, _MOST_METADATA_BYTES = 10_000, 4_000_000
 #: Bytes of a file that is opened in a process of its own: what it reads is there twice for a while.
 _MOST_APART = 256_000_000
+#: Bytes that this process may take beside a few times its values: HDF5 asks for what a broken length says.
+_ROOM_APART = 250_000_000
 #: Bytes by which a chunk may be larger on disk than in memory, where twice its size is less.
 _CHUNK_ROOM = 4_000
 _ZARR_METADATA = frozenset({"zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"})
@@ -109,18 +111,20 @@ def of_dataset(path: Path, read: Callable[[Any], T], refuse: Refusal) -> T:
             with suppress(InputError):
                 library_call(dataset.close, refuse)
 
-    apart = not classic and sys.platform == "linux" and _stored(path).size <= _MOST_APART
-    return _apart(opened, refuse) if apart else opened()
+    size = 0 if classic else _stored(path).size
+    if classic or sys.platform != "linux" or size > _MOST_APART:
+        return opened()
+    return _apart(opened, refuse, _ROOM_APART + 4 * max(_MOST_ARRAY_BYTES, _MOST_PACKED * size))
 
 
-def _apart(read: Callable[[], T], refuse: Refusal) -> T:
-    """Call a function in a copy of this process."""
+def _apart(read: Callable[[], T], refuse: Refusal, room: int) -> T:
+    """Call a function in a copy of this process, which may take so many bytes more than it holds."""
     receiving, sending = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that threads are not copied: it needs none
         child = os.fork()
     if not child:
-        _answer(read, receiving, sending)
+        _answer(read, receiving, sending, room)
     os.close(sending)
     try:
         with open(receiving, "rb") as pipe:
@@ -135,9 +139,15 @@ def _apart(read: Callable[[], T], refuse: Refusal) -> T:
     return answer  # type: ignore[no-any-return]
 
 
-def _answer(read: Callable[[], Any], receiving: int, sending: int) -> NoReturn:
+def _answer(read: Callable[[], Any], receiving: int, sending: int, room: int) -> NoReturn:
     """In the copy: write what is read, or the error, and end without a word."""
     try:
+        import resource  # there is none on Windows
+
+        held = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+        most, limit = resource.getrlimit(resource.RLIMIT_DATA)
+        room += held
+        resource.setrlimit(resource.RLIMIT_DATA, (room if most == resource.RLIM_INFINITY else min(most, room), limit))
         os.close(receiving)
         faulthandler.disable()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

@@ -85,9 +85,13 @@ def netcdf_series(file: str, reading: InflowReading, first_month: int | None = N
         raise InputError(Mistake("NetCDF and Zarr need xarray, which is not installed", mend=INSTALL))
     if not os.path.exists(file):
         raise InputError(Mistake("the file does not exist", mend="check the path"))
-    time, name, dimension, bounds, beside, others, tells, variables, caveat = of_dataset(
-        path, lambda dataset: _found(dataset, path, reading.column), _refused
-    )
+    found = of_dataset(path, lambda dataset: _found(dataset, path, reading.column), _refused)
+    # Dimensions and attributes may be anything.
+    return library_call(lambda: _series_of(found, path, reading, first_month), _refused)
+
+
+def _series_of(found: _Found, path: Path, reading: InflowReading, first_month: int | None) -> MemberSeries:
+    time, name, dimension, bounds, beside, others, tells, variables, caveat = found
     attributes = variables[name].attrs
     chosen, said_by = _unit(name, attributes.get("units"), reading.unit)
     _check_method(name, attributes, time, ("sum",) if chosen.is_volume and chosen.of_step is None else ("mean",))
@@ -107,16 +111,16 @@ def netcdf_series(file: str, reading: InflowReading, first_month: int | None = N
         _check_method(each, variables[each].attrs, time, ("mean", "sum"))
         of_loss = _values_of(each, variables[each], time, dimension)
         companions[known.field] = _beside(each, variables[each], known, of_loss, first, members)
-    refused = [nearly for each in others if (nearly := nearly_named(each))]
+    refused = [(each, nearly) for each in others if (nearly := nearly_named(each))]
     if refused:
-        raise InputError(refused)
+        raise InputError([replace(nearly, column="", problem=f"{each} {nearly.problem}") for each, nearly in refused])
     names = {known.field: each for each in beside if (known := companion_of(each))}
     notes = (*notes, *map(printable, companion_notes(companions, names, MONTHS_PER_YEAR)))
     if others:
         notes = (*notes, printable(passed_over_note(others, f"read variable {name}")))
     about: dict[str, Any] = {
         "caveat": caveat,
-        "source": file,
+        "source": os.fspath(path),
         "sha256": content_sha256(path),
         "unit_from": printable(said_by),
         "notes": (*notes, *negative),
@@ -173,6 +177,10 @@ def _time_of(dataset: Any) -> str:
         if column.dims == (name,) and _SINCE.search(str(column.attrs.get("units", "")))
     ]
     if len(found) == 1:
+        kind = dataset.variables[found[0]].dtype
+        if kind.kind not in "iuf":
+            expected, mend = "numbers, as its units say", "write the times of the months as CF conventions say"
+            raise InputError(Mistake(f"{found[0]} is of type {kind}", expected, mend))
         return found[0]
     problem = f"{len(found)} dimensions have dates" if found else "no dimension has dates"
     expected = 'a dimension "time" with a coordinate such as "days since 1953-01-01"'
@@ -317,10 +325,7 @@ def _require_begins(stamps: FloatArray, attributes: Mapping[str, Any], time: str
 def _dates(variables: Mapping[str, Any], name: str, time: str) -> FloatArray:
     """Times as months since January of year 0, with the part of the month that is over."""
     values = variables[name].values
-    missing = np.flatnonzero(~np.isfinite(values.ravel()))
-    if missing.size:
-        problem = f"{name} has a missing value, number {1 + missing[0]}"
-        raise InputError(Mistake(problem, "the date of each month", "write the date"))
+    _require_dates(name, values)
     attributes: dict[str, Any] = {}
     for each in (time, name):  # bounds have the units of their times, or their own
         attributes |= {key: told for key, told in variables[each].attrs.items() if key in ("units", "calendar")}
@@ -334,7 +339,16 @@ def _dates(variables: Mapping[str, Any], name: str, time: str) -> FloatArray:
         day = date.day + (date.hour + date.minute / 60) / 24 - 1
         return np.asarray(date.year * MONTHS_PER_YEAR + date.month - 1 + day / date.days_in_month, np.float64)
 
-    return library_call(decoded, _refused).reshape(values.shape) if values.size else values
+    dates = library_call(decoded, _refused).reshape(values.shape) if values.size else values
+    _require_dates(name, dates)
+    return dates
+
+
+def _require_dates(name: str, values: NDArray[Any]) -> None:
+    missing = np.flatnonzero(~np.isfinite(values.ravel()))
+    if missing.size:
+        problem = f"{name} has a missing value, number {1 + missing[0]}"
+        raise InputError(Mistake(problem, "the date of each month", "write the date"))
 
 
 def _unit(name: str, attribute: object, argument: str | None) -> tuple[InflowUnit, str]:
@@ -399,10 +413,8 @@ def _values_of(name: str, variable: Any, time: str, dimension: str | None) -> _V
     wanted = [each for each in (dimension, time) if each is not None]
     others = [axis for axis, each in enumerate(variable.dims) if each not in wanted]
     if set(wanted) > set(variable.dims) or any(variable.shape[axis] != 1 for axis in others):
-        problem, expected = (
-            f"{name} has the dimensions {', '.join(variable.dims)}",
-            f"{', '.join(wanted)}, as the inflow",
-        )
+        problem = f"{name} has the dimensions {', '.join(map(str, variable.dims))}"
+        expected = f"{', '.join(wanted)}, as the inflow"
         raise InputError(Mistake(problem, expected, "give a value for every member and month"))
     if variable.dtype.kind not in "iuf":
         raise InputError(Mistake(f"{name} is of type {variable.dtype}", "numbers", "write the values as numbers"))

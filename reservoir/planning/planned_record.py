@@ -251,8 +251,8 @@ class Plan(OperatedRecord):
         row, their name in a column ``horizon``, and beside the energy of each year the storage that it gained. Of a
         reservoir with losses or withdrawals, there are their volumes. ``source`` says whose schedule the year holds;
         ``engine_gap`` is the gap of the solver's own, only if a year holds the reference's. With `proofs`,
-        ``proven_bound`` is what no schedule that keeps the limits can exceed, and ``proven_gap`` how far the plan's is
-        from it.
+        ``proven_bound`` is what no schedule that keeps the limits can exceed (or if there is none, none that lacks only
+        water for the least release), and ``proven_gap`` how far the plan's is from it.
         """
         volume, storage = self.inflow.calendar.hm3_per_m3s, self.operation.storage_hm3
         of_year = self.problems.of_year

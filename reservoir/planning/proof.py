@@ -14,12 +14,17 @@ from reservoir.certificate.bound import Effort, ProvenBound, prove_bound
 from reservoir.certificate.compiling import compile_ahead
 from reservoir.certificate.on_device import bound_program, has_double
 from reservoir.certificate.proofs_together import Known, parts_together, prove_together
+from reservoir.certificate.reachable import stages_to_prove
+from reservoir.certificate.stages import TOLERANCE
 from reservoir.errors import DeviceError
 from reservoir.hydro.month_series import first_days
+from reservoir.hydro.objective import Operation
+from reservoir.hydro.step import unmet_minimum
 from reservoir.opencl import DeviceInfo, choose_devices, opencl_available
 from reservoir.planning.planned_record import Plan
 from reservoir.planning.proofs import Proofs
 from reservoir.planning.stages import StageProgress, silent_stage
+from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.processors import processors
 
 #: Names of the stages: of all proofs, and of longer ones where these do not come to the gap that is asked for.
@@ -171,20 +176,33 @@ def _longer_if_needed(
 
 
 def _may_be_closer(known: Known, found: ProvenBound, effort: Effort) -> bool:
-    """Whether the schedule of a problem keeps the limits, and its bound is farther above than the gap asked for."""
-    if known.fitness is None or found.infeasible:
+    """Whether the schedule of a problem is bounded, and its bound is farther above than the gap asked for."""
+    if known.fitness is None or found.bound == -np.inf:
         return False
     return found.bound - known.fitness > effort.gap * (1 + 1e-3) * max(abs(known.fitness), effort.least_scale)
 
 
 def _known(plan: Plan) -> Iterator[Known]:
-    """Each problem, with its schedule, and the fitness of that if it keeps the limits."""
+    """Each problem, with its schedule, and the fitness of that if it is one of those that are bounded.
+
+    It keeps the limits, or it lacks only water for the least release in a horizon of which no schedule keeps them.
+    """
     positions = plan.problems.split([each.position for each in plan.solutions])
     for batch, position in zip(plan.problems.batches, positions, strict=True):
         made = batch.certify(position)
         for place, year in enumerate(batch):
-            kept = made.violation[place] == 0
+            kept = made.violation[place] == 0 or _lacks_water_alone(year, made.operation[place])
             yield Known(year, made.operation.storage_hm3[place], float(made.fitness[place]) if kept else None)
+
+
+def _lacks_water_alone(year: ReservoirYear, operation: Operation) -> bool:
+    """Whether a schedule violates nothing but the least release, of which some is proved to be violated."""
+    arrays = year.exact_year
+    per_missing = arrays.per_missing * arrays.hm3_per_m3s
+    missed = unmet_minimum(operation.draft_m3s, arrays.release_lower, per_missing)
+    if np.any(np.abs(operation.violation - missed) > TOLERANCE):
+        return False
+    return bool(np.any(stages_to_prove(year.limits, year.penalty).missing_price > 0.0))
 
 
 def _where_infeasible(plan: Plan, found: list[ProvenBound]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reservoir.planning.infeasible import counted, listed
+from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.planned_record import Plan
 
 
@@ -27,4 +27,11 @@ def proof_sentences(plan: Plan) -> list[str]:
         named = [f"{label} (by {day})" if day else label for label, day in proofs.infeasible.items()]
         count = counted(len(named), one)
         sentences.append(f"Proven: no schedule keeps the limits of {count}: {listed(named)}")
+        unable = np.isin(np.array(plan.problems.labels, str), list(proofs.infeasible))
+        short = chosen(plan.problems.labels, unable & np.isfinite(proofs.gap))
+        if len(short):
+            sentences.append(
+                f"Of {listed(short)} the gap is to schedules that lack only water for the minimum release, of which a "
+                "step is short only where it ends at dead storage or below; bound and gap contain what that costs"
+            )
     return sentences

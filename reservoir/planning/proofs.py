@@ -24,11 +24,12 @@ class Proofs:
     Parameters
     ----------
     bound : ndarray, shape (problems,)
-        No schedule that keeps the limits has a larger fitness; minus infinity where it is proved that none keeps them,
-        infinity where nothing could be proved.
+        No schedule that keeps the limits has a larger fitness; where it is proved that none keeps them, none that lacks
+        only water for the least release, and minus infinity where nothing is known of these; infinity where nothing
+        could be proved.
     gap : ndarray, shape (problems,)
         Part of the bound by which the plan's schedule is below it, infinity where nothing could be proved; NaN where it
-        does not keep the limits.
+        is none of those that are bounded.
     asked : float
         Gap that was asked for.
     infeasible : mapping of str to str

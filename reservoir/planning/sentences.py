@@ -133,7 +133,8 @@ def storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[str]:
     limits, storages = plan.problems.year_bounds, plan.operation.storage_hm3[year]
     storage = storages[step + 1]
     lower, upper = limits.storage_lower_hm3[year, step], limits.storage_upper_hm3[year, step]
-    if plan.problems.cyclic and plan.problems.ends_with(year) and step == limits.steps - 1:
+    closes = plan.problems.cyclic and plan.problems.ends_with(year) and step == limits.steps - 1
+    if closes:
         lower = upper = plan.operation.storage_hm3[plan.problems.first_year(year), 0]
     if lower <= storage <= upper:
         return
@@ -142,6 +143,7 @@ def storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[str]:
     yield (
         f"the storage at the end of the {_step_word(plan)} is {storage:,.6g} hm3, "
         f"{amount:,.4g} hm3 {'above its upper' if above else 'below its lower'} limit of {bound:,.6g} hm3"
+        f"{f', where the {_problem_word(plan)} began and has to end' if closes else ''}"
     )
 
 

@@ -22,6 +22,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.hydro.time_step import TimeStep
 from reservoir.planning.given_releases import releases_of
+from reservoir.planning.notes import below_dead_notes
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.planning.schedule import year_columns
 from reservoir.text.quantities import counted, quantity
@@ -140,7 +141,8 @@ def simulate(
         runs.append(operate(plant, years, wanted).in_years(inflow.steps))
     operation = joined(runs)
     moved = repaired(reservoir, operation, asked)
-    notes = (*inflow.notes, *reservoir.notes, *_repair_note(moved, inflow.calendar.step))
+    sunk = below_dead_notes(reservoir, inflow, operation)
+    notes = (*inflow.notes, *reservoir.notes, *sunk, *_repair_note(moved, inflow.calendar.step))
     return ReleaseSimulation(reservoir, inflow, spans, operation, asked, moved, notes)
 
 

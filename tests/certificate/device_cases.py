@@ -73,6 +73,9 @@ def with_every_term(plant, stages, random):
         supply_target=random.uniform(0.0, 0.5, steps) * stages.most,
         supply_cost_squared=cost / stages.most,
         operating_storage=float(np.quantile(plant.level.breaks, 0.6)),
+        missing_price=cost / stages.per_flow * random.integers(0, 2, steps),
+        missing_as_none=1e-3 * stages.most,
+        touched=float(np.quantile(plant.level.breaks, 0.4)),
     )
 
 

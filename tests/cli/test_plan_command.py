@@ -189,6 +189,8 @@ def test_json_goes_to_standard_output_alone(run, short_record):
     printed = json.loads(run("plan", short_record, *QUICK, "--out", "out", "--json").stdout)
     assert printed["folder"] == "out"
     assert {"check", "value", "threshold", "pass"} == set(printed["checks"][0])
+    assert printed["caveats"] == ["Conversion rate calibrated to a published total (K = 9.425), not measured"]
+    assert printed["notes"][0].startswith("no reservoir was given: the bundled xiaowan was used")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from reservoir import optimise, read_inflow, read_reservoir
+from tests.planning.test_little_water import DRY, HILL, WET
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "own-reservoir"
 INPUTS = ["--reservoir", "lake.toml", "--inflow", "inflow.csv"]
@@ -297,3 +298,26 @@ def test_a_cyclic_year_that_starts_where_it_may_not_end_is_told(drawn, start, wo
     (told,) = found["limits_not_kept"]
     assert f"2001: the storage at the start, and so at the end, is {start} hm3, {words}" in told
     assert found["years"][0]["proven_gap"] is None
+
+
+def test_a_year_without_water_for_its_minimum_release_has_a_gap_and_is_named(call, tmp_path):
+    """The same whether the plan is proved at once or later, and read again."""
+    (tmp_path / "hill.toml").write_bytes(HILL.replace(b'"fixed"', b'"free"'))
+    rows = [f"{year},{month},{flow}" for year, of in ((2001, WET), (2002, DRY)) for month, flow in enumerate(of, 1)]
+    (tmp_path / "dry.csv").write_text("\n".join(["year,month,inflow_m3s", *rows]) + "\n")
+    plan = ("plan", "dry.csv", "--reservoir", "hill.toml", "--solver", "dp", "--no-figures")
+    told = call(*plan, "--prove", "--out", "at-once", status=None).out + call("prove", "at-once", status=None).out
+    told = " ".join(told.split())
+    assert told.count("Of 2002 the gap is to schedules that lack only water for the minimum release") == 2
+    assert told.count("no schedule keeps the limits of 1 year: 2002 (by 2002-07-01)") == 2
+    call(*plan, "--out", "later", status=None)
+    found = json.loads(call("prove", "later", "--json", status=None).out)
+    assert list(found["proof"]["infeasible"]) == ["2002"]
+    assert found["proof"]["reached"] == 2
+    shown = found["years"][1]
+    assert 0 <= shown["proven_gap"] <= 1e-5
+    assert shown["proven_bound"] == pytest.approx(-947.5095, abs=1e-2)
+    for folder in ("at-once", "later"):
+        row = pd.read_csv(tmp_path / folder / "summary.csv").iloc[1]
+        assert row["proven_bound"] == pytest.approx(shown["proven_bound"], rel=1e-6)
+        assert row["proven_gap"] <= 1e-5

@@ -47,8 +47,8 @@ def reader() -> Reader:
     months = [f"{2001 + at // 12}-{at % 12 + 1:02}" for at in range(24)]
     plain = "date,release_m3s\n" + "".join(f"{month},{flow}\n" for month, flow in zip(months, _FLOWS, strict=True))
     reservoir, record = _case()
-    given = _given(plain, record)
-    operation = checked_schedule(reservoir, record, given).plan.operation
+    given = checked_schedule(reservoir, record, _given(plain, record))
+    operation = given.plan.operation
     columns = {name: each.ravel() for name, each in step_columns(record, operation).items()}
     header = ",".join(("year", "month", *columns, "shortage_m3s"))
     rows = zip(*(each.tolist() for each in columns.values()), strict=True)
@@ -56,6 +56,7 @@ def reader() -> Reader:
         f"{2001 + at // 12},{at % 12 + 1},{','.join(f'{value:.6f}' for value in row)},0\n"
         for at, row in enumerate(rows)
     )
+    given.checks()  # so that no case waits for what is compiled
     return Reader(FILE, one_file(FILE, spoiled([plain.encode(), f"{header}\n{full}".encode()], _WORDS)), _read)
 
 

@@ -52,12 +52,16 @@ def zarr_folder(folder, change=lambda path: None, version=3):
     return path
 
 
-def replaced(file, **changes):
-    """Write the inflow anew, in another way."""
-    attributes = {key: value for key, value in file["inflow"].attrs.items() if key == "units"}
-    del file["inflow"]
-    made = file.create_dataset("inflow", **changes)
+def replaced(file, variable="inflow", **changes):
+    """Write a variable anew, in another way."""
+    attributes = {key: value for key, value in file[variable].attrs.items() if key == "units"}
+    del file[variable]
+    made = file.create_dataset(variable, **changes)
     made.attrs.update(attributes)
+    if variable == "time":
+        made.make_scale(variable)
+        file["inflow"].dims[0].attach_scale(made)
+        return
     for axis, name in enumerate(("time", "member")[: made.ndim]):
         if name not in file:
             file.create_dataset(name, (made.shape[axis],), "i4", chunks=(min(made.shape[axis], 1_000_000),)).make_scale(
@@ -119,6 +123,12 @@ def test_values_outside_the_file_are_refused(tmp_path, change):
         (lambda file: file["time"].attrs.update(units="days since the flood"), "cannot be read as NetCDF"),
         (lambda file: file["time"].attrs.update(calendar="mayan"), "cannot be read as NetCDF"),
         (lambda file: file["time"].write_direct(np.full(36, 2**62)), "cannot be read as NetCDF"),
+        (lambda file: file["time"].write_direct(np.full(36, -(2**63))), "time has a missing value, number 1"),
+        (lambda file: replaced(file, "time", data=[b"113"] * 36), r"time is of type (.S3|object); expected numbers"),
+        (
+            lambda file: file.create_dataset("withdrawal_hm", data=FLOW).dims[0].attach_scale(file["time"]),
+            "nc: withdrawal_hm seems to be withdrawal, but is not read by this name",
+        ),
         (lambda file: file.attrs.update(caveat="\x1b[31m"), "unprintable character"),
         (lambda file: file.attrs.update(caveat="a " * 900), "caveat has more than 1,000 characters"),
         (
@@ -166,6 +176,14 @@ def test_a_library_that_ends_its_process_is_a_refusal(tmp_path, monkeypatch, cap
     assert len(forked) == 1
     with pytest.raises(ChildProcessError):  # nobody is left behind
         os.waitpid(forked[0], os.WNOHANG)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="they are opened in this process elsewhere")
+def test_a_library_that_asks_for_all_memory_gets_none(tmp_path, monkeypatch):
+    path = netcdf(tmp_path)
+    monkeypatch.setattr(containers, "_dataset", lambda path: bytearray(1 << 30))
+    with pytest.raises(InputError, match=r"inflow\.nc: cannot be read as .*it asks for more memory than there is"):
+        read_inflow(path)
 
 
 def metadata(**changes):

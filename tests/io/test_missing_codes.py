@@ -157,7 +157,7 @@ def dataset(**variables):
 
 NETCDF = {
     "a code of evaporation": ({"evaporation_mm": ([-9999.0, *FLOWS * 2][:24], {"units": "mm"})}, "missing-value code"),
-    "evaporation nearly named": ({"evaporation": (FLOWS * 2, {"units": "mm"})}, "evaporation: seems to be evaporation"),
+    "evaporation nearly named": ({"evaporation": (FLOWS * 2, {"units": "mm"})}, "evaporation seems to be evaporation"),
     "inches called mm": ({"evaporation_in": (FLOWS * 2, {"units": "mm"})}, "contradictory units"),
     "two stations": (
         {"station": (["Upper"] * 12 + ["Lower"] * 12, {})},

@@ -17,10 +17,12 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.planning.checks import BALANCE_TOLERANCE, balance_residual, plan_checks, release_excess
 from reservoir.planning.infeasible import feasible_problems, impossible_problems
 from reservoir.planning.plan import Plan, optimise
+from reservoir.planning.proof import prove_plan
 from reservoir.planning.sentences import shortfalls
 from reservoir.planning.simulation import simulate
 from reservoir.problems.reservoir.record import record_problems
@@ -146,6 +148,11 @@ def test_a_long_horizon_comes_through_a_drought_with_less_missing_than_years_by_
 def test_a_lake_below_dead_storage_by_evaporation_violates_nothing(arid_plan: Plan) -> None:
     operation = arid_plan.operation
     assert arid_plan.feasible.all()
+    ends = operation.storage_hm3[:, 1:]
+    lowest = f"the lowest {ends.min():,.6g} hm3 in 2001 Dec: losses go on there, and nothing is released."
+    below = f"The lake is below dead storage, 15 hm3, at the end of {(ends < 15 - 1e-6).sum()} of 36 months, {lowest}"
+    assert below in arid_plan.notes
+    assert ends.min() == ends[0, -1]
     assert operation.violation.sum() == 0
     assert (operation.storage_hm3.min(axis=1) < 14.96).all()
     below = operation.storage_hm3[:, 1:] < 15 - 1e-9
@@ -297,3 +304,23 @@ def test_a_rule_advises_and_releases_what_there_is(hill: Reservoir) -> None:
     assert run.supply_reliability == pytest.approx(1 - (operation.missing_m3s > 0).mean())
     at_dead = (operation.storage_hm3[:, :-1] == 15) & (operation.storage_hm3[:, 1:] == 15)
     np.testing.assert_allclose(operation.release_m3s[at_dead], run.limits.inflow_m3s[at_dead])
+
+
+def test_a_cyclic_year_of_which_evaporation_takes_more_than_flows_in_is_named_with_what_is_missing(
+    arid: Reservoir,
+) -> None:
+    """No year ends where it began: the plan has that which comes closest, as a part of its start, and proves it."""
+    closed = replace(arid, year_end=YearEnd.CYCLIC, initial_storage_hm3=None)
+    plan = optimise(closed, record(WET, (0.0,) * 12), solver="dp", reference=False)
+    np.testing.assert_array_equal(plan.feasible, [True, False])
+    (told,) = shortfalls(plan)
+    assert "2002 Dec" in told
+    assert "where the year began and has to end; no schedule was found that keeps all limits" in told
+    (closeness,) = plan.operation.violation[1][-1:]
+    assert plan.operation.violation[1].sum() == closeness
+    year = plan.problems.each[1]
+    for start in np.linspace(15.0, 98.0, 84):
+        assert year.certify(np.append(np.zeros(12), start)).violation >= closeness * (1 - 1e-4)
+    proofs = prove_plan(plan, 1e-3, device="host")
+    assert list(proofs.infeasible) == ["2002"]
+    assert np.isnan(proofs.gap[1])

@@ -189,7 +189,9 @@ def test_a_cyclic_year_that_does_not_return_is_named_with_its_start(small: Reser
     plan = optimise(cyclic(small), dry, **QUICK)
     start, end = plan.operation[0].storage_hm3[[0, -1]]
     may = next(line for line in shortfalls(plan) if line.startswith("1955/56 May:"))
-    assert f"{start - end:,.4g} hm3 below its lower limit of {start:,.6g} hm3" in may
+    assert (
+        f"{start - end:,.4g} hm3 below its lower limit of {start:,.6g} hm3, where the year began and has to end;" in may
+    )
 
 
 def test_without_opencl_the_sequential_solver_runs_and_says_so(
