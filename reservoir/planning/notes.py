@@ -33,7 +33,7 @@ def below_dead_notes(reservoir: Reservoir, inflow: Inflow, operation: Operation)
     dead, ends = float(reservoir.storage_lower_hm3.min()), operation.storage_hm3[:, 1:]
     below = int((ends < dead - _ROUNDING * float(reservoir.storage_upper_hm3.max())).sum())
     if below:
-        year, step = np.unravel_index(ends.argmin(), ends.shape)
+        year, step = divmod(int(ends.argmin()), ends.shape[1])
         lowest = f"{ends[year, step]:,.6g} hm3 in {inflow.labels[year]} {inflow.calendar.step_names[step]}"
         yield (
             f"The lake is below dead storage, {dead:,.6g} hm3, at the end of {below:,} of {ends.size:,} "
