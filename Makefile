@@ -2,6 +2,7 @@
 # make test   the same, then lint, types, documentation and tests
 # make docs   the documentation, into build/docs
 # make check-kernels  every kernel once in a simulator that watches memory (Linux x86-64, about 15 minutes)
+# make measure  lines, modules, and what commands enter: how large the house is
 # make validate  25 runs of both engines against dynamic programming, with a t-test
 
 PYTHON ?= python3
@@ -16,7 +17,7 @@ PROGRESS = awk '/^ *(Downloading|Using cached) / && !/metadata/ \
 	{ sub(/Downloading|Using cached/, ""); split($$1, name, "-"); print " ", name[1], name[2], $$2, $$3; fflush() } \
 	/^Installing collected/ { print "  writing", NF - 3, "packages"; fflush() }'
 
-.PHONY: plan test lint types docs tests check-kernels validate clean
+.PHONY: plan test lint types docs tests check-kernels measure validate clean
 
 plan: $(VENV)/installed
 	$(BIN)/reservoir plan
@@ -46,6 +47,9 @@ build/oclgrind: pyproject.toml
 check-kernels: $(VENV)/developing build/oclgrind
 	OCL_ICD_VENDORS=$$(echo $(CURDIR)/build/oclgrind/pyopencl/.libs/liboclgrind-rt-icd-*.so) \
 		$(BIN)/python -m tests.check_kernels
+
+measure: $(VENV)/developing
+	$(BIN)/python -m tests.measure
 
 validate: $(VENV)/installed
 	$(BIN)/reservoir validate --runs 25

@@ -34,7 +34,7 @@ from reservoir.solvers.dsmga2.settings import DEVICE_MODELS
 from reservoir.solvers.ensemble_dp.engine import ensemble_values
 from reservoir.solvers.ensemble_dp.tables import StepTables
 from tests.certificate.device_cases import CASES, of_device, random_cells
-from tests.golden.engines import CALLS, _problems
+from tests.engine_calls import CALLS, problems_by_name
 
 LOG = Path(tempfile.mkdtemp(prefix="reservoir-oclgrind-"), "log")
 #: Read by Oclgrind when it is loaded.
@@ -65,7 +65,7 @@ launched: set[str] = set()
 
 def calls(device: DeviceInfo) -> Iterator[tuple[str, bool, Callable[[], object]]]:
     """What is run: a name, whether work items have vectors, and the call."""
-    problems = _problems()
+    problems = problems_by_name()
     for engine, settings, name in CALLS:
         if not SOLVERS[engine].opencl:
             continue

@@ -15,22 +15,23 @@ from pathlib import Path
 
 import click
 
+from reservoir.solvers import SOLVERS
 from tests.golden.commands import command_digests
-from tests.golden.engines import engine_digests, engines_left_out
+from tests.golden.plans import SETTINGS, plan_digests
 
 
 @click.command()
 @click.argument("task", type=click.Choice(["write", "check"]))
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--device", default="pocl", help="As in plan.")
-@click.option("--engines", "alone", is_flag=True, help="Engines alone, not the commands.")
+@click.option("--plans", "alone", is_flag=True, help="Plans by every engine alone, not the commands.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Keeps here what the commands write.")
 def main(task: str, file: Path, device: str, alone: bool, keep: Path | None) -> None:
     """Write digests to FILE, or check them against FILE."""
     before = json.loads(file.read_text("utf-8")) if task == "check" else {}
-    found: dict[str, str] = {f"no call names {name}": "" for name in sorted(engines_left_out())}
+    found: dict[str, str] = {f"no call names {name}": "" for name in sorted(set(SOLVERS) - set(SETTINGS))}
     with tempfile.TemporaryDirectory() as scratch:
-        digests = [engine_digests(device)] + ([] if alone else [command_digests(device, keep or Path(scratch))])
+        digests = [plan_digests(device)] + ([] if alone else [command_digests(device, keep or Path(scratch))])
         for each in digests:
             for label, digest in each:
                 found[label] = digest
@@ -39,7 +40,7 @@ def main(task: str, file: Path, device: str, alone: bool, keep: Path | None) -> 
     if task == "write":
         file.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
         return
-    gone = [label for label in before if label not in found and (not alone or "/" not in label)]
+    gone = [label for label in before if label not in found and not alone]
     wrong = [label for label in found if before.get(label) != found[label]]
     print(f"{len(found) - len(wrong)} equal, {len(wrong)} differ or are new, {len(gone)} missing: {', '.join(gone)}")
     sys.exit(bool(wrong or gone))

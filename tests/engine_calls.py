@@ -1,16 +1,14 @@
-"""Digests of every engine's solutions on small problems, with fixed seeds."""
+"""Calls of every engine on small problems of every kind that it solves."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from reservoir.cases import bundled_case
-from reservoir.errors import ReservoirError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir_kinds import YearEnd
@@ -22,14 +20,14 @@ from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.problems.sums.functions import RING_FUNCTIONS
 from reservoir.problems.tours.problem import tour_problem
 from reservoir.resources import path
-from reservoir.solvers import SOLVERS, Problem, solve
+from reservoir.solvers import Problem
 from tests.io.small_reservoir import SMALL
 
 _FEW = {"evaluations": 4000}
 _SWARM = {"particles": 32, "generations": 100}
 _ISLANDS = {"islands": 2, "island_size": 32, "iterations": 60, "migrate_every": 15}
 
-#: Engine, settings beside its defaults, and the problems it is given (`_problems`).
+#: Engine, settings beside its defaults, and the problems it is given (`problems_by_name`).
 CALLS: list[tuple[str, dict[str, Any], str]] = [
     *(("clpso", _SWARM, problems) for problems in ("years", "small", "cyclic", "free", "functions")),
     *(("clpso", {**_SWARM, "model": each}, "years") for each in ("basic", "intermediate", "final")),
@@ -61,33 +59,8 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-def engine_digests(device: str) -> Iterator[tuple[str, str]]:
-    """A label and a digest for each call; of what cannot run on the device, the reason."""
-    problems = _problems()
-    for engine, settings, name in CALLS:
-        label = " ".join([engine, *(f"{key}={value}" for key, value in settings.items()), name])
-        yield label, _digest(problems[name], solver=engine, device=device, **settings)
-
-
-def engines_left_out() -> set[str]:
-    """Engines that no call names."""
-    return set(SOLVERS) - {engine for engine, _, _ in CALLS}
-
-
-def _digest(problems: Sequence[Problem], **call: Any) -> str:
-    try:
-        solutions = solve(problems, **call)
-    except ReservoirError as error:
-        return f"refused: {error}"
-    digest = hashlib.sha256()
-    for each in solutions:
-        numbers = [each.fitness, each.benefit, each.violation, each.generations, each.evaluations]
-        for part in (each.position, np.array(numbers, float), each.trace_fitness, each.trace_generations):
-            digest.update(np.ascontiguousarray(part, float).tobytes())
-    return digest.hexdigest()[:24]
-
-
-def _problems() -> dict[str, Sequence[Problem]]:
+def problems_by_name() -> dict[str, Sequence[Problem]]:
+    """The problems of the calls."""
     case = bundled_case()
     record = Inflow(flow_m3s=case.inflow().flow_m3s[:5], calendar=Calendar(1953, 5))
     small = reservoir_of(SMALL.encode(), "small.toml")
