@@ -25,7 +25,9 @@ __kernel void of_terms(__global const Stage *stages, __global const Terms *given
     Geometry box;
     box.half_x = of.half_x;
     box.half_y = of.half_y;
-    found[place] = bound_with_costs(stages + place, of.values, &powers, of.flow, minus, &box);
+    const real price = LOW(stages[place].missing_price), heaviest = price > 0.0f ? price : INFINITY;
+    found[place] = bound_with_costs(stages + place, of.values, &powers, of.flow, minus, LOW(stages[place].least), heaviest,
+                                    &box);
 }
 """
 
@@ -49,6 +51,7 @@ def random_steps(random):
         "power_cost_most": np.where(some["power_cost_most"], 50 * cost, 1e30),
         "supply_target": some["supply_target"] * 1000 * near[0],
         "supply_cost_squared": some["supply_cost_squared"] * worth / 1e4,
+        "missing_price": some["missing_price"] * worth * random.uniform(0, 3, COUNT),
     }
 
 
@@ -77,8 +80,9 @@ def worth_of(step, given, share):
     cost = np.minimum((step["power_cost"] + step["power_cost_squared"] * short) * short, step["power_cost_most"])
     dry = np.maximum(step["supply_target"] - flow - step["spare"], 0)
     worth = values + step["offset"] + step["power_value"] * power - cost - step["supply_cost_squared"] * dry**2
-    kept = (step["least"] <= flow) & (flow <= step["most"]) & (power >= np.maximum(step["power_lower"], 0))
-    return worth, kept
+    worth = worth - step["missing_price"] * np.maximum(step["least"] - flow, 0)
+    kept = (flow <= step["most"]) & (power >= np.maximum(step["power_lower"], 0))
+    return worth, kept & ((step["least"] <= flow) | (step["missing_price"] > 0))
 
 
 def excess(device, *mistakes, seed=11, wide=0.0):

@@ -200,9 +200,16 @@ def test_the_host_leaves_out_no_state_that_can_follow(small: Reservoir, small_in
             at_rest = grid[step] + arrays.inflow[step] * arrays.hm3_per_m3s[step]
             left = np.minimum(np.maximum(grid[step] + gain, arrays.dead), at_rest)
             little = grid[step] + gain < arrays.dead - 1e-9 * (abs(arrays.dead) + 1)
-            nearest = abs(grid[step + 1][None] - left[:, None]).argmin(axis=1)
-            expected_choice = np.where(little, nearest, beyond.argmin(axis=1))
-            np.testing.assert_array_equal(chosen[~some], expected_choice[~some])
+            # Between a state below dead storage and one that is too high a step ends as low or as high as it can.
+            between = ~some & ~little & (grid[step + 1, 0] < arrays.dead)
+            drawn = (arrays.inflow[step] - arrays.release_upper[step]) * arrays.hm3_per_m3s[step]
+            ends = np.maximum(grid[step] + drawn, arrays.dead), grid[step] + gain
+            of_left, of_lowest, of_highest = (
+                abs(grid[step + 1][None] - end[:, None]).argmin(axis=1) for end in (left, *ends)
+            )
+            assert ((chosen == of_lowest) | (chosen == of_highest))[between].all()
+            others = ~some & ~between
+            np.testing.assert_array_equal(chosen[others], np.where(little, of_left, beyond.argmin(axis=1))[others])
         assert tried == expected
 
 
