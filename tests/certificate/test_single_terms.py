@@ -26,8 +26,8 @@ __kernel void of_terms(__global const Stage *stages, __global const Terms *given
     box.half_x = of.half_x;
     box.half_y = of.half_y;
     const real price = LOW(stages[place].missing_price), heaviest = price > 0.0f ? price : INFINITY;
-    found[place] = bound_with_costs(stages + place, of.values, &powers, of.flow, minus, LOW(stages[place].least), heaviest,
-                                    &box);
+    found[place] = bound_with_costs(stages + place, of.values, &powers, of.flow, minus, LOW(stages[place].least),
+                                    heaviest, &box);
 }
 """
 
