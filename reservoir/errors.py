@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from reservoir.text.printable import printable
+from reservoir.text.quantities import printable
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def last_words() -> str:
 
 def end_interrupted() -> None:
     """Say so, and end the process, where no command line is there yet, or any more, to do it."""
-    from reservoir.text.printable import printable
+    from reservoir.text.quantities import printable
 
     with suppress(OSError, ValueError):  # the terminal may be gone
         print(printable(last_words()), file=sys.stderr, flush=True)

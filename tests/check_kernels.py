@@ -22,7 +22,7 @@ import numpy as np
 import pyopencl as cl
 
 from reservoir.cases import bundled_case
-from reservoir.certificate.pairs import pairs_of
+from reservoir.certificate.cells import pairs_of
 from reservoir.certificate.stages import stages_of
 from reservoir.errors import ReservoirError
 from reservoir.hydro.horizon import Horizon

@@ -9,8 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from reservoir.report.figures.looks import Look
-from reservoir.report.figures.style import DRY, LIMITS, POWER, RELEASE, STORAGE
+from reservoir.report.figures.style import DRY, LIMITS, POWER, RELEASE, STORAGE, Look
 from reservoir.text.quantities import quantity
 
 #: Looks of engines: the sequential one that others are measured by; the one that an experiment is about; and others.

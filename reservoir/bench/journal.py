@@ -13,7 +13,7 @@ from typing import Any
 import reservoir
 from reservoir import resources
 from reservoir.errors import Mistake, OutputError
-from reservoir.text.limited_read import read_limited
+from reservoir.text.data_file import read_limited
 
 #: Of the file beside an experiment's folder.
 SUFFIX = ".unfinished.jsonl"

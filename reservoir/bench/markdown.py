@@ -11,7 +11,7 @@ import pandas as pd
 
 from reservoir.bench.result import ExperimentResult, ResultTable
 from reservoir.planning.checks import Check
-from reservoir.text.printable import printable
+from reservoir.text.quantities import printable
 
 #: Of numbers without a format of their own.
 WHOLE_FORMAT, REAL_FORMAT = ",d", ".4g"

@@ -6,8 +6,7 @@ functions of mean storage and release, each of which has an affine bound (`power
 
 from __future__ import annotations
 
-from reservoir.certificate.affine import Affine
-from reservoir.certificate.box import Geometry, Slopes, affine_bound, geometry, loss_jet, release_of
+from reservoir.certificate.box import Affine, Geometry, Slopes, affine_bound, geometry, loss_jet, release_of
 from reservoir.certificate.powers import Powers, powers_on, water_at
 from reservoir.certificate.stages import Stages
 from reservoir.certificate.terms import Flows, bound_with_terms

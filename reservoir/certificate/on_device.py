@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.certificate.pairs import Pairs
+from reservoir.certificate.cells import Pairs
 from reservoir.certificate.plant_buffers import definitions, plant_arrays
 from reservoir.certificate.single import add_differences, single_cells
 from reservoir.certificate.stages import Stages

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from reservoir.certificate.affine import Affine, moved
-from reservoir.certificate.box import Geometry, Slopes, affine_bound
+from reservoir.certificate.box import Affine, Geometry, Slopes, affine_bound, moved
 from reservoir.certificate.stages import Stages
 from reservoir.hydro.curves.enclosures import Jet, enclose, enclose_conversion, multiply_jets, scale_jet
 from reservoir.hydro.curves.intervals import Interval, above, add, hull, multiply, negative, scale, square, subtract

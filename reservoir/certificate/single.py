@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.certificate.pairs import Pairs
+from reservoir.certificate.cells import Pairs
 from reservoir.hydro.jit import compiled_as_written
 
 FloatArray = NDArray[np.float64]

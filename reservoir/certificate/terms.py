@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from reservoir.certificate.affine import Affine, best_step, difference, largest, mixed, moved
-from reservoir.certificate.box import Geometry
+from reservoir.certificate.box import Affine, Geometry, best_step, difference, largest, mixed, moved
 from reservoir.certificate.powers import Powers
 from reservoir.certificate.stages import Stages
 from reservoir.hydro.jit import inlined_as_written, part_as_written

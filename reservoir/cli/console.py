@@ -9,7 +9,7 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.text import Text
 
-from reservoir.text.printable import printable
+from reservoir.text.quantities import printable
 
 #: Width where output goes into a pipe or a file: more than anything needs.
 _PIPE_WIDTH = 100_000

@@ -12,7 +12,7 @@ import click
 
 from reservoir.cli.call_words import named_as, step_asked
 from reservoir.cli.path_types import FilePath, FiniteRange, FolderPath
-from reservoir.text.printable import printable
+from reservoir.text.quantities import printable
 
 if TYPE_CHECKING:
     from reservoir.errors import Mistake

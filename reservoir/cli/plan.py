@@ -274,9 +274,14 @@ def _show_result(plan: Plan) -> None:
 
     from reservoir.cli.console import console
     from reservoir.cli.screen import show_solver
-    from reservoir.planning.objective_sentences import objective_sentence
-    from reservoir.planning.proof_sentences import proof_sentences
-    from reservoir.planning.sentences import losses_sentence, outside_sentences, shortfall_months, shortfalls
+    from reservoir.planning.sentences import (
+        losses_sentence,
+        objective_sentence,
+        outside_sentences,
+        proof_sentences,
+        shortfall_months,
+        shortfalls,
+    )
 
     screen = console()
     show_solver(plan)

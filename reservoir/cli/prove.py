@@ -118,7 +118,7 @@ def _told(
     from reservoir.cli.screen import checks_json, show_checks, show_json
     from reservoir.cli.streams import say
     from reservoir.planning.checks import all_pass
-    from reservoir.planning.proof_sentences import proof_sentences
+    from reservoir.planning.sentences import proof_sentences
 
     if as_json:
         assert plan.proofs is not None

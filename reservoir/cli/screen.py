@@ -90,7 +90,7 @@ def show_solver(plan: Plan) -> None:
 
     Whose is said only if some are not of the engine's first run.
     """
-    from reservoir.planning.source_sentences import source_sentence
+    from reservoir.planning.sentences import source_sentence
 
     first = plan.solutions[0]
     made = plan.settings

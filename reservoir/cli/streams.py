@@ -9,7 +9,7 @@ import os
 import sys
 from typing import Any, TextIO
 
-from reservoir.text.printable import printable
+from reservoir.text.quantities import printable
 
 #: What stands for characters that an encoding does not know; an escape for all others.
 _PLAIN = {"≤": "<=", "≥": ">=", "…": "...", "–": "-", "—": "-", "×": "x", "·": ".", "²": "2", "³": "3", "°": " deg"}

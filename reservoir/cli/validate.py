@@ -49,9 +49,14 @@ def command(
     from reservoir.hydro.horizon import Horizon
     from reservoir.opencl.trial import forget_refusals
     from reservoir.planning.checks import all_pass
-    from reservoir.planning.long_validation import not_checked_on, validate_horizon
-    from reservoir.planning.validation import not_checked, validate
-    from reservoir.planning.zoo_validation import NOT_ASKED, validate_zoo
+    from reservoir.planning.validation import (
+        NOT_ASKED,
+        not_checked,
+        not_checked_on,
+        validate,
+        validate_horizon,
+        validate_zoo,
+    )
     from reservoir.report.folder import provenance
 
     forget_refusals()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.benefit import stage_benefit, terms_at
-from reservoir.hydro.blocks import in_blocks
 from reservoir.hydro.compiled_year import YearArrays, follow, missing_at, some_years, violation_at
 from reservoir.hydro.conditions import (
     conditions_at,
@@ -28,6 +29,30 @@ from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.step import head_at, power_of, turbined_at, volume_gained
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
+from reservoir.processors import processors
+
+#: Years of a block at least: fewer take a thread less time than it takes to start.
+LEAST_YEARS = 512
+
+
+def in_blocks(work: Callable[[int, int], None], years: int) -> None:
+    """Do `work` for all years, in as many blocks as there are processors, each on a thread; few years in one.
+
+    Parameters
+    ----------
+    work : callable
+        Told the place of a block's first year, and that behind its last; fills arrays of all years there.
+    years : int
+    """
+    count = min(processors(), years // LEAST_YEARS)
+    if count <= 1:
+        work(0, years)
+        return
+    ends = np.linspace(0, years, count + 1).astype(int).tolist()
+    with ThreadPoolExecutor(count) as pool:
+        for done in [pool.submit(work, first, stop) for first, stop in pairwise(ends)]:
+            done.result()
+
 
 FloatArray = NDArray[np.float64]
 

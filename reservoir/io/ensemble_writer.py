@@ -14,7 +14,7 @@ from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.containers import INSTALL
 from reservoir.io.inflow_netcdf import is_netcdf
 from reservoir.io.netcdf_writer import write_netcdf
-from reservoir.text.printable import printable
+from reservoir.text.quantities import printable
 
 #: Significant digits of a flow.
 _DIGITS = "%.6g"

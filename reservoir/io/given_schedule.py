@@ -17,7 +17,7 @@ from reservoir.hydro.month_series import first_days
 from reservoir.hydro.time_step import TimeStep
 from reservoir.io.plan_folder.columns import SCHEDULE_COLUMNS
 from reservoir.io.plan_folder.tables import AGAIN, read_cells, require_one_of_each
-from reservoir.planning.given_schedule import CLAIMS, RELEASE, SHORTAGE, GivenSchedule
+from reservoir.planning.checked_schedule import CLAIMS, RELEASE, SHORTAGE, GivenSchedule
 from reservoir.planning.schedule import FIRST_DAY
 
 FloatArray = NDArray[np.float64]

@@ -32,7 +32,7 @@ from reservoir.io.inflow_csv.units import ACCEPTED, InflowUnit, unit_named
 from reservoir.io.inflow_csv.value_column import passed_over_note
 from reservoir.io.inflow_csv.vocabulary import STRANGE_FORMS
 from reservoir.io.inflow_reading import InflowReading
-from reservoir.text.printable import printable
+from reservoir.text.quantities import printable
 
 #: Ends of the names of files that are read here, and of folders.
 SUFFIXES, ZARR = (".nc", ".nc4", ".cdf", ".netcdf"), ".zarr"

@@ -21,7 +21,7 @@ from reservoir.interrupts import remember
 from reservoir.io.rule_file import MOST_BYTES
 from reservoir.rules import Forecast, Rule, Training, fit, rule_from_dict
 from reservoir.text.quantities import counted
-from reservoir.text.sound_json import read_json
+from reservoir.text.strict_json import read_json
 
 _ENDING = ".json"
 #: What of a reservoir no fit depends on; the reservoir stands for the model that is made of it.

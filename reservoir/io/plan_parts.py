@@ -19,7 +19,7 @@ from reservoir.interrupts import remember
 from reservoir.io.placing.folder_place import check_place
 from reservoir.io.placing.workplace import workplace
 from reservoir.text.quantities import counted
-from reservoir.text.sound_json import read_json
+from reservoir.text.strict_json import read_json
 
 #: The list of parts that are kept, and the rows of all arrays, one array behind the other.
 MANIFEST, ROWS = "parts.json", "rows.bin"

@@ -15,8 +15,8 @@ from reservoir.errors import InputError, Mistake, OutputError, worth_telling
 from reservoir.rules import rule_from_dict
 from reservoir.rules.base.rule import Rule
 from reservoir.rules.base.wording import WRITTEN
-from reservoir.text.limited_read import read_limited
-from reservoir.text.sound_json import each_key_once
+from reservoir.text.data_file import read_limited
+from reservoir.text.strict_json import each_key_once
 
 #: Number of the format; another one is not read.
 FORMAT = 1

@@ -9,7 +9,7 @@ from typing import Any
 from reservoir.errors import InputError, Mistake
 from reservoir.io.content_hash import content_sha256
 from reservoir.io.plan_folder.provenance import FILES
-from reservoir.text.sound_json import read_json
+from reservoir.text.strict_json import read_json
 
 #: Names of the files.
 PROVENANCE, POINTS, INFLOW = "tradeoff.json", "points", "inflow.csv"

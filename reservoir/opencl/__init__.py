@@ -2,18 +2,17 @@
 
 from reservoir.opencl.devices import (
     DeviceInfo,
+    Ordering,
     choose_device,
     choose_devices,
     left_out,
     list_devices,
     opencl_available,
+    ordering_of,
     why_unavailable,
 )
-from reservoir.opencl.memory import require_local, require_memory
-from reservoir.opencl.ordering import Ordering, ordering_of
 from reservoir.opencl.program import BuiltProgram, assemble, build, literal
-from reservoir.opencl.session import Session
-from reservoir.opencl.timing import HostClock
+from reservoir.opencl.session import HostClock, Session, require_local, require_memory
 
 __all__ = [
     "BuiltProgram",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from reservoir.caches import note
 from reservoir.errors import DeviceError, Mistake, shortened
-from reservoir.opencl.driver_cache import VARIABLE, prepare_driver_cache
+from reservoir.opencl.driver_cache import VARIABLE as CACHE_VARIABLE
+from reservoir.opencl.driver_cache import prepare_driver_cache
 from reservoir.opencl.own_driver import install_words, mend_of_driver, name_own_driver
 from reservoir.opencl.pocl_processor import VARIABLE as PROCESSOR_VARIABLE
 from reservoir.opencl.pocl_processor import mistake_of_variable, name_asked, name_to_tell, tell_name
@@ -260,7 +262,7 @@ def _lack(device: cl.Device, platform_place: int, place: int) -> Mistake | None:
 def _why_no_pocl(kept: bool) -> Mistake | None:
     """What PoCL lacks before it is asked for its devices."""
     if not kept:
-        mend = f"set {VARIABLE} to a writable folder"
+        mend = f"set {CACHE_VARIABLE} to a writable folder"
         return Mistake("PoCL has no writable cache folder", mend=mend)
     finds_linker()
     return mistake_of_variable()
@@ -343,3 +345,67 @@ def _rank(device: DeviceInfo) -> tuple[bool, int, int, int, int]:
     simulated = platform == _SIMULATOR
     driver = _CPU_DRIVERS.index(platform) if platform in _CPU_DRIVERS else len(_CPU_DRIVERS)
     return simulated, KINDS.index(device.kind), -device.compute_units, driver, device.index
+
+
+#: Features of OpenCL C 3.0 that OpenCL C 2.0 has throughout.
+_FEATURES = frozenset({"__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_scope_device"})
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """How groups order what they write for each other, as ``kernels/common/sync/grid.cl`` takes it.
+
+    Parameters
+    ----------
+    ptx : bool
+        By a fence of PTX.
+    language : str
+        Version of OpenCL C whose atomic numbers and fences have the scope of the device, such as ``"CL3.0"``; empty if
+        the device has none.
+    """
+
+    ptx: bool
+    language: str
+
+    @property
+    def promised(self) -> bool:
+        """Whether there is any."""
+        return self.ptx or bool(self.language)
+
+    def constants(self, waits: bool) -> dict[str, int]:
+        """Macros of a program; `waits` if groups wait for each other in it, or read what others write meanwhile."""
+        return {"PTX": int(self.ptx), "SCOPED": int(waits and not self.ptx and bool(self.language))}
+
+    def options(self, waits: bool) -> Sequence[str]:
+        """Compiler options of such a program."""
+        return [f"-cl-std={self.language}"] if waits and not self.ptx and self.language else []
+
+
+def ordering_of(device: DeviceInfo) -> Ordering:
+    """What a device promises; OpenCL C 1.2 alone promises nothing."""
+    return Ordering(_speaks_ptx(device), _scoped_language(device))
+
+
+def _speaks_ptx(device: DeviceInfo) -> bool:
+    import pyopencl as cl
+
+    try:
+        return device.warps or int(device.device.compute_capability_major_nv) > 0
+    except (AttributeError, cl.Error):
+        return False
+
+
+def _scoped_language(device: DeviceInfo) -> str:
+    import pyopencl as cl
+
+    try:
+        version = device.device.opencl_c_version.split()[2]
+        if version.startswith("2."):
+            return "CL2.0"
+        if not device.version.startswith("OpenCL 3."):
+            return ""
+        features = {feature.name for feature in device.device.opencl_c_features}
+        versions = {each.version >> 22 for each in device.device.opencl_c_all_versions}  # the major one
+    except (AttributeError, IndexError, cl.Error):
+        return ""
+    return "CL3.0" if features >= _FEATURES and 3 in versions else ""

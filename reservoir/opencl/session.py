@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from math import prod
 from threading import Lock, RLock
 from types import TracebackType
@@ -11,21 +14,203 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from reservoir.errors import DeviceError, Mistake
-from reservoir.opencl.buffers import Buffers, Layout
 from reservoir.opencl.context import context_of, explained
 from reservoir.opencl.devices import DeviceInfo
 from reservoir.opencl.program import BuiltProgram
-from reservoir.opencl.timing import EventLog, HostClock
 
 if TYPE_CHECKING:
     import pyopencl as cl
+
+
+def require_memory(device: DeviceInfo, buffers: Mapping[str, int]) -> None:
+    """Refuse buffers that are too large for a device, singly or together.
+
+    Parameters
+    ----------
+    device : DeviceInfo
+        Where they would be.
+    buffers : mapping of str to int
+        Bytes of each buffer, by name: all that the device would hold at a time.
+
+    Raises
+    ------
+    DeviceError
+        With the bytes needed, the bytes there are, and what to reduce.
+    """
+    if not buffers:
+        return
+    largest, total = max(buffers, key=lambda name: buffers[name]), sum(buffers.values())
+    mend = f"reduce {largest} ({buffers[largest]:,} bytes), the largest buffer, or choose a device with more memory"
+    mistakes = []
+    if buffers[largest] > device.max_allocation_bytes:
+        problem = f"{largest} needs a buffer of {buffers[largest]:,} bytes on {device.name}"
+        mistakes.append(Mistake(problem, f"at most {device.max_allocation_bytes:,} bytes", mend))
+    if total > device.global_memory_bytes:
+        problem = f"{', '.join(buffers)} need {total:,} bytes in total on {device.name}"
+        mistakes.append(Mistake(problem, f"at most {device.global_memory_bytes:,} bytes", mend))
+    if mistakes:
+        raise DeviceError(mistakes)
+
+
+def require_local(device: DeviceInfo, needed_bytes: int) -> None:
+    """Refuse a work group that needs more local memory than a device has.
+
+    Parameters
+    ----------
+    device : DeviceInfo
+        Where the group would run.
+    needed_bytes : int
+        Local memory of one work group.
+
+    Raises
+    ------
+    DeviceError
+        With the bytes needed and the bytes there are.
+    """
+    if needed_bytes > device.local_memory_bytes:
+        problem = f"a work group needs {needed_bytes:,} bytes of local memory on {device.name}"
+        mend = "choose a device with more local memory (see `reservoir devices --json`), or another solver"
+        raise DeviceError(Mistake(problem, f"at most {device.local_memory_bytes:,} bytes", mend))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Shape and dtype of a buffer."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def __str__(self) -> str:
+        """Write it as numpy would."""
+        return f"{self.dtype}{list(self.shape)}"
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it takes."""
+        return prod(self.shape) * self.dtype.itemsize
+
+
+class Buffers:
+    """The buffers that a device holds, by name.
+
+    Parameters
+    ----------
+    device : DeviceInfo
+        Where they are.
+    """
+
+    def __init__(self, device: DeviceInfo) -> None:
+        self._device = device
+        self._held: dict[str, tuple[Layout, cl.Buffer]] = {}
+
+    def __getitem__(self, name: str) -> cl.Buffer:
+        """Find a buffer, to give it to a kernel or to copy it."""
+        return self._held[name][1]
+
+    def layout(self, name: str) -> Layout:
+        """Find a buffer's shape and dtype."""
+        return self._held[name][0]
+
+    def declare(self, wanted: Mapping[str, Layout]) -> None:
+        """Allocate the buffers that are not held yet, once it is sure that all fit together.
+
+        Raises
+        ------
+        DeviceError
+            If the device cannot hold them beside what it holds; nothing is allocated then.
+        ValueError
+            If a buffer is empty, or one of its name is held with another shape or dtype.
+        """
+        for name, layout in wanted.items():
+            if layout.nbytes == 0:
+                raise ValueError(f"buffer {name} is empty: {layout}")
+            if name in self._held and self.layout(name) != layout:
+                raise ValueError(f"buffer {name} is {self.layout(name)} and cannot become {layout}")
+        if wanted.keys() <= self._held.keys():
+            return
+        layouts = {name: layout for name, (layout, _) in self._held.items()} | dict(wanted)
+        require_memory(self._device, {name: layout.nbytes for name, layout in layouts.items()})
+        for name, layout in wanted.items():
+            if name not in self._held:
+                self._held[name] = layout, self._allocate(name, layout.nbytes)
+
+    def free(self, names: Iterable[str]) -> None:
+        """Free those of the names that are held; commands already queued still finish."""
+        for name in [name for name in names if name in self._held]:
+            self._held.pop(name)[1].release()
+
+    def release(self) -> None:
+        """Free them all."""
+        self.free(tuple(self._held))
+
+    def _allocate(self, name: str, nbytes: int) -> cl.Buffer:
+        import pyopencl as cl
+
+        with explained(self._device, f"allocate {name}"):
+            return cl.Buffer(context_of(self._device), cl.mem_flags.READ_WRITE, nbytes)
+
+
+class EventLog:
+    """OpenCL events by name, in the order they were queued; add them, then ask for their seconds."""
+
+    def __init__(self) -> None:
+        self._events: list[tuple[str, cl.Event]] = []
+
+    def add(self, name: str, event: cl.Event) -> None:
+        """Remember an event of a profiling queue; several may share a name."""
+        self._events.append((name, event))
+
+    def seconds(self) -> dict[str, float]:
+        """Sum the device seconds, start to end, of the events of each name; wait for those that still run."""
+        totals: dict[str, float] = {}
+        for name, event in self._events:
+            event.wait()
+            nanoseconds = event.profile.end - event.profile.start
+            totals[name] = totals.get(name, 0.0) + 1e-9 * nanoseconds
+        return totals
+
+
+class HostClock:
+    """Wall seconds of the host, by what they were spent on.
+
+    Examples
+    --------
+    >>> clock = HostClock()
+    >>> with clock("build"):
+    ...     program = build(device, source)
+    >>> clock.seconds["build"]
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def __call__(self, segment: str) -> _Segment:
+        """Count the time inside a ``with`` block to a segment."""
+        return _Segment(self.seconds, segment)
+
+
+class _Segment:
+    """A block that is timed; no generator, since one stands around every launch."""
+
+    __slots__ = ("_name", "_seconds", "_started")
+
+    def __init__(self, seconds: dict[str, float], name: str) -> None:
+        self._seconds, self._name = seconds, name
+
+    def __enter__(self) -> None:
+        self._started = time.perf_counter()
+
+    def __exit__(self, *error: object) -> None:
+        spent = time.perf_counter() - self._started
+        self._seconds[self._name] = self._seconds.get(self._name, 0.0) + spent
+
 
 Shape = int | tuple[int, ...]
 
 #: Held by the thread whose session is open on a device.
 _TURNS: dict[DeviceInfo, RLock] = {}
 #: Held while one of them is made: two threads must not have one each.
-_MAKING = Lock()
+_MAKING_QUEUE = Lock()
 
 #: Kernels count work items in 32 bits.
 MOST_WORK_ITEMS = 2**31 - 1
@@ -59,7 +244,7 @@ class Session:
 
         self.device = device
         self._clock = clock or HostClock()
-        with _MAKING:
+        with _MAKING_QUEUE:
             self._turn = _TURNS.setdefault(device, RLock())
         self._launch = cl.enqueue_nd_range_kernel
         with self._clock("transfer"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,16 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError
-from reservoir.planning.firm_schedules import judged
+from reservoir.hydro.objective import Operation
+from reservoir.hydro.objectives import Goal, Objective
+from reservoir.hydro.record_terms import energy_terms
+from reservoir.planning.firm_power import judged
 from reservoir.planning.gap_limits import beyond_limits, gap_limits, violates_more
-from reservoir.planning.given_releases import FIRST
+from reservoir.planning.simulation import FIRST
 from reservoir.planning.solver_choice import is_swept
 from reservoir.planning.source_names import second_run
 from reservoir.planning.stages import StageProgress, solved
 from reservoir.planning.stopping import NotedStop, stop_sentence
 from reservoir.planning.stopwatch import Stopwatch
+from reservoir.problems.base import CertifiedBatch, FloatArray
+from reservoir.problems.reservoir.promised_power import cost_of_shortage
 from reservoir.problems.reservoir.record import RecordProblems
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import Solutions, more_effort
+from reservoir.solvers.base.rows import repeated
 
 _NONE = Solutions.of([])
 #: How many times the work of the first run a second run makes for a problem; for a long horizon, about.
@@ -156,3 +163,121 @@ def _better(
     evaluations[places] += second.evaluations
     best = first.replaced(taken, second.some(np.searchsorted(places, taken)))
     return replace(best, generations=generations, evaluations=evaluations), taken
+
+
+#: Fitness that is lost by rounding, as a part of the largest.
+_ROUNDING = 1e-9
+#: Goals that say nothing of what is more than a target.
+_TARGETS = frozenset((Goal.POWER_SHORTAGE, Goal.SUPPLY_SHORTAGE))
+
+
+def leaves_energy_open(objective: Objective) -> bool:
+    """Whether schedules of any energy can be equally good."""
+    return objective.firm_power_mw is None and set(objective.weights) <= _TARGETS
+
+
+def with_most_energy(
+    problems: RecordProblems, solutions: Solutions, solve: Callable[[ReservoirYears], Solutions]
+) -> Solutions:
+    """Solutions, with others in their place that have more energy, and fall no shorter of the targets.
+
+    Parameters
+    ----------
+    problems : RecordProblems
+        Whose objective leaves energy open.
+    solutions : Solutions
+    solve : callable
+        Solves problems whose objective is energy.
+    """
+    first = 0
+    for batch in problems.batches:
+        places = np.arange(first, first + len(batch))
+        first += len(batch)
+        before = batch.operate(np.stack([solutions.position[place] for place in places.tolist()]))
+        others = judged(batch, solve(_for_energy(batch, before)))
+        after = batch.operate(np.array(others.position))
+        least = solutions.fitness[places] - _ROUNDING * np.maximum(
+            np.abs(solutions.fitness[places]), problems.least_gap_scale
+        )
+        equal = (others.fitness >= least) & (others.violation <= solutions.violation[places])
+        taken: NDArray[np.intp] = np.flatnonzero(equal & (after.annual_energy_gwh > before.annual_energy_gwh))
+        if taken.size:
+            solutions = solutions.replaced(places[taken], others.some(taken))
+    return solutions
+
+
+def _for_energy(batch: ReservoirYears, given: Operation) -> ReservoirYears:
+    """The problems for energy, with what an operation gives of the targets."""
+    reservoir, limits, energy = batch.model.reservoir, batch.limits, Objective()
+    penalty = energy.largest_per_year(reservoir.installed_mw, reservoir.step.per_year)
+    model = replace(batch.model, reservoir=replace(reservoir, objective=energy, penalty=penalty))
+    assert limits.terms is not None  # a target is one
+    of_steps = limits.terms.of_steps
+    supply = np.where(of_steps.supply_cost_squared > 0, np.minimum(of_steps.supply_target, given.release_m3s), 0.0)
+    power = np.where(of_steps.power_cost_squared > 0, np.minimum(of_steps.power_target, given.power_mw), 0.0)
+    least = np.clip(supply, limits.release_lower_m3s, limits.release_upper_m3s)
+    terms = None
+    if power.any():
+        terms = energy_terms(limits.hm3_per_m3s, power, cost_of_shortage(power, penalty, limits.steps))
+    return replace(batch, model=model, limits=replace(limits, release_lower_m3s=least, terms=terms))
+
+
+def operation_of(problems: RecordProblems, solutions: Solutions) -> Operation:
+    """What solutions come to in float64, a row for each year of the record."""
+    if solutions.operation is None:
+        return problems.operate(solutions.position)
+    operation: Operation = solutions.operation
+    return operation.in_years(problems.inflow.steps)
+
+
+def relative_gap(solutions: Solutions, references: Solutions, least_scale: float = 0.0) -> FloatArray:
+    """Part by which each solution's fitness falls short of its reference, shape (problems,).
+
+    `least_scale` is `RecordProblems.least_gap_scale`.
+    """
+    found, best = solutions.fitness, references.fitness
+    scale = np.where(best == 0, least_scale or 1.0, np.maximum(np.abs(best), least_scale))
+    return np.asarray((best - found) / scale)
+
+
+def reference_of_years(problems: RecordProblems, references: Solutions) -> tuple[FloatArray, FloatArray]:
+    """Benefit and violation of the reference in each year; not a number, and zero, without one."""
+    years = problems.inflow.years
+    if not references:
+        return np.full(years, np.nan), np.zeros(years)
+    if problems.horizon.is_year:
+        return references.benefit, references.violation
+    operation = operation_of(problems, references)
+    return operation.benefit, operation.violation_sum
+
+
+def stated_solutions(
+    positions: Sequence[FloatArray] | FloatArray, worth: CertifiedBatch, settings: Mapping[str, Any], **stated: Any
+) -> Solutions:
+    """Solutions without traces.
+
+    Parameters
+    ----------
+    positions : sequence of ndarray
+    worth : CertifiedBatch
+        Of these positions.
+    settings : mapping
+        Of all.
+    **stated
+        Generations and evaluations of each; solver, device and seconds.
+    """
+    count = len(positions)
+    return Solutions(
+        position=positions,
+        fitness=worth.fitness,
+        benefit=worth.benefit,
+        violation=worth.violation,
+        settings=repeated(settings, count),
+        trace_generations=np.empty((count, 0), np.int64),
+        trace_fitness=np.empty((count, 0)),
+        fitness_float32=np.full(count, np.nan),
+        best_position_history=np.empty((count, 0, 0)),
+        linkage=np.empty((count, 0, 0)),
+        operation=worth.operation,
+        **{"host_seconds_by_phase": {}, **stated},
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,14 @@ from reservoir.hydro.objective import Operation, joined, operate
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.hydro.step import REPAIR_TOLERANCE
+from reservoir.planning.best_known import stated_solutions
 from reservoir.planning.checks import Check, proof_lines
 from reservoir.planning.end_value import end_value_used, with_end_value
-from reservoir.planning.firm_power import promising_all
-from reservoir.planning.given_power import firm_power_of_problems
-from reservoir.planning.given_schedule import CLAIMS, RELEASE, SHORTAGE, START, GivenSchedule
+from reservoir.planning.firm_power import firm_power_of_problems, promising_all
 from reservoir.planning.plan import Plan
 from reservoir.planning.proofs import Proofs
 from reservoir.planning.schedule import step_columns
 from reservoir.planning.sentences import demand_shortfalls, storage_shortfall
-from reservoir.planning.stated_solutions import stated_solutions
 from reservoir.problems.base import certify_all
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.problems.reservoir.year import ReservoirYears
@@ -34,6 +33,50 @@ from reservoir.solvers import Solutions
 from reservoir.text.quantities import counted, quantity
 
 FloatArray = NDArray[np.float64]
+
+RELEASE, START, SHORTAGE = "release_m3s", "storage_start_hm3", "shortage_m3s"
+#: Columns whose numbers follow from the releases and the inflow; what is claimed of them is compared.
+CLAIMS = (
+    *("inflow_m3s", "storage_end_hm3", "energy_gwh", "power_mw", START, "level_m", "tailrace_m", "head_m"),
+    *("turbined_m3s", "spill_m3s", "evaporation_hm3", "seepage_hm3", "withdrawal_m3s"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenSchedule:
+    """What a file says of the steps of a record.
+
+    Parameters
+    ----------
+    path : Path
+    inflow : Inflow
+        The years of the record that the file has.
+    columns : mapping of str to ndarray, shape (years, steps)
+        Releases, and whatever else the file has, in the program's units and by its names.
+    half_digit : mapping of str to float
+        Half of the last decimal of each column, in the program's unit.
+    headings : mapping of str to str
+        What the file calls each column.
+    sizes : mapping of str to float
+        One of each column's unit in the program's.
+    not_read : tuple of str
+        Headings of further columns, of which nothing is known.
+    """
+
+    path: Path
+    inflow: Inflow
+    columns: Mapping[str, FloatArray]
+    half_digit: Mapping[str, float]
+    headings: Mapping[str, str]
+    sizes: Mapping[str, float]
+    not_read: tuple[str, ...] = ()
+
+    def mistake(self, problem: str, name: str, year: int, step: int, expected: str, mend: str = "") -> Mistake:
+        """A mistake at a number of the file, with its row as an editor shows it."""
+        value = float(self.columns[name][year, step]) / self.sizes[name]
+        row = year * self.inflow.steps + step + 2  # the heading is row 1
+        return Mistake(problem, expected, mend, str(self.path), row, self.headings[name], value)
+
 
 #: Releases are rounded, to three decimals of m3/s at the coarsest and six at the finest: limits that are missed by less
 #: than what that leaves open are kept.

@@ -15,6 +15,7 @@ from reservoir.hydro.objective import NOT_MISSING, Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import storage_after
 from reservoir.hydro.unit_system import UnitSystem
+from reservoir.planning.best_known import relative_gap
 from reservoir.planning.firm_power import BRACKET
 from reservoir.planning.gap_limits import SWEPT_GAP as SWEPT_GAP
 from reservoir.planning.gap_limits import TOTAL_GAP as TOTAL_GAP
@@ -23,7 +24,6 @@ from reservoir.planning.gap_limits import gap_limits
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import has_demands
-from reservoir.planning.solution_numbers import relative_gap
 from reservoir.planning.solver_choice import REFERENCE_SOLVERS
 from reservoir.solvers import Solutions
 

@@ -14,7 +14,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.planning.stopwatch import Timer, untimed
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
-from reservoir.solvers.dp.end_value import cycle_end_value
+from reservoir.solvers.dp.water_value import cycle_end_value
 
 #: Significant digits of the value: what is shown is what is used.
 DIGITS = 6

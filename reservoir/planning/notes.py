@@ -4,13 +4,86 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.carry_over import carry_over_notes, free_end_notes
+from reservoir.hydro.reservoir_kinds import YearEnd
+from reservoir.hydro.stored_energy import stored_energy_gwh
 from reservoir.planning.end_value import end_value_notes
 from reservoir.planning.start import PlanStart
 from reservoir.problems.reservoir.record import RecordProblems
+
+#: Active storage, as a part of the mean annual inflow, from which years depend on each other.
+CARRY_OVER = 0.5
+#: Energy from storage that is never paid back, as a part of all energy, from which it is told.
+UNPAID = 0.01
+
+
+def storage_ratio(reservoir: Reservoir, inflow: Inflow) -> float:
+    """Active storage over mean annual inflow; infinite without inflow."""
+    active = float(reservoir.storage_upper_hm3.max() - reservoir.storage_lower_hm3.min())
+    annual = float((inflow.flow_m3s * inflow.calendar.hm3_per_m3s).sum(axis=1).mean())
+    return active / annual if annual > 0 else np.inf
+
+
+def carry_over_notes(problems: RecordProblems, operation: Operation) -> Iterator[str]:
+    """What horizons by themselves miss: sentences, each with its number and the option that mends it."""
+    reservoir, inflow = problems.model.reservoir, problems.inflow
+    if len(problems) == 1:
+        return
+    ratio = storage_ratio(reservoir, inflow)
+    one = "each year" if problems.horizon.is_year else f"each window of {problems.horizon} years"
+    if problems.horizon.is_year and ratio >= CARRY_OVER:
+        yield (
+            f"The active storage is {ratio:.2f} times the mean annual inflow; from {CARRY_OVER:g} on, years depend on "
+            "each other, and a plan of each year alone does not represent the reservoir. Fix: plan the whole record as "
+            "one problem with --horizon record."
+        )
+    drawn, energy = drawn_gwh(problems, operation), operation.annual_energy_gwh.sum()
+    if drawn > UNPAID * energy:
+        part = _more_than_made(drawn, energy) or f"{drawn:,.4g} of {energy:,.4g} GWh come from storage"
+        yield (
+            f"{part}: {one} begins with "
+            f"{reservoir.initial_storage_hm3:,.6g} hm3 and may end lower, and the refill costs nothing. Fix: "
+            'set year_end to "fixed" or "cyclic", or plan the whole record as one problem with --horizon record.'
+        )
+
+
+def _more_than_made(drawn: float, energy: float) -> str:
+    """What is drawn where more of it is spilled than made into energy; empty elsewhere."""
+    made = f"the {energy:,.4g} GWh that are made"
+    return f"Storage worth {drawn:,.4g} GWh is drawn, more than {made}" if drawn > energy else ""
+
+
+def free_end_notes(problems: RecordProblems, operation: Operation) -> Iterator[str]:
+    """What a plan from a given month misses where its end is free: a sentence with the number, and what mends it."""
+    drawn, energy = drawn_gwh(problems, operation), operation.annual_energy_gwh.sum()
+    if drawn > UNPAID * energy:
+        part = _more_than_made(drawn, energy) or f"{drawn / energy:.0%} of the energy comes from storage"
+        yield (
+            f"{part}: the end is free, and the plan leaves "
+            f'{operation.storage_hm3[:, -1].mean():,.6g} hm3 on average. Fix: set year_end to "fixed" with the '
+            "storage to end with."
+        )
+
+
+def drawn_gwh(problems: RecordProblems, operation: Operation) -> float:
+    """Energy from storage that free horizons never pay back; 0 of others."""
+    reservoir = problems.model.reservoir
+    if reservoir.year_end is not YearEnd.FREE:
+        return 0.0
+    starts = np.searchsorted(problems.of_year, range(len(problems)))
+    ends = [*starts[1:] - 1, -1]
+    drawn = stored_energy_gwh(
+        reservoir,
+        operation.storage_hm3[starts, 0],
+        operation.storage_hm3[ends, -1],
+        operation.release_m3s.mean(),
+    )
+    return float(drawn.sum())
+
 
 #: Part of the largest storage by which rounding may lower the lake.
 _ROUNDING = 1e-9

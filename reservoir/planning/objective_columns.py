@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Objective
 from reservoir.planning.column_names import FIRM_POWER, OBJECTIVE, REFERENCE_ENERGY, REFERENCE_OBJECTIVE
-from reservoir.planning.given_power import firm_power_of_problems
+from reservoir.planning.firm_power import firm_power_of_problems
 from reservoir.problems.reservoir.record import RecordProblems
 
 FloatArray = NDArray[np.float64]

@@ -15,15 +15,14 @@ from reservoir.hydro.inflow_check import InflowCheck
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.planning.end_value import end_value_used, with_end_value
-from reservoir.planning.given_releases import first_positions
 from reservoir.planning.notes import plan_notes
 from reservoir.planning.operated_record import OperatedRecord
 from reservoir.planning.parts.cluster import cluster_workers
-from reservoir.planning.parts.local import local_workers
-from reservoir.planning.parts.run import PARTS_STAGE, has_parts, search_in_parts
+from reservoir.planning.parts.run import PARTS_STAGE, has_parts, local_workers, search_in_parts
 from reservoir.planning.parts.store import MemoryStore, PartStore
 from reservoir.planning.planned_record import Plan as Plan
 from reservoir.planning.search import Method, search
+from reservoir.planning.simulation import first_positions
 from reservoir.planning.solver_choice import chosen_solver
 from reservoir.planning.stages import StageProgress as StageProgress
 from reservoir.planning.stages import silent_stage as silent_stage

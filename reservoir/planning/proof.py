@@ -10,10 +10,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from reservoir.certificate.bound import Effort, ProvenBound, prove_bound
-from reservoir.certificate.compiling import compile_ahead
+from reservoir.certificate.bound import (
+    Effort,
+    Known,
+    ProvenBound,
+    compile_ahead,
+    parts_together,
+    prove_bound,
+    prove_together,
+)
 from reservoir.certificate.on_device import bound_program, has_double
-from reservoir.certificate.proofs_together import Known, parts_together, prove_together
 from reservoir.certificate.reachable import stages_to_prove
 from reservoir.certificate.stages import TOLERANCE
 from reservoir.errors import DeviceError

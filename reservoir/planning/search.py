@@ -8,12 +8,27 @@ from functools import partial
 from typing import Any
 
 from reservoir.hydro.objective import Operation
-from reservoir.planning.best_known import Sources, best_known, better_references
-from reservoir.planning.equal_schedules import leaves_energy_open, with_most_energy
-from reservoir.planning.firm_power import FIRM_POWER_STAGE, FirmBounds, FirmPower, Solve, firm_power_of, promising_all
-from reservoir.planning.firm_schedules import again_within, judged, no_worse_than, promised_within
-from reservoir.planning.given_releases import FIRST
-from reservoir.planning.solution_numbers import operation_of
+from reservoir.planning.best_known import (
+    Sources,
+    best_known,
+    better_references,
+    leaves_energy_open,
+    operation_of,
+    with_most_energy,
+)
+from reservoir.planning.firm_power import (
+    FIRM_POWER_STAGE,
+    FirmBounds,
+    FirmPower,
+    Solve,
+    again_within,
+    firm_power_of,
+    judged,
+    no_worse_than,
+    promised_within,
+    promising_all,
+)
+from reservoir.planning.simulation import FIRST
 from reservoir.planning.solver_choice import REFERENCE_SOLVERS
 from reservoir.planning.stages import StageProgress, references_of, silent_stage, solved
 from reservoir.planning.stopping import NO_REFERENCE, NotedStop, leading_problems, stop_sentence

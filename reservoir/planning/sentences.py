@@ -1,4 +1,4 @@
-"""Messages about a plan's years and months that violate their storage limits."""
+"""Sentences about plans: limits that are not kept, proofs, objectives, and whose schedules they hold."""
 
 from __future__ import annotations
 
@@ -6,10 +6,88 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from reservoir.planning.infeasible import chosen, counted, listed
-from reservoir.planning.plan import Plan
+from reservoir.hydro.objectives import Objective
+from reservoir.planning.gap_limits import beyond_limits, gap_limits
+from reservoir.planning.infeasible import chosen, listed
+from reservoir.planning.planned_record import Plan
 from reservoir.planning.schedule import loss_volumes_of_years
-from reservoir.text.quantities import quantity
+from reservoir.planning.solver_choice import REFERENCE_SOLVERS
+from reservoir.solvers import solver_named
+from reservoir.text.quantities import counted, quantity
+
+
+def objective_sentence(plan: Plan) -> str:
+    """What is optimised and what it comes to, of the years that keep their limits; empty if it is energy."""
+    objective = plan.objective
+    if objective.is_energy:
+        return ""
+    if objective.is_firm:
+        return f"{objective.title}: {firm_power_sentence(plan)}"
+    kept = plan.benefit[plan.keeps_limits]
+    if not kept.size:
+        return objective.title
+    one = plan.year_word
+    each = f"{_amount(objective, kept.mean())} a {one} ({_range(objective, kept)})"
+    whole = "" if plan.start else f"{_amount(objective, kept.sum())}, "
+    firm = "" if objective.firm_power_mw is None else f"; {firm_power_sentence(plan)}"
+    return f"{objective.title}: {whole}{each}{firm}"
+
+
+def firm_power_sentence(plan: Plan) -> str:
+    """The power that all steps give, or a share of them."""
+    share, power = plan.objective.firm_share, plan.firm_power_mw
+    steps = "every step gives" if share == 1 else f"{100 * share:g} % of the steps give"
+    if len(power) == 1:
+        return f"{steps} {quantity(float(power[0]))} MW{_not_kept(plan)}"
+    lowest, highest = (quantity(float(each)) for each in (power.min(), power.max()))
+    return f"{steps} {lowest} to {highest} MW, by {plan.year_word if plan.horizon.is_year else 'horizon'}"
+
+
+def _not_kept(plan: Plan) -> str:
+    """How much more is not kept, and how that is known."""
+    bounds = plan.firm_bounds
+    if bounds is None:
+        return ""
+    known = "is proved impossible" if bounds.proved[0] else "was not found"
+    return f" ({max(float(bounds.width(plan.firm_power_mw)[0]), 0):.1e} more {known})"
+
+
+def _range(objective: Objective, values: np.ndarray) -> str:
+    return f"{quantity(float(values.min()) + 0.0)} to {quantity(float(values.max()) + 0.0)}"
+
+
+def _amount(objective: Objective, value: float) -> str:
+    return f"{quantity(float(value) + 0.0)} {objective.unit}".strip()
+
+
+def proof_sentences(plan: Plan) -> list[str]:
+    """How far the schedules can be from the best possible, and which problems have none; nothing without a proof."""
+    proofs = plan.proofs
+    if proofs is None:
+        return []
+    one = plan.year_word if len(plan.problems) == plan.inflow.years else "horizon"
+    known, nothing = int((~np.isnan(proofs.gap)).sum()), int(np.isinf(proofs.gap).sum())
+    sentences = []
+    if nothing:
+        sentences.append(f"Nothing could be proved of the schedules of {nothing} of {counted(known, one)}")
+    elif known:
+        within = f"{proofs.reached} of {counted(known, one)} within {proofs.asked:.1e}"
+        sentences.append(
+            f"Proven: no schedule that keeps the limits is better by more than {proofs.worst_gap:.1e} ({within})"
+        )
+    if proofs.infeasible:
+        named = [f"{label} (by {day})" if day else label for label, day in proofs.infeasible.items()]
+        count = counted(len(named), one)
+        sentences.append(f"Proven: no schedule keeps the limits of {count}: {listed(named)}")
+        unable = np.isin(np.array(plan.problems.labels, str), list(proofs.infeasible))
+        short = chosen(plan.problems.labels, unable & np.isfinite(proofs.gap))
+        if len(short):
+            sentences.append(
+                f"Of {listed(short)} the gap is to schedules that lack only water for the minimum release, of which a "
+                "step is short only where it ends at dead storage or below; bound and gap contain what that costs"
+            )
+    return sentences
+
 
 #: Part of a demand that rounding leaves undelivered.
 _NEGLIGIBLE = 1e-9
@@ -175,3 +253,76 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
         way = "rises" if change > 0 else "falls"
         by = f"{abs(change):,.4g} m3/s from the {_step_word(plan)} before"
         yield f"the release {way} by {by}, more than {most:,.4g} m3/s"
+
+
+def source_sentence(plan: Plan) -> str:
+    """Count the years whose schedule is not of the solver's first run, and say what to do; empty without any.
+
+    Of a plan of the solver's own schedules alone, the years that are not close enough to the reference are counted.
+    """
+    solver, one = plan.solutions.solver, plan.year_word
+    most, most_of_sum = (f"{100 * limit:g} %" for limit in gap_limits(solver, plan.problems))
+    close = f"close enough to the reference optimum ({most} of a {_problem(plan)}, {most_of_sum} of the sum)"
+    if not plan.sources:
+        count = _beyond(plan)
+        are_not = f"{'is' if count == 1 else 'are'} not {close}"
+        return f"{counted(count, one)} {are_not}. Fix: omit --engine-only, or {_more(plan)}." if count else ""
+    _, *others = plan.source_counts.items()
+    if not others:
+        return ""
+    held = " and ".join(f"{counted(count, one)} from {name}" for name, count in others)
+    fix = f"For a plan by {solver} alone: {_more(plan)}"
+    if not plan.from_reference.any():
+        fix = f"To avoid the second run: {_settings(plan) or 'another --solver'}"
+    return f"{held}, where the first run of {solver} was not {close}. {fix}."
+
+
+def solved_by(plan: Plan) -> str:
+    """Whose schedules a plan holds: the solver, and how many years are the reference's."""
+    taken = int(plan.from_reference.sum())
+    return (
+        f"{plan.solutions.solver}{f', {counted(taken, plan.year_word)} by {plan.references.solver}' if taken else ''}"
+    )
+
+
+def reference_sentence(plan: Plan, marks: str = "") -> str:
+    """Name the years that hold the schedule of the reference, and how a figure `marks` them; empty without any."""
+    names = chosen(plan.inflow.labels, plan.from_reference)
+    if not names:
+        return ""
+    marked = f", {marks}" if marks else ""
+    what = f"{counted(len(names), plan.year_word)} ({listed(names)}){marked}"
+    return f"Schedule of {plan.references.solver}, to which {plan.solutions.solver} did not come close enough: {what}."
+
+
+def _problem(plan: Plan) -> str:
+    return plan.year_word if plan.horizon.is_year else "horizon"
+
+
+def _beyond(plan: Plan) -> int:
+    """Years that are not close enough to the reference, of a plan that holds the solver's own schedules."""
+    solver = plan.solutions.solver
+    if not plan.references or solver in REFERENCE_SOLVERS:
+        return 0
+    limits = gap_limits(solver, plan.problems)
+    return int(
+        beyond_limits(plan.solutions, plan.references, limits, plan.problems.least_gap_scale)[
+            plan.problems.of_year
+        ].sum()
+    )
+
+
+def _more(plan: Plan) -> str:
+    """What brings a solver closer, or is closer; how close others come is not known here."""
+    settings = _settings(plan)
+    enough = f"more than {settings}" if settings else "other settings"
+    return f"{enough}, or another --solver (`reservoir compare` prints the gap of each)"
+
+
+def _settings(plan: Plan) -> str:
+    """Options of the last run that say how much it worked, as they are typed; empty if there are none."""
+    second = plan.sources.second_settings if plan.sources else {}
+    made = second or plan.settings
+    names = [name for name in solver_named(plan.solutions.solver).budget[-1:] if name in made]
+    changed = [name for name in names if not second or made[name] != plan.settings.get(name)]
+    return " ".join(f"--{name} {made[name]}" for name in changed)

@@ -2,27 +2,240 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_DOWN, Context
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.benefit import NO_TERMS, StepTerms, stage_benefit
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objectives import Goal, Objective, goal_label
+from reservoir.hydro.objective import Operation, joined
+from reservoir.hydro.objectives import COSTS, Goal, Objective, goal_label
+from reservoir.hydro.record_terms import RecordTerms, terms_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.end_value import end_value_used, with_end_value
-from reservoir.planning.front_levels import without_firm_power
-from reservoir.planning.front_search import FrontSearch
+from reservoir.planning.firm_power import better_of, firm_power_mw, keeping_promise, largest_firm_power, no_worse_than
 from reservoir.planning.goals import with_goal
-from reservoir.planning.stages import StageProgress, silent_stage
+from reservoir.planning.solver_choice import DEVICE_REFERENCE
+from reservoir.planning.stages import StageProgress, references_of, silent_stage
 from reservoir.planning.stopwatch import Stopwatch
-from reservoir.problems.reservoir.record import record_problems
+from reservoir.problems.reservoir.promised_power import SLACK, promising
+from reservoir.problems.reservoir.record import RecordProblems, record_problems
+from reservoir.problems.reservoir.year import ReservoirYears
+from reservoir.solvers import Solutions
+
+#: Digits of powers and weights, so that a reservoir file states them as they were.
+_DIGITS = 6
+
+
+def levels_between(lowest: float, largest: float, points: int) -> list[float]:
+    """Powers from the lowest to the largest, MW, at equal distances; none is rounded to more than can be given."""
+    digits = Context(_DIGITS, ROUND_DOWN)
+    levels = np.linspace(lowest, max(largest, lowest), points)
+    return [float(digits.create_decimal_from_float(level)) for level in levels.tolist()]
+
+
+def weighing(
+    reservoir: Reservoir, pair: tuple[Goal, Goal], ranges: tuple[float, float], shares: Sequence[float]
+) -> list[Reservoir]:
+    """Reservoirs that weigh two goals, the second by a share, with one penalty; one weight is 1 over the other."""
+    objectives = []
+    for share in shares:
+        ratio = float(f"{np.sqrt((1 - share) / ranges[0] * ranges[1] / share):.{_DIGITS}g}")
+        rounded = {pair[0]: ratio, pair[1]: float(f"{1 / ratio:.{_DIGITS}g}")}
+        objectives.append(replace(reservoir.objective, weights=rounded, firm_power_mw=None))
+    penalty = max(each.largest_per_year(reservoir.installed_mw, reservoir.step.per_year) for each in objectives)
+    return [replace(reservoir, objective=each, penalty=penalty) for each in objectives]
+
+
+def without_firm_power(reservoir: Reservoir) -> Reservoir:
+    """Without a firm power of its own."""
+    return replace(reservoir, objective=replace(reservoir.objective, firm_power_mw=None))
+
+
+def with_objectives(
+    batch: ReservoirYears, terms: Sequence[RecordTerms | None], stated: Sequence[Reservoir]
+) -> ReservoirYears:
+    """Problems with the terms of each objective, one objective behind another."""
+    several = batch[np.tile(np.arange(len(batch)), len(stated))]
+    given = [each.of_steps for each in terms if each is not None]
+    if len(given) == len(terms):
+        steps = StepTerms._make(map(np.concatenate, zip(*given, strict=True)))
+        several = replace(several, limits=replace(several.limits, terms=RecordTerms(steps)))
+    promised = [each.objective.firm_power_mw for each in stated]
+    if promised[0] is None:
+        return several
+    power = np.repeat(np.array(promised, np.float64), len(batch))
+    return promising(several, power, stated[0].objective.firm_share)
+
 
 FloatArray = NDArray[np.float64]
+
+#: Weight of the goal that does not count at either end: of equally good schedules, the one that is better for it.
+_LEAST_WEIGHT = 1e-4
+#: Points are solved from one first grid. To compare it with finer ones, as plans do, takes thrice as long and changes
+#: them by less than a part of 1e-6, since both end with exchanges of water; only at the largest power, which few
+#: storages give, it changes more, and is done.
+_GRIDS = {"states": 101, "most_states": 101}
+
+
+class Found(NamedTuple):
+    """What was found for the points: a row a year; positions of the problems of each batch; and who found them."""
+
+    operations: list[Operation]
+    positions: list[FloatArray]
+    solver: str
+    device: str
+
+
+class Known(NamedTuple):
+    """Schedules of a batch's problems, shape (problems, dimension): the best for the goal alone, and of most power."""
+
+    best: FloatArray
+    firmest: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class FrontSearch:
+    """How all problems of a front are solved."""
+
+    problems: RecordProblems
+    device: str | None
+    progress: StageProgress
+    watch: Stopwatch
+
+    @property
+    def reservoir(self) -> Reservoir:
+        """As it was given."""
+        return self.problems.model.reservoir
+
+    @property
+    def inflow(self) -> Inflow:
+        """The record."""
+        return self.problems.inflow
+
+    @property
+    def _share(self) -> float:
+        """Of the steps that must give a firm power."""
+        return self.reservoir.objective.firm_share
+
+    def weighted(self, pair: tuple[Goal, Goal], points: int) -> tuple[list[Reservoir], Found]:
+        """Points whose objectives go from one goal to the other; each goal in parts of what it can change by."""
+        stated, plant = self.reservoir.objective, (self.reservoir.installed_mw, self.reservoir.step.per_year)
+        largest = [replace(stated, weights={goal: 1.0}).largest_per_year(*plant) for goal in pair]
+        ends = [_LEAST_WEIGHT, 1 - _LEAST_WEIGHT]
+        found = self._solved(weighing(self.reservoir, pair, (largest[0], largest[1]), ends))
+        ranges = [float(np.ptp(self.value(goal, found))) or 1.0 for goal in pair]
+        shares = np.clip(np.linspace(0, 1, points), _LEAST_WEIGHT, 1 - _LEAST_WEIGHT)
+        reservoirs = weighing(self.reservoir, pair, (ranges[0], ranges[1]), shares.tolist())
+        return reservoirs, self._solved(reservoirs)
+
+    def with_firm_power(self, pair: tuple[Goal, Goal], points: int) -> tuple[list[Reservoir], Found]:
+        """Points with a firm power, from what the best schedule for the other goal gives to the largest."""
+        other = next(goal for goal in pair if goal is not Goal.FIRM_POWER)
+        alone = with_goal(without_firm_power(self.reservoir), other)
+        best = self._solved([alone])
+        lowest = float(self.value(Goal.FIRM_POWER, best)[0])
+        searched = [
+            largest_firm_power(batch, self._share, self._best, self.progress, smallest=True)
+            for batch in self.problems.batches
+        ]
+        levels = levels_between(lowest, min(float(each.power_mw.min()) for each in searched), points)
+        if pair[0] is Goal.FIRM_POWER:
+            levels = levels[::-1]
+        stated = [replace(alone, objective=replace(alone.objective, firm_power_mw=level)) for level in levels]
+        known = [Known(one, np.array(each.positions)) for one, each in zip(best.positions, searched, strict=True)]
+        found = self._solved(stated, known)
+        return stated, found if found.solver else found._replace(solver=best.solver, device=best.device)
+
+    def value(self, goal: Goal, found: Found) -> FloatArray:
+        """What each point gives of a goal, as tables show it."""
+        if goal is Goal.FIRM_POWER:
+            ends = np.flatnonzero(np.diff(self.problems.of_year)) + 1
+            powers = ([each.ravel() for each in np.split(one.power_mw, ends)] for one in found.operations)
+            return np.array([min(float(firm_power_mw(each, self._share)) for each in power) for power in powers])
+        if goal is Goal.ENERGY:
+            return np.array([each.energy_gwh.sum() for each in found.operations])
+        terms = terms_of(with_goal(without_firm_power(self.reservoir), goal), self.inflow)
+        steps, volume = terms.of_steps if terms else NO_TERMS, self.inflow.calendar.hm3_per_m3s
+        benefits = [stage_benefit(steps, each.power_mw, each.release_m3s, volume).sum() for each in found.operations]
+        return np.array(benefits) * (-1.0 if goal in COSTS else 1.0)
+
+    def _solved(self, stated: Sequence[Reservoir], known: Sequence[Known] = ()) -> Found:
+        """Solve all points, in a call for each length of problem; they have one penalty."""
+        model = replace(self.problems.model, reservoir=stated[0])
+        terms = [terms_of(each, self.inflow) for each in stated]
+        spans = self.problems.horizon.equal_spans(self.inflow.years)
+        operations: list[list[Operation]] = [[] for _ in stated]
+        positions, solver, device = [], "", ""
+        for number, (batch, (first, stop, _)) in enumerate(zip(self.problems.batches, spans, strict=True)):
+            shape = len(batch), batch.limits.steps
+            of_batch = [None if each is None else each[first:stop].reshaped(*shape) for each in terms]
+            several = with_objectives(replace(batch, model=model), of_batch, stated)
+            if known:
+                found = self._promised(several, known[number], stated)
+            else:
+                solutions = self._best(several, **_GRIDS)
+                found = _Positions(np.array(solutions.position), solutions.solver, solutions.device)
+            operation = several.operate(found.position).in_years(self.inflow.steps)
+            rows = len(operation) // len(stated)
+            for place, kept in enumerate(operations):
+                kept.append(operation[place * rows : (place + 1) * rows])
+            positions.append(found.position)
+            solver, device = found.solver or solver, found.device or device
+        return Found([joined(parts) for parts in operations], positions, solver, device)
+
+    def _promised(self, several: ReservoirYears, known: Known, stated: Sequence[Reservoir]) -> _Positions:
+        """Solve problems that are to give a power, but for those whose best schedule gives it by itself."""
+        count = len(several) // len(stated)
+        promised = np.repeat([each.objective.firm_power_mw or 0.0 for each in stated], count) * (1 - SLACK)
+        given = firm_power_mw(several[:count].operate(known.best).power_mw, self._share)
+        found = _Positions(np.tile(known.best, (len(stated), 1)), "", "")
+        open_ = np.tile(given, len(stated)) < promised
+        at_most = promised == promised.max()
+        for places, grids in ((open_ & ~at_most, _GRIDS), (open_ & at_most, {})):
+            if places.any():
+                found = self._some_promised(several, known, promised, np.flatnonzero(places), found, grids)
+        return found
+
+    def _some_promised(
+        self,
+        several: ReservoirYears,
+        known: Known,
+        promised: FloatArray,
+        places: NDArray[np.intp],
+        found: _Positions,
+        grids: Mapping[str, int],
+    ) -> _Positions:
+        """What was found with the problems at some places solved, which may go on from the schedules of most power."""
+        some, firmest = several[places], known.firmest[places % len(known.firmest)]
+        solutions = self._best(some, **grids)
+        given = firm_power_mw(some.operate(np.array(solutions.position)).power_mw, self._share)
+        short = np.flatnonzero(given < promised[places])
+        if short.size:
+            within = keeping_promise(some[short], firmest[short])
+            solutions = better_of(short, some[short], solutions, self._best(within, **grids))
+            solutions = no_worse_than(some, solutions, [*firmest])
+        found.position[places] = np.array(solutions.position)
+        return _Positions(found.position, solutions.solver, solutions.device)
+
+    def _best(self, batch: ReservoirYears, **grids: int) -> Solutions:
+        """Dynamic programming, on a device if one can."""
+        return references_of(batch, DEVICE_REFERENCE, self.device, self.progress, None, self.watch, **grids)
+
+
+class _Positions(NamedTuple):
+    """Positions of problems, and who found them; nobody where they were known."""
+
+    position: FloatArray
+    solver: str
+    device: str
 
 
 @dataclass(frozen=True, eq=False)

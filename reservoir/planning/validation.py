@@ -2,27 +2,137 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.errors import InputError, Mistake, ReservoirError
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
-from reservoir.hydro.horizon import YEAR
+from reservoir.hydro.horizon import YEAR, Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check, gap_checks, largest, part_of, plan_checks, sum_of
+from reservoir.planning.best_known import relative_gap
+from reservoir.planning.checks import (
+    SWEPT_GAP,
+    TOTAL_GAP,
+    YEAR_GAP,
+    Check,
+    gap_checks,
+    largest,
+    part_of,
+    plan_checks,
+    sum_of,
+)
+from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
-from reservoir.planning.solution_numbers import relative_gap
-from reservoir.planning.solver_choice import DEVICE_REFERENCE, FALLBACK_SOLVER, HOST_REFERENCE
-from reservoir.solvers import Solutions, solve
+from reservoir.planning.solver_choice import DEVICE_REFERENCE, FALLBACK_SOLVER, HOST_REFERENCE, REFERENCE_SOLVERS
+from reservoir.problems.reservoir.record import RecordProblems, record_problems
+from reservoir.solvers import SOLVERS, Solutions, settings_of, solve, why_unusable
+from reservoir.text.quantities import counted
+from reservoir.zoo.zoo import zoo_case
+
+#: Part of a problem's fitness by which another dynamic programming may fall short of the host's.
+REFERENCE_GAP = 1e-6
+
+
+def validate_horizon(
+    reservoir: Reservoir,
+    inflow: Inflow,
+    horizon: Horizon,
+    *,
+    seed: int = 1,
+    device: str | None = "auto",
+    options: Mapping[str, Any] | None = None,
+    progress: StageProgress = silent_stage,
+) -> tuple[Plan, list[Check]]:
+    """Plan a case by dynamic programming, and by every other engine that can plan such horizons here.
+
+    Parameters
+    ----------
+    horizon : Horizon
+        Of more than a year.
+    options : mapping
+        Settings; each engine is given those that it has.
+
+    Returns
+    -------
+    plan : Plan
+        Of dynamic programming on the host.
+    checks : list of Check
+        See `not_checked_on` for what is left out.
+
+    Raises
+    ------
+    InputError
+        If no engine of the horizon has one of the settings; as `optimise`.
+    """
+    _require_settings(horizon, options or {})
+    plan = optimise(reservoir, inflow, solver=HOST_REFERENCE, horizon=horizon, progress=progress)
+    none = Solutions.of([])  # the reference has none of its own
+    checks = plan_checks(replace(plan, references=none))
+    for name in able_solvers():
+        if name == HOST_REFERENCE:
+            continue
+        settings = {each: value for each, value in (options or {}).items() if each in settings_of(name)}
+        runs = [
+            solve(
+                plan.problems.each, solver=name, seed=seed, device=device, progress=partial(progress, name), **settings
+            )
+            for _ in range(2)
+        ]
+        checks += _engine_checks(plan, name, *runs)
+    return plan, checks
+
+
+def _require_settings(horizon: Horizon, options: Mapping[str, Any]) -> None:
+    """Refuse settings that no engine of the horizon has."""
+    able = able_solvers()
+    mistakes = [
+        Mistake(f"no solver that plans the horizon {horizon} has this setting", mend="remove it", column=f"--{name}")
+        for name in options
+        if not any(name in settings_of(solver) for solver in able)
+    ]
+    if mistakes:
+        raise InputError(mistakes)
+
+
+def able_solvers() -> list[str]:
+    """Engines that plan horizons of several years and can run here."""
+    return [name for name, solver in SOLVERS.items() if solver.long_horizons and not why_unusable(name)]
+
+
+def not_checked_on(horizon: Horizon) -> list[str]:
+    """What a validation on a horizon of several years leaves out, each with the reason."""
+    short = [name for name, solver in SOLVERS.items() if not solver.long_horizons]
+    long = [name for name, solver in SOLVERS.items() if solver.long_horizons]
+    away = [f"{name} ({reason})" for name in long if (reason := why_unusable(name))]
+    made = f"made for years, cannot plan the horizon {horizon}; validate without --horizon"
+    return [
+        *away,
+        f"{', '.join(short)} ({made})",
+        "dp against an independent program (its total is known only for years)",
+        "spread of the totals and t-test between the engines (each runs with one seed only)",
+    ]
+
+
+def _engine_checks(plan: Plan, name: str, found: Solutions, again: Solutions) -> list[Check]:
+    feasible = plan.feasible_problems
+    checks = [Check(f"{name}: sum of relative violations", float(found.violation[feasible].sum()), 0.0)]
+    if feasible.any():
+        most = REFERENCE_GAP if name in REFERENCE_SOLVERS else SWEPT_GAP
+        gap = float(np.abs(relative_gap(found, plan.solutions)[feasible]).max())
+        checks.append(Check(f"{name} against {HOST_REFERENCE}, worst problem (absolute value)", gap, most))
+    pairs = zip(found.position, again.position, strict=True)
+    different = sum(one.tobytes() != other.tobytes() for one, other in pairs)
+    return [*checks, Check(f"{name}: problems with different results for the same seed", different, 0)]
+
 
 #: Standard deviation of the total over runs, as a part of its mean (Yu et al. 2020, Table 5: 1.6e-5 and 2.9e-5).
 SPREAD = 3e-5
-#: Part of a year's fitness by which the device's dynamic programming may fall short of the host's.
-REFERENCE_GAP = 1e-6
 #: Significance level of the two-tailed t-test (Table 6).
 SIGNIFICANCE = 0.05
 
@@ -190,3 +300,103 @@ def _runs_checks(plan: Plan, engines: Mapping[str, Sequence[Solutions]]) -> list
 
 def _spread(totals: NDArray[np.float64]) -> float:
     return part_of(totals.std(ddof=1), totals.mean())
+
+
+#: Numbers of the reservoirs: one whose years end at a fixed storage, and one of cyclic years.
+NUMBERS = (5, 12)
+#: Years of each for solvers in OpenCL; and of the first alone for others, which compile for each and take longer.
+YEARS, HOST_YEARS = 3, 1
+#: What is said of a validation without it.
+NOT_ASKED = "solvers on random reservoirs (--no-zoo)"
+#: What the progress of this validation is told as.
+STAGE = "random reservoirs"
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """Years of a reservoir, and their reference optima."""
+
+    problems: RecordProblems
+    references: Solutions
+
+    @classmethod
+    def of(cls, number: int) -> _Sample:
+        case = zoo_case(number, YEARS)
+        problems = record_problems(case.reservoir, case.inflow, Horizon())
+        return cls(problems, solve(problems.each, solver=HOST_REFERENCE))
+
+    def measured(self, solver: str, seed: int, device: str | None) -> _Measured:
+        """What a solver reaches in the years that can keep their limits."""
+        years = YEARS if SOLVERS[solver].opencl else HOST_YEARS
+        found = solve(self.problems.each[:years], solver=solver, seed=seed, device=device)
+        feasible = np.flatnonzero(feasible_problems(self.problems, self.references.violation)[:years])
+        gap = np.abs(relative_gap(found, Solutions.of(self.references[:years])))[feasible]
+        violation = (found.violation - self.references.violation[:years])[feasible]
+        float32 = [
+            part_of(found.trace_fitness[place][-1] - found.fitness[place], found.fitness[place])
+            for place in feasible.tolist()
+            if len(found.trace_fitness[place])
+        ]
+        return _Measured(len(feasible), *(largest(each, 0.0) for each in (gap, violation, float32)))
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Years, their worst gap, largest violation that the reference does not have, and error of the solver's fitness."""
+
+    years: int
+    gap: float
+    violation: float
+    float32_error: float
+
+    def __add__(self, other: _Measured) -> _Measured:
+        worst = zip(self._errors, other._errors, strict=True)
+        return _Measured(self.years + other.years, *map(largest, worst))
+
+    @property
+    def _errors(self) -> tuple[float, float, float]:
+        return self.gap, self.violation, self.float32_error
+
+
+def validate_zoo(
+    *, seed: int = 1, device: str | None = "auto", progress: StageProgress = silent_stage
+) -> tuple[list[Check], list[str]]:
+    """Solve some years of random reservoirs with every solver, with default settings.
+
+    Returns
+    -------
+    checks : list of Check
+        The worst gap of each solver, and of all solvers the largest violation and error of float32.
+    left : list of str
+        Solvers that were not checked, each with the reason.
+    """
+    names = [name for name in SOLVERS if name != HOST_REFERENCE]
+    progress(STAGE, 0, len(names))
+    samples = [_Sample.of(number) for number in NUMBERS]
+    measured: dict[str, _Measured] = {}
+    left = []
+    for done, name in enumerate(names):
+        progress(STAGE, done, len(names))
+        reason = why_unusable(name)
+        try:
+            if not reason:
+                chosen = samples if SOLVERS[name].opencl else samples[:1]
+                first, *others = (sample.measured(name, seed, device) for sample in chosen)
+                measured[name] = sum(others, first)
+        except ReservoirError as error:  # a device may be too small for a solver
+            reason = str(error)
+        if reason:
+            left.append(f"{name} on random reservoirs ({reason})")
+    progress(STAGE, len(names), len(names))
+    return list(_checks(measured)), left
+
+
+def _checks(measured: dict[str, _Measured]) -> Iterator[Check]:
+    for name, each in measured.items():
+        yield Check(f"{STAGE}: {name}, worst gap to dp, {counted(each.years, 'year')}", each.gap, SOLVERS[name].zoo_gap)
+    if measured:
+        who = f"{STAGE}: largest of all solvers"
+        violation = largest(each.violation for each in measured.values())
+        yield Check(f"{who}, violation of limits that dp keeps", violation, 0.0)
+        error = largest(each.float32_error for each in measured.values())
+        yield Check(f"{who}, float32 fitness against float64", error, POWER_TOLERANCE)

@@ -18,8 +18,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.processors import processors
-from reservoir.solvers.dp.end_value import end_storage_value
-from reservoir.solvers.dp.water_value import water_values
+from reservoir.solvers.dp.water_value import end_storage_value, water_values
 
 FloatArray = NDArray[np.float64]
 

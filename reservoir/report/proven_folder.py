@@ -23,7 +23,7 @@ from reservoir.report.folder import REPORT, RULES_PROVENANCE, write_json
 from reservoir.report.html.page import Picture, read_pictures, render, renewed
 from reservoir.report.html.plan_page import TITLES, plan_heading, plan_sections
 from reservoir.report.plan_tables import as_written
-from reservoir.text.sound_json import read_json
+from reservoir.text.strict_json import read_json
 
 _COLUMNS = (PROVEN_BOUND, PROVEN_GAP)
 #: The column that they follow.

@@ -24,7 +24,7 @@ from reservoir.planning.checks import Check
 from reservoir.rules.inflow_model.standardised import TRACE
 from reservoir.synthetic import statistics
 from reservoir.synthetic.base import FloatArray
-from reservoir.synthetic.droughts import worst_droughts
+from reservoir.synthetic.statistics import worst_droughts
 
 #: Synthetic records that are compared at least: the standard deviation of fewer is uncertain.
 LEAST_RECORDS = 16

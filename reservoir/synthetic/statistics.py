@@ -6,6 +6,33 @@ import numpy as np
 
 from reservoir.synthetic.base import FloatArray
 
+
+def worst_droughts(flow: FloatArray, threshold: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Length of the longest drought and deficit of the severest, each of shape (records,).
+
+    Parameters
+    ----------
+    flow : ndarray, shape (records, years, steps)
+        Flows (m3/s).
+    threshold : ndarray, shape (steps,)
+        A month with less (m3/s) belongs to a drought.
+
+    Returns
+    -------
+    duration, severity : ndarray, shape (records,)
+        Months; sum of what is missing to the threshold, m3/s times months.
+    """
+    records, years, steps = flow.shape
+    missing = (threshold - flow).reshape(records, years * steps)
+    length, deficit, duration, severity = np.zeros((4, records))
+    for month in missing.T:
+        short = month > 0
+        length = np.where(short, length + 1, 0.0)
+        deficit = np.where(short, deficit + month, 0.0)
+        duration, severity = np.maximum(duration, length), np.maximum(severity, deficit)
+    return duration, severity
+
+
 #: Parts of the months in which the flows of the duration curve are exceeded.
 EXCEEDED = np.array([0.01, 0.02, 0.05, *np.arange(0.1, 0.95, 0.1).round(1), 0.95, 0.98, 0.99])
 #: Months before the year's end, and as many behind it, of which the correlations are compared.

@@ -1,6 +1,27 @@
-"""Quantities and counts for people."""
+"""Words for quantities, and text that can be printed."""
 
 from __future__ import annotations
+
+import re
+
+#: Control characters, halves of pairs, direction overrides, and code points that are no characters: a terminal obeys
+#: some of them, XML allows none of most, and a figure has no glyph for any.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufeff"
+    + "".join(chr(plane << 16 | 0xFFFE) + chr(plane << 16 | 0xFFFF) for plane in range(17))
+    + "]"
+)
+
+
+def first_unprintable(text: str) -> str | None:
+    """Name the first character that cannot be shown, as ``U+001B``; None where there is none."""
+    found = _UNPRINTABLE.search(text)
+    return None if found is None else f"U+{ord(found[0]):04X}"
+
+
+def printable(text: str) -> str:
+    r"""Write every character that cannot be shown as its escape, such as ``\x1b``; ends of line stay."""
+    return _UNPRINTABLE.sub(lambda found: found[0] if found[0] == "\n" else ascii(found[0])[1:-1], text)
 
 
 def quantity(value: float) -> str:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from reservoir.bench.case.findings import SPEED_UP, case_checks
+from reservoir.bench.case.experiment import SPEED_UP, case_checks
 from reservoir.bench.case.runs import CaseSetup
 from reservoir.bench.run_budget import RunBudget
 from reservoir.planning.checks import all_pass

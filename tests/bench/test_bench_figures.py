@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from reservoir.bench.case.figures import apart, draw_sweep, draw_times, scaling_figure, times_figure
+from reservoir.bench.case.experiment import apart, draw_sweep, draw_times, scaling_figure, times_figure
 from reservoir.bench.figures import short
 from reservoir.report.figures.style import foot_texts
 from tests.report.layout import (

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.bench.case.findings import gap_table, speed_up, speed_ups, t_test, table_5, table_6, table_7
+from reservoir.bench.case.experiment import gap_table, speed_up, speed_ups, t_test, table_5, table_6, table_7
 from reservoir.bench.case.runs import DEVICE_ENGINE, PAPER, SEQUENTIAL, counted_runs
 
 

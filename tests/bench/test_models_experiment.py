@@ -9,9 +9,8 @@ import pytest
 from reservoir.bench.host_time import PHASES
 from reservoir.bench.journal import Journal
 from reservoir.bench.models import experiment, runs
-from reservoir.bench.models.findings import KNOWN, ModelFindings, findings, model_checks
+from reservoir.bench.models.experiment import KNOWN, ModelFindings, findings, model_checks, table_3
 from reservoir.bench.models.runs import SEQUENTIAL, ModelSetup, engines
-from reservoir.bench.models.tables import table_3
 from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
 from reservoir.errors import InputError
 from reservoir.planning.checks import all_pass

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from reservoir.bench.networks import experiment, loads
-from reservoir.bench.networks.experiment import run
-from reservoir.bench.networks.findings import NetworkFindings, network_checks
+from reservoir.bench.networks.experiment import NetworkFindings, network_checks, run
 from reservoir.bench.networks.runs import BASELINE, IN_STEPS, NO_LOCAL, TWO_LEVEL, NetworkSetup
 from reservoir.bench.run_budget import RunBudget
 from reservoir.errors import InputError

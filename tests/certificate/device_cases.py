@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from reservoir.certificate.cells import pairs_of
 from reservoir.certificate.on_device import BracketsOnDevice
-from reservoir.certificate.pairs import pairs_of
 from reservoir.certificate.paths import Cells, bound_pairs
 from reservoir.certificate.stages import stages_of
 from reservoir.hydro.curves.curve import Table

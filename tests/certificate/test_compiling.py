@@ -14,8 +14,8 @@ import json, sys
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 from reservoir.certificate.bound import prove_bound
-from reservoir.certificate.compiling import compile_ahead
-from reservoir.certificate.proofs_together import Known
+from reservoir.certificate.bound import compile_ahead
+from reservoir.certificate.bound import Known
 from tests.certificate.cases import problems_of
 from tests.hydro.random_reservoirs import random_reservoir
 from tests.year_ends import {end}

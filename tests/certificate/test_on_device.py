@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from reservoir.certificate import on_device
+from reservoir.certificate.cells import pairs_of
 from reservoir.certificate.on_device import BracketsOnDevice
-from reservoir.certificate.pairs import pairs_of
 from reservoir.certificate.plant_buffers import plant_arrays
 from reservoir.hydro.curves.curve import Table
 from reservoir.opencl import Session, assemble, build

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from reservoir import bundled_case
-from reservoir.certificate import on_device, proofs_together
-from reservoir.certificate.bound import Effort, prove_bound
-from reservoir.certificate.proofs_together import Known, parts_together, prove_together
+from reservoir.certificate import bound as proofs_together
+from reservoir.certificate import on_device
+from reservoir.certificate.bound import Effort, Known, parts_together, prove_bound, prove_together
 from reservoir.hydro.horizon import Horizon
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import ReservoirYears

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reservoir.certificate.pairs import Pairs
+from reservoir.certificate.cells import Pairs
 from reservoir.certificate.single import downwards, outwards, single_cells, upwards
 from reservoir.opencl import Session
 from tests.certificate.single_kernels import built

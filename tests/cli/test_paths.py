@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from reservoir.text.printable import printable
+from reservoir.text.quantities import printable
 
 _ROOT = Path(__file__).parents[2]
 RULE = str(_ROOT / "reports" / "xiaowan" / "rules" / "guide-curve.json")

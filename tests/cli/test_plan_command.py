@@ -17,9 +17,9 @@ from reservoir.io.inflow_file import read_inflow
 from reservoir.io.inflow_reading import NEGATIVES, WATER_YEARS
 from reservoir.io.plan_folder.formats import PlanFormat
 from reservoir.io.plan_folder.saved_plan import read_plan
-from reservoir.solvers.clpso.random_schemes import RANDOM_SCHEMES
+from reservoir.solvers.clpso.engine import RANDOM_SCHEMES
 from reservoir.solvers.dsmga2.settings import MODELS
-from reservoir.solvers.island_ga.schemes import SCHEMES
+from reservoir.solvers.island_ga.engine import SCHEMES
 from reservoir.solvers.ring_pso.settings import MODES
 
 SCHEDULE_COLUMNS = ["year", "month", "inflow_m3s", "release_m3s", "turbined_m3s", "spill_m3s", "storage_start_hm3"]

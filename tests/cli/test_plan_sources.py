@@ -7,8 +7,8 @@ import pytest
 
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.planning.plan import optimise
-from reservoir.report.figures.display_units import FOOT
 from reservoir.report.figures.figures import plan_figures
+from reservoir.report.figures.style import FOOT
 
 POOR = ("--solver", "ann-pso", "--generations", "20")
 

@@ -207,8 +207,8 @@ def test_amounts_come_back_as_they_were_given(both, rule_in_feet, call_in_module
 
 def test_the_words_of_the_user_are_not_rewritten(tmp_path, call_in_module):
     from reservoir.io.plan_folder.saved_plan import read_plan
-    from reservoir.report.figures.display_units import FOOT
     from reservoir.report.figures.figures import plan_figures
+    from reservoir.report.figures.style import FOOT
 
     said, of_record = "the lake was lowered by 12 m in 1960, below 4 hm3", "flows above 50 m3/s are estimated"
     text = resources.text("data", "xiaowan/reservoir.toml")

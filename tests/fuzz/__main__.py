@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from reservoir.text import limited_read
+from reservoir.text import data_file as limited_read
 from tests.fuzz.case import Case, Reader, lay_out
 from tests.fuzz.judge import MOST_HELD, Hang, Said, forget_most_held, limit_memory, most_held_since, outcome
 from tests.fuzz.readers import NAMES, reader

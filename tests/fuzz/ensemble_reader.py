@@ -10,7 +10,7 @@ from reservoir.errors import InputError
 from reservoir.hydro.ranges import FLOW_M3S
 from reservoir.io.inflow_file import read_inflow
 from reservoir.io.inflow_forecast import read_inflow_forecast
-from reservoir.text.printable import first_unprintable
+from reservoir.text.quantities import first_unprintable
 from tests.fuzz.case import Reader, one_file
 from tests.fuzz.judge import judge_refusal
 from tests.fuzz.spoiling import spoiled

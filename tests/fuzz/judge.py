@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 from reservoir.errors import InputError
-from reservoir.text.printable import first_unprintable
+from reservoir.text.quantities import first_unprintable
 from tests.fuzz.case import Case, Reader, lay_out
 
 #: Seconds that a case may take, bytes of memory and of addresses beyond what is held before, characters of a refusal.

@@ -20,8 +20,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.io.plan_folder.tables import read_caveats
-from reservoir.io.reservoir_toml.reader import read_reservoir, reservoir_of
-from reservoir.io.reservoir_toml.text import file_content
+from reservoir.io.reservoir_toml.reader import file_content, read_reservoir, reservoir_of
 from reservoir.planning.checks import plan_checks
 from reservoir.report.folder import write_plan
 from reservoir.report.html.page import render

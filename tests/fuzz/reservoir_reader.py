@@ -12,7 +12,7 @@ from reservoir.errors import InputError
 from reservoir.hydro.curves.approximation import approximate
 from reservoir.io.reservoir_toml.keys import KEYS
 from reservoir.io.reservoir_toml.reader import read_reservoir
-from reservoir.text.printable import first_unprintable
+from reservoir.text.quantities import first_unprintable
 from tests.fuzz.case import Reader, one_file
 from tests.fuzz.spoiling import spoiled
 from tests.io.small_reservoir import SMALL

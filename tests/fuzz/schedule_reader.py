@@ -17,7 +17,7 @@ from reservoir.io.inflow_file import read_inflow
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.planning.checked_schedule import checked_schedule
 from reservoir.planning.schedule import step_columns
-from reservoir.text.printable import first_unprintable
+from reservoir.text.quantities import first_unprintable
 from tests.fuzz.case import Reader, one_file
 from tests.fuzz.spoiling import spoiled
 from tests.io.small_reservoir import SMALL

@@ -19,7 +19,7 @@ from reservoir.bench import EXPERIMENTS
 from reservoir.cli import COMMANDS, LazyGroup, main
 from reservoir.cli.bench import BenchGroup
 from reservoir.errors import InputError, Mistake
-from reservoir.text import limited_read
+from reservoir.text import data_file as limited_read
 from tests.fuzz.judge import time_limit
 from tests.fuzz.tiny_calls import PLAN, PREPARATIONS, tiny_calls
 from tests.io.corpus.inflow import WIDE

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reservoir.text import limited_read
+from reservoir.text import data_file as limited_read
 from tests.fuzz import __main__ as command
 from tests.fuzz.case import Case, Oddity
 from tests.fuzz.judge import outcome

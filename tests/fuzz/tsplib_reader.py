@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from reservoir.problems.tours.problem import tour_problem
-from reservoir.text.printable import first_unprintable
+from reservoir.text.quantities import first_unprintable
 from tests.fuzz.case import Reader, one_file
 from tests.fuzz.spoiling import spoiled
 from tests.problems.tours.square import SQUARE

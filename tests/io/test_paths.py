@@ -13,8 +13,7 @@ from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.io.reservoir_toml.template import write_template
 from reservoir.io.rule_file import read_rule, write_rule
 from reservoir.problems.bits.spin_file import read_spin_glass
-from reservoir.problems.tours.problem import tour_problem
-from reservoir.problems.tours.tsplib import read_tour
+from reservoir.problems.tours.problem import read_tour, tour_problem
 
 RULE = Path(__file__).parents[2] / "reports" / "xiaowan" / "rules" / "guide-curve.json"
 

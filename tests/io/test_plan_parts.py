@@ -12,7 +12,8 @@ from reservoir.errors import OutputError
 from reservoir.interrupts import last_words
 from reservoir.io import plan_parts
 from reservoir.io.plan_parts import MANIFEST, ROWS, PartsFolder
-from reservoir.planning.parts import local, run
+from reservoir.planning.parts import run
+from reservoir.planning.parts import run as local
 from reservoir.planning.search import search
 
 pytestmark = pytest.mark.usefixtures("device")

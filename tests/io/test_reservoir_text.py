@@ -12,7 +12,7 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.io.reservoir_toml.reader import read_reservoir
-from reservoir.text import limited_read
+from reservoir.text import data_file as limited_read
 from tests.io.small_reservoir import SMALL
 
 DATA = Path(__file__).parents[2] / "data"

@@ -5,7 +5,7 @@ import pytest
 
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.solvers.dp.program import GridLayout, curve_tables, table_constants
+from reservoir.solvers.dp.engine import GridLayout, curve_tables, table_constants
 from tests.kernels.device import WIDTHS, Run
 from tests.year_ends import free
 

@@ -14,8 +14,7 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.planning.checks import plan_checks
-from reservoir.planning.firm_power import BRACKET, firm_power_of
-from reservoir.planning.given_power import firm_power_mw
+from reservoir.planning.firm_power import BRACKET, firm_power_mw, firm_power_of
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.zoo.zoo import zoo_case
 from tests.certificate.cases import random_schedules

@@ -13,7 +13,7 @@ from reservoir.planning import best_known
 from reservoir.planning.checks import all_pass, plan_checks
 from reservoir.planning.gap_limits import SWEPT_GAP, TOTAL_GAP, YEAR_GAP, beyond_limits
 from reservoir.planning.plan import Plan
-from reservoir.planning.source_sentences import reference_sentence, solved_by, source_sentence
+from reservoir.planning.sentences import reference_sentence, solved_by, source_sentence
 from reservoir.solvers import SOLVERS, Solution, Solutions, more_effort, settings_of, solve
 from reservoir.zoo.zoo import zoo
 

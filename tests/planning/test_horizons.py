@@ -9,9 +9,9 @@ from reservoir.errors import InputError
 from reservoir.hydro.horizon import Horizon
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.planning import solver_choice
-from reservoir.planning.carry_over import storage_ratio
 from reservoir.planning.checks import SWEPT_GAP, all_pass, plan_checks
 from reservoir.planning.comparison import compare
+from reservoir.planning.notes import storage_ratio
 from reservoir.planning.plan import Plan, optimise
 from reservoir.planning.validation import validate
 from reservoir.problems.reservoir.record import record_problems

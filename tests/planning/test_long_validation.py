@@ -7,9 +7,9 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.hydro.horizon import Horizon
-from reservoir.planning import long_validation
+from reservoir.planning import validation as long_validation
 from reservoir.planning.checks import all_pass
-from reservoir.planning.long_validation import not_checked_on, validate_horizon
+from reservoir.planning.validation import not_checked_on, validate_horizon
 from reservoir.solvers import SOLVERS, solve
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from reservoir.errors import DeviceError, Mistake
-from reservoir.planning import zoo_validation
+from reservoir.planning import validation as zoo_validation
 from reservoir.planning.checks import all_pass
-from reservoir.planning.zoo_validation import validate_zoo
+from reservoir.planning.validation import validate_zoo
 from reservoir.problems.base import Problem
 from reservoir.solvers import SOLVERS
 

@@ -9,7 +9,7 @@ from reservoir.problems.coding import gray_level
 from reservoir.problems.functions import FUNCTIONS, function_problems
 from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.solvers import solve
-from reservoir.solvers.dsmga2.genotype import genotype_of, position_of
+from reservoir.solvers.dsmga2.run import genotype_of, position_of
 from tests.year_ends import cyclic, free
 
 

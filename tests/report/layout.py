@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from reservoir.report.figures.display_units import FOOT
+from reservoir.report.figures.style import FOOT
 
 
 def foot_of(figure: Figure) -> Text:

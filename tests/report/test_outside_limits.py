@@ -20,13 +20,12 @@ from reservoir.report.figures import (
     storage_fan,
     typical_years,
 )
-from reservoir.report.figures.bands import BANDS, percentiles
+from reservoir.report.figures.axes import BANDS, percentiles, storage_bounds
 from reservoir.report.figures.energy_boxes import draw_rule_energy
 from reservoir.report.figures.figures import plan_captions, plan_figures
 from reservoir.report.figures.record_runs import record_runs
 from reservoir.report.figures.rules_figures import rules_captions, rules_figures
 from reservoir.report.figures.spill_map import draw_spill_map
-from reservoir.report.figures.storage_axis import storage_bounds
 from reservoir.report.figures.style import VIOLATION, figure_style
 from reservoir.rules.evaluation.evaluation import Evaluation, evaluate
 from tests.report.layout import (
@@ -102,7 +101,7 @@ def test_a_lake_that_no_dam_holds_does_not_flatten_the_fan(torn: Plan):
 
 
 def test_of_many_years_outside_the_fan_shows_the_lowest_and_the_highest(torn: Plan, monkeypatch):
-    monkeypatch.setattr("reservoir.report.figures.storage_axis.MANY_LINES", 1)
+    monkeypatch.setattr("reservoir.report.figures.axes.MANY_LINES", 1)
     ax = storage_fan.draw_storage_fan(Figure().add_subplot(), torn)
     outside = [line for line in ax.get_lines() if line.get_color() == VIOLATION]
     storages = torn.operation.storage_hm3[~KEPT]

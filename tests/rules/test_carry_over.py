@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reservoir.hydro.objectives import Goal, Objective
-from reservoir.planning.carry_over import CARRY_OVER, storage_ratio
+from reservoir.planning.notes import CARRY_OVER, storage_ratio
 from reservoir.planning.plan import optimise
 from reservoir.rules.evaluation.acceptance import FORESIGHT_TOLERANCE, rules_checks
 from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate

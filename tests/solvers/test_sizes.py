@@ -9,11 +9,11 @@ import pytest
 from reservoir.errors import DeviceError, InputError
 from reservoir.opencl import ordering_of
 from reservoir.solvers import SOLVERS, settings_of, solve
-from reservoir.solvers.clpso import layout as clpso
+from reservoir.solvers.clpso import engine as clpso
 from reservoir.solvers.clpso.settings import DeviceSwarmSettings
-from reservoir.solvers.island_ga.layout import gene_type, single_layout
+from reservoir.solvers.island_ga.engine import gene_type, single_layout
 from reservoir.solvers.island_ga.settings import DeviceIslandSettings
-from reservoir.solvers.lshade import layout as lshade
+from reservoir.solvers.lshade import engine as lshade
 from reservoir.solvers.lshade.settings import DeviceLshadeSettings
 from tests.solvers.toys import Toy
 
@@ -101,8 +101,8 @@ def test_more_cities_than_genes_tell_apart_are_refused():
 @pytest.fixture
 def promises_nothing(device, monkeypatch):
     """The device of the run as if it spoke OpenCL C 1.2 alone."""
-    monkeypatch.setattr("reservoir.opencl.ordering._scoped_language", lambda _: "")
-    monkeypatch.setattr("reservoir.opencl.ordering._speaks_ptx", lambda _: False)
+    monkeypatch.setattr("reservoir.opencl.devices._scoped_language", lambda _: "")
+    monkeypatch.setattr("reservoir.opencl.devices._speaks_ptx", lambda _: False)
 
 
 class Promises(SimpleNamespace):

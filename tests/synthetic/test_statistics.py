@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from reservoir.synthetic import statistics
-from reservoir.synthetic.droughts import worst_droughts
+from reservoir.synthetic.statistics import worst_droughts
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.text import limited_read
-from reservoir.text.limited_read import read_limited
+from reservoir.text import data_file as limited_read
+from reservoir.text.data_file import read_limited
 
 
 def test_a_file_is_read_as_a_whole(tmp_path):

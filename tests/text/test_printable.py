@@ -2,7 +2,7 @@
 
 import pytest
 
-from reservoir.text.printable import first_unprintable, printable
+from reservoir.text.quantities import first_unprintable, printable
 
 
 @pytest.mark.parametrize("text", ["synthetic, not measured", "入库水量 (亿m³)", "Żółw ≤ 1 m³/s", "a\u00a0b", ""])

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from reservoir.text.sound_json import DEEPEST, unsound
+from reservoir.text.strict_json import DEEPEST, unsound
 
 
 def within(depth, value):

@@ -19,11 +19,12 @@ from reservoir.bench.experiment import DeviceSetup
 from reservoir.opencl import DeviceInfo, Session
 from reservoir.problems.bits.problem import FAMILIES, BitProblem, spin_problem
 from reservoir.problems.bits.spin_file import SpinGlass, read_spin_glass
-from reservoir.solvers.dsmga2.device_builder import DeviceBuilder
-from reservoir.solvers.dsmga2.device_program import build_model_program, model_layout
+from reservoir.solvers.dsmga2.device_builder import DeviceBuilder, build_model_program, model_layout
 from reservoir.solvers.dsmga2.engine import run_all
-from reservoir.solvers.dsmga2.population import CLIMBING, EQUAL, HIT
 from reservoir.solvers.dsmga2.run import (
+    CLIMBING,
+    EQUAL,
+    HIT,
     LINKAGE_STAGE,
     MATRIX_STAGE,
     MIXING_STAGE,

@@ -20,8 +20,7 @@ from reservoir.bench.host_time import phase_seconds
 from reservoir.bench.journal import Journal
 from reservoir.problems.functions import FUNCTIONS, Function, FunctionProblem, function_problems
 from reservoir.solvers import Solution
-from reservoir.solvers.clpso.models import LANES, MODELS
-from reservoir.solvers.clpso.settings import STRICT
+from reservoir.solvers.clpso.settings import LANES, MODELS, STRICT
 
 DIMENSION, PARTICLES, GENERATIONS, QUICK_GENERATIONS = 30, 40, 5000, 500
 #: Values of the convergence trace.

@@ -18,9 +18,7 @@ import pandas as pd
 from reservoir.bench.journal import Journal
 from reservoir.bench.zoo.rows import Place, Row, rows_of_reservoirs
 from reservoir.bench.zoo.runs import ZooSetup
-from reservoir.certificate.bound import PAIRS, Effort, ProvenBound, prove_bound
-from reservoir.certificate.compiling import compile_ahead
-from reservoir.certificate.proofs_together import Known
+from reservoir.certificate.bound import PAIRS, Effort, Known, ProvenBound, compile_ahead, prove_bound
 from reservoir.errors import ReservoirError
 from reservoir.hydro.horizon import Horizon
 from reservoir.planning.proof import LONGER_PAIRS

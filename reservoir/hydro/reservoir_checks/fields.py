@@ -19,8 +19,7 @@ from reservoir.hydro.ranges import Range
 from reservoir.hydro.reservoir_kinds import CalendarKind, ConversionKind, ReferenceLevels, YearEnd
 from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.wording import plain
-from reservoir.text.printable import first_unprintable
-from reservoir.text.quantities import counted
+from reservoir.text.quantities import counted, first_unprintable
 
 #: Shapes of lists by month, or by step.
 LIST_SHAPES = frozenset((step.per_year,) for step in TimeStep)

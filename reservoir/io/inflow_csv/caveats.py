@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from reservoir.errors import Mistake
 from reservoir.io.inflow_csv.table import InflowTable
-from reservoir.text.printable import first_unprintable
+from reservoir.text.quantities import first_unprintable
 
 #: Characters of all caveats of a file: they stand on every figure.
 MOST_CHARACTERS = 1_000

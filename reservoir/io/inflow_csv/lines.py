@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from reservoir.errors import InputError, Mistake
-from reservoir.text.decoding import text_of
-from reservoir.text.limited_read import read_limited
+from reservoir.text.data_file import read_limited, text_of
 
 #: What an inflow file may hold: five centuries of days, and no line that is a file by itself.
 MOST_BYTES = 16_000_000

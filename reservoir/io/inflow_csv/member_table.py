@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from reservoir.errors import MOST_MISTAKES, InputError, Mistake
 from reservoir.io.inflow_csv.dates import parse_month
 from reservoir.io.inflow_csv.table import Row
-from reservoir.text.printable import first_unprintable
+from reservoir.text.quantities import first_unprintable
 
 #: Rows of a piece, and characters of a member's name.
 _PIECE, MOST_NAME = 500_000, 100

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 from reservoir.errors import InputError, Mistake
 from reservoir.io.inflow_csv.lines import Comment, Content, Line, bytes_of, content_of
 from reservoir.io.workbook import csv_of_workbook, is_workbook
-from reservoir.text.printable import first_unprintable
+from reservoir.text.quantities import first_unprintable
 
 #: Columns of a file; a year, twelve months and what people keep beside them are far fewer.
 MOST_COLUMNS = 100

@@ -22,8 +22,8 @@ from reservoir.io.plan_folder.tables import (
     PROVENANCE,
     changed,
 )
-from reservoir.text.limited_read import read_limited
-from reservoir.text.sound_json import read_json
+from reservoir.text.data_file import read_limited
+from reservoir.text.strict_json import read_json
 
 #: Key of the hashes of the folder's files, which earlier plans lack.
 FILES = "files"

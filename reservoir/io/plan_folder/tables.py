@@ -18,12 +18,37 @@ from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.unit_system import UnitSystem
 from reservoir.io.content_hash import content_sha256
 from reservoir.io.inflow_csv.record import MOST_YEARS
-from reservoir.io.plan_folder.csv_rows import wrong_row
 from reservoir.planning.column_names import FIRM_POWER, REFERENCE_ENERGY, REFERENCE_OBJECTIVE
 from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP
-from reservoir.text.decoding import text_of
-from reservoir.text.limited_read import read_limited
-from reservoir.text.sound_json import read_json
+from reservoir.text.data_file import read_limited, text_of
+from reservoir.text.strict_json import read_json
+
+
+def wrong_row(text: str) -> Mistake | None:
+    """First row of a table with more cells than its header, or a quotation mark out of place.
+
+    Parameters
+    ----------
+    text : str
+        What the file holds.
+
+    Returns
+    -------
+    Mistake or None
+        With its row, as an editor counts them, and without the file; None where every row can be read.
+    """
+    rows = csv.reader(StringIO(text, newline=None), strict=True)
+    columns, row = 0, 1
+    try:
+        for cells in rows:
+            columns = columns or len(cells)
+            if len(cells) > columns:
+                return Mistake(f"has {len(cells)} cells", f"{columns}, as in the header", row=row)
+            row = rows.line_num + 1
+    except csv.Error:
+        return Mistake("has quotation marks that do not enclose a whole cell", row=row)
+    return None
+
 
 _Value = TypeVar("_Value")
 #: Files of a plan's folder; the first tells it from any other folder, the last is of plans by dynamic programming.

@@ -16,8 +16,7 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.interrupts import deferred
-from reservoir.planning.parts.local import searched
-from reservoir.planning.parts.run import Brought, Part
+from reservoir.planning.parts.run import Brought, Part, searched
 from reservoir.planning.search import Method
 from reservoir.planning.stages import StageProgress, silent_stage
 from reservoir.problems.reservoir.record import RecordProblems, record_problems

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
+from threading import Event, Lock
 from typing import Any, Protocol
 
-from reservoir.planning.parts.columns import Columns, found_of
-from reservoir.planning.parts.identity import run_identity
-from reservoir.planning.parts.store import PartStore
-from reservoir.planning.search import Found, Method
+from reservoir.errors import DeviceError, InputError, shortened
+from reservoir.interrupts import deferred
+from reservoir.planning.parts.store import Columns, PartStore, columns_of, found_of, run_identity, told_of
+from reservoir.planning.search import Found, Method, search
 from reservoir.planning.stages import StageProgress
+from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import RecordProblems
+from reservoir.solvers.registry import devices_of
 
 #: Years of a part, at most. The same everywhere: which years are solved again depends on the sum of the gaps of a part.
 PART_YEARS = 4096
@@ -98,3 +104,132 @@ def search_in_parts(
         store.keep(part.number, part.first, columns, told)
     told_in_order = [store.told[part.number] for part in parts]
     return found_of(problems, store.columns(), told_in_order, time.perf_counter() - started)
+
+
+class EndedError(Exception):
+    """The run ended while a part was being searched; never leaves the workers."""
+
+
+class PartsProgress:
+    """Adds up what parts tell.
+
+    Parameters
+    ----------
+    progress : callable
+        Told the sums.
+    years : int
+        Of all parts.
+    ended : Event
+        Set at the end of the run: parts at work then end with an `EndedError`.
+    """
+
+    def __init__(self, progress: StageProgress, years: int, ended: Event) -> None:
+        self._progress, self._years, self._ended = progress, years, ended
+        self._done: defaultdict[str, dict[int, int]] = defaultdict(dict)
+        self._lock = Lock()
+
+    def of(self, part: Part) -> StageProgress:
+        """What a part is to tell its progress to; stages of fewer years than the part has are left out."""
+
+        def progress(stage: str, done: int, total: int) -> None:
+            if self._ended.is_set():
+                raise EndedError
+            if total != part.stop - part.first:
+                return
+            with self._lock:
+                self._done[stage][part.number] = done
+                self._progress(stage, sum(self._done[stage].values()), self._years)
+
+        return progress
+
+
+#: Parts of a device that are at work at once: while one is on the device, the host works at the others.
+_AT_ONCE = 3
+#: How often a wait looks for an interrupt.
+_LOOK_SECONDS = 0.2
+
+
+def local_workers(method: Method) -> LocalWorkers:
+    """Threads for each device that a method names; for a solver that needs none, threads for the host.
+
+    Raises
+    ------
+    DeviceError
+        If there is no such device.
+    """
+    devices = devices_of(method.solver, method.device)
+    return LocalWorkers(list(devices) or [None], ", ".join(sorted(set(devices.values()))))
+
+
+class LocalWorkers:
+    """Threads of this process, some for each device.
+
+    Parameters
+    ----------
+    devices : sequence of str or None
+        Names of devices, each of one; None for a solver that needs none.
+    place : str
+        What the devices are.
+    """
+
+    def __init__(self, devices: Sequence[str | None], place: str) -> None:
+        self._devices, self.place = list(devices), place
+
+    def search(
+        self, problems: RecordProblems, parts: list[Part], method: Method, progress: StageProgress
+    ) -> Iterator[Brought]:
+        """Search each part on the device that is free first.
+
+        A device that fails is left out, and its parts are done by the others; the last one's failure is raised.
+        """
+        pending, flying = deque(parts), dict[Future[Brought], tuple[str | None, Part]]()
+        devices, lost = list(self._devices), list[str]()
+        ended = Event()
+        told = PartsProgress(progress, sum(part.stop - part.first for part in parts), ended)
+        with ThreadPoolExecutor(_AT_ONCE * len(devices)) as pool:
+            try:
+                while pending or flying:
+                    with deferred():  # an interrupt in the midst of a future's lock would keep that for ever
+                        busy = Counter(device for device, _ in flying.values())
+                        for device in devices * _AT_ONCE:
+                            if pending and busy[device] < _AT_ONCE:
+                                part = pending.popleft()
+                                there = replace(method, device=device)
+                                task = partial(searched, part.of(problems), part, there, told.of(part), tuple(lost))
+                                flying[pool.submit(task)] = device, part
+                                busy[device] += 1
+                        ended_now = wait(flying, _LOOK_SECONDS, FIRST_COMPLETED).done
+                        errors = {future: future.exception() for future in ended_now}
+                    for future, error in errors.items():
+                        device, part = flying.pop(future)
+                        if error is None:
+                            yield future.result()
+                        elif devices == [device] or not _of_device(error):
+                            raise error
+                        else:
+                            pending.append(part)
+                            if device in devices:
+                                devices.remove(device)
+                                lost.append(_left_out(device, error))
+            except BaseException:
+                ended.set()
+                raise
+
+
+def searched(
+    problems: RecordProblems, part: Part, method: Method, progress: StageProgress, lost: tuple[str, ...] = ()
+) -> Brought:
+    """Search the problems of a part; `lost` tells of devices that were left out."""
+    watch = Stopwatch()
+    found = search(problems, method, progress, None, watch)
+    told = told_of(replace(found, notes=(*lost, *found.notes)), watch.seconds)
+    return part, columns_of(found), told
+
+
+def _of_device(error: BaseException) -> bool:
+    """Whether another device may do better: not at a mistake of the user, nor after an interrupt."""
+    return isinstance(error, DeviceError) or (isinstance(error, Exception) and not isinstance(error, InputError))
+
+
+def _left_out(device: str | None, error: BaseException) -> str:
+    return f"The device {device} failed ({shortened(str(error))}) and was left out; the others solved its years."

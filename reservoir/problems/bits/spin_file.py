@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.text.data_file import Mistakes, real_number, text_in_limits, whole_number
-from reservoir.text.printable import printable
+from reservoir.text.quantities import printable
 
 #: Spins of a glass.
 FEWEST, MOST = 2, 65_536

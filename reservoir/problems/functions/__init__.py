@@ -1,8 +1,7 @@
 """The eight benchmark functions of Yu et al. 2020 (Complexity 6589658, Table 2), as problems that any solver takes."""
 
-from reservoir.problems.functions.catalogue import FUNCTIONS, Function, functions_named
+from reservoir.problems.functions.catalogue import FUNCTIONS, ROTATIONS, Function, Rotation, functions_named
 from reservoir.problems.functions.problem import FunctionProblem, function_problems
-from reservoir.problems.functions.rotation import ROTATIONS, Rotation
 
 __all__ = [
     "FUNCTIONS",

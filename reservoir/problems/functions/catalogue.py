@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.problems.base import FloatArray
@@ -161,3 +165,35 @@ def functions_named(names: str | None) -> list[Function]:
         known = ", ".join(FUNCTIONS)
         raise InputError([Mistake("unknown function", known, "choose from these", value=name) for name in wrong])
     return [function for name, function in FUNCTIONS.items() if name in asked]
+
+
+#: With which the results of Yu et al. 2020 are met.
+ROTATIONS = 20
+SEED = 7
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """Which matrix: of so many rotations of planes, where none gives the unit matrix."""
+
+    dimension: int
+    rotations: int = ROTATIONS
+    seed: int = SEED
+
+    def matrix(self) -> NDArray[np.float64]:
+        """The matrix, shape (dimension, dimension); read-only."""
+        return _matrix(self)
+
+
+@cache
+def _matrix(rotation: Rotation) -> NDArray[np.float64]:
+    """The unit matrix, turned in the planes of two axes at random by angles uniform in [0, pi / 2)."""
+    random = np.random.default_rng(rotation.seed)
+    matrix = np.eye(rotation.dimension)
+    for _ in range(rotation.rotations):
+        plane = random.choice(rotation.dimension, 2, replace=False)
+        angle = random.uniform(0, np.pi / 2)
+        cosine, sine = np.cos(angle), np.sin(angle)
+        matrix[:, plane] = matrix[:, plane] @ np.array([[cosine, -sine], [sine, cosine]])
+    matrix.flags.writeable = False
+    return matrix

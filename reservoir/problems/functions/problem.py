@@ -12,8 +12,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.opencl import literal
 from reservoir.problems.base import FloatArray, KernelProblem
 from reservoir.problems.box import SymmetricBox
-from reservoir.problems.functions.catalogue import Function, FunctionContext
-from reservoir.problems.functions.rotation import ROTATIONS, SEED, Rotation
+from reservoir.problems.functions.catalogue import ROTATIONS, SEED, Function, FunctionContext, Rotation
 
 #: Variables: Rosenbrock and planes need two. A rotation is written into a device's program; sums have weights instead.
 FEWEST, MOST, MOST_OF_SUM = 2, 200, 1024

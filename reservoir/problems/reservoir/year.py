@@ -5,29 +5,135 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from reservoir.hydro.benefit import objective_per_stage_benefit
-from reservoir.hydro.compiled_year import YearArrays
-from reservoir.hydro.conditions import end_value
+from reservoir.hydro.compiled_year import (
+    YearArrays,
+    benefit_of,
+    follow,
+    follow_repairable,
+    lower_reach,
+    power_violation,
+    steps_in,
+    upper_reach,
+)
+from reservoir.hydro.conditions import conditions_at, end_value
 from reservoir.hydro.curves.approximation import FINE, Approximation, Form, approximate, approximate_lake
+from reservoir.hydro.elementwise import RealArray, clip
 from reservoir.hydro.horizon_limits import year_limits
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.jit import inlined
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.objective import Operation, better_of, operate
 from reservoir.hydro.plant import Plant, exact_plant
 from reservoir.hydro.repairable import always_repairable
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
+from reservoir.hydro.step import release_to_reach, storage_after, there_is
 from reservoir.hydro.year_labels import some_labels
 from reservoir.problems.base import Certified, CertifiedBatch, FloatArray, KernelProblem
-from reservoir.problems.reservoir.fitness import RepairableContext, ReservoirContext
+from reservoir.problems.coding import register_position
+from reservoir.problems.fitness import Scratch, register_fitness
 from reservoir.problems.reservoir.plant_source import STEP_FILES, lake_source, plant_constants, plant_source
 from reservoir.problems.reservoir.rows import kernel_rows, year_layout
-from reservoir.problems.reservoir.storage_coding import StorageCoding
+
+
+class ReservoirContext(NamedTuple):
+    """What compiled solvers read, in float32."""
+
+    plant: Plant
+    year: YearArrays
+    penalty: Any
+    per_stage_benefit: Any
+
+
+class RepairableContext(NamedTuple):
+    """The same of a year that is always repairable: no violation, and curves that need not be held at their ends."""
+
+    plant: Plant
+    year: YearArrays
+    flow_per_volume: Any
+    per_stage_benefit: Any
+
+
+def _fitness(context: ReservoirContext, position: RealArray, scratch: Scratch) -> float:
+    releases, storages = _started(context.year, position, scratch)
+    violation = follow(context.year, position, releases, storages)
+    benefit = benefit_of(context.plant, context.year, releases, storages, context.per_stage_benefit)
+    violation += power_violation(context.plant, context.year, releases, storages)
+    change = end_value(context.year.conditions, storages[0], storages[steps_in(context.year)])
+    fitness: float = benefit - context.penalty * violation + change
+    return fitness
+
+
+def _fitness_repairable(context: RepairableContext, position: RealArray, scratch: Scratch) -> float:
+    releases, storages = _started(context.year, position, scratch)
+    follow_repairable(context.year, context.flow_per_volume, position, releases, storages)
+    return benefit_of(context.plant, context.year, releases, storages, context.per_stage_benefit)
+
+
+@inlined
+def _started(year: YearArrays, position: RealArray, scratch: Scratch) -> tuple[RealArray, RealArray]:
+    releases, storages = scratch[0], scratch[1]
+    storages[0] = position[steps_in(year)] if year.cyclic else year.start
+    return releases, storages
+
+
+def _repair(context: ReservoirContext, position: RealArray, scratch: Scratch) -> None:
+    releases, lower, upper = scratch[0], context.year.release_lower, context.year.release_upper
+    for step in range(steps_in(context.year)):
+        position[step] = min(max(releases[step], lower[step]), upper[step])
+
+
+register_fitness(ReservoirContext, _fitness, repair=_repair)
+register_fitness(RepairableContext, _fitness_repairable, repair=_repair)
+
+
+class StorageCoding(NamedTuple):
+    """What compiled code reads, in float32."""
+
+    year: YearArrays
+    start_lower: np.float32
+    start_upper: np.float32
+
+
+def _position(coding: StorageCoding, parts: RealArray, position: RealArray) -> None:
+    year = coding.year
+    storage, first = year.start, 0
+    if year.cyclic:
+        storage = coding.start_lower + parts[0] * (coding.start_upper - coding.start_lower)
+        position[steps_in(year)] = storage
+        first = 1
+    start = storage
+    for step in range(steps_in(year)):
+        at = step + first
+        part = parts[at] if at < len(parts) else parts[0] - parts[0]
+        position[step], storage = _release_to(year, step, storage, start, part)
+
+
+@inlined
+def _release_to(year: YearArrays, step: int, storage: float, start: float, part: float) -> tuple[float, float]:
+    """Release of a step, and the storage that it leaves."""
+    per_flow, inflow = year.hm3_per_m3s[step], year.inflow[step]
+    conditions = conditions_at(year.conditions, step)
+    least = storage_after(storage, inflow, year.release_upper[step], per_flow, conditions)
+    most = storage_after(storage, inflow, year.release_lower[step], per_flow, conditions)
+    lower = max(lower_reach(year, step, start), least)
+    upper = min(upper_reach(year, step, start), most)
+    target = lower + part * (upper - lower)
+    wanted = release_to_reach(storage, target, inflow, per_flow, conditions)
+    release = clip(wanted, year.release_lower[step], year.release_upper[step])
+    end = storage_after(storage, inflow, release, per_flow, conditions)
+    _, end = there_is(storage, release, end, inflow, per_flow, year.dead, conditions)
+    return release, end
+
+
+register_position(StorageCoding, _position)
+
 
 #: Reachable bounds of float32 solvers are drawn in by this part of the largest storage, some units in the last place.
 FLOAT32_MARGIN = 1e-6

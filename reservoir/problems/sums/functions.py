@@ -6,10 +6,32 @@ import math
 
 import numpy as np
 
+from reservoir.hydro.elementwise import RealArray
+from reservoir.hydro.jit import inlined
 from reservoir.problems.base import FloatArray
 from reservoir.problems.functions.catalogue import Function, FunctionContext
+from reservoir.problems.functions.elementary import squared_sine_of_half_turns
 from reservoir.problems.functions.values import rastrigin, rosenbrock, sphere
-from reservoir.problems.sums.values import elliptic, griewank
+
+
+@inlined
+def elliptic(x: RealArray, weights: RealArray) -> np.floating:
+    """High-conditioned elliptic: the sum of weighted squares."""
+    total = x.dtype.type(0)
+    for d in range(len(x)):
+        total += weights[d] * x[d] * x[d]
+    return total
+
+
+@inlined
+def griewank(x: RealArray, weights: RealArray) -> np.floating:
+    """1 + the sum of x^2 / 4000 - the product of cos(2 pi w x), where w is 1 / (2 pi sqrt(d))."""
+    real = x.dtype.type
+    total, product = real(0), real(1)
+    for d in range(len(x)):
+        total += x[d] * x[d] * real(1 / 4000)
+        product *= real(1) - real(2) * squared_sine_of_half_turns(x[d] * weights[d])
+    return total + (real(1) - product)
 
 
 class SphereTerms(FunctionContext):

@@ -10,8 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from reservoir.planning.plan import Plan
-from reservoir.planning.sentences import horizon_text, left_out_sentence, limits_word
-from reservoir.planning.source_sentences import reference_sentence
+from reservoir.planning.sentences import horizon_text, left_out_sentence, limits_word, reference_sentence
 from reservoir.report.figures.axes import THOUSANDS, name_lines, year_axis
 from reservoir.report.figures.style import (
     DASHES,

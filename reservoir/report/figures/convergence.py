@@ -12,12 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
+from reservoir.planning.best_known import relative_gap
 from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.plan import Plan
-from reservoir.planning.sentences import all_limits
-from reservoir.planning.solution_numbers import relative_gap
-from reservoir.planning.source_sentences import reference_sentence
-from reservoir.report.figures.bands import draw_bands
+from reservoir.planning.sentences import all_limits, reference_sentence
+from reservoir.report.figures.axes import draw_bands
 from reservoir.report.figures.style import LIMITS, OUTSIDE, POWER, on_axes, plan_figure
 
 FloatArray = NDArray[np.float64]

@@ -7,11 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from reservoir.report.figures.axes import TEXT_SHARE, month_ends
-from reservoir.report.figures.looks import family_look
+from reservoir.report.figures.axes import TEXT_SHARE, draw_storage_frame, month_ends, storage_bounds
 from reservoir.report.figures.record_runs import fitted_note, result_of
-from reservoir.report.figures.storage_axis import draw_storage_frame, storage_bounds
-from reservoir.report.figures.style import on_axes, plan_figure, shade, tint
+from reservoir.report.figures.style import family_look, on_axes, plan_figure, shade, tint
 from reservoir.rules.evaluation.evaluation import Evaluation
 from reservoir.rules.families.zones.rule import ALIKE, FAMILY, ZonesRule, zone_name
 from reservoir.text.quantities import quantity

@@ -10,9 +10,8 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FixedLocator
 from numpy.typing import NDArray
 
-from reservoir.report.figures.axes import TEXT_SHARE, THOUSANDS
+from reservoir.report.figures.axes import TEXT_SHARE, THOUSANDS, cut_off
 from reservoir.report.figures.record_runs import held_out_note, outside_caption, outside_handles, record_runs
-from reservoir.report.figures.storage_axis import cut_off
 from reservoir.report.figures.style import DASHES, LIMITS, OUTSIDE_MARK, REFERENCE, plan_figure
 from reservoir.rules.evaluation.evaluation import Evaluation
 from reservoir.text.quantities import quantity

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from reservoir.hydro.objectives import Objective
 from reservoir.planning.objective_columns import shown
 from reservoir.report.figures.axes import THOUSANDS, name_lines
-from reservoir.report.figures.looks import family_look
 from reservoir.report.figures.record_runs import (
     FORESIGHT_NAME,
     HELD_OUT,
@@ -23,7 +22,16 @@ from reservoir.report.figures.record_runs import (
     outside_handles,
     record_runs,
 )
-from reservoir.report.figures.style import DASHES, LIMITS, OUTSIDE_MARK, REFERENCE, on_axes, plan_figure, tint
+from reservoir.report.figures.style import (
+    DASHES,
+    LIMITS,
+    OUTSIDE_MARK,
+    REFERENCE,
+    family_look,
+    on_axes,
+    plan_figure,
+    tint,
+)
 from reservoir.rules.evaluation.evaluation import Evaluation, SimulationMode
 from reservoir.text.quantities import quantity
 

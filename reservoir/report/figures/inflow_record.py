@@ -8,8 +8,7 @@ from matplotlib.figure import Figure, SubFigure
 
 from reservoir.hydro.inflow_check import InflowCheck
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.report.figures.axes import THOUSANDS, month_axis, month_middles, year_axis, year_title
-from reservoir.report.figures.bands import draw_bands
+from reservoir.report.figures.axes import THOUSANDS, draw_bands, month_axis, month_middles, year_axis, year_title
 from reservoir.report.figures.style import INFLOW, OUTSIDE_MARK, REFERENCE, shade, sheet_figure
 from reservoir.text.quantities import quantity
 

@@ -10,8 +10,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import UnitSystem
-from reservoir.report.figures.axes import THOUSANDS, level_axis
-from reservoir.report.figures.bands import draw_bands
+from reservoir.report.figures.axes import THOUSANDS, draw_bands, level_axis
 from reservoir.report.figures.style import LIMITS, STORAGE, on_axes, sheet_figure
 from reservoir.rules.families.replan.outlook import Outlook
 

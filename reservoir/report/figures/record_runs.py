@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.objective import Operation
 from reservoir.planning.infeasible import counted
-from reservoir.report.figures.looks import FORESIGHT, Look, family_look
-from reservoir.report.figures.style import OUTSIDE_MARK
+from reservoir.report.figures.style import FORESIGHT, OUTSIDE_MARK, Look, family_look
 from reservoir.rules import Forecast
 from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
 

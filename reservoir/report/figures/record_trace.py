@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from reservoir.planning.plan import Plan
-from reservoir.planning.source_sentences import reference_sentence
+from reservoir.planning.sentences import reference_sentence
 from reservoir.report.figures.axes import THOUSANDS, not_below_zero, year_axis
 from reservoir.report.figures.level_trace import MANY_YEARS, draw_level_marks, month_end_years, set_level_limits
 from reservoir.report.figures.style import LIMITS, OUTSIDE, OUTSIDE_MARK, REFERENCE, STORAGE, plan_figure

@@ -8,9 +8,8 @@ from matplotlib.figure import Figure, SubFigure
 
 from reservoir.report.figures.axes import THOUSANDS
 from reservoir.report.figures.energy_boxes import sample_patches
-from reservoir.report.figures.looks import family_look
 from reservoir.report.figures.record_runs import HELD_OUT, TRAINING, held_out_note
-from reservoir.report.figures.style import LIMITS, on_axes, plan_figure
+from reservoir.report.figures.style import LIMITS, family_look, on_axes, plan_figure
 from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult
 from reservoir.rules.evaluation.scores import Score
 

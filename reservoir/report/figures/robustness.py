@@ -11,9 +11,8 @@ from reservoir.planning.infeasible import counted
 from reservoir.planning.objective_columns import shown
 from reservoir.report.figures.axes import THOUSANDS
 from reservoir.report.figures.energy_boxes import MOST_DOTS, WHISKER_YEARS, WHISKERS, draw_box
-from reservoir.report.figures.looks import family_look
 from reservoir.report.figures.record_runs import FORESIGHT_NAME, held_out_note, tested_note
-from reservoir.report.figures.style import LIMITS, REFERENCE, plan_figure
+from reservoir.report.figures.style import LIMITS, REFERENCE, family_look, plan_figure
 from reservoir.rules.evaluation.evaluation import TEST, Evaluation
 from reservoir.rules.evaluation.robustness import FORESIGHT, MemberRuns, member_runs
 

@@ -8,12 +8,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from reservoir.planning.infeasible import chosen, counted, listed
-from reservoir.report.figures.axes import month_ends
-from reservoir.report.figures.bands import fill_bands
-from reservoir.report.figures.looks import family_look
+from reservoir.report.figures.axes import draw_storage_frame, draw_years_outside, fill_bands, month_ends
 from reservoir.report.figures.record_runs import fitted_note, result_of
-from reservoir.report.figures.storage_axis import draw_storage_frame, draw_years_outside
-from reservoir.report.figures.style import DASHES, STORAGE, on_axes, plan_figure
+from reservoir.report.figures.style import DASHES, STORAGE, family_look, on_axes, plan_figure
 from reservoir.rules.evaluation.evaluation import Evaluation
 from reservoir.rules.families.guide_curve import FAMILY, LOWER_QUANTILE, UPPER_QUANTILE, GuideCurve
 

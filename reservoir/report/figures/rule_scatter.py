@@ -9,9 +9,8 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from reservoir.report.figures.axes import THOUSANDS
-from reservoir.report.figures.looks import family_look
 from reservoir.report.figures.record_runs import fitted_note, result_of
-from reservoir.report.figures.style import LIMITS, plan_figure, tint
+from reservoir.report.figures.style import LIMITS, family_look, plan_figure, tint
 from reservoir.rules import Forecast, Rule, Training
 from reservoir.rules.evaluation.evaluation import Evaluation
 from reservoir.rules.families.linear.rule import FAMILY

@@ -8,11 +8,8 @@ from matplotlib.figure import Figure
 from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.planning.infeasible import chosen
 from reservoir.planning.plan import Plan
-from reservoir.planning.sentences import horizon_text, left_out_sentence
-from reservoir.planning.source_sentences import reference_sentence
-from reservoir.report.figures.axes import month_ends
-from reservoir.report.figures.bands import draw_bands
-from reservoir.report.figures.storage_axis import draw_storage_frame, draw_years_outside
+from reservoir.planning.sentences import horizon_text, left_out_sentence, reference_sentence
+from reservoir.report.figures.axes import draw_bands, draw_storage_frame, draw_years_outside, month_ends
 from reservoir.report.figures.style import LIMITS, STORAGE, on_axes, plan_figure
 
 

@@ -7,24 +7,103 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from typing import Any
 
 import matplotlib.style
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis, XAxis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import Figure, FigureBase, SubFigure
 from matplotlib.font_manager import FontProperties, fontManager
 from matplotlib.legend import Legend
+from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
+from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator
 from matplotlib.transforms import Bbox
 
-from reservoir.hydro.unit_system import SI, UnitSystem
+from reservoir.hydro.unit_system import SI, DisplayUnit, UnitSystem
 from reservoir.planning.plan import Plan
-from reservoir.planning.source_sentences import solved_by
-from reservoir.report.figures.display_units import FOOT, show_in_units
+from reservoir.planning.sentences import solved_by
+
+#: Name of the lines at the foot, in a figure's elements.
+FOOT = "foot"
+_STEPS = [1, 2, 2.5, 5, 10]
+
+
+class UnitLocator(MaxNLocator):
+    """Ticks at round numbers of a unit, of which one is `size` of the axis's own."""
+
+    def __init__(self, size: float, most: int) -> None:
+        super().__init__(most, steps=_STEPS)
+        self._size = size
+
+    def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
+        """Places of the ticks, on the axis's own scale."""
+        return [place * self._size for place in super().tick_values(vmin / self._size, vmax / self._size)]
+
+
+def show_in_units(figure: Figure, units: UnitSystem) -> None:
+    """Write the axes and texts of a figure that is drawn, but not laid out yet, in some units; its foot is already."""
+    if not units.by_ending:
+        return
+    for axis, label in _labelled(figure):
+        unit = units.of_label(label)
+        if unit is not None and not isinstance(axis.get_major_formatter(), FixedFormatter):
+            _convert(axis, unit)
+    for artist in figure.findobj():
+        if artist.get_gid() == FOOT:
+            continue
+        label = str(artist.get_label())
+        if not isinstance(artist, Axis) and units.text(label) != label:
+            artist.set_label(units.text(label))
+        if isinstance(artist, Text) and units.label(artist.get_text()) != artist.get_text():
+            artist.set_text(units.label(artist.get_text()))
+
+
+def _labelled(figure: Figure) -> Iterator[tuple[Axis, str]]:
+    """Every axis with its label, or with that which it shares with the panels beside it."""
+    for ax in figure.axes:
+        sheet = ax.get_figure(root=False)
+        for axis, shared in ((ax.xaxis, _shared(sheet, "x")), (ax.yaxis, _shared(sheet, "y"))):
+            yield axis, axis.get_label_text() or shared
+
+
+def _shared(sheet: FigureBase | None, way: str) -> str:
+    return "" if sheet is None else {"x": sheet.get_supxlabel, "y": sheet.get_supylabel}[way]()
+
+
+def _convert(axis: Axis, unit: DisplayUnit) -> None:
+    places = [float(place) for place in axis.get_majorticklocs()]
+    if _is_colour_bar(axis.axes):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: _number(float(f"{value / unit.size:.3g}"))))
+        return
+    fixed = isinstance(axis.get_major_locator(), FixedLocator)
+    largest = max((abs(place / unit.size) for place in places), default=0.0)
+    # Numbers of millions have hardly room beside each other.
+    most = 1 if isinstance(axis, XAxis) and largest >= 1e6 else max(len(places), 2)
+    locator = UnitLocator(unit.size, most)
+    if fixed:
+        low, high = sorted(axis.get_view_interval())
+        inside = [
+            place for place in locator.tick_values(low, high) if max(low, min(places, default=low)) <= place <= high
+        ]
+        axis.set_major_locator(FixedLocator(inside))
+    else:
+        axis.set_major_locator(locator)
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _number(value / unit.size)))
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1e6 else f"{float(f'{value:.10g}'):,g}"
+
+
+def _is_colour_bar(ax: Axes | None) -> bool:
+    return getattr(ax, "_colorbar", None) is not None
+
 
 # One colour for each meaning, in every figure. Okabe and Ito (2008, Color Universal Design), whose yellow is too pale
 # for lines on paper; indigo and wine, which are told apart from the rest by readers of any colour vision, make up the
@@ -283,3 +362,35 @@ def shade(colour: str, strength: float) -> str:
     """Mix a colour with black, for a line on its own tints."""
     red, green, blue = (strength * part for part in to_rgb(colour))
     return to_hex((red, green, blue))
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one of several that are compared is drawn: its colour, and what tells it apart in black and white."""
+
+    colour: str
+    line: str | tuple[float, tuple[float, ...]]
+    marker: str
+
+
+#: Families of operation rules; most of the colours are Tol's. The two greens are the two linear rules.
+FAMILY_LOOKS = {
+    "guide-curve": Look("#AA4499", (0, (5, 1.5)), "o"),
+    "linear": Look("#117733", (4.5, (9, 1.5)), "s"),
+    "linear-search": Look("#5AAE61", (0, (3, 1, 1, 1)), "X"),
+    "zones": Look("#E69F00", (0, (6, 1.5, 1.5, 1.5)), "^"),
+    "sdp": Look("#332288", (0, (2.5, 1.2)), "D"),
+    "water-value": Look("#332200", (0, (7, 1.2, 2, 1.2)), "<"),
+    "replan": Look("#9933EE", (0, (4, 1, 1, 1)), "h"),
+    "standard": Look("#888888", (0, (1, 1)), "v"),
+    "ann-regression": Look("#661144", (0, (4, 1.2, 4, 1.2, 1, 1.2)), "d"),
+    "ann": Look("#33BBEE", (0, (6, 1.2, 1, 1.2, 1, 1.2)), "P"),
+}
+#: Of any family that has no look of its own.
+OTHER_FAMILY = Look("#882255", (0, (8, 1.5, 1, 1.5)), "p")
+FORESIGHT = Look(REFERENCE, "-", "*")
+
+
+def family_look(family: str) -> Look:
+    """How a family of rules is drawn in every figure."""
+    return FAMILY_LOOKS.get(family, OTHER_FAMILY)

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.report.figures.axes import THOUSANDS, month_axis, month_middles
-from reservoir.report.figures.bands import draw_bands
+from reservoir.report.figures.axes import THOUSANDS, draw_bands, month_axis, month_middles
 from reservoir.report.figures.style import INFLOW, POWER, REFERENCE, STORAGE, sheet_figure
 from reservoir.synthetic import statistics
 from reservoir.synthetic.acceptance import Comparison

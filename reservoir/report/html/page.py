@@ -8,15 +8,167 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from xml.etree import ElementTree as Tree
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from reservoir.errors import InputError, Mistake
 from reservoir.io.plan_folder.tables import AGAIN
-from reservoir.report.html.inline_svg import inline_svg
-from reservoir.report.html.svg_cleaning import MOST_BYTES, UncleanError
-from reservoir.text.limited_read import read_limited
+from reservoir.text.data_file import read_limited
+
+#: Elements that matplotlib draws with. Anything else goes with all that it holds: scripts, forms, links, images, styles
+#: that would hold for the whole page, and what the page says itself.
+_ELEMENTS = {"svg", "defs", "g", "path", "use", "clipPath", "rect"}
+_PLACES = {"x", "y", "width", "height", "viewBox", "transform", "d", "id", "href", "clip-path", "style"}
+_STROKES = {f"stroke-{part}" for part in ("width", "linejoin", "linecap", "miterlimit", "dasharray", "dashoffset")}
+_STYLES = {"fill", "stroke", "opacity", "fill-opacity", "stroke-opacity", "fill-rule", *_STROKES}
+#: Numbers, colours and words: neither an address nor an escape.
+_PLAIN = re.compile(r"[\w\s#.,%+-]*", re.ASCII)
+_OTHERS = {
+    "id": re.compile(r"[\w.-]+", re.ASCII),
+    "href": re.compile(r"#[\w.-]+", re.ASCII),
+    "clip-path": re.compile(r"url\(#[\w.-]+\)", re.ASCII),
+    "transform": re.compile(r"([a-zA-Z]+\([\d\s.,e+-]*\)\s*)*", re.ASCII),
+}
+#: Bytes of a drawing, and how deep its elements lie in each other: many times what a plan of 3,000 years needs.
+MOST_BYTES, _DEEPEST = 64_000_000, 40
+
+
+class UncleanError(ValueError):
+    """A file that is no drawing."""
+
+
+def read_drawing(svg: bytes) -> Tree.Element:
+    """Read a drawing, with only what can do nothing but be seen.
+
+    Parameters
+    ----------
+    svg : bytes
+        An SVG file.
+
+    Raises
+    ------
+    UncleanError
+        If it is none, is too large or too deep, or defines entities, which may grow without end.
+    """
+    if len(svg) > MOST_BYTES:
+        raise UncleanError(f"is larger than {MOST_BYTES / 1e6:.0f} MB")
+    try:
+        text = svg.decode("utf-8")
+        if "<!ENTITY" in text:
+            raise UncleanError("defines XML entities, which a report does not accept")
+        root = Tree.fromstring(text)
+    except (UnicodeDecodeError, Tree.ParseError) as error:
+        raise UncleanError("is not an SVG file") from error
+    if local(root.tag) != "svg":
+        raise UncleanError("is not an SVG file")
+    _clean(root)
+    _unlink(root)
+    return root
+
+
+def local(name: str) -> str:
+    """A name without its namespace: HTML knows what belongs to SVG."""
+    return name.rpartition("}")[2]
+
+
+def _clean(root: Tree.Element) -> None:
+    level = [root]
+    for _ in range(_DEEPEST):
+        for element in level:
+            for child in [each for each in element if local(each.tag) not in _ELEMENTS]:
+                element.remove(child)
+            _clean_attributes(element)
+            element.text = None
+        level = [child for element in level for child in element]
+        if not level:
+            return
+    raise UncleanError(f"nests elements more than {_DEEPEST} levels deep")
+
+
+def _clean_attributes(element: Tree.Element) -> None:
+    for key, value in list(element.attrib.items()):
+        name = local(key)
+        if name == "style":
+            element.attrib[key] = _clean_style(value)
+        elif name not in _PLACES or not _harmless(name, value):
+            del element.attrib[key]
+
+
+def _harmless(name: str, value: str) -> bool:
+    return _OTHERS.get(name, _PLAIN).fullmatch(value) is not None
+
+
+def _unlink(root: Tree.Element) -> None:
+    """Let copies be of single paths alone: copies of copies of copies grow without end in whoever shows them."""
+    paths = {f"#{element.get('id')}" for element in root.iter() if local(element.tag) == "path"}
+    for element in root.iter():
+        for key in [key for key, value in element.attrib.items() if local(key) == "href" and value not in paths]:
+            del element.attrib[key]
+
+
+def _clean_style(style: str) -> str:
+    """Leave out all declarations but those of shapes' colours and lines."""
+    return ";".join(each for each in style.split(";") if _known(*each.partition(":")))
+
+
+def _known(name: str, _: str, value: str) -> bool:
+    return name.strip() in _STYLES and _PLAIN.fullmatch(value) is not None
+
+
+_POINTER = re.compile(r"url\(#([^)]*)\)")
+
+
+def inline_svg(svg: bytes, prefix: str, label: str, described_by: str) -> Markup:
+    """Turn an SVG file that `reservoir.report.figures.style.rendered` made into an element of an HTML page.
+
+    Parameters
+    ----------
+    svg : bytes
+        The file. It becomes markup that is trusted, after all is left out of it that this package does not draw with.
+    prefix : str
+        Put before every name in it, different for every drawing of a page.
+    label : str
+        What the drawing shows, for readers who cannot see it.
+    described_by : str
+        Name of the element that says how to read it.
+
+    Raises
+    ------
+    UncleanError
+        If it is no drawing, see `reservoir.report.html.page`.
+    """
+    root = read_drawing(svg)
+    elements = list(root.iter())
+    used = {name for element in elements for name in _pointed_at(element)}
+    for element in elements:
+        _rename(element, prefix, used)
+    for size in ("width", "height", "version"):
+        root.attrib.pop(size, None)
+    root.attrib |= {"role": "img", "aria-label": label, "aria-describedby": described_by}
+    return Markup(Tree.tostring(root, encoding="unicode"))
+
+
+def _pointed_at(element: Tree.Element) -> list[str]:
+    """Names of the elements that this one uses."""
+    found = [name for value in element.attrib.values() for name in _POINTER.findall(value)]
+    return found + [value[1:] for key, value in element.attrib.items() if local(key) == "href"]
+
+
+def _rename(element: Tree.Element, prefix: str, used: set[str]) -> None:
+    """Prefix names and what points at them; names that nothing points at, and blanks between elements, go."""
+    element.tag = local(element.tag)
+    attributes = {local(key): " ".join(value.split()) for key, value in element.attrib.items()}
+    name = attributes.pop("id", None)
+    if name in used:
+        attributes["id"] = f"{prefix}-{name}"
+    if "href" in attributes:
+        attributes["href"] = f"#{prefix}-{attributes['href'][1:]}"
+    element.attrib.clear()
+    element.attrib |= {key: _POINTER.sub(rf"url(#{prefix}-\1)", value) for key, value in attributes.items()}
+    element.tail = None
+
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 _PHONE_COLUMNS = 4

@@ -10,10 +10,16 @@ import numpy as np
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
 from reservoir.planning.members import members_table
-from reservoir.planning.objective_sentences import objective_sentence
 from reservoir.planning.plan import Plan
-from reservoir.planning.sentences import horizon_text, limits_word, outside_sentences, shortfall_months, shortfalls
-from reservoir.planning.source_sentences import source_sentence
+from reservoir.planning.sentences import (
+    horizon_text,
+    limits_word,
+    objective_sentence,
+    outside_sentences,
+    shortfall_months,
+    shortfalls,
+    source_sentence,
+)
 from reservoir.report.html.page import Heading, Picture, Section, render
 from reservoir.report.html.tables import acceptance_table, kept_years, member_table, monthly_table, number, yearly_table
 from reservoir.text.quantities import quantity

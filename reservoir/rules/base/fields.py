@@ -25,7 +25,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
-from reservoir.text.sound_json import LARGEST
+from reservoir.text.strict_json import LARGEST
 
 #: The volume of 1 m3/s in the shortest and in the longest month, with room for roundings, hm3.
 MONTH_HM3 = (2.4, 2.7)

@@ -15,7 +15,7 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir_calendar import on_calendar_of
-from reservoir.planning.carry_over import CARRY_OVER, storage_ratio
+from reservoir.planning.notes import CARRY_OVER, storage_ratio
 from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
 from reservoir.planning.sentences import horizon_text
 from reservoir.planning.solver_choice import HOST_REFERENCE

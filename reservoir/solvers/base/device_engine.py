@@ -18,8 +18,7 @@ from reservoir.problems.base import Problem, kernel_contexts, rng_stream_ids
 from reservoir.solvers.base.engine import Engine, S
 from reservoir.solvers.base.launches import launch_all
 from reservoir.solvers.base.progress import Progress
-from reservoir.solvers.base.results import EngineResults, LaunchResult, to_solutions
-from reservoir.solvers.base.solution import Solutions
+from reservoir.solvers.base.solution import EngineResults, LaunchResult, Solutions, to_solutions
 from reservoir.solvers.rng.stream import seed_words
 
 #: An argument as `Session.run` takes it: the name of a buffer, or a scalar.

@@ -12,10 +12,9 @@ import numpy as np
 
 from reservoir.problems.base import Problem, certify_all
 from reservoir.solvers.base.progress import IntermediateResult, Progress, Stop, StopRequested
-from reservoir.solvers.base.results import EngineResult, EngineResults, to_solutions
 from reservoir.solvers.base.rows import Column, as_float64
 from reservoir.solvers.base.settings import Settings
-from reservoir.solvers.base.solution import Solutions
+from reservoir.solvers.base.solution import EngineResult, EngineResults, Solutions, to_solutions
 
 S = TypeVar("S", bound=Settings)
 

@@ -12,8 +12,8 @@ import numpy as np
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem, by_program_key, take
 from reservoir.solvers.base.progress import Progress
-from reservoir.solvers.base.results import EngineResults, LaunchResult
 from reservoir.solvers.base.rows import Column
+from reservoir.solvers.base.solution import EngineResults, LaunchResult
 
 #: Solves problems of one program key on one device at once; results in the problems' order.
 Launch = Callable[[DeviceInfo, Sequence[Problem]], LaunchResult]

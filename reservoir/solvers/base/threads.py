@@ -1,4 +1,4 @@
-"""Problems shared among CPU threads: compiled code runs without the interpreter's lock."""
+"""CPU threads: blocks of problems, and denormal numbers off."""
 
 from __future__ import annotations
 
@@ -7,11 +7,46 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
 from reservoir.processors import processors
 from reservoir.solvers.base.engine import ONE_THREAD, HostEngine
-from reservoir.solvers.base.results import EngineResult
 from reservoir.solvers.base.settings import Settings, number
+from reservoir.solvers.base.solution import EngineResult
+from reservoir.solvers.base.work_groups import items_for, lanes_for
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Members of a population: blocks x items x lanes, padded.
+
+    Parameters
+    ----------
+    lanes, items, blocks : int
+        Members in a vector, work items of a population, and vectors in a work item.
+    """
+
+    lanes: int
+    items: int
+    blocks: int
+
+    @property
+    def padded(self) -> int:
+        """Members with padding."""
+        return self.lanes * self.items * self.blocks
+
+    @staticmethod
+    def of(device: DeviceInfo, members: int, lanes: int | None, items: int | None, *, populations: int = 1) -> Blocks:
+        """So many members, with lanes and items as asked or chosen for a device; of some populations a group."""
+        lanes = lanes_for(device, members, lanes)
+        vectors = -(-members // lanes)
+        items = items_for(device, vectors, items, populations)
+        return Blocks(lanes=lanes, items=items, blocks=-(-vectors // items))
+
+
+#: Velocities below this are dropped: they no longer move a float32 position, and denormal numbers are slow.
+SMALLEST_VELOCITY = 1e-30
+
 
 MOST_THREADS = 4096
 

@@ -7,7 +7,8 @@ numbers are the product's own streams, or one of the paper's two schemes.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,14 +16,172 @@ import numpy as np
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem, kernel_contexts
-from reservoir.solvers.base.device_engine import Launch, PopulationEngine, choices
+from reservoir.solvers.base.device_engine import Argument, Launch, PopulationEngine, choices
 from reservoir.solvers.base.first_positions import FirstPositionsEngine
 from reservoir.solvers.base.program import build_around, memory_constants
-from reservoir.solvers.base.results import EngineResults, engine_results
-from reservoir.solvers.clpso.layout import SwarmLayout, layout_for, state_words
-from reservoir.solvers.clpso.random_schemes import RANDOM_SCHEMES, RandomScheme
-from reservoir.solvers.clpso.settings import DeviceSwarmSettings
+from reservoir.solvers.base.solution import EngineResults, engine_results
+from reservoir.solvers.base.threads import Blocks
+from reservoir.solvers.base.work_groups import items_for, local_bytes_of, most_items, require_countable, require_private
+from reservoir.solvers.clpso.settings import HOST, KERNEL, STREAM, DeviceSwarmSettings, SwarmSettings
 from reservoir.solvers.rng.stream import EVEN_IN_16_BITS
+
+
+@dataclass(frozen=True)
+class SwarmLayout(Blocks):
+    """A swarm, and swarms on a work group.
+
+    Parameters
+    ----------
+    swarms : int
+        Swarms in a group.
+    best_in_global : bool
+        Personal bests stand in global memory: local memory is too small for them, or the model has them there.
+    """
+
+    swarms: int
+    best_in_global: bool
+
+
+#: Work items that a GPU runs in step; its groups are whole multiples of them.
+WARP = 32
+#: Swarms for each compute unit from which on a group takes several: before, every swarm has a unit of its own.
+MANY_SWARMS = 4
+#: Work items of a group whose swarms share the choice of exemplars, at most; measured with 32 and 40 particles.
+SHARING_ITEMS = 160
+#: Floats that a swarm's context and velocities may be padded with.
+_ALIGNMENT = 6
+
+
+def layout_for(device: DeviceInfo, problem: Problem, count: int, settings: DeviceSwarmSettings) -> SwarmLayout:
+    """Choose a layout for `count` problems.
+
+    On a GPU a work item has a particle, and a group several swarms where there are more than enough of them; on a CPU
+    one work item has a swarm, in vectors. The paper's models have one swarm a group and one particle an item.
+    """
+    if settings.used_model.of_the_paper:
+        return _layout_of_the_paper(device, settings)
+    swarms = settings.swarms
+    populations = 1 if swarms is None else swarms
+    blocks = Blocks.of(device, settings.particles, settings.lanes, settings.items, populations=populations)
+    lanes, items, swarm = blocks.lanes, blocks.items, blocks.padded
+    require_countable((problem.dimension + 1) * swarm, "a swarm", "choose fewer particles")
+    private = 4 * swarm // items * state_words(problem.dimension)
+    require_private(device, private, f"a swarm of {settings.particles:,} particles", "choose fewer particles")
+    local_bytes = local_bytes_of(device)
+    if swarms is None:
+        room = min(most_items(device) // items, local_bytes // _local_bytes(problem, swarm, lanes, 2) * 2)
+        many = device.kind != "CPU" and count >= MANY_SWARMS * device.compute_units
+        swarms = _fullest_group(items, room) if many else 1
+    best_in_global = _local_bytes(problem, swarm, lanes, swarms) > local_bytes
+    return SwarmLayout(**vars(blocks), swarms=swarms, best_in_global=best_in_global)
+
+
+def _layout_of_the_paper(device: DeviceInfo, settings: DeviceSwarmSettings) -> SwarmLayout:
+    model, fixed = settings.used_model, {"lanes": 1, "items": settings.particles, "swarms": 1}
+    if any(getattr(settings, name) not in (None, value) for name, value in fixed.items()):
+        mend = "remove lanes, items and swarms, or choose another model"
+        raise InputError(
+            Mistake(
+                "this model always has one particle per work item", "no lanes, items or swarms", mend, value=model.name
+            )
+        )
+    items = items_for(device, settings.particles, settings.particles)
+    return SwarmLayout(lanes=1, items=items, blocks=1, swarms=1, best_in_global=True)
+
+
+def state_words(dimension: int) -> int:
+    """32-bit words of the state of a particle in global memory, with room for any random numbers' own and padding."""
+    return 3 * dimension + 8
+
+
+def _local_bytes(problem: Problem, swarm: int, lanes: int, swarms: int) -> int:
+    """Local memory of a group: personal bests, context and largest velocities; and a shared choice of exemplars."""
+    floats = (problem.dimension + 1) * swarm + len(problem.kernel_context()) + problem.dimension + _ALIGNMENT
+    shared = (problem.dimension + 2) * swarm + 2 if lanes == 1 and swarms > 1 else 0
+    return 4 * swarms * (floats + shared)
+
+
+def _fullest_group(items: int, most: int) -> int:
+    """Swarms of so many items that leave the fewest work items of a group's warps idle, the most of equals."""
+    largest = max(1, min(most, SHARING_ITEMS // items))
+    return min(
+        range(1, largest + 1), key=lambda swarms: (-(-swarms * items // WARP) * WARP / (swarms * items), -swarms)
+    )
+
+
+@dataclass(frozen=True)
+class RandomScheme:
+    """A scheme.
+
+    Parameters
+    ----------
+    files : tuple of str
+        Kernel files.
+    arguments : callable
+        Of a launch, settings, and particles of a problem with padding: puts the scheme's buffers on the device, and
+        returns the kernel's last arguments. Making numbers counts as ``numbers``.
+    divisible : bool
+        Problems can be solved in several launches without changing their numbers.
+    shared : bool
+        The numbers are made once for all swarms.
+    """
+
+    files: tuple[str, ...]
+    arguments: Callable[[Launch[Any], SwarmSettings, int], list[Argument]]
+    divisible: bool = False
+    shared: bool = False
+
+    def constants(self, settings: SwarmSettings, dimension: int, noisy: bool) -> dict[str, int]:
+        """Macros that the files need: of shared numbers, how many a particle may read."""
+        return {"PER_PARTICLE": numbers_per_particle(settings, dimension, noisy)} if self.shared else {}
+
+
+def _streams(launch: Launch[Any], settings: SwarmSettings, swarm: int) -> list[Argument]:
+    """The product's own: a stream per (seed, problem, particle), made in the kernel (see `random_stream`)."""
+    return launch.random_streams()
+
+
+def _seeds(launch: Launch[Any], settings: SwarmSettings, swarm: int) -> list[Argument]:
+    """Multiplicative congruential numbers in the kernel (eq. 14-15), a seed a particle from the host."""
+    generator = np.random.Generator(np.random.SFC64(launch.seed))
+    with launch.clock("numbers"):
+        seeds = generator.integers(1, 2**31 - 1, (len(launch.problems), swarm), np.uint32)
+    return launch.arguments(seeds=seeds)
+
+
+def _shared_numbers(launch: Launch[Any], settings: SwarmSettings, swarm: int) -> list[Argument]:
+    """Numbers made on the host and shared by all swarms, each shifted by one from the last (section 4.3).
+
+    Refused before they are made if the device cannot hold them.
+    """
+    problem = launch.problems[0]
+    each = numbers_per_particle(settings, problem.dimension, problem.kernel().noisy)
+    count = each * settings.particles + len(launch.problems) - 1
+    if count >= 2**32:
+        mend = "choose fewer particles or generations, or --random stream"
+        raise InputError(Mistake("the run needs too many random numbers", "fewer than 2**32", mend, value=count))
+    launch.arguments(numbers=(count, np.float32))
+    with launch.clock("numbers"):
+        numbers = np.random.Generator(np.random.SFC64(launch.seed)).random(count, np.float32)
+    return launch.arguments(numbers=numbers)
+
+
+def numbers_per_particle(settings: SwarmSettings, dimension: int, noisy: bool = False) -> int:
+    """Random numbers that a particle needs at most (section 4.2).
+
+    The paper counts none for the noise of f3; a noisy fitness takes one at the start and one a generation.
+    """
+    generations = settings.generations
+    refreshes = (generations - 1) // settings.refreshing_gap + 1
+    noise = generations + 1 if noisy else 0
+    return 2 * dimension + 3 * refreshes * dimension + 2 * refreshes + generations * dimension + noise
+
+
+RANDOM_SCHEMES = {
+    STREAM: RandomScheme(("common/rng/philox.cl", "common/rng/random_stream.cl"), _streams, divisible=True),
+    KERNEL: RandomScheme(("common/rng/random_congruential.cl", "common/rng/random_one_by_one.cl"), _seeds),
+    HOST: RandomScheme(("common/rng/random_host.cl", "common/rng/random_one_by_one.cl"), _shared_numbers, shared=True),
+}
 
 
 class ClpsoEngine(FirstPositionsEngine[DeviceSwarmSettings], PopulationEngine[DeviceSwarmSettings, SwarmLayout]):

@@ -19,13 +19,20 @@ from reservoir.hydro.jit import compiled_for_any, inlined
 from reservoir.hydro.stack_array import stack_array
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of
-from reservoir.solvers.base.denormals import SMALLEST_VELOCITY
 from reservoir.solvers.base.first_positions import FirstPositionsEngine
-from reservoir.solvers.base.results import EngineResult
-from reservoir.solvers.base.threads import ThreadedEngine
+from reservoir.solvers.base.solution import EngineResult
+from reservoir.solvers.base.threads import SMALLEST_VELOCITY, ThreadedEngine
 from reservoir.solvers.clpso.settings import SwarmSettings, ThreadedSwarmSettings
-from reservoir.solvers.rng.noise import fresh_noise
-from reservoir.solvers.rng.stream import below, fill_uniform, mixed, next_bits, next_uniform, rivals, stream_states
+from reservoir.solvers.rng.stream import (
+    below,
+    fill_uniform,
+    fresh_noise,
+    mixed,
+    next_bits,
+    next_uniform,
+    rivals,
+    stream_states,
+)
 
 
 class SequentialClpso(FirstPositionsEngine[ThreadedSwarmSettings], ThreadedEngine[ThreadedSwarmSettings]):

@@ -24,7 +24,7 @@ from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.processors import processors
 from reservoir.solvers.base.engine import HostEngine
-from reservoir.solvers.base.results import EngineResult
+from reservoir.solvers.base.solution import EngineResult
 from reservoir.solvers.base.threads import solve_on_threads
 from reservoir.solvers.dp.recursion import bellman, trace
 from reservoir.solvers.dp.settings import Grids, GridSettings, first_grids, reservoir_years

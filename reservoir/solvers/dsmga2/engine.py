@@ -17,12 +17,9 @@ import numpy as np
 from reservoir.problems.base import Problem
 from reservoir.solvers.base.engine import Engine
 from reservoir.solvers.base.progress import Progress, silent
-from reservoir.solvers.base.results import EngineResult, EngineResults, to_solutions
-from reservoir.solvers.base.solution import Solutions
+from reservoir.solvers.base.solution import EngineResult, EngineResults, Solutions, to_solutions
 from reservoir.solvers.base.threads import threads_in_words
-from reservoir.solvers.dsmga2.genotype import position_of
-from reservoir.solvers.dsmga2.population import CLIMBING, HIT, MIXING
-from reservoir.solvers.dsmga2.run import HostBuilder, Run, evolve, new_run
+from reservoir.solvers.dsmga2.run import CLIMBING, HIT, MIXING, HostBuilder, Run, evolve, new_run, position_of
 from reservoir.solvers.dsmga2.settings import LOSSY, Dsmga2Settings
 
 #: Name under which the seconds of the device are counted beside those of the stages.
@@ -102,8 +99,7 @@ def _run_on_device(
 ) -> tuple[list[Run], str, Counter[str]]:
     """Models of populations of one size are built together."""
     from reservoir.opencl import HostClock, Session, choose_devices
-    from reservoir.solvers.dsmga2.device_builder import DeviceBuilder
-    from reservoir.solvers.dsmga2.device_program import build_model_program, model_layout
+    from reservoir.solvers.dsmga2.device_builder import DeviceBuilder, build_model_program, model_layout
 
     chosen = choose_devices(device)[0]
     sizes: dict[int, list[Run]] = {}

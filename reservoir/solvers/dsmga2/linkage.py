@@ -1,16 +1,122 @@
-"""The linkage model on the host: dependency structure matrix and incremental linkage sets (Li and Yu 2017, section 2).
-
-All functions work on a `Model`, whose arrays are described there.
-"""
+"""Linkage models on the host: information, dependency structure, incremental linkage sets (Li and Yu 2017)."""
 
 from __future__ import annotations
+
+import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.errors import InputError, Mistake
 from reservoir.hydro.jit import compiled, compiled_part, inlined
-from reservoir.solvers.dsmga2.information import USED
-from reservoir.solvers.dsmga2.model import Model
+from reservoir.solvers.dsmga2.settings import ON_DEMAND, SEQUENTIAL
+
+#: What a locus has in common with itself: once added to its strength, nothing can bring that back to zero.
+USED = -(2**62)
+#: More of a logarithm than this many bits would not be exact in double precision, from which the table is made.
+_MOST_SCALE = 32
+_LEAST_SCALE = 8
+
+
+def rank_bits(loci: int) -> int:
+    """Bits that number the loci."""
+    return max(1, (loci - 1).bit_length())
+
+
+def scale_bits(loci: int, individuals: int) -> int:
+    """Binary places of the table, as many as sums of `loci` numbers leave room for.
+
+    Raises
+    ------
+    InputError
+        If hardly any are left.
+    """
+    largest = loci * individuals * math.log(2)
+    scale = min(_MOST_SCALE, 62 - rank_bits(loci) - math.ceil(math.log2(largest)) - 1)
+    if scale < _LEAST_SCALE:
+        raise InputError(
+            Mistake(
+                "too many loci and individuals for mutual information in 64 bits",
+                mend="choose fewer bits per variable, or a smaller population",
+                value=f"{loci:,} loci, {individuals:,} individuals",
+            )
+        )
+    return scale
+
+
+def between_variables(matrix: NDArray[np.int64], individuals: int, bits: int) -> NDArray[np.float64]:
+    """Mutual information in nats of the codes of variables, as sums over pairs of their bits.
+
+    Parameters
+    ----------
+    matrix : ndarray of int64, shape (loci, loci)
+        Mutual information of bits, as engines make it of `entropy_table`.
+    individuals : int
+    bits : int
+        Of a variable.
+
+    Returns
+    -------
+    ndarray, shape (variables, variables)
+        Less what chance alone makes of independent variables (Miller 1955: 1 / (2 individuals) for a pair of bits), and
+        at least zero; zero for a variable with itself.
+    """
+    loci = len(matrix)
+    unit = np.ldexp(float(individuals), scale_bits(loci, individuals) + rank_bits(loci))
+    blocks = (np.maximum(matrix, 0) / unit).reshape(loci // bits, bits, loci // bits, bits).sum(axis=(1, 3))
+    np.fill_diagonal(blocks, 0)
+    return np.asarray(np.maximum(blocks - bits**2 / (2 * individuals), 0))
+
+
+def entropy_table(loci: int, individuals: int) -> NDArray[np.int64]:
+    """C ln c for c = 0 .. individuals, times 2^(scale + rank bits), the rank bits zero; shape (individuals + 1,)."""
+    counts = np.arange(individuals + 1, dtype=np.float64)
+    terms = counts * np.log(np.maximum(counts, 1))
+    return np.rint(np.ldexp(terms, scale_bits(loci, individuals))).astype(np.int64) << rank_bits(loci)
+
+
+class Model(NamedTuple):
+    """Arrays of a linkage model; those that the kind of building has no use for have no rows."""
+
+    winners: NDArray[np.int32]  # (individuals,)
+    ranks: NDArray[np.int64]  # (2 loci,), a permutation twice; see linkage.begin_set
+    places: NDArray[np.int64]  # (loci,), where its numbers stand
+    representatives: NDArray[np.int32]  # (loci,), the individual that each set of a lossy model is made for
+    table: NDArray[np.int64]  # (individuals + 1,), see information
+    words: NDArray[np.uint64]  # (words, loci), genes of the winners
+    ones: NDArray[np.int64]  # (loci,), room
+    both: NDArray[np.int64]  # (loci,), room
+    matrix: NDArray[np.int64]  # (loci, loci), the dependency structure matrix
+    strengths: NDArray[np.int64]  # (1 or loci, loci), of every set that is built on demand
+    most: NDArray[np.int64]  # (loci,), the largest strength beside every such set
+    sets: NDArray[np.uint16]  # (loci, loci), a linkage set from every locus
+    lengths: NDArray[np.int64]  # (loci,), how much of them is there
+    candidates: NDArray[np.uint64]  # (words,), room of mixing
+
+
+def new_model(loci: int, individuals: int, building: str) -> Model:
+    """Room for a model that is built in one of `settings.MODELS`."""
+    words = -(-individuals // 64)
+    # Filled with zeros, not np.zeros: that leaves it to the first generation to fetch the pages of memory.
+    host = loci if building in (SEQUENTIAL, ON_DEMAND) else 0
+    return Model(
+        winners=np.zeros(individuals, np.int32),
+        ranks=np.zeros(2 * loci, np.int64),
+        places=np.zeros(loci, np.int64),
+        representatives=np.zeros(loci, np.int32),
+        table=entropy_table(loci, individuals),
+        words=np.zeros((words, host), np.uint64),
+        ones=np.zeros(host, np.int64),
+        both=np.zeros(host, np.int64),
+        matrix=np.full((host, host), 0, np.int64),
+        strengths=np.full((loci if building == ON_DEMAND else min(host, 1), loci), 0, np.int64),
+        most=np.zeros(loci, np.int64),
+        sets=np.full((loci, loci), 0, np.uint16),
+        lengths=np.zeros(loci, np.int64),
+        candidates=np.zeros(words, np.uint64),
+    )
+
 
 Integers = NDArray[np.int64]
 

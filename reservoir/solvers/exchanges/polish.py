@@ -8,6 +8,7 @@ time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, repeat
 from typing import NamedTuple
@@ -17,12 +18,22 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.cursors import lake_with_cursors, plant_with_cursors
+from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.hydro.jit import compiled, compiled_part
 from reservoir.hydro.objective import year_at
 from reservoir.hydro.plant import Plant
-from reservoir.problems.reservoir.year import ReservoirYears
-from reservoir.solvers.exchanges.exchange import Path, Search, describe, exchange, exchange_best
-from reservoir.solvers.exchanges.shifts import ROLES, SIGNS, shift_storages
+from reservoir.problems.base import Problem, as_batch
+from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
+from reservoir.solvers.exchanges.exchange import (
+    ROLES,
+    SIGNS,
+    Path,
+    Search,
+    describe,
+    exchange,
+    exchange_best,
+    shift_storages,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -175,3 +186,35 @@ def _exchange_from(search: Search, giver: int, volume: float, precision: float) 
                 break
             gained += gain
     return gained
+
+
+class SearchEnd(NamedTuple):
+    """What a search ends with, an axis of problems in front.
+
+    Parameters
+    ----------
+    position : ndarray of float, shape (problems, dimension)
+    trace_fitness : ndarray, shape (problems, points)
+        Best fitness after the generations of a trace, as the search judged it.
+    fitness : ndarray, shape (problems,)
+        Of the positions, as the search judged it.
+    """
+
+    position: NDArray[np.floating]
+    trace_fitness: NDArray[np.floating]
+    fitness: NDArray[np.floating]
+
+
+def can_be_polished(problem: Problem) -> bool:
+    """Whether a problem is a year of a reservoir whose water can be exchanged: its steps are few and not coupled."""
+    if not isinstance(problem, ReservoirYear) or problem.limits.steps > MOST_STEPS_OF_YEAR:
+        return False
+    conditions = problem.limits.conditions
+    return conditions is None or not conditions.ramps
+
+
+def polish_end(problems: Sequence[Problem], end: SearchEnd, threads: int) -> SearchEnd:
+    """Exchange water of years of one program; the trace has one more generation, which gains what they do."""
+    found = polished(as_batch(problems), end.position.astype(np.float64), threads, QUICK)
+    fitness = end.fitness + found.gains_gwh
+    return SearchEnd(found.positions, np.column_stack([end.trace_fitness, fitness]), fitness)

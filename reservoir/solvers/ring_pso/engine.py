@@ -8,18 +8,69 @@ same bytes in ``sync``, not in ``async``, whose particles learn of each other wh
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from reservoir.opencl import BuiltProgram, DeviceInfo, ordering_of
+from reservoir.opencl import BuiltProgram, DeviceInfo, ordering_of, require_local
 from reservoir.problems.base import Problem
-from reservoir.solvers.base.co_residency_probe import MAX_POLLS, co_resident, require_ordering
 from reservoir.solvers.base.device_engine import Argument, Launch, PopulationEngine, choices
 from reservoir.solvers.base.program import build_around
-from reservoir.solvers.base.results import EngineResults, engine_results
-from reservoir.solvers.ring_pso.layout import RingLayout, layout_for
+from reservoir.solvers.base.solution import EngineResults, engine_results
+from reservoir.solvers.base.work_groups import MAX_POLLS, co_resident, items_for, require_ordering, team_of
 from reservoir.solvers.ring_pso.settings import ASYNC, SYNC, DeviceRingSettings
+
+
+@dataclass(frozen=True)
+class RingLayout:
+    """A work group has a particle.
+
+    Parameters
+    ----------
+    items : int
+        Work items of a group.
+    team : int
+        Items that add up their shares in registers: a warp, or 1.
+    """
+
+    items: int
+    team: int
+
+    @property
+    def workers(self) -> int:
+        """Teams of a group."""
+        return self.items // self.team
+
+
+#: Work items of a compute unit of a GPU up to which a particle has an item for each dimension; with more, particles
+#: would not all be at work at once.
+ROOMY_ITEMS = 1024
+
+
+def layout_for(device: DeviceInfo, problem: Problem, particles: int, items: int | None = None) -> RingLayout:
+    """On a GPU an item for each dimension, in whole sub-groups, or one sub-group; on a CPU one item for all.
+
+    Parameters
+    ----------
+    particles : int
+        Of all swarms of a launch.
+
+    Raises
+    ------
+    DeviceError
+        If a particle needs more local memory than there is.
+    InputError
+        If no group has so many items.
+    """
+    if items is None and device.kind != "CPU":
+        whole = -(-problem.dimension // device.sub_group_size) * device.sub_group_size
+        roomy = particles * whole <= ROOMY_ITEMS * device.compute_units
+        items = min(whole if roomy else device.sub_group_size, device.max_work_group_size)
+    items = items_for(device, problem.dimension, items)
+    layout = RingLayout(items=items, team=team_of(device, items))
+    require_local(device, 4 * (4 * problem.dimension + 2 * layout.workers + 4))
+    return layout
 
 
 class RingEngine(PopulationEngine[DeviceRingSettings, RingLayout]):

@@ -8,22 +8,169 @@ generations the best of the swarm is exchanged.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.opencl import BuiltProgram, DeviceInfo
-from reservoir.problems.base import Problem
+from reservoir.opencl import BuiltProgram, DeviceInfo, require_local
+from reservoir.problems.base import Problem, rng_stream_ids
 from reservoir.solvers.base.device_engine import Argument, Launch, PopulationEngine, choices
 from reservoir.solvers.base.program import build_around
 from reservoir.solvers.base.progress import Progress
-from reservoir.solvers.base.results import EngineResults, engine_results
-from reservoir.solvers.base.solution import Solutions
-from reservoir.solvers.two_level_pso.counter_rng import NUMBER_SCHEMES, NumberScheme
-from reservoir.solvers.two_level_pso.layout import TwoLevelLayout, layout_for
-from reservoir.solvers.two_level_pso.settings import FUSED, GLOBAL, DeviceTwoLevelSettings
+from reservoir.solvers.base.solution import EngineResults, Solutions, engine_results
+from reservoir.solvers.base.work_groups import VECTOR_WIDTHS, items_for, lanes_for, local_bytes_of
+from reservoir.solvers.rng.stream import philox4x32, seed_words
+from reservoir.solvers.two_level_pso.settings import (
+    CONGRUENTIAL,
+    CONGRUENTIAL_PRINTED,
+    FUSED,
+    GLOBAL,
+    STREAM,
+    DeviceTwoLevelSettings,
+)
+
+#: Summand and modulus of Li and Liu 2017, eq. 7.
+SUMMAND, MODULUS = 2_531_011, 2**31
+
+
+class StreamNumbers:
+    """The product's own: Philox makes a word of seed, problem, particle and generation, a mixer the numbers."""
+
+    files = ("common/rng/philox.cl", "common/rng/numbers_of_streams.cl")
+
+    def constants(self, numbers: int) -> dict[str, int | str]:
+        """Macros for so many numbers a particle and generation."""
+        return {"NUMBERS": numbers}
+
+    def arguments(self, launch: Launch[Any], particles: int) -> list[Argument]:
+        """The kernels' last arguments: the seed's two words and the problems' streams."""
+        return launch.random_streams()
+
+
+@dataclass(frozen=True)
+class CongruentialNumbers:
+    """Linear congruential numbers of a multiplier, a seed a particle (Li and Liu 2017, eq. 7-8)."""
+
+    multiplier: int
+
+    files = ("common/rng/numbers_congruential.cl",)
+
+    def constants(self, numbers: int) -> dict[str, int | str]:
+        """Macros for so many numbers a particle and generation: the table of `ahead` as well."""
+        words = ", ".join(f"{word}u" for word in self.ahead(numbers).ravel().tolist())
+        return {"NUMBERS": numbers, "AHEAD": f"{{{words}}}"}
+
+    def ahead(self, steps: int) -> NDArray[np.uint32]:
+        """Factor and summand that take 0, 1, ... steps at once, shape (steps + 1, 2)."""
+        table = [(1, 0)]
+        for _ in range(steps):
+            factor, summand = table[-1]
+            table.append((factor * self.multiplier % MODULUS, (summand * self.multiplier + SUMMAND) % MODULUS))
+        return np.array(table, np.uint32)
+
+    def arguments(self, launch: Launch[Any], particles: int) -> list[Argument]:
+        """The kernels' last argument: a seed a particle, of the problem's stream."""
+        counter = np.zeros((len(launch.problems), particles, 4), np.uint32)
+        counter[..., 0] = np.arange(particles)
+        counter[..., 1] = rng_stream_ids(launch.problems)[:, None]
+        return launch.arguments(seeds=philox4x32(counter, seed_words(launch.seed))[..., 0] % np.uint32(MODULUS))
+
+
+#: A scheme: its kernel files, its macros, and the arguments it passes to kernels.
+NumberScheme = StreamNumbers | CongruentialNumbers
+
+NUMBER_SCHEMES: dict[str, NumberScheme] = {
+    STREAM: StreamNumbers(),
+    CONGRUENTIAL: CongruentialNumbers(214_013),  # what the paper surely meant
+    CONGRUENTIAL_PRINTED: CongruentialNumbers(21_403),
+}
+
+
+@dataclass(frozen=True)
+class TwoLevelLayout:
+    """A work group has a group of particles.
+
+    Parameters
+    ----------
+    lanes : int
+        Of a vector: particles, or terms of a sum.
+    items : int
+        Work items of a group.
+    members : int
+        Particles of a group, with padding.
+    width : int
+        Numbers of a position, with padding.
+    teams, tile : int
+        Where fitness is a sum: particles that are evaluated at a time, each by ``items / teams`` work items, and
+        vectors of terms that an item handles together. Else 1.
+    """
+
+    lanes: int
+    items: int
+    members: int
+    width: int
+    teams: int = 1
+    tile: int = 1
+
+    def constants(self, terms: int) -> dict[str, int]:
+        """Macros; those of teams where fitness is a sum of terms."""
+        shared = {"LANES": self.lanes, "ITEMS": self.items, "MEMBERS": self.members}
+        return shared | ({"TEAMS": self.teams, "TEAM": self.items // self.teams, "TILE": self.tile} if terms else {})
+
+    def local_bytes(self, terms: int) -> int:
+        """Local memory of a work group."""
+        sums = self.teams * self.width + self.items if terms else 0
+        return 4 * (_MEMBER_WORDS * self.members + sums)
+
+
+#: Words at hand of each particle of a group.
+_MEMBER_WORDS = 5
+#: Work items of a group on a GPU that share sums, and vectors of terms that one of them handles together.
+SUMMING_ITEMS, TILE = 512, 4
+
+
+def layout_for(device: DeviceInfo, problem: Problem, settings: DeviceTwoLevelSettings) -> TwoLevelLayout:
+    """On a GPU a work item has a particle, or a share of the terms of one; on a CPU one has a group, in vectors.
+
+    Raises
+    ------
+    DeviceError
+        If a work group would need more local memory than there is.
+    InputError
+        If no vector has so many lanes, or no group so many items.
+    """
+    terms, group, lanes = problem.kernel().terms, min(settings.group, settings.particles), settings.lanes
+    if terms and lanes is None and device.kind == "CPU":
+        lanes = max(width for width in VECTOR_WIDTHS if width <= max(2 * device.native_float_width, 4))
+    lanes = lanes_for(device, group, lanes)
+    width = -(-problem.dimension // lanes) * lanes
+    if not terms:
+        members = -(-group // lanes) * lanes
+        items = items_for(device, members // lanes, settings.items)
+        layout = TwoLevelLayout(lanes=lanes, items=items, members=members, width=width)
+    else:
+        layout = _summing(device, terms, group, lanes, width, settings.items)
+    require_local(device, layout.local_bytes(terms))
+    return layout
+
+
+def _summing(device: DeviceInfo, terms: int, group: int, lanes: int, width: int, asked: int | None) -> TwoLevelLayout:
+    """As many teams as particles if their weights fit into local memory, of as many items as leave none idle."""
+    if asked is None:
+        asked = 1 if device.kind == "CPU" else min(SUMMING_ITEMS, device.max_work_group_size)
+    room = (local_bytes_of(device) - 4 * (_MEMBER_WORDS * group + asked)) // (4 * width)
+    teams = _power_of_two(max(1, min(group, asked, room)))
+    shares = -(-terms // lanes)
+    team = min(_power_of_two(asked // teams), _power_of_two(2 * shares - 1))
+    tile = 1 if lanes > 1 else max(1, min(TILE, -(-shares // team)))
+    return TwoLevelLayout(lanes=lanes, items=teams * team, members=group, width=width, teams=teams, tile=tile)
+
+
+def _power_of_two(most: int) -> int:
+    return 1 << (max(most, 1).bit_length() - 1)
 
 
 class TwoLevelEngine(PopulationEngine[DeviceTwoLevelSettings, TwoLevelLayout]):

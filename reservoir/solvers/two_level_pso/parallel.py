@@ -20,8 +20,7 @@ from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of, scaled_noise
 from reservoir.solvers.base.engine import HostEngine
 from reservoir.solvers.base.progress import Progress
-from reservoir.solvers.base.results import EngineResult
-from reservoir.solvers.base.solution import Solutions
+from reservoir.solvers.base.solution import EngineResult, Solutions
 from reservoir.solvers.rng.stream import StreamKey, mixed, philox_word, stream_key, uniform_of
 from reservoir.solvers.two_level_pso.settings import ParallelTwoLevelSettings
 

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.bench.linkage.experiment import run
-from reservoir.bench.linkage.findings import LinkageFindings, linkage_checks
+from reservoir.bench.linkage.experiment import LinkageFindings, linkage_checks, run
 from reservoir.bench.linkage.runs import MODELS, LinkageSetup
 from reservoir.bench.linkage.sweeps import Point, sweep, sweep_checks
 from reservoir.bench.run_budget import RunBudget

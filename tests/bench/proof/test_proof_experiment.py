@@ -8,7 +8,7 @@ import pytest
 
 from reservoir.bench.journal import Journal
 from reservoir.bench.proof import experiment, runs
-from reservoir.bench.proof.findings import ProofFindings, proof_checks, share_within
+from reservoir.bench.proof.experiment import ProofFindings, proof_checks, share_within
 from reservoir.bench.proof.runs import ProofRuns
 from reservoir.bench.run_budget import RunBudget
 from reservoir.certificate.bound import ProvenBound

@@ -6,10 +6,18 @@ import pandas as pd
 import pytest
 
 from reservoir.bench.run_budget import RunBudget
-from reservoir.bench.scale.experiment import run
-from reservoir.bench.scale.figures import scale_figures
-from reservoir.bench.scale.findings import Line, ScaleFindings, scale_checks, scale_tables
-from reservoir.bench.scale.runs import OTHER, STAGES, ScaleSetup, _stages
+from reservoir.bench.scale.experiment import (
+    OTHER,
+    STAGES,
+    Line,
+    ScaleFindings,
+    ScaleSetup,
+    _stages,
+    run,
+    scale_checks,
+    scale_figures,
+    scale_tables,
+)
 from reservoir.errors import InputError
 
 YEARS = (1000, 3000, 10_000, 30_000, 100_000)

@@ -8,8 +8,7 @@ import pytest
 
 from reservoir import resources
 from reservoir.bench.run_budget import RunBudget
-from reservoir.bench.tours.experiment import run
-from reservoir.bench.tours.findings import ERRORS, TourFindings, tour_checks
+from reservoir.bench.tours.experiment import ERRORS, TourFindings, run, tour_checks
 from reservoir.bench.tours.runs import ENGINES, SERIAL, WAITING, TourSetup
 from reservoir.errors import InputError
 from reservoir.problems.tours.problem import tour_problem

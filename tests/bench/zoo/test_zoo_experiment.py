@@ -9,8 +9,7 @@ import pytest
 from reservoir.bench.journal import Journal
 from reservoir.bench.run_budget import RunBudget
 from reservoir.bench.zoo import experiment, runs
-from reservoir.bench.zoo.findings import ZooFindings, short_gap, violates, zoo_checks
-from reservoir.bench.zoo.kinds import classes_of
+from reservoir.bench.zoo.findings import ZooFindings, classes_of, short_gap, violates, zoo_checks
 from reservoir.bench.zoo.runs import ZooRuns, ZooSetup
 from reservoir.errors import DeviceError, InputError, Mistake
 from reservoir.solvers import SOLVERS

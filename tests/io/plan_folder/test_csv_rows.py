@@ -3,8 +3,7 @@
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.io.plan_folder.csv_rows import wrong_row
-from reservoir.io.plan_folder.tables import read_cells, read_schedule
+from reservoir.io.plan_folder.tables import read_cells, read_schedule, wrong_row
 
 
 @pytest.mark.parametrize(

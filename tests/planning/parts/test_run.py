@@ -6,8 +6,9 @@ import pytest
 import reservoir
 from reservoir.errors import DeviceError, InputError, Mistake
 from reservoir.planning.checks import plan_checks
-from reservoir.planning.parts import local, run
-from reservoir.planning.parts.local import LocalWorkers
+from reservoir.planning.parts import run
+from reservoir.planning.parts import run as local
+from reservoir.planning.parts.run import LocalWorkers
 from reservoir.planning.search import search
 from tests.year_ends import cyclic, free
 

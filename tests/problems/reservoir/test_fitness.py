@@ -10,8 +10,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.jit import OPTIONS
 from reservoir.hydro.stack_array import stack_array
 from reservoir.problems.fitness import fitness_of
-from reservoir.problems.reservoir.fitness import RepairableContext, ReservoirContext
-from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
+from reservoir.problems.reservoir.year import RepairableContext, ReservoirContext, ReservoirYear, reservoir_problems
 from tests.hydro import paper
 from tests.hydro.stand_in import with_forms
 from tests.hydro.trials import Case

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from reservoir.report.figures.axes import storage_bounds
 from reservoir.report.figures.dispatch_chart import caption, draw_dispatch_chart, zone_edges
 from reservoir.report.figures.record_runs import result_of
 from reservoir.report.figures.rules_figures import rules_figures
-from reservoir.report.figures.storage_axis import storage_bounds
 from reservoir.rules.evaluation.evaluation import Evaluation
 
 

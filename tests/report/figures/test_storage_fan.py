@@ -11,9 +11,7 @@ from matplotlib.figure import Figure
 from reservoir.hydro.curves.curve import Table
 from reservoir.hydro.reservoir_kinds import ReferenceLevels, YearEnd
 from reservoir.planning.plan import Plan
-from reservoir.report.figures.axes import month_runs, storage_at
-from reservoir.report.figures.bands import BANDS, percentiles
-from reservoir.report.figures.storage_axis import level_marks, storage_bounds
+from reservoir.report.figures.axes import BANDS, level_marks, month_runs, percentiles, storage_at, storage_bounds
 from reservoir.report.figures.storage_fan import caption, draw_storage_fan, storage_fan_figure
 
 NEAR = (4_000.0, 15_000.0)

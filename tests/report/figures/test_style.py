@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import Plan
-from reservoir.report.figures import looks, style
-from reservoir.report.figures.display_units import FOOT
+from reservoir.report.figures import style
+from reservoir.report.figures import style as looks
 from reservoir.report.figures.figures import plan_figures
-from reservoir.report.figures.style import add_legend, broken, figure_style, foot_texts, footed_figure, rendered
+from reservoir.report.figures.style import FOOT, add_legend, broken, figure_style, foot_texts, footed_figure, rendered
 from reservoir.rules import FAMILIES
 
 QUANTITIES = ("STORAGE", "INFLOW", "RELEASE", "POWER", "SPILL")

@@ -5,9 +5,7 @@ import os
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.report.html.inline_svg import inline_svg
-from reservoir.report.html.page import read_pictures
-from reservoir.report.html.svg_cleaning import UncleanError, read_drawing
+from reservoir.report.html.page import UncleanError, inline_svg, read_drawing, read_pictures
 
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9"'
 SHAPE = '<path id="a" d="M 0 0 L 9 9" style="fill: none; stroke: #ff0000; stroke-width: 0.6"/>'
@@ -130,7 +128,7 @@ def test_what_is_no_drawing_or_may_grow_without_end_is_refused(svg, words):
 
 
 def test_a_drawing_beyond_any_plan_is_refused(monkeypatch):
-    monkeypatch.setattr("reservoir.report.html.svg_cleaning.MOST_BYTES", 1000)
+    monkeypatch.setattr("reservoir.report.html.page.MOST_BYTES", 1000)
     with pytest.raises(UncleanError, match="is larger than"):
         read_drawing(f"{HEAD}>{SHAPE * 20}</svg>".encode())
 

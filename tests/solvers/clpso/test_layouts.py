@@ -12,8 +12,7 @@ from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.solvers import Solution, solve
-from reservoir.solvers.clpso.engine import ClpsoEngine
-from reservoir.solvers.clpso.layout import layout_for
+from reservoir.solvers.clpso.engine import ClpsoEngine, layout_for
 from reservoir.solvers.clpso.settings import DeviceSwarmSettings
 from tests.solvers.engines import CHOOSE_DEVICES
 from tests.year_ends import cyclic

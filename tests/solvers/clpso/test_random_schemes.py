@@ -10,8 +10,7 @@ from reservoir.errors import DeviceError, InputError
 from reservoir.opencl import DeviceInfo, Session
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers import Solution, solve
-from reservoir.solvers.clpso.engine import ClpsoEngine
-from reservoir.solvers.clpso.random_schemes import numbers_per_particle
+from reservoir.solvers.clpso.engine import ClpsoEngine, numbers_per_particle
 from reservoir.solvers.clpso.settings import RELAXED, STRICT, SwarmSettings
 from tests.solvers.clpso.reference_clpso import Swarm
 from tests.solvers.engines import CHOOSE_DEVICES

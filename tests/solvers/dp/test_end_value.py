@@ -9,10 +9,9 @@ from reservoir.hydro.curves.curve import Table
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.problems.reservoir.record import record_problems
-from reservoir.solvers.dp.end_value import cycle_end_value, end_storage_value
 from reservoir.solvers.dp.sequential import best_trajectory
 from reservoir.solvers.dp.settings import GridSettings
-from reservoir.solvers.dp.water_value import active_storage, with_ends_of
+from reservoir.solvers.dp.water_value import active_storage, cycle_end_value, end_storage_value, with_ends_of
 from tests.year_ends import cyclic
 
 #: The river as a part of that of the small reservoir; the last leaves the cycle within its bounds.

@@ -14,8 +14,7 @@ from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.solvers import Solution, solve
-from reservoir.solvers.dp.engine import DpEngine
-from reservoir.solvers.dp.program import layout_for
+from reservoir.solvers.dp.engine import DpEngine, layout_for
 from reservoir.solvers.dp.settings import DeviceGridSettings
 from tests.solvers.engines import CHOOSE_DEVICES
 from tests.solvers.toys import Toy

@@ -12,8 +12,8 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers.dp import end_value, water_value
-from reservoir.solvers.dp.end_value import end_storage_value
+from reservoir.solvers.dp import water_value
+from reservoir.solvers.dp import water_value as end_value
 from reservoir.solvers.dp.sequential import best_trajectory
 from reservoir.solvers.dp.settings import GridSettings
 from reservoir.solvers.dp.water_value import (
@@ -21,6 +21,7 @@ from reservoir.solvers.dp.water_value import (
     TRAJECTORY_CHANGE,
     active_storage,
     completable,
+    end_storage_value,
     water_values,
 )
 from tests.year_ends import cyclic, free

@@ -7,16 +7,17 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.opencl import Session
-from reservoir.solvers.dsmga2.device_program import build_model_program, model_layout
-from reservoir.solvers.dsmga2.information import (
+from reservoir.solvers.dsmga2.device_builder import build_model_program, model_layout
+from reservoir.solvers.dsmga2.linkage import (
     USED,
     between_variables,
     entropy_table,
+    fill_sets,
+    find_matrix,
+    new_model,
     rank_bits,
     scale_bits,
 )
-from reservoir.solvers.dsmga2.linkage import fill_sets, find_matrix
-from reservoir.solvers.dsmga2.model import new_model
 from reservoir.solvers.dsmga2.settings import SEQUENTIAL
 
 #: Loci and individuals.

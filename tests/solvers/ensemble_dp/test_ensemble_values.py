@@ -119,7 +119,7 @@ def test_a_future_does_not_depend_on_the_others(tables, futures, device, where):
 def test_without_opencl_or_on_a_cpu_values_are_compiled(tables, futures, monkeypatch):
     inflow, first, ends = (np.repeat(each, 20, axis=0) for each in futures)
     assert inflow.size > FEW_MONTHS
-    monkeypatch.setattr("reservoir.solvers.ensemble_dp.on_device.opencl_available", lambda: False)
+    monkeypatch.setattr("reservoir.solvers.ensemble_dp.engine.opencl_available", lambda: False)
     found = ensemble_values(tables, inflow, first, ends)
     assert np.array_equal(found, compiled_values(tables, inflow.astype(np.float32), first, ends))
 

@@ -10,8 +10,7 @@ from reservoir.errors import DeviceError, InputError
 from reservoir.problems.encoding import PERMUTATION, REAL
 from reservoir.problems.tours.problem import TourProblem, tour_problem
 from reservoir.solvers import Solution, solve
-from reservoir.solvers.island_ga.layout import island_layout
-from reservoir.solvers.island_ga.schemes import SCHEMES, LimIs
+from reservoir.solvers.island_ga.engine import SCHEMES, LimIs, island_layout
 from reservoir.solvers.island_ga.settings import CROSSOVERS, MUTATIONS, DeviceIslandSettings, IslandSettings
 from tests.solvers.engines import each_of
 from tests.solvers.toys import Toy

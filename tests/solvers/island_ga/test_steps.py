@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from numba import njit
 
 from reservoir.hydro.jit import OPTIONS
-from reservoir.solvers.island_ga import steps as island_steps
-from reservoir.solvers.island_ga import tour_breeding
-from reservoir.solvers.island_ga.steps import place_below
+from reservoir.solvers.island_ga import sequential as island_steps
+from reservoir.solvers.island_ga import sequential as tour_breeding
+from reservoir.solvers.island_ga.sequential import place_below
 
 SIZES = st.integers(4, 40)
 SEEDS = st.integers(0, 2**32 - 1)

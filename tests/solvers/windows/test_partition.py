@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reservoir.solvers.windows.partition import levels_of, window_starts
+from reservoir.solvers.windows.sweeps import levels_of, window_starts
 
 
 @pytest.mark.parametrize("cyclic", [False, True])

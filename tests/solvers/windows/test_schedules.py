@@ -6,7 +6,7 @@ import pytest
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.objective import joined
 from reservoir.problems.reservoir.record import record_problems
-from reservoir.solvers.windows.schedules import Places, Schedules
+from reservoir.solvers.windows.sweeps import Places, Schedules
 from tests.year_ends import cyclic
 
 
