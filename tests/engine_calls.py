@@ -21,38 +21,35 @@ from reservoir.problems.sums.functions import RING_FUNCTIONS
 from reservoir.problems.tours.problem import tour_problem
 from reservoir.resources import path
 from reservoir.solvers import Problem
+from tests.golden.plans import FEW, ISLANDS, SWARM
 from tests.io.small_reservoir import SMALL
-
-_FEW = {"evaluations": 4000}
-_SWARM = {"particles": 32, "generations": 100}
-_ISLANDS = {"islands": 2, "island_size": 32, "iterations": 60, "migrate_every": 15}
 
 #: Engine, settings beside its defaults, and the problems it is given (`problems_by_name`).
 CALLS: list[tuple[str, dict[str, Any], str]] = [
-    *(("clpso", _SWARM, problems) for problems in ("years", "small", "cyclic", "free", "functions")),
-    *(("clpso", {**_SWARM, "model": each}, "years") for each in ("basic", "intermediate", "final")),
-    *(("clpso", {**_SWARM, "model": "final", "random": each}, "years") for each in ("host", "kernel")),
-    ("clpso", {**_SWARM, "exemplars": "strict"}, "years"),
-    *(("clpso-sequential", _SWARM, problems) for problems in ("years", "small", "cyclic", "free", "functions")),
-    *(("lshade", _FEW, problems) for problems in ("years", "small", "cyclic", "free", "functions")),
-    ("lshade", {**_FEW, "archive_fraction": 2.6}, "years"),
-    *(("lshade-sequential", _FEW, problems) for problems in ("years", "small", "cyclic", "free", "functions")),
-    *(("ann-pso", {**_SWARM, "variant": each}, "networks") for each in ("fused", "steps", "global")),
-    ("ann-pso", _SWARM, "years"),
-    ("ann-pso", {**_SWARM, "random": "congruential"}, "networks"),
-    *(("ann-pso-parallel", _SWARM, problems) for problems in ("networks", "years")),
+    *(("clpso", SWARM, problems) for problems in ("years", "small", "cyclic", "free", "functions")),
+    *(("clpso", {**SWARM, "model": each}, "years") for each in ("basic", "intermediate", "final")),
+    *(("clpso", {**SWARM, "model": "final", "random": each}, "years") for each in ("host", "kernel")),
+    ("clpso", {**SWARM, "exemplars": "strict"}, "years"),
+    *(("clpso-sequential", SWARM, problems) for problems in ("years", "small", "cyclic", "free", "functions")),
+    *(("lshade", FEW, problems) for problems in ("years", "small", "cyclic", "free", "functions")),
+    ("lshade", {**FEW, "archive_fraction": 2.6}, "years"),
+    *(("lshade-sequential", FEW, problems) for problems in ("years", "small", "cyclic", "free", "functions")),
+    *(("ann-pso", {**SWARM, "variant": each}, "networks") for each in ("fused", "steps", "global")),
+    ("ann-pso", SWARM, "years"),
+    ("ann-pso", {**SWARM, "random": "congruential"}, "networks"),
+    *(("ann-pso-parallel", SWARM, problems) for problems in ("networks", "years")),
     *(
-        ("island-ga", {**_ISLANDS, "scheme": scheme}, problems)
+        ("island-ga", {**ISLANDS, "scheme": scheme}, problems)
         for scheme in ("lim-is", "lim-cg", "tim", "sak", "slk")
         for problems in ("year", "tours")
     ),
     *(
-        ("island-ga", {**_ISLANDS, "mutation": "two-opt", "crossover": "order", "scheme": scheme}, "tours")
+        ("island-ga", {**ISLANDS, "mutation": "two-opt", "crossover": "order", "scheme": scheme}, "tours")
         for scheme in ("lim-is", "tim")
     ),
-    *(("island-ga-sequential", _ISLANDS, problems) for problems in ("year", "tours", "functions")),
-    *(("ring-pso", _SWARM, problems) for problems in ("years", "free", "ring")),
-    *(("ring-pso-sequential", _SWARM, problems) for problems in ("years", "ring")),
+    *(("island-ga-sequential", ISLANDS, problems) for problems in ("year", "tours", "functions")),
+    *(("ring-pso", SWARM, problems) for problems in ("years", "free", "ring")),
+    *(("ring-pso-sequential", SWARM, problems) for problems in ("years", "ring")),
     *(("dsmga2", {"generations": 3}, problems) for problems in ("year", "bits", "functions")),
     ("dsmga2", {"generations": 3, "model": "lossless"}, "bits"),
     *((engine, {}, problems) for engine in ("dp", "dp-opencl") for problems in ("years", "small", "cyclic", "free")),

@@ -18,7 +18,7 @@ from reservoir.hydro.limits import Limits
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.step_value import value_of_little_water
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers.dp.recursion import best_value, reachable_ends
+from reservoir.solvers.dp.recursion import best_value, reachable_ends, value_between
 
 FloatArray = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ def fill_values(
             if short:
                 little, end, benefit, unmet = value_of_little_water(plant, year, step, storage)
                 if little:
-                    values[step, state] = benefit - penalty * unmet + _on_line(row, later, end)
+                    values[step, state] = benefit - penalty * unmet + value_between(row, later, end)
                     continue
             lowest, highest = reachable_ends(year, step, storage, rounding)
             lowest, highest = max(lowest, row[low], min(year.dead, highest)), min(highest, row[high])
@@ -76,20 +76,6 @@ def fill_values(
         for state in range(states):
             feasible[state] = values[step, state] > -np.inf
         _extend(grid[step], values[step], feasible, later)
-
-
-@inlined
-def _on_line(row: FloatArray, values: FloatArray, storage: float) -> float:
-    """Value on the line between two states; that of the first or the last beyond them."""
-    after = 0
-    while after < len(row) and row[after] <= storage:
-        after += 1
-    if after == 0 or after == len(row):
-        beyond: float = values[min(after, len(row) - 1)]
-        return beyond
-    part = (storage - row[after - 1]) / (row[after] - row[after - 1])
-    between: float = values[after - 1] + part * (values[after] - values[after - 1])
-    return between
 
 
 @inlined

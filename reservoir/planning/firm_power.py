@@ -7,7 +7,7 @@ the limits, the two are brought together by halving: a power is kept if the sche
 of squares of what the power of each step falls short of it. A power that the solver does not keep is not proved to be
 none. Where a share of the steps may fail, a step that falls short costs 1 at most, and the failures are counted.
 
-What a schedule gives is stated (`given_power`): nothing rests on the search but how high it is.
+What a schedule gives is stated: nothing rests on the search but how high it is.
 """
 
 from __future__ import annotations

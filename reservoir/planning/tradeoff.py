@@ -1,4 +1,4 @@
-"""The front between two goals: what more of one costs of the other (`front_search`)."""
+"""The front between two goals: what more of one costs of the other."""
 
 from __future__ import annotations
 

@@ -11,27 +11,27 @@ import reservoir
 from tests.golden.lake import LAKES, write_files
 from tests.golden.tables import digest_of_table
 
-_FEW = {"evaluations": 4000}
-_SWARM = {"particles": 32, "generations": 100}
-_ISLANDS = {"islands": 2, "island_size": 32, "iterations": 60, "migrate_every": 15}
+FEW = {"evaluations": 4000}
+SWARM = {"particles": 32, "generations": 100}
+ISLANDS = {"islands": 2, "island_size": 32, "iterations": 60, "migrate_every": 15}
 #: What engines are given beside their defaults, in one call each.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "clpso": [
-        _SWARM,
-        *({**_SWARM, "model": each} for each in ("basic", "intermediate", "final")),
-        *({**_SWARM, "model": "final", "random": each} for each in ("host", "kernel")),
-        {**_SWARM, "exemplars": "strict"},
-        {**_SWARM, "exchange_interval": 5},
+        SWARM,
+        *({**SWARM, "model": each} for each in ("basic", "intermediate", "final")),
+        *({**SWARM, "model": "final", "random": each} for each in ("host", "kernel")),
+        {**SWARM, "exemplars": "strict"},
+        {**SWARM, "exchange_interval": 5},
     ],
-    "clpso-sequential": [_SWARM],
-    "lshade": [_FEW, {**_FEW, "archive_fraction": 2.6}, {**_FEW, "polish": True}],
-    "lshade-sequential": [_FEW],
-    "ann-pso": [_SWARM, {**_SWARM, "random": "congruential"}],
-    "ann-pso-parallel": [_SWARM],
-    "island-ga": [{**_ISLANDS, "scheme": each} for each in ("lim-is", "lim-cg", "tim", "sak", "slk")],
-    "island-ga-sequential": [_ISLANDS],
-    "ring-pso": [_SWARM],
-    "ring-pso-sequential": [_SWARM],
+    "clpso-sequential": [SWARM],
+    "lshade": [FEW, {**FEW, "archive_fraction": 2.6}, {**FEW, "polish": True}],
+    "lshade-sequential": [FEW],
+    "ann-pso": [SWARM, {**SWARM, "random": "congruential"}],
+    "ann-pso-parallel": [SWARM],
+    "island-ga": [{**ISLANDS, "scheme": each} for each in ("lim-is", "lim-cg", "tim", "sak", "slk")],
+    "island-ga-sequential": [ISLANDS],
+    "ring-pso": [SWARM],
+    "ring-pso-sequential": [SWARM],
     "dsmga2": [{"generations": 3, "model": each} for each in ("on-demand", "sequential", "lossless", "lossy")],
     "dp": [{}],
     "dp-opencl": [{}],

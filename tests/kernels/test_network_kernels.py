@@ -10,7 +10,8 @@ from reservoir.problems.mlp.perceptron import Perceptron, sigmoid
 from reservoir.problems.mlp.training_error import TrainingError
 from reservoir.rules import Forecast, Training
 from reservoir.rules.families.ann.inputs import Scales, input_names
-from reservoir.rules.families.ann.problem import NetworkOperation, operate_networks
+from reservoir.rules.families.ann.operation import operate_networks
+from reservoir.rules.families.ann.problem import NetworkOperation
 from tests.kernels.device import WIDTHS
 
 SIGMOID = """

@@ -13,8 +13,8 @@ from reservoir.rules.base.record_operation import record_of, stored_value_per_hm
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.families.linear import rule as linear
 from reservoir.rules.families.linear import search as linear_search
+from reservoir.rules.families.linear.operation import operate_linear
 from reservoir.rules.families.linear.search import LinearSearchRule
-from reservoir.rules.families.linear.trial import operate_linear
 
 FLOWS = np.array([35, 25, 18, 14, 12, 16, 24, 38, 55, 80, 75, 50], float)
 

@@ -23,7 +23,7 @@ from reservoir.rules.families.ann.inputs import Scales, input_names
 from reservoir.rules.families.ann.problem import NetworkOperation
 from reservoir.rules.families.ann.rule import AnnRule
 from reservoir.rules.families.linear import rule as linear
-from reservoir.rules.families.linear.trial import operate_linear
+from reservoir.rules.families.linear.operation import operate_linear
 from reservoir.rules.families.zones.chart import Charts
 from reservoir.rules.families.zones.trial import Trial
 

@@ -2,7 +2,7 @@
 // three of a table's points, which vector lanes follow much faster. Stands behind reservoir_step.cl; fitted_curves.cl has forms
 // for any range.
 //
-// Constants (reservoir/solvers/dp/program.py): where the tables of level, tailrace, specific_power and capacity begin (with
+// Constants (reservoir/solvers/dp/engine.py): where the tables of level, tailrace, specific_power and capacity begin (with
 // CONDITIONS also area and seepage), and in
 // each TABLE_LOWEST, TABLE_PER_UNIT and TABLE_VALUES, TABLE_POINTS numbers with straight lines between; GROUP_SPACE, in which
 // memory a group keeps its parabolas.

@@ -1,5 +1,5 @@
 // Dynamic programming over a horizon of any number of steps: as dynamic_programming.cl, but a work group makes one run, from
-// a first grid to its last refinement, and the host compares the runs (reservoir/solvers/dp/first_grids.py). A group keeps what
+// a first grid to its last refinement, and the host compares the runs (reservoir/solvers/dp/engine.py). A group keeps what
 // it works on in global memory. Its items share the points of the horizon and, where they are more than the states of a step,
 // the states that can follow each of them: a team of items for LANES states. No result depends on how many there are.
 //

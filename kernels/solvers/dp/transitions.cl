@@ -1,7 +1,7 @@
 // Bellman's recursion over the states of a step: what can follow a storage, and the value that it gives.
 //
 // Constants: ROOM, states at most; ROUNDING, what rounding adds to a storage, as a part of the largest; LONG_HORIZON, and
-// GROUP_SPACE, in which memory a group keeps what it works on (reservoir/solvers/dp/program.py).
+// GROUP_SPACE, in which memory a group keeps what it works on (reservoir/solvers/dp/engine.py).
 
 // Which of the states that can follow one an item tries: all of them, or of a long horizon those of a member of its team.
 #if LONG_HORIZON

@@ -5,7 +5,7 @@
 // Constants: STATES, MEANS, DRAFTS of the tables; STEPS of a water year; MONTHS of a future; LOWEST, SPACING, STATES_PER_HM3,
 // MEANS_PER_HM3, DRAFTS_PER_M3S; LOSSY, whether water is lost; ROUNDING, by how many hm3 a
 // storage outside its bounds is within; INTERVALS, ROUNDS, LOSS_ROUNDS of the search for a draft; ITEMS
-// of a group; where in a step's SCALARS each stands (reservoir/solvers/ensemble_dp/on_device.py).
+// of a group; where in a step's SCALARS each stands (reservoir/solvers/ensemble_dp/engine.py).
 
 typedef struct {
     __global const float *scalars, *losses, *benefit;

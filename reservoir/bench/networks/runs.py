@@ -34,7 +34,7 @@ class NetworkSetup(DeviceSetup):
     """What is run: tables of the paper, and iterations by table.
 
     The baseline has iterations of its own in Tables 1, 2 and 4, where its time is stated by the iteration, and threads.
-    Random numbers are of a scheme of `counter_rng`; other fields of `TwoLevelSettings` are the swarm's; first
+    Random numbers are of a scheme of `two_level_pso.engine`; other fields of `TwoLevelSettings` are the swarm's; first
     weights are drawn from -reach to reach.
     """
 

@@ -13,7 +13,7 @@ from reservoir.solvers.base.first_positions import FirstPositionsSettings
 from reservoir.solvers.base.settings import choice, number, run_option, trace_generations
 from reservoir.solvers.base.threads import SMALLEST_VELOCITY, ThreadSettings
 
-#: Where random numbers come from: own streams, the kernel (eq. 14-15), or the host (section 4.3); see `random_schemes`.
+#: Where random numbers come from: own streams, the kernel (eq. 14-15), or the host (section 4.3); see `engine`.
 STREAM, KERNEL, HOST = RANDOM_NAMES = "stream", "kernel", "host"
 #: How bounds are held: values of CONDITIONALS in the kernel.
 BRANCHES, BUILT_INS, OPERATORS = 0, 1, 2
@@ -180,7 +180,7 @@ class DeviceSwarmSettings(SwarmSettings):
     Parameters
     ----------
     model : str
-        One of `models.MODELS`: ``lanes``, or the paper's ``basic``, ``intermediate`` or ``final``.
+        One of `MODELS`: ``lanes``, or the paper's ``basic``, ``intermediate`` or ``final``.
     random : str, optional
         ``stream`` (own streams), ``kernel`` (eq. 14-15) or ``host`` (made on the host and shared, section 4.3); the
         model's own if not given.

@@ -1,6 +1,6 @@
 """Dynamic programming over storage in OpenCL: the reference optimum of all years at once, a work group each.
 
-Of a long horizon a work group makes one run, from a first grid to its last refinement, and `first_grids` compares them.
+Of a long horizon a work group makes one run, from a first grid to its last refinement, and the host compares them.
 The method is that of `sequential` (Heidari et al. 1971, Water Resour. Res. 7:273); the kernel is
 ``kernels/solvers/dp/dynamic_programming.cl``. It reckons in float64 where the device can. Last, the host exchanges
 water of the best trajectories between steps (`reservoir.solvers.exchanges`).

@@ -168,7 +168,7 @@ def _fill_matrix(
 ) -> None:
     """Mutual information of every two loci (section 2.2).
 
-    What a locus has in common with itself is `information.USED`: when its row is added to a set's strengths, that
+    What a locus has in common with itself is `USED`: when its row is added to a set's strengths, that
     takes the locus itself out of what can be chosen, for good.
     """
     loci = words.shape[1]

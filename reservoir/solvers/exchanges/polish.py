@@ -2,8 +2,8 @@
 
 Dynamic programming narrows its grids around a trajectory. It ends below the best one nearby where that keeps to kinks
 between the storages of its grids: releases at their bounds while losses depend on the storage, or just filled turbines.
-A population search ends before its members have met; most of what is left is gained by `shifts`, at a fraction of the
-time.
+A population search ends before its members have met; most of what is left is gained by shifts
+(`exchange`), at a fraction of the time.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ MOST_ITERATIONS = 10**9
 CROSSOVERS = {PERMUTATION: ("one-point", "order"), REAL: ("blend",)}
 MUTATIONS = {PERMUTATION: ("swap", "two-opt"), REAL: ("gaussian",)}
 
-#: How a population uses a device; see `schemes`. The first runs on every device, and gives the same bytes for the same
+#: How a population uses a device; see `engine`. The first runs on every device, and gives the same bytes for the same
 #: seed.
 SCHEME_NAMES = "lim-is", "lim-cg", "lim-async", "tim", "sak", "slk"
 
