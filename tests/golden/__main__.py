@@ -25,13 +25,15 @@ from tests.golden.plans import SETTINGS, plan_digests
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--device", default="pocl", help="As in plan.")
 @click.option("--plans", "alone", is_flag=True, help="Plans by every engine alone, not the commands.")
+@click.option("--only", default="", help="Calls alone whose label matches this expression; what they read included.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Keeps here what the commands write.")
-def main(task: str, file: Path, device: str, alone: bool, keep: Path | None) -> None:
+def main(task: str, file: Path, device: str, alone: bool, only: str, keep: Path | None) -> None:
     """Write digests to FILE, or check them against FILE."""
     before = json.loads(file.read_text("utf-8")) if task == "check" else {}
     found: dict[str, str] = {f"no call names {name}": "" for name in sorted(set(SOLVERS) - set(SETTINGS))}
     with tempfile.TemporaryDirectory() as scratch:
-        digests = [plan_digests(device)] + ([] if alone else [command_digests(device, keep or Path(scratch))])
+        digests = [plan_digests(device, only)]
+        digests += [] if alone else [command_digests(device, keep or Path(scratch), only)]
         for each in digests:
             for label, digest in each:
                 found[label] = digest
@@ -40,7 +42,7 @@ def main(task: str, file: Path, device: str, alone: bool, keep: Path | None) -> 
     if task == "write":
         file.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
         return
-    gone = [label for label in before if label not in found and not alone]
+    gone = [label for label in before if label not in found and not (alone or only)]
     wrong = [label for label in found if before.get(label) != found[label]]
     print(f"{len(found) - len(wrong)} equal, {len(wrong)} differ or are new, {len(gone)} missing: {', '.join(gone)}")
     sys.exit(bool(wrong or gone))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,13 +43,14 @@ _RECORDS = ("clpso", "lshade", "dp", "dp-opencl")
 _BRIEF = {"most_sweeps": 2, "window_steps": 12}
 
 
-def plan_digests(device: str) -> Iterator[tuple[str, str]]:
+def plan_digests(device: str, only: str = "") -> Iterator[tuple[str, str]]:
     """A label and a digest for each plan; of what cannot be planned so, the reason."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         write_files(folder)
         for label, lake, call in _calls():
-            yield label, _digest(folder / f"{lake}.toml", folder / "record-6.csv", device=device, **call)
+            if re.search(only, label):
+                yield label, _digest(folder / f"{lake}.toml", folder / "record-6.csv", device=device, **call)
 
 
 def _calls() -> Iterator[tuple[str, str, dict[str, Any]]]:
