@@ -1,46 +1,117 @@
-"""The frame of every experiment: what it is run with, how its runs are made and chosen, and what it comes to."""
+"""The frame of every experiment: what it is run with, how its runs are made, kept and chosen, and what it comes to.
+
+A paper's module derives a `Study` with what is run in fields of its own, fills its ``data`` with tables of runs, and
+hands tables, figures and claims that are made of them to `Study.result`. What the paper and others found, and what is
+said beneath tables and figures, is in ``data/bench/NAME.toml``.
+"""
 
 from __future__ import annotations
 
 import platform
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 import reservoir
-from reservoir.bench.result import ExperimentResult, ResultTable
-from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
+from reservoir import resources
+from reservoir.bench import RUNS
+from reservoir.bench.journal import Journal, sources_digest
+from reservoir.bench.processes import shared_among
+from reservoir.bench.result import MISSING, ExperimentResult, ResultTable
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import DeviceInfo, choose_devices
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import StageProgress, silent_stage
+from reservoir.report.folder import run_provenance
 from reservoir.solvers import Problem, Solution, Solutions, solve
 
 T = TypeVar("T")
+#: Numbers and words by the columns of a table; JSON's where a journal keeps it.
+Row = dict[str, Any]
 
+QUICK_WARNING = (
+    "Quick trial: few generations and small ensembles. It shows that everything runs; its numbers are not results."
+)
 #: Claims of speed hold for devices of a size: two cores of a CPU, or a large GPU, which has so many units at least (the
 #: figures are an NVIDIA H200's, of 132).
 SMALL_CPU_UNITS, LARGE_GPU_UNITS = 2, 100
 
 
-@dataclass(frozen=True, kw_only=True)
-class Setup:
-    """What an experiment is run with; each adds fields of its own.
+@dataclass(frozen=True)
+class RunBudget:
+    """How much an experiment does, and where: what each is told.
+
+    Parameters
+    ----------
+    runs : int
+        Runs of each engine.
+    quick : bool
+        Only try the experiment: few generations and small ensembles, whose results say nothing about quality.
+    seed : int
+        The first of the seeds.
+    device : str
+        See `reservoir.opencl.choose_device`.
+    """
+
+    runs: int = RUNS
+    quick: bool = False
+    seed: int = 1
+    device: str = "auto"
+
+    def usual(self, full: T, quick: T) -> T:
+        """What is done unless the user asks for something else."""
+        return quick if self.quick else full
+
+    @property
+    def repeats(self) -> int:
+        """Runs of each point of a scaling experiment; their median counts."""
+        return self.usual(3, 1)
+
+    @property
+    def point_seconds(self) -> float:
+        """Seconds that a run of a point should take on the device, about."""
+        return self.usual(1.0, 0.05)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Study:
+    """An experiment as it is run: what with, and what was measured. Each derives one, with fields of its own.
 
     Parameters
     ----------
     budget : RunBudget
     progress : callable
         Told the stage, how many of its parts are done, and of how many.
+    journal : Journal
+        Keeps the rows of `kept_rows`; without a file they are kept in memory.
+    data : mapping of str to DataFrame
+        Tables of what was measured, by the stem of their CSV files.
     """
 
     budget: RunBudget
     progress: StageProgress = silent_stage
+    journal: Journal = field(default_factory=Journal)
+    data: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    #: Stem of the file in ``data/bench`` with the paper's numbers, captions and notes.
+    paper: ClassVar[str] = ""
+
+    @classmethod
+    def of(cls, budget: RunBudget, progress: StageProgress, **own: Any) -> Self:
+        """Make one that has measured nothing."""
+        return cls(budget=budget, progress=progress, **own)
+
+    def __reduce__(self) -> tuple[Callable[[], Self], tuple[()]]:
+        """In another process: without progress, journal and data, on the device as it is chosen there."""
+        gone = ("progress", "journal", "data", "device")
+        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in gone}
+        return partial(type(self).of, progress=silent_stage, **own), ()
 
     def tracked(self, stage: str | Callable[[T], str], items: Iterable[T]) -> Iterator[T]:
         """The items one after another; of each it is told before it is worked on."""
@@ -50,11 +121,53 @@ class Setup:
             yield item
         self.progress(stage if isinstance(stage, str) else "tables", len(every), len(every))
 
+    def kept_rows(
+        self, stage: str, runs: Mapping[str, T], row_of: Callable[[Self, T], Row], jobs: int = 1
+    ) -> list[Row]:
+        """A row for each run, by their names: the journal's, and of the others those that are made now and kept there.
+
+        Parameters
+        ----------
+        stage : str
+            For the progress.
+        runs : mapping
+            What is run, by name.
+        row_of : callable
+            Makes a row of JSON; where other processes do, a function of a module, which they import.
+        jobs : int
+            Processes that make rows at a time; 1 for this one.
+
+        Raises
+        ------
+        OutputError
+            If the journal belongs to an experiment of other settings, or cannot be written.
+        """
+        if self.journal.path is not None:
+            packages = run_provenance()["program"]["packages"]
+            self.journal.begin(self.origin() | {"packages": packages, "sources": sources_digest()})
+        missing = [name for name in runs if self.journal.row(name) is None]
+        made: Iterator[tuple[str, Row]] = ((name, row_of(self, runs[name])) for name in missing)
+        if jobs > 1 and missing:
+            made = shared_among(min(jobs, len(missing)), partial(_row_apart, self, runs, row_of), missing)
+        self.progress(stage, len(runs) - len(missing), len(runs))
+        for done, (name, row) in enumerate(made, len(runs) - len(missing) + 1):
+            self.journal.add(name, row)
+            self.progress(stage, done, len(runs))
+        return [self.journal.row(name) or {} for name in runs]
+
     def origin(self) -> dict[str, Any]:
-        """Program, machine and budget."""
+        """Program, machine, budget, and whatever else makes runs comparable."""
         budget = self.budget
         about = {"processor": processor_name(), "version": reservoir.__version__}
         return about | {"quick": budget.quick, "runs": budget.runs, "seed": budget.seed}
+
+    def measured(self, data: Mapping[str, pd.DataFrame]) -> Self:
+        """The study with tables of what was measured."""
+        return replace(self, data=data)
+
+    def notes(self, table: str, **values: Any) -> tuple[str, ...]:
+        """What the paper's file says beneath a table, with these values and those of the study put in."""
+        return tuple(note.format(study=self, **values) for note in bundled(self.paper)["notes"][table])
 
     def result(
         self,
@@ -62,30 +175,46 @@ class Setup:
         *,
         headlines: Mapping[str, str],
         tables: Iterable[ResultTable],
-        data: Mapping[str, pd.DataFrame],
+        data: Mapping[str, pd.DataFrame] | None = None,
         checks: Iterable[Check] = (),
+        claims: Iterable[Check] = (),
         figures: Mapping[str, Figure] | None = None,
-        captions: Mapping[str, str] | None = None,
         caveats: Iterable[str] = (),
         **origin: Any,
     ) -> ExperimentResult:
-        """Put together what was found; frames without rows are left out."""
+        """Put together what was found; frames and tables without rows are left out.
+
+        Parameters
+        ----------
+        checks, claims : iterable of Check
+            What must hold always, and what must hold unless this is a quick trial, which claims nothing.
+        data : mapping of str to DataFrame, optional
+            In place of the study's.
+        origin
+            What is told beside `origin`.
+        """
+        figures = figures or {}
+        captions = bundled(self.paper)["captions"] if figures else {}
         return ExperimentResult(
             title=title,
             warnings=(*self.budget.usual((), (QUICK_WARNING,)), *caveats),
             headlines=headlines,
-            checks=tuple(checks),
-            tables=tuple(tables),
-            data={name: frame for name, frame in data.items() if len(frame)},
-            figures=figures or {},
-            captions={name: caption for name, caption in (captions or {}).items() if name in (figures or {})},
+            checks=(*checks, *self.budget.usual(claims, ())),
+            tables=tuple(table for table in tables if len(table.frame)),
+            data={name: frame for name, frame in (self.data if data is None else data).items() if len(frame)},
+            figures=figures,
+            captions={name: captions[name] for name in figures},
             origin=self.origin() | origin,
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeviceSetup(Setup):
-    """What an experiment on an OpenCL device is run with."""
+def _row_apart(study: Study, runs: Mapping[str, T], row_of: Callable[[Any, T], Row], name: str) -> Row:
+    return row_of(study, runs[name])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DeviceStudy(Study):
+    """An experiment on an OpenCL device."""
 
     device: DeviceInfo
 
@@ -114,13 +243,47 @@ class DeviceSetup(Setup):
         """The device and its driver."""
         return f"{self.device.name} ({self.device.platform} {self.device.driver})"
 
-    def foot(self, before: str = "", after: str = "") -> str:
+    def foot(self, before: str = "", after: str = "") -> list[str]:
         """What stands at the foot of a figure: the device, and what was done there and beside it."""
-        return f"{before}{self.place}{after}" + self.budget.usual("", f" · {QUICK_WARNING}")
+        return [f"{before}{self.place}{after}" + self.budget.usual("", f" · {QUICK_WARNING}")]
 
     def origin(self) -> dict[str, Any]:
-        """Program, machine, budget and device."""
+        """As `Study.origin`, and the device."""
         return super().origin() | {"device": device_origin(self.device)}
+
+
+def seconds_of(solution: Solution) -> dict[str, float]:
+    """Seconds of a call, and those of its device; NaN where it has none."""
+    device = solution.device_seconds
+    return {"seconds": solution.wall_seconds, "device_seconds": np.nan if device is None else device}
+
+
+def device_origin(device: DeviceInfo) -> dict[str, Any]:
+    """A device and its driver, as they describe themselves."""
+    names = ("name", "kind", "platform", "driver", "version", "compute_units", "native_float_width")
+    return {name: getattr(device, name) for name in names}
+
+
+def processor_name(listing: Path = Path("/proc/cpuinfo")) -> str:
+    """The processor's name as the system tells it."""
+    try:
+        lines = listing.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor() or platform.machine())
+
+
+@cache
+def bundled(experiment: str) -> dict[str, Any]:
+    """``data/bench/NAME.toml``: what papers and others found, and words; keys that are whole numbers are numbers."""
+    return dict(_numbered(tomllib.loads(resources.path("data", f"bench/{experiment}.toml").read_text("utf-8"))))
+
+
+def _numbered(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {int(name) if name.isdecimal() else name: _numbered(part) for name, part in value.items()}
 
 
 def select(frame: pd.DataFrame, **values: Any) -> pd.DataFrame:
@@ -135,10 +298,50 @@ def in_order(column: pd.Series[Any]) -> list[Any]:
     return list(dict.fromkeys(column))
 
 
-def seconds_of(solution: Solution) -> dict[str, float]:
-    """Seconds of a call, and those of its device; NaN where it has none."""
-    device = solution.device_seconds
-    return {"seconds": solution.wall_seconds, "device_seconds": np.nan if device is None else device}
+def by(frame: pd.DataFrame, *keys: str, value: str = "seconds", statistic: Any = "median") -> pd.DataFrame:
+    """A statistic of a column by the values of others, of which the last gives the columns; all in their order."""
+    found = frame.groupby(list(keys), sort=False)[value].agg(statistic)
+    rows, columns = found.index.droplevel(-1).unique(), found.index.get_level_values(-1).unique()
+    return found.unstack().reindex(index=rows, columns=columns)  # noqa: PD010 - no statistic of it
+
+
+STATISTICS: dict[str, Callable[[pd.Series[float]], float]] = {
+    "mean": lambda values: values.mean(),
+    "standard deviation": lambda values: values.std(ddof=1),
+    "maximum": lambda values: values.max(),
+    "minimum": lambda values: values.min(),
+}
+
+
+class Known(NamedTuple):
+    """A sample of which no more is known."""
+
+    mean: float
+    deviation: float
+    runs: int
+
+
+def summary(values: pd.Series[float], form: str, of: str = "") -> dict[str, str]:
+    """Mean, standard deviation, maximum and minimum, written down; a dash for what a sample has not.
+
+    Their names begin with what they are of.
+    """
+    numbers = {f"{of}{name}": statistic(values) for name, statistic in STATISTICS.items()}
+    return {name: MISSING if np.isnan(value) else format(value, form) for name, value in numbers.items()}
+
+
+def p_value(one: Any, other: Any) -> float:
+    """Two-tailed t-test with equal variances between two samples, p; NaN for a single run or numbers all alike.
+
+    The second may be one of which the statistics are known.
+    """
+    from scipy.stats import ttest_ind, ttest_ind_from_stats
+
+    if isinstance(other, Known) and len(one) > 1:
+        return float(ttest_ind_from_stats(np.mean(one), np.std(one, ddof=1), len(one), *other).pvalue)
+    if len(one) < 2 or len(other) < 2 or (np.ptp(one) == 0 and np.ptp(other) == 0):
+        return np.nan
+    return float(ttest_ind(one, other).pvalue)
 
 
 def numbers_named(text: str, valid: Callable[[int], bool], problem: str, expected: str, column: str) -> tuple[int, ...]:
@@ -160,19 +363,3 @@ def names_named(text: str | None, known: Iterable[str], problem: str, column: st
     if unknown or not names:
         raise InputError(Mistake(problem, ", ".join(known), column=column, value=unknown))
     return tuple(names)
-
-
-def device_origin(device: DeviceInfo) -> dict[str, Any]:
-    """A device and its driver, as they describe themselves."""
-    names = ("name", "kind", "platform", "driver", "version", "compute_units", "native_float_width")
-    return {name: getattr(device, name) for name in names}
-
-
-def processor_name(listing: Path = Path("/proc/cpuinfo")) -> str:
-    """The processor's name as the system tells it."""
-    try:
-        lines = listing.read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(named, platform.processor() or platform.machine())

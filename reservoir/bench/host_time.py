@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from reservoir.bench.experiment import select
 from reservoir.bench.result import ResultTable, result_table
+from reservoir.bench.setup import select
 
 #: What a host spends its time on, in the order of Yu et al. 2020, section 5, and waiting for the kernel; with titles.
 PHASES = {

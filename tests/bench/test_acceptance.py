@@ -6,7 +6,7 @@ import pytest
 
 from reservoir.bench.case.experiment import SPEED_UP, case_checks
 from reservoir.bench.case.runs import CaseSetup
-from reservoir.bench.run_budget import RunBudget
+from reservoir.bench.experiment import RunBudget
 from reservoir.planning.checks import all_pass
 from reservoir.solvers import Solutions
 

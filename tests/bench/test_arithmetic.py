@@ -18,8 +18,7 @@ from reservoir.bench.case.arithmetic import (
     operations_per_move,
     rule,
 )
-from reservoir.bench.experiment import DeviceSetup
-from reservoir.bench.run_budget import RunBudget
+from reservoir.bench.experiment import DeviceSetup, RunBudget
 from reservoir.hydro.curves.forms import PolynomialForm, UniformTable
 from reservoir.opencl import Session, assemble, build
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.bench import EXPERIMENTS
 from reservoir.bench.case import experiment as case
 from reservoir.bench.case.runs import DEVICE_ENGINE, PAPER, SEQUENTIAL
 from reservoir.bench.case.scaling import Point, ScalingSetup
-from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
+from reservoir.bench.experiment import QUICK_WARNING, RunBudget
+from reservoir.cli.bench import EXPERIMENTS
 from reservoir.planning.checks import all_pass
 
 
@@ -68,4 +68,4 @@ def test_a_race_against_other_libraries_is_added(brief, small, small_inflow, bud
 def test_every_experiment_can_be_run(name):
     from importlib import import_module
 
-    assert callable(import_module(f"reservoir.bench.{EXPERIMENTS[name].module}.experiment").run)
+    assert callable(import_module(f"reservoir.bench.{EXPERIMENTS[name].module}").run)

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reservoir.bench.experiment import QUICK_WARNING, RunBudget
 from reservoir.bench.host_time import PHASES
 from reservoir.bench.journal import Journal
 from reservoir.bench.models import experiment, runs
 from reservoir.bench.models.experiment import KNOWN, ModelFindings, findings, model_checks, table_3
 from reservoir.bench.models.runs import SEQUENTIAL, ModelSetup, engines
-from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
 from reservoir.errors import InputError
 from reservoir.planning.checks import all_pass
 from reservoir.problems.functions import FUNCTIONS

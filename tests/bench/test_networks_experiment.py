@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reservoir.bench.experiment import RunBudget
 from reservoir.bench.networks import experiment, loads
 from reservoir.bench.networks.experiment import NetworkFindings, network_checks, run
 from reservoir.bench.networks.runs import BASELINE, IN_STEPS, NO_LOCAL, TWO_LEVEL, NetworkSetup
-from reservoir.bench.run_budget import RunBudget
 from reservoir.errors import InputError
 from reservoir.problems.mlp.samples import reflection, samples
 

@@ -16,7 +16,7 @@ from reservoir.bench.case.scaling import (
     measure_scaling,
     scaling_table,
 )
-from reservoir.bench.run_budget import RunBudget
+from reservoir.bench.experiment import RunBudget
 from reservoir.problems.reservoir.year import reservoir_problems
 
 

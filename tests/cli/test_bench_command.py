@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from reservoir.bench.folder import default_folder
-from reservoir.bench.result import ExperimentResult
+from reservoir.bench.result import ExperimentResult, default_folder
 from reservoir.cases import bundled_case, case_names
 from reservoir.cli import INTERRUPTED
 from reservoir.planning.checks import Check

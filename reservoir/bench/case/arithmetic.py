@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reservoir.bench.experiment import DeviceSetup
+from reservoir.bench.setup import DeviceSetup
 from reservoir.hydro.curves.approximation import Form
 from reservoir.hydro.curves.forms import PolynomialForm
 from reservoir.opencl import BuiltProgram, DeviceInfo, Session, assemble, build

@@ -21,12 +21,12 @@ from reservoir.bench.case.arithmetic import ArithmeticLimit, measure_limit, oper
 from reservoir.bench.case.runs import DEVICE_ENGINE, ENGINES, PAPER, STREAM, CaseSetup, counted_runs, engine_runs
 from reservoir.bench.case.scaling import SWEEPS, ScalingSetup, measure_scaling, scaling_table
 from reservoir.bench.data import bundled
-from reservoir.bench.experiment import DeviceSetup, select
 from reservoir.bench.figures import log_axis, panels, short
 from reservoir.bench.host_time import host_time_table
 from reservoir.bench.result import ExperimentResult, ResultTable, result_table
 from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
 from reservoir.bench.samples import p_value, summary
+from reservoir.bench.setup import DeviceSetup, select
 from reservoir.hydro.horizon import YEAR
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir

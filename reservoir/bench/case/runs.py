@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from reservoir.bench.experiment import DeviceSetup, seconds_of, select
 from reservoir.bench.host_time import phase_seconds
+from reservoir.bench.setup import DeviceSetup, seconds_of, select
 from reservoir.planning.best_known import relative_gap
 from reservoir.planning.plan import Plan
 from reservoir.planning.solver_choice import FALLBACK_SOLVER as SEQUENTIAL

@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 
 from reservoir.bench.benchmark_functions import rotation, titled
-from reservoir.bench.experiment import Setup, device_origin
 from reservoir.bench.result import ExperimentResult, ResultTable, result_table
 from reservoir.bench.run_budget import RunBudget
 from reservoir.bench.samples import summary
+from reservoir.bench.setup import Setup, device_origin
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import choose_devices
 from reservoir.planning.plan import StageProgress, silent_stage

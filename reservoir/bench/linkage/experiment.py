@@ -15,7 +15,6 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter
 
 from reservoir.bench.data import bundled
-from reservoir.bench.experiment import names_named, numbers_named, processor_name, select
 from reservoir.bench.figures import BASE_LOOK, CHAINED, LOSSY_LOOK, MAIN_LOOK, line, log_axis, number_ticks, panels
 from reservoir.bench.linkage.runs import (
     EVALUATED,
@@ -33,6 +32,7 @@ from reservoir.bench.linkage.runs import (
 from reservoir.bench.linkage.sweeps import GOLDEN, SweepSetup, sweep_all, sweep_result
 from reservoir.bench.result import ExperimentResult, ResultTable, result_table
 from reservoir.bench.run_budget import RunBudget
+from reservoir.bench.setup import names_named, numbers_named, processor_name, select
 from reservoir.errors import InputError, Mistake
 from reservoir.planning.checks import Check, largest
 from reservoir.planning.plan import StageProgress, silent_stage

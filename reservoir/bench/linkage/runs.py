@@ -15,7 +15,7 @@ import pandas as pd
 
 from reservoir import resources
 from reservoir.bench.data import bundled
-from reservoir.bench.experiment import DeviceSetup
+from reservoir.bench.setup import DeviceSetup
 from reservoir.opencl import DeviceInfo, Session
 from reservoir.problems.bits.problem import FAMILIES, BitProblem, spin_problem
 from reservoir.problems.bits.spin_file import SpinGlass, read_spin_glass

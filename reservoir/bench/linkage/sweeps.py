@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 
 from reservoir.bench.data import bundled
-from reservoir.bench.experiment import Setup, select
 from reservoir.bench.linkage.runs import SPIN, TITLES, Case
 from reservoir.bench.result import ExperimentResult, ResultTable, result_table
+from reservoir.bench.setup import Setup, select
 from reservoir.planning.checks import Check
 from reservoir.solvers import solve
 

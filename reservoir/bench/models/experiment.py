@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from reservoir.bench.benchmark_functions import rotation, titled
 from reservoir.bench.data import bundled
-from reservoir.bench.experiment import in_order, select
 from reservoir.bench.figures import CHAINED, log_axis, panels, short
 from reservoir.bench.host_time import host_time_table
 from reservoir.bench.journal import Journal, sources_digest
@@ -35,6 +34,7 @@ from reservoir.bench.models.runs import (
 from reservoir.bench.result import ExperimentResult, ResultTable, result_table
 from reservoir.bench.run_budget import RunBudget
 from reservoir.bench.samples import Known, p_value, p_value_of, summary
+from reservoir.bench.setup import in_order, select
 from reservoir.planning.checks import Check, largest
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.planning.validation import SIGNIFICANCE

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from reservoir.bench.experiment import DeviceSetup, names_named, seconds_of
 from reservoir.bench.host_time import phase_seconds
 from reservoir.bench.journal import Journal
+from reservoir.bench.setup import DeviceSetup, names_named, seconds_of
 from reservoir.problems.functions import FUNCTIONS, Function, FunctionProblem, function_problems
 from reservoir.solvers import Solution
 from reservoir.solvers.clpso.settings import LANES, MODELS, STRICT

@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from reservoir.bench.data import bundled
-from reservoir.bench.experiment import numbers_named, processor_name, select
 from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, line, log_axis, number_ticks
 from reservoir.bench.networks import loads
 from reservoir.bench.networks.loads import TABLES, Load
@@ -29,6 +28,7 @@ from reservoir.bench.networks.runs import (
 from reservoir.bench.result import ExperimentResult, ResultTable, result_table
 from reservoir.bench.run_budget import RunBudget
 from reservoir.bench.samples import p_value, summary
+from reservoir.bench.setup import numbers_named, processor_name, select
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.planning.validation import SIGNIFICANCE

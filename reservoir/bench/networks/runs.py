@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 import reservoir as package
-from reservoir.bench.experiment import DeviceSetup, seconds_of
 from reservoir.bench.networks.loads import TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5, Load
+from reservoir.bench.setup import DeviceSetup, seconds_of
 from reservoir.planning.plan import optimise
 from reservoir.problems.mlp.perceptron import Perceptron
 from reservoir.problems.mlp.training_error import TrainingError

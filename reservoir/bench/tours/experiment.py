@@ -15,10 +15,10 @@ from matplotlib.figure import Figure, SubFigure
 
 from reservoir import resources
 from reservoir.bench.data import bundled
-from reservoir.bench.experiment import numbers_named, processor_name, select
 from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, line, log_axis, number_ticks
 from reservoir.bench.result import ExperimentResult, ResultTable, result_table
 from reservoir.bench.run_budget import RunBudget
+from reservoir.bench.setup import numbers_named, processor_name, select
 from reservoir.bench.tours.runs import (
     ENGINES,
     ISLAND,

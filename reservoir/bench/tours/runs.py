@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from reservoir.bench.experiment import DeviceSetup, seconds_of
+from reservoir.bench.setup import DeviceSetup, seconds_of
 from reservoir.errors import DeviceError
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.tours.problem import TourProblem

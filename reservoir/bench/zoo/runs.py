@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from reservoir.bench.experiment import DeviceSetup, names_named
 from reservoir.bench.journal import Journal
+from reservoir.bench.setup import DeviceSetup, names_named
 from reservoir.bench.zoo.rows import Place, Row, rows_of_reservoirs
 from reservoir.errors import ReservoirError
 from reservoir.hydro.horizon import Horizon

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reservoir.bench.experiment import RunBudget
 from reservoir.bench.linkage.experiment import LinkageFindings, linkage_checks, run
 from reservoir.bench.linkage.runs import MODELS, LinkageSetup
 from reservoir.bench.linkage.sweeps import Point, sweep, sweep_checks
-from reservoir.bench.run_budget import RunBudget
 from reservoir.errors import InputError
 
 

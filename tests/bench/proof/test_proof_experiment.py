@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reservoir.bench.experiment import RunBudget
 from reservoir.bench.journal import Journal
 from reservoir.bench.proof import experiment, runs
 from reservoir.bench.proof.experiment import ProofFindings, proof_checks, share_within
 from reservoir.bench.proof.runs import ProofRuns
-from reservoir.bench.run_budget import RunBudget
 from reservoir.certificate.bound import ProvenBound
 from reservoir.planning.checks import all_pass
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from reservoir.bench.run_budget import RunBudget
+from reservoir.bench.experiment import RunBudget
 from reservoir.bench.scale.experiment import (
     OTHER,
     STAGES,

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from reservoir import resources
-from reservoir.bench.run_budget import RunBudget
+from reservoir.bench.experiment import RunBudget
 from reservoir.bench.tours.experiment import ERRORS, TourFindings, run, tour_checks
 from reservoir.bench.tours.runs import ENGINES, SERIAL, WAITING, TourSetup
 from reservoir.errors import InputError

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reservoir.bench.experiment import RunBudget
 from reservoir.bench.journal import Journal
-from reservoir.bench.run_budget import RunBudget
 from reservoir.bench.zoo import experiment, runs
 from reservoir.bench.zoo.findings import ZooFindings, classes_of, short_gap, violates, zoo_checks
 from reservoir.bench.zoo.runs import ZooRuns, ZooSetup

@@ -6,10 +6,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.bench.ring.experiment import run
-from reservoir.bench.ring.findings import REFERENCE, STANDARD, RingFindings, mean_of_best, ring_checks
-from reservoir.bench.ring.runs import ASYNC, ENGINES, SEQUENTIAL, SYNC, RingSetup
-from reservoir.bench.run_budget import RunBudget
+from reservoir.bench.experiment import RunBudget
+from reservoir.bench.ring import (
+    ASYNC,
+    ENGINES,
+    REFERENCE,
+    SEQUENTIAL,
+    STANDARD,
+    SYNC,
+    RingStudy,
+    mean_of_best,
+    ring_claims,
+    run,
+)
 from reservoir.errors import InputError
 from reservoir.problems.sums.functions import RING_FUNCTIONS
 
@@ -53,27 +62,25 @@ def test_the_best_98_percent_are_meant():
     assert mean_of_best(np.array([2.0])) == 2
 
 
-def found_of(setup, runs, times=(), standard=()):
-    return RingFindings(setup, pd.DataFrame(runs), pd.DataFrame(times), pd.DataFrame(standard))
-
-
 @pytest.mark.parametrize(("later", "sync", "ratio"), [(1e-9, 1e-38, 1), (4.0, 2.0, 2)])
-def test_values_that_are_zero_for_float32_are_as_good(later, sync, ratio):
+def test_values_that_are_zero_for_float32_are_as_good(two_cores, later, sync, ratio):
     about = {"function": "sphere", "dimension": 2}
     rows = [
         about | {"engine": engine, "value": value} for engine, value in ((ASYNC, later), (SYNC, sync)) for _ in "abc"
     ]
-    assert found_of(None, rows).median_ratio("sphere", 2) == ratio
+    asked = {"dimensions": (2,), "generations": 1, "particles": 2}
+    study = RingStudy(device=two_cores, budget=RunBudget(), data={"runs": pd.DataFrame(rows)}, **asked)
+    assert study.median_ratios()["sphere", 2] == ratio
 
 
 def claimed(two_cores, **changes):
     """Checks of figures that are at their bars, or changed."""
     device = replace(two_cores, kind="GPU", compute_units=132)
-    setup = RingSetup(device=device, budget=RunBudget(runs=4), dimensions=(10, 128), generations=10_000, particles=32)
+    sizes = {"dimensions": (10, 128), "generations": 10_000, "particles": 32}
     rows, times = [], []
     seconds = {SEQUENTIAL: 100.0, SYNC: 3.1, ASYNC: 1.0} | changes.get("seconds", {})
     for name in RING_FUNCTIONS:
-        for dimension in setup.dimensions:
+        for dimension in sizes["dimensions"]:
             for engine in ENGINES:
                 middle = 0.99 * max(REFERENCE[name][dimension], 1e-7)
                 worse = changes.get("values", {}).get((name, engine), 1.0)
@@ -97,7 +104,8 @@ def claimed(two_cores, **changes):
     standard = pd.DataFrame(published)
     if "standard" in changes:
         standard["value"] += changes["standard"]
-    return ring_checks(found_of(setup, runs, times, standard))
+    data = {"runs": runs, "times": pd.DataFrame(times), "standard_pso_2006": standard}
+    return ring_claims(RingStudy(device=device, budget=RunBudget(runs=4), data=data, **sizes))
 
 
 def test_figures_at_their_bars_pass(two_cores):
