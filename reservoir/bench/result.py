@@ -69,7 +69,7 @@ def result_table(
     form: str | None = None,
     **formats: str,
 ) -> ResultTable:
-    """Make a table of rows, whose columns are named by their keys.
+    """Make a table of rows, whose columns are named by their keys, or of a frame, an index with names first.
 
     Parameters
     ----------
@@ -79,9 +79,11 @@ def result_table(
         Of single columns; one with a star, such as ``"* x"``, is of all whose names end so.
     """
     frame = pd.DataFrame(rows)
+    if any(frame.index.names):
+        frame = frame.reset_index()
     if form is not None:
         formats = dict.fromkeys(frame.columns, form) | formats
-    for pattern in [each for each in formats if each.startswith("*")]:
+    for pattern in [name for name in formats if name.startswith("*")]:
         formats |= {name: formats[pattern] for name in frame.columns if str(name).endswith(pattern[1:])}
     return ResultTable(title, frame, notes, formats)
 

@@ -148,7 +148,7 @@ _OTHERS = (
     Experiment(
         "tsp",
         "Island genetic algorithms on the travelling salesman problem: schemes, times, errors.",
-        "tours.experiment",
+        "tours",
         click.option(
             "--file",
             "path",

@@ -8,8 +8,7 @@ import pytest
 
 from reservoir import resources
 from reservoir.bench.experiment import RunBudget
-from reservoir.bench.tours.experiment import ERRORS, TourFindings, run, tour_checks
-from reservoir.bench.tours.runs import ENGINES, SERIAL, WAITING, TourSetup
+from reservoir.bench.tours import ENGINES, ERRORS, SERIAL, WAITING, TourStudy, run, tour_claims
 from reservoir.errors import InputError
 from reservoir.problems.tours.problem import tour_problem
 
@@ -83,7 +82,7 @@ def claimed(two_cores, kind="GPU", units=132, **changes):
     problem = tour_problem(resources.path("data", "tsp/att48.tsp"))
     device = replace(two_cores, kind=kind, compute_units=units)
     budget = RunBudget(runs=1)
-    setup = TourSetup(device=device, budget=budget, problem=problem, iterations=1000, populations=tuple(ERRORS))
+    asked = {"problem": problem, "iterations": 1000, "populations": tuple(ERRORS)}
     seconds = {"lim-is": 1.0, "tim": 4.6, "sak": 1.6, "slk": 1.6, SERIAL: 28.0} | changes.get("seconds", {})
     errors = ERRORS | changes.get("errors", {})
     rows = [
@@ -93,8 +92,8 @@ def claimed(two_cores, kind="GPU", units=132, **changes):
         if np.isfinite(time)
     ]
     strong = pd.DataFrame({"length": changes.get("strong", [10_628]), "seconds": changes.get("strong_s", 0.5)})
-    none = pd.DataFrame()
-    return list(tour_checks(TourFindings(setup, pd.DataFrame(rows), none, none, strong)))
+    data = {"runs": pd.DataFrame(rows), "other_operators": strong}
+    return list(tour_claims(TourStudy(device=device, budget=budget, data=data, **asked)))
 
 
 def test_figures_at_their_bars_pass_and_a_cpu_is_not_held_to_a_gpus(two_cores):
