@@ -108,7 +108,7 @@ _OTHERS = (
     Experiment(
         "ann",
         "Neural networks trained by particle swarms: time and error.",
-        "networks.experiment",
+        "networks",
         _words("--tables", "1,3,...", "Tables of the paper to reproduce (1 to 5).  [default: all]"),
         _count(
             "--iterations",
