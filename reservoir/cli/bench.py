@@ -168,7 +168,7 @@ _OTHERS = (
     Experiment(
         "dsmga2",
         "DSMGA-II: model building, population sizes, evaluations.",
-        "linkage.experiment",
+        "linkage",
         click.option("--sweep", is_flag=True, help="Find population sizes by a sweep instead of timing the models."),
         _words("--problems", "mk,ftrap,...", "Problems to run (mk, ftrap, cyc, spin).  [default: all]"),
         _words(

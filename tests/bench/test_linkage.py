@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from reservoir.bench.experiment import RunBudget
-from reservoir.bench.linkage.experiment import LinkageFindings, linkage_checks, run
-from reservoir.bench.linkage.runs import MODELS, LinkageSetup
-from reservoir.bench.linkage.sweeps import Point, sweep, sweep_checks
+from reservoir.bench.linkage import MODELS, LinkageStudy, linkage_claims, run
+from reservoir.bench.populations import Point, sweep, sweep_claims
 from reservoir.errors import InputError
 
 
@@ -143,8 +142,12 @@ def evaluated_of(lossy=1000.0, found=1.0):
 
 def failed(device, runs, evaluated=None):
     evaluated = evaluated_of() if evaluated is None else evaluated
-    setup = LinkageSetup(device=device, budget=RunBudget(), cases=())
-    return [check.check for check in linkage_checks(LinkageFindings(setup, runs, evaluated)) if not check.passed]
+    return [check.check for check in linkage_claims(study_of(device, runs, evaluated)) if not check.passed]
+
+
+def study_of(device, runs, evaluated):
+    data = {"runs": runs, "evaluations": evaluated}
+    return LinkageStudy(device=device, budget=RunBudget(), cases=(), data=data)
 
 
 def test_claims_hold_for_what_they_say_and_fail_beyond(two_cores, large_gpu):
@@ -165,11 +168,11 @@ def test_claims_hold_for_what_they_say_and_fail_beyond(two_cores, large_gpu):
     assert failed(large_gpu, false) == ["false optima reported"]
 
 
-def test_a_run_that_misses_the_optimum_does_not_count_in_speeds():
+def test_a_run_that_misses_the_optimum_does_not_count_in_speeds(two_cores):
     runs = runs_of()
     slow = (runs["model"] == "sequential") & (runs["run"] == 4)
     runs.loc[slow, ["linkage_s", "generations", "found"]] = [1e4, 200, False]
-    row = LinkageFindings(None, runs, runs).times.iloc[0]
+    row = study_of(two_cores, runs, runs).times.iloc[0]
     assert row["linkage_x:lossy"] == pytest.approx(500)
     assert row["linkage_ms:sequential"] == pytest.approx(2000)
 
@@ -177,11 +180,11 @@ def test_a_run_that_misses_the_optimum_does_not_count_in_speeds():
 def test_sweeps_are_held_to_the_original_programs_numbers():
     row = {"kind": "mk", "problem": "MK 50", "bits": 50, "generations": 2.0, "mixing_evaluations": 1.0}
     good = pd.DataFrame([row | {"population": 80, "evaluations": 5000.0, "false_optima": 0} for _ in range(3)])
-    assert [check.passed for check in sweep_checks(good)] == [True] * 3
+    assert [check.passed for check in sweep_claims(good)] == [True] * 3
     glasses = good.assign(kind="spin", bits=36, population=900)
-    assert [check.check for check in sweep_checks(glasses)] == ["false optima reported"]
+    assert [check.check for check in sweep_claims(glasses)] == ["false optima reported"]
     wrong = good.assign(population=90, evaluations=3000.0, false_optima=[0, 0, 1])
-    assert [check.passed for check in sweep_checks(wrong)] == [False] * 3
+    assert [check.passed for check in sweep_claims(wrong)] == [False] * 3
 
 
 def test_what_cannot_be_run_is_told(budget, tmp_path):
