@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -24,17 +23,16 @@ from reservoir import resources
 from reservoir.bench import RUNS
 from reservoir.bench.journal import Journal, sources_digest
 from reservoir.bench.processes import shared_among
-from reservoir.bench.result import MISSING, ExperimentResult, ResultTable
+from reservoir.bench.result import ExperimentResult
+from reservoir.bench.tables import ResultTable, Row
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import DeviceInfo, choose_devices
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.report.folder import run_provenance
-from reservoir.solvers import Problem, Solution, Solutions, solve
+from reservoir.solvers import Problem, Solutions, solve
 
 T = TypeVar("T")
-#: Numbers and words by the columns of a table; JSON's where a journal keeps it.
-Row = dict[str, Any]
 
 QUICK_WARNING = (
     "Quick trial: few generations and small ensembles. It shows that everything runs; its numbers are not results."
@@ -46,7 +44,7 @@ SMALL_CPU_UNITS, LARGE_GPU_UNITS = 2, 100
 
 @dataclass(frozen=True)
 class RunBudget:
-    """How much an experiment does, and where: what each is told.
+    """What each experiment is told: how much it does, and where; and who is told of its progress, and keeps its runs.
 
     Parameters
     ----------
@@ -58,12 +56,18 @@ class RunBudget:
         The first of the seeds.
     device : str
         See `reservoir.opencl.choose_device`.
+    progress : callable
+        Told the stage, how many of its parts are done, and of how many.
+    journal : Journal
+        Keeps the rows of `Study.kept_rows`; without a file they are kept in memory.
     """
 
     runs: int = RUNS
     quick: bool = False
     seed: int = 1
     device: str = "auto"
+    progress: StageProgress = silent_stage
+    journal: Journal = field(default_factory=Journal)
 
     def usual(self, full: T, quick: T) -> T:
         """What is done unless the user asks for something else."""
@@ -87,39 +91,33 @@ class Study:
     Parameters
     ----------
     budget : RunBudget
-    progress : callable
-        Told the stage, how many of its parts are done, and of how many.
-    journal : Journal
-        Keeps the rows of `kept_rows`; without a file they are kept in memory.
     data : mapping of str to DataFrame
         Tables of what was measured, by the stem of their CSV files.
     """
 
     budget: RunBudget
-    progress: StageProgress = silent_stage
-    journal: Journal = field(default_factory=Journal)
     data: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     #: Stem of the file in ``data/bench`` with the paper's numbers, captions and notes.
     paper: ClassVar[str] = ""
 
     @classmethod
-    def of(cls, budget: RunBudget, progress: StageProgress, **own: Any) -> Self:
+    def of(cls, budget: RunBudget, **own: Any) -> Self:
         """Make one that has measured nothing."""
-        return cls(budget=budget, progress=progress, **own)
+        return cls(budget=budget, **own)
 
     def __reduce__(self) -> tuple[Callable[[], Self], tuple[()]]:
         """In another process: without progress, journal and data, on the device as it is chosen there."""
-        gone = ("progress", "journal", "data", "device")
-        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in gone}
-        return partial(type(self).of, progress=silent_stage, **own), ()
+        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("data", "device")}
+        own["budget"] = replace(self.budget, progress=silent_stage, journal=Journal())
+        return partial(type(self).of, **own), ()
 
     def tracked(self, stage: str | Callable[[T], str], items: Iterable[T]) -> Iterator[T]:
         """The items one after another; of each it is told before it is worked on."""
         every = list(items)
         for done, item in enumerate(every):
-            self.progress(stage if isinstance(stage, str) else stage(item), done, len(every))
+            self.budget.progress(stage if isinstance(stage, str) else stage(item), done, len(every))
             yield item
-        self.progress(stage if isinstance(stage, str) else "tables", len(every), len(every))
+        self.budget.progress(stage if isinstance(stage, str) else "tables", len(every), len(every))
 
     def kept_rows(
         self, stage: str, runs: Mapping[str, T], row_of: Callable[[Self, T], Row], jobs: int = 1
@@ -142,18 +140,19 @@ class Study:
         OutputError
             If the journal belongs to an experiment of other settings, or cannot be written.
         """
-        if self.journal.path is not None:
+        journal, progress = self.budget.journal, self.budget.progress
+        if journal.path is not None:
             packages = run_provenance()["program"]["packages"]
-            self.journal.begin(self.origin() | {"packages": packages, "sources": sources_digest()})
-        missing = [name for name in runs if self.journal.row(name) is None]
+            journal.begin(self.origin() | {"packages": packages, "sources": sources_digest()})
+        missing = [name for name in runs if journal.row(name) is None]
         made: Iterator[tuple[str, Row]] = ((name, row_of(self, runs[name])) for name in missing)
         if jobs > 1 and missing:
             made = shared_among(min(jobs, len(missing)), partial(_row_apart, self, runs, row_of), missing)
-        self.progress(stage, len(runs) - len(missing), len(runs))
+        progress(stage, len(runs) - len(missing), len(runs))
         for done, (name, row) in enumerate(made, len(runs) - len(missing) + 1):
-            self.journal.add(name, row)
-            self.progress(stage, done, len(runs))
-        return [self.journal.row(name) or {} for name in runs]
+            journal.add(name, row)
+            progress(stage, done, len(runs))
+        return [journal.row(name) or {} for name in runs]
 
     def origin(self) -> dict[str, Any]:
         """Program, machine, budget, and whatever else makes runs comparable."""
@@ -172,38 +171,38 @@ class Study:
     def result(
         self,
         title: str,
+        headlines: Callable[[Self], Mapping[str, str]],
+        tables: Callable[[Self], Iterable[ResultTable]],
+        figures: Callable[[Self], Mapping[str, Figure]] = lambda _: {},
         *,
-        headlines: Mapping[str, str],
-        tables: Iterable[ResultTable],
+        checks: Callable[[Self], Iterable[Check]] = lambda _: (),
+        claims: Callable[[Self], Iterable[Check]] = lambda _: (),
         data: Mapping[str, pd.DataFrame] | None = None,
-        checks: Iterable[Check] = (),
-        claims: Iterable[Check] = (),
-        figures: Mapping[str, Figure] | None = None,
         caveats: Iterable[str] = (),
         **origin: Any,
     ) -> ExperimentResult:
-        """Put together what was found; frames and tables without rows are left out.
+        """What the study comes to, by functions that are given it; frames and tables without rows are left out.
 
         Parameters
         ----------
-        checks, claims : iterable of Check
+        checks, claims : callable
             What must hold always, and what must hold unless this is a quick trial, which claims nothing.
         data : mapping of str to DataFrame, optional
             In place of the study's.
         origin
             What is told beside `origin`.
         """
-        figures = figures or {}
-        captions = bundled(self.paper)["captions"] if figures else {}
+        shown, drawn = [table for table in tables(self) if len(table.frame)], figures(self)
+        captions = bundled(self.paper)["captions"] if drawn else {}
         return ExperimentResult(
             title=title,
             warnings=(*self.budget.usual((), (QUICK_WARNING,)), *caveats),
-            headlines=headlines,
-            checks=(*checks, *self.budget.usual(claims, ())),
-            tables=tuple(table for table in tables if len(table.frame)),
+            headlines=headlines(self),
+            checks=(*checks(self), *(() if self.budget.quick else claims(self))),
+            tables=tuple(shown),
             data={name: frame for name, frame in (self.data if data is None else data).items() if len(frame)},
-            figures=figures,
-            captions={name: captions[name] for name in figures},
+            figures=drawn,
+            captions={name: captions[name] for name in drawn},
             origin=self.origin() | origin,
         )
 
@@ -219,9 +218,9 @@ class DeviceStudy(Study):
     device: DeviceInfo
 
     @classmethod
-    def of(cls, budget: RunBudget, progress: StageProgress, **own: Any) -> Self:
+    def of(cls, budget: RunBudget, **own: Any) -> Self:
         """On the device that is asked for; DeviceError if there is none of that name."""
-        return cls(budget=budget, progress=progress, device=choose_devices(budget.device)[0], **own)
+        return cls(budget=budget, device=choose_devices(budget.device)[0], **own)
 
     def solve(self, problems: Sequence[Problem], solver: str, *, seed: int | None = None, **settings: Any) -> Solutions:
         """Solve problems on the device, by default with the first seed."""
@@ -252,12 +251,6 @@ class DeviceStudy(Study):
         return super().origin() | {"device": device_origin(self.device)}
 
 
-def seconds_of(solution: Solution) -> dict[str, float]:
-    """Seconds of a call, and those of its device; NaN where it has none."""
-    device = solution.device_seconds
-    return {"seconds": solution.wall_seconds, "device_seconds": np.nan if device is None else device}
-
-
 def device_origin(device: DeviceInfo) -> dict[str, Any]:
     """A device and its driver, as they describe themselves."""
     names = ("name", "kind", "platform", "driver", "version", "compute_units", "native_float_width")
@@ -284,64 +277,6 @@ def _numbered(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     return {int(name) if name.isdecimal() else name: _numbered(part) for name, part in value.items()}
-
-
-def select(frame: pd.DataFrame, **values: Any) -> pd.DataFrame:
-    """Rows whose columns have these values."""
-    for name, value in values.items():
-        frame = frame[frame[name] == value]
-    return frame
-
-
-def in_order(column: pd.Series[Any]) -> list[Any]:
-    """Values of a column, each once, in the order in which they come."""
-    return list(dict.fromkeys(column))
-
-
-def by(frame: pd.DataFrame, *keys: str, value: str = "seconds", statistic: Any = "median") -> pd.DataFrame:
-    """A statistic of a column by the values of others, of which the last gives the columns; all in their order."""
-    found = frame.groupby(list(keys), sort=False)[value].agg(statistic)
-    rows, columns = found.index.droplevel(-1).unique(), found.index.get_level_values(-1).unique()
-    return found.unstack().reindex(index=rows, columns=columns)  # noqa: PD010 - no statistic of it
-
-
-STATISTICS: dict[str, Callable[[pd.Series[float]], float]] = {
-    "mean": lambda values: values.mean(),
-    "standard deviation": lambda values: values.std(ddof=1),
-    "maximum": lambda values: values.max(),
-    "minimum": lambda values: values.min(),
-}
-
-
-class Known(NamedTuple):
-    """A sample of which no more is known."""
-
-    mean: float
-    deviation: float
-    runs: int
-
-
-def summary(values: pd.Series[float], form: str, of: str = "") -> dict[str, str]:
-    """Mean, standard deviation, maximum and minimum, written down; a dash for what a sample has not.
-
-    Their names begin with what they are of.
-    """
-    numbers = {f"{of}{name}": statistic(values) for name, statistic in STATISTICS.items()}
-    return {name: MISSING if np.isnan(value) else format(value, form) for name, value in numbers.items()}
-
-
-def p_value(one: Any, other: Any) -> float:
-    """Two-tailed t-test with equal variances between two samples, p; NaN for a single run or numbers all alike.
-
-    The second may be one of which the statistics are known.
-    """
-    from scipy.stats import ttest_ind, ttest_ind_from_stats
-
-    if isinstance(other, Known) and len(one) > 1:
-        return float(ttest_ind_from_stats(np.mean(one), np.std(one, ddof=1), len(one), *other).pvalue)
-    if len(one) < 2 or len(other) < 2 or (np.ptp(one) == 0 and np.ptp(other) == 0):
-        return np.nan
-    return float(ttest_ind(one, other).pvalue)
 
 
 def numbers_named(text: str, valid: Callable[[int], bool], problem: str, expected: str, column: str) -> tuple[int, ...]:

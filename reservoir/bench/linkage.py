@@ -17,18 +17,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter
 
-from reservoir.bench.experiment import (
-    DeviceStudy,
-    Row,
-    RunBudget,
-    in_order,
-    names_named,
-    numbers_named,
-    processor_name,
-    select,
-)
+from reservoir.bench.experiment import DeviceStudy, RunBudget, names_named, numbers_named, processor_name
 from reservoir.bench.figures import BASE_LOOK, CHAINED, LOSSY_LOOK, MAIN_LOOK, lines, log_axis, number_ticks, panels
 from reservoir.bench.populations import (
+    CONSECUTIVE,
     ORIGINAL,
     SPIN,
     TITLES,
@@ -36,15 +28,17 @@ from reservoir.bench.populations import (
     SweepStudy,
     bundled_glasses,
     spin_cases,
-    sweep_result,
+    sweep_claims,
+    sweep_headlines,
     sweep_runs,
+    sweep_tables,
     trap_cases,
 )
-from reservoir.bench.result import ExperimentResult, ResultTable, result_table
+from reservoir.bench.result import ExperimentResult
+from reservoir.bench.tables import ResultTable, Row, in_order, result_table, select
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import DeviceInfo, Session
 from reservoir.planning.checks import Check, largest
-from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.report.figures.style import POWER, RELEASE, Look, sheet_figure
 from reservoir.solvers.dsmga2.device_builder import DeviceBuilder, build_model_program, model_layout
 from reservoir.solvers.dsmga2.engine import run_all
@@ -167,7 +161,6 @@ def run(
     problems: str | None = None,
     sizes: str | None = None,
     spin: tuple[Path, ...] = (),
-    progress: StageProgress = silent_stage,
 ) -> ExperimentResult:
     """Run the experiment; its runs are sweeps of each problem, or runs of each problem and way to build a model.
 
@@ -196,10 +189,18 @@ def run(
         glasses = spin_cases(spin or bundled_glasses(first_only=budget.quick or not sweep))
         cases += glasses[: 1 if budget.quick and not spin else None]
     if sweep:
-        swept = SweepStudy.of(budget, progress, cases=cases)
-        return sweep_result(swept.measured({"sweeps": sweep_runs(swept)}))
-    study = LinkageStudy.of(budget, progress, cases=cases)
-    return linkage_result(study.measured({"runs": _timed_runs(study), "evaluations": _evaluated_runs(study)}))
+        swept = SweepStudy.of(budget, cases=cases)
+        return swept.measured({"sweeps": sweep_runs(swept)}).result(
+            "DSMGA-II: population sizes by sweep",
+            sweep_headlines,
+            sweep_tables,
+            claims=sweep_claims,
+            consecutive_runs=CONSECUTIVE,
+        )
+    study = LinkageStudy.of(budget, cases=cases)
+    study = study.measured({"runs": _timed_runs(study), "evaluations": _evaluated_runs(study)})
+    title = f"DSMGA-II: model building on {study.device.name}"
+    return study.result(title, _headlines, _tables, _figures, claims=linkage_claims)
 
 
 def _traps(kinds: tuple[str, ...], sizes: str | None, budget: RunBudget, *, sweep: bool) -> list[Case]:
@@ -267,17 +268,6 @@ def _found(run: Run) -> Row:
     row = {"found": reported, "false_optimum": reported and not right, "evaluations": spent}
     row |= {"mixing_evaluations": max(spent - climbing, 0), "climbing_evaluations": climbing}
     return row | {"generations": run.generations}
-
-
-def linkage_result(study: LinkageStudy) -> ExperimentResult:
-    """What the runs with every way to build a model come to."""
-    return study.result(
-        f"DSMGA-II: model building on {study.device.name}",
-        headlines=_headlines(study),
-        claims=linkage_claims(study),
-        tables=_tables(study),
-        figures=_figures(study),
-    )
 
 
 def linkage_claims(study: LinkageStudy) -> Iterator[Check]:

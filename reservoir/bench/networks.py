@@ -9,33 +9,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import Figure
 
 import reservoir as package
-from reservoir.bench.experiment import (
-    DeviceStudy,
-    Row,
-    RunBudget,
-    bundled,
-    by,
-    numbers_named,
-    p_value,
-    processor_name,
-    seconds_of,
-    select,
-    summary,
-)
+from reservoir.bench.experiment import DeviceStudy, RunBudget, bundled, numbers_named, processor_name
 from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, lines, log_axis, number_ticks
-from reservoir.bench.result import ExperimentResult, ResultTable, result_table
+from reservoir.bench.result import ExperimentResult
+from reservoir.bench.tables import ResultTable, Row, by, p_value, result_table, seconds_of, select, summary
 from reservoir.planning.checks import Check
-from reservoir.planning.plan import StageProgress, optimise, silent_stage
+from reservoir.planning.plan import optimise
 from reservoir.planning.validation import SIGNIFICANCE
 from reservoir.problems.functions import FUNCTIONS, Function, function_problems
 from reservoir.problems.functions.catalogue import ROSENBROCK_SWAPPED
 from reservoir.problems.mlp.perceptron import Perceptron
 from reservoir.problems.mlp.samples import modelled, taught
 from reservoir.problems.mlp.training_error import TrainingError
-from reservoir.report.figures.style import POWER, RELEASE, Look, sheet_figure
+from reservoir.report.figures.style import POWER, RELEASE, Look, on_axes, sheet_figure
 from reservoir.rules import Forecast, Training
 from reservoir.rules.families.ann.inputs import Scales, input_names
 from reservoir.rules.families.ann.problem import NetworkOperation
@@ -168,7 +157,6 @@ def run(
     random: str = "stream",
     swarm: Mapping[str, Any] | None = None,
     reach: float = 1.0,
-    progress: StageProgress = silent_stage,
 ) -> ExperimentResult:
     """Run the experiment; its runs are those of Table 3, and times are medians of its repeats.
 
@@ -188,7 +176,6 @@ def run(
     asked = {1: iterations, 2: iterations, 3: iterations_3, 4: iterations, 5: iterations_5}
     study = NetworkStudy.of(
         budget,
-        progress,
         tables=chosen,
         iterations={table: asked[table] or usual[table] for table in LOADS},
         baseline_iterations=baseline_iterations or budget.usual(BASELINE_ITERATIONS, QUICK_BASELINE_ITERATIONS),
@@ -201,7 +188,11 @@ def run(
     runs, errors = _all_runs(study)
     speed, (searches, caveats) = _speed_pairs(study), _policy_searches(study)
     found = {"runs": runs, "errors": errors, "speed": speed, "policy_search": searches}
-    return network_result(replace(study, data=found, caveats=caveats))
+    study, title = (
+        replace(study, data=found, caveats=caveats),
+        f"Networks trained by particle swarms, on {study.device.name}",
+    )
+    return study.result(title, _headlines, _tables, _figures, claims=network_claims)
 
 
 class _Task(NamedTuple):
@@ -276,18 +267,6 @@ def _policy_searches(study: NetworkStudy) -> tuple[pd.DataFrame, tuple[str, ...]
         row = {"run": run, "years": training.years, "network": str(network), "particles": NETWORKS}
         rows.append(row | {"generations": generations} | seconds_of(solution) | {"gwh_a_year": solution.fitness})
     return pd.DataFrame(rows[1:]), plan.caveats
-
-
-def network_result(study: NetworkStudy) -> ExperimentResult:
-    """What the runs come to."""
-    figures = {1: ("times", _times_figure), 3: ("errors", _errors_figure)}
-    return study.result(
-        f"Networks trained by particle swarms, on {study.device.name}",
-        headlines=_headlines(study),
-        claims=network_claims(study),
-        tables=_tables(study),
-        figures={name: draw(study) for table, (name, draw) in figures.items() if table in study.tables},
-    )
 
 
 def network_claims(study: NetworkStudy) -> Iterator[Check]:
@@ -421,39 +400,37 @@ _LOOKS = {
 }
 
 
-def _figure(study: NetworkStudy, draw: Callable[[Axes], Any]) -> Figure:
-    def drawn(sheet: SubFigure) -> Axes:
-        ax = sheet.add_subplot()
-        draw(ax)
-        return ax
+def _figures(study: NetworkStudy) -> dict[str, Figure]:
+    foot = study.foot(after=f"; baseline: {study.threads} threads of {processor_name()}")
+    figures = {
+        1: ("times", "Time of an iteration", _draw_times),
+        3: ("errors", "Training error, 6-30-2 on 100 samples", _draw_errors),
+    }
+    return {
+        name: sheet_figure(3.0, foot, on_axes(title, draw, study))
+        for table, (name, title, draw) in figures.items()
+        if table in study.tables
+    }
 
-    return sheet_figure(3.0, study.foot(after=f"; baseline: {study.threads} threads of {processor_name()}"), drawn)
 
-
-def _times_figure(study: NetworkStudy) -> Figure:
+def _draw_times(ax: Axes, study: NetworkStudy) -> Axes:
     """Medians by the number of particles, a line an engine."""
-
-    def draw(ax: Axes) -> None:
-        median = by(study.of_table(1), "particles", "engine", value="ms")
-        lines(ax, median, _LOOKS, size=4.0)
-        log_axis(ax)
-        number_ticks(ax, sorted(median.index), base=2)
-        ax.set(xlabel="Particles", ylabel="Time (ms)", title="Time of an iteration")
-
-    return _figure(study, draw)
+    median = by(study.of_table(1), "particles", "engine", value="ms")
+    lines(ax, median, _LOOKS, size=4.0)
+    log_axis(ax)
+    number_ticks(ax, sorted(median.index), base=2)
+    ax.set(xlabel="Particles", ylabel="Time (ms)")
+    return ax
 
 
-def _errors_figure(study: NetworkStudy) -> Figure:
+def _draw_errors(ax: Axes, study: NetworkStudy) -> Axes:
     """Medians, and bands from the least to the greatest, a line an engine."""
     traces = study.data["errors"]
-
-    def draw(ax: Axes) -> None:
-        for engine, look in _LOOKS.items():
-            over = select(traces, engine=engine).groupby("iteration")["error"]
-            median = 100 * over.median()
-            ax.plot(median.index, median, color=look.colour, ls=look.line, lw=1.4, label=engine)
-            ax.fill_between(median.index, 100 * over.min(), 100 * over.max(), color=look.colour, alpha=0.12, lw=0)
-        ax.set_xlim(0, traces["iteration"].max())
-        ax.set(xlabel="Iteration", ylabel="Training error (%)", title="Training error, 6-30-2 on 100 samples")
-
-    return _figure(study, draw)
+    for engine, look in _LOOKS.items():
+        over = select(traces, engine=engine).groupby("iteration")["error"]
+        median = 100 * over.median()
+        ax.plot(median.index, median, color=look.colour, ls=look.line, lw=1.4, label=engine)
+        ax.fill_between(median.index, 100 * over.min(), 100 * over.max(), color=look.colour, alpha=0.12, lw=0)
+    ax.set_xlim(0, traces["iteration"].max())
+    ax.set(xlabel="Iteration", ylabel="Training error (%)")
+    return ax

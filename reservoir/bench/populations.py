@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 
 from reservoir import resources
-from reservoir.bench.experiment import Row, Study, bundled, select
-from reservoir.bench.result import ExperimentResult, ResultTable, result_table
+from reservoir.bench.experiment import Study, bundled
+from reservoir.bench.tables import ResultTable, Row, result_table, select
 from reservoir.planning.checks import Check
 from reservoir.problems.bits.problem import FAMILIES, BitProblem, spin_problem
 from reservoir.problems.bits.spin_file import SpinGlass, read_spin_glass
@@ -191,21 +191,15 @@ def _trial(case: Case, seed: int, false: list[int]) -> Trial:
     return trial
 
 
-def sweep_result(study: SweepStudy) -> ExperimentResult:
-    """What the sweeps come to."""
+def sweep_headlines(study: SweepStudy) -> dict[str, str]:
+    """How many sweeps there were, and what the largest problem needs."""
     sweeps = study.data["sweeps"]
     *_, largest = _means(sweeps, ["kind", "bits"])
-    return study.result(
-        "DSMGA-II: population sizes by sweep",
-        headlines={
-            "Sweeps": f"{len(sweeps)} of {sweeps['problem'].nunique()} problems, {CONSECUTIVE} runs of each population",
-            "Largest": f"{sweeps['problem'].iloc[-1]}: population {largest.population:,.0f}, "
-            f"{largest.evaluations:,.0f} evaluations",
-        },
-        claims=sweep_claims(sweeps),
-        tables=_tables(study),
-        consecutive_runs=CONSECUTIVE,
-    )
+    needs = f"population {largest.population:,.0f}, {largest.evaluations:,.0f} evaluations"
+    return {
+        "Sweeps": f"{len(sweeps)} of {sweeps['problem'].nunique()} problems, {CONSECUTIVE} runs of each population",
+        "Largest": f"{sweeps['problem'].iloc[-1]}: {needs}",
+    }
 
 
 def _means(sweeps: pd.DataFrame, keys: list[str]) -> list[Any]:
@@ -216,7 +210,7 @@ def _means(sweeps: pd.DataFrame, keys: list[str]) -> list[Any]:
     return list(means.join(spread).join(groups.size().rename("sweeps")).reset_index().itertuples())
 
 
-def _tables(study: SweepStudy) -> Iterator[ResultTable]:
+def sweep_tables(study: SweepStudy) -> Iterator[ResultTable]:
     """Populations and evaluations beside the original program's, and those of each spin glass."""
     rows: list[Row] = []
     for each in _means(study.data["sweeps"], ["kind", "bits"]):
@@ -246,11 +240,11 @@ def _spread(row: Any, column: str) -> str:
     return f"{mean:,.0f}" if np.isnan(deviation) else f"{mean:,.0f} ± {deviation:,.0f}"
 
 
-def sweep_claims(sweeps: pd.DataFrame) -> Iterator[Check]:
+def sweep_claims(study: SweepStudy) -> Iterator[Check]:
     """Means of traps beside the original program's, and optima that were reported and are none."""
-    for each in _means(sweeps, ["kind", "bits"]):
+    for each in _means(study.data["sweeps"], ["kind", "bits"]):
         if each.kind != SPIN and (each.kind, each.bits) in ORIGINAL:
             for name, known in zip(("population", "evaluations"), ORIGINAL[each.kind, each.bits], strict=True):
                 title = f"{TITLES[each.kind]}, {each.bits} bits: {name} relative difference from the original's"
                 yield Check(title, abs(getattr(each, name) / known - 1), TOLERANCE)
-    yield Check("false optima reported", float(sweeps["false_optima"].sum()), 0.0)
+    yield Check("false optima reported", float(study.data["sweeps"]["false_optima"].sum()), 0.0)

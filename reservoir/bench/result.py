@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from reservoir.bench.tables import MISSING, ResultTable
 from reservoir.io.placing.claim import Claim
 from reservoir.io.placing.draft_folder import claimed, drafted
 from reservoir.io.placing.moves import leaves
@@ -34,58 +35,10 @@ TABLES = "tables.md"
 FLOAT_FORMAT = "%.8g"
 #: Of numbers without a format of their own.
 WHOLE_FORMAT, REAL_FORMAT = ",d", ".4g"
-MISSING = "–"
 #: What begins something in Markdown or HTML, as what only shows it.
 _MARKS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {mark: f"\\{mark}" for mark in "\\|`[]"})
 #: As it is written, with its sign.
 _NUMBER = re.compile(rf"([≤≥] )?-?[\d.,]+(e[-+]\d+)?%?|{MISSING}|nan|-?inf")
-
-
-@dataclass(frozen=True, eq=False)
-class ResultTable:
-    """A table for people.
-
-    Parameters
-    ----------
-    title : str
-    frame : DataFrame
-        Text is shown as it stands; numbers by `formats`, or to four figures.
-    notes : tuple of str
-        What a reader must know, in whole sentences.
-    formats : mapping of str to str
-        Format specification of a column's numbers, such as ``",.1f"``.
-    """
-
-    title: str
-    frame: pd.DataFrame
-    notes: tuple[str, ...] = ()
-    formats: Mapping[str, str] = field(default_factory=dict)
-
-
-def result_table(
-    title: str,
-    rows: pd.DataFrame | Sequence[Mapping[str, Any]],
-    *notes: str,
-    form: str | None = None,
-    **formats: str,
-) -> ResultTable:
-    """Make a table of rows, whose columns are named by their keys, or of a frame, an index with names first.
-
-    Parameters
-    ----------
-    form : str, optional
-        Format of all columns that have none of their own.
-    formats : str
-        Of single columns; one with a star, such as ``"* x"``, is of all whose names end so.
-    """
-    frame = pd.DataFrame(rows)
-    if any(frame.index.names):
-        frame = frame.reset_index()
-    if form is not None:
-        formats = dict.fromkeys(frame.columns, form) | formats
-    for pattern in [name for name in formats if name.startswith("*")]:
-        formats |= {name: formats[pattern] for name in frame.columns if str(name).endswith(pattern[1:])}
-    return ResultTable(title, frame, notes, formats)
 
 
 @dataclass(frozen=True, eq=False)

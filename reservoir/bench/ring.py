@@ -14,21 +14,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from numpy.typing import ArrayLike, NDArray
 
-from reservoir.bench.experiment import (
-    DeviceStudy,
-    Row,
-    RunBudget,
-    bundled,
-    by,
-    numbers_named,
-    processor_name,
-    seconds_of,
-    select,
-)
+from reservoir.bench.experiment import DeviceStudy, RunBudget, bundled, numbers_named, processor_name
 from reservoir.bench.figures import BASE_LOOK, MAIN_LOOK, SECOND_LOOK, lines, log_axis, number_ticks
-from reservoir.bench.result import ExperimentResult, ResultTable, result_table
+from reservoir.bench.result import ExperimentResult
+from reservoir.bench.tables import ResultTable, Row, by, result_table, seconds_of, select
 from reservoir.planning.checks import Check, largest
-from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.problems.functions import Function, FunctionProblem
 from reservoir.problems.functions.problem import FEWEST, MOST_OF_SUM
 from reservoir.problems.sums.functions import RING_FUNCTIONS
@@ -97,6 +87,13 @@ class RingStudy(DeviceStudy):
             return self.solve(problems, "ring-pso-sequential", **swarm)
         return self.solve(problems, "ring-pso", mode=engine, **swarm)
 
+    def origin(self) -> dict[str, Any]:
+        """As of every study, and what is run."""
+        asked = {"dimensions": list(self.dimensions), "generations": self.generations, "particles": self.particles}
+        settings = RingSettings().as_dict()
+        told = {name: settings[name] for name in ("inertia", "cognitive", "social", "wall")}
+        return super().origin() | asked | {"settings": told}
+
     @cached_property
     def statistics(self) -> dict[str, pd.DataFrame]:
         """Of the runs, by function and number of variables, a column for each engine.
@@ -149,7 +146,6 @@ def run(
     dimensions: str | None = None,
     generations: int | None = None,
     particles: int = PARTICLES,
-    progress: StageProgress = silent_stage,
 ) -> ExperimentResult:
     """Run the experiment; its runs are swarms of each engine, function and number of variables.
 
@@ -168,11 +164,12 @@ def run(
         asked = numbers_named(dimensions, lambda each: FEWEST <= each <= MOST_OF_SUM, problem, expected, "--dimensions")
     generations = generations or budget.usual(GENERATIONS, QUICK_GENERATIONS)
     RingSettings(particles=particles, generations=generations)  # what is out of range is told at once
-    study = RingStudy.of(budget, progress, dimensions=asked, generations=generations, particles=particles)
-    return ring_result(study.measured(ring_runs(study)))
+    study = RingStudy.of(budget, dimensions=asked, generations=generations, particles=particles)
+    study = study.measured(_runs(study))
+    return study.result(f"Ring PSO on {study.device.name}", _headlines, _tables, _figures, claims=ring_claims)
 
 
-def ring_runs(study: RingStudy) -> dict[str, pd.DataFrame]:
+def _runs(study: RingStudy) -> dict[str, pd.DataFrame]:
     """The tables of a `RingStudy`."""
     runs: list[Row] = []
     times: list[Row] = []
@@ -214,22 +211,6 @@ def _standard_runs(budget: RunBudget) -> pd.DataFrame:
             for run, solution in enumerate(solutions, start=1)
         ]
     return pd.DataFrame(rows)
-
-
-def ring_result(study: RingStudy) -> ExperimentResult:
-    """What the runs come to."""
-    settings = RingSettings().as_dict()
-    return study.result(
-        f"Ring PSO on {study.device.name}",
-        headlines=_headlines(study),
-        claims=ring_claims(study),
-        tables=_tables(study),
-        figures={"by_variables": _figure(study)},
-        dimensions=list(study.dimensions),
-        generations=study.generations,
-        particles=study.particles,
-        settings={name: settings[name] for name in ("inertia", "cognitive", "social", "wall")},
-    )
 
 
 def ring_claims(study: RingStudy) -> Iterator[Check]:
@@ -312,7 +293,7 @@ def _tables(study: RingStudy) -> Iterator[ResultTable]:
 _LOOKS = {SEQUENTIAL: BASE_LOOK, SYNC: SECOND_LOOK, ASYNC: MAIN_LOOK}
 
 
-def _figure(study: RingStudy) -> Figure:
+def _figures(study: RingStudy) -> dict[str, Figure]:
     """Three panels for each function."""
 
     def draw(sheet: SubFigure) -> Axes:
@@ -328,7 +309,7 @@ def _figure(study: RingStudy) -> Figure:
         return upper
 
     about = f"{study.particles} particles, {study.generations:,} generations, {study.budget.runs} runs · "
-    return sheet_figure(8.2, study.foot(about, f"; sequential: {processor_name()}"), draw)
+    return {"by_variables": sheet_figure(8.2, study.foot(about, f"; sequential: {processor_name()}"), draw)}
 
 
 def _draw_row(axes: Any, study: RingStudy, name: str) -> None:

@@ -1,6 +1,6 @@
 """Moves."""
 
-from reservoir.bench.experiment import STATISTICS, Known, p_value, summary
+from reservoir.bench.tables import STATISTICS, Known, p_value, summary
 
 p_value_of = p_value
 

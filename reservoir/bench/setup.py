@@ -13,8 +13,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import reservoir
-from reservoir.bench.result import ExperimentResult, ResultTable
+from reservoir.bench.result import ExperimentResult
 from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
+from reservoir.bench.tables import ResultTable
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import DeviceInfo, choose_devices
 from reservoir.planning.checks import Check

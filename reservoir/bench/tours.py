@@ -12,27 +12,18 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import Figure
 
 from reservoir import resources
-from reservoir.bench.experiment import (
-    DeviceStudy,
-    Row,
-    RunBudget,
-    bundled,
-    by,
-    numbers_named,
-    processor_name,
-    seconds_of,
-)
+from reservoir.bench.experiment import DeviceStudy, RunBudget, bundled, numbers_named, processor_name
 from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, lines, log_axis, number_ticks
-from reservoir.bench.result import ExperimentResult, ResultTable, result_table
+from reservoir.bench.result import ExperimentResult
+from reservoir.bench.tables import ResultTable, Row, by, result_table, seconds_of
 from reservoir.errors import DeviceError
 from reservoir.opencl import DeviceInfo
 from reservoir.planning.checks import Check, largest
-from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.problems.tours.problem import TourProblem, tour_problem
-from reservoir.report.figures.style import DRY, INFLOW, POWER, RELEASE, SPILL, Look, sheet_figure
+from reservoir.report.figures.style import DRY, INFLOW, POWER, RELEASE, SPILL, Look, on_axes, sheet_figure
 from reservoir.solvers import Solution
 from reservoir.solvers.island_ga.settings import IslandSettings
 
@@ -81,6 +72,14 @@ class TourStudy(DeviceStudy):
     populations: tuple[int, ...]
     refusals: dict[tuple[str, int], str] = field(default_factory=dict)
 
+    def origin(self) -> dict[str, Any]:
+        """As of every study, and what is run."""
+        problem, settings = self.problem, IslandSettings().for_encoding(self.problem.encoding).as_dict()
+        told = ("selection_fraction", "crossover_fraction", "migrate_every", "migrants", "crossover", "mutation")
+        about = {"problem": problem.label, "cities": problem.dimension, "optimum": problem.optimum}
+        about |= {"iterations": self.iterations, "populations": list(self.populations), "island_size": ISLAND}
+        return super().origin() | about | {"settings": {name: settings[name] for name in told}}
+
     def solved(self, seed: int, solver: str = "island-ga", **settings: Any) -> Solution:
         """One run."""
         return self.solve([self.problem], solver, seed=seed, **settings)[0]
@@ -126,7 +125,6 @@ def run(
     optimum: int | None = None,
     iterations: int | None = None,
     populations: str | None = None,
-    progress: StageProgress = silent_stage,
 ) -> ExperimentResult:
     """Run the experiment; its runs are those of every engine and population.
 
@@ -143,14 +141,14 @@ def run(
     """
     study = TourStudy.of(
         budget,
-        progress,
         problem=tour_problem(path or resources.path("data", "tsp/att48.tsp"), optimum),
         iterations=iterations or budget.usual(ITERATIONS, QUICK_ITERATIONS),
         populations=_populations(populations) if populations else budget.usual(POPULATIONS, POPULATIONS[:2]),
     )
     runs, blocks, strong = _engine_runs(study), _block_runs(study), _strong_runs(study)
     tables = {"runs": runs, "blocks": blocks, "synchronisations": _counts(study), "other_operators": strong}
-    return tour_result(study.measured(tables))
+    title = f"Island genetic algorithms: {study.problem.label} on {study.device.name}"
+    return study.measured(tables).result(title, _headlines, _tables, _figures, claims=tour_claims)
 
 
 def _populations(text: str) -> tuple[int, ...]:
@@ -228,26 +226,6 @@ def _strong_runs(study: TourStudy) -> pd.DataFrame:
         solution = study.solved(study.budget.seed + run, iterations=iterations, **STRONG)
         rows.append(_row(LIM_IS, population, run + 1, solution))
     return pd.DataFrame(rows)
-
-
-def tour_result(study: TourStudy) -> ExperimentResult:
-    """What the runs come to."""
-    problem, settings = study.problem, IslandSettings().for_encoding(study.problem.encoding).as_dict()
-    told = ("selection_fraction", "crossover_fraction", "migrate_every", "migrants", "crossover", "mutation")
-    return study.result(
-        f"Island genetic algorithms: {problem.label} on {study.device.name}",
-        headlines=_headlines(study),
-        claims=tour_claims(study),
-        tables=_tables(study),
-        figures=_figures(study),
-        problem=problem.label,
-        cities=problem.dimension,
-        optimum=problem.optimum,
-        iterations=study.iterations,
-        populations=list(study.populations),
-        island_size=ISLAND,
-        settings={name: settings[name] for name in told},
-    )
 
 
 def tour_claims(study: TourStudy) -> Iterator[Check]:
@@ -409,28 +387,22 @@ def _figures(study: TourStudy) -> dict[str, Figure]:
     """Times (Figure 6), speed-ups (Figure 7) and errors (Figure 8) by population."""
     foot = study.foot(f"{study.problem.label}, {study.iterations:,} iterations · ", f"; serial: {processor_name()}")
     wall, errors = study.milliseconds(), 100.0 * study.relative_errors
+    speed_ups = wall.rdiv(wall[SERIAL], axis=0).drop(columns=SERIAL)
     errors = errors[[name for name in (LIM_IS, "lim-async", "sak") if name in errors]]
 
-    def figure(frame: pd.DataFrame, title: str, label: str, *, log: bool = True) -> Figure:
-        """A line for each engine."""
+    def draw(ax: Axes, frame: pd.DataFrame, label: str, log: bool = True) -> Axes:
+        lines(ax, frame, _LOOKS, TITLES)
+        number_ticks(ax, frame.index.tolist(), base=2)
+        if log and frame.max().max() > _SPAN * frame.min().min():
+            log_axis(ax)
+        else:
+            ax.set_ylim(bottom=0)
+        ax.set(xlabel="Population", ylabel=label)
+        return ax
 
-        def draw(sheet: SubFigure) -> Axes:
-            ax = sheet.add_subplot()
-            lines(ax, frame, _LOOKS, TITLES)
-            number_ticks(ax, frame.index.tolist(), base=2)
-            if log and frame.max().max() > _SPAN * frame.min().min():
-                log_axis(ax)
-            else:
-                ax.set_ylim(bottom=0)
-            ax.set(xlabel="Population", title=title, ylabel=label)
-            return ax
-
-        return sheet_figure(3.0, foot, draw)
-
-    return {
-        "times": figure(wall, "Time of a run", "Time (ms)"),
-        "speed_ups": figure(
-            wall.rdiv(wall[SERIAL], axis=0).drop(columns=SERIAL), "Speed-up over the serial engine", "Times as fast"
-        ),
-        "errors": figure(errors, "Relative error", "Relative error (%)", log=False),
+    shown = {
+        "times": ("Time of a run", draw, wall, "Time (ms)"),
+        "speed_ups": ("Speed-up over the serial engine", draw, speed_ups, "Times as fast"),
+        "errors": ("Relative error", draw, errors, "Relative error (%)", False),
     }
+    return {name: sheet_figure(3.0, foot, on_axes(*figure)) for name, figure in shown.items()}

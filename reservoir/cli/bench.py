@@ -29,7 +29,7 @@ class Experiment:
     options : click decorators
         Its own, beside those of all experiments; ``run`` is given what they come to.
     resumable : bool
-        Whether ``run`` takes a ``journal``, from which it goes on after an interruption.
+        Whether a journal is kept, from which it goes on after an interruption.
     runs : int
         Of each engine, unless asked for.
     """
@@ -96,7 +96,7 @@ _OTHERS = (
     Experiment(
         "clpso",
         "CLPSO's models on eight benchmark functions: quality and time.",
-        "models.experiment",
+        "models",
         _functions,
         _words(
             "--models",
@@ -256,7 +256,7 @@ _OTHERS = (
     Experiment(
         "functions",
         "Any solver on the eight benchmark functions.",
-        "functions.experiment",
+        "functions",
         click.option(
             "--solver",
             default="clpso",
@@ -355,7 +355,7 @@ def _execute(
     from reservoir.planning.checks import all_pass
     from reservoir.solvers import SOLVERS
 
-    budget = RunBudget(runs or (experiment.quick_runs if quick else experiment.runs), quick, seed, device)
+    count = runs or (experiment.quick_runs if quick else experiment.runs)
     found = request.read() if request is not None else None
     solver = SOLVERS.get(own.get("solver", ""))
     parts = [experiment.name] if found is None else [found.reservoir.name]
@@ -366,16 +366,16 @@ def _execute(
     with claimed_for_result(target, force=force) as claim:
         if found is not None and not as_json:
             show_inputs(found)
-        journal = Journal.beside(target) if experiment.resumable else None
-        if journal is not None:
-            own["journal"] = journal
+        journal = Journal.beside(target) if experiment.resumable else Journal()
         try:
             with progress_bars() as progress:
-                record = _run(experiment)(*inputs, budget=budget, progress=progress, **own)
+                budget = RunBudget(count, quick, seed, device, progress, journal)
+                if "." in experiment.module:  # not moved yet
+                    own |= {"progress": progress} | ({"journal": journal} if experiment.resumable else {})
+                record = _run(experiment)(*inputs, budget=budget, **own)
                 write_result(record, claim)
         finally:
-            if journal is not None:
-                _close(journal, written=claim.written is not None)
+            _close(journal, written=claim.written is not None)
     _show(record, target, as_json)
     return 0 if all_pass(record.checks) else 1
 
@@ -384,7 +384,7 @@ def _close(journal: Journal, *, written: bool) -> None:
     """The journal goes when its experiment is written; one that is not goes on from there."""
     if written:
         journal.end()
-    elif journal.kept:
+    elif journal.path is not None and journal.kept:
         said = f"\nFinished runs are saved in {journal.path}; run the same command again to continue."
         click.echo(said, err=True)
 

@@ -8,8 +8,9 @@ import pytest
 
 from reservoir.bench.case.runs import DEVICE_ENGINE, PAPER, SEQUENTIAL, STREAM
 from reservoir.bench.case.scaling import COLUMNS
-from reservoir.bench.host_time import PHASES
-from reservoir.bench.result import ExperimentResult, ResultTable
+from reservoir.bench.models import PHASES
+from reservoir.bench.result import ExperimentResult
+from reservoir.bench.tables import ResultTable
 from reservoir.planning.checks import Check
 
 

@@ -78,8 +78,8 @@ def brief(monkeypatch) -> None:
     monkeypatch.setattr(ScalingSetup, "points", lambda _: [Point("generations", 3, generations=20)])
     monkeypatch.setattr("reservoir.bench.case.arithmetic.LEAST_SECONDS", 1e-4)
     monkeypatch.setattr("reservoir.bench.case.experiment.QUICK_GENERATIONS", 50)
-    monkeypatch.setattr("reservoir.bench.models.runs.QUICK_GENERATIONS", 5)
-    monkeypatch.setattr("reservoir.bench.models.runs.CASE_SWARMS", 2)
+    monkeypatch.setattr("reservoir.bench.models.QUICK_GENERATIONS", 5)
+    monkeypatch.setattr("reservoir.bench.models.CASE_SWARMS", 2)
 
 
 @pytest.fixture

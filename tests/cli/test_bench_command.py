@@ -75,11 +75,11 @@ def test_an_unknown_experiment_is_refused(call):
 
 
 def test_models_are_benched_and_an_interruption_loses_nothing(call, monkeypatch, device, tmp_path):
-    from reservoir.bench.models import runs
+    from reservoir.bench import models
 
-    monkeypatch.setattr(runs, "QUICK_GENERATIONS", 20)
-    monkeypatch.setattr(runs, "CASE_SWARMS", 2)
-    solved, made = runs.ModelSetup.solved, []
+    monkeypatch.setattr(models, "QUICK_GENERATIONS", 20)
+    monkeypatch.setattr(models, "CASE_SWARMS", 2)
+    solved, made = models.ModelStudy.solved, []
 
     def interrupted(self, place, function, run):
         made.append(run)
@@ -87,7 +87,7 @@ def test_models_are_benched_and_an_interruption_loses_nothing(call, monkeypatch,
             raise KeyboardInterrupt
         return solved(self, place, function, run)
 
-    monkeypatch.setattr(runs.ModelSetup, "solved", interrupted)
+    monkeypatch.setattr(models.ModelStudy, "solved", interrupted)
     asked = ("bench", "clpso", "--functions", "f5", "--models", "lanes", "--quick", "--runs", "2")
     output = call(*asked, status=INTERRUPTED)
     assert "run the same command again to continue" in output.err
@@ -101,7 +101,7 @@ def test_models_are_benched_and_an_interruption_loses_nothing(call, monkeypatch,
 
 
 def test_any_solver_can_be_tried_on_functions(call, tmp_path, monkeypatch):
-    for place in ("bench.functions.experiment", "opencl"):  # the first is imported before the second is changed
+    for place in ("bench.functions", "opencl"):  # the first is imported before the second is changed
         monkeypatch.setattr(f"reservoir.{place}.choose_devices", lambda *_: pytest.fail("needs no device"))
     asked = ("--solver", "clpso-sequential", "--dim", "4", "--functions", "f1", "--quick", "--generations", "50")
     call("bench", "functions", *asked)

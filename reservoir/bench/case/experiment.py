@@ -23,10 +23,11 @@ from reservoir.bench.case.scaling import SWEEPS, ScalingSetup, measure_scaling, 
 from reservoir.bench.data import bundled
 from reservoir.bench.figures import log_axis, panels, short
 from reservoir.bench.host_time import host_time_table
-from reservoir.bench.result import ExperimentResult, ResultTable, result_table
+from reservoir.bench.result import ExperimentResult
 from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
 from reservoir.bench.samples import p_value, summary
 from reservoir.bench.setup import DeviceSetup, select
+from reservoir.bench.tables import ResultTable, result_table
 from reservoir.hydro.horizon import YEAR
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir

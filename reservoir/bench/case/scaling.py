@@ -12,8 +12,8 @@ import pandas as pd
 
 from reservoir.bench.case.arithmetic import CPU_LANES
 from reservoir.bench.case.runs import DEVICE_ENGINE
-from reservoir.bench.result import ResultTable, result_table
 from reservoir.bench.setup import DeviceSetup
+from reservoir.bench.tables import ResultTable, result_table
 from reservoir.errors import InputError
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.reservoir.year import ReservoirYear

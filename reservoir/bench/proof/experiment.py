@@ -12,9 +12,10 @@ import pandas as pd
 
 from reservoir.bench.journal import Journal, sources_digest
 from reservoir.bench.proof.runs import BELOW, ProofRuns, ProofSetup, proof_runs
-from reservoir.bench.result import ExperimentResult, ResultTable, result_table
+from reservoir.bench.result import ExperimentResult
 from reservoir.bench.run_budget import RunBudget
 from reservoir.bench.setup import in_order, select
+from reservoir.bench.tables import ResultTable, result_table
 from reservoir.bench.zoo.findings import short_gap
 from reservoir.bench.zoo.runs import usable_solvers
 from reservoir.planning.checks import Check

@@ -23,9 +23,10 @@ from matplotlib.ticker import FixedLocator
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.bench.figures import log_axis, panels, short
-from reservoir.bench.result import ExperimentResult, ResultTable, result_table
+from reservoir.bench.result import ExperimentResult
 from reservoir.bench.run_budget import RunBudget
 from reservoir.bench.setup import DeviceSetup, in_order, names_named, numbers_named, select
+from reservoir.bench.tables import ResultTable, result_table
 from reservoir.errors import Mistake, ReservoirError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir

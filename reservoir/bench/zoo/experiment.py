@@ -13,8 +13,9 @@ from matplotlib.figure import Figure, SubFigure
 from reservoir.bench.data import bundled
 from reservoir.bench.figures import log_axis, panels
 from reservoir.bench.journal import Journal, sources_digest
-from reservoir.bench.result import ExperimentResult, ResultTable, result_table
+from reservoir.bench.result import ExperimentResult
 from reservoir.bench.run_budget import RunBudget
+from reservoir.bench.tables import ResultTable, result_table
 from reservoir.bench.zoo.findings import GAPS, KIND_GAP, WORST, ZooFindings, beyond, short_gap, zoo_checks
 from reservoir.bench.zoo.runs import (
     FIRST_RUN,

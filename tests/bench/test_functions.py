@@ -2,8 +2,8 @@
 
 import pytest
 
+from reservoir.bench import functions as solver_on_functions
 from reservoir.bench.experiment import RunBudget
-from reservoir.bench.functions import experiment as solver_on_functions
 from reservoir.errors import InputError
 from reservoir.problems.functions import FUNCTIONS, function_problems
 from reservoir.solvers import solve

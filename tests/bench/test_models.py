@@ -1,18 +1,19 @@
 """CLPSO's models on the functions: tables, findings and claims, from runs as small as can be and from made-up ones."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from reservoir.bench import models
 from reservoir.bench.experiment import QUICK_WARNING, RunBudget
-from reservoir.bench.host_time import PHASES
 from reservoir.bench.journal import Journal
-from reservoir.bench.models import experiment, runs
-from reservoir.bench.models.experiment import KNOWN, ModelFindings, findings, model_checks, table_3
-from reservoir.bench.models.runs import SEQUENTIAL, ModelSetup, engines
+from reservoir.bench.models import KNOWN, PHASES, SEQUENTIAL, ModelStudy, engines, findings, model_claims, table_3
 from reservoir.errors import InputError
+from reservoir.opencl import DeviceInfo
 from reservoir.planning.checks import all_pass
 from reservoir.problems.functions import FUNCTIONS
 
@@ -22,9 +23,9 @@ ENGINES = [each.name for each in engines(None)]
 @pytest.fixture
 def brief(monkeypatch):
     """Few generations and swarms."""
-    monkeypatch.setattr(runs, "QUICK_GENERATIONS", 40)
-    monkeypatch.setattr(runs, "CASE_SWARMS", 2)
-    monkeypatch.setattr(runs, "MANY_SWARMS", 3)
+    monkeypatch.setattr(models, "QUICK_GENERATIONS", 40)
+    monkeypatch.setattr(models, "CASE_SWARMS", 2)
+    monkeypatch.setattr(models, "MANY_SWARMS", 3)
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def budget(device) -> RunBudget:
 
 
 def test_every_engine_runs_in_turn_with_seeds_of_its_own(brief, budget, device):
-    record = experiment.run(budget=budget, journal=Journal(), functions="f3,f5,f8")
+    record = models.run(budget=budget, functions="f3,f5,f8")
     found = record.data["runs"]
     assert list(found["engine"][: len(ENGINES)]) == ENGINES
     assert list(found["run"][:: len(ENGINES)]) == [0, 1, 2] * 3
@@ -53,7 +54,7 @@ def test_every_engine_runs_in_turn_with_seeds_of_its_own(brief, budget, device):
 
 
 def test_models_and_functions_can_be_chosen(brief, budget):
-    record = experiment.run(budget=budget, journal=Journal(), functions="f1", models="final")
+    record = models.run(budget=budget, functions="f1", models="final")
     assert set(record.data["runs"]["engine"]) == {name for name in ENGINES if "sequential" in name} | {"final"}
     assert set(record.data) == {"runs", "convergence"}
     with pytest.raises(InputError, match=r"no such model.*basic"):
@@ -61,22 +62,26 @@ def test_models_and_functions_can_be_chosen(brief, budget):
 
 
 def test_an_interrupted_experiment_makes_only_the_runs_that_are_missing(brief, budget, tmp_path, monkeypatch):
-    whole = experiment.run(budget=budget, journal=Journal(), functions="f1", models="lanes")
-    made, solved = [], ModelSetup.solved
+    whole = models.run(budget=budget, functions="f1", models="lanes")
+    made, solved = [], ModelStudy.solved
 
-    def interrupted(self: ModelSetup, place: int, function: Any, run: int) -> Any:
+    def interrupted(self: ModelStudy, place: int, function: Any, run: int) -> Any:
         made.append((place, run))
         if len(made) == 6:
             raise KeyboardInterrupt
         return solved(self, place, function, run)
 
-    monkeypatch.setattr(ModelSetup, "solved", interrupted)
+    monkeypatch.setattr(ModelStudy, "solved", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        experiment.run(budget=budget, journal=Journal.beside(tmp_path / "x"), functions="f1", models="lanes")
-    again = experiment.run(budget=budget, journal=Journal.beside(tmp_path / "x"), functions="f1", models="lanes")
+        models.run(budget=kept(budget, tmp_path), functions="f1", models="lanes")
+    again = models.run(budget=kept(budget, tmp_path), functions="f1", models="lanes")
     assert len(made) == 12 + 1  # the one that was interrupted was begun twice
     pd.testing.assert_series_equal(whole.data["runs"]["best"], again.data["runs"]["best"])
     pd.testing.assert_frame_equal(whole.data["convergence"], again.data["convergence"])
+
+
+def kept(budget: RunBudget, folder: Path) -> RunBudget:
+    return replace(budget, journal=Journal.beside(folder / "x"))
 
 
 def made_up(milliseconds: dict[str, float], shift: dict[str, float] | None = None) -> pd.DataFrame:
@@ -101,13 +106,15 @@ def made_up(milliseconds: dict[str, float], shift: dict[str, float] | None = Non
     return pd.DataFrame(rows)
 
 
-def found_of(table: pd.DataFrame, setup: ModelSetup | None = None, speeds: pd.DataFrame | None = None) -> ModelFindings:
-    return ModelFindings(setup, table, pd.DataFrame(), pd.DataFrame() if speeds is None else speeds)
+def study_of(table: pd.DataFrame, device: DeviceInfo, speeds: pd.DataFrame | None = None, **asked: Any) -> ModelStudy:
+    asked = {"budget": RunBudget(runs=5), "functions": [FUNCTIONS["f1"], FUNCTIONS["f5"]]} | asked
+    data = {"runs": table, "many_swarms": pd.DataFrame() if speeds is None else speeds}
+    return ModelStudy(device=device, engines=engines(None), data=data, **asked)
 
 
-def test_findings_say_what_holds_and_what_does_not():
+def test_findings_say_what_holds_and_what_does_not(two_cores):
     slow_host = made_up({"basic": 200.0, "intermediate": 400.0, "final": 390.0, SEQUENTIAL: 50.0})
-    found = {each.finding: each for each in findings(found_of(slow_host))}
+    found = {each.finding: each for each in findings(study_of(slow_host, two_cores))}
     host = found["random numbers from the kernel are slower than from the host"]
     assert host.here == "0.50 times (0.25 by device time alone)"
     assert host.holds == "no: the opposite"
@@ -116,32 +123,29 @@ def test_findings_say_what_holds_and_what_does_not():
     assert found["a relaxed choice of exemplars does not reduce quality"].holds == "yes"
 
 
-def test_engines_that_differ_are_told():
+def test_engines_that_differ_are_told(two_cores):
     apart = made_up({}, {"lanes": 40.0, "sequential, strict": 40.0})
-    tests = found_of(apart).t_tests().set_index("function")
+    tests = study_of(apart, two_cores).t_tests().set_index("function")
     assert tests.loc["f5", "lanes"] < 1e-6
     assert tests.loc["f5", "final"] == pytest.approx(1)
     assert np.isnan(tests.loc["f1", "lanes"])  # all found
-    held = {each.finding: each.holds for each in findings(found_of(apart))}
+    held = {each.finding: each.holds for each in findings(study_of(apart, two_cores))}
     assert held["a relaxed choice of exemplars does not reduce quality"] == "no"
 
 
 def test_claims_fail_where_quality_or_speed_do(two_cores):
-    asked = {"device": two_cores, "functions": [FUNCTIONS["f1"], FUNCTIONS["f5"]], "engines": engines(None)}
-    setup, quick = (ModelSetup(budget=RunBudget(runs=5, quick=each), **asked) for each in (False, True))
     rows = [(SEQUENTIAL, 10.0, 1e6), ("lanes", 1.0, 30e6)]
     speeds = pd.DataFrame(
-        {"engine": name, "swarms": runs.CASE_SWARMS, "seconds": seconds, "evaluations_per_second": speed}
+        {"engine": name, "swarms": models.CASE_SWARMS, "seconds": seconds, "evaluations_per_second": speed}
         for name, seconds, speed in rows
     )
-    assert all_pass(model_checks(found_of(made_up({}), setup, speeds)))
-    slow = model_checks(found_of(made_up({}, {"lanes": 40.0}), setup, speeds))
+    assert all_pass(model_claims(study_of(made_up({}), two_cores, speeds)))
+    slow = model_claims(study_of(made_up({}, {"lanes": 40.0}), two_cores, speeds))
     failed = [each.check for each in slow if not each.passed]
     assert failed == ["f5: lanes against sequential, t-test, p"]
-    assert list(model_checks(found_of(made_up({}), quick, speeds))) == []
 
 
-def test_table_3_has_a_row_for_each_engine_and_function():
-    frame = table_3(found_of(made_up({}))).frame
+def test_table_3_has_a_row_for_each_engine_and_function(two_cores):
+    frame = table_3(study_of(made_up({}), two_cores)).frame
     assert len(frame) == 2 * len(ENGINES)
     assert frame["time, ms: mean"][0] == "100.00"
