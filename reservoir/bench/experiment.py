@@ -58,8 +58,8 @@ class RunBudget:
         See `reservoir.opencl.choose_device`.
     progress : callable
         Told the stage, how many of its parts are done, and of how many.
-    journal : Journal
-        Keeps the rows of `Study.kept_rows`; without a file they are kept in memory.
+    journal : Journal, optional
+        Keeps the rows of `Study.kept_rows`.
     """
 
     runs: int = RUNS
@@ -67,7 +67,7 @@ class RunBudget:
     seed: int = 1
     device: str = "auto"
     progress: StageProgress = silent_stage
-    journal: Journal = field(default_factory=Journal)
+    journal: Journal | None = None
 
     def usual(self, full: T, quick: T) -> T:
         """What is done unless the user asks for something else."""
@@ -108,7 +108,7 @@ class Study:
     def __reduce__(self) -> tuple[Callable[[], Self], tuple[()]]:
         """In another process: without progress, journal and data, on the device as it is chosen there."""
         own = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("data", "device")}
-        own["budget"] = replace(self.budget, progress=silent_stage, journal=Journal())
+        own["budget"] = replace(self.budget, progress=silent_stage, journal=None)
         return partial(type(self).of, **own), ()
 
     def tracked(self, stage: str | Callable[[T], str], items: Iterable[T]) -> Iterator[T]:
@@ -140,7 +140,7 @@ class Study:
         OutputError
             If the journal belongs to an experiment of other settings, or cannot be written.
         """
-        journal, progress = self.budget.journal, self.budget.progress
+        journal, progress = self.budget.journal or Journal(), self.budget.progress
         if journal.path is not None:
             packages = run_provenance()["program"]["packages"]
             journal.begin(self.origin() | {"packages": packages, "sources": sources_digest()})
@@ -168,6 +168,12 @@ class Study:
         """What the paper's file says beneath a table, with these values and those of the study put in."""
         return tuple(note.format(study=self, **values) for note in bundled(self.paper)["notes"][table])
 
+    def held_to(
+        self, checks: Callable[[Self], Iterable[Check]], claims: Callable[[Self], Iterable[Check]]
+    ) -> tuple[Check, ...]:
+        """What must hold always, and what must hold unless this is a quick trial, which claims nothing."""
+        return (*checks(self), *(() if self.budget.quick else claims(self)))
+
     def result(
         self,
         title: str,
@@ -186,7 +192,7 @@ class Study:
         Parameters
         ----------
         checks, claims : callable
-            What must hold always, and what must hold unless this is a quick trial, which claims nothing.
+            See `held_to`.
         data : mapping of str to DataFrame, optional
             In place of the study's.
         origin
@@ -198,7 +204,7 @@ class Study:
             title=title,
             warnings=(*self.budget.usual((), (QUICK_WARNING,)), *caveats),
             headlines=headlines(self),
-            checks=(*checks(self), *(() if self.budget.quick else claims(self))),
+            checks=self.held_to(checks, claims),
             tables=tuple(shown),
             data={name: frame for name, frame in (self.data if data is None else data).items() if len(frame)},
             figures=drawn,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
+from reservoir.bench.tables import Frame
 from reservoir.report.figures.style import DRY, LIMITS, POWER, RELEASE, STORAGE, Look
 from reservoir.text.quantities import quantity
 
@@ -32,7 +32,7 @@ def panels(sheet: SubFigure, count: int, columns: int, label: str, **options: An
 
 def lines(
     ax: Axes,
-    frame: pd.DataFrame,
+    frame: Frame,
     looks: Mapping[str, Look],
     titles: Mapping[str, str] | None = None,
     size: float = 4.5,
@@ -76,8 +76,3 @@ def log_axis(
     axis.set_major_locator(LogLocator(base=10, subs=subs, numticks=ticks))
     axis.set_major_formatter(FuncFormatter(lambda value, _: form(value)))
     axis.set_minor_locator(NullLocator())
-
-
-def line(ax: Axes, at: Any, values: Any, look: Look, label: str, size: float = 4.0, **style: Any) -> None:
-    """A line with markers."""
-    ax.plot(at, values, color=look.colour, ls=look.line, marker=look.marker, ms=size, label=label, **style)

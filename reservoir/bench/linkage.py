@@ -35,7 +35,7 @@ from reservoir.bench.populations import (
     trap_cases,
 )
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import ResultTable, Row, in_order, result_table, select
+from reservoir.bench.tables import Frame, ResultTable, Row, in_order, result_table, select
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import DeviceInfo, Session
 from reservoir.planning.checks import Check, largest
@@ -93,7 +93,7 @@ class LinkageStudy(DeviceStudy):
     cases: Sequence[Case]
 
     @cached_property
-    def times(self) -> pd.DataFrame:
+    def times(self) -> Frame:
         """Milliseconds of stages and runs, and speed-ups over the sequential engine: medians over runs.
 
         Index: kind, problem, bits. Columns: ``matrix_ms:MODEL`` and ``linkage_ms:MODEL`` of a generation,
@@ -118,7 +118,7 @@ class LinkageStudy(DeviceStudy):
         return _of_all(medians, runs)
 
     @cached_property
-    def evaluations(self) -> pd.DataFrame:
+    def evaluations(self) -> Frame:
         """Mean evaluations until the optimum, of the runs that found it.
 
         Index: kind, problem, bits. Columns, of the models that were evaluated, ``evaluations:MODEL``,
@@ -140,7 +140,7 @@ class LinkageStudy(DeviceStudy):
     def differing_runs(self, model: str) -> int:
         """Runs of a model that do not go as the sequential engine's."""
         runs = self.data["runs"].set_index(["problem", "run", "model"])[COUNTS]
-        one, other = (runs.xs(name, level="model") for name in (SEQUENTIAL, model))
+        one, other = (pd.DataFrame(runs.xs(name, level="model")) for name in (SEQUENTIAL, model))
         return int((one != other.reindex(one.index)).any(axis=1).sum())
 
 
@@ -149,7 +149,7 @@ def _of_all(columns: Mapping[str, pd.Series[float]], runs: pd.DataFrame) -> pd.D
     return pd.DataFrame(columns).reindex(pd.MultiIndex.from_frame(runs[KEYS].drop_duplicates()))
 
 
-def by_kind_and_bits(frame: pd.DataFrame) -> pd.DataFrame:
+def by_kind_and_bits(frame: Frame) -> Frame:
     """Means over the problems of a kind and size."""
     return frame.groupby(level=["kind", "bits"], sort=False).mean()
 
@@ -375,7 +375,7 @@ def _figures(study: LinkageStudy) -> dict[str, Figure]:
         corner: Axes = axes[0][0]
         return corner
 
-    def by_kind(frame: pd.DataFrame, value: str, models: dict[str, str], label: str) -> Figure:
+    def by_kind(frame: Frame, value: str, models: dict[str, str], label: str) -> Figure:
         """A panel for each kind of problem, with a line for each model under the name that it stands for."""
 
         def draw(sheet: SubFigure) -> Axes:

@@ -73,7 +73,8 @@ def _function(function: Function) -> Callable[[], Problem]:
 
 
 def _network(shape: str) -> Callable[[], Problem]:
-    return lambda: taught(Perceptron(*map(int, shape.split("-"))), 50)
+    inputs, hidden, outputs = map(int, shape.split("-"))
+    return lambda: taught(Perceptron(inputs, hidden, outputs), 50)
 
 
 _PAPER = bundled("networks")

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from reservoir.bench.experiment import DeviceStudy, RunBudget, bundled, numbers_named, processor_name
 from reservoir.bench.figures import BASE_LOOK, MAIN_LOOK, SECOND_LOOK, lines, log_axis, number_ticks
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import ResultTable, Row, by, result_table, seconds_of, select
+from reservoir.bench.tables import Frame, ResultTable, Row, by, result_table, seconds_of, select
 from reservoir.planning.checks import Check, largest
 from reservoir.problems.functions import Function, FunctionProblem
 from reservoir.problems.functions.problem import FEWEST, MOST_OF_SUM
@@ -95,7 +95,7 @@ class RingStudy(DeviceStudy):
         return super().origin() | asked | {"settings": told}
 
     @cached_property
-    def statistics(self) -> dict[str, pd.DataFrame]:
+    def statistics(self) -> dict[str, Frame]:
         """Of the runs, by function and number of variables, a column for each engine.
 
         ``mean`` of the best 98 %, ``median``, and ``above``: by how many standard errors the mean exceeds the
@@ -110,18 +110,18 @@ class RingStudy(DeviceStudy):
         return found | {"above": (mean.sub(known, axis=0) / error).mask(zero, 0.0)}
 
     @cached_property
-    def milliseconds(self) -> dict[bool, pd.DataFrame]:
+    def milliseconds(self) -> dict[bool, Frame]:
         """Medians of a swarm alone in a call (True), and of its share of a call with many, as `statistics`."""
         calls = self.data["times"].assign(ms=lambda calls: 1e3 * calls["seconds"] / calls["swarms"])
         return {alone: by(select(calls, alone=alone), *SHAPE, value="ms") for alone in (True, False)}
 
     @cached_property
-    def speed_ups(self) -> dict[bool, pd.DataFrame]:
+    def speed_ups(self) -> dict[bool, Frame]:
         """How many times as fast as the sequential engine, whose swarms are solved one after another."""
         one = self.milliseconds[True][SEQUENTIAL]
         return {alone: frame[[SYNC, ASYNC]].rdiv(one, axis=0) for alone, frame in self.milliseconds.items()}
 
-    def median_ratios(self) -> pd.Series[float]:
+    def median_ratios(self) -> Frame:
         """The asynchronous medians beside the synchronous ones; what is zero in both is as good."""
         medians = self.statistics["median"].clip(lower=ZERO)
         return medians[ASYNC] / medians[SYNC]
@@ -280,12 +280,12 @@ def _tables(study: RingStudy) -> Iterator[ResultTable]:
     columns["async / sync"] = alone[ASYNC] / alone[SYNC]
     yield of("speed_ups", "Speed-ups (after Figure 2, right)", columns, ",.2f", variables=",d")
     rows: list[Row] = []
-    for name, (mean, deviation) in STANDARD.items():
+    for name, (published, deviation) in STANDARD.items():
         values = study.standard_values(name)
         several = len(values) > 1
         rows.append({"function": RING_FUNCTIONS[name].title, "mean": float(values.mean())})
         rows[-1] |= {"standard deviation": float(values.std(ddof=1)) if several else None}
-        rows[-1] |= {"published mean": mean, "published deviation": deviation}
+        rows[-1] |= {"published mean": published, "published deviation": deviation}
         rows[-1] |= {"standard errors apart": study.errors_from_standard(name) if several else None}
     yield result_table("Standard PSO 2006", rows, *study.notes("standard"), **{"standard errors apart": ".2f"})
 

@@ -13,6 +13,8 @@ from reservoir.solvers import Solution
 
 #: Numbers and words by the columns of a table; JSON's where a journal keeps it.
 Row = dict[str, Any]
+#: A DataFrame whose parts are taken by the values of its index, which the stubs of pandas know no types of.
+Frame = Any
 #: What stands where there is no number.
 MISSING = "–"
 
@@ -35,7 +37,7 @@ def in_order(column: pd.Series[Any]) -> list[Any]:
     return list(dict.fromkeys(column))
 
 
-def by(frame: pd.DataFrame, *keys: str, value: str = "seconds", statistic: Any = "median") -> pd.DataFrame:
+def by(frame: pd.DataFrame, *keys: str, value: str = "seconds", statistic: Any = "median") -> Frame:
     """A statistic of a column by the values of others, of which the last gives the columns; all in their order."""
     found = frame.groupby(list(keys), sort=False)[value].agg(statistic)
     rows, columns = found.index.droplevel(-1).unique(), found.index.get_level_values(-1).unique()

@@ -18,7 +18,7 @@ from reservoir import resources
 from reservoir.bench.experiment import DeviceStudy, RunBudget, bundled, numbers_named, processor_name
 from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, lines, log_axis, number_ticks
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import ResultTable, Row, by, result_table, seconds_of
+from reservoir.bench.tables import Frame, ResultTable, Row, by, result_table, seconds_of
 from reservoir.errors import DeviceError
 from reservoir.opencl import DeviceInfo
 from reservoir.planning.checks import Check, largest
@@ -102,17 +102,17 @@ class TourStudy(DeviceStudy):
         """Length that errors are stated against: the optimum, or the best of the runs."""
         return self.problem.optimum or int(self.data[table]["length"].min())
 
-    def milliseconds(self, column: str = "seconds") -> pd.DataFrame:
+    def milliseconds(self, column: str = "seconds") -> Frame:
         """Medians by population, a column for each engine."""
         return self._by_population(1e3 * self.data["runs"][column], "median")
 
     @cached_property
-    def relative_errors(self) -> pd.DataFrame:
+    def relative_errors(self) -> Frame:
         """Mean relative error (eq. 1) by population, a column for each engine."""
         reference = self.reference()
         return self._by_population((self.data["runs"]["length"] - reference) / reference, "mean")
 
-    def _by_population(self, values: pd.Series[float], statistic: str) -> pd.DataFrame:
+    def _by_population(self, values: pd.Series[float], statistic: str) -> Frame:
         runs = self.data["runs"].assign(value=values).sort_values("population", kind="stable")
         frame = by(runs, "population", "engine", value="value", statistic=statistic)
         return frame[[name for name in TITLES if name in frame]]
@@ -319,7 +319,7 @@ def _synchronisations(study: TourStudy) -> ResultTable:
     return result_table("Synchronisations and launches (after Table 1)", rows, *notes)
 
 
-def _blocks(study: TourStudy, wall: pd.DataFrame) -> ResultTable:
+def _blocks(study: TourStudy, wall: Frame) -> ResultTable:
     rows, runs = [], study.data["blocks"].assign(ms=1e3 * study.data["blocks"]["seconds"])
     for (block, population), times in by(runs, "block", "population", "engine", value="ms").iterrows():
         own, serial = times.dropna(), wall.loc[population, SERIAL]
@@ -400,7 +400,7 @@ def _figures(study: TourStudy) -> dict[str, Figure]:
         ax.set(xlabel="Population", ylabel=label)
         return ax
 
-    shown = {
+    shown: dict[str, Any] = {
         "times": ("Time of a run", draw, wall, "Time (ms)"),
         "speed_ups": ("Speed-up over the serial engine", draw, speed_ups, "Times as fast"),
         "errors": ("Relative error", draw, errors, "Relative error (%)", False),

@@ -25,7 +25,7 @@ class Experiment:
     ----------
     name, summary : str
     module : str
-        Of `reservoir.bench`, imported when the experiment is run; its ``run`` does it.
+        Dotted path, imported when the experiment is run; its ``run`` does it.
     options : click decorators
         Its own, beside those of all experiments; ``run`` is given what they come to.
     resumable : bool
@@ -88,7 +88,7 @@ _two_level_swarm = options.gathered(
 CASE = Experiment(
     "case",
     "Speed and quality of CLPSO on a reservoir: runs, times, scaling.",
-    "case.experiment",
+    "reservoir.bench.case",
     options.inputs,
     click.option("--peers", is_flag=True, help="Compare with other installed libraries on the same years."),
 )
@@ -96,7 +96,7 @@ _OTHERS = (
     Experiment(
         "clpso",
         "CLPSO's models on eight benchmark functions: quality and time.",
-        "models",
+        "reservoir.bench.models",
         _functions,
         _words(
             "--models",
@@ -108,7 +108,7 @@ _OTHERS = (
     Experiment(
         "ann",
         "Neural networks trained by particle swarms: time and error.",
-        "networks",
+        "reservoir.bench.networks",
         _words("--tables", "1,3,...", "Tables of the paper to reproduce (1 to 5).  [default: all]"),
         _count(
             "--iterations",
@@ -135,7 +135,7 @@ _OTHERS = (
     Experiment(
         "ring-pso",
         "Ring PSO, synchronous and asynchronous: fitness, time, speed-up.",
-        "ring",
+        "reservoir.bench.ring",
         _words(
             "--dimensions",
             "2,32,128",
@@ -148,7 +148,7 @@ _OTHERS = (
     Experiment(
         "tsp",
         "Island genetic algorithms on the travelling salesman problem: schemes, times, errors.",
-        "tours",
+        "reservoir.bench.tours",
         click.option(
             "--file",
             "path",
@@ -168,7 +168,7 @@ _OTHERS = (
     Experiment(
         "dsmga2",
         "DSMGA-II: model building, population sizes, evaluations.",
-        "linkage",
+        "reservoir.bench.linkage",
         click.option("--sweep", is_flag=True, help="Find population sizes by a sweep instead of timing the models."),
         _words("--problems", "mk,ftrap,...", "Problems to run (mk, ftrap, cyc, spin).  [default: all]"),
         _words(
@@ -188,7 +188,7 @@ _OTHERS = (
     Experiment(
         "zoo",
         "All solvers on random reservoirs: gaps, violations, times.",
-        "zoo.experiment",
+        "reservoir.bench.zoo",
         _part,
         _solvers,
         _count("--reservoirs", 1, "Reservoirs of each part.  [default: 200; 20 with --quick]"),
@@ -212,7 +212,7 @@ _OTHERS = (
     Experiment(
         "proof",
         "Proven bounds against the schedules of all solvers on random reservoirs: none may be above.",
-        "proof.experiment",
+        "reservoir.bench.proof",
         _part,
         _solvers,
         _count(
@@ -242,7 +242,7 @@ _OTHERS = (
     Experiment(
         "scale",
         "The whole command `plan` over 1,000 to 100,000 years: seconds, memory.",
-        "scale.experiment",
+        "reservoir.bench.scale",
         options.inputs,
         _words(
             "--years",
@@ -256,7 +256,7 @@ _OTHERS = (
     Experiment(
         "functions",
         "Any solver on the eight benchmark functions.",
-        "functions",
+        "reservoir.bench.functions",
         click.option(
             "--solver",
             default="clpso",
@@ -366,16 +366,15 @@ def _execute(
     with claimed_for_result(target, force=force) as claim:
         if found is not None and not as_json:
             show_inputs(found)
-        journal = Journal.beside(target) if experiment.resumable else Journal()
+        journal = Journal.beside(target) if experiment.resumable else None
         try:
             with progress_bars() as progress:
                 budget = RunBudget(count, quick, seed, device, progress, journal)
-                if "." in experiment.module:  # not moved yet
-                    own |= {"progress": progress} | ({"journal": journal} if experiment.resumable else {})
                 record = _run(experiment)(*inputs, budget=budget, **own)
                 write_result(record, claim)
         finally:
-            _close(journal, written=claim.written is not None)
+            if journal is not None:
+                _close(journal, written=claim.written is not None)
     _show(record, target, as_json)
     return 0 if all_pass(record.checks) else 1
 
@@ -384,7 +383,7 @@ def _close(journal: Journal, *, written: bool) -> None:
     """The journal goes when its experiment is written; one that is not goes on from there."""
     if written:
         journal.end()
-    elif journal.path is not None and journal.kept:
+    elif journal.kept:
         said = f"\nFinished runs are saved in {journal.path}; run the same command again to continue."
         click.echo(said, err=True)
 
@@ -392,7 +391,7 @@ def _close(journal: Journal, *, written: bool) -> None:
 def _run(experiment: Experiment) -> Callable[..., ExperimentResult]:
     from importlib import import_module
 
-    run: Callable[..., ExperimentResult] = import_module(f"reservoir.bench.{experiment.module}").run
+    run: Callable[..., ExperimentResult] = import_module(experiment.module).run
     return run
 
 

@@ -40,7 +40,7 @@ def test_a_bench_of_ones_own_record_writes_a_folder_and_says_where(brief, call, 
 def test_a_full_folder_is_refused_before_anything_is_computed(brief, call, short_record, tmp_path, monkeypatch):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("precious")
-    monkeypatch.setattr("reservoir.bench.case.experiment.run", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("reservoir.bench.case.run", lambda *_, **__: pytest.fail("computed"))
     output = call("bench", "case", short_record, "--out", "full", status=2)
     assert "not empty" in output.err
 
@@ -54,7 +54,7 @@ def test_a_case_stands_for_its_files(call, monkeypatch, device, tmp_path):
         asked.append((reservoir.name, len(inflow.labels), options["budget"].runs, options["peers"]))
         raise InputError(Mistake("enough"))
 
-    monkeypatch.setattr("reservoir.bench.case.experiment.run", run)
+    monkeypatch.setattr("reservoir.bench.case.run", run)
     for name in case_names():
         call("bench", name, "--peers", status=2)
     years = {name: bundled_case(name).inflow().years for name in case_names()}
@@ -64,7 +64,7 @@ def test_a_case_stands_for_its_files(call, monkeypatch, device, tmp_path):
 def test_a_failed_check_makes_the_status_1(call, monkeypatch, device):
     failed = Check("speed-up", 7.0, 8.0, at_least=True)
     record = ExperimentResult("a bench", (), {"Speed-up": "7 times"}, (failed,), (), {}, {}, {}, {})
-    monkeypatch.setattr("reservoir.bench.case.experiment.run", lambda *_, **__: record)
+    monkeypatch.setattr("reservoir.bench.case.run", lambda *_, **__: record)
     output = call("bench", "case", "--out", "out", status=1)
     assert "NO" in output.out
     assert "7 times" in output.out

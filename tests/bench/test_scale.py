@@ -6,12 +6,11 @@ import pandas as pd
 import pytest
 
 from reservoir.bench.experiment import RunBudget
-from reservoir.bench.scale.experiment import (
+from reservoir.bench.scale import (
     OTHER,
     STAGES,
     Line,
-    ScaleFindings,
-    ScaleSetup,
+    ScaleStudy,
     _stages,
     run,
     scale_checks,
@@ -23,22 +22,22 @@ from reservoir.errors import InputError
 YEARS = (1000, 3000, 10_000, 30_000, 100_000)
 
 
-def setup_on(device, xiaowan, inflow) -> ScaleSetup:
+def study_on(device, xiaowan, inflow) -> ScaleStudy:
     budget = RunBudget(runs=1)
-    sizes = {"years": YEARS, "solvers": ("lshade", "clpso"), "reference": True, "devices": "auto"}
-    return ScaleSetup(budget=budget, device=device, reservoir=xiaowan, record=inflow, **sizes)
+    sizes = {"years": YEARS, "solvers": ("lshade", "clpso"), "reference": True}
+    return ScaleStudy(budget=budget, device=device, reservoir=xiaowan, record=inflow, **sizes)
 
 
-def found(setup, seconds_of_year, memory=1500.0) -> ScaleFindings:
+def found(study, seconds_of_year, memory=1500.0) -> ScaleStudy:
     """Runs that took two seconds, and so many for each year, of which the search on the device took half."""
     rows = []
-    for solver in setup.solvers:
-        for years in setup.years:
+    for solver in study.solvers:
+        for years in study.years:
             seconds = 2 + seconds_of_year(years) * years
             stages = dict.fromkeys(STAGES, 0.0) | {"search, device": seconds / 2, OTHER: seconds / 2}
             row = {"run": 1, "solver": solver, "years": years, "seconds": seconds, **stages}
             rows.append(row | {"memory_mb": memory, "folder_mb": 1.0})
-    return ScaleFindings(setup, pd.DataFrame(rows))
+    return study.measured({"runs": pd.DataFrame(rows)})
 
 
 def verdicts(findings):
@@ -52,29 +51,29 @@ def test_a_line_is_found_again():
 
 
 def test_growth_in_a_line_passes_and_faster_growth_does_not(large_gpu, xiaowan, inflow):
-    setup = setup_on(large_gpu, xiaowan, inflow)
-    straight = verdicts(found(setup, lambda years: 7e-5))
+    study = study_on(large_gpu, xiaowan, inflow)
+    straight = verdicts(found(study, lambda years: 7e-5))
     assert all(straight.values())
     assert len(straight) == 6
-    bent = verdicts(found(setup, lambda years: 1e-4 * (years / 1000) ** 0.3))
+    bent = verdicts(found(study, lambda years: 1e-4 * (years / 1000) ** 0.3))
     assert [passed for check, passed in bent.items() if "straight line" in check] == [False, False]
 
 
 def test_claims_of_seconds_and_memory_are_made_where_they_hold(large_gpu, two_cores, xiaowan, inflow):
-    on_gpu = verdicts(found(setup_on(large_gpu, xiaowan, inflow), lambda years: 1e-4, memory=2500.0))
+    on_gpu = verdicts(found(study_on(large_gpu, xiaowan, inflow), lambda years: 1e-4, memory=2500.0))
     assert on_gpu["lshade: seconds for 100,000 years"] is False
     assert on_gpu["clpso: seconds for 100,000 years"] is True
     assert on_gpu["lshade: memory at 100,000 years, MB"] is False
-    on_cpu = verdicts(found(setup_on(two_cores, xiaowan, inflow), lambda years: 3e-3))
+    on_cpu = verdicts(found(study_on(two_cores, xiaowan, inflow), lambda years: 3e-3))
     assert on_cpu["lshade: seconds for 10,000 years"] is False
     small = replace(large_gpu, compute_units=40)
     assert not any(
-        "seconds for" in check for check in verdicts(found(setup_on(small, xiaowan, inflow), lambda years: 1e-4))
+        "seconds for" in check for check in verdicts(found(study_on(small, xiaowan, inflow), lambda years: 1e-4))
     )
 
 
 def test_tables_and_figure_show_every_point(two_cores, xiaowan, inflow):
-    findings = found(setup_on(two_cores, xiaowan, inflow), lambda years: 1e-4)
+    findings = found(study_on(two_cores, xiaowan, inflow), lambda years: 1e-4)
     points, lines = scale_tables(findings)
     assert len(points.frame) == 2 * len(YEARS)
     assert lines.frame["a year more, ms"].tolist() == pytest.approx([0.1, 0.1])

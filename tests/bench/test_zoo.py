@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reservoir.bench import zoo
 from reservoir.bench.experiment import RunBudget
 from reservoir.bench.journal import Journal
-from reservoir.bench.zoo import experiment, runs
-from reservoir.bench.zoo.findings import ZooFindings, classes_of, short_gap, violates, zoo_checks
-from reservoir.bench.zoo.runs import ZooRuns, ZooSetup
+from reservoir.bench.zoo import ZooStudy, classes_of, short_gap, violates, zoo_claims
 from reservoir.errors import DeviceError, InputError, Mistake
 from reservoir.solvers import SOLVERS
 from reservoir.zoo.zoo import Part, zoo_case
@@ -21,7 +20,7 @@ TINY: dict[str, Any] = {"solvers": FAST, "reservoirs": 2, "years": 2, "host_rese
 
 @pytest.fixture(scope="module")
 def record():
-    return experiment.run(budget=RunBudget(runs=1, quick=True), journal=Journal(), part="tuning", **TINY)
+    return zoo.run(budget=RunBudget(runs=1, quick=True), part="tuning", **TINY)
 
 
 @pytest.mark.device
@@ -54,54 +53,58 @@ def test_the_result_has_tables_figures_and_no_claim_of_a_quick_trial(record):
 
 def test_an_interrupted_experiment_solves_only_the_reservoirs_that_are_missing(device, tmp_path, monkeypatch):
     asked = {**TINY, "solvers": "lshade", "part": "tuning", "budget": RunBudget(runs=2, quick=True)}
-    whole = experiment.run(journal=Journal(), **asked)
-    made, solved = [], runs._run_reservoir
+    whole = zoo.run(**asked)
 
-    def interrupted(setup, place):
+    def kept():
+        return {"budget": RunBudget(runs=2, quick=True, journal=Journal.beside(tmp_path / "x"))}
+
+    made, solved = [], zoo._run_reservoir
+
+    def interrupted(study, place):
         made.append(place[1])
         if len(made) == 2:
             raise KeyboardInterrupt
-        return solved(setup, place)
+        return solved(study, place)
 
-    monkeypatch.setattr(runs, "_run_reservoir", interrupted)
+    monkeypatch.setattr(zoo, "_run_reservoir", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        experiment.run(journal=Journal.beside(tmp_path / "x"), **asked)
-    again = experiment.run(journal=Journal.beside(tmp_path / "x"), **asked)
+        zoo.run(**asked | kept())
+    again = zoo.run(**asked | kept())
     assert made == [0, 1, 1]
     pd.testing.assert_frame_equal(whole.data["years"], again.data["years"])
     pd.testing.assert_frame_equal(whole.data["reservoirs"], again.data["reservoirs"])
     assert list(dict.fromkeys(whole.data["years"]["seed"])) == [1, 2]
     monkeypatch.undo()
-    at_once = experiment.run(journal=Journal(), jobs=2, **asked)
+    at_once = zoo.run(jobs=2, **asked)
     pd.testing.assert_frame_equal(whole.data["years"], at_once.data["years"])
     assert at_once.origin["jobs"] == 2
     assert any("2 reservoirs at a time" in each for each in at_once.warnings)
 
 
 def test_a_refused_reservoir_is_listed_and_does_not_end_the_experiment(device, monkeypatch):
-    solve = ZooSetup.solve
+    solve = ZooStudy.solve
 
     def too_small(self, problems, solver, **asked):
         if solver == "lshade":
             raise DeviceError(Mistake("the device is too small"))
         return solve(self, problems, solver, **asked)
 
-    monkeypatch.setattr(ZooSetup, "solve", too_small)
+    monkeypatch.setattr(ZooStudy, "solve", too_small)
     asked = {**TINY, "solvers": "lshade,dp-opencl", "reservoirs": 1, "part": "tuning"}
-    found = experiment.run(budget=RunBudget(1, quick=True), journal=Journal(), **asked)
+    found = zoo.run(budget=RunBudget(1, quick=True), **asked)
     assert list(found.tables[-1].frame["solver"]) == ["lshade"]
     assert "too small" in found.tables[-1].frame["refused"].iloc[0]
     assert "lshade" not in set(found.data["years"]["solver"])
 
 
 def test_all_usable_solvers_run_by_default_and_unknown_ones_are_refused():
-    assert set(runs.usable_solvers(None)) <= SOLVERS.keys() - {"dp"}
-    assert runs.usable_solvers("CLPSO, lshade") == ("clpso", "lshade")
+    assert set(zoo.usable_solvers(None)) <= SOLVERS.keys() - {"dp"}
+    assert zoo.usable_solvers("CLPSO, lshade") == ("clpso", "lshade")
     with pytest.raises(InputError, match=r"no such solver.*lshade"):
-        runs.usable_solvers("dance")
+        zoo.usable_solvers("dance")
 
 
-def made_up(gaps: dict[str, list[float]], **columns: Any) -> ZooRuns:
+def made_up(gaps: dict[str, list[float]], **columns: Any) -> dict[str, pd.DataFrame]:
     """A reservoir of each part, with years of these gaps."""
     parts = [part.name.lower() for part in Part]
     traits = {"regime": "arid", "year_end": "free", "start": "near full", "storage_ratio": 0.1, "head_share": 0.35}
@@ -122,13 +125,13 @@ def made_up(gaps: dict[str, list[float]], **columns: Any) -> ZooRuns:
         for solver, each in gaps.items()
     ]
     places = [{"part": part, "number": 0} | traits for part in parts]
-    return ZooRuns(pd.DataFrame(places), pd.DataFrame(calls), pd.DataFrame(years))
+    return {"reservoirs": pd.DataFrame(places), "calls": pd.DataFrame(calls), "years": pd.DataFrame(years)}
 
 
-def findings(gaps: dict[str, list[float]], *, quick: bool = False, **columns: Any) -> ZooFindings:
+def findings(gaps: dict[str, list[float]], **columns: Any) -> ZooStudy:
     sizes = {"reservoirs": 1, "years": 4, "host_reservoirs": 1, "host_years": 4}
     asked: dict[str, Any] = {"parts": tuple(Part), "solvers": tuple(gaps), "device": None, **sizes}
-    return ZooFindings(ZooSetup(budget=RunBudget(1, quick), **asked), made_up(gaps, **columns))
+    return ZooStudy(budget=RunBudget(1), data=made_up(gaps, **columns), **asked)
 
 
 def test_shares_are_of_the_years_beyond_a_gap():
@@ -150,8 +153,8 @@ def test_shares_are_of_the_years_beyond_a_gap():
 def test_claims_fail_where_a_solver_is_too_far_from_dp_or_violates():
     good = {"lshade": [0.0, 5e-4, 0.0, 0.0], "dp-opencl": [0.0, 1e-7, 0.0, 0.0], "clpso": [0.5, 0.0, 0.0, 0.0]}
 
-    def failed(found: ZooFindings) -> list[str]:
-        return [check.check for check in zoo_checks(found) if not check.passed]
+    def failed(found: ZooStudy) -> list[str]:
+        return [check.check for check in zoo_claims(found) if not check.passed]
 
     assert failed(findings(good)) == []
     assert failed(findings(good | {"lshade": [2e-3, 0.0, 0.0, 0.0]})) == [
@@ -171,7 +174,6 @@ def test_claims_fail_where_a_solver_is_too_far_from_dp_or_violates():
     assert len(failed(findings(good | {"dp-opencl": [0.0, np.nan, 0.0, 0.0]}))) == 2
     assert len(failed(findings(good, violation=np.nan, plan_violation=0.0))) == 6
     assert len(failed(findings(good, plan_gap=np.nan))) == 2
-    assert list(zoo_checks(findings(good, quick=True))) == []
 
 
 def test_years_of_plans_are_counted_by_their_source():
@@ -182,7 +184,7 @@ def test_years_of_plans_are_counted_by_their_source():
 
 def test_infeasible_years_are_judged_by_their_violation():
     found = findings({"lshade": [9.0, 9.0]}, feasible=False, violation=1.0, reference_violation=1.0)
-    assert not violates(found.runs.years).any()
+    assert not violates(found.data["years"]).any()
     row = found.by_solver().iloc[0]
     assert (row["years"], row["infeasible years"], row["of them worse"]) == (0, 2, 0)
     assert np.isnan(row["beyond 1e-3"])

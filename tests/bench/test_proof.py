@@ -6,11 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reservoir.bench import proof
 from reservoir.bench.experiment import RunBudget
-from reservoir.bench.journal import Journal
-from reservoir.bench.proof import experiment, runs
-from reservoir.bench.proof.experiment import ProofFindings, proof_checks, share_within
-from reservoir.bench.proof.runs import ProofRuns
+from reservoir.bench.proof import ProofStudy, proof_checks, share_within
 from reservoir.certificate.bound import ProvenBound
 from reservoir.planning.checks import all_pass
 
@@ -18,7 +16,7 @@ ASKED = {"budget": RunBudget(runs=1, quick=True), "part": "tuning", "solvers": "
 
 
 def tiny(**own):
-    return experiment.run(journal=Journal(), years=2, prove_seconds=600.0, **ASKED, **own)
+    return proof.run(years=2, prove_seconds=600.0, **ASKED, **own)
 
 
 @pytest.mark.device
@@ -40,8 +38,8 @@ def test_no_schedule_is_above_its_bound_and_the_blind_bound_is_no_guess():
 def test_code_is_compiled_ahead_of_the_first_proof_of_each_year(monkeypatch):
     told = []
     for name in ("compile_ahead", "prove_bound"):
-        of_name = getattr(runs, name)
-        monkeypatch.setattr(runs, name, lambda *given, of=of_name: (told.append(of.__name__), of(*given))[1])
+        of_name = getattr(proof, name)
+        monkeypatch.setattr(proof, name, lambda *given, of=of_name: (told.append(of.__name__), of(*given))[1])
     tiny()
     assert told == ["compile_ahead", "prove_bound", "prove_bound"] * 2
 
@@ -49,7 +47,7 @@ def test_code_is_compiled_ahead_of_the_first_proof_of_each_year(monkeypatch):
 @pytest.mark.device
 @pytest.mark.parametrize("blind", [False, True])
 def test_a_bound_that_is_too_low_fails_the_check(monkeypatch, blind):
-    proved, told = runs.prove_bound, []
+    proved, told = proof.prove_bound, []
 
     def too_low(year, storages, fitness, effort):
         found = proved(year, storages, fitness, effort)
@@ -57,7 +55,7 @@ def test_a_bound_that_is_too_low_fails_the_check(monkeypatch, blind):
         second = len(told) % 2 == 0
         return replace(found, bound=found.bound * (1 - 1e-3)) if second == blind else found
 
-    monkeypatch.setattr(runs, "prove_bound", too_low)
+    monkeypatch.setattr(proof, "prove_bound", too_low)
     found = tiny()
     assert not all_pass(found.checks)
     assert found.checks[0].value > 0
@@ -66,14 +64,14 @@ def test_a_bound_that_is_too_low_fails_the_check(monkeypatch, blind):
 
 @pytest.mark.device
 def test_a_wrong_bracket_is_found_by_the_blind_proof_alone(monkeypatch):
-    proved = runs.prove_bound
+    proved = proof.prove_bound
 
     def dropping(year, storages, fitness, effort):
         """What a proof comes to that drops every path: its threshold."""
         proved(year, storages, fitness, replace(effort, seconds=0.0))
         return ProvenBound(fitness + effort.gap * abs(fitness), None, 1, 1)
 
-    monkeypatch.setattr(runs, "prove_bound", dropping)
+    monkeypatch.setattr(proof, "prove_bound", dropping)
     schedules = tiny().data["schedules"]
     assert (schedules["excess"] <= 0).all()
     assert (schedules["blind_excess"] > 0).all()
@@ -86,15 +84,17 @@ def made_up(**of_year):
     blind = {"blind_bound": 100.002, "blind_infeasible": False, "blind_seconds": 2.0, "blind_boxes": 9}
     schedule = place | {"solver": "dp", "seed": 1, "fitness": 100.0, "violation": 0.0}
     years = pd.DataFrame([place | known | blind | of_year])
-    return ProofFindings(None, ProofRuns(years, pd.DataFrame([schedule]), pd.DataFrame()))
+    data = {"bounds": years, "schedules": pd.DataFrame([schedule]), "refused": pd.DataFrame()}
+    sizes = {"reservoirs": 1, "years": 1, "host_reservoirs": 1, "host_years": 1, "gap": 1e-5, "seconds": 1.0}
+    return ProofStudy(budget=RunBudget(), device=None, parts=(), solvers=(), data=data, **sizes)
 
 
 def test_shares_and_excess_of_a_year():
     found = made_up()
     assert found.compared["excess"].item() == pytest.approx(-1e-5)
     assert found.compared["blind_excess"].item() == pytest.approx(-2e-5)
-    assert share_within(found.years, 1e-5) == 1.0
-    assert share_within(found.years, 1e-6) == 0.0
+    assert share_within(found.proofs, 1e-5) == 1.0
+    assert share_within(found.proofs, 1e-6) == 0.0
     assert found.by_part()["within 1e-5"].item() == 1.0
     assert all_pass(proof_checks(found))
 

@@ -1,5 +1,0 @@
-"""Moves."""
-
-from reservoir.bench.experiment import bundled
-
-__all__ = ["bundled"]
