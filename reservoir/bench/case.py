@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from reservoir.bench.experiment import QUICK_WARNING, DeviceStudy, RunBudget
 from reservoir.bench.figures import log_axis
-from reservoir.bench.models import host_time_table, phase_seconds
+from reservoir.bench.models import host_time_rows, phase_seconds
 from reservoir.bench.result import ExperimentResult
 from reservoir.bench.scaling import (
     DEVICE_ENGINE,
@@ -32,7 +32,7 @@ from reservoir.bench.scaling import (
     scaling_figure,
     scaling_table,
 )
-from reservoir.bench.tables import ResultTable, Row, p_value, result_table, seconds_of, select, summary
+from reservoir.bench.tables import ResultTable, Row, p_value, seconds_of, select, summary
 from reservoir.hydro.horizon import YEAR
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
@@ -62,15 +62,11 @@ QUICK_GENERATIONS = 500
 STREAM, PAPER = "stream", "host"
 #: Runs with the paper's random numbers: only where their time goes is of interest.
 PAPER_RUNS = 5
-#: Two cores of a CPU in vectors against one thread of compiled scalar code.
-SPEED_UP = 8.0
 #: Device seconds of a generation on a large GPU while every year has a unit of its own: 12 ms for 10,000 of 40
 #: particles, 12 months.
 GENERATION_SECONDS, CASE_PARTICLES, CASE_DIMENSION = 1.2e-6, 40, 12
-#: Moves a second where years fill the device.
-MANY_YEARS, MANY_YEARS_MOVES = 10_000, 25e9
-#: Devices that share an ensemble, as a part of so many times one.
-SHARING = 0.9
+#: Years that fill a device.
+MANY_YEARS = 10_000
 #: Energy in the unit of the paper.
 GWH_PER_1E8_KWH = 100.0
 
@@ -210,7 +206,7 @@ def case_checks(study: CaseStudy) -> Iterator[Check]:
     """What a quick trial is held to, too: the constraints."""
     for engine in ENGINES:
         mine = counted_runs(study.data["runs"], engine)
-        yield Check(f"{engine}: sum of relative violations, {len(mine)} runs", sum(mine["violation"]), 0.0)
+        yield study.claim("violation", sum(mine["violation"]), engine=engine, runs=len(mine))
 
 
 def case_claims(study: CaseStudy) -> Iterator[Check]:
@@ -218,33 +214,30 @@ def case_claims(study: CaseStudy) -> Iterator[Check]:
     plan, device, runs, points = study.plan, study.device, study.data["runs"], study.data["scaling"]
     for engine in ENGINES:
         mine = counted_runs(runs, engine)
-        (worst, where), total = worst_run(mine), total_gap(mine, study.reference_gwh)
-        yield Check(f"{engine}: gap to dp, worst year of {len(mine)} runs ({where})", worst["worst_gap"], YEAR_GAP)
-        yield Check(f"{engine}: gap to dp, worst total of {len(mine)} runs", total, TOTAL_GAP)
+        (worst, where), about = worst_run(mine), {"engine": engine, "runs": len(mine)}
+        yield study.claim("year", worst["worst_gap"], YEAR_GAP, where=where, **about)
+        yield study.claim("total", total_gap(mine, study.reference_gwh), TOTAL_GAP, **about)
         if len(mine) > 1:
-            spread = float(mine["benefit_gwh"].std(ddof=1) / mine["benefit_gwh"].mean())
-            yield Check(f"{engine}: coefficient of variation of the totals", spread, SPREAD)
+            spread = mine["benefit_gwh"].std(ddof=1) / mine["benefit_gwh"].mean()
+            yield study.claim("spread", spread, SPREAD, engine=engine)
     p = t_test(runs)
     if np.isfinite(p):
-        yield Check("two-tailed t-test between the engines' totals, p-value", p, SIGNIFICANCE, at_least=True)
+        yield study.claim("alike", p, SIGNIFICANCE)
     if study.small_cpu:
-        title = f"{DEVICE_ENGINE} on {device.compute_units} cores: speed-up over one thread"
-        yield Check(title, speed_up(runs), SPEED_UP, at_least=True)
+        yield study.claim("speed_up", speed_up(runs))
     own_unit = plan.inflow.years <= device.compute_units and plan.problems.each[0].dimension <= CASE_DIMENSION
     if study.large_gpu and own_unit and plan.solutions.settings[0]["particles"] <= CASE_PARTICLES:
         generations = plan.solutions[0].generations
         milliseconds = 1e3 * counted_runs(runs, DEVICE_ENGINE)["device_seconds"].median()
-        title = f"{plan.inflow.years} years, {generations:,} generations: device time, ms"
-        yield Check(title, milliseconds, 1e3 * GENERATION_SECONDS * generations)
+        about = {"years": plan.inflow.years, "generations": generations}
+        yield study.claim("device", milliseconds, 1e3 * GENERATION_SECONDS * generations, **about)
     if study.large_gpu:
         years = select(points, sweep="years")
         least = -largest(-years[years["years"] >= MANY_YEARS]["moves_per_second"]) / 1e9
-        title = f"particle moves per second with {MANY_YEARS:,} years or more, 1e9"
-        yield Check(title, least, MANY_YEARS_MOVES / 1e9, at_least=True)
+        yield study.claim("moves", least, years=MANY_YEARS)
     shared = select(points, sweep="devices").set_index("devices")["moves_per_second"]
     for count in shared.index[1:]:
-        title, share = f"{count} devices: parallel efficiency, by device time", shared[count] / shared.iloc[0] / count
-        yield Check(title, float(share), SHARING, at_least=True)
+        yield study.claim("shared", shared[count] / shared.iloc[0] / count, devices=count)
 
 
 def _headlines(study: CaseStudy) -> dict[str, str]:
@@ -265,8 +258,7 @@ def _tables(study: CaseStudy) -> Iterator[ResultTable]:
         {"lanes of a vector": lanes, "instructions, 1e9/s": each / 1e9, "moves, M/s": each / moves / 1e6}
         for lanes, each in study.limit.instructions_per_second.items()
     ]
-    notes = (*study.notes("limit"), rule(first))
-    yield result_table("Arithmetic limit", rows, *notes, form=",.1f", **{"lanes of a vector": "d"})
+    yield study.table("limit", rows, rule(first))
     yield scaling_table(study, study.data["scaling"])
 
 
@@ -287,8 +279,7 @@ def table_5(study: CaseStudy) -> ResultTable:
         for title, column, unit, form in _QUANTITIES
         for engine in ENGINES
     ]
-    notes = study.notes("table_5", runs=len(counted_runs(runs, DEVICE_ENGINE)))
-    return result_table("Execution time, benefit and violation (after Table 5)", rows, *notes)
+    return study.table("table_5", rows, runs=len(counted_runs(runs, DEVICE_ENGINE)))
 
 
 def table_6(study: CaseStudy) -> ResultTable:
@@ -297,15 +288,14 @@ def table_6(study: CaseStudy) -> ResultTable:
     lower, upper = np.percentile(speed_ups(runs), (25, 75))
     row = {"two-tailed t-test, p": t_test(runs), "speed-up": speed_up(runs)}
     row |= {"its lower quartile": lower, "its upper quartile": upper}
-    notes = study.notes("table_6", sequential=SEQUENTIAL, device=DEVICE_ENGINE)
-    return result_table("t-test and speed-up (after Table 6)", [row], *notes, form=".2f")
+    return study.table("table_6", [row], sequential=SEQUENTIAL, device=DEVICE_ENGINE)
 
 
 def table_7(study: CaseStudy) -> ResultTable:
     """Where the host's time goes, ms: the first run of the process, and the mean of those that follow."""
     schemes, runs = {"own streams": STREAM, "the paper's scheme": PAPER}, study.data["runs"]
     of_schemes = {title: select(runs, engine=DEVICE_ENGINE, random=random) for title, random in schemes.items()}
-    return host_time_table("random numbers", of_schemes, *study.notes("table_7"), rest=True)
+    return study.table("table_7", host_time_rows("random numbers", of_schemes, rest=True))
 
 
 def gap_table(study: CaseStudy) -> ResultTable:
@@ -326,9 +316,7 @@ def gap_table(study: CaseStudy) -> ResultTable:
     energy, lost = float(plan.references.benefit[feasible].sum()), chosen(plan.inflow.labels, ~feasible)
     named = f"{counted(len(lost))} ({listed(lost)})"
     penalised = f"; the limits of {named} cannot be kept: gaps there include the penalty" if lost else ""
-    notes = study.notes("gap", energy=energy, years=int(feasible.sum()), penalised=penalised)
-    gaps = {"*gap of a year": ".2e", "worst gap of the total": ".2e"}
-    return result_table("Gap to dynamic programming", rows, *notes, **gaps)
+    return study.table("gap", rows, energy=energy, years=int(feasible.sum()), penalised=penalised)
 
 
 def _figures(study: CaseStudy) -> dict[str, Figure]:

@@ -19,7 +19,7 @@ import pandas as pd
 
 from reservoir import resources
 from reservoir.bench.experiment import Study, bundled
-from reservoir.bench.tables import ResultTable, Row, result_table, select
+from reservoir.bench.tables import ResultTable, Row, select
 from reservoir.planning.checks import Check
 from reservoir.problems.bits.problem import FAMILIES, BitProblem, spin_problem
 from reservoir.problems.bits.spin_file import SpinGlass, read_spin_glass
@@ -36,8 +36,6 @@ ORIGINAL: dict[tuple[str, int], tuple[float, float]] = {
 }
 #: Runs one after another that must all find the optimum.
 CONSECUTIVE = 10
-#: Part by which a mean may differ from what the original program gave.
-TOLERANCE = 0.25
 #: The first size tried, the step from it to the next, and the largest; and the part of its middle that is narrow.
 FIRST, STEP, LARGEST, NARROW = 10, 30, 20_000, 20
 
@@ -220,19 +218,14 @@ def sweep_tables(study: SweepStudy) -> Iterator[ResultTable]:
         row |= {"ratio": each.population / population, "evaluations": _spread(each, "evaluations")}
         row |= {"original evaluations": evaluations, "ratio of evaluations": each.evaluations / evaluations}
         rows.append(row | {"of mixing": each.mixing_evaluations, "generations": each.generations})
-    forms = {"original": ",.0f", "original evaluations": ",.0f", "of mixing": ",.0f", "generations": ".1f"}
-    notes, ratios = (
-        study.notes("sweeps", consecutive=CONSECUTIVE),
-        dict.fromkeys(("ratio", "ratio of evaluations"), ".2f"),
-    )
-    yield result_table("Populations by sweep", rows, *notes, **forms, **ratios)
+    yield study.table("sweeps", rows, consecutive=CONSECUTIVE)
     glasses = [
         {"problem": each.problem, "sweeps": each.sweeps, "population": _spread(each, "population")}
         | {"evaluations": _spread(each, "evaluations"), "of mixing": each.mixing_evaluations}
         | {"generations": each.generations}
         for each in _means(select(study.data["sweeps"], kind=SPIN), ["problem"])
     ]
-    yield result_table("Individual spin glasses", glasses, **forms)
+    yield study.table("glasses", glasses)
 
 
 def _spread(row: Any, column: str) -> str:
@@ -245,6 +238,6 @@ def sweep_claims(study: SweepStudy) -> Iterator[Check]:
     for each in _means(study.data["sweeps"], ["kind", "bits"]):
         if each.kind != SPIN and (each.kind, each.bits) in ORIGINAL:
             for name, known in zip(("population", "evaluations"), ORIGINAL[each.kind, each.bits], strict=True):
-                title = f"{TITLES[each.kind]}, {each.bits} bits: {name} relative difference from the original's"
-                yield Check(title, abs(getattr(each, name) / known - 1), TOLERANCE)
-    yield Check("false optima reported", float(study.data["sweeps"]["false_optima"].sum()), 0.0)
+                about = {"kind": TITLES[each.kind], "bits": each.bits, "name": name}
+                yield study.claim("original", abs(getattr(each, name) / known - 1), **about)
+    yield study.claim("false", study.data["sweeps"]["false_optima"].sum())
