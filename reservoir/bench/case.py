@@ -16,22 +16,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from reservoir.bench import scaling
 from reservoir.bench.experiment import QUICK_WARNING, DeviceStudy, RunBudget
 from reservoir.bench.figures import log_axis
 from reservoir.bench.models import host_time_rows, phase_seconds
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.scaling import (
-    DEVICE_ENGINE,
-    NOT_MEASURED,
-    ArithmeticLimit,
-    ScalingStudy,
-    measure_limit,
-    measure_scaling,
-    operations_per_move,
-    rule,
-    scaling_figure,
-    scaling_table,
-)
+from reservoir.bench.scaling import DEVICE_ENGINE, NOT_MEASURED, ArithmeticLimit, operations_per_move, rule
 from reservoir.bench.tables import ResultTable, Row, p_value, seconds_of, select, summary
 from reservoir.hydro.horizon import YEAR
 from reservoir.hydro.inflow import Inflow
@@ -43,16 +33,7 @@ from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.plan import Plan, optimise
 from reservoir.planning.solver_choice import FALLBACK_SOLVER as SEQUENTIAL
 from reservoir.planning.validation import SIGNIFICANCE, SPREAD
-from reservoir.report.figures.style import (
-    LIMITS,
-    RELEASE,
-    STORAGE,
-    foot_texts,
-    on_axes,
-    plan_figure,
-    sheet_figure,
-    tint,
-)
+from reservoir.report.figures import style
 from reservoir.solvers import Solutions
 from reservoir.text.quantities import quantity
 
@@ -125,11 +106,11 @@ def run(reservoir: Reservoir, inflow: Inflow, *, budget: RunBudget, peers: bool 
     plan = optimise(reservoir, inflow, horizon=YEAR, engine_only=True, progress=budget.progress, **asked)
     study = CaseStudy(budget=budget, device=device, plan=plan, settings=settings)
     runs = _runs(study)
-    study = replace(study, limit=measure_limit(study))
+    study = replace(study, limit=scaling.measure_limit(study))
     alike = [each for each in list_devices() if (each.platform, each.kind) == (device.platform, device.kind)]
     own: dict[str, Any] = {"record": plan.problems.each, "moves_limit": study.moves_limit}
     own |= {"kin": [each for each in alike if each != device]}
-    points = measure_scaling(ScalingStudy(budget=budget, device=device, **own))
+    points = scaling.measure_scaling(scaling.ScalingStudy(budget=budget, device=device, **own))
     study = study.measured({"runs": runs, "scaling": points})
     title = f"{plan.reservoir.name}, {plan.inflow.years} years, on {device.name}"
     checked: dict[str, Any] = {"checks": case_checks, "claims": case_claims}
@@ -259,7 +240,7 @@ def _tables(study: CaseStudy) -> Iterator[ResultTable]:
         for lanes, each in study.limit.instructions_per_second.items()
     ]
     yield study.table("limit", rows, rule(first))
-    yield scaling_table(study, study.data["scaling"])
+    yield scaling.scaling_table(study, study.data["scaling"])
 
 
 #: Quantities of Table 5: name, column, unit of the column in that of the table, format.
@@ -320,23 +301,23 @@ def gap_table(study: CaseStudy) -> ResultTable:
 
 
 def _figures(study: CaseStudy) -> dict[str, Figure]:
-    foot = foot_texts(study.plan, study.place + study.budget.usual("", f". {QUICK_WARNING}"))
-    scaling = scaling_figure(study.data["scaling"], study.moves_limit, foot)
-    return {"times": times_figure(study.data["runs"], foot), "scaling": scaling}
+    foot = style.foot_texts(study.plan, study.place + study.budget.usual("", f". {QUICK_WARNING}"))
+    points = scaling.scaling_figure(study.data["scaling"], study.moves_limit, foot)
+    return {"times": times_figure(study.data["runs"], foot), "scaling": points}
 
 
 def times_figure(runs: pd.DataFrame, foot: Sequence[str]) -> Figure:
     """Draw the times of the counted runs."""
-    return sheet_figure(2.3, foot, on_axes("Execution time of a run", draw_times, runs))
+    return style.sheet_figure(2.3, foot, style.on_axes("Execution time of a run", draw_times, runs))
 
 
 def draw_times(ax: Axes, runs: pd.DataFrame) -> Axes:
     """Draw a row for each engine, and one for the device's share of the first."""
     device, sequential = (counted_runs(runs, engine) for engine in (DEVICE_ENGINE, SEQUENTIAL))
     rows = (
-        (SEQUENTIAL, 1e3 * sequential["seconds"].to_numpy(float), LIMITS),
-        (DEVICE_ENGINE, 1e3 * device["seconds"].to_numpy(float), STORAGE),
-        (f"{DEVICE_ENGINE}:\non the device", 1e3 * device["device_seconds"].to_numpy(float), RELEASE),
+        (SEQUENTIAL, 1e3 * sequential["seconds"].to_numpy(float), style.LIMITS),
+        (DEVICE_ENGINE, 1e3 * device["seconds"].to_numpy(float), style.STORAGE),
+        (f"{DEVICE_ENGINE}:\non the device", 1e3 * device["device_seconds"].to_numpy(float), style.RELEASE),
     )
     for place, (_, milliseconds, colour) in enumerate(rows):
         _draw_row(ax, place, milliseconds, colour)
@@ -355,7 +336,7 @@ _HEIGHT = 0.34
 def _draw_row(ax: Axes, place: int, milliseconds: np.ndarray, colour: str) -> None:
     """A box, the dots spread a little so that they can be told apart, and the median as a number."""
     lines: Row = {f"{part}props": {"color": colour} for part in ("whisker", "cap")}
-    lines |= {"boxprops": {"facecolor": tint(colour, 0.25), "edgecolor": colour}}
+    lines |= {"boxprops": {"facecolor": style.tint(colour, 0.25), "edgecolor": colour}}
     lines |= {"medianprops": {"color": colour, "lw": 1.8}}
     shown: Row = {"showfliers": False, "manage_ticks": False, "patch_artist": True, "orientation": "horizontal"}
     ax.boxplot(milliseconds, positions=[place], widths=_HEIGHT, **shown, **lines)
@@ -372,11 +353,11 @@ def _with_peers(result: ExperimentResult, study: CaseStudy) -> ExperimentResult:
 
     plan, race = study.plan, time_peers(list(study.plan.problems.each), study.plan.references, budget=study.budget)
     frame = race.frame()
-    drawn, height = on_axes(race.title, draw_peers, race), 1.6 + 0.3 * int(frame["total_seconds"].notna().sum())
+    drawn, height = style.on_axes(race.title, draw_peers, race), 1.6 + 0.3 * int(frame["total_seconds"].notna().sum())
     return replace(
         result,
         tables=(*result.tables, ResultTable(race.title, frame, race.notes)),
         data={**result.data, "peers": frame},
-        figures={**result.figures, "peers": plan_figure(plan, height, drawn)},
+        figures={**result.figures, "peers": style.plan_figure(plan, height, drawn)},
         captions={**result.captions, "peers": race.title},
     )

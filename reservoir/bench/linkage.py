@@ -40,21 +40,9 @@ from reservoir.errors import InputError, Mistake
 from reservoir.opencl import DeviceInfo, Session
 from reservoir.planning.checks import Check, largest
 from reservoir.report.figures.style import POWER, RELEASE, Look, sheet_figure
+from reservoir.solvers.dsmga2 import run as dsmga2
 from reservoir.solvers.dsmga2.device_builder import DeviceBuilder, build_model_program, model_layout
 from reservoir.solvers.dsmga2.engine import run_all
-from reservoir.solvers.dsmga2.run import (
-    CLIMBING,
-    EQUAL,
-    HIT,
-    LINKAGE_STAGE,
-    MATRIX_STAGE,
-    MIXING_STAGE,
-    Builder,
-    HostBuilder,
-    Run,
-    evolve,
-    new_run,
-)
 from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND, SEQUENTIAL, Dsmga2Settings
 from reservoir.text.quantities import quantity
 
@@ -237,33 +225,34 @@ def _evaluated_runs(study: LinkageStudy) -> pd.DataFrame:
 
 
 @contextmanager
-def _builder(case: Case, settings: Dsmga2Settings, device: DeviceInfo) -> Iterator[Builder]:
+def _builder(case: Case, settings: Dsmga2Settings, device: DeviceInfo) -> Iterator[dsmga2.Builder]:
     """What builds the models of all runs of a case: a device keeps its buffers from run to run."""
     if not settings.on_device:
-        yield HostBuilder(settings.model)
+        yield dsmga2.HostBuilder(settings.model)
         return
     layout = model_layout(device, case.bits, settings.individuals, lossy=settings.model == LOSSY)
     with Session(device) as session:
         yield DeviceBuilder(session, build_model_program(device, layout), layout, 1, timed=True)
 
 
-def _timed(case: Case, settings: Dsmga2Settings, builder: Builder, number: int, seed: int) -> Row:
+def _timed(case: Case, settings: Dsmga2Settings, builder: dsmga2.Builder, number: int, seed: int) -> Row:
     began = time.perf_counter()
-    run = new_run(case.problem(number), settings, seed)
+    run = dsmga2.new_run(case.problem(number), settings, seed)
     builder.seconds.clear()
-    seconds = evolve([run], settings, builder, lambda run: None)
+    seconds = dsmga2.evolve([run], settings, builder, lambda run: None)
     total = time.perf_counter() - began
     row = case.about | {"model": settings.model, "run": number, "population": settings.individuals} | _found(run)
-    row |= {"set_length": float(run.model.lengths.mean()), "matrix_s": seconds[MATRIX_STAGE]}
-    return row | {"linkage_s": seconds[LINKAGE_STAGE], "mixing_s": seconds[MIXING_STAGE], "total_s": total}
+    row |= {"set_length": float(run.model.lengths.mean())}
+    stages = {"matrix_s": dsmga2.MATRIX_STAGE, "linkage_s": dsmga2.LINKAGE_STAGE, "mixing_s": dsmga2.MIXING_STAGE}
+    return row | {name: seconds[stage] for name, stage in stages.items()} | {"total_s": total}
 
 
-def _found(run: Run) -> Row:
+def _found(run: dsmga2.Run) -> Row:
     tally, problem = run.population.tally, run.problem
     genes, _ = run.best
-    reported, climbing = bool(tally[HIT]), int(tally[CLIMBING])
-    spent = int(tally[HIT]) or run.evaluations
-    right = problem.certify(genes[: run.loci].astype(float)).fitness >= run.population.optimum - EQUAL
+    reported, climbing = bool(tally[dsmga2.HIT]), int(tally[dsmga2.CLIMBING])
+    spent = int(tally[dsmga2.HIT]) or run.evaluations
+    right = problem.certify(genes[: run.loci].astype(float)).fitness >= run.population.optimum - dsmga2.EQUAL
     row = {"found": reported, "false_optimum": reported and not right, "evaluations": spent}
     row |= {"mixing_evaluations": max(spent - climbing, 0), "climbing_evaluations": climbing}
     return row | {"generations": run.generations}

@@ -214,16 +214,14 @@ def _runs(study: ModelStudy) -> tuple[pd.DataFrame, pd.DataFrame]:
     }
     rows = study.kept_rows("runs", runs, _row)
     traces = pd.DataFrame([row for row in rows if row["counted"]])[["function", "engine", "run", "trace"]]
-    traces = traces.assign(generation=traces["trace"].map(lambda trace: _generations(study, len(trace))))
+    traces["generation"] = [
+        [(point + 1) * (study.generations // len(trace)) for point in range(len(trace))] for trace in traces["trace"]
+    ]
     traces = traces.explode(["trace", "generation"]).astype({"trace": float, "generation": int})
     over = traces.groupby(["function", "engine", "generation"], sort=False)["trace"]
     parts = {"tenth": 0.1, "median": 0.5, "nine_tenths": 0.9}
     bands = pd.DataFrame({name: over.quantile(part) for name, part in parts.items()}).reset_index()
     return pd.DataFrame(rows).drop(columns="trace"), bands
-
-
-def _generations(study: ModelStudy, points: int) -> list[int]:
-    return [(point + 1) * (study.generations // points) for point in range(points)]
 
 
 def _row(study: ModelStudy, asked: tuple[Function, int, int]) -> Row:

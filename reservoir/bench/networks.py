@@ -303,8 +303,14 @@ def _tables(study: NetworkStudy) -> Iterator[ResultTable]:
     for table in study.tables:
         yield of_tables[table](study, table)
     if 5 in study.tables:
-        yield _pairs(study)
-    yield _searches(study)
+        pairs = study.data["speed"]
+        ours, baseline = (1e3 * pairs[f"{engine}_seconds"] / pairs["iterations"] for engine in (TWO_LEVEL, BASELINE))
+        columns = {"pair": pairs["pair"], "OpenCL, ms per iteration": ours, f"{BASELINE}, ms per iteration": baseline}
+        frame = pd.DataFrame(columns | {"speed-up": pairs["ratio"]})
+        yield study.table("pairs", frame)
+    titles = {"device_seconds": "on the device, s", "gwh_a_year": "GWh per year", "years": "years of record"}
+    caveats = (f"{caveat[:1].upper()}{caveat[1:]}." for caveat in study.caveats)
+    yield study.table("searches", study.data["policy_search"].rename(columns=titles), *caveats)
 
 
 def _speeds(study: NetworkStudy, table: int) -> ResultTable:
@@ -359,20 +365,6 @@ def _modelling(study: NetworkStudy, table: int) -> ResultTable:
         row |= {"iterations": int(mine["iterations"].iloc[0]), "error, %": 100 * float(mine["error"].median())}
         rows.append(row | {"the paper's seconds": seconds, "the paper's error, %": 100 * error})
     return study.table("modelling", rows)
-
-
-def _pairs(study: NetworkStudy) -> ResultTable:
-    pairs = study.data["speed"]
-    ours, baseline = (1e3 * pairs[f"{engine}_seconds"] / pairs["iterations"] for engine in (TWO_LEVEL, BASELINE))
-    columns = {"pair": pairs["pair"], "OpenCL, ms per iteration": ours, f"{BASELINE}, ms per iteration": baseline}
-    frame = pd.DataFrame(columns | {"speed-up": pairs["ratio"]})
-    return study.table("pairs", frame)
-
-
-def _searches(study: NetworkStudy) -> ResultTable:
-    titles = {"device_seconds": "on the device, s", "gwh_a_year": "GWh per year", "years": "years of record"}
-    caveats = (f"{caveat[:1].upper()}{caveat[1:]}." for caveat in study.caveats)
-    return study.table("searches", study.data["policy_search"].rename(columns=titles), *caveats)
 
 
 _LOOKS = {

@@ -268,7 +268,16 @@ def _tables(study: TourStudy) -> Iterator[ResultTable]:
     wall, device, errors = study.milliseconds(), study.milliseconds("device_seconds"), study.relative_errors
     yield _synchronisations(study)
     yield _blocks(study, wall)
-    yield _configurations(study)
+    runs = study.data["runs"]
+    shapes = runs[runs["engine"].isin(list(ENGINES)[1:]) & (runs["run"] == 1)].sort_values(["engine", "population"])
+    columns = {"population": "population", "grid": "work_groups", "block": "items", "items per child": "team"}
+    rows = [
+        {"scheme": TITLES[shape["engine"]]}
+        | {title: shape[name] for title, name in columns.items()}
+        | {"all concurrent": _RESIDENT[shape["resident"]]}
+        for shape in shapes.to_dict("records")
+    ]
+    yield study.table("configurations", rows)
     columns = {TITLES[name]: wall[name] for name in wall}
     columns |= {f"{TITLES[name]} on the device": device[name] for name in ("tim", "sak", "slk", LIM_IS) if name in wall}
     yield study.table("times", pd.DataFrame(columns), *_refusals(study, *ENGINES))
@@ -283,7 +292,14 @@ def _tables(study: TourStudy) -> Iterator[ResultTable]:
     optimum, best = study.problem.optimum, study.reference()
     against = f"the optimum, {optimum:,}" if optimum else f"the best of all runs, {best:,}"
     yield study.table("errors", shown, against=against)
-    yield _strong(study)
+    runs, reference = study.data["other_operators"], study.reference("other_operators")
+    milliseconds = 1e3 * runs["seconds"]
+    row: Row = {"population": int(runs["population"].iloc[0])}
+    row |= {"iterations": min(STRONG_ITERATIONS, study.iterations), "runs": len(runs)}
+    row |= {"at the reference": int((runs["length"] == reference).sum())}
+    row |= {"mean relative error": float((runs["length"] / reference - 1).mean())}
+    row |= {"median time, ms": float(milliseconds.median()), "longest, ms": float(milliseconds.max())}
+    yield study.table("strong", [row], fraction=STRONG["crossover_fraction"])
 
 
 def _synchronisations(study: TourStudy) -> ResultTable:
@@ -322,30 +338,6 @@ def _blocks(study: TourStudy, wall: Frame) -> ResultTable:
         rows.append(row)
     on_cpu = study.notes("on_cpu")[0] if study.device.kind == "CPU" else ""
     return study.table("blocks", rows, *_refusals(study, "lim-cg"), on_cpu=on_cpu)
-
-
-def _configurations(study: TourStudy) -> ResultTable:
-    runs = study.data["runs"]
-    shapes = runs[runs["engine"].isin(list(ENGINES)[1:]) & (runs["run"] == 1)].sort_values(["engine", "population"])
-    columns = {"population": "population", "grid": "work_groups", "block": "items", "items per child": "team"}
-    rows = [
-        {"scheme": TITLES[shape["engine"]]}
-        | {title: shape[name] for title, name in columns.items()}
-        | {"all concurrent": _RESIDENT[shape["resident"]]}
-        for shape in shapes.to_dict("records")
-    ]
-    return study.table("configurations", rows)
-
-
-def _strong(study: TourStudy) -> ResultTable:
-    runs, reference = study.data["other_operators"], study.reference("other_operators")
-    milliseconds = 1e3 * runs["seconds"]
-    row: Row = {"population": int(runs["population"].iloc[0])}
-    row |= {"iterations": min(STRONG_ITERATIONS, study.iterations), "runs": len(runs)}
-    row |= {"at the reference": int((runs["length"] == reference).sum())}
-    row |= {"mean relative error": float((runs["length"] / reference - 1).mean())}
-    row |= {"median time, ms": float(milliseconds.median()), "longest, ms": float(milliseconds.max())}
-    return study.table("strong", [row], fraction=STRONG["crossover_fraction"])
 
 
 def _refusals(study: TourStudy, *names: str) -> tuple[str, ...]:
