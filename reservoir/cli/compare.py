@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reservoir.planning.comparison import Comparison
 
 
-@click.command("compare")
+@click.command("compare", cls=options.EngineCommand)
 @options.inputs
 @options.horizon
 @options.step

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
@@ -47,6 +48,20 @@ def require_horizon(solver: str, problems: RecordProblems) -> None:
         problem = f"the solver {solver} cannot plan {counted(problems.steps, step.noun)} as one problem"
         fewer = "--horizon year" if step is TimeStep.MONTH else "months"
         raise InputError(Mistake(problem, f"{able}, or {fewer}", f"choose {able}", value=str(problems.horizon)))
+
+
+def require_settings(solvers: Iterable[str], options: Mapping[str, Any], which: str) -> None:
+    """Refuse settings that none of some solvers has; `which` says what solvers they are.
+
+    Raises
+    ------
+    InputError
+        With every such setting.
+    """
+    known = {name for solver in solvers for name in settings_of(solver)}
+    problem = f"no solver that {which} has this setting"
+    if unknown := [name for name in options if name not in known]:
+        raise InputError(Mistake(problem, mend="remove it", column=name) for name in unknown)
 
 
 def chosen_solver(

@@ -18,6 +18,7 @@ from reservoir.problems.base import Batch, Problem
 from reservoir.problems.encoding import encoding_of
 from reservoir.solvers.base.engine import Engine
 from reservoir.solvers.base.progress import IntermediateResult, Progress, Stop, callers_own, silent
+from reservoir.solvers.base.settings import Settings
 from reservoir.solvers.base.solution import Solution, Solutions
 from reservoir.solvers.registry import GENERAL_SOLVERS, SOLVERS, Solver, runs_here, solver_named, why_unusable
 from reservoir.solvers.windows.settings import WindowSettings
@@ -32,6 +33,7 @@ __all__ = [
     "Solutions",
     "Solver",
     "Stop",
+    "described_settings",
     "more_effort",
     "runs_here",
     "settings_of",
@@ -103,9 +105,17 @@ def solve(
 
 def settings_of(name: str) -> tuple[str, ...]:
     """Names of a solver's settings, those of sweeps over long horizons behind them."""
+    return tuple(each.name for settings in _settings_classes(name) for each in fields(settings))
+
+
+def described_settings(name: str) -> list[tuple[str, Any, str, str]]:
+    """Name, default, what it may be, and meaning of each of a solver's settings that words can give."""
+    return [row for settings in _settings_classes(name) for row in settings.described()]
+
+
+def _settings_classes(name: str) -> list[type[Settings]]:
     entry = solver_named(name)
-    classes = [_engine_class(entry).settings_class, *([WindowSettings] if entry.swept else [])]
-    return tuple(each.name for settings in classes for each in fields(settings))
+    return [_engine_class(entry).settings_class, *([WindowSettings] if entry.swept else [])]
 
 
 def more_effort(name: str, options: Mapping[str, Any], times: int, *, swept: bool = False) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.problems.base import Problem
 from reservoir.solvers.base.engine import Engine
 from reservoir.solvers.base.progress import Progress
-from reservoir.solvers.base.settings import Settings, run_option
+from reservoir.solvers.base.settings import Settings, arrays
 from reservoir.solvers.base.solution import Solutions
 
 Positions = NDArray[np.float32]
@@ -29,7 +29,7 @@ class FirstPositionsSettings(Settings):
         Positions of each problem that its population begins with, besides random ones; as many for each.
     """
 
-    first: Sequence[ArrayLike] | None = run_option(None)
+    first: Sequence[ArrayLike] | None = arrays()
 
     @property
     def first_count(self) -> int:

@@ -158,7 +158,7 @@ def _shared_numbers(launch: Launch[Any], settings: SwarmSettings, swarm: int) ->
     each = numbers_per_particle(settings, problem.dimension, problem.kernel().noisy)
     count = each * settings.particles + len(launch.problems) - 1
     if count >= 2**32:
-        mend = "choose fewer particles or generations, or --random stream"
+        mend = "choose fewer particles or generations, or random=stream"
         raise InputError(Mistake("the run needs too many random numbers", "fewer than 2**32", mend, value=count))
     launch.arguments(numbers=(count, np.float32))
     with launch.clock("numbers"):
