@@ -12,7 +12,7 @@ from reservoir.hydro.curves.curve import Table
 from reservoir.hydro.reservoir_kinds import ReferenceLevels, YearEnd
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.axes import BANDS, level_marks, month_runs, percentiles, storage_at, storage_bounds
-from reservoir.report.figures.storage_fan import caption, draw_storage_fan, storage_fan_figure
+from reservoir.report.figures.storages import draw_storage_fan, storage_fan_caption, storage_fan_figure
 
 NEAR = (4_000.0, 15_000.0)
 
@@ -136,7 +136,7 @@ def given_ends(plan: Plan, **changes) -> list[list[float]]:
 
 def test_a_given_start_and_end_are_marked_where_they_are(plan: Plan):
     assert given_ends(plan, final_storage_hm3=13_000.0) == [[0, 14_557], [12, 13_000]]
-    assert "the storages at which every year starts and ends" in caption(plan)
+    assert "the storages at which every year starts and ends" in storage_fan_caption(plan)
 
 
 def test_only_what_is_given_is_marked(plan: Plan):
@@ -144,5 +144,7 @@ def test_only_what_is_given_is_marked(plan: Plan):
     cyclic = {"year_end": YearEnd.CYCLIC, "initial_storage_hm3": None, "final_storage_hm3": None}
     assert given_ends(plan, **free) == [[0, 14_557]]
     assert given_ends(plan, **cyclic) == []
-    assert "may end anywhere" in caption(replace(plan, reservoir=replace(plan.reservoir, **free)))
-    assert "ends with the storage it starts with" in caption(replace(plan, reservoir=replace(plan.reservoir, **cyclic)))
+    assert "may end anywhere" in storage_fan_caption(replace(plan, reservoir=replace(plan.reservoir, **free)))
+    assert "ends with the storage it starts with" in storage_fan_caption(
+        replace(plan, reservoir=replace(plan.reservoir, **cyclic))
+    )
