@@ -8,8 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from reservoir.problems.functions import FUNCTIONS
-from reservoir.problems.functions.problem import FunctionProblem
+from reservoir.problems.functions import FUNCTIONS, FunctionProblem
 
 
 def titled(function: str) -> str:

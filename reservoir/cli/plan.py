@@ -143,8 +143,7 @@ def command(
         from reservoir.io.plan_folder.formats import format_of
         from reservoir.io.plan_parts import PartsFolder
         from reservoir.planning.checks import all_pass, plan_checks
-        from reservoir.planning.plan import optimise
-        from reservoir.planning.profile import solver_stages
+        from reservoir.planning.plan import optimise, solver_stages
         from reservoir.report.folder import claimed_for_plan, objective_provenance, write_plan, write_profile
 
     with watch("read"):
@@ -224,8 +223,7 @@ def command(
 def _show_result(plan: Plan) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.console import console
-    from reservoir.cli.screen import show_solver
+    from reservoir.cli.screen import console, show_solver
     from reservoir.planning.sentences import (
         losses_sentence,
         objective_sentence,
@@ -268,7 +266,7 @@ def _energy(plan: Plan) -> str:
 
 
 def _show_profile(measured: Profile) -> None:
-    from reservoir.cli.screen_table import Column, show_table
+    from reservoir.cli.screen import Column, show_table
 
     rows = [(stage, f"{seconds:.3f}", f"{part:.1%}") for stage, seconds, part in measured.rows()]
     total = ("total", f"{measured.total_seconds:.3f}", f"{1:.1%}")

@@ -16,8 +16,7 @@ def command(name: str | None, as_json: bool) -> None:
 
     `reservoir plan --solver NAME --set SETTING=VALUE` changes one.
     """
-    from reservoir.cli.screen import show_json
-    from reservoir.cli.screen_table import Column, show_table
+    from reservoir.cli.screen import Column, show_json, show_table
     from reservoir.cli.streams import say
     from reservoir.solvers import SOLVERS, described_settings, solver_named, why_unusable
 

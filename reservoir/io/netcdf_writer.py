@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from reservoir.interrupts import deferred
-from reservoir.planning.dataset import Dataset
+from reservoir.planning.schedule import Dataset
 
 
 class _PatientFile(io.RawIOBase):

@@ -29,7 +29,7 @@ from reservoir.planning.checks import (
 )
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
-from reservoir.planning.solver_choice import (
+from reservoir.planning.solving import (
     DEVICE_REFERENCE,
     FALLBACK_SOLVER,
     HOST_REFERENCE,

@@ -9,7 +9,7 @@ from reservoir.bench.networks.experiment import NetworkFindings, network_checks,
 from reservoir.bench.networks.runs import BASELINE, IN_STEPS, NO_LOCAL, TWO_LEVEL, NetworkSetup
 from reservoir.bench.run_budget import RunBudget
 from reservoir.errors import InputError
-from reservoir.problems.mlp.samples import reflection, samples
+from reservoir.problems.mlp import reflection, samples
 
 
 @pytest.fixture(scope="module")

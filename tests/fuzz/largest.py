@@ -26,8 +26,8 @@ from reservoir.io.plan_folder.provenance import read_provenance
 from reservoir.io.reservoir_toml import reader as text
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.io.rule_file import read_rule
-from reservoir.problems.bits.spin_file import read_spin_glass
-from reservoir.problems.tours.problem import read_tour, tour_problem
+from reservoir.problems.bits import read_spin_glass
+from reservoir.problems.tours import read_tour, tour_problem
 from reservoir.text import data_file
 from tests.fuzz.judge import SECONDS, Hang, limit_memory, most_held
 from tests.io.small_reservoir import SMALL

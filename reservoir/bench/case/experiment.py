@@ -34,7 +34,7 @@ from reservoir.opencl import list_devices
 from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check, largest
 from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
-from reservoir.planning.solver_choice import FALLBACK_SOLVER as SEQUENTIAL
+from reservoir.planning.solving import FALLBACK_SOLVER as SEQUENTIAL
 from reservoir.planning.validation import SIGNIFICANCE, SPREAD
 from reservoir.report.figures.style import (
     DASHES,

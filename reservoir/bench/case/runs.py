@@ -13,7 +13,7 @@ from reservoir.bench.experiment import DeviceSetup, seconds_of, select
 from reservoir.bench.host_time import phase_seconds
 from reservoir.planning.best_known import relative_gap
 from reservoir.planning.plan import Plan
-from reservoir.planning.solver_choice import FALLBACK_SOLVER as SEQUENTIAL
+from reservoir.planning.solving import FALLBACK_SOLVER as SEQUENTIAL
 from reservoir.solvers import Solutions
 
 DEVICE_ENGINE = "clpso"

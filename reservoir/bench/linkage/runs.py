@@ -17,8 +17,7 @@ from reservoir import resources
 from reservoir.bench.data import bundled
 from reservoir.bench.experiment import DeviceSetup
 from reservoir.opencl import DeviceInfo, Session
-from reservoir.problems.bits.problem import FAMILIES, BitProblem, spin_problem
-from reservoir.problems.bits.spin_file import SpinGlass, read_spin_glass
+from reservoir.problems.bits import FAMILIES, BitProblem, SpinGlass, read_spin_glass, spin_problem
 from reservoir.solvers.dsmga2.device_builder import DeviceBuilder, build_model_program, model_layout
 from reservoir.solvers.dsmga2.engine import run_all
 from reservoir.solvers.dsmga2.run import (

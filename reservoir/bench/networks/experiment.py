@@ -190,7 +190,7 @@ def _modelling(runs: pd.DataFrame) -> ResultTable:
     note = (
         "6-30-2, 5000 samples, 1024 particles. The antenna's samples are not public and are replaced by a "
         "synthetic response of six inputs and two outputs: a one-port with two resonances "
-        "(reservoir/problems/mlp/samples.py)."
+        "(reservoir/problems/mlp.py)."
     )
     return result_table("Modelling a response (after Table 5)", rows, note, **{"error, %": ".2f"})
 

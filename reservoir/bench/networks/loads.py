@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from reservoir.bench.data import bundled
-from reservoir.problems.functions import FUNCTIONS, Function, function_problems
-from reservoir.problems.functions.catalogue import ROSENBROCK_SWAPPED
-from reservoir.problems.mlp.perceptron import Perceptron
-from reservoir.problems.mlp.samples import modelled, taught
+from reservoir.problems.functions import FUNCTIONS, ROSENBROCK_SWAPPED, Function, function_problems
+from reservoir.problems.mlp import Perceptron, modelled, taught
 from reservoir.solvers import Problem
 
 #: Particles where the paper does not vary them, and the iterations of its Tables 1 and 2.

@@ -12,8 +12,7 @@ import reservoir as package
 from reservoir.bench.experiment import DeviceSetup, seconds_of
 from reservoir.bench.networks.loads import TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5, Load
 from reservoir.planning.plan import optimise
-from reservoir.problems.mlp.perceptron import Perceptron
-from reservoir.problems.mlp.training_error import TrainingError
+from reservoir.problems.mlp import Perceptron, TrainingError
 from reservoir.rules import Forecast, Training
 from reservoir.rules.families.ann.inputs import Scales, input_names
 from reservoir.rules.families.ann.problem import NetworkOperation

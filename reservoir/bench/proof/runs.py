@@ -22,7 +22,7 @@ from reservoir.certificate.bound import PAIRS, Effort, Known, ProvenBound, compi
 from reservoir.errors import ReservoirError
 from reservoir.hydro.horizon import Horizon
 from reservoir.planning.proof import LONGER_PAIRS
-from reservoir.planning.solver_choice import HOST_REFERENCE
+from reservoir.planning.solving import HOST_REFERENCE
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.solvers import Solutions
 from reservoir.zoo.zoo import zoo_case

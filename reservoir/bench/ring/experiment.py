@@ -18,8 +18,8 @@ from reservoir.bench.ring.findings import DEAR, REFERENCE, STANDARD, ZERO, RingF
 from reservoir.bench.ring.runs import BATCH, ENGINES, SEQUENTIAL, STANDARD_RUNS, RingSetup, all_runs
 from reservoir.bench.run_budget import RunBudget
 from reservoir.planning.plan import StageProgress, silent_stage
-from reservoir.problems.functions.problem import FEWEST, MOST_OF_SUM
-from reservoir.problems.sums.functions import RING_FUNCTIONS
+from reservoir.problems.functions import FEWEST, MOST_OF_SUM
+from reservoir.problems.sums import RING_FUNCTIONS
 from reservoir.report.figures.style import sheet_figure
 from reservoir.solvers.ring_pso.settings import ASYNC, SYNC, RingSettings
 

@@ -14,7 +14,7 @@ from reservoir.bench.data import bundled
 from reservoir.bench.experiment import select
 from reservoir.bench.ring.runs import SEQUENTIAL, RingSetup
 from reservoir.planning.checks import Check, largest
-from reservoir.problems.sums.functions import RING_FUNCTIONS
+from reservoir.problems.sums import RING_FUNCTIONS
 from reservoir.solvers.ring_pso.settings import ASYNC, SYNC
 
 #: Part of the runs whose mean is told: "the 98 best results out of 100 runs".

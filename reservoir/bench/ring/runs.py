@@ -10,7 +10,7 @@ import pandas as pd
 
 from reservoir.bench.experiment import DeviceSetup, seconds_of
 from reservoir.problems.functions import Function, FunctionProblem
-from reservoir.problems.sums.functions import RING_FUNCTIONS
+from reservoir.problems.sums import RING_FUNCTIONS
 from reservoir.solvers import Solutions, solve
 from reservoir.solvers.ring_pso.settings import ASYNC, STAR, SYNC, RingSettings
 

@@ -34,7 +34,7 @@ from reservoir.bench.tours.runs import (
 )
 from reservoir.planning.checks import Check, largest
 from reservoir.planning.plan import StageProgress, silent_stage
-from reservoir.problems.tours.problem import tour_problem
+from reservoir.problems.tours import tour_problem
 from reservoir.report.figures.style import DRY, INFLOW, POWER, RELEASE, SPILL, Look, sheet_figure
 from reservoir.solvers.island_ga.settings import IslandSettings
 

@@ -12,7 +12,7 @@ import pandas as pd
 from reservoir.bench.experiment import DeviceSetup, seconds_of
 from reservoir.errors import DeviceError
 from reservoir.opencl import DeviceInfo
-from reservoir.problems.tours.problem import TourProblem
+from reservoir.problems.tours import TourProblem
 from reservoir.solvers import Solution
 
 #: Individuals of an island, as in the paper.

@@ -34,7 +34,7 @@ from reservoir.bench.zoo.runs import (
 )
 from reservoir.planning.checks import YEAR_GAP
 from reservoir.planning.plan import StageProgress, silent_stage
-from reservoir.planning.solver_choice import HOST_REFERENCE
+from reservoir.planning.solving import HOST_REFERENCE
 from reservoir.report.figures.style import (
     DRY,
     LIMITS,

@@ -13,7 +13,7 @@ import pandas as pd
 from reservoir.bench.experiment import in_order, select
 from reservoir.bench.zoo.runs import FIRST_RUN, FROM_REFERENCE, SECOND_RUN, ZooRuns, ZooSetup
 from reservoir.planning.checks import YEAR_GAP, Check, largest
-from reservoir.planning.solver_choice import DEVICE_REFERENCE, HOST_REFERENCE
+from reservoir.planning.solving import DEVICE_REFERENCE, HOST_REFERENCE
 from reservoir.planning.validation import REFERENCE_GAP
 from reservoir.solvers import SOLVERS
 

@@ -14,10 +14,10 @@ from reservoir.bench.zoo.rows import Place, Row, rows_of_reservoirs
 from reservoir.errors import ReservoirError
 from reservoir.hydro.horizon import Horizon
 from reservoir.planning.best_known import best_known
+from reservoir.planning.column_names import second_run
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.plan import silent_stage
-from reservoir.planning.solver_choice import HOST_REFERENCE, REFERENCE_SOLVERS
-from reservoir.planning.source_names import second_run
+from reservoir.planning.solving import HOST_REFERENCE, REFERENCE_SOLVERS
 from reservoir.planning.stopwatch import untimed
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.solvers import SOLVERS, Solutions, runs_here

@@ -18,9 +18,8 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.column_names import OBJECTIVE
-from reservoir.planning.objective_columns import shown
 from reservoir.planning.plan import StageProgress, silent_stage
-from reservoir.planning.schedule import schedule_table, year_columns
+from reservoir.planning.schedule import schedule_table, shown, year_columns
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.rule import Rule

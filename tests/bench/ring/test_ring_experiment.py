@@ -11,7 +11,7 @@ from reservoir.bench.ring.findings import REFERENCE, STANDARD, RingFindings, mea
 from reservoir.bench.ring.runs import ASYNC, ENGINES, SEQUENTIAL, SYNC, RingSetup
 from reservoir.bench.run_budget import RunBudget
 from reservoir.errors import InputError
-from reservoir.problems.sums.functions import RING_FUNCTIONS
+from reservoir.problems.sums import RING_FUNCTIONS
 
 
 @pytest.fixture(scope="module")

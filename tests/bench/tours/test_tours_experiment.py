@@ -11,7 +11,7 @@ from reservoir.bench.run_budget import RunBudget
 from reservoir.bench.tours.experiment import ERRORS, TourFindings, run, tour_checks
 from reservoir.bench.tours.runs import ENGINES, SERIAL, WAITING, TourSetup
 from reservoir.errors import InputError
-from reservoir.problems.tours.problem import tour_problem
+from reservoir.problems.tours import tour_problem
 
 SQUARE = "EDGE_WEIGHT_TYPE : EUC_2D\nDIMENSION : 4\nNODE_COORD_SECTION\n1 0 0\n2 0 3\n3 4 3\n4 4 0\nEOF\n"
 

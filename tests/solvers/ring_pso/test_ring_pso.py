@@ -5,7 +5,7 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.problems.functions import FunctionProblem
-from reservoir.problems.sums.functions import RING_FUNCTIONS
+from reservoir.problems.sums import RING_FUNCTIONS
 from reservoir.solvers import solve
 from reservoir.solvers.ring_pso.settings import ASYNC, CLAMP, MODES, RING, STAR, STOP, SYNC, RingSettings
 from tests.solvers.engines import each_of

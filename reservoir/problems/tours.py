@@ -1,4 +1,4 @@
-"""The travelling salesman problem: the shortest tour through all cities."""
+"""The travelling salesman problem."""
 
 from __future__ import annotations
 

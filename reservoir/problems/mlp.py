@@ -1,4 +1,4 @@
-"""Training a perceptron as a problem: its weights are the variables, its error on samples is minimised."""
+"""Training a perceptron with one hidden layer as a problem (Li and Liu 2017, eq. 1-2): network, samples, error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.jit import compiled_part, inlined
@@ -18,7 +18,67 @@ from reservoir.problems.base import FloatArray, KernelProblem
 from reservoir.problems.box import SymmetricBox
 from reservoir.problems.context_layout import ContextLayout
 from reservoir.problems.fitness import register_fitness
-from reservoir.problems.mlp.perceptron import Perceptron
+
+
+@dataclass(frozen=True)
+class Perceptron:
+    """A network's shape, as l-p-q. Its numbers are one array, its position for a solver: see `units` and `biases`.
+
+    Parameters
+    ----------
+    inputs, hidden, outputs : int
+        l, p and q.
+    bias : bool
+        Whether units have biases; the paper's have none.
+    """
+
+    inputs: int
+    hidden: int
+    outputs: int
+    bias: bool = False
+
+    def __str__(self) -> str:
+        """Write the shape as usual, such as 6-30-2."""
+        return f"{self.inputs}-{self.hidden}-{self.outputs}"
+
+    @property
+    def dimension(self) -> int:
+        """Numbers of the network."""
+        return self.hidden * self._unit + self.bias * self.outputs
+
+    @property
+    def _unit(self) -> int:
+        return self.inputs + self.bias + self.outputs
+
+    def units(self, position: ArrayLike) -> FloatArray:
+        """What belongs to each hidden unit: weights of the inputs, bias if any, weights in the outputs."""
+        return np.asarray(position, float)[: self.hidden * self._unit].reshape(self.hidden, self._unit)
+
+    def biases(self, position: ArrayLike) -> FloatArray:
+        """Biases of the outputs, shape (outputs,); zeros where there are none."""
+        found = np.asarray(position, float)[self.hidden * self._unit :]
+        return found if self.bias else np.zeros(self.outputs)
+
+    def mean_of(self, positions: ArrayLike) -> tuple[Perceptron, FloatArray]:
+        """The mean of some networks of this shape, shape (networks, dimension): a network with the units of all."""
+        members = np.asarray(positions, float)
+        units = np.array([self.units(each) for each in members])
+        units[:, :, self.inputs + self.bias :] /= len(members)
+        biases = np.mean([self.biases(each) for each in members], axis=0)
+        mean = Perceptron(self.inputs, len(members) * self.hidden, self.outputs, self.bias)
+        return mean, np.concatenate([units.ravel(), biases[: self.outputs * self.bias]])
+
+    def __call__(self, position: ArrayLike, inputs: ArrayLike) -> FloatArray:
+        """Outputs of the network, shape (..., outputs), for inputs of shape (..., inputs)."""
+        units, known = self.units(position), np.asarray(inputs, float)
+        reached = known @ units[:, : self.inputs].T + (units[:, self.inputs] if self.bias else 0.0)
+        return sigmoid(reached) @ units[:, self.inputs + self.bias :] + self.biases(position)
+
+
+def sigmoid(x: ArrayLike) -> FloatArray:
+    """1 / (1 + exp(-x)), written so that no x overflows."""
+    return np.asarray(0.5 + 0.5 * np.tanh(0.5 * np.asarray(x, float)))
+
 
 Row = NDArray[np.float32]
 
@@ -42,7 +102,7 @@ class TrainingContext(NamedTuple):
 
 
 @inlined
-def sigmoid(x: np.float32) -> np.float32:
+def sigmoid_float32(x: np.float32) -> np.float32:
     """1 / (1 + exp(-x)) in float32; the polynomial of ``kernels/common/math/sigmoid.cl``."""
     real = np.float32
     bounded = min(max(x * real(-1.44269504), real(-39)), real(39))
@@ -78,7 +138,7 @@ def _add_both(row: Row, one_factor: np.float32, one: Row, other_factor: np.float
 @compiled_part
 def _activate(row: Row) -> None:
     for sample in range(len(row)):
-        row[sample] = sigmoid(row[sample])
+        row[sample] = sigmoid_float32(row[sample])
 
 
 @compiled_part
@@ -222,7 +282,11 @@ class TrainingError(SymmetricBox):
             "UNITS_TOGETHER": together,
         }
         return KernelProblem(
-            "", ("common/math/sigmoid.cl", "problems/mlp/mlp_error.cl"), constants, terms=self._padded, bounded=False
+            "",
+            ("common/math/sigmoid.cl", "problems/mlp/mlp_error.cl"),
+            constants,
+            terms=self._padded,
+            bounded=False,
         )
 
     @property
@@ -257,3 +321,53 @@ class TrainingError(SymmetricBox):
         """The error in float64 (eq. 3)."""
         off = (self.network(position, self.inputs) - self.desired) / self.ranges
         return float(np.sqrt(np.sum(self.shares[:, None] * off**2)))
+
+
+INPUTS, OUTPUTS = 6, 2
+_SEED = 1
+#: GHz: the band, and the resonances of the middle geometry.
+LOWEST_GHZ, HIGHEST_GHZ = 3.0, 11.0
+_RESONANCES_GHZ = (4.2, 8.1)
+
+
+def reflection(inputs: FloatArray) -> FloatArray:
+    """Real and imaginary part of the reflection coefficient, shape (samples, 2).
+
+    Parameters
+    ----------
+    inputs : ndarray, shape (samples, 6)
+        Each from -1 to 1: the frequency over the band, the lengths of both radiators, the gap between them, the width
+        of the feed and the height of the substrate.
+    """
+    frequency, first, second, gap, width, height = np.asarray(inputs, float).T
+    ghz = LOWEST_GHZ + (frequency + 1) / 2 * (HIGHEST_GHZ - LOWEST_GHZ)
+    resonances = (
+        _RESONANCES_GHZ[0] * (1 - 0.15 * first - 0.05 * height),
+        _RESONANCES_GHZ[1] * (1 - 0.12 * second - 0.04 * height + 0.03 * gap),
+    )
+    qualities = 1.0 * (1 - 0.3 * height), 1.2 * (1 + 0.2 * gap)
+    couplings = 0.9 + 0.25 * width, 0.8 - 0.2 * gap + 0.1 * width
+    admittance = sum(
+        coupling / (1 + 1j * quality * (ghz / resonance - resonance / ghz))
+        for resonance, quality, coupling in zip(resonances, qualities, couplings, strict=True)
+    )
+    found = (1 - admittance) / (1 + admittance)
+    return np.stack([found.real, found.imag], axis=1)
+
+
+def samples(count: int) -> tuple[FloatArray, FloatArray]:
+    """So many inputs at random and their `reflection`, shapes (count, 6) and (count, 2)."""
+    inputs = np.random.default_rng(_SEED).uniform(-1, 1, (count, INPUTS))
+    return inputs, reflection(inputs)
+
+
+def modelled(count: int) -> TrainingError:
+    """The response, to be learnt by 6-30-2."""
+    return TrainingError(Perceptron(INPUTS, 30, OUTPUTS), *samples(count))
+
+
+def taught(network: Perceptron, count: int) -> TrainingError:
+    """Samples of a network of the same shape with random weights: a task of which it is known that it can be done."""
+    random = np.random.default_rng(_SEED)
+    inputs = random.uniform(-1, 1, (count, network.inputs))
+    return TrainingError(network, inputs, network(random.normal(0, 1, network.dimension), inputs))

@@ -1,4 +1,4 @@
-"""The five functions of Mussi, Nashed and Cagnoni 2011, section 5, whose dimensions work items can share."""
+"""Functions that are sums over their variables, as problems whose terms work items share."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ import numpy as np
 from reservoir.hydro.elementwise import RealArray
 from reservoir.hydro.jit import inlined
 from reservoir.problems.base import FloatArray
-from reservoir.problems.functions.catalogue import Function, FunctionContext
-from reservoir.problems.functions.elementary import squared_sine_of_half_turns
-from reservoir.problems.functions.values import rastrigin, rosenbrock, sphere
+from reservoir.problems.functions import (
+    Function,
+    FunctionContext,
+    rastrigin,
+    rosenbrock,
+    sphere,
+    squared_sine_of_half_turns,
+)
 
 
 @inlined
