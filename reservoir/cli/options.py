@@ -357,7 +357,7 @@ def _asked(further: tuple[str, ...] = (), **sizes: Any) -> dict[str, Any]:
     asked = {name: value for name, value in sizes.items() if value is not None}
     if not further:
         return asked
-    from reservoir.solvers.base.settings import from_words
+    from reservoir.solvers.settings import from_words
 
     of_words = from_words(further, "--set")
     if twice := [name for name in of_words if name in asked]:

@@ -32,7 +32,7 @@ from reservoir.problems.reservoir.promised_power import cost_of_shortage
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import Solutions, more_effort
-from reservoir.solvers.base.rows import repeated
+from reservoir.solvers.solution import repeated
 
 _NONE = Solutions.of([])
 #: How many times the work of the first run a second run makes for a problem; for a long horizon, about.

@@ -30,7 +30,7 @@ from reservoir.planning.start import end_value_used, plan_start, with_end_value
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.solvers import Solution, Stop
-from reservoir.solvers.base.progress import callers_own
+from reservoir.solvers.engine import callers_own
 
 
 def optimise(

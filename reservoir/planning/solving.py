@@ -17,7 +17,7 @@ from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers import SOLVERS, Solutions, settings_of, solve, solver_named, why_unusable
-from reservoir.solvers.base.progress import IntermediateResult, Stop
+from reservoir.solvers.engine import IntermediateResult, Stop
 from reservoir.text.quantities import counted
 
 #: Replaces the default solver of years where there is no OpenCL.

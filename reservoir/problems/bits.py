@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.elementwise import RealArray
 from reservoir.hydro.jit import compiled
-from reservoir.problems.base import Certified, FloatArray, KernelProblem
-from reservoir.problems.encoding import BITS
+from reservoir.problems.base import BITS, Certified, FloatArray, KernelProblem
 from reservoir.problems.fitness import fitness_of, register_fitness
 from reservoir.text.data_file import Mistakes, real_number, text_in_limits, whole_number
 from reservoir.text.quantities import printable

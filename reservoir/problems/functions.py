@@ -16,8 +16,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.elementwise import RealArray
 from reservoir.hydro.jit import inlined, overload
 from reservoir.opencl import literal
-from reservoir.problems.base import FloatArray, KernelProblem
-from reservoir.problems.box import SymmetricBox
+from reservoir.problems.base import FloatArray, KernelProblem, SymmetricBox
 from reservoir.problems.fitness import register_fitness
 
 #: Of sin(pi x) / x in powers of x^2, |x| <= 1/2, highest first; relative error 6e-9.

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.problems.base import Certified, FloatArray, KernelProblem
-from reservoir.problems.encoding import PERMUTATION
+from reservoir.problems.base import PERMUTATION, Certified, FloatArray, KernelProblem
 from reservoir.text.data_file import Mistakes, real_number, text_in_limits, whole_number
 from reservoir.text.quantities import first_unprintable, printable
 

@@ -1,6 +1,6 @@
 """Engines that turn problems into solutions, by name.
 
-A solver is one folder with an `Engine` (`reservoir.solvers.base`), which a module names ``ENGINE``, and one entry in
+A solver is one folder with an `Engine` (`reservoir.solvers.engine`), which a module names ``ENGINE``, and one entry in
 `registry.SOLVERS` (``docs/examples/solver.py`` is a whole one); the command line, the tests and the documentation go
 through the registry.
 """
@@ -14,13 +14,11 @@ from numbers import Integral
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.problems.base import Batch, Problem
-from reservoir.problems.encoding import encoding_of
-from reservoir.solvers.base.engine import Engine
-from reservoir.solvers.base.progress import IntermediateResult, Progress, Stop, callers_own, silent
-from reservoir.solvers.base.settings import Settings
-from reservoir.solvers.base.solution import Solution, Solutions
+from reservoir.problems.base import Batch, Problem, encoding_of
+from reservoir.solvers.engine import Engine, IntermediateResult, Progress, Stop, callers_own, silent
 from reservoir.solvers.registry import GENERAL_SOLVERS, SOLVERS, Solver, runs_here, solver_named, why_unusable
+from reservoir.solvers.settings import Settings
+from reservoir.solvers.solution import Solution, Solutions
 from reservoir.solvers.windows.settings import WindowSettings
 
 __all__ = [

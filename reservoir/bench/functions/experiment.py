@@ -17,7 +17,7 @@ from reservoir.opencl import choose_devices
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.problems.functions import ROTATIONS, FunctionProblem, function_problems, functions_named
 from reservoir.solvers import GENERAL_SOLVERS, Solver, solve
-from reservoir.solvers.base.progress import Progress
+from reservoir.solvers.engine import Progress
 
 DIMENSION = 30
 #: The budget of Yu et al. 2020, section 5: 40 particles and so many generations, or as many evaluations.

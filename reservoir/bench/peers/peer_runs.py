@@ -14,7 +14,7 @@ from reservoir.bench.peers import workers
 from reservoir.bench.peers.entry import Attempt, RaceCourse, RaceRun, summed_up
 from reservoir.bench.peers.libraries import Peer
 from reservoir.bench.processes import processes
-from reservoir.solvers.base.progress import Progress
+from reservoir.solvers.engine import Progress
 
 
 def peer_runs(peer: Peer, course: RaceCourse, progress: Progress) -> Generator[RaceRun]:

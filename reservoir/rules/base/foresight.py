@@ -16,7 +16,7 @@ from reservoir.planning.solving import HOST_REFERENCE
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYears
 from reservoir.rules.base.violations import ROUNDING
 from reservoir.solvers import Progress, solve
-from reservoir.solvers.base.progress import silent
+from reservoir.solvers.engine import silent
 
 FloatArray = NDArray[np.float64]
 

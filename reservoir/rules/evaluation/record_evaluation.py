@@ -29,7 +29,7 @@ from reservoir.rules.base.violations import ROUNDING, Violations, beyond_bounds
 from reservoir.rules.evaluation.accounts import Account, account_without_foresight, accounts_of
 from reservoir.rules.evaluation.scores import Score, score
 from reservoir.solvers import Progress
-from reservoir.solvers.base.progress import silent
+from reservoir.solvers.engine import silent
 from reservoir.text.quantities import counted
 
 FloatArray = NDArray[np.float64]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.solvers.base.first_positions import FirstPositionsSettings
-from reservoir.solvers.base.settings import choice, device_size, number, switch, trace_generations
-from reservoir.solvers.base.threads import SMALLEST_VELOCITY, ThreadSettings
+from reservoir.solvers.engine import FirstPositionsSettings
+from reservoir.solvers.settings import choice, device_size, number, switch, trace_generations
+from reservoir.solvers.threads import SMALLEST_VELOCITY, ThreadSettings
 
 #: Where random numbers come from: own streams, the kernel (eq. 14-15), or the host (section 4.3); see `engine`.
 STREAM, KERNEL, HOST = RANDOM_NAMES = "stream", "kernel", "host"

@@ -10,7 +10,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
-from reservoir.solvers.base.settings import Settings, device_size, number, switch
+from reservoir.solvers.settings import Settings, device_size, number, switch
 
 
 @dataclass(frozen=True)

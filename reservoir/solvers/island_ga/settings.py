@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.problems.encoding import PERMUTATION, REAL
-from reservoir.solvers.base.settings import MOST_POINTS, Settings, choice, device_size, number, require_count, switch
+from reservoir.problems.base import PERMUTATION, REAL
+from reservoir.solvers.settings import MOST_POINTS, Settings, choice, device_size, number, require_count, switch
 
 #: Individuals are numbered in 16 bits.
 MOST_INDIVIDUALS = 65_536

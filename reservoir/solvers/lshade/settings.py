@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.solvers.base.first_positions import FirstPositionsSettings
-from reservoir.solvers.base.settings import device_size, number, switch
-from reservoir.solvers.base.threads import ThreadSettings
+from reservoir.solvers.engine import FirstPositionsSettings
+from reservoir.solvers.settings import device_size, number, switch
+from reservoir.solvers.threads import ThreadSettings
 
 
 @dataclass(frozen=True)

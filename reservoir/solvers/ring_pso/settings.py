@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.solvers.base.settings import Settings, choice, device_size, number, switch, trace_generations
+from reservoir.solvers.settings import Settings, choice, device_size, number, switch, trace_generations
 
 #: What a particle does at a bound: stays there, with its velocity or without.
 CLAMP, STOP = WALLS = "clamp", "stop"

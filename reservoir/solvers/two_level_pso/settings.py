@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.problems.base import Problem
-from reservoir.solvers.base.first_positions import positions_by_id
-from reservoir.solvers.base.settings import (
+from reservoir.solvers.engine import positions_by_id
+from reservoir.solvers.settings import (
     MOST_POINTS,
     Settings,
     arrays,
@@ -21,7 +21,7 @@ from reservoir.solvers.base.settings import (
     require_count,
     switch,
 )
-from reservoir.solvers.base.threads import threads_or_all
+from reservoir.solvers.threads import threads_or_all
 
 #: How a generation runs. `FUSED`: all its steps, and all generations up to the next exchange, in one kernel. `STEPS`:
 #: the paper's kernels, one after the other. `GLOBAL`: these without the local level: the best of the swarm every time.

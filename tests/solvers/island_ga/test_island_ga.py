@@ -7,7 +7,7 @@ import pytest
 
 from reservoir import resources
 from reservoir.errors import DeviceError, InputError
-from reservoir.problems.encoding import PERMUTATION, REAL
+from reservoir.problems.base import PERMUTATION, REAL
 from reservoir.problems.tours import TourProblem, tour_problem
 from reservoir.solvers import Solution, solve
 from reservoir.solvers.island_ga.engine import SCHEMES, LimIs, island_layout

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
 from reservoir.processors import processors
-from reservoir.solvers.base.engine import ONE_THREAD, HostEngine
-from reservoir.solvers.base.settings import Settings, number
-from reservoir.solvers.base.solution import EngineResult
-from reservoir.solvers.base.work_groups import items_for, lanes_for
+from reservoir.solvers.device_engine import items_for, lanes_for
+from reservoir.solvers.engine import ONE_THREAD, HostEngine
+from reservoir.solvers.settings import Settings, number
+from reservoir.solvers.solution import EngineResult
 
 
 @dataclass(frozen=True)
