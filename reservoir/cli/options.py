@@ -207,6 +207,11 @@ def _name_of(decorator: Any) -> str:
     return str(parameter.name)
 
 
+def given(**settings: Any) -> dict[str, Any]:
+    """Settings that were asked for; an engine has its own values for the others."""
+    return {name: value for name, value in settings.items() if value is not None}
+
+
 _path = FilePath()
 
 
@@ -354,7 +359,7 @@ def _asked(further: tuple[str, ...] = (), **sizes: Any) -> dict[str, Any]:
     """Settings that were asked for; an engine has its own values for the others."""
     from reservoir.errors import InputError, Mistake
 
-    asked = {name: value for name, value in sizes.items() if value is not None}
+    asked = given(**sizes)
     if not further:
         return asked
     from reservoir.solvers.settings import from_words
