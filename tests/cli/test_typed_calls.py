@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from reservoir.bench import EXPERIMENTS
+from reservoir.cli.bench import EXPERIMENTS
 from tests.cli.test_every_option import commands, experiments
 from tests.problems.tours.square import SQUARE
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from reservoir.bench.folder import claimed_for_result
+from reservoir.bench.result import claimed_for_result
 from reservoir.errors import InputError
 from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder.saved_plan import read_plan

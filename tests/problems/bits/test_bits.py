@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reservoir.bench.linkage.runs import bundled_glasses, spin_cases, trap_cases
+from reservoir.bench.populations import bundled_glasses, spin_cases, trap_cases
 from reservoir.errors import InputError
 from reservoir.problems.bits import FAMILIES, read_spin_glass, spin_problem
 from reservoir.solvers import solve
