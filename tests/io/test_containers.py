@@ -19,7 +19,7 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.io import containers
-from reservoir.io.inflow_file import read_inflow
+from reservoir.io.records.reader import read_inflow
 
 h5py = pytest.importorskip("h5py", reason="h5py is not installed: pip install 'reservoir[netcdf]'")
 xarray = pytest.importorskip("xarray", reason="xarray is not installed: pip install 'reservoir[netcdf]'")
@@ -323,7 +323,7 @@ BOMBS = {
 def test_what_is_far_larger_than_its_file_is_refused_before_it_is_read(tmp_path, name):
     path = BOMBS[name](tmp_path)
     assert sum(each.stat().st_size for each in (path, *path.rglob("*"))) < 1_000_000
-    read = f"from reservoir.io.inflow_file import read_inflow; read_inflow({str(path)!r})"
+    read = f"from reservoir.io.records.reader import read_inflow; read_inflow({str(path)!r})"
     program = f"import resource, xarray, h5netcdf, zarr, openpyxl\nheld = {HELD}\ntry:\n    {read}\n"
     program += f"except Exception as error:\n    print({HELD} - held, type(error).__name__, error)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

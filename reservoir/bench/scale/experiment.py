@@ -29,7 +29,7 @@ from reservoir.bench.run_budget import RunBudget
 from reservoir.errors import Mistake, ReservoirError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.io.ensemble_writer import write_ensemble
+from reservoir.io.records.writer import write_ensemble
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import StageProgress, silent_stage

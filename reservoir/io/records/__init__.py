@@ -1,0 +1,1 @@
+"""Inflow records: files -> `Inflow`."""
