@@ -165,7 +165,7 @@ def test_a_file_of_which_bytes_are_lost_is_read_or_refused(tmp_path, at, capfd):
 @pytest.mark.parametrize("made", [netcdf, zarr_folder])
 def test_a_library_that_ends_its_process_is_a_refusal(tmp_path, monkeypatch, capfd, made):
     path = made(tmp_path)
-    monkeypatch.setattr(containers, "_dataset", lambda path: os.abort())
+    monkeypatch.setattr(containers, "_dataset", lambda path, engine: os.abort())
     forked, fork = [], os.fork
     monkeypatch.setattr(os, "fork", lambda: forked.append(fork()) or forked[-1])
     with pytest.raises(
@@ -181,7 +181,7 @@ def test_a_library_that_ends_its_process_is_a_refusal(tmp_path, monkeypatch, cap
 @pytest.mark.skipif(sys.platform != "linux", reason="they are opened in this process elsewhere")
 def test_a_library_that_asks_for_all_memory_gets_none(tmp_path, monkeypatch):
     path = netcdf(tmp_path)
-    monkeypatch.setattr(containers, "_dataset", lambda path: bytearray(1 << 30))
+    monkeypatch.setattr(containers, "_dataset", lambda path, engine: bytearray(1 << 30))
     with pytest.raises(InputError, match=r"inflow\.nc: cannot be read as .*it asks for more memory than there is"):
         read_inflow(path)
 

@@ -316,3 +316,21 @@ def says_end(text: str) -> bool:
 def says_begin(text: str) -> bool:
     """Whether a text says that dates stand at the beginning of their periods."""
     return BEGINS.search(folded(text).replace("-", " ")) is not None
+
+
+def whole_years_late(first: int, last: int, months: int, first_month: int) -> str:
+    """Why dates on the first of months may be the days after their ends: whole years begin one month late; or nothing.
+
+    Late is a month after January or after `first_month`, in which the water year begins; `first` and `last` are counted
+    from January of year 0.
+    """
+    begins = first % MONTHS_PER_YEAR + 1
+    late = begins in {2, first_month % MONTHS_PER_YEAR + 1} and begins != first_month
+    whole = months % MONTHS_PER_YEAR == 0
+    return f"the record has whole years from {month_name(first)} to {month_name(last)}" if late and whole else ""
+
+
+def day_after(first: int, why: str, mend: str) -> Mistake:
+    """Refuse such dates, of which the first names that month."""
+    problem = f"each date may be the day after the end of its month: {why}"
+    return Mistake(problem, f"the month of the flow: {month_name(first - 1)} or {month_name(first)}", mend)

@@ -31,12 +31,14 @@ from reservoir.io.records.dates import (
     Year,
     YearForm,
     date_columns,
+    day_after,
     month_columns,
     parse_year,
     says_begin,
     says_end,
     stamps_of,
     unit_texts,
+    whole_years_late,
     year_column,
     year_name,
 )
@@ -358,28 +360,16 @@ def _rows_of_each_day(stamps: Iterable[Stamp]) -> int:
 
 
 def stamp_mistakes(table: InflowTable, record: Record, first_month: int) -> Iterator[Mistake]:
-    """Refuse dates on the first of a month where the file tells that they may stand at the end of the month before.
-
-    A comment says so, or whole years begin one month after January or after `first_month`, in which the water year
-    begins.
-    """
-    if not record.first_stamp or not record.values:
-        return
-    first, last = record.values[0].ordinal, record.values[-1].ordinal
-    begins = first % MONTHS_PER_YEAR + 1
-    late = begins in {2, first_month % MONTHS_PER_YEAR + 1} and begins != first_month
-    whole = len(record.values) % MONTHS_PER_YEAR == 0
-    comment = next((comment for comment in table.comments if says_end(comment.text)), None)
-    if comment is None and not (late and whole):
-        return
-    why = (
-        f"the comment in row {comment.number} mentions the end of the month"
-        if comment
-        else f"the record has whole years from {month_name(first)} to {month_name(last)}"
-    )
-    problem = f"each date may be the day after the end of its month: {why}"
-    expected = f"the month of the flow: {month_name(first - 1)} or {month_name(first)}"
-    yield Mistake(problem, expected, "write dates as YYYY-MM", row=record.values[0].row, value=record.first_stamp)
+    """Refuse dates on the first of a month where a comment or whole years say that they end the month before."""
+    if record.first_stamp and record.values:
+        first, last = record.values[0], record.values[-1]
+        why = whole_years_late(first.ordinal, last.ordinal, len(record.values), first_month)
+        for comment in reversed(table.comments):
+            if says_end(comment.text):
+                why = f"the comment in row {comment.number} mentions the end of the month"
+        if why:
+            mistake = day_after(first.ordinal, why, "write dates as YYYY-MM")
+            yield replace(mistake, row=first.row, value=record.first_stamp)
 
 
 def stamp_notes(record: Record) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,7 +28,7 @@ from reservoir.io.records.columns import (
     passed_over_note,
     several_series,
 )
-from reservoir.io.records.dates import says_end
+from reservoir.io.records.dates import day_after, says_end, whole_years_late
 from reservoir.io.records.members import wrong_name
 from reservoir.io.records.record import InflowReading, Series, refuse_codes, where, without_negative
 from reservoir.io.records.table import caveat_mistakes
@@ -80,17 +80,17 @@ def netcdf_series(file: str, reading: InflowReading, first_month: int | None = N
         raise InputError(Mistake("NetCDF and Zarr need xarray, which is not installed", mend=INSTALL))
     if not os.path.exists(file):
         raise InputError(Mistake("the file does not exist", mend="check the path"))
-    found = of_dataset(path, lambda dataset: _found(dataset, path, reading.column), _refused)
+    contents = of_dataset(path, lambda dataset: _contents(dataset, path, reading.column), _refused)
     # Dimensions and attributes may be anything.
-    return library_call(lambda: _series_of(found, path, reading, first_month), _refused)
+    return library_call(lambda: contents.series(path, reading, first_month), _refused)
 
 
-class _Found(NamedTuple):
+class _Contents(NamedTuple):
     """What a dataset has: names of variables and dimensions, those that are read with their values, and its caveat."""
 
     time: str
     inflow: str
-    members: str | None
+    dimension: str | None  # of members
     bounds: str | None
     companions: dict[str, Companion]
     passed_over: list[str]
@@ -98,75 +98,241 @@ class _Found(NamedTuple):
     variables: dict[str, Any]
     caveat: str
 
-
-def _series_of(found: _Found, path: Path, reading: InflowReading, first_month: int | None) -> Series:
-    time, name, dimension, variables = found.time, found.inflow, found.members, found.variables
-    attributes = variables[name].attrs
-    unit, unit_from = _unit(name, attributes.get("units"), reading.unit)
-    _check_method(name, attributes, time, ("sum",) if unit.is_volume and unit.of_step is None else ("mean",))
-    first, notes = _first_of(variables, time, found.bounds, first_month or 1)
-    for column in found.of_series:
-        cells = [_text(value) for value in variables[column].values.tolist()]
-        change = several_series(column, cells)
-        if change is not None:
-            place, mistake = change
-            problem = printable(f"{month_name(first + place)}: {mistake.problem}")
-            raise InputError(Mistake(problem, mistake.expected, mistake.mend))
-    of_inflow = _values_of(name, variables[name], time, dimension)
-    members = _names(variables.get(dimension or ""), dimension, len(of_inflow.values))
-    series = _flows(of_inflow, first, members, negative=reading.negative is not None)
-    series, negative = without_negative(series, unit, first, reading.negative)
-    companions: dict[str, tuple[str, FloatArray]] = {}
-    for column, companion in found.companions.items():
-        if companion.field in companions:
-            problem = f"{column} is a second variable of the same quantity"
-            raise InputError(
-                Mistake(problem, "one variable of each quantity", f"keep one of {column.partition('_')[0]}")
+    def series(self, path: Path, reading: InflowReading, first_month: int | None) -> Series:
+        """The months of a record, or of all members."""
+        name, attributes = self.inflow, self.variables[self.inflow].attrs
+        unit, unit_from = _unit(name, attributes.get("units"), reading.unit)
+        self._check_method(name, "sum" if unit.is_volume and unit.of_step is None else "mean")
+        first, notes = self._first(first_month or 1)
+        for column in self.of_series:
+            change = several_series(column, [_text(value) for value in self.variables[column].values.tolist()])
+            if change is not None:
+                place, mistake = change
+                problem = printable(f"{month_name(first + place)}: {mistake.problem}")
+                raise InputError(Mistake(problem, mistake.expected, mistake.mend))
+        of_inflow = self._values(name)
+        members = self._members(len(of_inflow.values))
+        refuse_codes(np.where(of_inflow.outside, np.nan, of_inflow.values), first, members)
+        wrong = of_inflow.wrong((of_inflow.values >= 0) | (reading.negative is not None))
+        if wrong:
+            expected, mend = "a number of 0 or more", "fill in or correct the value, or leave out the member"
+            problems = (
+                f"{of_inflow.fault(at, 'negative value')} at {where(first + at[1], at[0], members)}" for at in wrong
             )
-        _check_method(column, variables[column].attrs, time, ("mean", "sum"))
-        of_loss = _values_of(column, variables[column], time, dimension)
-        values = _beside(column, variables[column], companion, of_loss, first, members)
-        companions[companion.field] = (column, values)
-    others = found.passed_over
-    refused = [(column, nearly) for column in others if (nearly := nearly_named(column))]
-    if refused:
-        raise InputError([replace(nearly, column="", problem=f"{each} {nearly.problem}") for each, nearly in refused])
-    passed_over = [passed_over_note(others, f"read variable {name}")] if others else []
-    beside = [printable(note) for note in (*companion_notes(companions, MONTHS_PER_YEAR), *passed_over)]
-    about: dict[str, Any] = {
-        "caveat": found.caveat,
-        "source": os.fspath(path),
-        "sha256": content_sha256(path),
-        "unit_from": printable(unit_from),
-        "notes": (*notes, *beside, *negative),
-        "reading": reading.as_dict(),
-        "allow_negative": reading.negative == "keep",
-    }
-    return Series(first, series, members, unit, {field: values for field, (_, values) in companions.items()}, about)
+            raise InputError(worth_telling((Mistake(problem, expected, mend) for problem in problems), ""))
+        values, negative = without_negative(of_inflow.values, unit, first, reading.negative)
+        beside: dict[str, tuple[str, FloatArray]] = {}
+        for column, companion in self.companions.items():
+            if companion.field in beside:
+                problem = f"{column} is a second variable of the same quantity"
+                mend = f"keep one of {column.partition('_')[0]}"
+                raise InputError(Mistake(problem, "one variable of each quantity", mend))
+            beside[companion.field] = (column, self._companion(column, companion, first, members))
+        others = self.passed_over
+        unread = [(column, nearly) for column in others if (nearly := nearly_named(column))]
+        if unread:
+            raise InputError([replace(nearly, column="", problem=f"{of} {nearly.problem}") for of, nearly in unread])
+        passed_over = [passed_over_note(others, f"read variable {name}")] if others else []
+        further = [printable(note) for note in (*companion_notes(beside, MONTHS_PER_YEAR), *passed_over)]
+        about: dict[str, Any] = {
+            "caveat": self.caveat,
+            "source": os.fspath(path),
+            "sha256": content_sha256(path),
+            "unit_from": printable(unit_from),
+            "notes": (*notes, *further, *negative),
+            "reading": reading.as_dict(),
+            "allow_negative": reading.negative == "keep",
+        }
+        return Series(first, values, members, unit, {field: column for field, (_, column) in beside.items()}, about)
+
+    def _members(self, members: int) -> list[str] | None:
+        """Names of the members, by which tables and figures name them; their numbers where they have none."""
+        dimension = self.dimension
+        if dimension is None:
+            return None
+        if not members:
+            mend = "check that this is the right file"
+            raise InputError(Mistake(f"the dimension {dimension} has no items", mend=mend))
+        coordinate = self.variables.get(dimension)
+        if coordinate is None or coordinate.dims != (dimension,):
+            return [str(1 + place) for place in range(members)]
+        names = [_text(value).strip() for value in coordinate.values]
+        for name in names:
+            if wrong := wrong_name(name):
+                raise InputError(replace(wrong, problem=f"{dimension}: {wrong.problem}", value=name))
+        if len(set(names)) < len(names):
+            raise InputError(Mistake(f"two items of {dimension} have the same name", "different names", "rename them"))
+        return names
+
+    def _first(self, first_month: int) -> tuple[int, list[str]]:
+        """The first month, counted from January of year 0, and notes; refused unless each is followed by the next."""
+        stamps, notes, time, bounds = self._dates(self.time), list[str](), self.time, self.bounds
+        if not stamps.size:
+            raise InputError(Mistake("has no months", "at least 12", "check that this is the right file"))
+        if bounds is None:
+            months = np.floor(stamps)
+            if (stamps == months).all():
+                self._require_begins(months, first_month)
+        else:
+            edges = np.sort(self._dates(bounds), axis=1)
+            months = np.rint(edges[:, 0])
+            wrong = np.flatnonzero(np.abs(edges - months[:, None] - [0, 1]).max(axis=1) > _CLOSE)
+            if wrong.size:
+                begin, end = edges[wrong[0]]
+                length = f"{end - begin:.3g} months from {_month(begin)}"
+                problem, expected = (
+                    f"{bounds}: item {1 + wrong[0]} is no month, but {length}",
+                    "the beginning and the end",
+                )
+                raise InputError(
+                    Mistake(problem, f"{expected} of a month", "make monthly means, or correct the bounds")
+                )
+            if (np.floor(stamps) != months).any():
+                notes = [printable(f"months are those of {bounds}; {time} may name their ends")]
+        jumps = np.flatnonzero(np.diff(months) != 1)
+        if jumps.size:
+            problem = f"{_month(months[jumps[0] + 1])} follows {_month(months[jumps[0]])}"
+            mend = "make monthly means, in order; fill in or cut off missing months"
+            raise InputError(Mistake(problem, "months in order, each once", mend))
+        if months[0] < MONTHS_PER_YEAR or months[-1] >= _YEARS * MONTHS_PER_YEAR:
+            problem = f"the months are {_month(months[0])} to {_month(months[-1])}"
+            raise InputError(Mistake(problem, f"years 1 to {_YEARS - 1}", f"correct the units of {time}"))
+        return int(months[0]), notes
+
+    def _require_begins(self, months: FloatArray, first_month: int) -> None:
+        """Refuse the first days of months where they may stand at the end of the month before, as in CSV."""
+        time, attributes, first = self.time, self.variables[self.time].attrs, int(months[0])
+        why = whole_years_late(first, int(months[-1]), len(months), first_month)
+        if "bounds" in attributes:
+            why = f"{time} has bounds that are not in the file"
+        elif says_end(" ".join(str(text) for text in attributes.values())):
+            why = f"an attribute of {time} mentions the end of the month"
+        if why:
+            raise InputError(day_after(first, why, f"write the bounds of {time}, or dates in the middle of months"))
+
+    def _dates(self, name: str) -> FloatArray:
+        """Times as months since January of year 0, with the part of the month that is over."""
+        values = self.variables[name].values
+        _require_dates(name, values)
+        # Bounds have the units of their times, or their own.
+        both = self.variables[self.time].attrs | self.variables[name].attrs
+        attributes = {key: both[key] for key in ("units", "calendar") if key in both}
+
+        def decoded() -> FloatArray:
+            import xarray
+
+            coder = xarray.coders.CFDatetimeCoder(time_unit="s")
+            dataset = xarray.Dataset({"dates": ("number", values.ravel(), attributes)})
+            date = xarray.decode_cf(dataset, decode_times=coder).dates.dt
+            day = date.day + (date.hour + date.minute / 60) / 24 - 1
+            return np.asarray(date.year * MONTHS_PER_YEAR + date.month - 1 + day / date.days_in_month, np.float64)
+
+        dates = library_call(decoded, _refused).reshape(values.shape) if values.size else values
+        _require_dates(name, dates)
+        return dates
+
+    def _values(self, name: str) -> _Values:
+        """Values by member and month."""
+        variable = self.variables[name]
+        wanted = [axis for axis in (self.dimension, self.time) if axis is not None]
+        others = [axis for axis, of in enumerate(variable.dims) if of not in wanted]
+        if set(wanted) > set(variable.dims) or any(variable.shape[axis] != 1 for axis in others):
+            problem, expected = _dimensions_of(name, variable), f"{', '.join(wanted)}, as the inflow"
+            raise InputError(Mistake(problem, expected, "give a value for every member and month"))
+        if variable.dtype.kind not in "iuf":
+            raise InputError(Mistake(f"{name} is of type {variable.dtype}", "numbers", "write the values as numbers"))
+        ordered = np.transpose(variable.values, [*others, *map(variable.dims.index, wanted)])
+        values = np.asarray(ordered, np.float64).reshape(ordered.shape[len(others) :]).reshape(-1, ordered.shape[-1])
+        least, most = _valid_range(name, variable)
+        return _Values(values, (values < least) | (values > most))
+
+    def _companion(self, name: str, known: Companion, first: int, members: Sequence[str] | None) -> FloatArray:
+        """Values of a further variable in the unit of its field of `Inflow`, shape (members, months)."""
+        self._check_method(name, "mean", "sum")
+        column, attribute = self._values(name), self.variables[name].attrs.get("units")
+        if attribute is not None:
+            text, forms = str(attribute), _COMPANION_UNITS.get(known.field)
+            if forms is not None:
+                right = re.fullmatch(forms[known.size], " ".join(text.casefold().split())) is not None
+            else:
+                unit = unit_named(text)
+                right = unit is not None and not unit.is_volume and unit.size == known.size
+            if not right:
+                problem = f"contradictory units: the name {name} gives another than its units attribute"
+                mend = "convert the values, or rename it"
+                raise InputError(Mistake(problem, "the unit of the name", mend, value=text))
+        codes = known.codes_among(np.where(column.outside, 0.0, np.nan_to_num(column.values)))
+        refuse_codes(column.values, first, members, name, codes)
+        values, (least, most) = column.values * known.size, known.allowed
+        for at in column.wrong((values >= least) & (values <= most)):
+            problem = f"{name}: {column.fault(at, 'is out of range')} at {where(first + at[1], at[0], members)}"
+            expected = f"{known.range.least:g} to {known.range.most:g}"
+            mend = "check the value and its unit, which the variable's name states"
+            raise InputError(Mistake(problem, expected, mend, value=float(column.values[at])))
+        return values
+
+    def _check_method(self, name: str, *right: str) -> None:
+        """Refuse maxima, states at a moment and other statistics of a month."""
+        methods = re.sub(r"\([^)]*\)", " ", str(self.variables[name].attrs.get("cell_methods", "")))
+        for axes, words in _METHOD.findall(methods):
+            method, *further = words.split()
+            if self.time in axes.replace(":", " ").split() and (method not in right or "years" in further):
+                problem = f"cell_methods of {name} says {self.time}: {words.strip()}"
+                mend = "give the mean or the sum of each month, or correct the attribute"
+                raise InputError(Mistake(problem, f"{self.time}: {' or '.join(right)}", mend))
 
 
-def _found(dataset: Any, path: Path, wanted: str | None) -> _Found:
+class _Values(NamedTuple):
+    """A variable's values, shape (members, months), and which of them its attributes call missing."""
+
+    values: FloatArray
+    outside: NDArray[np.bool_]
+
+    def wrong(self, right: NDArray[np.bool_]) -> list[tuple[int, ...]]:
+        """The first places of values that are not right, missing or infinite."""
+        wrong = ~(right & np.isfinite(self.values) & ~self.outside)
+        return [tuple(place) for place in np.argwhere(wrong)[: MOST_MISTAKES + 1].tolist()]
+
+    def fault(self, place: tuple[int, ...], other: str) -> str:
+        """What is wrong with one."""
+        value = self.values[place]
+        if np.isnan(value):
+            return "missing value"
+        if self.outside[place]:
+            return f"missing value ({value:g} is outside the valid range that the attributes state)"
+        return "infinite value" if np.isinf(value) else other
+
+
+def _contents(dataset: Any, path: Path, wanted: str | None) -> _Contents:
     time = _time_of(dataset)
     companions = {str(name): known for name in dataset.data_vars if (known := companion_of(str(name)))}
-    by_time = _by_time(dataset, time)
-    name = _variable(dataset, by_time, time, wanted)
-    if understand(name).is_no_inflow:
-        expected = "monthly inflow, as mean flow or volume"
-        mend = "give the variable of the inflow; if this is it, name it inflow_m3s, or inflow with another unit"
-        raise InputError(Mistake(f"the variable {name} does not seem to be inflow", expected, mend))
-    dimension, bounds = _members_of(dataset.variables[name], name, time), _bounds_of(dataset, time)
-    further = [each for each in (bounds, dimension) if each is not None and each in dataset.variables]
+    of_times = {str(each.attrs.get(kind)) for each in dataset.variables.values() for kind in ("bounds", "climatology")}
+    by_time = [
+        str(name)
+        for name, column in dataset.data_vars.items()
+        if time in column.dims and column.dtype.kind in "iuf" and str(name) not in companions
+        if name not in of_times and not str(name).endswith("_bnds")
+    ]
+    name = _inflow_of(dataset, by_time, time, wanted)
+    column = dataset.variables[name]
+    sizes = dict(zip(column.dims, column.shape, strict=True))
+    of_members = [axis for axis in column.dims if axis != time and (sizes[axis] != 1 or axis in MEMBER_DIMENSIONS)]
+    if len(of_members) > 1 or len(sizes) < len(column.dims):
+        problem, mend = f"the variable {_dimensions_of(name, column)}", "select one item, or stack them"
+        raise InputError(Mistake(problem, "time, and one dimension of members", mend))
+    dimension, bounds = str(of_members[0]) if of_members else None, _bounds_of(dataset, time)
+    further = [other for other in (bounds, dimension) if other is not None and other in dataset.variables]
     of_series = [
-        str(each)
-        for each, variable in dataset.variables.items()
-        if variable.dims == (time,) and variable.dtype.kind in "SUO" and may_tell_series(str(each))
+        str(other)
+        for other, variable in dataset.variables.items()
+        if variable.dims == (time,) and variable.dtype.kind in "SUO" and may_tell_series(str(other))
     ]
     variables = loaded(dataset, (time, name, *further, *companions, *of_series), path, _refused)
-    others = [each for each in by_time if each != name]
+    others = [other for other in by_time if other != name]
     caveat = " ".join(str(dataset.attrs.get("caveat", "")).split())
     for mistake in caveat_mistakes([(None, caveat)]):
         raise InputError(mistake)
-    return _Found(time, name, dimension, bounds, companions, others, of_series, variables, caveat)
+    return _Contents(time, name, dimension, bounds, companions, others, of_series, variables, caveat)
 
 
 def _refused(reason: str) -> InputError:
@@ -180,77 +346,39 @@ def _text(value: object) -> str:
 
 def _time_of(dataset: Any) -> str:
     """The name of the dimension of times: the one whose coordinate has dates."""
-    found = [
+    times = [
         str(name)
         for name, column in dataset.coords.items()
         if column.dims == (name,) and _SINCE.search(str(column.attrs.get("units", "")))
     ]
-    if len(found) == 1:
-        kind = dataset.variables[found[0]].dtype
-        if kind.kind not in "iuf":
-            expected, mend = "numbers, as its units say", "write the times of the months as CF conventions say"
-            raise InputError(Mistake(f"{found[0]} is of type {kind}", expected, mend))
-        return found[0]
-    problem = f"{len(found)} dimensions have dates" if found else "no dimension has dates"
+    kind = dataset.variables[times[0]].dtype if len(times) == 1 else None
+    if kind is not None and kind.kind in "iuf":
+        return times[0]
+    problem = f"{len(times)} dimensions have dates" if times else "no dimension has dates"
     expected = 'a dimension "time" with a coordinate such as "days since 1953-01-01"'
+    if kind is not None:
+        problem, expected = f"{times[0]} is of type {kind}", "numbers, as its units say"
     raise InputError(Mistake(problem, expected, "write the times of the months as CF conventions say"))
 
 
-def _by_time(dataset: Any, time: str) -> list[str]:
-    """Variables of numbers by time, but for companions and bounds."""
-    bounds = {str(each.attrs.get(kind)) for each in dataset.variables.values() for kind in ("bounds", "climatology")}
-    return [
-        str(name)
-        for name, column in dataset.data_vars.items()
-        if time in column.dims and column.dtype.kind in "iuf" and companion_of(str(name)) is None
-        if name not in bounds and not str(name).endswith("_bnds")
-    ]
-
-
-def _variable(dataset: Any, found: Sequence[str], time: str, wanted: str | None) -> str:
+def _inflow_of(dataset: Any, by_time: Sequence[str], time: str, wanted: str | None) -> str:
     """The name of the inflow among variables by time."""
-    if wanted is not None and wanted not in found:
-        problem = f"no such variable by {time}; the file has {', '.join(found)}"
+    if wanted is not None and wanted not in by_time:
+        problem = f"no such variable by {time}; the file has {', '.join(by_time)}"
         raise InputError(Mistake(problem, "the name of a variable", "give one of them", column="column", value=wanted))
-    if wanted is not None:
-        return wanted
-    named = [name for name in _INFLOW_NAMES if name in found] or [
-        name for name in found if _STANDARD.fullmatch(str(dataset[name].attrs.get("standard_name", "")))
+    named = [name for name in _INFLOW_NAMES if name in by_time] or [
+        name for name in by_time if _STANDARD.fullmatch(str(dataset[name].attrs.get("standard_name", "")))
     ]
-    if len(named or found) == 1:
-        return (named or found)[0]
-    problem = f"{len(found)} variables by {time}: {', '.join(found)}" if found else f"no variable by {time}"
-    raise InputError(
-        Mistake(problem, "one variable, the inflow", f"name one (--column NAME), or call it {_INFLOW_NAMES[0]}")
-    )
-
-
-def _members_of(column: Any, name: str, time: str) -> str | None:
-    """The dimension of members; None of a single record."""
-    sizes = dict(zip(column.dims, column.shape, strict=True))
-    found = [each for each in column.dims if each != time and (sizes[each] != 1 or each in MEMBER_DIMENSIONS)]
-    if len(found) > 1 or len(sizes) < len(column.dims):
-        problem = f"the variable {name} has the dimensions {', '.join(map(str, column.dims))}"
-        raise InputError(Mistake(problem, "time, and one dimension of members", "select one item, or stack them"))
-    return str(found[0]) if found else None
-
-
-def _names(coordinate: Any, dimension: str | None, members: int) -> list[str] | None:
-    """Names of the members, by which tables and figures name them; their numbers where they have none."""
-    if dimension is None:
-        return None
-    if not members:
-        raise InputError(Mistake(f"the dimension {dimension} has no items", mend="check that this is the right file"))
-    if coordinate is None or coordinate.dims != (dimension,):
-        return [str(1 + place) for place in range(members)]
-    names = [_text(value).strip() for value in coordinate.values]
-    for name in names:
-        wrong = wrong_name(name)
-        if wrong:
-            raise InputError(replace(wrong, problem=f"{dimension}: {wrong.problem}", value=name))
-    if len(set(names)) < len(names):
-        raise InputError(Mistake(f"two items of {dimension} have the same name", "different names", "rename them"))
-    return names
+    names = [wanted] if wanted is not None else named or by_time
+    if len(names) != 1:
+        problem = f"{len(by_time)} variables by {time}: {', '.join(by_time)}" if by_time else f"no variable by {time}"
+        mend = f"name one (--column NAME), or call it {_INFLOW_NAMES[0]}"
+        raise InputError(Mistake(problem, "one variable, the inflow", mend))
+    if understand(names[0]).is_no_inflow:
+        expected = "monthly inflow, as mean flow or volume"
+        mend = "give the variable of the inflow; if this is it, name it inflow_m3s, or inflow with another unit"
+        raise InputError(Mistake(f"the variable {names[0]} does not seem to be inflow", expected, mend))
+    return names[0]
 
 
 def _bounds_of(dataset: Any, time: str) -> str | None:
@@ -269,82 +397,12 @@ def _bounds_of(dataset: Any, time: str) -> str | None:
     return name
 
 
-def _first_of(
-    variables: Mapping[str, Any], time: str, bounds: str | None, first_month: int
-) -> tuple[int, tuple[str, ...]]:
-    """The first month, counted from January of year 0, and notes; refused unless each is followed by the next."""
-    stamps, notes = _dates(variables, time, time), []
-    if not stamps.size:
-        raise InputError(Mistake("has no months", "at least 12", "check that this is the right file"))
-    if bounds is None:
-        _require_begins(stamps, variables[time].attrs, time, first_month)
-        months = np.floor(stamps)
-    else:
-        edges = np.sort(_dates(variables, bounds, time), axis=1)
-        months = np.rint(edges[:, 0])
-        wrong = np.flatnonzero(np.abs(edges - months[:, None] - [0, 1]).max(axis=1) > _CLOSE)
-        if wrong.size:
-            begin, end = edges[wrong[0]]
-            problem = f"{bounds}: item {1 + wrong[0]} is no month, but {end - begin:.3g} months from {_month(begin)}"
-            expected, mend = "the beginning and the end of a month", "make monthly means, or correct the bounds"
-            raise InputError(Mistake(problem, expected, mend))
-        if (np.floor(stamps) != months).any():
-            notes = [f"months are those of {bounds}; {time} may name their ends"]
-    steps = np.flatnonzero(np.diff(months) != 1)
-    if steps.size:
-        problem = f"{_month(months[steps[0] + 1])} follows {_month(months[steps[0]])}"
-        expected, mend = "months in order, each once", "make monthly means, in order; fill in or cut off missing months"
-        raise InputError(Mistake(problem, expected, mend))
-    if months[0] < MONTHS_PER_YEAR or months[-1] >= _YEARS * MONTHS_PER_YEAR:
-        problem = f"the months are {_month(months[0])} to {_month(months[-1])}"
-        raise InputError(Mistake(problem, f"years 1 to {_YEARS - 1}", f"correct the units of {time}"))
-    return int(months[0]), tuple(map(printable, notes))
+def _dimensions_of(name: str, variable: Any) -> str:
+    return f"{name} has the dimensions {', '.join(map(str, variable.dims))}"
 
 
 def _month(position: float) -> str:
     return month_name(int(np.floor(position)))
-
-
-def _require_begins(stamps: FloatArray, attributes: Mapping[str, Any], time: str, first_month: int) -> None:
-    """Refuse the first days of months where they may stand at the end of the month before, as in CSV."""
-    if (stamps != np.floor(stamps)).any():
-        return
-    begins = int(stamps[0]) % MONTHS_PER_YEAR + 1
-    late = begins in {2, first_month % MONTHS_PER_YEAR + 1} and begins != first_month
-    first, last = _month(stamps[0]), _month(stamps[-1])
-    if "bounds" in attributes:
-        why = f"{time} has bounds that are not in the file"
-    elif says_end(" ".join(str(text) for text in attributes.values())):
-        why = f"an attribute of {time} mentions the end of the month"
-    elif late and len(stamps) % MONTHS_PER_YEAR == 0:
-        why = f"the record has whole years from {first} to {last}"
-    else:
-        return
-    problem = f"each date may be the day after the end of its month: {why}"
-    expected = f"the month of the flow: {_month(stamps[0] - 1)} or {first}"
-    raise InputError(Mistake(problem, expected, f"write the bounds of {time}, or dates in the middle of months"))
-
-
-def _dates(variables: Mapping[str, Any], name: str, time: str) -> FloatArray:
-    """Times as months since January of year 0, with the part of the month that is over."""
-    values = variables[name].values
-    _require_dates(name, values)
-    attributes: dict[str, Any] = {}
-    for each in (time, name):  # bounds have the units of their times, or their own
-        attributes |= {key: told for key, told in variables[each].attrs.items() if key in ("units", "calendar")}
-
-    def decoded() -> FloatArray:
-        import xarray
-
-        coder = xarray.coders.CFDatetimeCoder(time_unit="s")
-        dataset = xarray.Dataset({"dates": ("number", values.ravel(), attributes)})
-        date = xarray.decode_cf(dataset, decode_times=coder).dates.dt
-        day = date.day + (date.hour + date.minute / 60) / 24 - 1
-        return np.asarray(date.year * MONTHS_PER_YEAR + date.month - 1 + day / date.days_in_month, np.float64)
-
-    dates = library_call(decoded, _refused).reshape(values.shape) if values.size else values
-    _require_dates(name, dates)
-    return dates
 
 
 def _require_dates(name: str, values: NDArray[Any]) -> None:
@@ -381,57 +439,20 @@ def _unit(name: str, attribute: object, argument: str | None) -> tuple[InflowUni
     return unit, f"from {next(iter(texts))}"
 
 
-class _Values(NamedTuple):
-    """A variable's values, shape (members, months), and which of them its attributes call missing."""
-
-    values: FloatArray
-    outside: NDArray[np.bool_]
-
-    def wrong(self, right: NDArray[np.bool_]) -> list[tuple[int, ...]]:
-        """The first places of values that are not right, missing or infinite."""
-        wrong = ~(right & np.isfinite(self.values) & ~self.outside)
-        return [tuple(place) for place in np.argwhere(wrong)[: MOST_MISTAKES + 1].tolist()]
-
-    def fault(self, place: tuple[int, ...], other: str) -> str:
-        """What is wrong with one."""
-        value = self.values[place]
-        if np.isnan(value):
-            return "missing value"
-        if self.outside[place]:
-            return f"missing value ({value:g} is outside the valid range that the attributes state)"
-        return "infinite value" if np.isinf(value) else other
-
-
-def _values_of(name: str, variable: Any, time: str, dimension: str | None) -> _Values:
-    """Values by member and month."""
-    wanted = [each for each in (dimension, time) if each is not None]
-    others = [axis for axis, each in enumerate(variable.dims) if each not in wanted]
-    if set(wanted) > set(variable.dims) or any(variable.shape[axis] != 1 for axis in others):
-        problem = f"{name} has the dimensions {', '.join(map(str, variable.dims))}"
-        expected = f"{', '.join(wanted)}, as the inflow"
-        raise InputError(Mistake(problem, expected, "give a value for every member and month"))
-    if variable.dtype.kind not in "iuf":
-        raise InputError(Mistake(f"{name} is of type {variable.dtype}", "numbers", "write the values as numbers"))
-    ordered = np.transpose(variable.values, [*others, *map(variable.dims.index, wanted)])
-    values = np.asarray(ordered, np.float64).reshape(ordered.shape[len(others) :]).reshape(-1, ordered.shape[-1])
-    least, most = _valid_range(name, variable)
-    return _Values(values, (values < least) | (values > most))
-
-
 def _valid_range(name: str, variable: Any) -> tuple[float, float]:
     """The least and the largest value that is not missing, as attributes state; whole numbers are of what is packed."""
     scale, offset = (
-        float(np.ravel(variable.encoding.get(each, usual))[0])
-        for each, usual in (("scale_factor", 1.0), ("add_offset", 0.0))
+        float(np.ravel(variable.encoding.get(key, usual))[0])
+        for key, usual in (("scale_factor", 1.0), ("add_offset", 0.0))
     )
     least, most = -np.inf, np.inf
     for attribute, count in (("valid_range", 2), ("valid_min", 1), ("valid_max", 1)):
-        told = variable.attrs.get(attribute)
-        if told is None:
+        stated = variable.attrs.get(attribute)
+        if stated is None:
             continue
-        limits = np.ravel(np.asarray(told))
+        limits = np.ravel(np.asarray(stated))
         if limits.shape != (count,) or limits.dtype.kind not in "iuf" or np.isnan(limits).any():
-            problem = f"{attribute} of {name} is {shortened(str(told))}"
+            problem = f"{attribute} of {name} is {shortened(str(stated))}"
             raise InputError(Mistake(problem, f"{count} numbers" if count > 1 else "a number", "correct the attribute"))
         half, below, above = 0.0, attribute != "valid_max", attribute != "valid_min"
         if variable.encoding.keys() & {"scale_factor", "add_offset"} and limits.dtype.kind in "iu":
@@ -444,61 +465,3 @@ def _valid_range(name: str, variable: Any) -> tuple[float, float]:
         least = max(least, float(limits.min()) - half) if below else least
         most = min(most, float(limits.max()) + half) if above else most
     return least, most
-
-
-def _check_method(name: str, attributes: Mapping[str, Any], time: str, right: Sequence[str]) -> None:
-    """Refuse maxima, states at a moment and other statistics of a month."""
-    methods = re.sub(r"\([^)]*\)", " ", str(attributes.get("cell_methods", "")))
-    for axes, words in _METHOD.findall(methods):
-        if time not in axes.replace(":", " ").split():
-            continue
-        method, *further = words.split()
-        if method not in right or "years" in further:
-            problem = f"cell_methods of {name} says {time}: {words.strip()}"
-            mend = "give the mean or the sum of each month, or correct the attribute"
-            raise InputError(Mistake(problem, f"{time}: {' or '.join(right)}", mend))
-
-
-def _flows(of_inflow: _Values, first: int, members: Sequence[str] | None, *, negative: bool) -> FloatArray:
-    """Values of the inflow, shape (members, months), finite and, unless that is asked for, not negative."""
-    values = of_inflow.values
-    refuse_codes(np.where(of_inflow.outside, np.nan, values), first, members)
-    mistakes = [
-        Mistake(
-            f"{of_inflow.fault(at, 'negative value')} at {where(first + at[1], at[0], members)}",
-            "a number of 0 or more",
-            "fill in or correct the value, or leave out the member",
-        )
-        for at in of_inflow.wrong((values >= 0) | negative)
-    ]
-    if mistakes:
-        raise InputError(worth_telling(mistakes, ""))
-    return values
-
-
-def _beside(
-    name: str, variable: Any, known: Companion, of_loss: _Values, first: int, members: Sequence[str] | None
-) -> FloatArray:
-    """Values of a further variable in the unit of its field of `Inflow`, shape (members, months)."""
-    attribute = variable.attrs.get("units")
-    if attribute is not None:
-        text = str(attribute)
-        if known.field in _COMPANION_UNITS:
-            forms = _COMPANION_UNITS[known.field]
-            right = re.fullmatch(forms[known.size], " ".join(text.casefold().split())) is not None
-        else:
-            unit = unit_named(text)
-            right = unit is not None and not unit.is_volume and unit.size == known.size
-        if not right:
-            problem = f"contradictory units: the name {name} gives another than its units attribute"
-            raise InputError(Mistake(problem, "the unit of the name", "convert the values, or rename it", value=text))
-    least, most = known.allowed
-    codes = known.codes_among(np.where(of_loss.outside, 0.0, np.nan_to_num(of_loss.values)))
-    refuse_codes(of_loss.values, first, members, name, codes)
-    values = of_loss.values * known.size
-    for at in of_loss.wrong((values >= least) & (values <= most)):
-        problem = f"{name}: {of_loss.fault(at, 'is out of range')} at {where(first + at[1], at[0], members)}"
-        expected = f"{least / known.size:g} to {most / known.size:g}"
-        mend = "check the value and its unit, which the variable's name states"
-        raise InputError(Mistake(problem, expected, mend, value=float(of_loss.values[at])))
-    return values

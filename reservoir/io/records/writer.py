@@ -55,30 +55,20 @@ def write_ensemble(inflow: Inflow, file: str, path: Path, units: UnitSystem = SI
     units : UnitSystem
         Of the flows in CSV. NetCDF keeps to m3 s-1, as its conventions have it.
     """
-    if is_netcdf(file):
-        _write_netcdf(inflow, path)
-    else:
-        _write_csv(inflow, path, units)
-
-
-def _write_csv(inflow: Inflow, path: Path, units: UnitSystem) -> None:
-    each = inflow.calendar.years_each
-    dates = inflow.calendar.starts[:each].ravel().astype("datetime64[M]").astype(str).tolist()
-    rows = "".join(f"%s,{date},{_DIGITS}\n" for date in dates)
     assert inflow.members is not None
-    flows = inflow.flow_m3s / units.size("inflow_m3s") if units.by_ending else inflow.flow_m3s
-    with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(f"# caveat: {printable(inflow.caveat)}\nmember,date,{units.column('inflow_m3s')}\n")
-        for name, flow in zip(inflow.members.tolist(), flows.reshape(-1, len(dates)), strict=True):
-            cells = [cell for value in flow.tolist() for cell in (name, value)]
-            file.write(rows % tuple(cells))
-
-
-def _write_netcdf(inflow: Inflow, path: Path) -> None:
+    starts = inflow.calendar.starts[: inflow.calendar.years_each].ravel()
+    flow = inflow.flow_m3s.reshape(-1, starts.size)
+    if not is_netcdf(file):
+        rows = "".join(f"%s,{date},{_DIGITS}\n" for date in starts.astype("datetime64[M]").astype(str).tolist())
+        flow = flow / units.size("inflow_m3s") if units.by_ending else flow
+        with path.open("w", encoding="utf-8", newline="") as text:
+            text.write(f"# caveat: {printable(inflow.caveat)}\nmember,date,{units.column('inflow_m3s')}\n")
+            for name, values in zip(inflow.members.tolist(), flow, strict=True):
+                text.write(rows % tuple(cell for value in values.tolist() for cell in (name, value)))
+        return
     import xarray
 
-    each = inflow.calendar.years_each
-    times = inflow.calendar.starts[:each].ravel().astype("datetime64[s]")
+    times = starts.astype("datetime64[s]")
     of_flow = {
         "units": "m3 s-1",
         "standard_name": "water_volume_transport_in_river_channel",
@@ -86,7 +76,7 @@ def _write_netcdf(inflow: Inflow, path: Path) -> None:
         "cell_methods": "time: mean",
     }
     dataset = xarray.Dataset(
-        {"inflow_m3s": (("member", "time"), inflow.flow_m3s.reshape(-1, times.size), of_flow)},
+        {"inflow_m3s": (("member", "time"), flow, of_flow)},
         {
             "member": ("member", np.asarray(inflow.members, np.str_), {"standard_name": "realization"}),
             "time": ("time", times, {"standard_name": "time", "long_name": "first day of the month"}),
@@ -105,14 +95,7 @@ FILE, SHEET, VALUES = "file", "sheet", "values"
 
 
 class RecordCopy(NamedTuple):
-    """A copy of a record.
-
-    Parameters
-    ----------
-    kind : str
-    content : bytes
-        A CSV file.
-    """
+    """A copy of a record, a CSV file, and what it is."""
 
     kind: str
     content: bytes
@@ -120,7 +103,7 @@ class RecordCopy(NamedTuple):
     @property
     def told(self) -> dict[str, str]:
         """What ``plan.json`` says of it."""
-        return {"kind": self.kind, "sha256": _sha256(self.content)}
+        return {"kind": self.kind, "sha256": hashlib.sha256(self.content).hexdigest()}
 
 
 def record_copy(record: Inflow) -> RecordCopy | None:
@@ -128,15 +111,21 @@ def record_copy(record: Inflow) -> RecordCopy | None:
 
     None of an ensemble from a file, which may be large, and where the tables of a plan say everything.
     """
-    source = record.source
-    content = record.content or (b"" if record.members is not None or is_netcdf(source) else _still_there(source))
-    if content and _sha256(content) == record.sha256:
+    source, content = record.source, record.content
+    if not content and record.members is None and not is_netcdf(source) and source and Path(source).is_file():
+        content = Path(source).read_bytes()
+    if content and hashlib.sha256(content).hexdigest() == record.sha256:
         return RecordCopy(SHEET, csv_of_workbook(content)) if is_workbook(content) else RecordCopy(FILE, content)
     beside = [name for name in COMPANIONS if getattr(record, name) is not None]
     whole = record.calendar.step is TimeStep.MONTH and record.calendar.steps == TimeStep.MONTH.per_year
     if record.members is not None or not whole or not (beside or is_netcdf(source)):
         return None
-    return RecordCopy(VALUES, _written(record, beside))
+    # Every digit of the flows and of what stands beside them; as powers of ten, no value is taken for a code.
+    columns = [record.flow_m3s, *(getattr(record, name) for name in beside)]
+    lines = [",".join(("date", "inflow_m3s", *beside))]
+    for place, values in enumerate(zip(*(column.ravel().tolist() for column in columns), strict=True)):
+        lines.append(",".join((step_name(record.calendar, place), *(f"{value:.16e}" for value in values))))
+    return RecordCopy(VALUES, ("\n".join(lines) + "\n").encode())
 
 
 def reading_of(kind: str, record: Inflow) -> Mapping[str, Any]:
@@ -144,22 +133,3 @@ def reading_of(kind: str, record: Inflow) -> Mapping[str, Any]:
     if kind == VALUES:
         return {"negative": "keep"} if record.allow_negative else {}
     return record.reading
-
-
-def _written(record: Inflow, beside: list[str]) -> bytes:
-    """Every digit of the flows and of what stands beside them; as powers of ten, no value is taken for a code."""
-    columns = [record.flow_m3s, *(getattr(record, name) for name in beside)]
-    rows = zip(*(column.ravel().tolist() for column in columns), strict=True)
-    lines = [",".join(("date", "inflow_m3s", *beside))]
-    for place, values in enumerate(rows):
-        lines.append(",".join((step_name(record.calendar, place), *(f"{value:.16e}" for value in values))))
-    return ("\n".join(lines) + "\n").encode()
-
-
-def _still_there(source: str) -> bytes:
-    """What the file holds now."""
-    return Path(source).read_bytes() if source and Path(source).is_file() else b""
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
