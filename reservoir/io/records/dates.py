@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from enum import Enum
 from typing import NamedTuple
 
 from reservoir.errors import Mistake
@@ -205,17 +204,10 @@ _MONTH_OF = {
 _MONTH_AND_MORE = re.compile(r"\s*(?:([a-z]+\.?|m\d{1,2})(?=[\s_\-,:(\[])|(\d{1,2})\s*(?=[(\[]))(.+)", re.IGNORECASE)
 
 
-class MonthColumn(NamedTuple):
-    """A column that holds one calendar month of every year."""
-
-    position: int
-    month: int
-
-
-def month_columns(header: Sequence[str]) -> tuple[MonthColumn, ...]:
-    """Find the columns named after months: m01, m1, 1, Jan, Sept or January, in any case, with a unit or without."""
+def month_columns(header: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Find the columns named after months, as m01, m1, 1, Jan, Sept or January, in any case: place and month."""
     months = ((place, _month_and_unit(cell)[0]) for place, cell in enumerate(header))
-    return tuple(MonthColumn(place, month) for place, month in months if month)
+    return tuple((place, month) for place, month in months if month)
 
 
 def year_column(header: Sequence[str]) -> int | None:
@@ -257,23 +249,21 @@ def _speaks_of_unit(saying: Saying) -> bool:
     return bool(saying.units) or any(not word.isdecimal() for word in saying.strange)
 
 
-class YearForm(Enum):
-    """How a year is written."""
-
-    PLAIN = "1953"
-    BOTH = "1953/54"
-    WATER = "WY1953"
-
-
 class Year(NamedTuple):
-    """A year as it is written; of ``1953/54`` the first."""
+    """A year as it is written: ``1953``; ``1953/54``, a pair, of which the first; or ``WY1953``, a water year."""
 
     number: int
-    form: YearForm
+    is_pair: bool = False
+    is_water: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is one number alone."""
+        return not (self.is_pair or self.is_water)
 
     def start(self, *, by_end: bool) -> int:
         """Calendar year in which it begins, if one number is that of the calendar year in which it ends."""
-        return self.number - (by_end and self.form is not YearForm.BOTH)
+        return self.number - (by_end and not self.is_pair)
 
 
 _YEAR = re.compile(
@@ -293,9 +283,9 @@ def parse_year(text: str) -> Year | Mistake:
             return wrong
         first, second = int(match["first"]), match["second"]
         if second is None:
-            return Year(first, YearForm.WATER if match["water"] else YearForm.PLAIN)
+            return Year(first, is_water=bool(match["water"]))
         if int(second) == (first + 1) % 10 ** len(second):
-            return Year(first, YearForm.BOTH)
+            return Year(first, is_pair=True)
         if match["sign"] == "/":
             problem = "a water year must span two consecutive years"
             return Mistake(problem, f"{first}/{(first + 1) % 100:02d}", "correct the year")

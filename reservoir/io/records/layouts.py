@@ -26,10 +26,8 @@ from reservoir.io.records.dates import (
     MINUTES,
     MOST_YEARS,
     NEXT_DAY,
-    MonthColumn,
     Stamp,
     Year,
-    YearForm,
     date_columns,
     day_after,
     month_columns,
@@ -263,8 +261,14 @@ def _row_dates(stamps: Mapping[int, Stamp], texts: Sequence[str], claims: Sequen
         return _as_written(stamps, (*texts, "week ending"))
     elif not claim or not timed:
         return written._replace(doubts=tuple(_doubts(stamps, written, claim)))
-    length = MINUTES // written.period.per_day
-    begins = {row: _begin(stamp, length) for row, stamp in stamps.items()}
+    # The time at which a period of a part of a day begins; of a day or longer, its last day.
+    length, half = MINUTES // written.period.per_day, MINUTES // 2
+    begins = {
+        row: Stamp.at(stamp.minutes - length)
+        if length < MINUTES
+        else Stamp.at((stamp.minutes - half) // MINUTES * MINUTES)._replace(timed=False)
+        for row, stamp in stamps.items()
+    }
     ended = _as_written(begins, (*texts, "week ending"))
     row = min(stamps, key=lambda number: stamps[number].minutes)
     note = f'times are read as the ends of their periods ("{shortened(claim)}"): {stamps[row]} ends {begins[row]}'
@@ -301,13 +305,6 @@ def _as_written(stamps: Mapping[int, Stamp], texts: Sequence[str]) -> _RowDates:
         note += f"{date.fromordinal(first_day)} is {span}"
         return _RowDates(RowPeriod(TimeStep.WEEK), {row: day - back for row, day in days.items()}, (note,))
     return _RowDates()
-
-
-def _begin(stamp: Stamp, length: int) -> Stamp:
-    """The time at which a period of a part of a day begins; of a day or longer, its last day."""
-    if length < MINUTES:
-        return Stamp.at(stamp.minutes - length)
-    return Stamp.at((stamp.minutes - MINUTES // 2) // MINUTES * MINUTES)._replace(timed=False)
 
 
 def _doubts(stamps: Mapping[int, Stamp], written: _RowDates, claim: str) -> Iterator[Mistake]:
@@ -394,41 +391,46 @@ def _by_year(table: InflowTable, year_at: int, reading: InflowReading) -> Record
     """
     header = table.header.cells
     columns = month_columns(header)
-    first_month = columns[0].month
-    years, unnamed = table.parsed(year_at, partial(_parse_year, first_month=first_month))
-    by_end, named_by = _naming(header[year_at], years.values(), first_month, reading.water_year)
+    first_month = columns[0][1]
+
+    def parse(text: str) -> Year | Mistake:
+        year = parse_year(text)
+        if isinstance(year, Mistake) or year.is_plain or first_month > 1:
+            return year
+        problem = "a water year of two calendar years, but the months begin in January"
+        mend = "write one year, or begin the columns with the first month of the water year"
+        return Mistake(problem, str(year.number), mend)
+
+    years, unnamed = table.parsed(year_at, parse)
+    by_end, naming_notes = _naming(header[year_at], years.values(), first_month, reading.water_year)
     starts = {row: year.start(by_end=by_end) for row, year in years.items()}
-    style = number_style((row.cells[column.position] for row in table.rows for column in columns), table.delimiter)
-    numbers = [table.parsed(column.position, lambda text: style.parsed(text, parse_number)) for column in columns]
+    style = number_style((row.cells[place] for row in table.rows for place, _ in columns), table.delimiter)
+    numbers = [table.parsed(place, lambda text: style.parsed(text, parse_number)) for place, _ in columns]
     cells = sorted(
         StepValue(
             (starts[row] + (month < first_month)) * MONTHS_PER_YEAR + month - 1,
             understood[row],
             row,
-            header[position],
-            style.plain(texts[position]),
+            header[place],
+            style.plain(texts[place]),
         )
         for row, texts in table.rows
         if row in starts
-        for (position, month), (understood, _) in zip(columns, numbers, strict=True)
+        for (place, month), (understood, _) in zip(columns, numbers, strict=True)
         if row in understood
     )
     flows = flows_among(cells, reading.negative, months=True)
-    of_months = {column.position for column in columns}
-    beside = tuple(
-        place
-        for place, name in enumerate(header)
-        if name and place != year_at and place not in of_months and year_name(name) is None
-    )
+    places = {year_at, *(place for place, _ in columns)}
+    beside = [at for at, name in enumerate(header) if name and at not in places and year_name(name) is None]
     beside_names = [header[at] for at in beside]
     mend_double = "delete one of the rows, or correct its year"
     written, unreadable = partial(year_label, later=int(first_month > 1)), table.unreadable(unnamed)
     return Record(
         values=flows.values,
         first_month=first_month,
-        beside=beside,
+        beside=tuple(beside),
         unit_texts=unit_texts(header),
-        names_water_years=any(year.form is not YearForm.PLAIN for year in years.values()),
+        names_water_years=not all(year.is_plain for year in years.values()),
         mistakes=(
             *_year_header_mistakes(table, columns, year_at, beside_names, reading),
             *unnamed,
@@ -440,47 +442,34 @@ def _by_year(table: InflowTable, year_at: int, reading: InflowReading) -> Record
             *((passed_over_note(beside_names, "read the columns of months"),) if beside else ()),
             *style.notes,
             *flows.notes,
-            *_naming_notes(years.values(), first_month, by_end, named_by),
+            *naming_notes,
         ),
     )
 
 
-def _parse_year(text: str, *, first_month: int) -> Year | Mistake:
-    year = parse_year(text)
-    if isinstance(year, Year) and year.form is not YearForm.PLAIN and first_month == 1:
-        problem = "a water year of two calendar years, but the months begin in January"
-        mend = "write one year, or begin the columns with the first month of the water year"
-        return Mistake(problem, str(year.number), mend)
-    return year
-
-
-def _naming(column: str, years: Collection[Year], first_month: int, asked: str | None) -> tuple[bool, str]:
-    """Whether a water year is named by the calendar year in which it ends, and who says so."""
+def _naming(column: str, years: Collection[Year], first_month: int, asked: str | None) -> tuple[bool, tuple[str, ...]]:
+    """Whether a water year is named by the calendar year in which it ends, and a note on that, if years have one."""
     if first_month == 1:
-        return False, ""
+        return False, ()
+    by_end, who = year_name(column) in WATER_YEAR_NAMES, f" (by the column name {column})"
     if asked is not None:
-        return asked == "ends", "as asked"
-    if any(year.form is YearForm.WATER for year in years):
-        return True, "by the label WY"
-    return (True, f"by the column name {column}") if year_name(column) in WATER_YEAR_NAMES else (False, "")
-
-
-def _naming_notes(years: Collection[Year], first_month: int, by_end: bool, named_by: str) -> Iterator[str]:
-    """How rows are named."""
-    single = next((year for year in years if year.form is not YearForm.BOTH), None)
-    if first_month == 1 or single is None:
-        return
+        by_end, who = asked == "ends", " (as asked)"
+    elif any(year.is_water for year in years):
+        by_end, who = True, " (by the label WY)"
+    single = next((year for year in years if not year.is_pair), None)
+    if single is None:
+        return by_end, ()
     start = single.start(by_end=by_end)
     begin, end = f"{MONTH_NAMES[first_month - 1]} {start}", f"{MONTH_NAMES[first_month - 2]} {start + 1}"
-    verb, who = "ends" if by_end else "begins", f" ({named_by})" if named_by else ""
-    yield f"a row is named by the year in which it {verb}: {single.number} is {begin} to {end}{who}"
+    verb, who = "ends" if by_end else "begins", who if by_end or asked else ""
+    return by_end, (f"a row is named by the year in which it {verb}: {single.number} is {begin} to {end}{who}",)
 
 
 def _year_header_mistakes(
-    table: InflowTable, columns: Sequence[MonthColumn], year_at: int, beside: Sequence[str], reading: InflowReading
+    table: InflowTable, columns: Sequence[tuple[int, int]], year_at: int, beside: Sequence[str], reading: InflowReading
 ) -> Iterator[Mistake]:
     """What is wrong with the header of a table by years, and with what the caller asks of it."""
-    header, at_header, months = table.header.cells, table.at_header, [column.month for column in columns]
+    header, at_header, months = table.header.cells, table.at_header, [month for _, month in columns]
     if reading.column is not None:
         mend = "leave it out: columns that are no months are passed over"
         problem = "the file has a column for each month"
@@ -497,10 +486,10 @@ def _year_header_mistakes(
             yield at_header("a column without a name", "the year and twelve months", mend, name)
         elif place != year_at and year_name(name) is not None:
             yield at_header("a second year column", "the year and twelve months", "delete one of them", name)
-    for earlier, column in combinations(columns, 2):
-        if earlier.month == column.month:
-            problem, mend = f"a second column for {MONTH_NAMES[column.month - 1]}", "delete or rename one of them"
-            yield at_header(problem, "one column per month", mend, header[column.position])
+    for (_, earlier), (place, month) in combinations(columns, 2):
+        if earlier == month:
+            problem, mend = f"a second column for {MONTH_NAMES[month - 1]}", "delete or rename one of them"
+            yield at_header(problem, "one column per month", mend, header[place])
     missing = [name for month, name in enumerate(MONTH_NAMES, start=1) if month not in months]
     if missing:
         problem, mend = f"no column for {', '.join(missing)}", "add the missing columns, named m01 to m12 or Jan to Dec"

@@ -26,7 +26,7 @@ from reservoir.hydro.water_years import month_name
 from reservoir.io.records.cells import parse_flow, parse_number
 from reservoir.io.records.columns import companion_notes, may_tell_series, several_series, value_column
 from reservoir.io.records.dates import date_columns, parse_month
-from reservoir.io.records.record import InflowReading, Series, refuse_codes, without_negative
+from reservoir.io.records.record import InflowReading, MemberMonths, Series
 from reservoir.io.records.table import Comment, InflowTable, Row, content_of
 from reservoir.io.records.units import choose_unit
 from reservoir.io.records.vocabulary import MEMBER_NAMES
@@ -114,11 +114,12 @@ def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:
     rows = _read_rows(file, numbers, [place for place in column.passed_over if may_tell_series(header[place])])
     first, series = _by_member(file, rows)
     _check_texts(file, rows)
-    refuse_codes(series[column.place], first, rows.names)
+    months = MemberMonths(first, rows.names)
+    months.refuse_codes(series[column.place])
     for place, companion in column.companions.items():
-        refuse_codes(series[place], first, rows.names, header[place], companion.codes_among(series[place]))
-    beside = {each.field: (header[at], series[at] * each.size) for at, each in column.companions.items()}
-    inflow, negative = without_negative(series[column.place], unit, first, reading.negative)
+        months.refuse_codes(series[place], header[place], companion.codes_among(series[place]))
+    beside = {known.field: (header[at], series[at] * known.size) for at, known in column.companions.items()}
+    inflow, negative = months.without_negative(series[column.place], unit, reading.negative)
     with open(file.file, "rb") as opened:
         sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
     about = {
@@ -130,7 +131,7 @@ def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:
         "reading": reading.as_dict(),
         "allow_negative": reading.negative == "keep",
     }
-    return Series(first, inflow, rows.names, unit, {field: values for field, (_, values) in beside.items()}, about)
+    return Series(months, inflow, unit, beside, about)
 
 
 def _read_rows(file: MemberFile, numbers: Mapping[int, _Numbers], texts: Sequence[int]) -> _Rows:

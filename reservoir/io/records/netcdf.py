@@ -30,7 +30,7 @@ from reservoir.io.records.columns import (
 )
 from reservoir.io.records.dates import day_after, says_end, whole_years_late
 from reservoir.io.records.members import wrong_name
-from reservoir.io.records.record import InflowReading, Series, refuse_codes, where, without_negative
+from reservoir.io.records.record import InflowReading, MemberMonths, Series
 from reservoir.io.records.table import caveat_mistakes
 from reservoir.io.records.units import ACCEPTED, InflowUnit, unit_named
 from reservoir.io.records.vocabulary import MEMBER_DIMENSIONS, STRANGE_FORMS
@@ -111,23 +111,23 @@ class _Contents(NamedTuple):
                 problem = printable(f"{month_name(first + place)}: {mistake.problem}")
                 raise InputError(Mistake(problem, mistake.expected, mistake.mend))
         of_inflow = self._values(name)
-        members = self._members(len(of_inflow.values))
-        refuse_codes(np.where(of_inflow.outside, np.nan, of_inflow.values), first, members)
-        wrong = of_inflow.wrong((of_inflow.values >= 0) | (reading.negative is not None))
-        if wrong:
-            expected, mend = "a number of 0 or more", "fill in or correct the value, or leave out the member"
-            problems = (
-                f"{of_inflow.fault(at, 'negative value')} at {where(first + at[1], at[0], members)}" for at in wrong
-            )
-            raise InputError(worth_telling((Mistake(problem, expected, mend) for problem in problems), ""))
-        values, negative = without_negative(of_inflow.values, unit, first, reading.negative)
+        months = MemberMonths(first, self._members(len(of_inflow.values)))
+        months.refuse_codes(np.where(of_inflow.outside, np.nan, of_inflow.values))
+        expected, mend = "a number of 0 or more", "fill in or correct the value, or leave out the member"
+        mistakes = [
+            Mistake(f"{of_inflow.fault(at) or 'negative value'} at {months.named(at[1], at[0])}", expected, mend)
+            for at in of_inflow.wrong((of_inflow.values >= 0) | (reading.negative is not None))
+        ]
+        if mistakes:
+            raise InputError(worth_telling(mistakes, ""))
+        values, negative = months.without_negative(of_inflow.values, unit, reading.negative)
         beside: dict[str, tuple[str, FloatArray]] = {}
         for column, companion in self.companions.items():
             if companion.field in beside:
                 problem = f"{column} is a second variable of the same quantity"
                 mend = f"keep one of {column.partition('_')[0]}"
                 raise InputError(Mistake(problem, "one variable of each quantity", mend))
-            beside[companion.field] = (column, self._companion(column, companion, first, members))
+            beside[companion.field] = (column, self._companion(column, companion, months))
         others = self.passed_over
         unread = [(column, nearly) for column in others if (nearly := nearly_named(column))]
         if unread:
@@ -143,7 +143,7 @@ class _Contents(NamedTuple):
             "reading": reading.as_dict(),
             "allow_negative": reading.negative == "keep",
         }
-        return Series(first, values, members, unit, {field: column for field, (_, column) in beside.items()}, about)
+        return Series(months, values, unit, beside, about)
 
     def _members(self, members: int) -> list[str] | None:
         """Names of the members, by which tables and figures name them; their numbers where they have none."""
@@ -246,7 +246,7 @@ class _Contents(NamedTuple):
         least, most = _valid_range(name, variable)
         return _Values(values, (values < least) | (values > most))
 
-    def _companion(self, name: str, known: Companion, first: int, members: Sequence[str] | None) -> FloatArray:
+    def _companion(self, name: str, known: Companion, months: MemberMonths) -> FloatArray:
         """Values of a further variable in the unit of its field of `Inflow`, shape (members, months)."""
         self._check_method(name, "mean", "sum")
         column, attribute = self._values(name), self.variables[name].attrs.get("units")
@@ -262,10 +262,10 @@ class _Contents(NamedTuple):
                 mend = "convert the values, or rename it"
                 raise InputError(Mistake(problem, "the unit of the name", mend, value=text))
         codes = known.codes_among(np.where(column.outside, 0.0, np.nan_to_num(column.values)))
-        refuse_codes(column.values, first, members, name, codes)
+        months.refuse_codes(column.values, name, codes)
         values, (least, most) = column.values * known.size, known.allowed
         for at in column.wrong((values >= least) & (values <= most)):
-            problem = f"{name}: {column.fault(at, 'is out of range')} at {where(first + at[1], at[0], members)}"
+            problem = f"{name}: {column.fault(at) or 'is out of range'} at {months.named(at[1], at[0])}"
             expected = f"{known.range.least:g} to {known.range.most:g}"
             mend = "check the value and its unit, which the variable's name states"
             raise InputError(Mistake(problem, expected, mend, value=float(column.values[at])))
@@ -293,14 +293,14 @@ class _Values(NamedTuple):
         wrong = ~(right & np.isfinite(self.values) & ~self.outside)
         return [tuple(place) for place in np.argwhere(wrong)[: MOST_MISTAKES + 1].tolist()]
 
-    def fault(self, place: tuple[int, ...], other: str) -> str:
-        """What is wrong with one."""
+    def fault(self, place: tuple[int, ...]) -> str:
+        """Why one is no value; empty where it is one."""
         value = self.values[place]
         if np.isnan(value):
             return "missing value"
         if self.outside[place]:
             return f"missing value ({value:g} is outside the valid range that the attributes state)"
-        return "infinite value" if np.isinf(value) else other
+        return "infinite value" if np.isinf(value) else ""
 
 
 def _contents(dataset: Any, path: Path, wanted: str | None) -> _Contents:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import MOST_ALIKE, InputError, Mistake, worth_telling
-from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, Calendar
+from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
 from reservoir.hydro.inflow import ASSUMED, Inflow
 from reservoir.hydro.ranges import FLOW_M3S
 from reservoir.hydro.time_step import TimeStep
@@ -25,7 +25,15 @@ from reservoir.io.records.dates import MOST_YEARS
 from reservoir.io.records.layouts import no_names_of_years, read_record, stamp_mistakes, stamp_notes
 from reservoir.io.records.members import ensemble_series, member_file
 from reservoir.io.records.netcdf import is_netcdf, netcdf_series
-from reservoir.io.records.record import InflowReading, Record, averaged, dates_of, too_many_years
+from reservoir.io.records.record import (
+    InflowReading,
+    MemberMonths,
+    Record,
+    averaged,
+    dates_of,
+    too_large,
+    too_many_years,
+)
 from reservoir.io.records.table import InflowTable, is_workbook, read_table
 from reservoir.io.records.units import HM3_PER_M3S_DAY, InflowUnit, choose_unit
 from reservoir.io.records.words import folded
@@ -168,8 +176,7 @@ def _read_table(file: str, reading: InflowReading, first_month: int | None) -> I
         flow = unit.flow_m3s(steps, calendar) if period.is_month else unit.flow_of_days_m3s(steps)
         excessive = np.flatnonzero(np.abs(flow) > FLOW_M3S.most).tolist()
         if excessive:
-            problem = f"the flow is too large for a river, if the unit is {unit.name}"
-            expected = f"a mean flow of at most {FLOW_M3S.most:,.0f} m3/s"
+            problem, expected = too_large(unit)
             mend = 'check the value; if the unit is another, add a comment line such as "# unit: hm3"'
             raise InputError(inside[at].mistake(problem, expected, mend) for at in excessive)
         negative = _negative_notes(record, unit, reading.negative)
@@ -202,8 +209,7 @@ def _negative_notes(record: Record, unit: InflowUnit, negative: str | None) -> t
     ordinals = np.array([value.ordinal for value in record.values])
     days: NDArray[Any]
     if record.period.is_month:
-        first = int(ordinals[0])
-        days = Calendar(first // MONTHS_PER_YEAR, 1, first % MONTHS_PER_YEAR + 1, len(values)).days[0]
+        days = MemberMonths(int(ordinals[0]), None).calendar(len(values)).days[0]
         dates = list(map(month_name, ordinals.tolist()))
     else:
         days = record.period.lengths(ordinals) / record.period.per_day
@@ -295,7 +301,7 @@ def _read_forecast(file: str, unless_said: str) -> InflowForecast:
     series = None
     if members is not None or is_netcdf(file):
         series = ensemble_series(members, reading) if members else netcdf_series(file, reading)
-    if series is None or series.members is None:
+    if series is None or series.months.members is None:
         if not os.path.exists(file):
             raise InputError(Mistake("the file does not exist", mend="check the path"))
         problem = "is no ensemble forecast: there are no members in it"
@@ -304,7 +310,7 @@ def _read_forecast(file: str, unless_said: str) -> InflowForecast:
         )
     if members is not None and unless_said and series.about["unit_from"] == ASSUMED:
         series = ensemble_series(members, InflowReading(unit=unless_said))
-    return InflowForecast(series.first, series.flow_m3s(), file)
+    return InflowForecast(series.months.first, series.flow_m3s(), file)
 
 
 #: Part of all rows that a mistake must stand in to be that of the file, and rows a year of a daily file.

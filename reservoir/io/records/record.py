@@ -5,7 +5,7 @@ Here too: what the caller asks for (`InflowReading`), what a row stands for (`Ro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
@@ -34,22 +34,7 @@ WATER_YEARS, NEGATIVES, STEPS = ("begins", "ends"), ("keep", "zero"), tuple(Time
 
 @dataclass(frozen=True)
 class InflowReading:
-    """What the caller says about an inflow file that can be read in several ways.
-
-    Parameters
-    ----------
-    unit : str, optional
-        Unit of the values.
-    column : str, optional
-        Name of the column of values, or of the variable.
-    water_year : str, optional
-        ``begins`` or ``ends``: the calendar year that names a water year.
-    missing_days : int
-        Days that a step may lack, 0 to 30.
-    negative : str, optional
-        What becomes of negative values: ``keep`` or ``zero``; without it, they are refused.
-    step : TimeStep
-        What the record is averaged to.
+    """What the caller says about an inflow file that can be read in several ways, as arguments of `read_inflow`.
 
     Raises
     ------
@@ -318,18 +303,68 @@ def averaged(record: Record, reading: InflowReading, first_month: int, *, amount
     return replace(record, values=values, companions=companions, notes=(*record.notes, *notes)), calendar
 
 
-class Series(NamedTuple):
-    """What a file says of the same consecutive months of all members, or of a single record."""
+class MemberMonths(NamedTuple):
+    """The same consecutive months of all members: the first, counted from January of year 0, and the members' names.
 
-    #: The first month, counted from January of year 0.
+    There are no names of a single record that is no ensemble. Arrays of values are of shape (members, months).
+    """
+
     first: int
+    members: Sequence[str] | None
+
+    def named(self, month: int, member: int) -> str:
+        """Name a month by its place, and the member."""
+        name = month_name(self.first + month)
+        return name if self.members is None else f"{name} of member {self.members[member]}"
+
+    def calendar(self, months: int) -> Calendar:
+        """A calendar of so many months as one year of theirs."""
+        return Calendar(self.first // MONTHS_PER_YEAR, 1, self.first % MONTHS_PER_YEAR + 1, months)
+
+    def refuse(self, wrong: NDArray[np.bool_], mistake_at: Callable[[int, int], Mistake]) -> None:
+        """Refuse values that are wrong: InputError with the first ones."""
+        places = np.argwhere(wrong)[: MOST_MISTAKES + 1].tolist()
+        if places:
+            raise InputError(worth_telling((mistake_at(member, month) for member, month in places), ""))
+
+    def refuse_codes(self, values: FloatArray, column: str = "", codes: NDArray[np.bool_] | None = None) -> None:
+        """Refuse missing-value codes: those that are no flows; or `codes`, in another column: InputError."""
+
+        def mistake(member: int, month: int) -> Mistake:
+            refused, of_column = no_flow(float(values[member, month]), True), column and f"{column} of "
+            problem = f"{of_column}{self.named(month, member)}: {refused.problem}"
+            mend = "fill in or correct the value, or leave out the member"
+            return Mistake(problem, refused.expected, mend, value=float(values[member, month]))
+
+        self.refuse(codes_among(values).sure if codes is None else codes, mistake)
+
+    def without_negative(
+        self, values: FloatArray, unit: InflowUnit, negative: str | None
+    ) -> tuple[FloatArray, tuple[str, ...]]:
+        """The same with zeros for negative values if `negative` is ``zero``, and how much water these take away.
+
+        It is None where there are none, as they are refused.
+        """
+        if negative is None or not (values < 0).any():
+            return values, ()
+        months = values.shape[1]
+        calendar = self.calendar(months)
+        volumes = (unit.flow_m3s(values, calendar) * calendar.hm3_per_m3s).ravel()
+        below = np.flatnonzero(volumes < 0)[:NAMED].tolist()
+        dates = {at: f"{month_name(self.first + at % months)} of member {at // months + 1}" for at in below}
+        notes = negative_note(volumes, dates, negative)
+        return np.maximum(values, 0.0) if negative == "zero" else values, notes
+
+
+class Series(NamedTuple):
+    """What a file says of the months of all members, or of a single record."""
+
+    months: MemberMonths
     #: In the unit, shape (members, months); finite, and not negative unless `about` allows it.
     values: FloatArray
-    #: Names of the members; None for a single record that is no ensemble.
-    members: Sequence[str] | None
     unit: InflowUnit
-    #: Further fields of `Inflow`, shape (members, months).
-    companions: Mapping[str, FloatArray]
+    #: Further fields of `Inflow`: the column, and values of the same shape.
+    companions: Mapping[str, tuple[str, FloatArray]]
     #: Fields of `Inflow` that say where it comes from; `notes` are put before those on what is left out.
     about: Mapping[str, Any]
 
@@ -341,9 +376,9 @@ class Series(NamedTuple):
         InputError
             If there is no whole water year, or a flow is larger than any river's.
         """
-        inside, calendar, left_out = whole_years(self.first, self.values.shape[1], first_month or 1)
-        count = len(self.values) * calendar.years
-        if self.members is not None:
+        inside, calendar, left_out = whole_years(self.months.first, self.values.shape[1], first_month or 1)
+        count, members = len(self.values) * calendar.years, self.months.members
+        if members is not None:
             calendar = replace(calendar, years=count, years_each=calendar.years)
 
         def in_years(series: FloatArray) -> FloatArray:
@@ -351,9 +386,9 @@ class Series(NamedTuple):
 
         flow = self.unit.flow_m3s(in_years(self.values), calendar)
         self._require_river(flow, inside.start)
-        columns: dict[str, Any] = {name: in_years(series) for name, series in self.companions.items()}
+        columns: dict[str, Any] = {name: in_years(series) for name, (_, series) in self.companions.items()}
         about = {**self.about, "notes": (*self.about["notes"], *left_out)}
-        names = None if self.members is None else np.array(self.members, np.str_)
+        names = None if members is None else np.array(members, np.str_)
         return Inflow(flow, calendar, members=names, unit=self.unit.name, **columns, **about)
 
     def flow_m3s(self) -> FloatArray:
@@ -364,7 +399,7 @@ class Series(NamedTuple):
         InputError
             If one is larger than any river's.
         """
-        flow = self.unit.flow_m3s(self.values, _months_from(self.first, self.values.shape[1]))
+        flow = self.unit.flow_m3s(self.values, self.months.calendar(self.values.shape[1]))
         self._require_river(flow, 0)
         return flow
 
@@ -373,88 +408,16 @@ class Series(NamedTuple):
         if max(flow.max(initial=0.0), -flow.min(initial=0.0)) <= FLOW_M3S.most:
             return
         series = flow.reshape(len(self.values), -1)
-        problem = f"the flow is too large for a river, if the unit is {self.unit.name}"
-        expected, mend = f"a mean flow of at most {FLOW_M3S.most:,.0f} m3/s", "check the value and the unit"
-        places = np.argwhere(np.abs(series) > FLOW_M3S.most)[: MOST_MISTAKES + 1].tolist()
-        raise InputError(
-            worth_telling(
-                (
-                    Mistake(
-                        f"{where(self.first + skipped + month, member, self.members)}: {problem}",
-                        expected,
-                        mend,
-                        value=float(self.values[member, month]),
-                    )
-                    for member, month in places
-                ),
-                "",
-            )
-        )
+
+        def mistake(member: int, month: int) -> Mistake:
+            place, value = self.months.named(skipped + month, member), float(self.values[member, month])
+            problem, expected = too_large(self.unit)
+            return Mistake(f"{place}: {problem}", expected, "check the value and the unit", value=value)
+
+        self.months.refuse(np.abs(series) > FLOW_M3S.most, mistake)
 
 
-def _months_from(first: int, months: int) -> Calendar:
-    """A calendar of so many months as one year of theirs."""
-    return Calendar(first // MONTHS_PER_YEAR, 1, first % MONTHS_PER_YEAR + 1, months)
-
-
-def where(month: int, member: int, members: Sequence[str] | None) -> str:
-    """Name a month, and the member."""
-    return month_name(month) if members is None else f"{month_name(month)} of member {members[member]}"
-
-
-def refuse_codes(
-    values: FloatArray,
-    first: int,
-    members: Sequence[str] | None,
-    column: str = "",
-    codes: NDArray[np.bool_] | None = None,
-) -> None:
-    """Refuse missing-value codes: InputError with the first ones.
-
-    Parameters
-    ----------
-    values : ndarray, shape (members, months)
-    first : int
-        The first month, counted from January of year 0.
-    members : sequence of str, optional
-    column : str
-        Its name, if it is not the inflow.
-    codes : ndarray of bool, shape (members, months), optional
-        Which values are codes; without it, those that are no flows.
-    """
-    places = np.argwhere(codes_among(values).sure if codes is None else codes)[: MOST_MISTAKES + 1].tolist()
-    if not places:
-        return
-    mend, of_column = "fill in or correct the value, or leave out the member", column and f"{column} of "
-    mistakes = []
-    for member, month in places:
-        value = float(values[member, month])
-        refused = no_flow(value, True)
-        problem = f"{of_column}{where(first + month, member, members)}: {refused.problem}"
-        mistakes.append(Mistake(problem, refused.expected, mend, value=value))
-    raise InputError(worth_telling(mistakes, ""))
-
-
-def without_negative(
-    values: FloatArray, unit: InflowUnit, first: int, negative: str | None
-) -> tuple[FloatArray, tuple[str, ...]]:
-    """Series, shape (members, months), with zeros for negative values if that is asked for, and what that adds.
-
-    Parameters
-    ----------
-    values : ndarray, shape (members, months)
-    unit : InflowUnit
-    first : int
-        The first month, counted from January of year 0.
-    negative : str or None
-        ``keep`` or ``zero``; None where there are no negative values.
-    """
-    if negative is None or not (values < 0).any():
-        return values, ()
-    months = values.shape[1]
-    calendar = _months_from(first, months)
-    volumes = (unit.flow_m3s(values, calendar) * calendar.hm3_per_m3s).ravel()
-    below = np.flatnonzero(volumes < 0)[:NAMED].tolist()
-    dates = {at: f"{month_name(first + at % months)} of member {at // months + 1}" for at in below}
-    notes = negative_note(volumes, dates, negative)
-    return np.maximum(values, 0.0) if negative == "zero" else values, notes
+def too_large(unit: InflowUnit) -> tuple[str, str]:
+    """What is wrong with a flow that no river has, and what is expected."""
+    problem = f"the flow is too large for a river, if the unit is {unit.name}"
+    return problem, f"a mean flow of at most {FLOW_M3S.most:,.0f} m3/s"
