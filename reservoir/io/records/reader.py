@@ -304,10 +304,8 @@ def _read_forecast(file: str, unless_said: str) -> InflowForecast:
     if series is None or series.months.members is None:
         if not os.path.exists(file):
             raise InputError(Mistake("the file does not exist", mend="check the path"))
-        problem = "is no ensemble forecast: there are no members in it"
-        raise InputError(
-            Mistake(problem, "CSV with columns date, member and inflow, or NetCDF with a dimension member")
-        )
+        expected = "CSV with columns date, member and inflow, or NetCDF with a dimension member"
+        raise InputError(Mistake("is no ensemble forecast: there are no members in it", expected))
     if members is not None and unless_said and series.about["unit_from"] == ASSUMED:
         series = ensemble_series(members, InflowReading(unit=unless_said))
     return InflowForecast(series.months.first, series.flow_m3s(), file)
@@ -326,59 +324,42 @@ _NUMBERED = re.compile(r"(\d{1,2})[/.\-](\d{1,2})[/.\-](\d{4}|\d{2})(?:[ T].*)?"
 
 def _likely_cause(table: InflowTable, mistakes: Sequence[Mistake]) -> Mistake | None:
     """What the mistakes of a table most likely come from; None of a few, or of many of different kinds."""
-    stations = _stations(table)
-    if len(stations) > 1 and any("twice" in each.problem or "time step" in each.problem for each in mistakes):
-        return _several_stations(table, stations)
-    kinds = Counter((each.problem, each.column) for each in mistakes if each.row is not None)
+    header = table.header.cells
+    of_stations = next((at for at, name in enumerate(header) if _STATION.fullmatch(folded(name).strip())), None)
+    stations: list[str] = []
+    if of_stations is not None:
+        stations = list(dict.fromkeys(row.cells[of_stations] for row in table.rows if row.cells[of_stations]))
+    stations = stations if len(stations) <= _MOST_STATIONS else []
+    if len(stations) > 1 and any("twice" in wrong.problem or "time step" in wrong.problem for wrong in mistakes):
+        named = ", ".join(stations[:_NAMED]) + (", ..." if len(stations) > _NAMED else "")
+        problem = f"the file has the rows of {len(stations)} stations, one below the other: {named}"
+        return Mistake(problem, "the rows of one station", "keep the rows of one station")
+    kinds = Counter((wrong.problem, wrong.column) for wrong in mistakes if wrong.row is not None)
     if not kinds:
         return None
     (problem, column), count = kinds.most_common(1)[0]
-    rows = len(table.rows) + len({each.row for each in table.mistakes})
+    rows = len(table.rows) + len({wrong.row for wrong in table.mistakes})
     if count <= MOST_ALIKE or count < _NEARLY_ALL * rows:
         return None
-    if problem.startswith("ambiguous date"):
-        return _numbered_dates(table, column, stations)
-    mend = next(each.mend for each in mistakes if (each.problem, each.column) == (problem, column))
-    like = _looks_like(table, column, stations)
+    looks_like = _looks_like(table, column, f" of the station {stations[0]}" if len(stations) == 1 else "")
+    if problem.startswith("ambiguous date"):  # which number is the day may show in the whole column
+        cells = [row.cells[header.index(column)] for row in table.rows]
+        parts = [match for match in map(_NUMBERED.fullmatch, cells) if match]
+        first, second = (max((int(part[at]) for part in parts), default=0) for at in (1, 2))
+        order = ", day first" if first > 12 >= second else ", month first" if second > 12 >= first else ""
+        problem = f"all dates are numbers such as {cells[0]}{order}{looks_like}"
+        mend = "write dates as YYYY-MM-DD, or with the month's name, such as 01-Jan-1964"
+        expected = "dates that can be read in one way"
+        return Mistake(problem, expected, f"{mend} (a date format of the spreadsheet)")
+    mend = next(wrong.mend for wrong in mistakes if (wrong.problem, wrong.column) == (problem, column))
     what = f"{problem} in column {column}" if column else problem
-    return Mistake(f"nearly every row ({count:,} of {rows:,}) has the same mistake ({what}){like}", mend=mend)
+    return Mistake(f"nearly every row ({count:,} of {rows:,}) has the same mistake ({what}){looks_like}", mend=mend)
 
 
-def _stations(table: InflowTable) -> tuple[str, ...]:
-    """Names in a column of stations, in their order; none where there is no such column."""
-    for place, name in enumerate(table.header.cells):
-        if _STATION.fullmatch(folded(name).strip()):
-            found = tuple(dict.fromkeys(row.cells[place] for row in table.rows if row.cells[place]))
-            return found if len(found) <= _MOST_STATIONS else ()
-    return ()
-
-
-def _several_stations(table: InflowTable, stations: Sequence[str]) -> Mistake:
-    named = ", ".join(stations[:_NAMED]) + (", ..." if len(stations) > _NAMED else "")
-    problem = f"the file has the rows of {len(stations)} stations, one below the other: {named}"
-    return Mistake(problem, "the rows of one station", "keep the rows of one station")
-
-
-def _numbered_dates(table: InflowTable, column: str, stations: Sequence[str]) -> Mistake:
-    """Dates such as 01/02/1964 in every row; which number is the day may show in the whole column."""
-    cells = [row.cells[table.header.cells.index(column)] for row in table.rows]
-    parts = [found for found in map(_NUMBERED.fullmatch, cells) if found]
-    first, second = (max((int(part[at]) for part in parts), default=0) for at in (1, 2))
-    order = ""
-    if first > 12 >= second:
-        order = ", day first"
-    elif second > 12 >= first:
-        order = ", month first"
-    problem = f"all dates are numbers such as {cells[0]}{order}{_looks_like(table, column, stations)}"
-    mend = "write dates as YYYY-MM-DD, or with the month's name, such as 01-Jan-1964 (a date format of the spreadsheet)"
-    return Mistake(problem, "dates that can be read in one way", mend)
-
-
-def _looks_like(table: InflowTable, column: str, stations: Sequence[str]) -> str:
+def _looks_like(table: InflowTable, column: str, station: str) -> str:
     """What kind of file it looks like; empty where nothing says so."""
-    station = f" of the station {stations[0]}" if len(stations) == 1 else ""
-    found = (_DATED.fullmatch(cell) for row in table.rows for cell in row.cells[:_DATE_CELLS])
-    years = {year[1] or year[2] for year in found if year}
+    dates = (_DATED.fullmatch(cell) for row in table.rows for cell in row.cells[:_DATE_CELLS])
+    years = {date[1] or date[2] for date in dates if date}
     if years and len(table.rows) >= _DAYS_A_YEAR * len(years):
         return f": this looks like a daily file{station}"
     if column in table.header.cells:

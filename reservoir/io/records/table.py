@@ -189,31 +189,33 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
     columns = len(header.cells)
     if columns > MOST_COLUMNS or columns * len(lines) > MOST_CELLS:
         problem = f"the file has {columns:,} columns and {len(lines):,} rows"
+        expected = f"at most {MOST_COLUMNS} columns, and {MOST_CELLS:,} cells"
         mend = "keep only the date and the inflow, or the year and twelve months"
-        raise _header_refused(header, problem, f"at most {MOST_COLUMNS} columns, and {MOST_CELLS:,} cells", mend)
+        raise InputError(Mistake(problem, expected, mend, row=header.number))
     for cell in header.cells:
-        character = first_unprintable(cell)
-        if character:
-            problem = f"a column name has the unprintable character {character}"
-            raise _header_refused(header, problem, "plain text", "delete the character", cell)
+        if character := first_unprintable(cell):
+            problem, mend = f"a column name has the unprintable character {character}", "delete the character"
+            raise InputError(Mistake(problem, "plain text", mend, row=header.number, value=cell))
     cut = [line.cut(delimiter) for line in lines[1:]]
     header, cut = _without_padding(header, [row for row in cut if isinstance(row, Mistake) or any(row.cells)])
-    columns = len(header.cells)
-    rows = tuple(row for row in cut if isinstance(row, Row) and len(row.cells) == columns)
-    mistakes = [
-        row if isinstance(row, Mistake) else _misfit(row, columns, delimiter)
-        for row in cut
-        if isinstance(row, Mistake) or len(row.cells) != columns
-    ]
+    columns, rows, mistakes = len(header.cells), list[Row](), list[Mistake]()
+    for row in cut:
+        if isinstance(row, Mistake):
+            mistakes.append(row)
+        elif len(row.cells) == columns:
+            rows.append(row)
+        else:
+            mend = "remove the extra cells"
+            if len(row.cells) < columns:
+                mend = "add the missing cells, one for each column of the header"
+            elif delimiter == ",":
+                mend = "remove the extra cells; if commas are decimal marks, use points instead (412.5)"
+            expected = f"{columns} cells, as in the header"
+            mistakes.append(Mistake("wrong number of cells", expected, mend, row=row.number, value=len(row.cells)))
     if not cut:
         problem = "there are no data rows below the header"
         mistakes = [Mistake(problem, mend="add the data rows", row=header.number)]
-    return InflowTable(data, header, rows, comments, tuple(mistakes), delimiter)
-
-
-def _header_refused(header: Row, problem: str, expected: str, mend: str, value: object = None) -> InputError:
-    """Refuse a file for its header."""
-    return InputError(Mistake(problem, expected, mend, row=header.number, value=value))
+    return InflowTable(data, header, tuple(rows), comments, tuple(mistakes), delimiter)
 
 
 def _without_padding(header: Row, cut: list[Row | Mistake]) -> tuple[Row, list[Row | Mistake]]:
@@ -227,17 +229,6 @@ def _without_padding(header: Row, cut: list[Row | Mistake]) -> tuple[Row, list[R
         Row(row.number, row.cells[:named]) if isinstance(row, Row) and not any(row.cells[named:]) else row
         for row in cut
     ]
-
-
-def _misfit(row: Row, columns: int, delimiter: str) -> Mistake:
-    if len(row.cells) < columns:
-        mend = "add the missing cells, one for each column of the header"
-    elif delimiter == ",":
-        mend = "remove the extra cells; if commas are decimal marks, use points instead (412.5)"
-    else:
-        mend = "remove the extra cells"
-    expected = f"{columns} cells, as in the header"
-    return Mistake("wrong number of cells", expected, mend, row=row.number, value=len(row.cells))
 
 
 def content_of(data: bytes) -> Content:

@@ -197,9 +197,17 @@ def choose_unit(
         The unit, where it was said, and what is wrong about it.
     """
     claims = [*_claims(table, unit_texts, argument)]
-    wrong = (*map(_unknown, (claim for claim in claims if claim.saying.unit is None)), *_no_inflow(table, value_column))
+    wrong = list[Mistake]()
+    for claim in claims:
+        units, strange = ", ".join(claim.saying.units), " ".join(claim.saying.strange)
+        problem = f"two units: {units}" if len(claim.saying.units) > 1 else "unknown unit"
+        problem = f'{units} with the unknown "{strange}"' if units and strange else problem
+        if claim.saying.unit is None:
+            mend = "convert the values, or give one of these units"
+            wrong.append(claim.at(problem, ACCEPTED, mend, value=claim.text))
+    wrong += _no_inflow(table, value_column)
     if wrong or not claims:
-        return _UNITS["m3/s"], ASSUMED, wrong or tuple(_doubts(table, value_column))
+        return _UNITS["m3/s"], ASSUMED, tuple(wrong or _doubts(table, value_column))
     first, unit, mistakes = claims[0], _UNITS[claims[0].saying.unit or ""], list[Mistake]()
     for claim in claims:
         if not _UNITS[claim.saying.unit or ""].equals(unit):
@@ -282,12 +290,3 @@ def _mentions_of(comment: str) -> list[str]:
     segments = [words_of(segment) for segment in _SEGMENTS.split(folded(comment))]
     words = [word for segment in segments if not judged(segment).is_other for word in _without_quantities(segment)]
     return [word.unit or word.text for word in words if _is_unit(word) and word.text not in known.UNCERTAIN_IN_PROSE]
-
-
-def _unknown(claim: _Claim) -> Mistake:
-    saying = claim.saying
-    units = ", ".join(saying.units)
-    problem = f"two units: {units}" if len(saying.units) > 1 else "unknown unit"
-    if saying.units and saying.strange:
-        problem = f'{units} with the unknown "{" ".join(saying.strange)}"'
-    return claim.at(problem, ACCEPTED, "convert the values, or give one of these units", value=claim.text)
