@@ -16,7 +16,6 @@ from reservoir.errors import MOST_MISTAKES, InputError, Mistake, worth_telling
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.ranges import FLOW_M3S
-from reservoir.hydro.step_means import step_means
 from reservoir.hydro.time_step import DAYS_PER_WEEK, ONE_MONTH, TimeStep
 from reservoir.hydro.water_years import month_name, step_name, whole_years
 from reservoir.io.records.cells import NAMED, StepValue, codes_among, negative_note, no_flow
@@ -210,6 +209,36 @@ def too_many_years(years: int) -> Mistake:
     return Mistake(f"the record has {years:,} years", expected, "split it into parts of whole years")
 
 
+def step_means(
+    days: NDArray[np.int64], values: FloatArray, edges: NDArray[np.int64]
+) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Average daily values over steps.
+
+    Parameters
+    ----------
+    days : ndarray of int, shape (days,)
+        Days of the calendar, each once, in any order; those outside the steps are left out.
+    values : ndarray, shape (days,)
+        Mean flow or volume of each day, or another quantity of days.
+    edges : ndarray of int, shape (steps + 1,)
+        First day of each step, ascending, and the day after the last step: of months, ten-day periods, weeks.
+
+    Returns
+    -------
+    mean : ndarray, shape (steps,)
+        Mean of the days of a step that have a value; NaN where none has.
+    missing : ndarray of int, shape (steps,)
+        Days of a step that have no value.
+    """
+    steps = len(edges) - 1
+    place = np.searchsorted(edges, days, side="right") - 1
+    inside = (place >= 0) & (place < steps)
+    count = np.bincount(place[inside], minlength=steps)
+    total = np.bincount(place[inside], weights=values[inside], minlength=steps)
+    mean = np.divide(total, count, out=np.full(steps, np.nan), where=count > 0)
+    return mean, np.diff(edges) - count
+
+
 def averaged(record: Record, reading: InflowReading, first_month: int, *, amounts: bool) -> tuple[Record, Calendar]:
     """Average the rows of a record over steps.
 
@@ -285,7 +314,7 @@ def averaged(record: Record, reading: InflowReading, first_month: int, *, amount
     companions = {}
     for name, (column, of_row) in record.companions.items():
         beside, is_sum = np.array([of_row[value.row] for value in record.values]), name in _SUMS
-        by_step = step_means(*period.of_days(first_days, beside, amounts=is_sum), edges).mean
+        by_step, _ = step_means(*period.of_days(first_days, beside, amounts=is_sum), edges)
         by_step = by_step * (np.diff(edges) if is_sum else 1)
         companions[name] = (column, dict(zip((v.row for v in values), by_step[begin:end].tolist(), strict=True)))
     notes = []

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.hydro.step_means import step_means
+from reservoir.io.records.record import step_means
 
 DAYS = pd.date_range("1963-11-20", "1966-03-07", freq="D")
 
@@ -23,14 +23,14 @@ def test_volumes_agree_with_pandas_whatever_the_steps_are(flows, freq):
     steps = pd.Series(flows, DAYS).resample(freq, label="left", closed="left")
     starts = list(steps.sum().index)
     edges = np.append(ordinals(starts), DAYS[-1].toordinal() + 1)
-    found = step_means(ordinals(DAYS), flows, edges)
-    np.testing.assert_allclose(found.mean * steps.count(), steps.sum(), rtol=1e-9)
+    mean, missing = step_means(ordinals(DAYS), flows, edges)
+    np.testing.assert_allclose(mean * steps.count(), steps.sum(), rtol=1e-9)
     days_before_the_record = DAYS[0].toordinal() - edges[0]
-    assert found.missing.sum() == found.missing[0] == days_before_the_record
+    assert missing.sum() == missing[0] == days_before_the_record
 
 
 def test_days_without_a_value_are_counted_and_left_out_of_the_mean():
-    found = step_means(np.array([12, 10, 14, 99]), np.array([3.0, 1.0, 5.0, 7.0]), np.array([10, 13, 16, 19]))
-    assert found.mean[:2].tolist() == [2.0, 5.0]
-    assert np.isnan(found.mean[2])
-    assert found.missing.tolist() == [1, 2, 3]
+    mean, missing = step_means(np.array([12, 10, 14, 99]), np.array([3.0, 1.0, 5.0, 7.0]), np.array([10, 13, 16, 19]))
+    assert mean[:2].tolist() == [2.0, 5.0]
+    assert np.isnan(mean[2])
+    assert missing.tolist() == [1, 2, 3]
