@@ -281,19 +281,8 @@ def negative_note(
 ) -> tuple[str, ...]:
     """How many values of a computed inflow are negative, how much water that is, and what was done about them.
 
-    Parameters
-    ----------
-    volumes_hm3 : ndarray, shape (steps,)
-        Volume of each step.
-    dates : sequence or mapping of str
-        Names of the steps; those of the first `NAMED` negative ones are asked for.
-    negative : str
-        ``keep`` or ``zero``.
-
-    Raises
-    ------
-    InputError
-        If they take away more water than all others bring.
+    `volumes_hm3` are those of the steps; of their names, the first `NAMED` negative ones are asked for. InputError if
+    they take away more water than all others bring.
     """
     places = np.flatnonzero(volumes_hm3 < 0)
     if not places.size:
@@ -350,14 +339,7 @@ class Flows(NamedTuple):
 def flows_among(values: Sequence[StepValue], negative: str | None, *, months: bool) -> Flows:
     """Tell flows from codes that stand for none, and from negative numbers unless these are asked for.
 
-    Parameters
-    ----------
-    values : sequence of StepValue
-        All numbers of a column, in the order of time.
-    negative : str or None
-        What is to become of negative values; None refuses them.
-    months : bool
-        Whether each is the value of a month, which may not be missing.
+    `values` are all numbers of a column, in the order of time; months may not be missing, days may.
     """
     sure, doubtful = codes_among(np.array([value.value for value in values]))
     mistakes, codes, like_codes = list[Mistake](), dict[str, list[StepValue]](), dict[str, list[StepValue]]()

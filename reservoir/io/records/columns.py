@@ -191,15 +191,7 @@ def read_companions(
 
 
 def companion_notes(columns: Mapping[str, tuple[str, NDArray[np.float64]]], steps: int) -> Iterator[str]:
-    """What was read beside the inflow, as amounts.
-
-    Parameters
-    ----------
-    columns : mapping of str to (str, ndarray)
-        By field of `Inflow`: the column, and its values of any shape.
-    steps : int
-        Steps of a year.
-    """
+    """What was read beside the inflow, as amounts: by field of `Inflow` the column, and its values of any shape."""
     for field, (column, values) in columns.items():
         mean = float(np.mean(values))
         if field == "evaporation_mm":
@@ -238,15 +230,7 @@ def passed_over_note(names: Sequence[str], read: str) -> str:
 
 
 def value_column(table: InflowTable, dates: Sequence[int], wanted: str | None) -> ValueColumn:
-    """Find the column of values.
-
-    Parameters
-    ----------
-    table : InflowTable
-    dates : sequence of int
-        Places of the columns that say of when, and of which member, a value is.
-    wanted : str, optional
-        Its name, if the caller gives it.
+    """Find the column of values, beside those that say of when, and of which member, a value is.
 
     Raises
     ------
@@ -302,19 +286,8 @@ def may_tell_series(name: str) -> bool:
 def several_series(name: str, cells: Sequence[str], long_block: int = _LONG_BLOCK) -> tuple[int, Mistake] | None:
     """The first place at which a column that nobody asked for tells that the rows are no longer of the same series.
 
-    Parameters
-    ----------
-    name : str
-        Its header.
-    cells : sequence of str
-        In the order of time; empty ones say nothing.
-    long_block : int
-        Rows of a block of equal cells that no flag of single values makes.
-
-    Returns
-    -------
-    (int, Mistake) or None
-        The place among the cells, and the mistake without its row; None where the rows may be of one series.
+    `cells` are in the order of time; empty ones say nothing. A block of `long_block` equal ones is made by no flag of
+    single values. The mistake comes without its row; None where the rows may be of one series.
     """
     filled = [(place, text) for place, cell in enumerate(cells) if (text := " ".join(cell.split()))]
     values = {text.casefold() for _, text in filled}
@@ -354,15 +327,8 @@ def series_mistakes(
 ) -> Iterator[Mistake]:
     """Refuse a table whose rows are those of several series, one after another.
 
-    Parameters
-    ----------
-    table : InflowTable
-    beside : sequence of int
-        Places of the columns that are passed over.
-    rows : sequence of int
-        Numbers of the rows with values, in the order of time.
-    years : bool
-        Whether a row is a year.
+    `beside` are the places of the columns that are passed over, `rows` the numbers of the rows with values, in the
+    order of time; a row may be that of a year.
     """
     cells_of = dict(table.rows)
     long_block = _LONG_BLOCK_OF_YEARS if years else _LONG_BLOCK

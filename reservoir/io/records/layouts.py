@@ -103,18 +103,8 @@ def _sequence_mistakes(
 ) -> Iterator[Mistake]:
     """Name every year or month that stands twice, and every hole between two of them.
 
-    Parameters
-    ----------
-    ordinals : mapping of int to int
-        By row.
-    noun, column : str
-        What one of them is called, and where they stand.
-    mend_double : str
-        What to do about one that stands twice.
-    written : callable
-        One of them, by its ordinal, as the file writes it.
-    unreadable : frozenset of int
-        Rows whose date could not be read: a hole that one of them may fill is not reported.
+    `ordinals` are theirs by row; `noun` is what one is called, `written` how the file writes one. Rows that are
+    `unreadable` have no date that could be read: a hole that one of them may fill is not reported.
     """
     ordered = sorted((ordinal, row) for row, ordinal in ordinals.items())
     for (before, row_before), (after, row) in pairwise(ordered):
@@ -163,6 +153,14 @@ def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) 
         if row.number in ordinals and row.number in numbers
     )
     flows = flows_among(cells, reading.negative, months=is_month)
+    notes = [*column.notes(header), *style.notes, *dates.notes, *flows.notes, *flows.codes]
+    if first_stamp and flows.values:
+        month = flows.values[0].ordinal
+        notes.append(
+            f"dates on the first of a month are read as that month: {month_name(month)}-01 is "
+            f"{MONTH_NAMES[month % MONTHS_PER_YEAR]} {month // MONTHS_PER_YEAR}; if the flow is that of the previous "
+            f"month, write {month_name(month - 1)}"
+        )
     return Record(
         values=flows.values,
         period=dates.period,
@@ -179,7 +177,7 @@ def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) 
             *flows.mistakes,
             *wrong_beside,
         ),
-        notes=(*column.notes(header), *style.notes, *dates.notes, *flows.notes, *flows.codes),
+        notes=tuple(notes),
         codes=flows.codes,
     )
 
@@ -238,14 +236,8 @@ class _RowDates(NamedTuple):
 def _row_dates(stamps: Mapping[int, Stamp], texts: Sequence[str], claims: Sequence[str]) -> _RowDates:
     """Recognise what the dates of rows say.
 
-    Parameters
-    ----------
-    stamps : mapping of int to Stamp
-        By row.
-    texts : sequence of str
-        Comments and names of columns, which may say that a week is named by its last day.
-    claims : sequence of str
-        Those that may say that all dates stand at the ends of their periods.
+    `texts` are comments and names of columns, which may say that a week is named by its last day; `claims` those that
+    may say that all dates stand at the ends of their periods.
     """
     written = _as_written(stamps, texts)
     if written.period.is_month:
@@ -367,17 +359,6 @@ def stamp_mistakes(table: InflowTable, record: Record, first_month: int) -> Iter
         if why:
             mistake = day_after(first.ordinal, why, "write dates as YYYY-MM")
             yield replace(mistake, row=first.row, value=record.first_stamp)
-
-
-def stamp_notes(record: Record) -> Iterator[str]:
-    """How dates on the first of a month were read."""
-    if record.first_stamp and record.values:
-        month = record.values[0].ordinal
-        yield (
-            f"dates on the first of a month are read as that month: {month_name(month)}-01 is "
-            f"{MONTH_NAMES[month % MONTHS_PER_YEAR]} {month // MONTHS_PER_YEAR}; if the flow is that of the previous "
-            f"month, write {month_name(month - 1)}"
-        )
 
 
 # Rows of years.

@@ -22,7 +22,7 @@ from reservoir.hydro.water_years import month_name, whole_years, whole_years_of
 from reservoir.io.records.cells import FILL_IN, looks_like_number, negative_note, thousands_mistakes
 from reservoir.io.records.columns import companion_notes, series_mistakes
 from reservoir.io.records.dates import MOST_YEARS
-from reservoir.io.records.layouts import no_names_of_years, read_record, stamp_mistakes, stamp_notes
+from reservoir.io.records.layouts import no_names_of_years, read_record, stamp_mistakes
 from reservoir.io.records.members import ensemble_series, member_file
 from reservoir.io.records.netcdf import is_netcdf, netcdf_series
 from reservoir.io.records.record import (
@@ -160,7 +160,6 @@ def _read_table(file: str, reading: InflowReading, first_month: int | None) -> I
     if mistakes:
         cause = _likely_cause(table, mistakes)
         raise InputError([*([cause] if cause else ()), *mistakes])
-    notes = (*record.notes, *stamp_notes(record))
     flows = record
     if reading.negative == "zero":
         flows = replace(record, values=tuple(value._replace(value=max(value.value, 0.0)) for value in values))
@@ -168,7 +167,6 @@ def _read_table(file: str, reading: InflowReading, first_month: int | None) -> I
         within, calendar, left_out = whole_years(values[0].ordinal, len(values), begins, record.first_month)
     else:
         flows, touched = averaged(flows, reading, begins, amounts=unit.is_volume)
-        notes = (*notes, *flows.notes[len(record.notes) :])
         within, calendar, left_out = whole_years_of(touched, flows.values[0].ordinal, len(flows.values))
     inside = flows.values[within]
     steps = np.array([value.value for value in inside]).reshape(-1, calendar.steps)
@@ -188,7 +186,7 @@ def _read_table(file: str, reading: InflowReading, first_month: int | None) -> I
     return Inflow(
         flow,
         calendar,
-        notes=(*notes, *companion_notes(beside, calendar.steps), *left_out, *negative),
+        notes=(*flows.notes, *companion_notes(beside, calendar.steps), *left_out, *negative),
         caveat=table.caveat,
         source=file,
         sha256=hashlib.sha256(table.content).hexdigest(),

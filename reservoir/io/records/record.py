@@ -137,15 +137,8 @@ class RowPeriod(NamedTuple):
     ) -> tuple[NDArray[np.int64], FloatArray]:
         """Days, and values of rows spread over them, or brought together where a day has several.
 
-        A day that lacks some of its rows is left out.
-
-        Parameters
-        ----------
-        first_days : ndarray of int, shape (rows,)
-            Day numbers on which their periods begin, ascending.
-        values : ndarray, shape (rows,)
-        amounts : bool
-            Whether a value is the sum of its period, such as a volume, and not its mean.
+        `first_days`, shape (rows,), ascending, are those on which the rows' periods begin; `amounts` are sums of these,
+        such as volumes, and no means. A day that lacks some of its rows is left out.
         """
         if self.step is TimeStep.DAY:
             days, place, count = np.unique(first_days, return_inverse=True, return_counts=True)
@@ -240,18 +233,9 @@ def step_means(
 
 
 def averaged(record: Record, reading: InflowReading, first_month: int, *, amounts: bool) -> tuple[Record, Calendar]:
-    """Average the rows of a record over steps.
+    """Average the rows of a record over steps, none shorter than what a row stands for.
 
-    Parameters
-    ----------
-    record : Record
-        Of rows shorter than a month, without mistakes.
-    reading : InflowReading
-        The step, no shorter than what a row stands for, and the days that one may lack.
-    first_month : int
-        Calendar month in which the water year begins.
-    amounts : bool
-        Whether its values are volumes of their rows' periods.
+    `first_month` is that of the water year; `amounts` are volumes of the rows' periods.
 
     Returns
     -------

@@ -87,14 +87,6 @@ class Line(NamedTuple):
         return Row(self.number, tuple(cell.strip() for cell in cells))
 
 
-class Content(NamedTuple):
-    """The lines of a file that are no comments, from the header on, and the character between their cells."""
-
-    lines: tuple[Line, ...]
-    delimiter: str
-    comments: tuple[Comment, ...]
-
-
 @dataclass(frozen=True)
 class InflowTable:
     """Cells of an inflow file, before anybody knows what they mean."""
@@ -231,8 +223,8 @@ def _without_padding(header: Row, cut: list[Row | Mistake]) -> tuple[Row, list[R
     ]
 
 
-def content_of(data: bytes) -> Content:
-    """Decode a file and find its header.
+def content_of(data: bytes) -> tuple[list[Line], str, tuple[Comment, ...]]:
+    """Decode a file: its lines from the header on, the character between their cells, and comments.
 
     Raises
     ------
@@ -261,7 +253,7 @@ def content_of(data: bytes) -> Content:
     # Types and widths of columns, such as 5s 15s 20d 14n of the US Geological Survey, are no data.
     widths = any(re.fullmatch(r"\d+[sdn](\t\d+[sdn])+", line.text.strip()) for line in content[1:2])
     lines = content[:1] + content[1 + widths :]
-    return Content(tuple(lines), delimiter or _delimiter_of(lines[0].text), tuple(sorted((*comments, *titles))))
+    return lines, delimiter or _delimiter_of(lines[0].text), tuple(sorted((*comments, *titles)))
 
 
 def _delimiter_of(header: str) -> str:

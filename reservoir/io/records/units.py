@@ -178,18 +178,9 @@ def choose_unit(
 ) -> tuple[InflowUnit, str, tuple[Mistake, ...]]:
     """Find the unit of `table`: m3/s where nobody names one and the values are said to be flows.
 
-    Parameters
-    ----------
-    table : InflowTable
-        Its comments may name a unit: ``# unit: hm3``.
-    value_column : str or None
-        Name of the one column of values; None where each month has its own.
-    unit_texts : sequence of (str, str)
-        Columns whose names may say the unit, and what of the name does: ``inflow_m3s``, ``Jan (hm3)``.
-    argument : str or None
-        The unit that the caller names.
-    step : TimeStep
-        What a row stands for.
+    Comments may name it (``# unit: hm3``), the caller's `argument`, and names of columns: `unit_texts` has these and
+    what of each may be a unit (``inflow_m3s``, ``Jan (hm3)``). `value_column` is None where each month has its own;
+    `step` is what a row stands for.
 
     Returns
     -------
