@@ -32,7 +32,7 @@ def read_record(
     Where m3/s would be assumed, the unit of the plan's record stands, if there is one.
     """
     from reservoir.hydro.inflow import ASSUMED
-    from reservoir.io.inflow_file import read_inflow
+    from reservoir.io.records.reader import read_inflow
 
     steps = {"first_month": plant.first_month, "step": plant.step} if plant else {"step": step or "month"}
     with named_as({name: f"--{name.replace('_', '-')}" for name in READING_OPTIONS if name != "unit"}):

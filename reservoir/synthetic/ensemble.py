@@ -249,7 +249,7 @@ LEAST_YEARS = 15
 _LAST_YEAR = 9999
 #: Years that are made at once: what a method takes of memory on the way.
 _BLOCK_YEARS = 100_000
-#: Characters of a caveat: readers of inflow files take so many (see `reservoir.io.inflow_csv.caveats`), and all of it
+#: Characters of a caveat: readers of inflow files take so many (see `reservoir.io.records.table`), and all of it
 #: stands on figures.
 _MOST_CAVEAT = 900
 

@@ -13,10 +13,10 @@ from reservoir.cases import bundled_case
 from reservoir.cli.plan import command
 from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.unit_system import SYSTEMS
-from reservoir.io.inflow_file import read_inflow
-from reservoir.io.inflow_reading import NEGATIVES, WATER_YEARS
 from reservoir.io.plan_folder.formats import PlanFormat
 from reservoir.io.plan_folder.saved_plan import read_plan
+from reservoir.io.records.reader import read_inflow
+from reservoir.io.records.record import NEGATIVES, WATER_YEARS
 
 SCHEDULE_COLUMNS = ["year", "month", "inflow_m3s", "release_m3s", "turbined_m3s", "spill_m3s", "storage_start_hm3"]
 SCHEDULE_COLUMNS += ["storage_end_hm3", "level_m", "tailrace_m", "head_m", "power_mw", "energy_gwh", "violation"]

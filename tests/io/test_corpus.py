@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder.saved_plan import read_plan
+from reservoir.io.records.reader import read_inflow
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.io.rule_file import read_rule
 from reservoir.problems.bits import read_spin_glass

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from reservoir.errors import InputError, Mistake
-from reservoir.io.netcdf_writer import write_netcdf
+from reservoir.io.containers import write_netcdf
 from reservoir.io.plan_folder.tables import NETCDF, ZARR
 from reservoir.planning.schedule import INSTALL, Dataset
 
