@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import MOST_MISTAKES, InputError, Mistake, worth_telling
+from reservoir.hydro.attributes import FLOW_M3S
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.ranges import FLOW_M3S
 from reservoir.hydro.water_years import month_name, whole_years
 from reservoir.io.inflow_csv.cells import no_flow
 from reservoir.io.missing_codes import codes_among

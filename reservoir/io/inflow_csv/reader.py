@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.attributes import FLOW_M3S
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.ranges import FLOW_M3S
 from reservoir.hydro.step_means import StepMeans, step_means
 from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.water_years import step_name, whole_years, whole_years_of
