@@ -41,6 +41,7 @@ from reservoir.hydro.curve_checks import (
     SLACK,
     Domain,
     checked_curves,
+    following,
     heads_of,
     most_power_mw,
     releases_of,
@@ -259,12 +260,13 @@ def checked(fields: Mapping[str, Any]) -> dict[str, Any]:
         conversion = CONVERSIONS[sound["conversion_kind"]]
         of_curves, mistakes = checked_curves(
             parts,
-            lambda section, _: (sound[CURVES[section].field], []),
+            lambda section, needed: following(sound[CURVES[section].field], parts, needed, CURVES[section].field),
             (storages_of(parts), releases_of(parts)),
             words,
             lambda section: FieldWords(CURVES[section].field, names={CURVES[section].x: "x", CURVES[section].y: "y"}),
             (conversion,),
         )
+        sound |= {name: curve for name, curve in of_curves.items() if name in sound}
         if not mistakes:
             parts = {"installed_mw": sound["installed_mw"], "most_power_mw": of_curves["most_power_mw"], "words": words}
             mistakes = failures(CLAIMS, parts)

@@ -8,14 +8,15 @@ limits them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from reservoir.errors import Mistake
+from reservoir.errors import InputError, Mistake
 from reservoir.hydro.attributes import CONVERSIONS, CURVES, LOSSLESS_COEFFICIENT, CurveConstraint, Words
 from reservoir.hydro.conversion import conversion_of
-from reservoir.hydro.curves.curve import Curve, FloatArray, Table
+from reservoir.hydro.curves.curve import Curve, FloatArray, Follows, Polynomial, PowerLaw, Table, constant
 from reservoir.hydro.reservoir_kinds import ConversionKind
 
 Domain = tuple[float, float]
@@ -263,6 +264,37 @@ def turbines_of(parts: Mapping[str, Any], heads: Domain, most_release_m3s: float
         release_m3s=most_release_m3s / least_factor,
         heads_m=heads,
     )
+
+
+def following(
+    curve: Curve, parts: Mapping[str, Any], needed: Domain | None, field: str
+) -> tuple[Curve | None, list[Mistake]]:
+    """A curve of a reservoir whose limits may be others than when it was made; and why it cannot be.
+
+    Parameters
+    ----------
+    curve : Curve
+    parts : mapping
+        Fields of the reservoir.
+    needed : pair of float
+        Where the curve is evaluated.
+    field : str
+        Its own, for messages.
+    """
+    if not isinstance(curve, Polynomial | PowerLaw) or curve.follows is Follows.NOTHING or needed is None:
+        return curve, []
+    domain = min(curve.domain[0], needed[0]), max(curve.domain[1], needed[1])
+    try:
+        if curve.follows is Follows.LARGEST_RELEASE:
+            return constant(unlimited_m3s(parts), domain, curve.follows), []
+        return (curve if domain == curve.domain else replace(curve, domain=domain)), []
+    except InputError as refused:
+        return None, [replace(mistake, column=f"{field}.{mistake.column}") for mistake in refused.mistakes]
+
+
+def unlimited_m3s(parts: Mapping[str, Any]) -> float:
+    """A hydraulic capacity that never binds, nor does its part by the plant factor."""
+    return releases_of(parts)[1] / min((part for part in parts["plant_factor"].tolist() if part > 0), default=1.0)
 
 
 def storages_of(parts: Mapping[str, Any]) -> Domain:

@@ -275,7 +275,7 @@ def differing_parts(reservoir: Reservoir, digests: Mapping[str, str]) -> list[st
 def _shape(curve: Curve) -> list[object]:
     """The numbers of a curve; a formula's domain is told apart from it."""
     numbers = {each.name: getattr(curve, each.name) for each in fields(curve)}  # type: ignore[arg-type]
-    return [type(curve).__name__, *(value for name, value in numbers.items() if name != "domain")]
+    return [type(curve).__name__, *(value for name, value in numbers.items() if name not in ("domain", "follows"))]
 
 
 def _digest(part: object) -> str:

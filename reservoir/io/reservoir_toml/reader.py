@@ -30,9 +30,9 @@ from reservoir.hydro.attributes import (
 )
 from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTH_NAMES, MONTHS_PER_YEAR
 from reservoir.hydro.checks import Lake, mistakes_between, offending, value_of
-from reservoir.hydro.curve_checks import ROUNDING, Domain, checked_curves
+from reservoir.hydro.curve_checks import ROUNDING, Domain, checked_curves, unlimited_m3s
 from reservoir.hydro.curves.checks import point_mistakes
-from reservoir.hydro.curves.curve import Curve, Polynomial, PowerLaw, Table, constant
+from reservoir.hydro.curves.curve import Curve, Follows, Polynomial, PowerLaw, Table, constant
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import ReferenceLevels, YearEnd
@@ -455,16 +455,15 @@ def _curves(file: Section, parts: Mapping[str, Any], draft: Draft) -> tuple[dict
             return of_turbine.get(section), []
         if section in given:
             return _curve(section, given[section], needed, replace(draft, section=f"curves.{section}"))
-        value = plant.get(section) if section in CONVERSIONS.values() else None
+        value, follows = plant.get(section) if section in CONVERSIONS.values() else None, Follows.RANGE
         if section == "seepage":
             value = file.get("losses", {}).get("seepage_m3s")
         if section == "capacity" and plant and releases:
-            # Left out, the hydraulic capacity never binds, nor does its part by the plant factor: the installed
-            # capacity and the release do.
-            running = min((part for part in parts["plant_factor"].tolist() if part > 0), default=1.0)
             of_one = plant.get("unit_hydraulic_capacity_m3s", 0.0) * plant.get("units", 0)
-            value = plant.get("hydraulic_capacity_m3s", of_one) or releases[1] / running
-        return (None if value is None or needed is None else constant(value, needed)), []
+            value = plant.get("hydraulic_capacity_m3s", of_one)
+            if not value:  # only the installed capacity and the release limit the turbines
+                value, follows = unlimited_m3s(parts), Follows.LARGEST_RELEASE
+        return (None if value is None or needed is None else constant(value, needed, follows)), []
 
     def words_of(section: str) -> Words:
         by_head = draft.has("curves.turbine") and section in (*CONVERSIONS.values(), "capacity")
@@ -484,6 +483,7 @@ def _curve(section: str, block: Section, needed: Domain | None, words: Draft) ->
         return (None if mistakes else Table(x, y)), mistakes
     suffix = law.x.partition("_")[2]
     domain, origin = block.get(f"domain_{suffix}", needed), block.get(f"origin_{suffix}", 0.0)
+    follows = Follows.NOTHING if f"domain_{suffix}" in block else Follows.RANGE
     if domain is None:
         return None, []
     if origin > domain[0]:
@@ -496,11 +496,11 @@ def _curve(section: str, block: Section, needed: Domain | None, words: Draft) ->
     try:
         if block["kind"] == "polynomial":
             scaled = (value * value_size / size**power for power, value in enumerate(block["coefficients"]))
-            return Polynomial(tuple(scaled), domain), []
+            return Polynomial(tuple(scaled), domain, follows), []
         # The offset of a level has its unit in its key.
         offset = block["offset_m"] if "offset_m" in block else block.get("offset", 0.0) * value_size
         factor = block["factor"] * value_size / size ** block["exponent"]
-        return PowerLaw(offset, factor, origin, block["exponent"], domain), []
+        return PowerLaw(offset, factor, origin, block["exponent"], domain, follows), []
     except InputError:
         # Sound numbers that are none any more in the program's units.
         mend = "check the numbers and their units"
