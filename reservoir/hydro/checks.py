@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -84,54 +84,6 @@ class Lake(NamedTuple):
     most_is: str = "full"
 
 
-class _Reading(NamedTuple):
-    """What is given for an attribute, and how its mistakes are stated."""
-
-    row: Attribute
-    given: Any
-    name: str
-    words: Words
-
-    def refuse(self, problem: str, expected: str = "", mend: str = "", place: int | None = None) -> NoReturn:
-        """Refuse it, or the value at a place of a list."""
-        at = "" if place is None else f"value {place + 1} of the list "
-        raise InputError(self.words.mistake(self.name, at + problem, expected, mend, place))
-
-    def number(self, value: Any, place: int | None = None) -> float:
-        """A finite number of the range."""
-        try:
-            number = math.nan if isinstance(value, bool | np.bool_ | str | bytes) else float(value)
-            wrong = isinstance(value, bool | np.bool_ | str | bytes)
-        except (TypeError, ValueError, OverflowError):
-            number, wrong = math.nan, True
-        if wrong or not math.isfinite(number):
-            kind = "is not a number" if wrong else "is not a finite number"
-            self.refuse(kind, f"a number: {self.row.description}", place=place)
-        self._within(number, place)
-        return number
-
-    def whole(self, value: Any, place: int | None = None) -> int:
-        """A whole number of the range."""
-        if not isinstance(value, int | np.integer) or isinstance(value, bool):
-            self.refuse("is not a whole number", f"a whole number: {self.row.description}", place=place)
-        self._within(value, place)
-        return int(value)
-
-    def _within(self, value: Any, place: int | None) -> None:
-        (least, most), above = self.row.allowed, self.row.above
-        if self.row.kind in LISTS or ((least < value if above else least <= value) and value <= most):
-            return  # lists are told by their months, see `lists_in_range`
-        low = f"{'above' if above else 'of at least'} {self.words.amount(self.name, least)}"
-        limit = f"of at most {self.words.amount(self.name, most)}" if value > most else low
-        self.refuse("is out of range", f"a number {limit}: {self.row.description}", place=place)
-
-    def numbers(self) -> list[float]:
-        """A list of numbers."""
-        if not isinstance(self.given, list | tuple):
-            self.refuse("is not a list", f"numbers in square brackets: {self.row.description}")
-        return [self.number(value, place) for place, value in enumerate(self.given)]
-
-
 def value_of(row: Attribute, given: Any, name: str, words: Words) -> Any:
     """What is given for an attribute as its type: numbers within the range, lists as read-only arrays.
 
@@ -148,85 +100,95 @@ def value_of(row: Attribute, given: Any, name: str, words: Words) -> Any:
     InputError
         If it is not what it should be.
     """
-    reading = _Reading(row, given, name, words)
+
+    def refuse(problem: str, expected: str = "", mend: str = "", place: int | None = None) -> NoReturn:
+        """Refuse it, or the value at a place of a list."""
+        at = "" if place is None else f"value {place + 1} of the list "
+        raise InputError(words.mistake(name, at + problem, expected, mend, place))
+
+    def number(value: Any, place: int | None = None) -> Any:
+        """A finite, or a whole, number of the range; lists by month are told by their months (`_list_in_range`)."""
+        what = "a whole number" if row.kind in (Kind.WHOLE, Kind.MONTHS) else "a number"
+        types = (int, np.integer) if what == "a whole number" else (int, float, np.integer, np.floating)
+        try:
+            result = None if isinstance(value, bool) or not isinstance(value, types) else float(value)
+        except OverflowError:
+            result = math.copysign(math.inf, value) if what == "a whole number" else None
+        if result is None:
+            refuse(f"is not {what}", f"{what}: {row.description}", place=place)
+        if math.isnan(result) or (math.isinf(result) and what == "a number"):
+            refuse("is not a finite number", f"a number: {row.description}", place=place)
+        (least, most), above = row.allowed, row.above
+        if row.kind not in LISTS and (result < least or result > most or (above and result == least)):
+            end, limit = ("of at most", most) if result > most else ("above" if above else "of at least", least)
+            expected = f"a number {end} {words.amount(name, limit)}: {row.description}"
+            refuse("is out of range", expected, place=place)
+        return int(value) if what == "a whole number" else result
+
+    def numbers() -> tuple[Any, ...]:
+        if not isinstance(given, list | tuple):
+            refuse("is not a list", f"numbers in square brackets: {row.description}")
+        return tuple(number(value, place) for place, value in enumerate(given))
+
     match row.kind:
-        case Kind.NUMBER:
-            return reading.number(given)
+        case Kind.NUMBER | Kind.WHOLE:
+            return number(given)
         case Kind.EXPONENT:
-            exponent = reading.number(given)
+            exponent = number(given)
             if exponent == 0:
-                reading.refuse("makes the curve a constant", mend='use kind = "polynomial" with one coefficient')
+                refuse("makes the curve a constant", mend='use kind = "polynomial" with one coefficient')
             if abs(exponent) > LARGEST_EXPONENT:
-                reading.refuse("is out of range", f"-{LARGEST_EXPONENT} to {LARGEST_EXPONENT}")
+                refuse("is out of range", f"-{LARGEST_EXPONENT} to {LARGEST_EXPONENT}")
             return exponent
-        case Kind.WHOLE:
-            return reading.whole(given)
         case Kind.BY_STEP | Kind.BY_MONTH:
-            return _list(reading)
-        case Kind.MONTHS:
-            if not isinstance(given, list | tuple):
-                reading.refuse("is not a list", f"numbers in square brackets: {row.description}")
-            return tuple(reading.whole(value, place) for place, value in enumerate(given))
-        case Kind.NUMBERS:
-            return tuple(reading.numbers())
+            values, expected = given, LISTS[row.kind]
+            if not isinstance(given, list | tuple):  # in Python it may be anything that an array is made of
+                values, expected = np.array(given), f"{MONTHS_PER_YEAR} finite numbers, January first, or one a step"
+                if values.ndim != 1:
+                    refuse(f"has the shape {values.shape}", expected)
+            if len(values) not in (_LENGTHS if row.kind is Kind.BY_STEP else {MONTHS_PER_YEAR}):
+                refuse(f"has {counted(len(values), 'value')}", expected)
+            if isinstance(values, list | tuple) or values.dtype.kind != "f" or not np.isfinite(values).all():
+                values = [number(value, place) for place, value in enumerate(values)]
+            array = np.array(values, np.float64)
+            array.setflags(write=False)
+            return array
+        case Kind.NUMBERS | Kind.MONTHS:
+            return numbers()
         case Kind.INTERVAL:
-            ends = reading.numbers()
+            ends = numbers()
             if len(ends) != 2 or ends[0] >= ends[1]:
-                reading.refuse("is not an interval", "two numbers, the lower one first")
-            return ends[0], ends[1]
+                refuse("is not an interval", "two numbers, the lower one first")
+            return ends
         case Kind.COEFFICIENTS:
-            values = reading.numbers()
-            if not 1 <= len(values) <= MOST_COEFFICIENTS:
+            coefficients = numbers()
+            if not 1 <= len(coefficients) <= MOST_COEFFICIENTS:
                 expected = f"1 to {MOST_COEFFICIENTS} coefficients, or a table of points"
-                reading.refuse(f"has {len(values)} values", expected)
-            return tuple(values)
+                refuse(f"has {len(coefficients)} values", expected)
+            return coefficients
         case Kind.CHOICE:
             try:
                 return row.choices(given)
             except ValueError:
-                reading.refuse("is not one of the choices", row.description)
+                refuse("is not one of the choices", row.description)
         case Kind.SPAN:
             try:
                 return Horizon.of(given)
             except InputError as error:
-                reading.refuse("is no horizon", error.mistakes[0].expected)
-    return _text(reading)
-
-
-def _text(reading: _Reading) -> str:
-    row, given = reading.row, reading.given
+                refuse("is no horizon", error.mistakes[0].expected)
     if not isinstance(given, str):
-        reading.refuse("is not text", f"text in quotes: {row.description}")
+        refuse("is not text", f"text in quotes: {row.description}")
     if row.kind is Kind.UNIT and given not in row.choices:
         mend = "convert the coefficients, or the factor, to one of these units"
-        reading.refuse("is not a known unit", f"one of {', '.join(row.choices)}", mend)
+        refuse("is not a known unit", f"one of {', '.join(row.choices)}", mend)
     # The lines of a text are joined: it is shown as one sentence.
     text = re.sub(r"[ \t]*[\r\n\t]\s*", " ", given).strip() if row.kind is Kind.TEXT else given
     longest = LONGEST_NAME if row.kind is Kind.NAME else LONGEST_TEXT
-    character = first_unprintable(text)
-    if character:
-        reading.refuse(f"has the unprintable character {character}", mend="remove it")
+    if character := first_unprintable(text):
+        refuse(f"has the unprintable character {character}", mend="remove it")
     if len(text) > longest:
-        reading.refuse(f"has {len(text):,} characters", f"at most {longest:,}", "shorten it")
+        refuse(f"has {len(text):,} characters", f"at most {longest:,}", "shorten it")
     return text
-
-
-def _list(reading: _Reading) -> NDArray[np.float64]:
-    """Values by month, or by step, as a read-only array; in Python they may be anything that an array is made of."""
-    given, expected = reading.given, LISTS[reading.row.kind]
-    if not isinstance(given, list):
-        given = np.array(list(given) if isinstance(given, tuple) else given)
-        expected = f"{MONTHS_PER_YEAR} finite numbers, January first, or one a step"
-        if given.ndim != 1:
-            reading.refuse(f"has the shape {given.shape}", expected)
-    if len(given) not in (_LENGTHS if reading.row.kind is Kind.BY_STEP else {MONTHS_PER_YEAR}):
-        reading.refuse(f"has {counted(len(given), 'value')}", expected)
-    if isinstance(given, list) or given.dtype.kind != "f" or not np.isfinite(given).all():
-        reading = reading._replace(given=list(given))
-        given = [reading.number(value, place) for place, value in enumerate(given)]
-    values = np.array(given, np.float64)
-    values.setflags(write=False)
-    return values
 
 
 def checked(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -242,73 +204,32 @@ def checked(fields: Mapping[str, Any]) -> dict[str, Any]:
     InputError
         With every mistake, by its field.
     """
-    sound: dict[str, Any] = {}
-    mistakes: list[Mistake] = []
-    marks = fields["marks"] if isinstance(fields["marks"], ReferenceLevels) else ReferenceLevels()
-    values = {**fields, **{f"marks.{name}": value for name, value in vars(marks).items()}}
+    marks = vars(fields["marks"]) if isinstance(fields["marks"], ReferenceLevels) else {}
+    values = {**fields, **{f"marks.{name}": value for name, value in marks.items()}}
     words = FieldWords(values=values, names={"lake_hm3": "level"})
-    for name, value in fields.items():
-        try:
-            sound[name] = _sound_field(name, value, words)
-        except InputError as refused:
-            mistakes += refused.mistakes
-    parts = {**sound, "words": words}
-    if "level" in sound:
-        parts["lake"] = _lake(sound["level"])
+    sound, mistakes = _sound_fields(fields, words)
+    parts = dict(sound)
+    if "level" in sound:  # what its curve describes, and what that may miss by rounding
+        low, high = sound["level"].domain
+        slack = SLACK * (high - low)
+        parts["lake"] = Lake(low - slack, high + slack, "start of the level curve", "end of the level curve")
     mistakes += mistakes_between(parts, words)
     if not mistakes:
-        conversion = CONVERSIONS[sound["conversion_kind"]]
         of_curves, mistakes = checked_curves(
             parts,
             lambda section, needed: following(sound[CURVES[section].field], parts, needed, CURVES[section].field),
             (storages_of(parts), releases_of(parts)),
             words,
             lambda section: FieldWords(CURVES[section].field, names={CURVES[section].x: "x", CURVES[section].y: "y"}),
-            (conversion,),
+            (CONVERSIONS[sound["conversion_kind"]],),
         )
         sound |= {name: curve for name, curve in of_curves.items() if name in sound}
-        if not mistakes:
-            parts = {"installed_mw": sound["installed_mw"], "most_power_mw": of_curves["most_power_mw"], "words": words}
-            mistakes = failures(CLAIMS, parts)
+        mistakes += installed_capacity_within_reach(
+            sound["installed_mw"], of_curves.get("most_power_mw", np.inf), words
+        )
     if mistakes:
         raise InputError(mistakes)
     return sound
-
-
-def _sound_field(name: str, value: Any, words: Words) -> Any:
-    """One field as its type."""
-    curves = {constraint.field for constraint in CURVES.values()}
-    if name in curves:
-        optional = name in ("area_km2", "seepage_m3s") and value is None
-        if not optional and not (callable(value) and all(hasattr(value, part) for part in ("domain", "compiled"))):
-            mistake = words.mistake(name, "is not a curve", "a Table, a Polynomial, a PowerLaw or another Curve")
-            raise InputError(mistake)
-        return value
-    if name in _CLASSES:
-        cls, problem, expected = _CLASSES[name]
-        if not isinstance(value, cls):
-            raise InputError(words.mistake(name, problem, expected))
-        return _sound_marks(value, words) if isinstance(value, ReferenceLevels) else value
-    if name == "conversion_kind":
-        kinds = Attribute("", ", ".join(ConversionKind), Kind.CHOICE, choices=ConversionKind)
-        return value_of(kinds, value, name, words)
-    row = next((row for row in reversed(ATTRIBUTES) if row.field == name), None)
-    if row is None or (value is None and row.kind is Kind.NUMBER and name not in _NEVER_NONE):
-        return value
-    return value_of(row, value, name, words)
-
-
-def _sound_marks(marks: ReferenceLevels, words: Words) -> ReferenceLevels:
-    values = {name: value for name, value in vars(marks).items() if value is not None}
-    mistakes: list[Mistake] = []
-    for name, value in values.items():
-        try:
-            values[name] = value_of(attribute_of(f"marks.{name}"), value, f"marks.{name}", words)
-        except InputError as refused:
-            mistakes += refused.mistakes
-    if mistakes:
-        raise InputError(mistakes)
-    return ReferenceLevels(**values)
 
 
 #: Fields that hold an object, by its class, with what is said of others.
@@ -317,13 +238,40 @@ _CLASSES: Mapping[str, tuple[type, str, str]] = {
     "objective": (Objective, "is not an objective", "Objective(...)"),
     "content": (bytes, "is not bytes", "the bytes of the file it was read from"),
 }
+_KINDS = Attribute("", ", ".join(ConversionKind), Kind.CHOICE, field="conversion_kind", choices=ConversionKind)
+_CURVE_FIELDS = {constraint.field for constraint in CURVES.values()}
 
 
-def _lake(level: Curve) -> Lake:
-    """What the level curve describes, and what it may miss by rounding."""
-    low, high = level.domain
-    slack = SLACK * (high - low)
-    return Lake(low - slack, high + slack, "start of the level curve", "end of the level curve")
+def _sound_field(name: str, value: Any, words: Words) -> Any:
+    """One field, or one of the marks, as its type."""
+    if name in _CURVE_FIELDS:
+        optional = name in ("area_km2", "seepage_m3s") and value is None
+        if not optional and not (callable(value) and all(hasattr(value, part) for part in ("domain", "compiled"))):
+            mistake = words.mistake(name, "is not a curve", "a Table, a Polynomial, a PowerLaw or another Curve")
+            raise InputError(mistake)
+    if name in _CLASSES and not isinstance(value, _CLASSES[name][0]):
+        raise InputError(words.mistake(name, *_CLASSES[name][1:]))
+    if isinstance(value, ReferenceLevels):
+        marks, mistakes = _sound_fields({f"marks.{mark}": level for mark, level in vars(value).items()}, words)
+        if mistakes:
+            raise InputError(mistakes)
+        return ReferenceLevels(*marks.values())
+    row = next((row for row in (_KINDS, *reversed(ATTRIBUTES)) if row.field == name), None)
+    if row is None or (value is None and row.kind is Kind.NUMBER and name not in _NEVER_NONE):
+        return value
+    return value_of(row, value, name, words)
+
+
+def _sound_fields(fields: Mapping[str, Any], words: Words) -> tuple[dict[str, Any], list[Mistake]]:
+    """Fields as their types, and what is wrong with the others."""
+    sound: dict[str, Any] = {}
+    mistakes: list[Mistake] = []
+    for name, value in fields.items():
+        try:
+            sound[name] = _sound_field(name, value, words)
+        except InputError as refused:
+            mistakes += refused.mistakes
+    return sound, mistakes
 
 
 def mistakes_between(parts: Mapping[str, Any], words: Words) -> list[Mistake]:
@@ -335,23 +283,29 @@ def mistakes_between(parts: Mapping[str, Any], words: Words) -> list[Mistake]:
         Fields of a reservoir, and what else claims name.
     words : Words
     """
-    step, parts = parts.get("step", TimeStep.MONTH), {**parts, "words": words}
-    refused = [name for name, each in _lists(parts).items() if len(each) not in (MONTHS_PER_YEAR, step.per_year)]
-    mistakes = [_unequal(name, len(_lists(parts)[name]), step, words) for name in refused]
-    for name in refused:
-        parts.pop(name.partition(".")[0], None)
+    step, mistakes, sound = parts.get("step", TimeStep.MONTH), list[Mistake](), {**parts, "words": words}
+    own = "" if step is TimeStep.MONTH else f", or {counted(step.per_year, step.noun)}"
+    for name, values in _lists(parts).items():
+        if len(values) not in (MONTHS_PER_YEAR, step.per_year):
+            other = next(each for each in TimeStep if each.per_year == len(values))
+            problem = f'has {counted(len(values), other.noun)}, but step is "{step}"'
+            expected = f"one number, or {counted(MONTHS_PER_YEAR, 'month')}{own}"
+            mistakes.append(words.mistake(name, problem, expected, f'set step = "{other}", or give other values'))
+            sound.pop(name.partition(".")[0], None)
     if step is not TimeStep.MONTH and parts.get("calendar") is CalendarKind.EQUAL_MONTHS:
         problem = f'contradicts step = "{step}": only months can be equal'
         mistakes.append(words.mistake("calendar", problem, mend="remove one of the two"))
     # Limits are compared with each other; losses and what objectives have are compared with nothing.
     limits = [row.field for row in by_step_attributes() if row.section not in ("losses", "objective")]
-    compared = {name: parts[name] for name in limits if name in parts}
-    if "first_month" in parts and any(len(values) != MONTHS_PER_YEAR for values in compared.values()):
-        parts |= {name: step.listed(values, parts["first_month"]) for name, values in compared.items()}
-    for row in by_step_attributes():
-        if row.field in _lists(parts):
-            mistakes += _list_in_range(row.field, _lists(parts)[row.field], row.allowed, words)
-    return mistakes + failures(CLAIMS, parts)
+    compared = {name: sound[name] for name in limits if name in sound}
+    if "first_month" in sound and any(len(values) != MONTHS_PER_YEAR for values in compared.values()):
+        sound |= {name: step.listed(values, sound["first_month"]) for name, values in compared.items()}
+    for name, values in _lists(sound).items():
+        mistakes += _list_in_range(name, values, attribute_of(name).allowed, words)
+    for claim, needs in CLAIMS.items():
+        if all(name in sound for name in needs):
+            mistakes += claim(**{name: sound[name] for name in needs})
+    return mistakes
 
 
 def _lists(parts: Mapping[str, Any]) -> dict[str, FloatArray]:
@@ -359,25 +313,6 @@ def _lists(parts: Mapping[str, Any]) -> dict[str, FloatArray]:
     objective = vars(parts["objective"]) if "objective" in parts else {}
     given = {**parts, **{f"objective.{name}": value for name, value in objective.items()}}
     return {row.field: given[row.field] for row in by_step_attributes() if given.get(row.field) is not None}
-
-
-def _unequal(name: str, count: int, step: TimeStep, words: Words) -> Mistake:
-    other = next((each for each in TimeStep if each.per_year == count), step)
-    own = "" if step is TimeStep.MONTH else f", or {counted(step.per_year, step.noun)}"
-    problem = f'has {counted(count, other.noun)}, but step is "{step}"'
-    expected = f"one number, or {counted(MONTHS_PER_YEAR, 'month')}{own}"
-    return words.mistake(name, problem, expected, f'set step = "{other}", or give other values')
-
-
-def failures(claims: Iterable[Claim], parts: Mapping[str, Any]) -> list[Mistake]:
-    """Run every claim whose parts are all there."""
-    needs = {claim: list(inspect.signature(claim).parameters) for claim in claims}
-    return [
-        mistake
-        for claim, names in needs.items()
-        if all(name in parts for name in names)
-        for mistake in claim(**{name: parts[name] for name in names})
-    ]
 
 
 def offending(wrong: NDArray[np.bool_]) -> str:
@@ -596,25 +531,29 @@ def weight_key(goal: Goal) -> str:
     return f"objective.weights.{goal.replace('-', '_')}"
 
 
-CLAIMS: tuple[Claim, ...] = (
-    has_a_name,
-    guarantee_can_be_generated,
-    lake_large_enough,
-    storages_in_order,
-    year_end_has_its_storages,
-    ends_within_the_lake,
-    releases_in_order,
-    installed_capacity_within_reach,
-    marks_near_the_lake,
-    plant_runs_in_some_month,
-    power_demanded_can_be_made,
-    operating_level_within_the_lake,
-    end_value_needs_its_year_end,
-    losses_follow_the_storage,
-    weights_are_positive,
-    targets_are_given,
-    firm_power_is_possible,
-)
+#: Every claim with what it needs.
+CLAIMS: Mapping[Claim, tuple[str, ...]] = {
+    claim: tuple(inspect.signature(claim).parameters)
+    for claim in (
+        has_a_name,
+        guarantee_can_be_generated,
+        lake_large_enough,
+        storages_in_order,
+        year_end_has_its_storages,
+        ends_within_the_lake,
+        releases_in_order,
+        installed_capacity_within_reach,
+        marks_near_the_lake,
+        plant_runs_in_some_month,
+        power_demanded_can_be_made,
+        operating_level_within_the_lake,
+        end_value_needs_its_year_end,
+        losses_follow_the_storage,
+        weights_are_positive,
+        targets_are_given,
+        firm_power_is_possible,
+    )
+}
 
 
 #: A table of a reservoir file, and a number that is marked as invented, with what it was.

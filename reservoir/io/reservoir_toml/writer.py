@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,9 +20,11 @@ from reservoir.hydro.curves.curve import Curve, Polynomial, PowerLaw, Table
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.objectives import Goal
 from reservoir.hydro.reservoir import Reservoir, differing_parts, reservoir_digests
-from reservoir.io.level_table.reader import LevelColumn, LevelTable
 from reservoir.io.placing.whole_file import write_new
 from reservoir.io.reservoir_toml.reader import reservoir_of
+
+if TYPE_CHECKING:
+    from reservoir.io.level_table.reader import LevelColumn, LevelTable
 
 Value = str | float | Sequence[float] | None
 
