@@ -500,10 +500,6 @@ def curve_keys(curve: str) -> Mapping[str, tuple[Attribute, ...]]:
 # fmt: on
 
 
-#: How the unit at the end of a field's name is written after a number.
-_UNITS = {"hm3": "hm3", "m3s": "m3/s", "m": "m", "mw": "MW", "gwh": "GWh", "km2": "km2", "mm": "mm"}
-
-
 class Words(Protocol):
     """What a check needs to say what is wrong: the words of who made the reservoir."""
 
@@ -548,8 +544,7 @@ class FieldWords:
 
     def amount(self, name: str, value: float) -> str:
         """Say a value in the unit that the field's name ends in."""
-        unit = _UNITS.get(name.rpartition("_")[2], "")
-        return f"{plain(value)} {unit}".strip()
+        return f"{plain(value)} {''.join(unit.name for unit in units_of(name)[1][:1])}".strip()
 
 
 def plain(value: float) -> str:

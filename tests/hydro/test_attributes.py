@@ -20,17 +20,13 @@ from reservoir.io.reservoir_toml.reader import reservoir_of
 from tests.io.small_reservoir import SMALL
 
 ROOT = Path(__file__).parents[2]
-#: A program that adds a row to the table, and then reads, writes and checks what it describes.
+#: A program that reads, writes and checks what the row of the example describes.
 INVENTED = r"""
 import json, sys
 from pathlib import Path
-import reservoir.hydro.attributes as table
 
-at = [row.key for row in table.ATTRIBUTES].index("release.ramp_up_m3s")
-row = table.Attribute(
-    "release.fish_m3s", "the flow for fish", table.Kind.BY_STEP, table.FLOW_M3S, "fish_release_m3s", 0.5, "fish release"
-)
-table.ATTRIBUTES = (*table.ATTRIBUTES[:at], row, *table.ATTRIBUTES[at:])
+sys.path[:0] = ["docs/examples", "docs/_extensions"]
+import attribute
 
 from dataclasses import replace
 import reservoir
@@ -39,8 +35,6 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.reservoir import reservoir_digests
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.io.reservoir_toml.writer import write_template
-
-sys.path.insert(0, "docs/_extensions")
 import generated
 
 text, target = sys.stdin.read(), sys.argv[1]
@@ -198,3 +192,12 @@ def test_points_are_never_used_beyond_their_ends() -> None:
 
 CURVES = ("level", "tailrace", "conversion", "capacity_m3s", "area_km2", "seepage_m3s")
 WORDS = (*CURVES, "name", "source", "sha256", "content", "conversion_kind")
+
+
+def test_the_example_writes_its_attribute_and_refuses_a_wrong_one() -> None:
+    call = [sys.executable, "docs/examples/attribute.py"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ended = subprocess.run(call, capture_output=True, text=True, cwd=ROOT, env=environment, check=False, timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    assert "fish_m3s = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0]\n" in ended.stdout
+    assert ended.stdout.endswith("fish_release_m3s: is below 0 in every month; expected 0 or more.\n")

@@ -338,10 +338,10 @@ def _fields(file: Section) -> dict[str, Any]:
 def _of_plant(plant: Section) -> dict[str, Any]:
     """Installed capacity, and the part of each step in which the turbines can run, however a file gives them."""
     units, of_one = plant.get("units"), plant.get("unit_capacity_mw")
-    installed = plant.get("installed_capacity_mw", of_one * units if of_one and units else None)
-    found = {} if installed is None else {"installed_mw": installed}
+    installed = plant.get("installed_capacity_mw", of_one * units if units and of_one else None)
+    fields = {} if installed is None else {"installed_mw": installed}
     hours = plant.get("full_load_hours")
-    return found if hours is None else {**found, "plant_factor": hours / np.array(HOURS_OF_MONTHS)}
+    return fields if hours is None else {**fields, "plant_factor": hours / np.array(HOURS_OF_MONTHS)}
 
 
 def _complete_storage(storage: Section, parts: dict[str, Any]) -> None:
