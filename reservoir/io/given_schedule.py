@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake, worth_telling
-from reservoir.hydro import ranges, units
+from reservoir.hydro import attributes, units
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import first_days
 from reservoir.hydro.time_step import TimeStep
@@ -33,9 +33,9 @@ _UNITS = {
     "mw": units.POWER_MW,
     "gwh": units.ENERGY_GWH,
 }
-_RANGES = {RELEASE: ranges.FLOW_M3S, SHORTAGE: ranges.FLOW_M3S}
+_RANGES = {RELEASE: attributes.FLOW_M3S, SHORTAGE: attributes.FLOW_M3S}
 #: Of what follows: claims of no schedule are as large.
-_ANY = ranges.Range(-1e12, 1e12)
+_ANY = attributes.Range(-1e12, 1e12)
 
 
 def read_given_schedule(path: Path, inflow: Inflow) -> GivenSchedule:

@@ -17,9 +17,8 @@ from typing import Any
 
 import reservoir
 from reservoir.errors import InputError, Mistake, OutputError
-from reservoir.hydro.identity import reservoir_digests
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir import Reservoir, reservoir_digests
 from reservoir.io.placing.claim import Claim
 from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
 from reservoir.io.placing.moves import leaves

@@ -10,7 +10,7 @@ from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.io.plan_folder.tables import read_caveats, read_schedule, read_summary, schedule_sha256
 from reservoir.io.records.reader import read_inflow
 from reservoir.io.reservoir_toml.reader import read_reservoir
-from reservoir.io.reservoir_toml.template import write_template
+from reservoir.io.reservoir_toml.writer import write_template
 from reservoir.io.rule_file import read_rule, write_rule
 from reservoir.problems.bits import read_spin_glass
 from reservoir.problems.tours import read_tour, tour_problem

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.identity import reservoir_digests
 from reservoir.hydro.inflow import COMPANIONS
 from reservoir.hydro.objective import Operation
+from reservoir.hydro.reservoir import reservoir_digests
 from reservoir.planning.best_known import Sources, stated_solutions
 from reservoir.planning.column_names import second_run
 from reservoir.planning.firm_power import FirmBounds

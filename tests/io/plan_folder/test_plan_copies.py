@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from reservoir import optimise, read_reservoir
 from reservoir.cli import cli
 from reservoir.errors import InputError
-from reservoir.hydro.identity import reservoir_digests
+from reservoir.hydro.reservoir import reservoir_digests
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.report.folder import write_plan
 from tests.year_ends import cyclic, free
