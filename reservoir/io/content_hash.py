@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 from pathlib import Path
 
@@ -12,9 +13,11 @@ def content_sha256(path: Path) -> str:
     Raises
     ------
     OSError
-        If it is not there, or cannot be read.
+        If it is not there, or cannot be read: a pipe or a device may never end.
     """
     if not path.is_dir():
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
         with path.open("rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()
     whole = hashlib.sha256()

@@ -10,7 +10,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.identity import differing_parts, reservoir_digests
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.io.plan_folder.tables import schedule_file, schedule_sha256
+from reservoir.io.plan_folder.files import schedule_file, schedule_sha256
 from reservoir.io.rule_file import RuleFile
 from reservoir.rules.base.rule import Rule
 

@@ -22,7 +22,7 @@ from reservoir.io import rule_file
 from reservoir.io.inflow_csv import lines
 from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder import tables
-from reservoir.io.plan_folder.provenance import read_provenance
+from reservoir.io.plan_folder.files import MOST_PROVENANCE_BYTES, read_provenance
 from reservoir.io.reservoir_toml import reader as text
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.io.rule_file import read_rule
@@ -77,7 +77,7 @@ _tour = partial(Largest, "some.tour", lambda path: read_tour(path, data_file.MOS
 _spin = partial(Largest, "glass", read_spin_glass)
 
 _toml = partial(filled, text.MOST_BYTES)
-_json = partial(filled, tables.MOST_PROVENANCE_BYTES)
+_json = partial(filled, MOST_PROVENANCE_BYTES)
 _table = partial(filled, tables.MOST_BYTES)
 _data = partial(filled, data_file.MOST_BYTES)
 

@@ -1,4 +1,4 @@
-"""The report of a plan and its rules: how well each family operates years that it never saw."""
+"""The page of a plan's rules: how well each family operates years that it never saw."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
 from reservoir.planning.objective_columns import shown
 from reservoir.report.html.page import Column, Heading, HtmlTable, Picture, Section, render
-from reservoir.report.html.plan_page import plan_heading, plan_sections
+from reservoir.report.html.plan_page import plan_heading
 from reservoir.report.html.tables import QUANTITY, acceptance_table, number
 from reservoir.rules import FAMILIES, Forecast
 from reservoir.rules.base.foresight import Foresight
@@ -224,26 +224,24 @@ def rules_report(
     saved: SavedPlan,
     checks: Sequence[Check],
     origin: Mapping[str, Any],
-    plan_pictures: Sequence[Picture],
-    rules_pictures: Sequence[Picture],
+    pictures: Sequence[Picture],
 ) -> str:
-    """Write the report of a plan with its rules.
+    """Write the page of a plan's rules; that of the plan stands beside it.
 
     Parameters
     ----------
     evaluation : Evaluation
     saved : SavedPlan
-        The plan, with its own acceptance table and provenance.
+        The plan, as it is in its folder.
     checks : sequence of Check
         Acceptance table of the rules.
     origin : mapping
         Provenance of the rules, see `reservoir.report.rules_folder.rules_provenance`.
-    plan_pictures, rules_pictures : sequence of Picture
-        Figures of both; none for a report without.
+    pictures : sequence of Picture
+        Their figures; none for a page without.
     """
-    *of_plan, provenance = plan_sections(saved.plan, saved.checks, saved.origin, plan_pictures)
-    of_rules = [*_units(evaluation, saved), *rules_sections(evaluation, checks, rules_pictures)]
-    return render(_heading(evaluation, saved, checks), [*of_plan, *of_rules, provenance, _rules_provenance(origin)])
+    sections = [*_units(evaluation, saved), *rules_sections(evaluation, checks, pictures)]
+    return render(_heading(evaluation, checks), [*sections, _rules_provenance(origin)])
 
 
 def _units(evaluation: Evaluation, saved: SavedPlan) -> Iterator[Section]:
@@ -373,9 +371,11 @@ def _robustness(evaluation: Evaluation) -> Section | None:
     return Section("rules-robustness", "Robustness over members", text, facts=_ROBUSTNESS_FACTS, tables=(rows,))
 
 
-def _heading(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[Check]) -> Heading:
-    """The plan's, with the checks of both and the best rule."""
-    heading = plan_heading(saved.plan, [*saved.checks, *checks])
+def _heading(evaluation: Evaluation, checks: Sequence[Check]) -> Heading:
+    """That of the plan's page, with the checks of the rules, the best rule, and the plan's page to go to."""
+    heading = plan_heading(evaluation.plan, checks)
+    title = heading.title.replace("Operation plan", "Operation rules", 1)
+    heading = replace(heading, title=title, pages=(("Plan", "report.html"),))
     best = best_fitted(evaluation)
     if best is None:
         return heading
@@ -398,7 +398,7 @@ def _overview(evaluation: Evaluation) -> tuple[str, ...]:
         Forecast.NONE: "the month, the storage at its start and the inflow of the month before",
     }[evaluation.forecast]
     text = [
-        "The plan above uses the future inflows of each year; an operator does not know them. These rules, fitted to "
+        "The plan uses the future inflows of each year; an operator does not know them. These rules, fitted to "
         f"{evaluation.fitted_to or 'the plan'}, use only {knows}.",
         f"Cross-validation: {evaluation.cross_validation}; held-out years are operated by rules fitted to the others.",
     ]
