@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from reservoir.bench.markdown import page
 from reservoir.bench.result import ExperimentResult
-from reservoir.io.placing.claim import Claim
-from reservoir.io.placing.draft_folder import claimed, drafted
-from reservoir.io.placing.moves import leaves
-from reservoir.io.placing.workplace import contents
+from reservoir.io.output import Claim, claimed, drafted
+from reservoir.io.workplace import contents, leaves
 from reservoir.report.folder import refuse_foreign, run_provenance, to_replace, write_json
 
 if TYPE_CHECKING:

@@ -19,7 +19,6 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.units import DEPTH_MM
 from reservoir.hydro.water_years import month_name
 from reservoir.io.containers import INSTALL, library_call, loaded, of_dataset
-from reservoir.io.content_hash import content_sha256
 from reservoir.io.ensemble_years import MemberSeries, refuse_codes, where, without_negative
 from reservoir.io.inflow_csv.caveats import caveat_fault
 from reservoir.io.inflow_csv.column_words import understand
@@ -32,6 +31,7 @@ from reservoir.io.inflow_csv.units import ACCEPTED, InflowUnit, unit_named
 from reservoir.io.inflow_csv.value_column import passed_over_note
 from reservoir.io.inflow_csv.vocabulary import STRANGE_FORMS
 from reservoir.io.inflow_reading import InflowReading
+from reservoir.io.output import content_sha256
 from reservoir.text.quantities import printable
 
 #: Ends of the names of files that are read here, and of folders.

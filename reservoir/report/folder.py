@@ -29,10 +29,7 @@ from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.water_years import step_name
 from reservoir.io.csv_table import write_table
 from reservoir.io.inflow_netcdf import is_netcdf
-from reservoir.io.placing.claim import Claim
-from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
-from reservoir.io.placing.moves import leaves
-from reservoir.io.placing.workplace import contents
+from reservoir.io.output import Claim, claimed, claimed_new, drafted, write_new
 from reservoir.io.plan_folder.arrays import calendar_provenance, write_arrays
 from reservoir.io.plan_folder.files import (
     ARRAYS,
@@ -58,6 +55,7 @@ from reservoir.io.plan_folder.saved_plan import plan_arrays
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.io.workbook import csv_of_workbook, is_workbook
+from reservoir.io.workplace import contents, leaves
 from reservoir.planning.checks import Check, plan_checks
 from reservoir.planning.column_names import OBJECTIVE, REFERENCE_OBJECTIVE
 from reservoir.planning.infeasible import chosen
@@ -403,7 +401,7 @@ def figures_left_out(left_out: Mapping[str, str], tell: Callable[[str], None]) -
     return {"figures_left_out": dict(left_out)}
 
 
-def write_profile(profile: Profile, claim: Claim) -> Path:
+def write_profile(profile: Profile, folder: Path) -> Path:
     """Add to a plan's folder where the seconds of its making went; returns the file.
 
     Raises
@@ -411,7 +409,9 @@ def write_profile(profile: Profile, claim: Claim) -> Path:
     OutputError
         If it cannot be written.
     """
-    return claim.add(PROFILE, strict_json(profile.as_dict()))
+    path = folder / PROFILE
+    write_new(path, strict_json(profile.as_dict()), force=True, choose="check the free space", replace="")
+    return path
 
 
 def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reservoir.io.csv_table import write_table
-from reservoir.io.placing.claim import Claim
-from reservoir.io.placing.draft_folder import claimed, drafted, nothing
-from reservoir.io.placing.moves import leaves
+from reservoir.io.output import Claim, claimed, drafted, nothing
 from reservoir.io.plan_folder.arrays import write_arrays
 from reservoir.io.plan_folder.files import (
     ARRAYS,
@@ -28,6 +26,7 @@ from reservoir.io.plan_folder.files import (
 from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, append_to_dataset
 from reservoir.io.plan_folder.saved_plan import SavedPlan, proof_arrays
 from reservoir.io.plan_folder.tables import read_cells
+from reservoir.io.workplace import leaves
 from reservoir.planning.checks import Check, proof_lines
 from reservoir.planning.plan import Plan
 from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP

@@ -12,13 +12,12 @@ from typing import Any
 from reservoir.errors import Mistake, OutputError
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.csv_table import write_table
-from reservoir.io.placing.claim import Claim
-from reservoir.io.placing.draft_folder import claimed, drafted
-from reservoir.io.placing.moves import leaves
+from reservoir.io.output import Claim, claimed, drafted
 from reservoir.io.plan_folder.files import FIGURES, require_folder
 from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.io.rule_belonging import belongings
 from reservoir.io.rule_file import UNITS, RuleFile, write_rule
+from reservoir.io.workplace import leaves
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.report.folder import (

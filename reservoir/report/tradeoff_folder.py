@@ -11,8 +11,7 @@ import pandas as pd
 
 from reservoir.hydro.objectives import Goal, goal_label
 from reservoir.io.csv_table import write_table
-from reservoir.io.placing.claim import Claim
-from reservoir.io.placing.draft_folder import drafted
+from reservoir.io.output import Claim, drafted
 from reservoir.io.plan_folder.files import FILES, file_hashes
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.io.tradeoff_point import INFLOW, POINTS, PROVENANCE

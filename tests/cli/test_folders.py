@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from reservoir.io.placing.draft_folder import claimed
+from reservoir.io.output import claimed
 from reservoir.io.plan_folder.files import file_hashes, write_provenance
 
 DP = ("--solver", "dp", "--no-figures", "--no-reference")

@@ -63,6 +63,7 @@ def saved_record(origin: Mapping[str, Any], arrays: Arrays) -> Inflow:
     """The record that a plan was made for, with all digits; `origin` is ``plan.json``."""
     told, calendar, flow = origin["inflow"], origin[CALENDAR], arrays[_FLOW]
     reading = told.get("reading", {})
+    beside: dict[str, Any] = {name: arrays.get(f"{_BESIDE}{name}") for name in COMPANIONS}
     return Inflow(
         flow,
         Calendar(**calendar | {"step": TimeStep(calendar["step"])}),
@@ -74,7 +75,7 @@ def saved_record(origin: Mapping[str, Any], arrays: Arrays) -> Inflow:
         unit_from=told["unit_from"],
         reading=reading,
         allow_negative=reading.get("negative") == "keep" or bool((flow < 0).any()),
-        **{name: arrays.get(f"{_BESIDE}{name}") for name in COMPANIONS},
+        **beside,
     )
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from reservoir.errors import InputError, Mistake
-from reservoir.io.content_hash import content_sha256
-from reservoir.io.placing.workplace import clear_abandoned
+from reservoir.io.output import content_sha256
+from reservoir.io.workplace import clear_abandoned
 from reservoir.text.strict_json import read_json, strict_json
 
 _Value = TypeVar("_Value")

@@ -8,7 +8,7 @@ from pathlib import Path
 from reservoir import resources
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.ranges import LONGEST_NAME
-from reservoir.io.placing.whole_file import write_new
+from reservoir.io.output import write_new
 
 #: A key with a number, or several, and a comment.
 _NUMBERS = re.compile(r"(\w+) = (-?\d[\d.]*|\[[\d., -]+\])\s*(#.*)?")

@@ -20,7 +20,7 @@ from reservoir.hydro.reservoir_checks.curves import CONVERSIONS
 from reservoir.hydro.reservoir_checks.whole import storages_of
 from reservoir.hydro.reservoir_kinds import CalendarKind
 from reservoir.hydro.time_step import TimeStep
-from reservoir.io.placing.whole_file import write_new
+from reservoir.io.output import write_new
 from reservoir.io.reservoir_toml.objective import objective_keys, weight_keys
 from reservoir.io.reservoir_toml.reader import reservoir_of
 
