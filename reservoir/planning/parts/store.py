@@ -48,28 +48,20 @@ _NOT_KEPT, _PROVED = "firm_not_kept_mw", "firm_proved"
 
 def columns_of(found: Found) -> dict[str, NDArray[Any]]:
     """Arrays of what was found: of the operation a row for each year, of solutions a number for each problem."""
-    operation, solutions = found.operation, found.solutions
+    operation, solutions, references, sources = found.operation, found.solutions, found.references, found.sources
     names = (*_OPERATED, _MISSING, *(_CONDITIONS if operation.has_conditions else ()))
     columns = {name: getattr(operation, name) for name in names}
-    engine = found.sources.engine if found.sources else solutions
-    held = {"plan": solutions, "engine": engine, **({"reference": found.references} if found.references else {})}
-    worth = {f"{whose}_{name}": getattr(each, name) for whose, each in held.items() for name in _WORTH}
-    work = {name: getattr(solutions, name) for name in _WORK}
-    bounds = found.firm_bounds
-    firm = {} if bounds is None else {_NOT_KEPT: bounds.not_kept_mw, _PROVED: bounds.proved.astype(np.int8)}
-    best = (
-        {}
-        if found.problems.horizon.is_year or not found.references
-        else {_BEST: np.concatenate(found.references.position)}
-    )
-    return {**columns, **worth, **work, **firm, **best, _SOURCE: _source_codes(found)}
-
-
-def _source_codes(found: Found) -> NDArray[np.int8]:
-    if not found.sources:
-        return np.zeros(len(found.solutions), np.int8)
-    known = _sources(found.solutions.solver, found.references.solver)
-    return np.array([known.index(each) for each in found.sources.of_problem], np.int8)
+    schedules = {"plan": solutions, "engine": sources.engine if sources else solutions}
+    schedules |= {"reference": references} if references else {}
+    columns |= {f"{whose}_{name}": getattr(each, name) for whose, each in schedules.items() for name in _WORTH}
+    columns |= {name: getattr(solutions, name) for name in _WORK}
+    if found.firm_bounds is not None:
+        columns |= {_NOT_KEPT: found.firm_bounds.not_kept_mw, _PROVED: found.firm_bounds.proved.astype(np.int8)}
+    if references and not found.problems.horizon.is_year:
+        columns[_BEST] = np.concatenate(references.position)
+    known = _sources(solutions.solver, references.solver)
+    codes = [known.index(source) for source in sources.of_problem] if sources else np.zeros(len(solutions))
+    return columns | {_SOURCE: np.asarray(codes, np.int8)}
 
 
 def _sources(solver: str, reference: str) -> list[str]:
@@ -79,21 +71,17 @@ def _sources(solver: str, reference: str) -> list[str]:
 def told_of(found: Found, seconds: Mapping[str, float]) -> dict[str, Any]:
     """What a part tells of itself: who found it, where and how, in words and numbers that JSON has."""
     solutions, sources, references = found.solutions, found.sources, found.references
+    call = ("solver", "device", "device_seconds")
     return {
-        "solver": solutions.solver,
-        "device": solutions.device,
-        "device_seconds": solutions.device_seconds,
+        **{name: getattr(solutions, name) for name in call},
         "settings": dict(sources.settings if sources else solutions.settings[0]),
         "second_settings": dict(sources.second_settings) if sources else None,
-        "reference": _told_of_reference(references) if references else None,
+        "reference": {name: getattr(references, name) for name in call} | {"settings": dict(references.settings[0])}
+        if references
+        else None,
         "notes": list(found.notes),
         "seconds": dict(seconds),
     }
-
-
-def _told_of_reference(references: Solutions) -> dict[str, Any]:
-    seconds = references.device_seconds
-    return {"solver": references.solver, "settings": dict(references.settings[0]), "device_seconds": seconds}
 
 
 def found_of(

@@ -35,11 +35,19 @@ def inline_svg(svg: bytes, prefix: str, label: str, described_by: str) -> Markup
     for element in root.iter():
         for child in [child for child in element if _local(child.tag) not in _ELEMENTS]:
             element.remove(child)
-        element.text = None
-    elements = list(root.iter())
-    used = {name for element in elements for name in _pointed_at(element)}
-    for element in elements:
-        _rename(element, prefix, used)
+        element.tag, element.text, element.tail = _local(element.tag), None, None
+        attributes = {_local(name): " ".join(value.split()) for name, value in element.attrib.items()}
+        element.attrib.clear()
+        element.attrib |= attributes
+    pointed = {name for element in root.iter() for value in element.attrib.values() for name in _POINTER.findall(value)}
+    pointed |= {element.attrib["href"][1:] for element in root.iter() if "href" in element.attrib}
+    for element in root.iter():  # names that nothing points at go
+        name = element.attrib.pop("id", None)
+        element.attrib |= {"id": f"{prefix}-{name}"} if name in pointed else {}
+        for key, value in element.attrib.items():
+            element.attrib[key] = (
+                f"#{prefix}-{value[1:]}" if key == "href" else _POINTER.sub(rf"url(#{prefix}-\1)", value)
+            )
     for size in ("width", "height", "version"):
         root.attrib.pop(size, None)
     root.attrib |= {"role": "img", "aria-label": label, "aria-describedby": described_by}
@@ -49,26 +57,6 @@ def inline_svg(svg: bytes, prefix: str, label: str, described_by: str) -> Markup
 def _local(name: str) -> str:
     """A name without its namespace: HTML knows what belongs to SVG."""
     return name.rpartition("}")[2]
-
-
-def _pointed_at(element: Tree.Element) -> list[str]:
-    """Names of the elements that this one uses."""
-    found = [name for value in element.attrib.values() for name in _POINTER.findall(value)]
-    return found + [value[1:] for key, value in element.attrib.items() if _local(key) == "href"]
-
-
-def _rename(element: Tree.Element, prefix: str, used: set[str]) -> None:
-    """Prefix names and what points at them; names that nothing points at, and blanks between elements, go."""
-    element.tag = _local(element.tag)
-    attributes = {_local(key): " ".join(value.split()) for key, value in element.attrib.items()}
-    name = attributes.pop("id", None)
-    if name in used:
-        attributes["id"] = f"{prefix}-{name}"
-    if "href" in attributes:
-        attributes["href"] = f"#{prefix}-{attributes['href'][1:]}"
-    element.attrib.clear()
-    element.attrib |= {key: _POINTER.sub(rf"url(#{prefix}-\1)", value) for key, value in attributes.items()}
-    element.tail = None
 
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
