@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
@@ -21,20 +20,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import reservoir
-from reservoir.errors import InputError, Mistake, OutputError
-from reservoir.hydro.identity import reservoir_digests
-from reservoir.hydro.inflow import COMPANIONS, Inflow
-from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.time_step import TimeStep
-from reservoir.hydro.water_years import step_name
+from reservoir.errors import Mistake, OutputError
+from reservoir.hydro.inflow import Inflow
 from reservoir.io.csv_table import write_table
-from reservoir.io.inflow_netcdf import is_netcdf
 from reservoir.io.output import Claim, claimed, claimed_new, drafted, write_new
 from reservoir.io.plan_folder.arrays import calendar_provenance, write_arrays
 from reservoir.io.plan_folder.files import (
     ARRAYS,
     CALENDAR,
-    COPY,
     FIGURES,
     FILES,
     FORMAT,
@@ -51,10 +44,7 @@ from reservoir.io.plan_folder.files import (
     write_provenance,
 )
 from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, format_of, write_dataset
-from reservoir.io.plan_folder.saved_plan import plan_arrays
-from reservoir.io.reservoir_toml.reader import reservoir_of
-from reservoir.io.reservoir_toml.writer import write_reservoir
-from reservoir.io.workbook import csv_of_workbook, is_workbook
+from reservoir.io.plan_folder.saved_plan import copy_inputs, plan_arrays
 from reservoir.io.workplace import contents, leaves
 from reservoir.planning.checks import Check, plan_checks
 from reservoir.planning.column_names import OBJECTIVE, REFERENCE_OBJECTIVE
@@ -84,8 +74,6 @@ OWN_NAMES = {
 MOST_TOLD = 10_000
 #: Characters of a name in that of a folder: no disk takes more than 255 bytes.
 _MOST_OF_A_NAME = 60
-#: What a copy of the record is: the file itself, the sheet of a workbook that was read, or the flows that were planned.
-_FILE, _SHEET, _VALUES = "file", "sheet", "values"
 #: Columns of the summary that six decimals would cut short: gaps are small, and an objective has any size.
 _FORMS = {
     "gap": "{:.3e}",
@@ -316,78 +304,6 @@ def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
 def as_written(name: str, numbers: pd.Series) -> NDArray[np.object_]:
     """Cells of a column of the summary that has a form of its own; empty where a number is not known."""
     return np.array([_FORMS[name].format(each) if np.isfinite(each) else "" for each in numbers.tolist()], object)
-
-
-def copy_inputs(plan: Plan, folder: Path) -> dict[str, dict[str, Any]]:
-    """Copy the files that were read, as far as they still say what was planned.
-
-    Of a workbook the sheet that was read is written as CSV, of NetCDF the values; a reservoir that was made or changed
-    in Python as a reservoir file, unless no file can contain it.
-
-    Returns
-    -------
-    dict
-        What ``plan.json`` says of the reservoir's file: ``file`` and ``sha256``, empty without one; and of a copy of
-        the record that is not the file itself.
-    """
-    kind, record = _record_copy(plan.inflow)
-    if kind:
-        (folder / INFLOW).write_bytes(record)
-    plant = plan.start.reservoir if plan.start else plan.reservoir
-    content = plant.content or _still_there(plant.source)
-    if _sha256(content) == plant.sha256 and _describes(content, plant):
-        told = {"file": Path(plant.source).name, "sha256": plant.sha256}
-    else:
-        content = _written(plant)
-        told = {"file": "", "sha256": _sha256(content) if content else ""}
-    if content:
-        (folder / RESERVOIR).write_bytes(content)
-    copied = {COPY: {"kind": kind, "sha256": _sha256(record)}} if kind not in ("", _FILE) else {}
-    return {"reservoir": told, "inflow": copied}
-
-
-def _record_copy(record: Inflow) -> tuple[str, bytes]:
-    """What a copy of a record is, and its content: the file if it still says what was read, else what says the same.
-
-    None of an ensemble from a file, which may be large, and where the tables of a plan say everything.
-    """
-    source = record.source
-    content = record.content or (b"" if record.members is not None or is_netcdf(source) else _still_there(source))
-    if content and _sha256(content) == record.sha256:
-        return (_SHEET, csv_of_workbook(content)) if is_workbook(content) else (_FILE, content)
-    beside = [name for name in COMPANIONS if getattr(record, name) is not None]
-    whole = record.calendar.step is TimeStep.MONTH and record.calendar.steps == TimeStep.MONTH.per_year
-    if record.members is not None or not whole or not (beside or is_netcdf(source)):
-        return "", b""
-    # Every digit; as powers of ten, no value is taken for a code.
-    columns = [record.flow_m3s, *(getattr(record, name) for name in beside)]
-    lines = [",".join(("date", "inflow_m3s", *beside))]
-    for place, values in enumerate(zip(*(column.ravel().tolist() for column in columns), strict=True)):
-        lines.append(",".join((step_name(record.calendar, place), *(f"{value:.16e}" for value in values))))
-    return _VALUES, ("\n".join(lines) + "\n").encode()
-
-
-def _written(plant: Reservoir) -> bytes:
-    """A reservoir as a file; nothing where no file can contain it."""
-    try:
-        return write_reservoir(plant).encode()
-    except InputError:
-        return b""
-
-
-def _describes(content: bytes, plant: Reservoir) -> bool:
-    """Whether a file says what a reservoir is, which may have been changed in Python since it was read."""
-    read = reservoir_of(content, plant.source)
-    return read.name == plant.name and reservoir_digests(read) == reservoir_digests(plant)
-
-
-def _still_there(source: str) -> bytes:
-    """What an input's file holds now: inputs keep the bytes that they were read from, since a pipe is empty by now."""
-    return Path(source).read_bytes() if source and Path(source).is_file() else b""
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def figures_left_out(left_out: Mapping[str, str], tell: Callable[[str], None]) -> dict[str, Any]:

@@ -1,8 +1,11 @@
 import json
 import shutil
+from pathlib import Path
 
 import pandas as pd
 import pytest
+
+import reservoir as package
 
 QUICK = ("--no-figures", "--family", "standard")
 
@@ -133,6 +136,16 @@ def test_a_plan_that_was_changed_is_refused_without_a_traceback(run, plan):
     )
     assert len(refused.splitlines()) == 1
     assert content(plan) == before
+
+
+@pytest.mark.parametrize("command", ["rules", "prove"])
+def test_a_folder_by_an_earlier_version_is_refused_with_what_to_do(call, tmp_path, command):
+    earlier = Path(package.__file__).resolve().parent.parent / "reports/xiaowan/plan.json"
+    (tmp_path / "old").mkdir()
+    shutil.copy(earlier, tmp_path / "old")
+    said = call(command, "old", status=2).err
+    assert "old/plan.json: was written by an earlier version of this program" in said
+    assert "Fix: run `reservoir plan` again" in said
 
 
 def test_a_folder_below_a_file_is_no_plan(call, tmp_path):

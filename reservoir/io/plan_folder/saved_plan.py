@@ -1,8 +1,10 @@
-"""A plan as arrays and words in its folder, and read from there: checked by hashes, and nothing computed again."""
+"""A plan as arrays and copies of its inputs in its folder, and read from there: checked by hashes, nothing computed."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,19 +15,29 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.identity import reservoir_digests
+from reservoir.hydro.inflow import COMPANIONS, Inflow
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.unit_system import UnitSystem
+from reservoir.hydro.water_years import step_name
+from reservoir.io.inflow_netcdf import is_netcdf
 from reservoir.io.plan_folder.arrays import Arrays, read_arrays, record_arrays, saved_record
 from reservoir.io.plan_folder.files import (
     AGAIN,
     ARRAYS,
+    COPY,
     FILES,
+    INFLOW,
     PROVENANCE,
     RESERVOIR,
     changed,
     check_files,
     read_provenance,
 )
-from reservoir.io.reservoir_toml.reader import read_reservoir
+from reservoir.io.reservoir_toml.reader import read_reservoir, reservoir_of
+from reservoir.io.reservoir_toml.writer import write_reservoir
+from reservoir.io.workbook import csv_of_workbook, is_workbook
 from reservoir.planning.checks import Check
 from reservoir.planning.end_value import with_end_value
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
@@ -37,6 +49,8 @@ from reservoir.planning.start import PlanStart
 from reservoir.planning.water_values import WaterValues
 from reservoir.problems.reservoir.record import record_problems
 
+#: What a copy of the record is: the file itself, the sheet of a workbook that was read, or the flows that were planned.
+_FILE, _SHEET, _VALUES = "file", "sheet", "values"
 #: Water values at the end of each step, and the columns of their table, one beside the other.
 _WATER_VALUES, _WATER_VALUE_TABLE = "water_value_gwh_per_hm3", "water_value_table"
 #: Columns of that table.
@@ -97,6 +111,70 @@ def plan_arrays(plan: Plan) -> dict[str, NDArray[Any]]:
 def proof_arrays(plan: Plan) -> dict[str, NDArray[Any]]:
     """What is proved of a plan's problems, if anything."""
     return {} if plan.proofs is None else {PROVEN_BOUND: plan.proofs.bound, PROVEN_GAP: plan.proofs.gap}
+
+
+def copy_inputs(plan: Plan, folder: Path) -> dict[str, dict[str, Any]]:
+    """Copy the files that were read, as far as they still say what was planned.
+
+    Of a workbook the sheet that was read is written as CSV, of NetCDF the values; a reservoir that was made or changed
+    in Python as a reservoir file, unless no file can contain it.
+
+    Returns
+    -------
+    dict
+        What ``plan.json`` says of the reservoir's file: ``file`` and ``sha256``, empty without one; and of a copy of
+        the record that is not the file itself.
+    """
+    kind, record = _record_copy(plan.inflow)
+    if kind:
+        (folder / INFLOW).write_bytes(record)
+    plant = plan.start.reservoir if plan.start else plan.reservoir
+    content, file = plant.content or _still_there(plant.source), Path(plant.source).name
+    if _sha256(content) != plant.sha256 or not _describes(content, plant):
+        content, file = b"", ""
+        with suppress(InputError):  # where no file can contain it, there is none
+            content = write_reservoir(plant).encode()
+    if content:
+        (folder / RESERVOIR).write_bytes(content)
+    told = {"file": file, "sha256": _sha256(content) if content else ""}
+    copied = {COPY: {"kind": kind, "sha256": _sha256(record)}} if kind not in ("", _FILE) else {}
+    return {"reservoir": told, "inflow": copied}
+
+
+def _record_copy(record: Inflow) -> tuple[str, bytes]:
+    """What a copy of a record is, and its content: the file if it still says what was read, else what says the same.
+
+    None of an ensemble from a file, which may be large, and where the tables of a plan say everything.
+    """
+    source = record.source
+    content = record.content or (b"" if record.members is not None or is_netcdf(source) else _still_there(source))
+    if content and _sha256(content) == record.sha256:
+        return (_SHEET, csv_of_workbook(content)) if is_workbook(content) else (_FILE, content)
+    beside = [name for name in COMPANIONS if getattr(record, name) is not None]
+    whole = record.calendar.step is TimeStep.MONTH and record.calendar.steps == TimeStep.MONTH.per_year
+    if record.members is not None or not whole or not (beside or is_netcdf(source)):
+        return "", b""
+    # Every digit; as powers of ten, no value is taken for a code.
+    columns = [record.flow_m3s, *(getattr(record, name) for name in beside)]
+    lines = [",".join(("date", "inflow_m3s", *beside))]
+    for place, values in enumerate(zip(*(column.ravel().tolist() for column in columns), strict=True)):
+        lines.append(",".join((step_name(record.calendar, place), *(f"{value:.16e}" for value in values))))
+    return _VALUES, ("\n".join(lines) + "\n").encode()
+
+
+def _describes(content: bytes, plant: Reservoir) -> bool:
+    """Whether a file says what a reservoir is, which may have been changed in Python since it was read."""
+    read = reservoir_of(content, plant.source)
+    return read.name == plant.name and reservoir_digests(read) == reservoir_digests(plant)
+
+
+def _still_there(source: str) -> bytes:
+    """What an input's file holds now: inputs keep the bytes that they were read from, since a pipe is empty by now."""
+    return Path(source).read_bytes() if source and Path(source).is_file() else b""
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def read_plan(folder: Path) -> SavedPlan:
