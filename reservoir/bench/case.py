@@ -31,7 +31,7 @@ from reservoir.planning.best_known import relative_gap
 from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check, largest
 from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.plan import Plan, optimise
-from reservoir.planning.solver_choice import FALLBACK_SOLVER as SEQUENTIAL
+from reservoir.planning.solving import FALLBACK_SOLVER as SEQUENTIAL
 from reservoir.planning.validation import SIGNIFICANCE, SPREAD
 from reservoir.report.figures import style
 from reservoir.solvers import Solutions

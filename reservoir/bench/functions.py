@@ -13,8 +13,14 @@ from reservoir.bench.result import ExperimentResult
 from reservoir.bench.tables import ResultTable, Row, summary
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import choose_devices
-from reservoir.problems.functions import FUNCTIONS, ROTATIONS, Function, function_problems, functions_named
-from reservoir.problems.functions.problem import FunctionProblem
+from reservoir.problems.functions import (
+    FUNCTIONS,
+    ROTATIONS,
+    Function,
+    FunctionProblem,
+    function_problems,
+    functions_named,
+)
 from reservoir.solvers import GENERAL_SOLVERS, Solver, solve
 
 DIMENSION = 30

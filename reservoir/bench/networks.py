@@ -19,11 +19,8 @@ from reservoir.bench.tables import ResultTable, Row, by, p_value, seconds_of, se
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import optimise
 from reservoir.planning.validation import SIGNIFICANCE
-from reservoir.problems.functions import FUNCTIONS, Function, function_problems
-from reservoir.problems.functions.catalogue import ROSENBROCK_SWAPPED
-from reservoir.problems.mlp.perceptron import Perceptron
-from reservoir.problems.mlp.samples import modelled, taught
-from reservoir.problems.mlp.training_error import TrainingError
+from reservoir.problems.functions import FUNCTIONS, ROSENBROCK_SWAPPED, Function, function_problems
+from reservoir.problems.mlp import Perceptron, TrainingError, modelled, taught
 from reservoir.report.figures.style import POWER, RELEASE, Look, on_axes, sheet_figure
 from reservoir.rules import Forecast, Training
 from reservoir.rules.families.ann.inputs import Scales, input_names

@@ -34,7 +34,7 @@ from reservoir.bench.tables import Row
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.report.figures.style import GRID, LIMITS, STORAGE
 from reservoir.solvers import SOLVERS, Solution, solve, why_unusable
-from reservoir.solvers.base.progress import Progress
+from reservoir.solvers.engine import Progress
 
 #: Stands where libraries have their name.
 OWN = "reservoir"

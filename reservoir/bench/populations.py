@@ -21,8 +21,7 @@ from reservoir import resources
 from reservoir.bench.experiment import Study, bundled
 from reservoir.bench.tables import ResultTable, Row, select
 from reservoir.planning.checks import Check
-from reservoir.problems.bits.problem import FAMILIES, BitProblem, spin_problem
-from reservoir.problems.bits.spin_file import SpinGlass, read_spin_glass
+from reservoir.problems.bits import FAMILIES, BitProblem, SpinGlass, read_spin_glass, spin_problem
 from reservoir.solvers import solve
 
 SPIN = "spin"

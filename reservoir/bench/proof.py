@@ -24,7 +24,7 @@ from reservoir.certificate.bound import PAIRS, Effort, Known, ProvenBound, compi
 from reservoir.errors import ReservoirError
 from reservoir.planning.checks import Check
 from reservoir.planning.proof import LONGER_PAIRS
-from reservoir.planning.solver_choice import HOST_REFERENCE
+from reservoir.planning.solving import HOST_REFERENCE
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import Solutions
 

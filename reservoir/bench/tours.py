@@ -22,7 +22,7 @@ from reservoir.bench.tables import Frame, ResultTable, Row, by, seconds_of
 from reservoir.errors import DeviceError
 from reservoir.opencl import DeviceInfo
 from reservoir.planning.checks import Check, largest
-from reservoir.problems.tours.problem import TourProblem, tour_problem
+from reservoir.problems.tours import TourProblem, tour_problem
 from reservoir.report.figures.style import DRY, INFLOW, POWER, RELEASE, SPILL, Look, on_axes, sheet_figure
 from reservoir.solvers import Solution
 from reservoir.solvers.island_ga.settings import IslandSettings

@@ -21,10 +21,10 @@ from reservoir.errors import ReservoirError
 from reservoir.hydro.horizon import Horizon
 from reservoir.planning.best_known import best_known
 from reservoir.planning.checks import YEAR_GAP, Check, largest
+from reservoir.planning.column_names import second_run
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.plan import silent_stage
-from reservoir.planning.solver_choice import DEVICE_REFERENCE, HOST_REFERENCE, REFERENCE_SOLVERS
-from reservoir.planning.source_names import second_run
+from reservoir.planning.solving import DEVICE_REFERENCE, HOST_REFERENCE, REFERENCE_SOLVERS
 from reservoir.planning.stopwatch import untimed
 from reservoir.planning.validation import REFERENCE_GAP
 from reservoir.problems.reservoir.record import RecordProblems, record_problems

@@ -398,8 +398,7 @@ def _run(experiment: Experiment) -> Callable[..., ExperimentResult]:
 def _show(record: ExperimentResult, target: Path, as_json: bool) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.console import console
-    from reservoir.cli.screen import checks_json, show_checks, show_json
+    from reservoir.cli.screen import checks_json, console, show_checks, show_json
     from reservoir.cli.streams import say
 
     if as_json:

@@ -59,8 +59,8 @@ def command(
     from reservoir.cli.screen import progress_bars, show_json
     from reservoir.cli.streams import say
     from reservoir.hydro.level_storage import storage_at_level
-    from reservoir.report.new_folder import claimed_empty
-    from reservoir.report.simulation_folder import write_simulation
+    from reservoir.report.folder import claimed_empty
+    from reservoir.report.rules_folder import write_simulation
     from reservoir.rules.evaluation.record_evaluation import evaluate_record
 
     found = read_rule_inputs(rule_file, reservoir_file, step)
@@ -91,7 +91,7 @@ def command(
 def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.console import console
+    from reservoir.cli.screen import console
     from reservoir.planning.notes import below_dead_notes
     from reservoir.rules.evaluation.shortfalls import DEMANDS
 

@@ -17,7 +17,7 @@ from reservoir.bench.networks import (
     run,
 )
 from reservoir.errors import InputError
-from reservoir.problems.mlp.samples import reflection, samples
+from reservoir.problems.mlp import reflection, samples
 
 
 @pytest.fixture(scope="module")

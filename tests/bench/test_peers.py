@@ -22,7 +22,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.solvers import Solution, solve
-from reservoir.solvers.base.progress import silent
+from reservoir.solvers.engine import silent
 
 PATIENT = SearchBudget(near=-math.inf, seconds=600.0)
 SCIPY = next(peer for peer in PEERS if peer.library == "scipy")

@@ -10,7 +10,7 @@ from reservoir import resources
 from reservoir.bench.experiment import RunBudget
 from reservoir.bench.tours import ENGINES, ERRORS, SERIAL, WAITING, TourStudy, run, tour_claims
 from reservoir.errors import InputError
-from reservoir.problems.tours.problem import tour_problem
+from reservoir.problems.tours import tour_problem
 
 SQUARE = "EDGE_WEIGHT_TYPE : EUC_2D\nDIMENSION : 4\nNODE_COORD_SECTION\n1 0 0\n2 0 3\n3 4 3\n4 4 0\nEOF\n"
 

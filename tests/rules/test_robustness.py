@@ -14,7 +14,7 @@ from reservoir.hydro.objectives import Objective
 from reservoir.io.plan_folder import columns
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.planning.plan import optimise
-from reservoir.report.figures.robustness import robustness_figure, shown_runs
+from reservoir.report.figures.rule_scores import robustness_figure, shown_runs
 from reservoir.report.figures.rules_figures import rules_captions
 from reservoir.report.rules_folder import write_rules
 from reservoir.rules.base.simulation import simulate
@@ -199,7 +199,7 @@ def test_the_folder_has_the_table_the_figure_the_test_and_its_sentence(tested, s
     )
     assert {"robustness", "rule-energy"} <= set(told["figures"])
     assert not {"level-trace", "spill-map"} & set(told["figures"])  # years of many members are no sequence
-    page = (folder / "report.html").read_text()
+    page = (folder / "rules.html").read_text()
     assert "Robustness over members" in page
     assert "held-out: 4 members; test: 11 members" in page.lower()
     assert sentence_on_test(tested) in page
