@@ -69,7 +69,7 @@ PHASES = {
 }
 
 
-class Engine(NamedTuple):
+class TestedEngine(NamedTuple):
     """An engine of the experiment, by its name in tables: a solver of the registry, and settings.
 
     It may look for the best particle in every generation, as the paper's models do (Step 5).
@@ -81,14 +81,14 @@ class Engine(NamedTuple):
     finds_leader: bool = False
 
 
-def engines(models: str | None) -> list[Engine]:
+def engines(models: str | None) -> list[TestedEngine]:
     """The engines for a list of models with commas between them, or for all models; the sequential ones always run."""
     asked = names_named(models, MODELS, "there is no such model", "--models")
     return [
-        Engine(SEQUENTIAL, "clpso-sequential", ONE_THREAD),
-        *(Engine(name, "clpso", {"model": name}, MODELS[name].of_the_paper) for name in MODELS if name in asked),
-        Engine(SEQUENTIAL_STRICT, "clpso-sequential", {"exemplars": STRICT, **ONE_THREAD}),
-        Engine(SEQUENTIAL_FOLLOWING, "clpso-sequential", {"exemplars_follow": True, **ONE_THREAD}),
+        TestedEngine(SEQUENTIAL, "clpso-sequential", ONE_THREAD),
+        *(TestedEngine(name, "clpso", {"model": name}, MODELS[name].of_the_paper) for name in MODELS if name in asked),
+        TestedEngine(SEQUENTIAL_STRICT, "clpso-sequential", {"exemplars": STRICT, **ONE_THREAD}),
+        TestedEngine(SEQUENTIAL_FOLLOWING, "clpso-sequential", {"exemplars_follow": True, **ONE_THREAD}),
     ]
 
 
@@ -101,7 +101,7 @@ class ModelStudy(DeviceStudy):
 
     paper = "models"
     functions: Sequence[Function]
-    engines: Sequence[Engine]
+    engines: Sequence[TestedEngine]
 
     @property
     def generations(self) -> int:

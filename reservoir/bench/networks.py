@@ -180,9 +180,9 @@ def run(
     TwoLevelSettings(**study.swarm)  # what is out of range is told before anything runs
     runs, errors = _all_runs(study)
     speed, (searches, caveats) = _speed_pairs(study), _policy_searches(study)
-    found = {"runs": runs, "errors": errors, "speed": speed, "policy_search": searches}
+    data = {"runs": runs, "errors": errors, "speed": speed, "policy_search": searches}
     study, title = (
-        replace(study, data=found, caveats=caveats),
+        replace(study, data=data, caveats=caveats),
         f"Networks trained by particle swarms, on {study.device.name}",
     )
     return study.result(title, _headlines, _tables, _figures, claims=network_claims)
@@ -281,15 +281,16 @@ def network_claims(study: NetworkStudy) -> Iterator[Check]:
 
 
 def _headlines(study: NetworkStudy) -> dict[str, str]:
-    searches, told = study.data["policy_search"], {}
+    searches, headlines = study.data["policy_search"], {}
     if len(study.data["speed"]):
         words = f"{study.speed_up:,.2f} times the baseline on {study.threads} threads"
-        told["Speed"] = f"{words} (6-30-2, 5000 samples, 1024 particles)"
+        headlines["Speed"] = f"{words} (6-30-2, 5000 samples, 1024 particles)"
     if 3 in study.tables:
         seconds = study.of_table(3).groupby("engine")["seconds"].median()
-        told["Two levels"] = f"{seconds[NO_LOCAL] / seconds[TWO_LEVEL]:,.1f} times as fast as without a local level"
+        ratio = seconds[NO_LOCAL] / seconds[TWO_LEVEL]
+        headlines["Two levels"] = f"{ratio:,.1f} times as fast as without a local level"
     generations, spent = int(searches["generations"].iloc[0]), searches["seconds"].median()
-    return told | {"Policy search": f"{spent:,.2f} s for {generations:,} generations of 512 networks"}
+    return headlines | {"Policy search": f"{spent:,.2f} s for {generations:,} generations of 512 networks"}
 
 
 _PAPER_GPU, _PAPER_CPU = "the paper's OpenCL (GT 630)", "the paper's C++ (two threads)"

@@ -96,7 +96,7 @@ def population_for(kind: str, bits: int) -> int:
 
 
 @dataclass(frozen=True)
-class Point:
+class SizeResult:
     """What runs of one size came to: means, infinite if a run missed the optimum; mixing is without hill climbing."""
 
     population: int
@@ -106,14 +106,14 @@ class Point:
 
 
 #: Runs of one size.
-Trial = Callable[[int], Point]
+Trial = Callable[[int], SizeResult]
 
 
-def sweep(trial: Trial) -> Point:
+def sweep(trial: Trial) -> SizeResult:
     """The best point found; its evaluations are infinite if no size up to `LARGEST` always succeeds."""
-    known: dict[int, Point] = {}
+    known: dict[int, SizeResult] = {}
 
-    def tried(population: int) -> Point:
+    def tried(population: int) -> SizeResult:
         size = population + population % 2
         if size not in known:
             known[size] = trial(size)
@@ -131,7 +131,7 @@ def sweep(trial: Trial) -> Point:
     return _narrowed(tried, left, middle, right)
 
 
-def _narrowed(tried: Trial, left: Point, middle: Point, right: Point) -> Point:
+def _narrowed(tried: Trial, left: SizeResult, middle: SizeResult, right: SizeResult) -> SizeResult:
     """The best within an interval, by trying the middles of its halves."""
     while (right.population - left.population) * NARROW > middle.population:
         lower = tried((left.population + middle.population) // 2)
@@ -172,18 +172,18 @@ def sweep_runs(study: SweepStudy) -> pd.DataFrame:
 def _trial(case: Case, seed: int, false: list[int]) -> Trial:
     """Runs of one size; those that report an optimum that they have not are noted in `false`."""
 
-    def trial(population: int) -> Point:
+    def trial(population: int) -> SizeResult:
         problems = [case.problem(CONSECUTIVE * population + run) for run in range(CONSECUTIVE)]
         solutions = solve(problems, solver="dsmga2", seed=seed, population=population, linkage_generations=0)
         hits = np.array([each.settings["evaluations_to_optimum"] for each in solutions], float)
-        told = zip(hits, solutions, problems, strict=True)
-        false.append(sum(hit > 0 and each.fitness < problem.optimum - 1e-8 for hit, each, problem in told))
+        runs = zip(hits, solutions, problems, strict=True)
+        false.append(sum(hit > 0 and each.fitness < problem.optimum - 1e-8 for hit, each, problem in runs))
         if not hits.all():
-            return Point(population, np.inf, np.inf, np.inf)
+            return SizeResult(population, np.inf, np.inf, np.inf)
         climbing = np.array([each.settings["climbing_evaluations"] for each in solutions], float)
         generations = float(np.mean([each.generations for each in solutions]))
         mixing = np.maximum(hits - climbing, 0)  # zero where hill climbing found it
-        return Point(population, float(hits.mean()), float(mixing.mean()), generations)
+        return SizeResult(population, float(hits.mean()), float(mixing.mean()), generations)
 
     return trial
 

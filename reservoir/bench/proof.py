@@ -54,7 +54,7 @@ class ProofStudy(ReservoirStudy):
     paper = "proof"
     gap: float
     seconds: float
-    told: ClassVar[tuple[str, ...]] = ("reservoirs", "years", "host_reservoirs", "gap", "seconds")
+    comparable: ClassVar[tuple[str, ...]] = ("reservoirs", "years", "host_reservoirs", "gap", "seconds")
 
     @cached_property
     def proofs(self) -> pd.DataFrame:
@@ -179,9 +179,9 @@ def run(
             for table, column in columns.items()
         }
     )
-    told: dict[str, Any] = {"data": {"years": study.proofs, "schedules": study.compared}, "caveats": study.caveats()}
+    shown: dict[str, Any] = {"data": {"years": study.proofs, "schedules": study.compared}, "caveats": study.caveats()}
     title = f"Proven bounds against schedules, on {study.device.name}"
-    return study.result(title, _headlines, _tables, checks=proof_checks, **told, jobs=jobs)
+    return study.result(title, _headlines, _tables, checks=proof_checks, **shown, jobs=jobs)
 
 
 def _run_reservoir(study: ProofStudy, place: Place) -> Row:

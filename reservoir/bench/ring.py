@@ -88,8 +88,8 @@ class RingStudy(DeviceStudy):
         """As of every study, and what is run."""
         asked = {"dimensions": list(self.dimensions), "generations": self.generations, "particles": self.particles}
         settings = RingSettings().as_dict()
-        told = {name: settings[name] for name in ("inertia", "cognitive", "social", "wall")}
-        return super().origin() | asked | {"settings": told}
+        names = ("inertia", "cognitive", "social", "wall")
+        return super().origin() | asked | {"settings": {name: settings[name] for name in names}}
 
     @cached_property
     def statistics(self) -> dict[str, Frame]:
@@ -98,13 +98,13 @@ class RingStudy(DeviceStudy):
         ``mean`` of the best 98 %, ``median``, and ``above``: by how many standard errors the mean exceeds the
         reference: 0 for what is zero in both, NaN without a reference or of a single run.
         """
-        told = {"mean": mean_of_best, "median": "median", "std": "std", "size": "size"}
-        found = {name: by(self.data["runs"], *SHAPE, value="value", statistic=each) for name, each in told.items()}
-        mean = found["mean"]
+        names = {"mean": mean_of_best, "median": "median", "std": "std", "size": "size"}
+        values = {name: by(self.data["runs"], *SHAPE, value="value", statistic=each) for name, each in names.items()}
+        mean = values["mean"]
         known = pd.Series([REFERENCE[name].get(count, np.nan) for name, count in mean.index], mean.index)
-        error = found["std"] * np.sqrt(1 / REFERENCE_RUNS + 1 / found["size"])
+        error = values["std"] * np.sqrt(1 / REFERENCE_RUNS + 1 / values["size"])
         zero = mean.le(known.clip(lower=ZERO), axis=0)
-        return found | {"above": (mean.sub(known, axis=0) / error).mask(zero, 0.0)}
+        return values | {"above": (mean.sub(known, axis=0) / error).mask(zero, 0.0)}
 
     @cached_property
     def milliseconds(self) -> dict[bool, Frame]:

@@ -153,10 +153,10 @@ def run(
     runs = _runs(study)
     study = study.measured({"runs": runs})
     caveat = f"The inflow is synthetic ({METHOD}), made from {Path(record.source).name or 'a record'}."
-    told: dict[str, Any] = {"data": {"runs": runs, "points": study.points}, "years": list(counts)}
-    told |= {"reference": reference, "caveats": (caveat,)}
+    shown: dict[str, Any] = {"data": {"runs": runs, "points": study.points}, "years": list(counts)}
+    shown |= {"reference": reference, "caveats": (caveat,)}
     title = f"Cost of a year, on {study.device.name}"
-    return study.result(title, _headlines, scale_tables, scale_figures, checks=scale_checks, **told)
+    return study.result(title, _headlines, scale_tables, scale_figures, checks=scale_checks, **shown)
 
 
 def _runs(study: ScaleStudy) -> pd.DataFrame:
@@ -188,8 +188,8 @@ def _run(study: ScaleStudy, folder: Path, years: int, solver: str, out: Path) ->
         seconds = time.perf_counter() - began
         said.seek(0)
         if status not in (0, 1):
-            told = said.read().strip().splitlines()[-1:]
-            problem = f"`reservoir plan` over {years:,} years ended with status {status}: {' '.join(told)}"
+            words = said.read().strip().splitlines()[-1:]
+            problem = f"`reservoir plan` over {years:,} years ended with status {status}: {' '.join(words)}"
             raise ReservoirError(Mistake(problem))
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     of_stages = _stages(json.loads((out / PROFILE).read_text(encoding="utf-8")), seconds)
@@ -257,8 +257,8 @@ def scale_tables(study: ScaleStudy) -> Iterator[ResultTable]:
     """The points, and the lines through them."""
     titles = {"seconds": "whole, s", "memory_mb": "memory, MB", "folder_mb": "folder, MB"}
     titles |= {stage: f"{stage}, s" for stage in STAGES}
-    told = {"reference": "with" if study.reference else "without", "years": MEMBER_YEARS, "method": METHOD}
-    yield study.table("points", study.points.rename(columns=titles), **told)
+    names = {"reference": "with" if study.reference else "without", "years": MEMBER_YEARS, "method": METHOD}
+    yield study.table("points", study.points.rename(columns=titles), **names)
     rows = [
         {"solver": solver, "any plan, s": line.fixed_seconds, "a year more, ms": 1000 * line.year_seconds}
         | {"largest distance, %": 100 * _deviation(points, line)}

@@ -73,10 +73,10 @@ class TourStudy(DeviceStudy):
     def origin(self) -> dict[str, Any]:
         """As of every study, and what is run."""
         problem, settings = self.problem, IslandSettings().for_encoding(self.problem.encoding).as_dict()
-        told = ("selection_fraction", "crossover_fraction", "migrate_every", "migrants", "crossover", "mutation")
+        names = ("selection_fraction", "crossover_fraction", "migrate_every", "migrants", "crossover", "mutation")
         about = {"problem": problem.label, "cities": problem.dimension, "optimum": problem.optimum}
         about |= {"iterations": self.iterations, "populations": list(self.populations), "island_size": ISLAND}
-        return super().origin() | about | {"settings": {name: settings[name] for name in told}}
+        return super().origin() | about | {"settings": {name: settings[name] for name in names}}
 
     def solved(self, seed: int, solver: str = "island-ga", **settings: Any) -> Solution:
         """One run."""

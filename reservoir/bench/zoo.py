@@ -73,13 +73,13 @@ class ReservoirStudy(DeviceStudy):
     host_reservoirs: int
     host_years: int
     jobs: int = 1
-    #: What of it makes runs comparable.
-    told: ClassVar[tuple[str, ...]] = ("reservoirs", "years", "host_reservoirs", "host_years")
+    #: Sizes without which runs are not comparable.
+    comparable: ClassVar[tuple[str, ...]] = ("reservoirs", "years", "host_reservoirs", "host_years")
 
     def origin(self) -> dict[str, Any]:
         """As of every study, and what is run."""
         about = {"parts": [part.name.lower() for part in self.parts], "solvers": list(self.solvers)}
-        return super().origin() | about | {name: getattr(self, name) for name in self.told}
+        return super().origin() | about | {name: getattr(self, name) for name in self.comparable}
 
     def rows(self, row_of: Callable[[Self, Place], Row]) -> list[tuple[Row, Row]]:
         """Part and number of each reservoir, and its row, made where the journal has none (see `kept_rows`)."""
@@ -301,8 +301,8 @@ def run(
         "years": pd.DataFrame([about | year for about, row in rows for year in _years_of(row)]),
     }
     study, title = study.measured(tables), f"Random reservoirs, on {study.device.name}"
-    told: dict[str, Any] = {"data": tables | {"kinds": study.by_kind()}, "caveats": study.caveats(), "jobs": jobs}
-    return study.result(title, _headlines, _tables, _figures, claims=zoo_claims, **told)
+    shown: dict[str, Any] = {"data": tables | {"kinds": study.by_kind()}, "caveats": study.caveats(), "jobs": jobs}
+    return study.result(title, _headlines, _tables, _figures, claims=zoo_claims, **shown)
 
 
 def _run_reservoir(study: ZooStudy, place: Place) -> Row:
@@ -389,14 +389,14 @@ def _headlines(study: ZooStudy) -> dict[str, str]:
 
 
 def _tables(study: ZooStudy) -> Iterator[ResultTable]:
-    told = {"dp": HOST_REFERENCE, "year_gap": YEAR_GAP, "kind_gap": short_gap(KIND_GAP), "worst": WORST}
-    yield study.table("by_solver", study.by_solver(), **told)
-    yield study.table("plans", study.plans(), **told)
-    yield study.table("by_kind", study.by_kind(), **told)
+    names = {"dp": HOST_REFERENCE, "year_gap": YEAR_GAP, "kind_gap": short_gap(KIND_GAP), "worst": WORST}
+    yield study.table("by_solver", study.by_solver(), **names)
+    yield study.table("plans", study.plans(), **names)
+    yield study.table("by_kind", study.by_kind(), **names)
     frame, shown = study.worst(), ["solver", "part", "number", "beyond", "worst gap", "regime", "year_end", "start"]
     shown += ["storage_ratio", "head_share", "capacity_ratio", "least_release_share", "flood_share", "evaporation_mm"]
     frame = frame[shown].rename(columns={"beyond": beyond(KIND_GAP)}) if len(frame) else pd.DataFrame()
-    yield study.table("worst", frame, **told)
+    yield study.table("worst", frame, **names)
     calls = study.data["calls"]
     yield study.table("refused", calls[calls["refused"] != ""][["solver", "part", "number", "refused"]])
 
