@@ -66,8 +66,7 @@ class RuleInputs:
         InputError
             If the file beside belongs to another reservoir or plan.
         """
-        from reservoir.io.rule_belonging import require_same_plan, require_same_reservoir
-        from reservoir.io.rule_file import read_rule_file
+        from reservoir.io.rule_file import read_rule_file, require_same_plan, require_same_reservoir
 
         if self.rule.family == family or self.plan_folder is None:
             return self.rule if self.rule.family == family else None
@@ -100,8 +99,7 @@ def read_rule_inputs(rule_file: Path, reservoir_file: Path | None, step: str | N
     """
     from reservoir.io.placing.workplace import clear_abandoned
     from reservoir.io.plan_folder.tables import PROVENANCE, RESERVOIR
-    from reservoir.io.rule_belonging import require_same_reservoir
-    from reservoir.io.rule_file import read_rule_file
+    from reservoir.io.rule_file import read_rule_file, require_same_reservoir
 
     folder = rule_file.absolute().parent.parent
     clear_abandoned(folder)  # a run that was killed in the midst of an exchange of files

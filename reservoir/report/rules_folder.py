@@ -18,8 +18,7 @@ from reservoir.io.placing.moves import leaves
 from reservoir.io.plan_folder.provenance import require_folder
 from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.io.plan_folder.tables import FIGURES
-from reservoir.io.rule_belonging import belongings
-from reservoir.io.rule_file import UNITS, write_rule
+from reservoir.io.rule_file import UNITS, belongings, write_rule
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.report.folder import (
@@ -34,9 +33,8 @@ from reservoir.report.folder import (
     write_json,
 )
 from reservoir.rules.evaluation.evaluation import Evaluation
-from reservoir.rules.evaluation.findings import findings
+from reservoir.rules.evaluation.findings import findings, shortfalls
 from reservoir.rules.evaluation.robustness import robustness_table
-from reservoir.rules.evaluation.shortfalls import shortfalls
 
 
 def check_rules_target(folder: Path, force: bool) -> None:

@@ -12,7 +12,7 @@ from reservoir.io.placing.draft_folder import drafted
 from reservoir.io.rule_file import RuleFile
 from reservoir.report.folder import record_provenance, run_provenance, write_json
 from reservoir.report.new_folder import check_new
-from reservoir.rules.evaluation.record_evaluation import RecordEvaluation
+from reservoir.rules.evaluation.evaluation import RecordEvaluation
 from reservoir.text.strict_json import known
 
 

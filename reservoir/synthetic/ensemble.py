@@ -10,7 +10,7 @@ import numpy as np
 from reservoir.errors import InputError, Mistake, shortened
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.rules.inflow_model.random_numbers import uniform_numbers
+from reservoir.rules.inflow_model.monthly_regression import uniform_numbers
 from reservoir.synthetic import method_named
 from reservoir.synthetic.adjustments import Adjustments, FlowAdjuster
 from reservoir.synthetic.base import FloatArray, FlowModel

@@ -9,9 +9,9 @@ from reservoir.planning.plan import optimise
 from reservoir.problems.mlp.perceptron import Perceptron, sigmoid
 from reservoir.problems.mlp.training_error import TrainingError
 from reservoir.rules import Forecast, Training
-from reservoir.rules.families.ann.inputs import Scales, input_names
-from reservoir.rules.families.ann.operation import operate_networks
-from reservoir.rules.families.ann.problem import NetworkOperation
+from reservoir.rules.families.ann import Scales, input_names
+from reservoir.rules.families.ann_operation import operate_networks
+from reservoir.rules.families.ann_training import NetworkOperation
 from tests.kernels.device import WIDTHS
 
 SIGMOID = """

@@ -12,13 +12,12 @@ from reservoir.hydro.step import power_at
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.planning.plan import optimise
 from reservoir.rules import Forecast, Training
+from reservoir.rules.base.physics import Physics
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.families import standard
 from reservoir.rules.families.sdp import rule as sdp
-from reservoir.rules.families.sdp.month_physics import Physics
-from reservoir.rules.inflow_model.inflow_chain import EDGES, inflow_chain
-from reservoir.rules.inflow_model.model import InflowModel
-from reservoir.rules.inflow_model.random_numbers import uniform_numbers
+from reservoir.rules.inflow_model.model import EDGES, InflowModel, inflow_chain
+from reservoir.rules.inflow_model.monthly_regression import uniform_numbers
 from tests.hydro import paper
 from tests.rules.stored import energy_at_equal_storage
 

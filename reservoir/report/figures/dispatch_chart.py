@@ -11,7 +11,7 @@ from reservoir.report.figures.axes import TEXT_SHARE, draw_storage_frame, month_
 from reservoir.report.figures.record_runs import fitted_note, result_of
 from reservoir.report.figures.style import family_look, on_axes, plan_figure, shade, tint
 from reservoir.rules.evaluation.evaluation import Evaluation
-from reservoir.rules.families.zones.rule import ALIKE, FAMILY, ZonesRule, zone_name
+from reservoir.rules.families.zones import ALIKE, FAMILY, ZonesRule, zone_name
 from reservoir.text.quantities import quantity
 
 FloatArray = NDArray[np.float64]

@@ -66,7 +66,7 @@ def draw_rule_energy(ax: Axes, evaluation: Evaluation) -> Axes:
     for place, result in enumerate(evaluation.families, start=1):
         colour = family_look(result.family).colour
         for offset, key, filled in ((-_OFFSET, HELD_OUT, True), (_OFFSET, TRAINING, False)):
-            draw_box(ax, place + offset, shown(objective, result.accounts[key].by_year), colour, filled=filled)
+            draw_box(ax, place + offset, shown(objective, result.runs[key].account.by_year), colour, filled=filled)
     _mark_outside(ax, evaluation)
     names = [FORESIGHT_NAME.replace(" ", "\n"), *(result.family for result in evaluation.families)]
     ax.set_xticks(range(len(names)), names)
@@ -96,7 +96,7 @@ def _foresight(evaluation: Evaluation) -> FloatArray:
 def _mark_outside(ax: Axes, evaluation: Evaluation) -> None:
     energies = [
         _foresight(evaluation),
-        *(shown(evaluation.plan.objective, each.accounts[HELD_OUT].by_year) for each in evaluation.families),
+        *(shown(evaluation.plan.objective, each.runs[HELD_OUT].account.by_year) for each in evaluation.families),
     ]
     for place, (run, energy) in enumerate(zip(record_runs(evaluation), energies, strict=True)):
         years = run.outside.any(axis=1)

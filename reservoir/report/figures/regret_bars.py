@@ -39,7 +39,7 @@ def draw_regret(ax: Axes, evaluation: Evaluation) -> Axes:
     for place, result in enumerate(ranked):
         colour = family_look(result.family).colour
         for offset, key, fill in ((-_OFFSET, HELD_OUT, colour), (_OFFSET, TRAINING, "white")):
-            score = result.scores[key]
+            score = result.runs[key].score
             ax.barh(place + offset, score.regret, _HEIGHT, facecolor=fill, edgecolor=colour, lw=1.2, zorder=2)
             _write(ax, place + offset, score, digits)
     ax.set_yticks(range(len(ranked)), [result.family for result in ranked])
@@ -57,12 +57,12 @@ def draw_regret(ax: Axes, evaluation: Evaluation) -> Axes:
 
 def by_regret(evaluation: Evaluation) -> list[FamilyResult]:
     """Families from the least regret on held-out years to the most."""
-    return sorted(evaluation.families, key=lambda result: result.scores[HELD_OUT].regret)
+    return sorted(evaluation.families, key=lambda result: result.runs[HELD_OUT].score.regret)
 
 
 def _digits(results: list[FamilyResult]) -> int:
     """Decimals of every bar's number: three figures of the largest."""
-    most = max(abs(result.scores[key].regret) for result in results for key in (HELD_OUT, TRAINING))
+    most = max(abs(result.runs[key].score.regret) for result in results for key in (HELD_OUT, TRAINING))
     return max(0, 2 - int(np.floor(np.log10(max(most, 1e-2)))))
 
 

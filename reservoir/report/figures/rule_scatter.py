@@ -13,7 +13,7 @@ from reservoir.report.figures.record_runs import fitted_note, result_of
 from reservoir.report.figures.style import LIMITS, family_look, plan_figure, tint
 from reservoir.rules import Forecast, Rule, Training
 from reservoir.rules.evaluation.evaluation import Evaluation
-from reservoir.rules.families.linear.rule import FAMILY
+from reservoir.rules.families.linear import FAMILY
 
 FloatArray = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from reservoir.report.figures.axes import THOUSANDS, level_axis, month_middles
 from reservoir.report.figures.style import LIMITS, on_axes, plan_figure
 from reservoir.rules.base.rule import Forecast
 from reservoir.rules.evaluation.evaluation import Evaluation
-from reservoir.rules.families.water_value.rule import WaterValue
+from reservoir.rules.families.water_value import WaterValue
 
 #: Behind a number, over the lines.
 _CELL = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
