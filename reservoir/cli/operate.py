@@ -98,9 +98,7 @@ def command(
     also tells the probability of refill, spill and firm power in the months to come.
     """
     from reservoir.cli.rule_inputs import read_rule_inputs, said_units
-    from reservoir.cli.screen import show_json
     from reservoir.rules.advice import Situation, advise, step_of_month
-    from reservoir.text.strict_json import known
 
     found = read_rule_inputs(rule_file, reservoir_file)
     units = found.units(unit_system)
@@ -122,6 +120,9 @@ def command(
     zone, similar, caveats = _zone(found, situation), _alike(found, month, situation), _caveats(found)
     worth = _worth(found, situation, advice)
     if as_json:
+        from reservoir.cli.screen import show_json
+        from reservoir.text.strict_json import known
+
         show_json(
             {
                 "family": found.rule.family,

@@ -10,8 +10,7 @@ from reservoir.problems.mlp.perceptron import Perceptron, sigmoid
 from reservoir.problems.mlp.training_error import TrainingError
 from reservoir.rules import Forecast, Training
 from reservoir.rules.families.ann import Scales, input_names
-from reservoir.rules.families.ann_operation import operate_networks
-from reservoir.rules.families.ann_training import NetworkOperation
+from reservoir.rules.families.ann_operation import NetworkOperation, operate_networks
 from tests.kernels.device import WIDTHS
 
 SIGMOID = """

@@ -16,7 +16,8 @@ from reservoir.problems.mlp.perceptron import Perceptron
 from reservoir.problems.mlp.training_error import TrainingError
 from reservoir.rules import Forecast, Training
 from reservoir.rules.families.ann import Scales, input_names
-from reservoir.rules.families.ann_training import SETTLING, NetworkOperation
+from reservoir.rules.families.ann_operation import NetworkOperation
+from reservoir.rules.families.ann_training import SETTLING
 from reservoir.solvers import Problem, Solution, solve
 from reservoir.solvers.two_level_pso.settings import FUSED, GLOBAL, STEPS, TwoLevelSettings
 

@@ -233,7 +233,7 @@ def validated(model: type[Content], content: object) -> Content:
     Raises
     ------
     InputError
-        With every mistake in it, each with its dotted key.
+        With every mistake in it, each with its dotted key: ``curves_hm3[1][6]``.
     """
     try:
         return model.model_validate(content)
@@ -243,8 +243,8 @@ def validated(model: type[Content], content: object) -> Content:
 
 
 def _mistake(error: ErrorDetails) -> Mistake:
-    key, found = _dotted(error["loc"]), error["input"]
-    words = error.get("ctx", {})
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"]).removeprefix(".")
+    found, words = error["input"], error.get("ctx", {})
     match error["type"]:
         case "refusal":
             return Mistake(words["problem"], words["expected"], column=key, value=found)
@@ -257,8 +257,3 @@ def _mistake(error: ErrorDetails) -> Mistake:
     problem, expected = _TYPES.get(error["type"], (error["msg"], ""))
     # A mistake shows no value that is None, so its problem says it.
     return Mistake("is null" if found is None else problem, expected, column=key, value=found)
-
-
-def _dotted(place: tuple[int | str, ...]) -> str:
-    """Write a place as a key: ``curves_hm3[1][6]``."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")

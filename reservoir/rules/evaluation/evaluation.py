@@ -81,8 +81,8 @@ class RecordEvaluation:
 
     Parameters
     ----------
-    rule : Rule or sequence of Rule
-        One a year where each year is decided by a rule that has not seen it.
+    rules : sequence of Rule
+        What decides, one a year: the same, or for each year a rule that has not seen it.
     reservoir : Reservoir
     inflow : Inflow
     start_hm3 : float
@@ -100,7 +100,7 @@ class RecordEvaluation:
         Perfect foresight over the record, or of each member, or year.
     """
 
-    rule: Rule | Sequence[Rule]
+    rules: Sequence[Rule]
     reservoir: Reservoir
     inflow: Inflow
     start_hm3: float
@@ -110,6 +110,11 @@ class RecordEvaluation:
     account: Account
     score: Score
     foresight: Foresight | None = None
+
+    @property
+    def rule(self) -> Rule:
+        """The rule that decides; of several, that of the first year."""
+        return self.rules[0]
 
     @property
     def foresight_violations(self) -> Violations | None:
@@ -157,8 +162,8 @@ class RecordEvaluation:
         either, which its energy does not show.
         """
         lower, upper = self.reservoir.storage_bounds_hm3
-        ends = self.simulation.operation.storage_hm3[:, 1:]
-        beyond = beyond_bounds(self.reservoir, ends)
+        missing = self.simulation.operation.missing_m3s
+        beyond = beyond_bounds(self.reservoir, self.simulation.operation.storage_hm3[:, 1:])
         sentences = []
         dead = float(self.reservoir.storage_lower_hm3.min())
         if self.start_hm3 < dead - ROUNDING * float(upper.max()):
@@ -167,29 +172,27 @@ class RecordEvaluation:
                 f"The storage at the start, {starts}, is below dead storage, {least}: nothing is released before the "
                 "lake is above it."
             )
-        outside = np.argwhere(beyond != 0)
-        for year, step in outside[:MOST_MONTHS]:
-            month = MONTH_NAMES[int(self.reservoir.months[step]) - 1]
-            above, amount = beyond[year, step] > 0, abs(beyond[year, step])
-            bound = upper[step] if above else lower[step]
-            where = "above its upper" if above else "below its lower"
-            most, limit = units.written(float(amount), "hm3", ",.4g"), units.written(float(bound), "hm3", ",.6g")
-            sentences.append(
-                f"{self.inflow.labels[year]} {month}: the storage at the end of the month is {most} {where} limit of "
-                f"{limit}; no permitted release avoids this"
+
+        def outside(year: int, step: int) -> str:
+            above = beyond[year, step] > 0
+            where, bound = ("above its upper", upper[step]) if above else ("below its lower", lower[step])
+            most = units.written(float(abs(beyond[year, step])), "hm3", ",.4g")
+            limit = units.written(float(bound), "hm3", ",.6g")
+            return (
+                f"the storage at the end of the month is {most} {where} limit of {limit}; no permitted release "
+                "avoids this"
             )
-        if len(outside) > MOST_MONTHS:
-            sentences.append(f"So it is in {len(outside) - MOST_MONTHS:,} more months; simulation.csv lists them.")
-        missing = self.simulation.operation.missing_m3s
-        short = np.argwhere(missing > 0)
-        for year, step in short[:MOST_MONTHS]:
-            month = MONTH_NAMES[int(self.reservoir.months[step]) - 1]
-            sentences.append(
-                f"{self.inflow.labels[year]} {month}: {units.written(float(missing[year, step]), 'm3s', ',.4g')} are "
-                f"missing of the minimum release; there is no more water above dead storage"
-            )
-        if len(short) > MOST_MONTHS:
-            sentences.append(f"So it is in {len(short) - MOST_MONTHS:,} more months; simulation.csv lists them.")
+
+        def short(year: int, step: int) -> str:
+            lacking = units.written(float(missing[year, step]), "m3s", ",.4g")
+            return f"{lacking} are missing of the minimum release; there is no more water above dead storage"
+
+        for months, said in ((np.argwhere(beyond != 0), outside), (np.argwhere(missing > 0), short)):
+            for year, step in months[:MOST_MONTHS].tolist():
+                month = MONTH_NAMES[int(self.reservoir.months[step]) - 1]
+                sentences.append(f"{self.inflow.labels[year]} {month}: {said(year, step)}")
+            if len(months) > MOST_MONTHS:
+                sentences.append(f"So it is in {len(months) - MOST_MONTHS:,} more months; simulation.csv lists them.")
         best = self.foresight_violations
         if best and best.months:
             by = f"{counted(best.months, 'month')} by up to {units.written(best.largest_hm3, 'hm3', ',.3g')}"
@@ -367,11 +370,12 @@ def evaluate_record(
     model, told = ReservoirModel.of(reservoir), partial(progress, "perfect foresight")
     best = Foresight.of(model, inflow, start, told, continuous=continuous) if foresight else None
     aims = targets or Targets.of_reservoir(reservoir)
-    return evaluate_rules([rule], model, inflow, start, best, aims, [sample], told, continuous=continuous)[0]
+    rules = [[rule] * inflow.years]
+    return evaluate_rules(rules, model, inflow, start, best, aims, [sample], told, continuous=continuous)[0]
 
 
 def evaluate_rules(
-    rules: Sequence[Rule | Sequence[Rule]],
+    rules: Sequence[Sequence[Rule]],
     model: ReservoirModel,
     inflow: Inflow,
     start_hm3: float,
@@ -382,10 +386,12 @@ def evaluate_rules(
     *,
     continuous: bool = True,
 ) -> list[RecordEvaluation]:
-    """Operate a record by each of several rules, or each time by one a year, and score the runs; see `evaluate_record`.
+    """Operate a record several times, and score the runs; see `evaluate_record`.
 
     Parameters
     ----------
+    rules : sequence of sequence of Rule
+        What decides each time, one a year.
     foresight : Foresight or None
         Of the same record from the same storage, with as continuous a storage.
     samples : sequence of str
@@ -396,10 +402,9 @@ def evaluate_rules(
     unavoidable = 0.0 if foresight is None else foresight.violations.relative
     mode = SimulationMode.CONTINUOUS if continuous else SimulationMode.YEARLY
     evaluated = []
-    for rule, run, account, sample in zip(rules, runs, accounts, samples, strict=True):
-        family = rule.family if isinstance(rule, Rule) else rule[0].family
-        scored = score(run, account, targets, unavoidable, family=family, run=mode, sample=sample)
-        given = rule, model.reservoir, inflow, start_hm3, continuous, run, targets, account, scored, foresight
+    for of_years, run, account, sample in zip(rules, runs, accounts, samples, strict=True):
+        scored = score(run, account, targets, unavoidable, family=of_years[0].family, run=mode, sample=sample)
+        given = of_years, model.reservoir, inflow, start_hm3, continuous, run, targets, account, scored, foresight
         evaluated.append(RecordEvaluation(*given))
     return evaluated
 
@@ -479,7 +484,7 @@ def evaluate(
     if test is not None:
         stage = partial(progress, "test of the rules")
         foresight = Foresight.of(model, test, start, stage)
-        of_all_years = [result.rule for result in results]
+        of_all_years = [[result.rule] * test.years for result in results]
         called_test = [TEST] * len(results)
         tests = evaluate_rules(of_all_years, model, test, start, foresight, targets, called_test, stage)
     return Evaluation(plan, training, forecast, folds, targets, foresights, tuple(results), fitted_to, tuple(tests))

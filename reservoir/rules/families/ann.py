@@ -180,7 +180,7 @@ class AnnRule(Rule):
         now = inflow_now_m3s if self.forecast is Forecast.MONTH else None
         bounds = self.storage_lower_hm3[step], self.storage_upper_hm3[step]
         filling, emptying = self.months.feasible_releases(step, storage_hm3, bounds, now)
-        return filling + self.parts(step, storage_hm3, now, inflow_before_m3s) * (emptying - filling)
+        return np.asarray(filling + self.parts(step, storage_hm3, now, inflow_before_m3s) * (emptying - filling))
 
     def parts(
         self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
@@ -195,7 +195,7 @@ class AnnRule(Rule):
         for weights, bias, weight in zip(self.hidden_weights, self.hidden_biases, self.output_weights, strict=True):
             reached = bias + sum(factor * value for factor, value in zip(weights, known, strict=True))
             output = output + weight * (0.5 + 0.5 * _tanh(0.5 * reached).astype(float))
-        return np.clip(output, 0.0, 1.0)
+        return np.asarray(np.clip(output, 0.0, 1.0))
 
 
 #: That of the C library: numpy's own differs from it in the last bit.

@@ -88,7 +88,6 @@ def class_tables(grid: str, classes: str) -> Any:
 Grid = Annotated[Rising, check(_evenly_apart)]
 Classes = Annotated[tuple[Numbers, ...], _A_STEP, check(_alike_and_rising)]
 Chain = Annotated[Tables, _A_STEP, check(_probabilities)]
-Values = class_tables("grid_hm3", "classes_m3s")
 
 
 class Sdp(ValueRule):
@@ -113,7 +112,7 @@ class Sdp(ValueRule):
     grid_hm3: Grid
     classes_m3s: Classes
     transitions: Chain
-    values_gwh: Values
+    values_gwh: class_tables("grid_hm3", "classes_m3s")  # type: ignore[valid-type]
 
     @cached_property
     def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:

@@ -65,7 +65,7 @@ class WaterValue(ValueRule):
         grid, _, expected, values = self._arrays
         share = self._shares(step, inflow_now_m3s, inflow_before_m3s)
         blind = self.forecast is Forecast.NONE or inflow_now_m3s is None
-        inflow = share @ expected[step] if blind else inflow_now_m3s
+        inflow: Any = share @ expected[step] if blind else inflow_now_m3s
         after = values[step] @ share[..., None]
         return self.physics.best_releases(step, storage_hm3, inflow[:, None], np.ones((1, 1)), grid, after)
 

@@ -118,7 +118,7 @@ class ZonesRule(Rule):
         wanted = outputs[zones, np.arange(len(zones))]
         bounds = self.storage_lower_hm3[step], self.storage_upper_hm3[step]
         filling, emptying = self.months.feasible_releases(step, storage_hm3, bounds, inflow_now_m3s)
-        return np.minimum(np.maximum(wanted, filling), emptying)
+        return np.asarray(np.minimum(np.maximum(wanted, filling), emptying))
 
 
 def zone_name(zones: Sequence[int]) -> str:

@@ -46,47 +46,33 @@ def fit(training: Training, forecast: Forecast) -> ZonesRule:
     """Fit boundaries and outputs to the plan, then improve them by the energy of the training years."""
     training = training.searched()
     trial = Trial.of(training, forecast)
-    chart = best_chart(trial)
+    (curves,), (levels,) = best_chart(trial)
     lower, upper = training.model.reservoir.storage_bounds_hm3
     return ZonesRule.fitted(
         training,
         forecast,
         storage_lower_hm3=lower,
         storage_upper_hm3=upper,
-        curves_hm3=chart.curves,
-        outputs_mw=trial.outputs_mw[chart.levels],
+        curves_hm3=curves,
+        outputs_mw=trial.outputs_mw[levels],
         storage_hm3=trial.storages_hm3,
-        release_m3s=trial.releases_m3s[chart.levels],
+        release_m3s=trial.releases_m3s[levels],
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Charts:
-    """Many charts: boundaries, shape (charts, curves, steps), and outputs as in `Chart`, shape (charts, zones)."""
-
-    curves: FloatArray
-    levels: IntArray
-
-    def __getitem__(self, place: int) -> Chart:
-        return Chart(self.curves[place], self.levels[place])
-
-
-@dataclass(frozen=True, eq=False)
-class Chart:
-    """Boundaries, shape (curves, steps), and places of the outputs among a trial's outputs, shape (zones,)."""
+class Charts(NamedTuple):
+    """Boundaries, shape (charts, curves, steps), and places of outputs among a trial's, shape (charts, zones)."""
 
     curves: FloatArray
     levels: IntArray
 
     def with_curves(self, curves: FloatArray) -> Charts:
-        """Follow this chart by charts of other boundaries, shape (others, curves, steps)."""
-        stacked = np.concatenate([self.curves[None], curves])
-        return Charts(stacked, np.repeat(self.levels[None], len(stacked), axis=0))
+        """One chart, and behind it charts of other boundaries, shape (others, curves, steps)."""
+        return Charts(np.concatenate([self.curves, curves]), np.repeat(self.levels, len(curves) + 1, axis=0))
 
     def with_levels(self, levels: IntArray) -> Charts:
-        """Follow this chart by charts of other outputs, shape (others, zones)."""
-        stacked = np.concatenate([self.levels[None], levels])
-        return Charts(np.repeat(self.curves[None], len(stacked), axis=0), stacked)
+        """One chart, and behind it charts of other outputs, shape (others, zones)."""
+        return Charts(np.repeat(self.curves, len(levels) + 1, axis=0), np.concatenate([self.levels, levels]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,13 +151,13 @@ def _value(training: Training) -> Value:
     return Value(guaranteed, SHORTFALL_WEIGHT, stored_value_per_hm3(training))
 
 
-def best_chart(trial: Trial) -> Chart:
+def best_chart(trial: Trial) -> Charts:
     """The chart of highest value that the search finds from its starts."""
     found = (_searched(trial, _nearest_to_plan(trial, quantile)) for quantile in START_QUANTILES)
     return max(found, key=lambda each: each[0])[1]
 
 
-def _nearest_to_plan(trial: Trial, quantile: float) -> Chart:
+def _nearest_to_plan(trial: Trial, quantile: float) -> Charts:
     """The chart nearest to the plan, its outputs below and above the guaranteed one being a quantile of the plan's."""
     training, outputs = trial.training, trial.outputs_mw
     power = training.power_mw
@@ -183,7 +169,7 @@ def _nearest_to_plan(trial: Trial, quantile: float) -> Chart:
         wanted = float(np.quantile(between, quantile)) if between.size else outputs[least]
         levels[zone] = np.clip(np.abs(outputs - wanted).argmin(), least, most - 1)
     curves = [_boundaries(trial, step, outputs[levels]) for step in range(training.steps)]
-    return Chart(np.stack(curves, axis=1), levels)
+    return Charts(np.stack(curves, axis=1)[None], levels[None])
 
 
 def _boundaries(trial: Trial, step: int, outputs: FloatArray) -> FloatArray:
@@ -209,7 +195,7 @@ def _boundaries(trial: Trial, step: int, outputs: FloatArray) -> FloatArray:
     return np.array(found[::-1])
 
 
-def _searched(trial: Trial, chart: Chart) -> tuple[float, Chart]:
+def _searched(trial: Trial, chart: Charts) -> tuple[float, Charts]:
     """Move boundaries and outputs one by one, as long as a sweep gains `_LEAST_GAIN`; its value, GWh, and the chart."""
     value = -np.inf
     for _ in range(_SWEEPS):
@@ -218,13 +204,13 @@ def _searched(trial: Trial, chart: Chart) -> tuple[float, Chart]:
             charts = move(chart)
             values_gwh, _ = trial.operate(charts)
             best = int(values_gwh.argmax())
-            value, chart = float(values_gwh[best]), charts[best]
+            value, chart = float(values_gwh[best]), Charts(*(each[best : best + 1] for each in charts))
         if value - before <= _LEAST_GAIN * abs(value):
             break
     return value, chart
 
 
-def _moves(trial: Trial) -> Iterator[Callable[[Chart], Charts]]:
+def _moves(trial: Trial) -> Iterator[Callable[[Charts], Charts]]:
     """What is moved at a time: a whole curve, a month's three boundaries, one boundary, or an output.
 
     Each takes a chart, and gives it back with all that differ from it in this.
@@ -239,39 +225,39 @@ def _moves(trial: Trial) -> Iterator[Callable[[Chart], Charts]]:
     )  # the full output is the most
 
 
-def _curve_shifted(trial: Trial, curve: int, chart: Chart) -> Charts:
+def _curve_shifted(trial: Trial, curve: int, chart: Charts) -> Charts:
     shifts = np.linspace(-0.2, 0.2, _BOUNDARIES) * (trial.storages_hm3[-1] - trial.storages_hm3[0])
-    return _with_curve(trial, chart, curve, chart.curves[curve] + shifts[:, None])
+    return _with_curve(trial, chart, curve, chart.curves[0, curve] + shifts[:, None])
 
 
-def _month_shifted(trial: Trial, step: int, chart: Chart) -> Charts:
+def _month_shifted(trial: Trial, step: int, chart: Charts) -> Charts:
     lowest, highest = trial.starts_hm3[:, step]
     shifts = np.linspace(-0.3, 0.3, _BOUNDARIES) * (highest - lowest)
-    curves = np.repeat(chart.curves[None], _BOUNDARIES, axis=0)
-    curves[:, :, step] = np.clip(chart.curves[:, step] + shifts[:, None], lowest, highest)
+    curves = np.repeat(chart.curves, _BOUNDARIES, axis=0)
+    curves[:, :, step] = np.clip(chart.curves[0, :, step] + shifts[:, None], lowest, highest)
     return chart.with_curves(curves)
 
 
-def _boundary_moved(trial: Trial, curve: int, step: int, chart: Chart) -> Charts:
+def _boundary_moved(trial: Trial, curve: int, step: int, chart: Charts) -> Charts:
     lowest, highest = trial.starts_hm3[:, step]
-    near = chart.curves[curve, step] + np.array([-0.02, -0.01, 0.01, 0.02]) * (highest - lowest)
+    near = chart.curves[0, curve, step] + np.array([-0.02, -0.01, 0.01, 0.02]) * (highest - lowest)
     values = np.concatenate([np.linspace(lowest, highest, _BOUNDARIES), near])
-    moved = np.repeat(chart.curves[curve][None], len(values), axis=0)
+    moved = np.repeat(chart.curves[:, curve], len(values), axis=0)
     moved[:, step] = values
     return _with_curve(trial, chart, curve, moved)
 
 
-def _with_curve(trial: Trial, chart: Chart, curve: int, moved: FloatArray) -> Charts:
+def _with_curve(trial: Trial, chart: Charts, curve: int, moved: FloatArray) -> Charts:
     """Charts with a curve replaced, kept between its neighbours or the storage bounds."""
-    fence = np.concatenate([trial.starts_hm3[:1], chart.curves, trial.starts_hm3[1:]])
-    curves = np.repeat(chart.curves[None], len(moved), axis=0)
+    fence = np.concatenate([trial.starts_hm3[:1], chart.curves[0], trial.starts_hm3[1:]])
+    curves = np.repeat(chart.curves, len(moved), axis=0)
     curves[:, curve] = np.clip(moved, fence[curve], fence[curve + 2])
     return chart.with_curves(curves)
 
 
-def _output_moved(zone: int, chart: Chart) -> Charts:
-    values = np.arange(chart.levels[zone - 1] + 1 if zone else 0, chart.levels[zone + 1])
-    levels = np.repeat(chart.levels[None], len(values), axis=0)
+def _output_moved(zone: int, chart: Charts) -> Charts:
+    values = np.arange(chart.levels[0, zone - 1] + 1 if zone else 0, chart.levels[0, zone + 1])
+    levels = np.repeat(chart.levels, len(values), axis=0)
     levels[:, zone] = values
     return chart.with_levels(levels)
 

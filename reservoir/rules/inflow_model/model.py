@@ -125,9 +125,7 @@ class InflowModel(Block):
 
     def value(self, step: int, flow_m3s: FloatArray) -> FloatArray:
         """Standardised value of flows of a step."""
-        months = self.months
-        at = slice(step % len(self.noise), step % len(self.noise) + 1)
-        one = StandardisedMonths(*(getattr(months, name)[at] for name in _STANDARD))
+        one = self.months.at(np.array([step % len(self.noise)]))
         least = one.lower_m3s + 1e-6 * one.scale_m3s
         values = one.values(np.maximum(np.asarray(flow_m3s, float), least)[..., None])[..., 0]
         return np.asarray(np.clip(values, -_most(one), _most(one)))
@@ -170,7 +168,7 @@ class InflowModel(Block):
         return np.asarray(made.reshape(-1, uniform.shape[1]))
 
     def _flows(self, places: NDArray[np.integer], values: FloatArray) -> FloatArray:
-        chosen = StandardisedMonths(*(getattr(self.months, name)[places] for name in _STANDARD))
+        chosen = self.months.at(places)
         return np.maximum(chosen.flows(np.clip(values, -_most(chosen), _most(chosen))), 0.0)
 
     def _drawn_past(self, step: int, known_m3s: FloatArray, normal: FloatArray) -> list[FloatArray]:
@@ -199,7 +197,7 @@ class InflowModel(Block):
         """
         steps, seen = len(self.noise), values.shape[1]
         places = np.arange(step - 1, step - 1 - seen, -1) % steps
-        months = StandardisedMonths(*(getattr(self.months, name)[places] for name in _STANDARD))
+        months = self.months.at(places)
         dry = months.dry(known_m3s) & months.varies
         known = values[:, None, :]
         if not dry.any():
