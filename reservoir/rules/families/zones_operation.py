@@ -204,7 +204,8 @@ def _searched(trial: Trial, chart: Charts) -> tuple[float, Charts]:
             charts = move(chart)
             values_gwh, _ = trial.operate(charts)
             best = int(values_gwh.argmax())
-            value, chart = float(values_gwh[best]), Charts(*(each[best : best + 1] for each in charts))
+            value, only = float(values_gwh[best]), slice(best, best + 1)
+            chart = Charts(charts.curves[only], charts.levels[only])
         if value - before <= _LEAST_GAIN * abs(value):
             break
     return value, chart
