@@ -7,7 +7,8 @@ from reservoir.rules import Forecast, Training, fit
 from reservoir.rules.base.foresight import Foresight, accounts_of
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.base.targets import Targets
-from reservoir.rules.base.training import blocks, held_out_rules
+from reservoir.rules.base.training import blocks
+from reservoir.rules.evaluation.evaluation import held_out_rules
 from reservoir.rules.evaluation.scores import score, service
 
 FULL = 14557.0
