@@ -43,7 +43,7 @@ def command(name: str, out: Path | None, table_file: Path | None, force: bool) -
 
 def _write_from_table(name: str, table_file: Path, target: Path, *, force: bool) -> None:
     from reservoir.cli.streams import say
-    from reservoir.io.level_table.reader import read_level_table
+    from reservoir.io.level_table import read_level_table
     from reservoir.io.reservoir_toml.from_table import write_from_table
 
     table = read_level_table(table_file)

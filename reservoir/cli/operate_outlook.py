@@ -63,7 +63,7 @@ def _replan(rule: Rule) -> Replan:
 
 
 def _on_forecast(found: RuleInputs, file: Path, month: int) -> Replan:
-    from reservoir.io.inflow_forecast import read_inflow_forecast
+    from reservoir.io.records.reader import read_inflow_forecast
     from reservoir.rules.families.replan import MOST_MEMBERS, ReplanOnForecast
 
     forecast = read_inflow_forecast(file, unless_said=found.record_unit)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from reservoir.io.level_table.reader import LevelColumn, LevelTable
+from reservoir.io.level_table import LevelColumn, LevelTable
 from reservoir.io.placing.whole_file import write_new
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.io.reservoir_toml.template import mark_of, template_text

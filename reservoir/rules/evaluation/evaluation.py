@@ -25,11 +25,10 @@ from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.column_names import OBJECTIVE
 from reservoir.planning.notes import CARRY_OVER, storage_ratio
-from reservoir.planning.objective_columns import shown
 from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
-from reservoir.planning.schedule import schedule_table, year_columns
+from reservoir.planning.schedule import schedule_table, shown, year_columns
 from reservoir.planning.sentences import horizon_text
-from reservoir.planning.solver_choice import HOST_REFERENCE
+from reservoir.planning.solving import HOST_REFERENCE
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules import FAMILIES, Fitter, Forecast, Rule, Training, fit
 from reservoir.rules.base.foresight import Account, Foresight, accounts_of
@@ -39,7 +38,7 @@ from reservoir.rules.base.training import outside, parts_of
 from reservoir.rules.base.violations import ROUNDING, Violations, beyond_bounds
 from reservoir.rules.evaluation.scores import Score, score
 from reservoir.solvers import Progress
-from reservoir.solvers.base.progress import silent
+from reservoir.solvers.engine import silent
 from reservoir.text.quantities import counted
 
 FloatArray = NDArray[np.float64]

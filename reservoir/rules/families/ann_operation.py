@@ -20,11 +20,10 @@ from reservoir.hydro.elementwise import RealArray, clip, mean
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.step import feasible_releases, limited, power_at, steered, unmet_minimum
-from reservoir.problems.base import KernelProblem
-from reservoir.problems.box import SymmetricBox
+from reservoir.problems.base import KernelProblem, SymmetricBox
 from reservoir.problems.context_layout import ContextLayout
 from reservoir.problems.fitness import register_fitness
-from reservoir.problems.mlp.perceptron import Perceptron
+from reservoir.problems.mlp import Perceptron
 from reservoir.problems.reservoir.plant_source import STEP_FILES, lake_source, plant_constants, plant_source
 from reservoir.problems.reservoir.rows import CONDITIONS_OF_STEP, TERM_ROWS, conditions_of_steps
 from reservoir.problems.reservoir.year import ReservoirModel
