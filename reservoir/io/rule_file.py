@@ -17,8 +17,7 @@ import reservoir as package
 from reservoir.errors import InputError, Mistake, OutputError, worth_telling
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.reservoir import Reservoir, differing_parts, reservoir_digests
-from reservoir.io.plan_folder.files import schedule_sha256
-from reservoir.io.plan_folder.tables import schedule_file
+from reservoir.io.plan_folder.files import schedule_file, schedule_sha256
 from reservoir.rules import rule_from_dict
 from reservoir.rules.base.fields import WRITTEN
 from reservoir.rules.base.rule import Rule
