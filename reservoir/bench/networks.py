@@ -23,9 +23,9 @@ from reservoir.problems.functions import FUNCTIONS, ROSENBROCK_SWAPPED, Function
 from reservoir.problems.mlp import Perceptron, TrainingError, modelled, taught
 from reservoir.report.figures.style import POWER, RELEASE, Look, on_axes, sheet_figure
 from reservoir.rules import Forecast, Training
-from reservoir.rules.families.ann.inputs import Scales, input_names
-from reservoir.rules.families.ann.problem import NetworkOperation
-from reservoir.rules.families.ann.training import SETTLING
+from reservoir.rules.families.ann import Scales, input_names
+from reservoir.rules.families.ann_operation import NetworkOperation
+from reservoir.rules.families.ann_training import SETTLING
 from reservoir.solvers import Problem, Solution, solve
 from reservoir.solvers.two_level_pso.settings import FUSED, GLOBAL, STEPS, TwoLevelSettings
 
