@@ -267,7 +267,7 @@ def network_claims(study: NetworkStudy) -> Iterator[Check]:
     if 3 in study.tables:
         of = dict(iter(study.of_table(3).groupby("engine")))
         two_level, no_local, baseline = of[TWO_LEVEL], of[NO_LOCAL], of[BASELINE]
-        names = {"two_level": TWO_LEVEL, "no_local": NO_LOCAL, "baseline": BASELINE}
+        names: Row = {"two_level": TWO_LEVEL, "no_local": NO_LOCAL, "baseline": BASELINE}
         if study.budget.runs > 1:
             yield study.claim("alike", p_value(two_level["error"], baseline["error"]), SIGNIFICANCE, **names)
         yield study.claim("error", two_level["error"].mean() / no_local["error"].mean(), **names)

@@ -219,8 +219,8 @@ def ring_claims(study: RingStudy) -> Iterator[Check]:
         for name, reference in REFERENCE.items():
             known = [dimension for dimension in reference if dimension in study.dimensions]
             if known:
-                worst, function = largest(above.loc[name][engine][known]), RING_FUNCTIONS[name].title
-                yield study.claim("above", worst, engine=engine, function=function)
+                worst, title = largest(above.loc[name][engine][known]), RING_FUNCTIONS[name].title
+                yield study.claim("above", worst, engine=engine, function=title)
     for name, function in RING_FUNCTIONS.items():
         yield study.claim("medians", largest(ratios[name]), function=function.title)
     yield study.claim("standard", largest(map(study.errors_from_standard, STANDARD)))

@@ -270,10 +270,10 @@ def _tables(study: TourStudy) -> Iterator[ResultTable]:
     yield _blocks(study, wall)
     runs = study.data["runs"]
     shapes = runs[runs["engine"].isin(list(ENGINES)[1:]) & (runs["run"] == 1)].sort_values(["engine", "population"])
-    columns = {"population": "population", "grid": "work_groups", "block": "items", "items per child": "team"}
+    names = {"population": "population", "grid": "work_groups", "block": "items", "items per child": "team"}
     rows = [
         {"scheme": TITLES[shape["engine"]]}
-        | {title: shape[name] for title, name in columns.items()}
+        | {title: shape[name] for title, name in names.items()}
         | {"all concurrent": _RESIDENT[shape["resident"]]}
         for shape in shapes.to_dict("records")
     ]
