@@ -584,9 +584,9 @@ def notes_of(parts: Mapping[str, Any]) -> Iterator[str]:
         ("conversion to power", "conversion", "where the turbines stand still"),
     ):
         low, high = parts[field].domain
-        ends = [(least, low)] * (low > least + slack) + [(high, most)] * (high < most - slack)
-        if ends:
-            missing = " and ".join(f"{first:.4g} to {last:.4g} m" for first, last in ends)
+        gaps = [(least, low)] * (low > least + slack) + [(high, most)] * (high < most - slack)
+        if gaps:
+            missing = " and ".join(f"{first:.4g} to {last:.4g} m" for first, last in gaps)
             yield f"The {name} is not given for heads of {missing}: it is held at its last value, {why}."
     yield from _invented(parts["content"])
 

@@ -166,7 +166,7 @@ def write_template(name: str, target: Path, table: LevelTable | None = None, *, 
     """Write ``data/template.toml`` under a reservoir's name; the whole file or none of it.
 
     With a table of levels it has their level and area curves, in the units of the table: the storage limits are the
-    ends of the table, and the invented tailwater lies below its lowest level; all other values are those of the template.
+    ends of the table, and the invented tailwater lies below its lowest level; other values are those of the template.
 
     Raises
     ------
