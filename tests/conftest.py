@@ -21,8 +21,8 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import ConversionKind, YearEnd
 from reservoir.interrupts import SIGNALS
-from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder.saved_plan import SavedPlan, read_plan
+from reservoir.io.records.reader import read_inflow
 from reservoir.opencl import DeviceInfo, choose_device
 from reservoir.opencl.devices import ENVIRONMENT_VARIABLE
 from reservoir.opencl.own_driver import VARIABLE as VENDORS

@@ -96,7 +96,7 @@ def _draw(check: InflowCheck, units: UnitSystem, out: Path, *, force: bool) -> b
 def _show(check: InflowCheck, units: UnitSystem) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.console import console
+    from reservoir.cli.screen import console
 
     screen = console()
     screen.print(f"[bold]{'Inflow':<10}[/]{escape(check.inflow.source)}", soft_wrap=True)

@@ -29,7 +29,7 @@ def command(name: str, out: Path | None, table_file: Path | None, force: bool) -
     marked, and named by "plan" and "check" while they are there.
     """
     from reservoir.cli.streams import say
-    from reservoir.io.level_table.reader import read_level_table
+    from reservoir.io.level_table import read_level_table
     from reservoir.io.reservoir_toml.writer import write_template
 
     target, table = out or Path(f"{name}.toml"), None if table_file is None else read_level_table(table_file)

@@ -228,7 +228,7 @@ def _show(
 ) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.console import console
+    from reservoir.cli.screen import console
     from reservoir.hydro.calendar import MONTH_NAMES
 
     plant, rule = found.reservoir, found.rule

@@ -64,7 +64,7 @@ def _replan(rule: Rule) -> Replan:
 
 
 def _on_forecast(found: RuleInputs, file: Path, month: int) -> Replan:
-    from reservoir.io.inflow_forecast import read_inflow_forecast
+    from reservoir.io.records.reader import read_inflow_forecast
     from reservoir.rules.families.replan.given_futures import ReplanOnForecast
     from reservoir.rules.families.replan.rule import MOST_MEMBERS
 

@@ -217,8 +217,7 @@ _COLUMNS = (
 def _show(evaluation: Evaluation) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.console import console
-    from reservoir.cli.screen_table import Column, show_table
+    from reservoir.cli.screen import Column, console, show_table
     from reservoir.rules.evaluation.evaluation import SimulationMode
     from reservoir.rules.evaluation.findings import findings, sentence_on_test
     from reservoir.rules.evaluation.shortfalls import shortfalls
@@ -305,7 +304,7 @@ _ROBUSTNESS = (
 
 def _show_robustness(evaluation: Evaluation) -> None:
     """Energy and regret over members that rules have not seen; nothing of a record."""
-    from reservoir.cli.screen_table import Column, show_table
+    from reservoir.cli.screen import Column, show_table
     from reservoir.rules.evaluation.robustness import robustness_table
     from reservoir.rules.evaluation.scores import benefit_suffix
 

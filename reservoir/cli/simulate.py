@@ -91,7 +91,7 @@ def command(
 def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.console import console
+    from reservoir.cli.screen import console
     from reservoir.planning.notes import below_dead_notes
     from reservoir.rules.evaluation.shortfalls import DEMANDS
 

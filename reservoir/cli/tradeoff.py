@@ -79,7 +79,7 @@ def command(
 
 
 def _show(front: Tradeoff) -> None:
-    from reservoir.cli.screen_table import Column, show_table
+    from reservoir.cli.screen import Column, show_table
 
     step = max(-(-len(front.points) // _SHOWN), 1)
     places = sorted({*range(0, len(front.points), step), len(front.points) - 1})

@@ -38,7 +38,7 @@ from reservoir.io.plan_folder.tables import (
     WATER_VALUES,
     ZARR,
 )
-from reservoir.io.record_copy import FILE, record_copy
+from reservoir.io.records.writer import FILE, record_copy
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.planning.checks import Check

@@ -12,7 +12,7 @@ from reservoir.io.csv_table import write_table
 from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, write_dataset
 from reservoir.io.plan_folder.tables import ENGINE_GAP, MEMBERS, SCHEDULE, SUMMARY, WATER_VALUES
 from reservoir.planning.column_names import OBJECTIVE, REFERENCE_OBJECTIVE
-from reservoir.planning.members import members_table
+from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
 from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP
 

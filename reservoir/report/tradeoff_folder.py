@@ -106,14 +106,14 @@ def _reading(front: Tradeoff) -> dict[str, Any]:
 def _draw(front: Tradeoff, folder: Path, left_out: dict[str, str]) -> tuple[str, bytes]:
     """Write the figure, and return how to read it, and the drawing; nothing of one that fails, which is noted."""
     from reservoir.report.figures.figures import attempted, write_figures
-    from reservoir.report.figures.front import caption, front_figure
+    from reservoir.report.figures.front import front_caption, front_figure
 
-    drawn = attempted("front", lambda: (front_figure(front), caption(front)), left_out)
+    drawn = attempted("front", lambda: (front_figure(front), front_caption(front)), left_out)
     files = write_figures({"front": drawn[0]}, folder / "figures", left_out=left_out) if drawn else []
     return (drawn[1], (folder / "figures/front.svg").read_bytes()) if drawn and files else ("", b"")
 
 
-def _report(front: Tradeoff, caption: str, drawn: bytes) -> str:
+def _report(front: Tradeoff, front_caption: str, drawn: bytes) -> str:
     labels = front.labels
     table = front_table(front)
     cells = [
@@ -136,7 +136,7 @@ def _report(front: Tradeoff, caption: str, drawn: bytes) -> str:
         caveats=tuple(caveat[:1].upper() + caveat[1:] for caveat in front.caveats),
         figures=figures,
     )
-    pictures = (picture("front", "The front", caption, drawn),) if drawn else ()
+    pictures = (picture("front", "The front", front_caption, drawn),) if drawn else ()
     facts = (
         ("Record", f"{front.inflow.span_text}, {counted(front.inflow.years)}; {front.inflow.scale_in(front.units)}"),
         ("Horizon", str(front.horizon)),

@@ -8,7 +8,7 @@ import numpy as np
 
 from reservoir.errors import InputError, Mistake
 from reservoir.rules import Fitter, Forecast, Rule, Training, fit
-from reservoir.solvers.base.progress import Progress, silent
+from reservoir.solvers.engine import Progress, silent
 
 
 def blocks(years: int, folds: int) -> list[range]:

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from reservoir.bench.case.experiment import SPEED_UP, case_checks
-from reservoir.bench.case.runs import CaseSetup
-from reservoir.bench.run_budget import RunBudget
+from reservoir.bench.case import SPEED_UP, CaseStudy, case_checks, case_claims
+from reservoir.bench.experiment import RunBudget
 from reservoir.planning.checks import all_pass
 from reservoir.solvers import Solutions
 
@@ -16,8 +15,9 @@ def titles(checks):
 
 
 def checks_of(plan, device, runs, points, budget):
-    setup = CaseSetup(device=device, budget=budget, plan=plan, settings={})
-    return list(case_checks(setup, runs, points))
+    data = {"runs": runs, "scaling": points}
+    study = CaseStudy(device=device, budget=budget, plan=plan, settings={}, data=data)
+    return study.held_to(case_checks, case_claims)
 
 
 def of_clpso(plan, **settings):

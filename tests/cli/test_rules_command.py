@@ -295,8 +295,8 @@ def test_a_figure_that_fails_is_left_out_with_a_line(call, plan, monkeypatch):
     def fail(*_, **__):
         raise IndexError("index 0 is out of bounds for axis 0 with size 0")
 
-    monkeypatch.setattr("reservoir.report.figures.rule_curves.draw_rule_curves", fail)
-    monkeypatch.setattr("reservoir.report.figures.regret_bars._digits", fail)
+    monkeypatch.setattr("reservoir.report.figures.rule_charts.draw_rule_curves", fail)
+    monkeypatch.setattr("reservoir.report.figures.rule_scores._digits", fail)
     said = call(*FITTED).err
     problem = "(IndexError: index 0 is out of bounds for axis 0 with size 0); all else is complete"
     assert f"The figure rule-curves is left out, for it could not be drawn {problem}" in said

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 import reservoir as package
 from reservoir.hydro.curves.approximation import approximate
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.io.plan_folder.tables import read_caveats
+from reservoir.io.records.reader import read_inflow
 from reservoir.io.reservoir_toml.reader import file_content, read_reservoir, reservoir_of
 from reservoir.planning.checks import plan_checks
 from reservoir.report.folder import write_plan

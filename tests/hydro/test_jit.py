@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reservoir.hydro.jit import _of_this_package
-from reservoir.problems.coding import BoxCoding
+from reservoir.problems.fitness import BoxCoding
 from tests.solvers.toys import ToyContext
 
 OURS = BoxCoding(np.zeros(2, np.float32), np.ones(2, np.float32))

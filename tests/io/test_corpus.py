@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder.saved_plan import read_plan
+from reservoir.io.records.reader import read_inflow
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.io.rule_file import read_rule
-from reservoir.problems.bits.spin_file import read_spin_glass
-from reservoir.problems.tours.problem import read_tour, tour_problem
+from reservoir.problems.bits import read_spin_glass
+from reservoir.problems.tours import read_tour, tour_problem
 from tests.fuzz.plan_reader import sound_folder
 from tests.io.corpus import inflow, plan, problems, reservoir, rule
 from tests.io.small_reservoir import SMALL

@@ -9,7 +9,7 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.hydro.units import AREA_KM2, LENGTH_M, VOLUME_HM3
-from reservoir.io.level_table.reader import LevelTable, head_of, read_level_table
+from reservoir.io.level_table import LevelTable, head_of, read_level_table
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.io.reservoir_toml.writer import write_template
 

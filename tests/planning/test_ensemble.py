@@ -12,7 +12,7 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.io.plan_folder import columns
 from reservoir.io.plan_folder.saved_plan import read_plan
-from reservoir.planning.members import members_table
+from reservoir.planning.operated_record import members_table
 from reservoir.report.html import plan_page, tables
 
 needs_xarray = pytest.mark.skipif(find_spec("xarray") is None, reason="needs xarray, which the extra netcdf installs")

@@ -8,7 +8,7 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.hydro.horizon import Horizon
 from reservoir.io.plan_folder.saved_plan import read_plan
-from reservoir.planning import solver_choice
+from reservoir.planning import solving
 from reservoir.planning.checks import SWEPT_GAP, all_pass, plan_checks
 from reservoir.planning.comparison import compare
 from reservoir.planning.notes import storage_ratio
@@ -161,11 +161,11 @@ def test_a_record_with_ramping_limits_is_swept_and_has_no_reference(lake, record
 
 
 def test_without_opencl_a_record_with_ramping_limits_has_no_other_solver(lake, record, monkeypatch):
-    monkeypatch.setattr(solver_choice, "why_unusable", lambda name: "no driver" if SOLVERS[name].opencl else "")
+    monkeypatch.setattr(solving, "why_unusable", lambda name: "no driver" if SOLVERS[name].opencl else "")
     slow = record_problems(replace(lake, ramp_up_m3s=2.0), record, Horizon(None))
-    assert solver_choice.chosen_solver(None, "auto", {}, slow) == ("lshade", (), {})
+    assert solving.chosen_solver(None, "auto", {}, slow) == ("lshade", (), {})
     free = record_problems(lake, record, Horizon(None))
-    assert solver_choice.chosen_solver("lshade", "auto", {}, free)[0] == "dp"
+    assert solving.chosen_solver("lshade", "auto", {}, free)[0] == "dp"
 
 
 @pytest.mark.device

@@ -10,7 +10,7 @@ from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import optimise
-from reservoir.problems.mlp.perceptron import Perceptron
+from reservoir.problems.mlp import Perceptron
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules import Forecast, Training, fit, rule_from_dict
 from reservoir.rules.base.simulation import simulate

@@ -14,7 +14,7 @@ from reservoir.hydro.objectives import Objective
 from reservoir.io.plan_folder import columns
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.planning.plan import optimise
-from reservoir.report.figures.robustness import robustness_figure, shown_runs
+from reservoir.report.figures.rule_scores import robustness_figure, shown_runs
 from reservoir.report.figures.rules_figures import rules_captions
 from reservoir.report.rules_folder import write_rules
 from reservoir.rules.base.simulation import simulate

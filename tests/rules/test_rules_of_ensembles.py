@@ -9,7 +9,7 @@ from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import optimise
-from reservoir.problems.mlp.perceptron import Perceptron
+from reservoir.problems.mlp import Perceptron
 from reservoir.rules import FAMILIES, Forecast, Training, fit, folds
 from reservoir.rules.base import training as training_module
 from reservoir.rules.base.foresight import Foresight

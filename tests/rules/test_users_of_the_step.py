@@ -18,7 +18,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import enforce_limits, power_at, relative_violation
 from reservoir.planning.plan import optimise
 from reservoir.problems.fitness import fitness_of
-from reservoir.problems.mlp.perceptron import Perceptron
+from reservoir.problems.mlp import Perceptron
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.rules import Forecast, Training
 from reservoir.rules.base.month_end import month_end

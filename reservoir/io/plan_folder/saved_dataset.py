@@ -25,9 +25,8 @@ from reservoir.io.plan_folder.tables import (
     changed,
 )
 from reservoir.planning.column_names import FIRM_POWER, REFERENCE_ENERGY
-from reservoir.planning.dataset import Dataset
 from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP
-from reservoir.planning.schedule import CONDITION_COLUMNS, MISSING
+from reservoir.planning.schedule import CONDITION_COLUMNS, MISSING, Dataset
 
 #: Variables by year and step that every plan has, and that some have.
 MONTHLY = (

@@ -38,16 +38,13 @@ from reservoir.io.plan_folder.tables import (
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.planning.best_known import Sources, operation_of, stated_solutions
 from reservoir.planning.checks import Check
-from reservoir.planning.column_names import FIRM_POWER, REFERENCE_ENERGY
-from reservoir.planning.end_value import implies_end_value, with_end_value
+from reservoir.planning.column_names import FIRM_POWER, REFERENCE_ENERGY, second_run
 from reservoir.planning.firm_power import FirmBounds, promising_all
 from reservoir.planning.infeasible import feasible_problems
-from reservoir.planning.objective_columns import shown
 from reservoir.planning.plan import Plan
 from reservoir.planning.proofs import MOST_TOLD, PROVEN_BOUND, PROVEN_GAP, Proofs
-from reservoir.planning.schedule import year_columns
-from reservoir.planning.source_names import second_run
-from reservoir.planning.start import PlanStart
+from reservoir.planning.schedule import shown, year_columns
+from reservoir.planning.start import PlanStart, implies_end_value, with_end_value
 from reservoir.planning.water_values import LEVELS, WaterValues, table_months
 from reservoir.problems.base import CertifiedBatch, certify_all
 from reservoir.problems.reservoir.record import RecordProblems, record_problems

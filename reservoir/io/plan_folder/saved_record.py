@@ -19,10 +19,10 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.hydro.reservoir_kinds import CalendarKind
 from reservoir.hydro.time_step import TimeStep
-from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder.saved_tables import SavedTables, at_row
 from reservoir.io.plan_folder.tables import AGAIN, COPY, INFLOW, MEMBER, changed, sha256_of
-from reservoir.io.record_copy import FILE, VALUES, reading_of
+from reservoir.io.records.reader import read_inflow
+from reservoir.io.records.writer import FILE, VALUES, reading_of
 from reservoir.planning.schedule import FIRST_DAY
 from reservoir.text.quantities import counted
 

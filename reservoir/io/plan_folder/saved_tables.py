@@ -25,7 +25,7 @@ from reservoir.io.plan_folder.tables import (
     schedule_file,
 )
 from reservoir.io.plan_folder.tables import read_schedule as read_csv_schedule
-from reservoir.planning.source_names import second_run
+from reservoir.planning.column_names import second_run
 
 
 @dataclass(frozen=True, eq=False)

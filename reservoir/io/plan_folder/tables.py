@@ -17,7 +17,7 @@ from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.unit_system import UnitSystem
 from reservoir.io.content_hash import content_sha256
-from reservoir.io.inflow_csv.record import MOST_YEARS
+from reservoir.io.records.dates import MOST_YEARS
 from reservoir.planning.column_names import FIRM_POWER, REFERENCE_ENERGY, REFERENCE_OBJECTIVE
 from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP
 from reservoir.text.data_file import read_limited, text_of

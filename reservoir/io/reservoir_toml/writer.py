@@ -24,7 +24,7 @@ from reservoir.io.placing.whole_file import write_new
 from reservoir.io.reservoir_toml.reader import reservoir_of
 
 if TYPE_CHECKING:
-    from reservoir.io.level_table.reader import LevelColumn, LevelTable
+    from reservoir.io.level_table import LevelColumn, LevelTable
 
 Value = str | float | Sequence[float] | None
 

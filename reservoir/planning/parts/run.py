@@ -16,7 +16,7 @@ from reservoir.errors import DeviceError, InputError, shortened
 from reservoir.interrupts import deferred
 from reservoir.planning.parts.store import Columns, PartStore, columns_of, found_of, run_identity, told_of
 from reservoir.planning.search import Found, Method, search
-from reservoir.planning.stages import StageProgress
+from reservoir.planning.solving import StageProgress
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers.registry import devices_of

@@ -9,7 +9,7 @@ import numpy as np
 
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
-from reservoir.planning.members import members_table
+from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import (
     horizon_text,

@@ -15,7 +15,7 @@ from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
-from reservoir.planning.objective_columns import shown
+from reservoir.planning.schedule import shown
 from reservoir.report.html.page import Column, Heading, HtmlTable, Picture, Section, render
 from reservoir.report.html.plan_page import plan_heading, plan_sections
 from reservoir.report.html.tables import QUANTITY, acceptance_table, number

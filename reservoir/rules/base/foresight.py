@@ -12,11 +12,11 @@ from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, reaching_down
 from reservoir.hydro.objective import Operation
-from reservoir.planning.solver_choice import HOST_REFERENCE
+from reservoir.planning.solving import HOST_REFERENCE
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYears
 from reservoir.rules.base.violations import ROUNDING
 from reservoir.solvers import Progress, solve
-from reservoir.solvers.base.progress import silent
+from reservoir.solvers.engine import silent
 
 FloatArray = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.objective import Operation
 from reservoir.rules.base.foresight import Foresight
 from reservoir.solvers import Progress
-from reservoir.solvers.base.progress import silent
+from reservoir.solvers.engine import silent
 
 FloatArray = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.planning.notes import CARRY_OVER, storage_ratio
 from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
 from reservoir.planning.sentences import horizon_text
-from reservoir.planning.solver_choice import HOST_REFERENCE
+from reservoir.planning.solving import HOST_REFERENCE
 from reservoir.rules import FAMILIES, Fitter, Forecast, Rule, Training, fit
 from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.simulation import Simulation, simulate

@@ -18,9 +18,8 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.column_names import OBJECTIVE
-from reservoir.planning.objective_columns import shown
 from reservoir.planning.plan import StageProgress, silent_stage
-from reservoir.planning.schedule import schedule_table, year_columns
+from reservoir.planning.schedule import schedule_table, shown, year_columns
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.rule import Rule
@@ -30,7 +29,7 @@ from reservoir.rules.base.violations import ROUNDING, Violations, beyond_bounds
 from reservoir.rules.evaluation.accounts import Account, account_without_foresight, accounts_of
 from reservoir.rules.evaluation.scores import Score, score
 from reservoir.solvers import Progress
-from reservoir.solvers.base.progress import silent
+from reservoir.solvers.engine import silent
 from reservoir.text.quantities import counted
 
 FloatArray = NDArray[np.float64]

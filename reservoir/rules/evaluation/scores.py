@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.objectives import Objective
-from reservoir.planning.objective_columns import shown
+from reservoir.planning.schedule import shown
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.firm_yield import TOLERANCE
 from reservoir.rules.base.simulation import Simulation

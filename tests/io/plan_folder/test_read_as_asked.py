@@ -8,7 +8,7 @@ import pytest
 from reservoir import optimise, read_inflow
 from reservoir.errors import InputError
 from reservoir.io.plan_folder.saved_plan import read_plan
-from tests.io.odd_tables import daily, flow_of_day
+from tests.io.records.odd_tables import daily, flow_of_day
 
 
 @pytest.fixture(scope="module")

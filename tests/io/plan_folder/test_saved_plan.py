@@ -14,8 +14,8 @@ import reservoir as package
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder.saved_plan import read_plan
+from reservoir.io.records.reader import read_inflow
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.planning.checks import plan_checks
 from reservoir.report.folder import write_plan

@@ -8,16 +8,18 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from reservoir.report.figures.duration_curves import (
+from reservoir.report.figures.record_runs import (
+    FORESIGHT_NAME,
+    HELD_OUT,
     MOST_POINTS,
-    caption,
     draw_power,
     draw_release,
     drawn_places,
     duration_curve,
+    duration_curves_caption,
     duration_curves_figure,
+    result_of,
 )
-from reservoir.report.figures.record_runs import FORESIGHT_NAME, HELD_OUT, result_of
 from reservoir.report.figures.style import figure_style
 from reservoir.rules.evaluation.evaluation import Evaluation
 
@@ -53,8 +55,8 @@ def test_the_firm_power_is_drawn_and_named(evaluation: Evaluation, texts):
 
 
 def test_firm_power_is_said_to_be_guaranteed_only_where_it_is(evaluation: Evaluation, october_evaluation: Evaluation):
-    assert "guaranteed" in caption(evaluation)
-    assert "guaranteed" not in caption(october_evaluation)
+    assert "guaranteed" in duration_curves_caption(evaluation)
+    assert "guaranteed" not in duration_curves_caption(october_evaluation)
 
 
 @pytest.mark.parametrize("firm_mw", [0.0, 0.1, 150.0, 700.0, 2_167.0, 4_200.0, 40_000.0])

@@ -7,8 +7,8 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 
-from reservoir.report.figures.energy_boxes import caption, draw_rule_energy
 from reservoir.report.figures.record_runs import HELD_OUT, TRAINING
+from reservoir.report.figures.rule_scores import draw_rule_energy, rule_energy_caption
 from reservoir.rules.evaluation.evaluation import Evaluation, SimulationMode
 
 
@@ -36,4 +36,4 @@ def test_whiskers_of_few_years_reach_to_the_last_one(evaluation: Evaluation):
     energies = [evaluation.foresight_benefit(SimulationMode.CONTINUOUS)]
     energies += [each.accounts[key].by_year for each in evaluation.families for key in (HELD_OUT, TRAINING)]
     assert lowest == pytest.approx(min(19_000, *(energy.min() for energy in energies)))
-    assert "dots" not in caption(evaluation)
+    assert "dots" not in rule_energy_caption(evaluation)

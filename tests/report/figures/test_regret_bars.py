@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from reservoir.report.figures.record_runs import HELD_OUT, TRAINING
-from reservoir.report.figures.regret_bars import by_regret, draw_regret
+from reservoir.report.figures.rule_scores import by_regret, draw_regret
 from reservoir.rules.evaluation.evaluation import Evaluation
 
 

@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from reservoir.report.figures.record_runs import HELD_OUT, record_runs
+from reservoir.report.figures.record_runs import (
+    HELD_OUT,
+    draw_spill_map,
+    has_spill,
+    named_spill_m3s,
+    record_runs,
+    spill_map_figure,
+)
 from reservoir.report.figures.rules_figures import rules_captions
-from reservoir.report.figures.spill_map import draw_spill_map, has_spill, named_spill_m3s, spill_map_figure
 from reservoir.rules.evaluation.evaluation import Evaluation
 
 

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.benefit import StepTerms, objective_per_stage_benefit
 from reservoir.hydro.plant import Plant
-from reservoir.problems.base import KernelProblem
-from reservoir.problems.box import SymmetricBox
+from reservoir.problems.base import KernelProblem, SymmetricBox
 from reservoir.problems.context_layout import ContextLayout
-from reservoir.problems.mlp.perceptron import Perceptron
+from reservoir.problems.mlp import Perceptron
 from reservoir.problems.reservoir.plant_source import STEP_FILES, lake_source, plant_constants, plant_source
 from reservoir.problems.reservoir.rows import CONDITIONS_OF_STEP, TERM_ROWS, conditions_of_steps
 from reservoir.problems.reservoir.year import ReservoirModel

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 
-from reservoir.problems.mlp.perceptron import Perceptron
+from reservoir.problems.mlp import Perceptron
 from reservoir.rules.base.fields import Monthly, Number, Numbers, Refusal, as_long_as, check, not_below
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import FloatArray, Training

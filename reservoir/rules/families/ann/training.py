@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 
 from reservoir.hydro.step import release_to_reach
-from reservoir.problems.mlp.perceptron import Perceptron
-from reservoir.problems.mlp.training_error import TrainingError
+from reservoir.problems.mlp import Perceptron, TrainingError
 from reservoir.rules.base.monthly import Months
 from reservoir.rules.base.rule import Forecast
 from reservoir.rules.base.training import FloatArray, Training
