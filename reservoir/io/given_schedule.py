@@ -16,7 +16,8 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import first_days
 from reservoir.hydro.time_step import TimeStep
 from reservoir.io.plan_folder.columns import SCHEDULE_COLUMNS
-from reservoir.io.plan_folder.tables import AGAIN, read_cells, require_one_of_each
+from reservoir.io.plan_folder.files import AGAIN
+from reservoir.io.plan_folder.tables import read_cells, require_one_of_each
 from reservoir.planning.checked_schedule import CLAIMS, RELEASE, SHORTAGE, GivenSchedule
 from reservoir.planning.schedule import FIRST_DAY
 

@@ -20,7 +20,7 @@ from reservoir.hydro.curves.curve import Curve, Polynomial, PowerLaw, Table
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.objectives import Goal
 from reservoir.hydro.reservoir import Reservoir, differing_parts, reservoir_digests
-from reservoir.io.placing.whole_file import write_new
+from reservoir.io.output import write_new
 from reservoir.io.reservoir_toml.reader import reservoir_of
 
 if TYPE_CHECKING:
