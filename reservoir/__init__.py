@@ -40,7 +40,7 @@ _HOMES = {
     "plan_figures": "reservoir.report.figures.figures",
     "read_inflow": "reservoir.io.records.reader",
     "read_reservoir": "reservoir.io.reservoir_toml.reader",
-    "save_plan": "reservoir.report.saving",
+    "save_plan": "reservoir.report.folder",
     "simulate": "reservoir.planning.simulation",
     "write_reservoir": "reservoir.io.reservoir_toml.writer",
 }
@@ -91,7 +91,7 @@ if TYPE_CHECKING:
     from reservoir.planning.plan import Plan, optimise
     from reservoir.planning.simulation import ReleaseSimulation, simulate
     from reservoir.report.figures.figures import plan_figures
-    from reservoir.report.saving import save_plan
+    from reservoir.report.folder import save_plan
 
 
 def __getattr__(name: str) -> Any:

@@ -16,10 +16,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from reservoir.bench.tables import MISSING, ResultTable
-from reservoir.io.placing.claim import Claim
-from reservoir.io.placing.draft_folder import claimed, drafted
-from reservoir.io.placing.moves import leaves
-from reservoir.io.placing.workplace import contents
+from reservoir.io.output import Claim, claimed, drafted
+from reservoir.io.workplace import contents, leaves
 from reservoir.planning.checks import Check
 from reservoir.report.folder import refuse_foreign, run_provenance, to_replace, write_json
 from reservoir.text.quantities import printable

@@ -32,7 +32,7 @@ def command(name: str, out: Path | None, table_file: Path | None, force: bool) -
 
     target = out or Path(f"{name}.toml")
     if table_file is None:
-        from reservoir.io.reservoir_toml.template import write_template
+        from reservoir.io.reservoir_toml.writer import write_template
 
         write_template(name, target, force=force)
     else:
@@ -44,7 +44,7 @@ def command(name: str, out: Path | None, table_file: Path | None, force: bool) -
 def _write_from_table(name: str, table_file: Path, target: Path, *, force: bool) -> None:
     from reservoir.cli.streams import say
     from reservoir.io.level_table import read_level_table
-    from reservoir.io.reservoir_toml.from_table import write_from_table
+    from reservoir.io.reservoir_toml.writer import write_from_table
 
     table = read_level_table(table_file)
     write_from_table(name, table, target, force=force)

@@ -196,7 +196,7 @@ def _zone(found: RuleInputs, situation: Situation) -> str | None:
 
 
 def _alike(found: RuleInputs, month: int, situation: Situation) -> AnalogueYears | None:
-    from reservoir.io.plan_folder.saved_tables import read_schedule
+    from reservoir.io.plan_folder.tables import read_schedule
     from reservoir.io.rule_file import require_same_plan
     from reservoir.rules.advice import alike
 
@@ -209,7 +209,7 @@ def _alike(found: RuleInputs, month: int, situation: Situation) -> AnalogueYears
 
 def _caveats(found: RuleInputs) -> tuple[str, ...]:
     """What must be said of the reservoir, and of the inflow that the rule was fitted to."""
-    from reservoir.io.plan_folder.tables import read_caveats
+    from reservoir.io.plan_folder.files import read_caveats
 
     if found.plan_folder is not None:
         return read_caveats(found.plan_folder)

@@ -203,7 +203,7 @@ def command(
         parts.remove()
         measured = watch.profile() if profile else None
         if measured:
-            write_profile(measured, claim)
+            write_profile(measured, claim.place)
     if as_json:
         shown = checks_json(checks) | {"folder": str(target), "energy_gwh": float(plan.kept_energy_gwh.sum())}
         shown |= {"sources": plan.source_counts, "caveats": list(plan.caveats), "notes": list(plan.notes)}

@@ -93,8 +93,8 @@ def command(
 ) -> int:
     """Fit operation rules to a plan and test them on held-out years.
 
-    PLAN_DIR is a folder written by "reservoir plan". Adds rules/*.json, scores.csv, rules.json and figures to it, of
-    ensembles robustness.csv, and a section on the rules to its report.html. Fits of a call that ends early are kept in
+    PLAN_DIR is a folder written by "reservoir plan". Adds rules/*.json, scores.csv, rules.json, figures and a page of
+    its own, rules.html, to it, and of ensembles robustness.csv. Fits of a call that ends early are kept in
     PLAN_DIR/rules.parts: the same call goes on from there.
     """
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
@@ -104,7 +104,7 @@ def command(
     from reservoir.io.plan_folder.saved_plan import read_plan
     from reservoir.planning.checks import all_pass
     from reservoir.report.folder import FITS
-    from reservoir.report.rules_folder import check_pictures, claimed_for_rules, write_rules
+    from reservoir.report.rules_folder import claimed_for_rules, write_rules
     from reservoir.rules import FAMILIES, Forecast
     from reservoir.rules.evaluation.evaluation import evaluate
     from reservoir.rules.evaluation.findings import findings, rules_checks, sentence_on_test, shortfalls
@@ -115,7 +115,6 @@ def command(
         KeptFits(plan_folder / FITS, warn) as fits,
     ):
         saved = read_plan(plan_folder)
-        check_pictures(saved)
         inflow = saved.plan.inflow
         blocks = inflow.member_count if inflow.member_count > 1 else inflow.years
         _check_request(families, folds, blocks, "members" if inflow.member_count > 1 else "years")
@@ -153,7 +152,7 @@ def command(
         _show_robustness(evaluation)
         show_checks(checks, units)
         drawn = "figures, " if figures else ""
-        say(f"Written to {plan_folder}: rules/*.json, scores.csv, rules.json, {drawn}report.html")
+        say(f"Written to {plan_folder}: rules/*.json, scores.csv, rules.json, {drawn}rules.html")
     return 0 if all_pass(checks) else 1
 
 

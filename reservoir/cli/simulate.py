@@ -59,8 +59,8 @@ def command(
     from reservoir.cli.screen import progress_bars, show_json
     from reservoir.cli.streams import say
     from reservoir.hydro.level_storage import storage_at_level
-    from reservoir.report.new_folder import claimed_empty
-    from reservoir.report.simulation_folder import write_simulation
+    from reservoir.report.folder import claimed_empty
+    from reservoir.report.rules_folder import write_simulation
     from reservoir.rules.evaluation.evaluation import evaluate_record
 
     found = read_rule_inputs(rule_file, reservoir_file, step)

@@ -58,7 +58,7 @@ def command(
     from reservoir.cli.streams import say, warn
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.tradeoff import tradeoff
-    from reservoir.report.new_folder import claimed_empty
+    from reservoir.report.folder import claimed_empty
     from reservoir.report.tradeoff_folder import tradeoff_provenance, write_tradeoff
 
     found = request.read(step)

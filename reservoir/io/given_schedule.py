@@ -11,12 +11,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake, worth_telling
-from reservoir.hydro import ranges, units
+from reservoir.hydro import attributes, units
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import first_days
 from reservoir.hydro.time_step import TimeStep
 from reservoir.io.plan_folder.columns import SCHEDULE_COLUMNS
-from reservoir.io.plan_folder.tables import AGAIN, read_cells, require_one_of_each
+from reservoir.io.plan_folder.files import AGAIN
+from reservoir.io.plan_folder.tables import read_cells, require_one_of_each
 from reservoir.planning.checked_schedule import CLAIMS, RELEASE, SHORTAGE, GivenSchedule
 from reservoir.planning.schedule import FIRST_DAY
 
@@ -33,9 +34,9 @@ _UNITS = {
     "mw": units.POWER_MW,
     "gwh": units.ENERGY_GWH,
 }
-_RANGES = {RELEASE: ranges.FLOW_M3S, SHORTAGE: ranges.FLOW_M3S}
+_RANGES = {RELEASE: attributes.FLOW_M3S, SHORTAGE: attributes.FLOW_M3S}
 #: Of what follows: claims of no schedule are as large.
-_ANY = ranges.Range(-1e12, 1e12)
+_ANY = attributes.Range(-1e12, 1e12)
 
 
 def read_given_schedule(path: Path, inflow: Inflow) -> GivenSchedule:

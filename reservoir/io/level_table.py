@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reservoir.errors import InputError, Mistake, worth_telling
+from reservoir.hydro.attributes import plain
 from reservoir.hydro.units import AREA_KM2, LENGTH_M, VOLUME_HM3, key_suffix
-from reservoir.hydro.wording import plain
 from reservoir.io.records.cells import number_style
 from reservoir.io.records.words import folded
 from reservoir.text.data_file import real_number, text_in_limits

@@ -16,9 +16,8 @@ from typing import Any
 import reservoir as package
 from reservoir.errors import InputError, Mistake, OutputError, worth_telling
 from reservoir.hydro.calendar import MONTH_NAMES
-from reservoir.hydro.identity import differing_parts, reservoir_digests
-from reservoir.hydro.reservoir import Reservoir
-from reservoir.io.plan_folder.tables import schedule_file, schedule_sha256
+from reservoir.hydro.reservoir import Reservoir, differing_parts, reservoir_digests
+from reservoir.io.plan_folder.files import schedule_file, schedule_sha256
 from reservoir.rules import rule_from_dict
 from reservoir.rules.base.fields import WRITTEN
 from reservoir.rules.base.rule import Rule
@@ -170,7 +169,7 @@ def _rule_in(content: object) -> Rule:
     raise InputError(mistakes)
 
 
-#: Keys of a rule file's ``fitted_to``; earlier files have neither, but name the hash of the reservoir's file.
+#: Keys of a rule file's ``fitted_to``.
 PARTS, SCHEDULE_HASH = "reservoir_parts", "schedule_sha256"
 _AGAIN = "fit the rule again: `reservoir plan`, then `reservoir rules`"
 
@@ -219,22 +218,18 @@ def require_same_reservoir(file: RuleFile, reservoir: Reservoir) -> None:
     """
     require_reservoir(file.rule, reservoir, file.source)
     parts = file.fitted_to.get(PARTS)
-    if not isinstance(parts, dict):
-        _require_same_file(file, reservoir)
-        return
-    differing = differing_parts(reservoir, parts)
+    differing = differing_parts(reservoir, parts) if isinstance(parts, dict) else []
+    problem = "" if isinstance(parts, dict) else "does not say which reservoir it was fitted to"
     if differing:
-        what = f"different: {', '.join(differing)}"
-        problem = f"was fitted to another {reservoir.name} than that of {_shown(reservoir)}; {what}"
-        raise InputError(
-            Mistake(problem, mend=f"give the reservoir file that it was fitted to, or {_AGAIN}", file=file.source)
-        )
+        than, what = reservoir.source or "the given reservoir", f"different: {', '.join(differing)}"
+        problem = f"was fitted to another {reservoir.name} than that of {than}; {what}"
+    if problem:
+        mend = f"give the reservoir file that it was fitted to, or {_AGAIN}"
+        raise InputError(Mistake(problem, mend=mend, file=file.source))
 
 
 def require_same_plan(file: RuleFile, plan_folder: Path) -> None:
-    """Refuse a rule beside the schedule of another plan than the one that it was fitted to.
-
-    Earlier rule files do not tell theirs.
+    """Refuse a rule beside the schedule of another plan than the one that it was fitted to, if it says which.
 
     Raises
     ------
@@ -246,24 +241,3 @@ def require_same_plan(file: RuleFile, plan_folder: Path) -> None:
         problem = f"was fitted to another plan: {schedule_file(plan_folder)} was changed, or is that of another plan"
         mend = f"restore that file, {_AGAIN}, or copy the rule elsewhere and give --reservoir"
         raise InputError(Mistake(problem, mend=mend, file=file.source))
-
-
-def _require_same_file(file: RuleFile, reservoir: Reservoir) -> None:
-    """By the hash of the reservoir's file, which is all that earlier rule files tell."""
-    wanted = _at(file.fitted_to, "plan", "reservoir", "sha256")
-    if wanted and wanted == reservoir.sha256:
-        return
-    problem = "does not say which reservoir it was fitted to"
-    if wanted:
-        problem = f"was fitted to another reservoir file than {_shown(reservoir)}"
-    raise InputError(Mistake(problem, mend=f"give the reservoir file of its plan, or {_AGAIN}", file=file.source))
-
-
-def _at(content: object, *keys: str) -> object:
-    for key in keys:
-        content = content.get(key) if isinstance(content, Mapping) else None
-    return content
-
-
-def _shown(reservoir: Reservoir) -> str:
-    return reservoir.source or "the given reservoir"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from reservoir.hydro.attributes import FLOW_M3S
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.hydro.ranges import FLOW_M3S
 from reservoir.io.records.reader import read_inflow
 from reservoir.text.quantities import first_unprintable
 from tests.fuzz.case import Reader, one_file

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from reservoir.errors import InputError
 from reservoir.io import rule_file
 from reservoir.io.plan_folder import tables
-from reservoir.io.plan_folder.provenance import read_provenance
+from reservoir.io.plan_folder.files import MOST_PROVENANCE_BYTES, read_provenance
 from reservoir.io.records import table
 from reservoir.io.records.reader import read_inflow
 from reservoir.io.reservoir_toml import reader as text
@@ -77,7 +77,7 @@ _tour = partial(Largest, "some.tour", lambda path: read_tour(path, data_file.MOS
 _spin = partial(Largest, "glass", read_spin_glass)
 
 _toml = partial(filled, text.MOST_BYTES)
-_json = partial(filled, tables.MOST_PROVENANCE_BYTES)
+_json = partial(filled, MOST_PROVENANCE_BYTES)
 _table = partial(filled, tables.MOST_BYTES)
 _data = partial(filled, data_file.MOST_BYTES)
 

@@ -10,8 +10,8 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.hydro.units import AREA_KM2, LENGTH_M, VOLUME_HM3
 from reservoir.io.level_table import LevelTable, head_of, read_level_table
-from reservoir.io.reservoir_toml.from_table import write_from_table
 from reservoir.io.reservoir_toml.reader import read_reservoir
+from reservoir.io.reservoir_toml.writer import write_from_table
 
 TABLE = "level_m,storage_hm3,area_km2\n405,10,1.2\n422,40,2\n445,120,4.6\n"
 

@@ -101,10 +101,7 @@ def test_a_saved_plan_has_the_value_and_the_file_that_was_given(plan, river, val
     assert f"is worth {plan.end_value_gwh_per_hm3:g} GWh" in (folder / "report.html").read_text()
     again = read_plan(folder).plan
     assert again.end_value_gwh_per_hm3 == plan.end_value_gwh_per_hm3
-    assert again.solutions.fitness == pytest.approx(plan.solutions.fitness, rel=1e-6)
-    (folder / "plan.json").write_text(json.dumps(origin | {"end_value_gwh_per_hm3": None}))
-    with pytest.raises(InputError, match="has no end_value_gwh_per_hm3"):
-        read_plan(folder)
+    assert again.solutions.fitness.tolist() == plan.solutions.fitness.tolist()
     shutil.rmtree(folder)
 
 

@@ -218,13 +218,9 @@ def test_the_bundled_case_is_no_carry_over_reservoir(xiaowan, inflow):
     assert storage_ratio(xiaowan, inflow) == pytest.approx(0.255, abs=0.005)
 
 
-def test_a_plan_of_a_horizon_is_read_back(plan: Plan, tmp_path, monkeypatch):
-    (tmp_path / "made up.toml").write_text("# as the test has it\n")
-    given = replace(plan.reservoir, source=str(tmp_path / "made up.toml"), sha256="", content=b"")
-    monkeypatch.setattr("reservoir.io.plan_folder.saved_plan._reservoir", lambda folder, origin: given)
+def test_a_plan_of_a_horizon_is_read_back(plan: Plan, tmp_path):
     write_plan(plan, tmp_path / "plan", plan_checks(plan))
     again = read_plan(tmp_path / "plan").plan
     assert again.horizon == plan.horizon
-    assert again.operation.storage_hm3 == pytest.approx(plan.operation.storage_hm3, abs=1e-4)
-    assert again.energy_gwh == pytest.approx(plan.energy_gwh, abs=1e-5)
-    assert again.references.fitness == pytest.approx(plan.references.fitness, abs=1e-4)
+    assert again.schedule().equals(plan.schedule())
+    assert again.references.fitness.tolist() == plan.references.fitness.tolist()

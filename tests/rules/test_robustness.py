@@ -196,7 +196,7 @@ def test_the_folder_has_the_table_the_figure_the_test_and_its_sentence(tested, s
     )
     assert {"robustness", "rule-energy"} <= set(told["figures"])
     assert not {"level-trace", "spill-map"} & set(told["figures"])  # years of many members are no sequence
-    page = (folder / "report.html").read_text()
+    page = (folder / "rules.html").read_text()
     assert "Robustness over members" in page
     assert "held-out: 4 members; test: 11 members" in page.lower()
     assert sentence_on_test(tested) in page

@@ -26,12 +26,6 @@ def refusal(check, *arguments):
     return mistake
 
 
-def older(file, plant, sha256=None):
-    """The rule as files were written before they told the parts of their reservoir."""
-    told = {"plan": {"reservoir": {"name": plant.name, "sha256": sha256 or plant.sha256}}}
-    return replace(file, fitted_to=told)
-
-
 def test_a_rule_belongs_to_the_reservoir_and_plan_it_was_fitted_to(ruled, file, plant):
     require_same_reservoir(file, plant)
     require_same_plan(file, ruled)
@@ -50,11 +44,12 @@ def test_a_reservoir_file_with_other_remarks_is_the_same(file, plant):
     require_same_reservoir(file, replace(plant, caveat="other", sha256="other", source="elsewhere.toml"))
 
 
-def test_an_older_rule_belongs_to_the_very_file_it_was_fitted_to(file, plant):
-    require_same_reservoir(older(file, plant), plant)
-    require_same_plan(older(file, plant), "nowhere")
-    mistake = refusal(require_same_reservoir, older(file, plant, "0" * 64), plant)
-    assert "another reservoir file" in mistake.problem
+def test_a_rule_by_an_earlier_version_is_refused_with_what_to_do(file, plant):
+    """It names the hash of the reservoir's file, and none of its parts."""
+    told = {"plan": {"reservoir": {"name": plant.name, "sha256": plant.sha256}}}
+    mistake = refusal(require_same_reservoir, replace(file, fitted_to=told), plant)
+    assert "does not say which reservoir it was fitted to" in mistake.problem
+    assert "fit the rule again: `reservoir plan`, then `reservoir rules`" in mistake.mend
 
 
 @pytest.mark.parametrize("told", [{}, {"plan": 3}, {"plan": {"reservoir": None}}, {"plan": {"reservoir": {}}}])

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.ranges import EVAPORATION_MM, FLOW_M3S, PRICE_PER_MWH, Range
+from reservoir.hydro.attributes import EVAPORATION_MM, FLOW_M3S, PRICE_PER_MWH, Range
 from reservoir.hydro.units import DEPTH_MM, key_suffix
 from reservoir.hydro.units import FLOW_M3S as FLOW_UNITS
 from reservoir.io.records import vocabulary as known

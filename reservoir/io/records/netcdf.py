@@ -18,7 +18,7 @@ from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.units import DEPTH_MM
 from reservoir.hydro.water_years import month_name
 from reservoir.io.containers import INSTALL, library_call, loaded, of_dataset
-from reservoir.io.content_hash import content_sha256
+from reservoir.io.output import content_sha256
 from reservoir.io.records.columns import (
     Companion,
     companion_notes,

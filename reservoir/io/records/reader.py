@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import MOST_ALIKE, InputError, Mistake, worth_telling
+from reservoir.hydro.attributes import FLOW_M3S
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
 from reservoir.hydro.inflow import ASSUMED, Inflow
-from reservoir.hydro.ranges import FLOW_M3S
 from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.water_years import month_name, whole_years, whole_years_of
 from reservoir.io.records.cells import FILL_IN, looks_like_number, negative_note, thousands_mistakes

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import MOST_MISTAKES, InputError, Mistake, worth_telling
+from reservoir.hydro.attributes import FLOW_M3S
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.ranges import FLOW_M3S
 from reservoir.hydro.time_step import DAYS_PER_WEEK, ONE_MONTH, TimeStep
 from reservoir.hydro.water_years import month_name, step_name, whole_years
 from reservoir.io.records.cells import NAMED, StepValue, codes_among, negative_note, no_flow

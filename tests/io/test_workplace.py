@@ -5,8 +5,8 @@ import json
 import pytest
 
 from reservoir.errors import OutputError
-from reservoir.io.placing import workplace as module
-from reservoir.io.placing.workplace import BeingWrittenError, clear_abandoned, contents, workplace
+from reservoir.io import workplace as module
+from reservoir.io.workplace import BeingWrittenError, clear_abandoned, contents, workplace
 
 
 def left(folder, **owner):

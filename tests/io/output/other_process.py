@@ -7,10 +7,9 @@ import sys
 _SCRIPT = """
 import os, signal, sys, time
 from pathlib import Path
-from reservoir.io.placing import moves
-from reservoir.io.placing.moves import leaves
-from reservoir.io.placing.workplace import contents
-from reservoir.io.placing.draft_folder import claimed, drafted
+from reservoir.io import workplace as moves
+from reservoir.io.workplace import contents, leaves
+from reservoir.io.output import claimed, drafted
 
 rename, made = os.rename, 0
 

@@ -4,8 +4,8 @@ import pytest
 
 from reservoir import interrupts
 from reservoir.errors import OutputError
-from reservoir.io.placing.whole_file import write_new, write_whole
-from reservoir.io.placing.workplace import workplace
+from reservoir.io.output import write_new, write_whole
+from reservoir.io.workplace import workplace
 
 
 def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path):

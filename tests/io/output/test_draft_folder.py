@@ -7,10 +7,10 @@ import pytest
 
 from reservoir import interrupts
 from reservoir.errors import OutputError
-from reservoir.io.placing import draft_folder, moves
-from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
-from reservoir.io.placing.moves import leaves
-from reservoir.io.placing.workplace import contents, workplace
+from reservoir.io import output
+from reservoir.io import workplace as moves
+from reservoir.io.output import claimed, claimed_new, drafted
+from reservoir.io.workplace import contents, leaves, workplace
 
 
 def anything(place):
@@ -185,12 +185,12 @@ def test_a_folder_that_another_run_writes_while_one_begins_is_replaced_as_any_ot
     target = tmp_path / "plan"
 
     def later(folder, name, shown):
-        monkeypatch.setattr(draft_folder, "workplace", workplace)
+        monkeypatch.setattr(output, "workplace", workplace)
         with drafted(target, anything) as other:
             fill(other, "a.txt", "old.txt", content="old")
         return workplace(folder, name, shown)
 
-    monkeypatch.setattr(draft_folder, "workplace", later)
+    monkeypatch.setattr(output, "workplace", later)
     with drafted(target, anything, everything) as claim:
         assert (target / "old.txt").read_text() == "old"
         fill(claim)

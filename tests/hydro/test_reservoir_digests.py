@@ -8,8 +8,7 @@ import pytest
 
 import reservoir as package
 from reservoir.hydro.curves.curve import PowerLaw, Table
-from reservoir.hydro.identity import differing_parts, reservoir_digests
-from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir import Reservoir, differing_parts, reservoir_digests
 from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
 from reservoir.io.reservoir_toml.reader import read_reservoir
 

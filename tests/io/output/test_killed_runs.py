@@ -6,10 +6,9 @@ import signal
 import pytest
 
 from reservoir.errors import OutputError
-from reservoir.io.placing.draft_folder import claimed
-from reservoir.io.placing.moves import leaves
-from reservoir.io.placing.workplace import clear_abandoned, contents
-from tests.io.placing.other_process import begin, run
+from reservoir.io.output import claimed
+from reservoir.io.workplace import clear_abandoned, contents, leaves
+from tests.io.output.other_process import begin, run
 
 #: Three files go aside and three come: each is a rename, and before and after each the process may die.
 STEPS = 12

@@ -1,0 +1,309 @@
+"""Checks of a reservoir's curves: trend, range of their values, and whether they cover where they are evaluated.
+
+Beyond its ends a curve is held at the last value. A survey or an acceptance test of turbines seldom covers every head
+that storages and releases allow: what is missing matters only where the turbines run, and of the capacity only where it
+limits them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.attributes import CONVERSIONS, CURVES, LOSSLESS_COEFFICIENT, CurveConstraint, Words
+from reservoir.hydro.conversion import conversion_of
+from reservoir.hydro.curves.curve import Curve, FloatArray, Follows, Polynomial, PowerLaw, Table, constant
+from reservoir.hydro.reservoir_kinds import ConversionKind
+
+Domain = tuple[float, float]
+
+#: Values of a formula that are looked at, and heads at which the most power and the ends of curves are looked at.
+GRID, _HEADS = 2001, 101
+#: Published tables are rounded: a rate may pass the physical limit by this much.
+ROUNDING = 1e-3
+#: A curve may miss the end of its range by this much of it, as volumes in two units do.
+SLACK = 1e-6
+#: Fields of the curves by head.
+OF_TURBINES = ("conversion", "capacity_m3s")
+_NEEDED = {
+    "storage_hm3": "from the dead to the full storage",
+    "release_m3s": "all releases that [release] allows",
+    "head_m": "all heads of these storages and releases",
+}
+
+
+class _Sample(NamedTuple):
+    """A curve under inspection: its points, or the values of its formula on a dense grid."""
+
+    constraint: CurveConstraint
+    of_points: bool
+    x: FloatArray
+    y: FloatArray
+    words: Words
+
+    def where(self, index: int) -> str:
+        """Name a point by its number and values, or a place on the grid by its values."""
+        x = self.words.amount(self.constraint.x, self.x[index])
+        y = self.words.amount(self.constraint.y, self.y[index])
+        return f"point {index + 1} ({x}: {y})" if self.of_points else f"{x} (value {y})"
+
+    def mistake(self, problem: str, expected: str = "", mend: str = "") -> Mistake:
+        """State a mistake of the values."""
+        name = self.constraint.y if self.of_points else ""
+        return self.words.mistake(name, problem, expected, mend or self.constraint.mend)
+
+
+def _mistakes_of_values(constraint: CurveConstraint, curve: Curve, words: Words) -> Iterator[Mistake]:
+    """Check the values of a curve: its points, or its formula on a dense grid."""
+    of_points = isinstance(curve, Table)
+    x = np.array(curve.x) if isinstance(curve, Table) else np.linspace(*curve.domain, GRID)
+    # A formula in the wrong unit may overflow; that is a mistake to state, not a warning to print.
+    with np.errstate(all="ignore"):
+        y = np.array(curve.y) if isinstance(curve, Table) else curve(x)
+    sample = _Sample(constraint, of_points, x, y, words)
+    if not np.isfinite(y).all():
+        yield sample.mistake("does not give a finite number everywhere", mend="check the numbers and their units")
+        return
+    outside = np.flatnonzero((y < constraint.y_range.least) | (y > constraint.y_range.most))
+    if outside.size:
+        least, most = (words.amount(constraint.y, end) for end in constraint.y_range)
+        expected = f"{constraint.claim}: {least} to {most}"
+        yield sample.mistake(f"is out of range at {sample.where(outside[0])}", expected)
+        return
+    astray = np.flatnonzero(~constraint.holds(y[:-1], y[1:])) if constraint.holds else np.array([], int)
+    if astray.size:
+        at = int(astray[0])
+        problem = f"{constraint.broken} from {sample.where(at)} to {sample.where(at + 1)}"
+        yield sample.mistake(problem, constraint.claim)
+    if constraint is CURVES["conversion_rate"]:
+        least_rate = 3600 / (LOSSLESS_COEFFICIENT * np.where(x > 0, x, np.inf))
+        beyond = np.flatnonzero(y * (1 + ROUNDING) < least_rate)
+        if beyond.size:
+            problem = f"gives more energy than the water contains at {sample.where(beyond[0])}"
+            yield sample.mistake(problem, f"at least {least_rate[beyond[0]]:.4f} m3/kWh there")
+
+
+def _curve_mistakes(
+    constraint: CurveConstraint, curve: Curve, needed: Domain | None, words: Words
+) -> Iterator[Mistake]:
+    """State what is wrong with a curve, which `words` call ""; `needed` is the range that it must cover, if known."""
+    if not all(constraint.x_range.holds(end) for end in curve.domain):
+        have, allowed = (
+            " to ".join(words.amount(constraint.x, end) for end in ends) for ends in (curve.domain, constraint.x_range)
+        )
+        yield words.mistake("", f"covers {have}", f"values within {allowed}", "check the numbers and their units")
+        return
+    yield from _mistakes_of_values(constraint, curve, words)
+    if needed is not None:
+        yield from _coverage_mistakes(constraint, curve, needed, words)
+
+
+def _coverage_mistakes(constraint: CurveConstraint, curve: Curve, needed: Domain, words: Words) -> Iterator[Mistake]:
+    """Require a curve to cover a range, but for what volumes in two units differ by."""
+    slack = SLACK * (needed[1] - needed[0])
+    if curve.domain[0] > needed[0] + slack or curve.domain[1] < needed[1] - slack:
+        have, need = (" to ".join(words.amount(constraint.x, end) for end in ends) for ends in (curve.domain, needed))
+        yield words.mistake("", f"covers only {have}", f"{need}, {_NEEDED[constraint.x]}", "extend the curve")
+
+
+def checked_curves(
+    parts: Mapping[str, Any],
+    curve_of: Callable[[str, Domain | None], tuple[Curve | None, list[Mistake]]],
+    ends: tuple[Domain | None, Domain | None],
+    words: Words,
+    words_of: Callable[[str], Words],
+    conversions: Iterable[str],
+    laws: Mapping[str, CurveConstraint] = CURVES,
+) -> tuple[dict[str, Any], list[Mistake]]:
+    """Check the curves one after the other: those of the turbines on the heads that the first two leave.
+
+    Parameters
+    ----------
+    parts : mapping
+        Sound fields of a reservoir.
+    curve_of : callable
+        A curve by its section of `CURVES` and the range on which it is evaluated, as far as that is known, and what is
+        wrong with it already; None where there is none, or it cannot be made.
+    ends : pair of pair of float, or None
+        Between which storages (hm3) and which releases (m3/s) the reservoir is; None where these are unsound.
+    words : Words
+        Of the reservoir.
+    words_of : callable
+        Words of a curve by its section.
+    conversions : iterable of str
+        Sections of the conversion that are given.
+    laws : mapping
+        What must hold, by section.
+
+    Returns
+    -------
+    sound : dict
+        The sound curves by their fields, and ``conversion_kind``; where those by head are sound, ``most_power_mw``,
+        what water and head never exceed.
+    mistakes : list of Mistake
+    """
+    storages, releases = ends
+    sound: dict[str, Any] = {}
+    mistakes: list[Mistake] = []
+
+    def take(section: str, needed: Domain | None, *, whole: bool = True) -> None:
+        curve, wrong = curve_of(section, needed)
+        if curve is not None:
+            wrong = wrong + list(_curve_mistakes(laws[section], curve, needed if whole else None, words_of(section)))
+        mistakes.extend(wrong)
+        if curve is not None and not wrong:
+            sound[laws[section].field] = curve
+
+    take("level", storages)
+    take("tailrace", releases)
+    heads: Domain | None = None
+    if "level" in sound and "tailrace" in sound and storages and releases:
+        curves = sound["level"], sound["tailrace"], storages, releases
+        apart = list(_lake_above_tailrace(*curves, words))
+        mistakes += apart
+        heads = None if apart else heads_of(*curves)
+    for section in conversions:
+        sound["conversion_kind"] = next(kind for kind, name in CONVERSIONS.items() if name == section)
+        take(section, heads, whole=False)
+    take("capacity", heads, whole=False)
+    if heads and releases and all(field in sound for field in OF_TURBINES):
+        sound["most_power_mw"] = most_power_mw(sound, heads, releases[1])
+        if "installed_mw" in parts:
+            turbines = turbines_of({**parts, **sound}, heads, releases[1])
+            sections = CONVERSIONS[sound["conversion_kind"]], "capacity"
+            needed_heads = turbines.heads_of_conversion, turbines.heads_of_capacity
+            for section, field, needed in zip(sections, OF_TURBINES, needed_heads, strict=True):
+                mistakes += _coverage_mistakes(laws[section], sound[field], needed, words_of(section))
+    take("area", storages)
+    take("seepage", storages)
+    return sound, mistakes
+
+
+def heads_of(level: Curve, tailrace: Curve, storages: Domain, releases: Domain) -> Domain:
+    """Lowest and highest head (m) between these storages (hm3) and releases (m3/s)."""
+    lowest, highest = (float(level(end)) for end in storages)
+    below_least, below_most = (float(tailrace(end)) for end in releases)
+    return lowest - below_most, highest - below_least
+
+
+def _lake_above_tailrace(
+    level: Curve, tailrace: Curve, storages: Domain, releases: Domain, words: Words
+) -> Iterator[Mistake]:
+    """Require some head at every storage and release."""
+    lowest, below_most = float(level(storages[0])), float(tailrace(releases[1]))
+    if lowest <= below_most:
+        problem = f"the level at dead storage, {lowest:.7g} m, is not above the tailrace at the largest release"
+        expected = f"a level above {below_most:.7g} m"
+        yield words.mistake("tailrace", problem, expected, "check that both levels have the same datum")
+
+
+def most_power_mw(parts: Mapping[str, Any], heads: Domain, release_m3s: float) -> float:
+    """Power (MW) that no head and no release up to `release_m3s` exceeds, but for the installed capacity."""
+    head = np.linspace(*heads, _HEADS)
+    conversion = conversion_of(parts["conversion"], parts["conversion_kind"])
+    return float((conversion(head) * np.minimum(parts["capacity_m3s"](head), release_m3s)).max())
+
+
+class Turbines(NamedTuple):
+    """What decides how much the turbines take at a head.
+
+    Parameters
+    ----------
+    conversion, conversion_kind, capacity_m3s : Curve, ConversionKind, Curve
+        As in `Reservoir`.
+    installed_mw : float
+    release_m3s : float
+        The largest release that the turbines could take: of a month in which they run all the time.
+    heads_m : pair of float
+        Lowest and highest head at which they run, m.
+    """
+
+    conversion: Curve
+    conversion_kind: ConversionKind
+    capacity_m3s: Curve
+    installed_mw: float
+    release_m3s: float
+    heads_m: Domain
+
+    @property
+    def heads_of_capacity(self) -> Domain:
+        """Heads that the capacity must cover: beyond them, its last value limits nothing."""
+        return self._covering(self.capacity_m3s, self._limits)
+
+    @property
+    def heads_of_conversion(self) -> Domain:
+        """Heads that the conversion must cover: beyond them, the capacity is 0."""
+        return self._covering(self.conversion, lambda head: self.capacity_m3s(head) > 0)
+
+    def _covering(self, curve: Curve, matters: Callable[[FloatArray], Any]) -> Domain:
+        (low, high), (least, most) = curve.domain, self.heads_m
+        below = low > least and np.any(matters(np.linspace(least, low, _HEADS)))
+        above = high < most and np.any(matters(np.linspace(high, most, _HEADS)))
+        return least if below else max(least, min(low, most)), most if above else min(most, max(high, least))
+
+    def _limits(self, head: FloatArray) -> Any:
+        of_generator = self.installed_mw / conversion_of(self.conversion, self.conversion_kind)(head)
+        return self.capacity_m3s(head) < np.minimum(of_generator, self.release_m3s)
+
+
+def turbines_of(parts: Mapping[str, Any], heads: Domain, most_release_m3s: float) -> Turbines:
+    """The turbines, by the fields of a reservoir, and the heads (m) that its storages and releases allow."""
+    factor, level = parts.get("plant_factor"), parts.get("operating_level_m")
+    least_factor = 1.0 if factor is None else max(float(np.min(factor)), 1e-6)
+    if level is not None:
+        heads = min(max(heads[0], level - float(parts["tailrace"](most_release_m3s))), heads[1]), heads[1]
+    return Turbines(
+        parts["conversion"],
+        parts["conversion_kind"],
+        parts["capacity_m3s"],
+        parts["installed_mw"],
+        release_m3s=most_release_m3s / least_factor,
+        heads_m=heads,
+    )
+
+
+def following(
+    curve: Curve, parts: Mapping[str, Any], needed: Domain | None, field: str
+) -> tuple[Curve | None, list[Mistake]]:
+    """A curve of a reservoir whose limits may be others than when it was made; and why it cannot be.
+
+    Parameters
+    ----------
+    curve : Curve
+    parts : mapping
+        Fields of the reservoir.
+    needed : pair of float
+        Where the curve is evaluated.
+    field : str
+        Its own, for messages.
+    """
+    if not isinstance(curve, Polynomial | PowerLaw) or curve.follows is Follows.NOTHING or needed is None:
+        return curve, []
+    domain = min(curve.domain[0], needed[0]), max(curve.domain[1], needed[1])
+    try:
+        if curve.follows is Follows.LARGEST_RELEASE:
+            return constant(unlimited_m3s(parts), domain, curve.follows), []
+        return (curve if domain == curve.domain else replace(curve, domain=domain)), []
+    except InputError as refused:
+        return None, [replace(mistake, column=f"{field}.{mistake.column}") for mistake in refused.mistakes]
+
+
+def unlimited_m3s(parts: Mapping[str, Any]) -> float:
+    """A hydraulic capacity that never binds, nor does its part by the plant factor."""
+    return releases_of(parts)[1] / min((part for part in parts["plant_factor"].tolist() if part > 0), default=1.0)
+
+
+def storages_of(parts: Mapping[str, Any]) -> Domain:
+    """Between which storages (hm3) a reservoir is, by its fields."""
+    ends = [parts[name] for name in ("initial_storage_hm3", "final_storage_hm3") if parts[name] is not None]
+    least, most = float(parts["storage_lower_hm3"].min()), float(parts["storage_upper_hm3"].max())
+    return min([least, *ends]), max([most, *ends])
+
+
+def releases_of(parts: Mapping[str, Any]) -> Domain:
+    """Smallest and largest release (m3/s) that a reservoir allows, by its fields."""
+    return float(parts["release_lower_m3s"].min()), float(parts["release_upper_m3s"].max())
