@@ -209,9 +209,7 @@ def run(*, budget: RunBudget, functions: str | None = None, models: str | None =
 def _runs(study: ModelStudy) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A row a run, and bands of the traces of those that count: the first of each engine on a function compiles."""
     every = product(study.functions, range(study.budget.runs + 1), range(len(study.engines)))
-    runs = {
-        f"{function.name}, {study.engines[place].name}, {run}": (function, run, place) for function, run, place in every
-    }
+    runs = {f"{asked[0].name}, {study.engines[asked[2]].name}, {asked[1]}": asked for asked in every}
     rows = study.kept_rows("runs", runs, _row)
     traces = pd.DataFrame([row for row in rows if row["counted"]])[["function", "engine", "run", "trace"]]
     traces["generation"] = [

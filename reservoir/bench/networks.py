@@ -128,9 +128,8 @@ class NetworkStudy(DeviceStudy):
     def of_table(self, table: int) -> pd.DataFrame:
         """Runs of a table of the paper, with milliseconds of an iteration."""
         runs = select(self.data["runs"], table=table)
-        return runs.assign(
-            **{f"{name}ms": 1e3 * runs[f"{name}seconds"] / runs["iterations"] for name in ("", "device_")}
-        )
+        ms = {f"{name}ms": 1e3 * runs[f"{name}seconds"] / runs["iterations"] for name in ("", "device_")}
+        return runs.assign(**ms)
 
     @property
     def speed_up(self) -> float:
@@ -181,11 +180,10 @@ def run(
     runs, errors = _all_runs(study)
     speed, (searches, caveats) = _speed_pairs(study), _policy_searches(study)
     data = {"runs": runs, "errors": errors, "speed": speed, "policy_search": searches}
-    study, title = (
-        replace(study, data=data, caveats=caveats),
-        f"Networks trained by particle swarms, on {study.device.name}",
+    title = f"Networks trained by particle swarms, on {study.device.name}"
+    return replace(study, data=data, caveats=caveats).result(
+        title, _headlines, _tables, _figures, claims=network_claims
     )
-    return study.result(title, _headlines, _tables, _figures, claims=network_claims)
 
 
 class _Task(NamedTuple):
