@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake, shortened
+from reservoir.errors import InputError, Mistake
 from reservoir.hydro.attributes import (
     ATTRIBUTES,
     CAPACITY_M3S,
@@ -41,8 +41,6 @@ from reservoir.hydro.curve_checks import (
     SLACK,
     checked_curves,
     following,
-    heads_of,
-    most_power_mw,
     releases_of,
     storages_of,
 )
@@ -57,13 +55,10 @@ from reservoir.text.quantities import counted, first_unprintable
 
 Claim = Callable[..., Iterator[Mistake]]
 
-#: An installed capacity of so many times what water and head can give is a slip of units; above so many times, or below
-#: such a part of it, it is noted.
-BEYOND_REACH, SURPRISING, TINY = 100, 3.0, 0.01
+#: An installed capacity of so many times what water and head can give is a slip of units.
+BEYOND_REACH = 100
 #: A mark may lie this far (m) above or below the lake's levels, or as far as these reach.
 MARK_MARGIN_M = 100.0
-#: A level read off a map and one off the curve differ by less.
-LEVEL_TOLERANCE_M = 0.5
 #: A lake loses at most this part of each further hm3 in a month: more is a slip of units, or an area curve with a step.
 MOST_LOST = 0.2
 LOSS_MEND = "check the units of evaporation (mm a month) and area (km2), or smooth the area curve"
@@ -552,54 +547,3 @@ CLAIMS: Mapping[Claim, tuple[str, ...]] = {
         firm_power_is_possible,
     )
 }
-
-
-#: A table of a reservoir file, and a number that is marked as invented, with what it was.
-_SECTION = re.compile(r"\[([\w.]+)\]")
-_INVENTED = re.compile(r"\s*(\w+)\s*=\s*(.+?)\s*# invented \((.+?)\)")
-
-
-def notes_of(parts: Mapping[str, Any]) -> Iterator[str]:
-    """Say what is valid but may be unintended, by the fields of a reservoir."""
-    storages, releases = storages_of(parts), releases_of(parts)
-    heads = heads_of(parts["level"], parts["tailrace"], storages, releases)
-    installed, reached = parts["installed_mw"], most_power_mw(parts, heads, releases[1])
-    if not TINY * reached <= installed <= SURPRISING * reached:
-        yield (
-            f"The installed capacity of {installed:,.6g} MW is far {'above' if installed > reached else 'below'} the "
-            f"{reached:,.4g} MW that the largest release, the head and the conversion give: check its unit (MW), the "
-            "release limits and the curves."
-        )
-    ends = ("dead", parts["marks"].dead_m, "smallest"), ("normal", parts["marks"].normal_m, "largest")
-    for (name, mark, word), storage in zip(ends, storages, strict=True):
-        level = float(parts["level"](storage))
-        if mark is not None and abs(mark - level) > LEVEL_TOLERANCE_M:
-            yield (
-                f"The {name} level (marks.{name}_m) is {mark:.7g} m, but the level curve gives {level:.7g} m at the "
-                f"{word} storage, {storage:,.6g} hm3; marks are drawn in figures and are no limits."
-            )
-    (least, most), slack = heads, SLACK * (heads[1] - heads[0])
-    for name, field, why in (
-        ("hydraulic capacity", "capacity_m3s", "which limits nothing there"),
-        ("conversion to power", "conversion", "where the turbines stand still"),
-    ):
-        low, high = parts[field].domain
-        gaps = [(least, low)] * (low > least + slack) + [(high, most)] * (high < most - slack)
-        if gaps:
-            missing = " and ".join(f"{first:.4g} to {last:.4g} m" for first, last in gaps)
-            yield f"The {name} is not given for heads of {missing}: it is held at its last value, {why}."
-    yield from _invented(parts["content"])
-
-
-def _invented(content: bytes) -> Iterator[str]:
-    """Name numbers that ``reservoir new`` marked as invented, and that are still what they were."""
-    section, left = "", list[str]()
-    for line in content.decode("utf-8", "replace").splitlines():
-        head = _SECTION.match(line)
-        section = f"{head[1]}." if head else section
-        marked = _INVENTED.match(line)
-        if marked and "".join(marked[2].split()) == "".join(marked[3].split()):
-            left.append(f"{section}{marked[1]} = {shortened(marked[2], 24)}")
-    if left:
-        are = "1 number is still one that" if len(left) == 1 else f"{len(left)} numbers are still those that"
-        yield f'{are} "reservoir new" invented, or took from the ends of a table: {", ".join(left)}.'

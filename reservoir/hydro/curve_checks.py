@@ -1,4 +1,4 @@
-"""Checks of a reservoir's curves: trend, range of their values, and whether they cover where they are evaluated.
+"""Checks of a reservoir's curves: trend, range of their values, and whether they cover where they are evaluated; notes.
 
 Beyond its ends a curve is held at the last value. A survey or an acceptance test of turbines seldom covers every head
 that storages and releases allow: what is missing matters only where the turbines run, and of the capacity only where it
@@ -7,13 +7,14 @@ limits them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError, Mistake, shortened
 from reservoir.hydro.attributes import CONVERSIONS, CURVES, LOSSLESS_COEFFICIENT, CurveConstraint, Words
 from reservoir.hydro.conversion import conversion_of
 from reservoir.hydro.curves.curve import Curve, FloatArray, Follows, Polynomial, PowerLaw, Table, constant
@@ -26,6 +27,10 @@ GRID, _HEADS = 2001, 101
 ROUNDING = 1e-3
 #: A curve may miss the end of its range by this much of it, as volumes in two units do.
 SLACK = 1e-6
+#: An installed capacity above so many times what water and head can give, or below such a part of it, is noted.
+SURPRISING, TINY = 3.0, 0.01
+#: A level read off a map and one off the curve differ by less.
+LEVEL_TOLERANCE_M = 0.5
 _NEEDED = {
     "storage_hm3": "from the dead to the full storage",
     "release_m3s": "all releases that [release] allows",
@@ -257,3 +262,54 @@ def storages_of(parts: Mapping[str, Any]) -> Domain:
 def releases_of(parts: Mapping[str, Any]) -> Domain:
     """Smallest and largest release (m3/s) that a reservoir allows, by its fields."""
     return float(parts["release_lower_m3s"].min()), float(parts["release_upper_m3s"].max())
+
+
+#: A table of a reservoir file, and a number that is marked as invented, with what it was.
+_SECTION = re.compile(r"\[([\w.]+)\]")
+_INVENTED = re.compile(r"\s*(\w+)\s*=\s*(.+?)\s*# invented \((.+?)\)")
+
+
+def notes_of(parts: Mapping[str, Any]) -> Iterator[str]:
+    """Say what is valid but may be unintended, by the fields of a reservoir."""
+    storages, releases = storages_of(parts), releases_of(parts)
+    heads = heads_of(parts["level"], parts["tailrace"], storages, releases)
+    installed, reached = parts["installed_mw"], most_power_mw(parts, heads, releases[1])
+    if not TINY * reached <= installed <= SURPRISING * reached:
+        yield (
+            f"The installed capacity of {installed:,.6g} MW is far {'above' if installed > reached else 'below'} the "
+            f"{reached:,.4g} MW that the largest release, the head and the conversion give: check its unit (MW), the "
+            "release limits and the curves."
+        )
+    ends = ("dead", parts["marks"].dead_m, "smallest"), ("normal", parts["marks"].normal_m, "largest")
+    for (name, mark, word), storage in zip(ends, storages, strict=True):
+        level = float(parts["level"](storage))
+        if mark is not None and abs(mark - level) > LEVEL_TOLERANCE_M:
+            yield (
+                f"The {name} level (marks.{name}_m) is {mark:.7g} m, but the level curve gives {level:.7g} m at the "
+                f"{word} storage, {storage:,.6g} hm3; marks are drawn in figures and are no limits."
+            )
+    (least, most), slack = heads, SLACK * (heads[1] - heads[0])
+    for name, field, why in (
+        ("hydraulic capacity", "capacity_m3s", "which limits nothing there"),
+        ("conversion to power", "conversion", "where the turbines stand still"),
+    ):
+        low, high = parts[field].domain
+        gaps = [(least, low)] * (low > least + slack) + [(high, most)] * (high < most - slack)
+        if gaps:
+            missing = " and ".join(f"{first:.4g} to {last:.4g} m" for first, last in gaps)
+            yield f"The {name} is not given for heads of {missing}: it is held at its last value, {why}."
+    yield from _invented(parts["content"])
+
+
+def _invented(content: bytes) -> Iterator[str]:
+    """Name numbers that ``reservoir new`` marked as invented, and that are still what they were."""
+    section, left = "", list[str]()
+    for line in content.decode("utf-8", "replace").splitlines():
+        head = _SECTION.match(line)
+        section = f"{head[1]}." if head else section
+        marked = _INVENTED.match(line)
+        if marked and "".join(marked[2].split()) == "".join(marked[3].split()):
+            left.append(f"{section}{marked[1]} = {shortened(marked[2], 24)}")
+    if left:
+        are = "1 number is still one that" if len(left) == 1 else f"{len(left)} numbers are still those that"
+        yield f'{are} "reservoir new" invented, or took from the ends of a table: {", ".join(left)}.'

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.attributes import ATTRIBUTES, attribute_of
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.checks import checked, notes_of
-from reservoir.hydro.curve_checks import storages_of
+from reservoir.hydro.checks import checked
+from reservoir.hydro.curve_checks import notes_of, storages_of
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.objectives import Objective

@@ -23,7 +23,7 @@ from reservoir.io.plan_folder import tables
 from reservoir.io.plan_folder.files import MOST_PROVENANCE_BYTES, read_provenance
 from reservoir.io.records import table
 from reservoir.io.records.reader import read_inflow
-from reservoir.io.reservoir_toml import reader as text
+from reservoir.io.reservoir_toml import draft as text
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.io.rule_file import read_rule
 from reservoir.problems.bits import read_spin_glass

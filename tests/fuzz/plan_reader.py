@@ -20,7 +20,8 @@ from reservoir.io.plan_folder.files import FILES, read_caveats, write_provenance
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.io.plan_folder.tables import read_schedule
 from reservoir.io.records.reader import read_inflow
-from reservoir.io.reservoir_toml.reader import file_content, read_reservoir, reservoir_of
+from reservoir.io.reservoir_toml.draft import file_content
+from reservoir.io.reservoir_toml.reader import read_reservoir, reservoir_of
 from reservoir.planning.checks import plan_checks
 from reservoir.report.folder import write_plan
 from tests.fuzz.case import Case, Oddity, Reader

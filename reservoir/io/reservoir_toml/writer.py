@@ -208,7 +208,7 @@ def _unexplained(text: str) -> Iterator[str]:
 
 
 def _mark(value: str) -> str:
-    """The comment that says that a number is invented, until the number is another (`checks.notes_of`)."""
+    """The comment that says that a number is invented, until the number is another (`notes_of`)."""
     return f"# invented ({value}): replace it"
 
 
