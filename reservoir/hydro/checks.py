@@ -39,14 +39,12 @@ from reservoir.hydro.attributes import (
 from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTHS_PER_YEAR, step_names
 from reservoir.hydro.curve_checks import (
     SLACK,
-    Domain,
     checked_curves,
     following,
     heads_of,
     most_power_mw,
     releases_of,
     storages_of,
-    turbines_of,
 )
 from reservoir.hydro.curves.area import area_of_levels, most_evaporated
 from reservoir.hydro.curves.checks import LARGEST_EXPONENT, MOST_COEFFICIENTS
@@ -565,11 +563,11 @@ def notes_of(parts: Mapping[str, Any]) -> Iterator[str]:
     """Say what is valid but may be unintended, by the fields of a reservoir."""
     storages, releases = storages_of(parts), releases_of(parts)
     heads = heads_of(parts["level"], parts["tailrace"], storages, releases)
-    installed, most = parts["installed_mw"], most_power_mw(parts, heads, releases[1])
-    if not TINY * most <= installed <= SURPRISING * most:
+    installed, reached = parts["installed_mw"], most_power_mw(parts, heads, releases[1])
+    if not TINY * reached <= installed <= SURPRISING * reached:
         yield (
-            f"The installed capacity of {installed:,.6g} MW is {'far above' if installed > most else 'far below'} the "
-            f"{most:,.4g} MW that the largest release, the head and the conversion give: check its unit (MW), the "
+            f"The installed capacity of {installed:,.6g} MW is far {'above' if installed > reached else 'below'} the "
+            f"{reached:,.4g} MW that the largest release, the head and the conversion give: check its unit (MW), the "
             "release limits and the curves."
         )
     ends = ("dead", parts["marks"].dead_m, "smallest"), ("normal", parts["marks"].normal_m, "largest")
@@ -580,21 +578,17 @@ def notes_of(parts: Mapping[str, Any]) -> Iterator[str]:
                 f"The {name} level (marks.{name}_m) is {mark:.7g} m, but the level curve gives {level:.7g} m at the "
                 f"{word} storage, {storage:,.6g} hm3; marks are drawn in figures and are no limits."
             )
-    turbines = turbines_of(parts, heads, releases[1])
-    for name, curve, why in (
-        ("hydraulic capacity", turbines.capacity_m3s, "which limits nothing there"),
-        ("conversion to power", turbines.conversion, "where the turbines stand still"),
+    (least, most), slack = heads, SLACK * (heads[1] - heads[0])
+    for name, field, why in (
+        ("hydraulic capacity", "capacity_m3s", "which limits nothing there"),
+        ("conversion to power", "conversion", "where the turbines stand still"),
     ):
-        if missing := _missing(curve, heads):
+        low, high = parts[field].domain
+        gaps = [(least, low)] * (low > least + slack) + [(high, most)] * (high < most - slack)
+        if gaps:
+            missing = " and ".join(f"{first:.4g} to {last:.4g} m" for first, last in gaps)
             yield f"The {name} is not given for heads of {missing}: it is held at its last value, {why}."
     yield from _invented(parts["content"])
-
-
-def _missing(curve: Curve, heads: Domain) -> str:
-    (low, high), slack = curve.domain, SLACK * (heads[1] - heads[0])
-    below = [f"{heads[0]:.4g} to {low:.4g} m"] if low > heads[0] + slack else []
-    above = [f"{high:.4g} to {heads[1]:.4g} m"] if high < heads[1] - slack else []
-    return " and ".join(below + above)
 
 
 def _invented(content: bytes) -> Iterator[str]:

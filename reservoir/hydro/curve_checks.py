@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.attributes import CONVERSIONS, CURVES, LOSSLESS_COEFFICIENT, CurveConstraint, Words
 from reservoir.hydro.conversion import conversion_of
 from reservoir.hydro.curves.curve import Curve, FloatArray, Follows, Polynomial, PowerLaw, Table, constant
-from reservoir.hydro.reservoir_kinds import ConversionKind
 
 Domain = tuple[float, float]
 
@@ -27,8 +26,6 @@ GRID, _HEADS = 2001, 101
 ROUNDING = 1e-3
 #: A curve may miss the end of its range by this much of it, as volumes in two units do.
 SLACK = 1e-6
-#: Fields of the curves by head.
-OF_TURBINES = ("conversion", "capacity_m3s")
 _NEEDED = {
     "storage_hm3": "from the dead to the full storage",
     "release_m3s": "all releases that [release] allows",
@@ -36,55 +33,40 @@ _NEEDED = {
 }
 
 
-class _Sample(NamedTuple):
-    """A curve under inspection: its points, or the values of its formula on a dense grid."""
-
-    constraint: CurveConstraint
-    of_points: bool
-    x: FloatArray
-    y: FloatArray
-    words: Words
-
-    def where(self, index: int) -> str:
-        """Name a point by its number and values, or a place on the grid by its values."""
-        x = self.words.amount(self.constraint.x, self.x[index])
-        y = self.words.amount(self.constraint.y, self.y[index])
-        return f"point {index + 1} ({x}: {y})" if self.of_points else f"{x} (value {y})"
-
-    def mistake(self, problem: str, expected: str = "", mend: str = "") -> Mistake:
-        """State a mistake of the values."""
-        name = self.constraint.y if self.of_points else ""
-        return self.words.mistake(name, problem, expected, mend or self.constraint.mend)
-
-
-def _mistakes_of_values(constraint: CurveConstraint, curve: Curve, words: Words) -> Iterator[Mistake]:
+def _mistakes_of_values(law: CurveConstraint, curve: Curve, words: Words) -> Iterator[Mistake]:
     """Check the values of a curve: its points, or its formula on a dense grid."""
     of_points = isinstance(curve, Table)
     x = np.array(curve.x) if isinstance(curve, Table) else np.linspace(*curve.domain, GRID)
     # A formula in the wrong unit may overflow; that is a mistake to state, not a warning to print.
     with np.errstate(all="ignore"):
         y = np.array(curve.y) if isinstance(curve, Table) else curve(x)
-    sample = _Sample(constraint, of_points, x, y, words)
+
+    def where(index: int) -> str:
+        """Name a point by its number and values, or a place on the grid by its values."""
+        at, value = words.amount(law.x, x[index]), words.amount(law.y, y[index])
+        return f"point {index + 1} ({at}: {value})" if of_points else f"{at} (value {value})"
+
+    def mistake(problem: str, expected: str = "", mend: str = "") -> Mistake:
+        return words.mistake(law.y if of_points else "", problem, expected, mend or law.mend)
+
     if not np.isfinite(y).all():
-        yield sample.mistake("does not give a finite number everywhere", mend="check the numbers and their units")
+        yield mistake("does not give a finite number everywhere", mend="check the numbers and their units")
         return
-    outside = np.flatnonzero((y < constraint.y_range.least) | (y > constraint.y_range.most))
+    outside = np.flatnonzero((y < law.y_range.least) | (y > law.y_range.most))
     if outside.size:
-        least, most = (words.amount(constraint.y, end) for end in constraint.y_range)
-        expected = f"{constraint.claim}: {least} to {most}"
-        yield sample.mistake(f"is out of range at {sample.where(outside[0])}", expected)
+        least, most = (words.amount(law.y, end) for end in law.y_range)
+        yield mistake(f"is out of range at {where(outside[0])}", f"{law.claim}: {least} to {most}")
         return
-    astray = np.flatnonzero(~constraint.holds(y[:-1], y[1:])) if constraint.holds else np.array([], int)
+    astray = np.flatnonzero(~law.holds(y[:-1], y[1:])) if law.holds else np.array([], int)
     if astray.size:
         at = int(astray[0])
-        problem = f"{constraint.broken} from {sample.where(at)} to {sample.where(at + 1)}"
-        yield sample.mistake(problem, constraint.claim)
-    if constraint is CURVES["conversion_rate"]:
+        yield mistake(f"{law.broken} from {where(at)} to {where(at + 1)}", law.claim)
+    if law is CURVES["conversion_rate"]:
         least_rate = 3600 / (LOSSLESS_COEFFICIENT * np.where(x > 0, x, np.inf))
         beyond = np.flatnonzero(y * (1 + ROUNDING) < least_rate)
         if beyond.size:
-            problem = f"gives more energy than the water contains at {sample.where(beyond[0])}"
-            yield sample.mistake(problem, f"at least {least_rate[beyond[0]]:.4f} m3/kWh there")
+            problem = f"gives more energy than the water contains at {where(beyond[0])}"
+            yield mistake(problem, f"at least {least_rate[beyond[0]]:.4f} m3/kWh there")
 
 
 def _curve_mistakes(
@@ -170,14 +152,13 @@ def checked_curves(
         sound["conversion_kind"] = next(kind for kind, name in CONVERSIONS.items() if name == section)
         take(section, heads, whole=False)
     take("capacity", heads, whole=False)
-    if heads and releases and all(field in sound for field in OF_TURBINES):
+    if heads and releases and "conversion" in sound and "capacity_m3s" in sound:
         sound["most_power_mw"] = most_power_mw(sound, heads, releases[1])
         if "installed_mw" in parts:
-            turbines = turbines_of({**parts, **sound}, heads, releases[1])
-            sections = CONVERSIONS[sound["conversion_kind"]], "capacity"
-            needed_heads = turbines.heads_of_conversion, turbines.heads_of_capacity
-            for section, field, needed in zip(sections, OF_TURBINES, needed_heads, strict=True):
-                mistakes += _coverage_mistakes(laws[section], sound[field], needed, words_of(section))
+            covered = covered_heads({**parts, **sound}, heads, releases[1])
+            for section in (CONVERSIONS[sound["conversion_kind"]], "capacity"):
+                law = laws[section]
+                mistakes += _coverage_mistakes(law, sound[law.field], covered[law.field], words_of(section))
     take("area", storages)
     take("seepage", storages)
     return sound, mistakes
@@ -208,62 +189,31 @@ def most_power_mw(parts: Mapping[str, Any], heads: Domain, release_m3s: float) -
     return float((conversion(head) * np.minimum(parts["capacity_m3s"](head), release_m3s)).max())
 
 
-class Turbines(NamedTuple):
-    """What decides how much the turbines take at a head.
+def covered_heads(parts: Mapping[str, Any], heads: Domain, most_release_m3s: float) -> dict[str, Domain]:
+    """Heads (m) that the curves of the turbines must cover, by their fields, of all that storages and releases allow.
 
-    Parameters
-    ----------
-    conversion, conversion_kind, capacity_m3s : Curve, ConversionKind, Curve
-        As in `Reservoir`.
-    installed_mw : float
-    release_m3s : float
-        The largest release that the turbines could take: of a month in which they run all the time.
-    heads_m : pair of float
-        Lowest and highest head at which they run, m.
+    The turbines run above the operating level. Beyond the heads of the capacity its last value limits nothing; beyond
+    those of the conversion the capacity is 0.
     """
+    conversion = conversion_of(parts["conversion"], parts["conversion_kind"])
+    capacity, factor, level = parts["capacity_m3s"], parts.get("plant_factor"), parts.get("operating_level_m")
+    # The largest release that the turbines could take: of a month in which they run all the time.
+    most_m3s = most_release_m3s / (1.0 if factor is None else max(float(np.min(factor)), 1e-6))
+    least, most = heads
+    if level is not None:
+        least = min(max(least, level - float(parts["tailrace"](most_release_m3s))), most)
 
-    conversion: Curve
-    conversion_kind: ConversionKind
-    capacity_m3s: Curve
-    installed_mw: float
-    release_m3s: float
-    heads_m: Domain
+    def limits(head: FloatArray) -> Any:
+        return capacity(head) < np.minimum(parts["installed_mw"] / conversion(head), most_m3s)
 
-    @property
-    def heads_of_capacity(self) -> Domain:
-        """Heads that the capacity must cover: beyond them, its last value limits nothing."""
-        return self._covering(self.capacity_m3s, self._limits)
-
-    @property
-    def heads_of_conversion(self) -> Domain:
-        """Heads that the conversion must cover: beyond them, the capacity is 0."""
-        return self._covering(self.conversion, lambda head: self.capacity_m3s(head) > 0)
-
-    def _covering(self, curve: Curve, matters: Callable[[FloatArray], Any]) -> Domain:
-        (low, high), (least, most) = curve.domain, self.heads_m
+    def covering(curve: Curve, matters: Callable[[FloatArray], Any]) -> Domain:
+        low, high = curve.domain
         below = low > least and np.any(matters(np.linspace(least, low, _HEADS)))
         above = high < most and np.any(matters(np.linspace(high, most, _HEADS)))
         return least if below else max(least, min(low, most)), most if above else min(most, max(high, least))
 
-    def _limits(self, head: FloatArray) -> Any:
-        of_generator = self.installed_mw / conversion_of(self.conversion, self.conversion_kind)(head)
-        return self.capacity_m3s(head) < np.minimum(of_generator, self.release_m3s)
-
-
-def turbines_of(parts: Mapping[str, Any], heads: Domain, most_release_m3s: float) -> Turbines:
-    """The turbines, by the fields of a reservoir, and the heads (m) that its storages and releases allow."""
-    factor, level = parts.get("plant_factor"), parts.get("operating_level_m")
-    least_factor = 1.0 if factor is None else max(float(np.min(factor)), 1e-6)
-    if level is not None:
-        heads = min(max(heads[0], level - float(parts["tailrace"](most_release_m3s))), heads[1]), heads[1]
-    return Turbines(
-        parts["conversion"],
-        parts["conversion_kind"],
-        parts["capacity_m3s"],
-        parts["installed_mw"],
-        release_m3s=most_release_m3s / least_factor,
-        heads_m=heads,
-    )
+    running = covering(parts["conversion"], lambda head: capacity(head) > 0)
+    return {"conversion": running, "capacity_m3s": covering(capacity, limits)}
 
 
 def following(

@@ -162,36 +162,23 @@ def _written(value: Value) -> str:
     return f"[{', '.join(map(repr, value or ()))}]"
 
 
-def write_template(name: str, target: Path, *, force: bool = False) -> Path:
+def write_template(name: str, target: Path, table: LevelTable | None = None, *, force: bool = False) -> Path:
     """Write ``data/template.toml`` under a reservoir's name; the whole file or none of it.
+
+    With a table of levels it has their level and area curves, in the units of the table: the storage limits are the
+    ends of the table, and the invented tailwater lies below its lowest level; other values are those of the template.
 
     Raises
     ------
     InputError
-        If the name has other characters than a reservoir file allows.
+        If the name has other characters than a reservoir file allows, or the reservoir that results cannot be.
     OutputError
         If the file exists and `force` is off, or cannot be written.
     """
     text = _template(name)
-    write_new(target, text, force=force, choose="choose another --out", replace="give --force to replace it")
-    return target
-
-
-def write_from_table(name: str, table: LevelTable, target: Path, *, force: bool = False) -> Path:
-    """Write the template under a reservoir's name with the level curve and the area of a table, in its units.
-
-    The storage limits are the ends of the table, and the invented tailwater lies below its lowest level; all other
-    values are the template's.
-
-    Raises
-    ------
-    InputError
-        If the name, or the reservoir that results, cannot be.
-    OutputError
-        If the file exists and `force` is off, or cannot be written.
-    """
-    text = _with_table(_template(name), table)
-    reservoir_of(text.encode(), str(target))
+    if table is not None:
+        text = _with_table(text, table)
+        reservoir_of(text.encode(), str(target))
     write_new(target, text, force=force, choose="choose another --out", replace="give --force to replace it")
     return target
 

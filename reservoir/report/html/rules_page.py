@@ -22,7 +22,8 @@ from reservoir.report.html.tables import ResultColumn, acceptance_table
 from reservoir.rules import FAMILIES, Forecast
 from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.targets import STRICTER_SHARE
-from reservoir.rules.evaluation.acceptance import (
+from reservoir.rules.evaluation.evaluation import TEST, Evaluation, FamilyResult, Sample, SimulationMode
+from reservoir.rules.evaluation.findings import (
     FITTED_NETWORK,
     SEARCHED_NETWORK,
     STRONG,
@@ -30,12 +31,13 @@ from reservoir.rules.evaluation.acceptance import (
     best_fitted,
     best_names,
     better_than,
+    findings,
+    part_of_foresight,
+    sentence_on_test,
+    shortfalls,
 )
-from reservoir.rules.evaluation.evaluation import TEST, Evaluation, FamilyResult, Sample, SimulationMode
-from reservoir.rules.evaluation.findings import findings, part_of_foresight, sentence_on_test
 from reservoir.rules.evaluation.robustness import robustness_table
 from reservoir.rules.evaluation.scores import benefit_suffix, worst_decile
-from reservoir.rules.evaluation.shortfalls import shortfalls
 
 #: In place of a unit: that of the objective.
 BENEFIT = "objective"
