@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Self, get_args
+from typing import Annotated, Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,6 @@ from reservoir.hydro.elementwise import clip
 from reservoir.hydro.step import release_to_reach
 from reservoir.rules.base.fields import Block, CalendarMonths, Monthly, MonthlyVolume, not_below, validated
 from reservoir.rules.base.training import FloatArray, Training
-
-if TYPE_CHECKING:
-    from reservoir.rules.base.physics import Physics
 
 
 class Months(Block):
@@ -181,8 +178,8 @@ class Rule(Block, ABC):
         return None
 
     @property
-    def physics(self) -> Physics | None:
-        """What releases of a month come to; None of a rule that does not work it out."""
+    def physics(self) -> Any:
+        """What releases of a month come to (`base.physics.Physics`); None of a rule that does not work it out."""
         return None
 
     def to_dict(self) -> dict[str, Any]:
