@@ -72,7 +72,7 @@ def _shares_reached(training: Training, powers_mw: FloatArray) -> FloatArray:
                 training.limits.release_lower_m3s.reshape(members, -1),
             )
         )
-        conditions = conditions_at(years.conditions, (slice(None), step, np.newaxis))
+        conditions = conditions_at(years.by_field, (slice(None), step, np.newaxis))
         asked = np.clip(wanted, least_release, most)
         bounds, dead = ((lowest, highest), (least, most)), years.dead[:, np.newaxis]
         draft, end = enforce_limits(storage, asked, inflow, volume, *bounds, dead, conditions)

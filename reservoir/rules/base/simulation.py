@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.compiled_year import YearArrays, some_years
-from reservoir.hydro.conditions import conditions_at, conditions_of_year
+from reservoir.hydro.conditions import conditions_at
 from reservoir.hydro.given_releases import repaired, with_callable_curves, without_foresight
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.objective import Operation, operate
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.rows import YearRows
 from reservoir.hydro.step import enforce_limits
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.month_end import month_end
@@ -146,7 +146,7 @@ def simulate(
         told = Told(inflow.flow_m3s, before, least)
         asked[places] = decide([rules[place] for place in places], told, with_callable_curves(years, limits), places)
         if column + 1 < runs.shape[1]:
-            alone = operate(model.exact, some_years(years, places), np.maximum(asked[places], least[places]))
+            alone = operate(model.exact, years.some(places), np.maximum(asked[places], least[places]))
             years.start[runs[:, column + 1]] = alone.storage_hm3[:, -1]
     # Asking for less than the least release cuts no withdrawal.
     operation = operate(model.exact, years, np.maximum(asked, least))
@@ -174,27 +174,27 @@ def _prepare(rules: Sequence[Rule], inflow: FloatArray, before: FloatArray) -> N
         rule.prepare(np.tile(steps, len(years)), now, before[years].ravel())
 
 
-def _decisions(rules: Sequence[Rule], told: Told, years: YearArrays, places: IntArray) -> FloatArray:
+def _decisions(rules: Sequence[Rule], told: Told, years: YearRows, places: IntArray) -> FloatArray:
     """Ask the rule of each year month by month, and follow the storage as the physical limits let it go."""
     asked = np.empty((len(places), told.inflow.shape[1]))
     for row, (rule, year) in enumerate(zip(rules, places, strict=True)):
-        storage, conditions = float(years.start[year]), conditions_of_year(years.conditions, year)
+        storage, of_year = float(years.start[year]), years.some((year, 0))
         dead = float(years.dead[year])
         columns = zip(*(each.tolist() for each in _months(told, years, year)), strict=True)
         for step, (now, earlier, least, *month) in enumerate(columns):
             known = now if rule.forecast is Forecast.MONTH else None
             asked[row, step] = rule.release(step, storage, known, earlier)
             inflow, volume, storages, releases = month
-            wanted, of_step = max(float(asked[row, step]), least), conditions_at(conditions, step)
+            wanted, of_step = max(float(asked[row, step]), least), conditions_at(of_year, step)
             _, storage = month_end(storage, wanted, inflow, volume, storages, releases, dead, of_step)
     return asked
 
 
-def _decisions_together(rules: Sequence[Rule], told: Told, years: YearArrays, places: IntArray) -> FloatArray:
+def _decisions_together(rules: Sequence[Rule], told: Told, years: YearRows, places: IntArray) -> FloatArray:
     """As `_decisions`, every month of all years at once."""
     asked = np.empty((len(places), told.inflow.shape[1]))
     storage, decided = years.start[places], by_rule(rules)
-    columns, conditions = [each[places] for each in _months(told, years)], conditions_of_year(years.conditions, places)
+    columns, by_field = [each[places] for each in _months(told, years)], years.some(places).by_field
     for step in range(asked.shape[1]):
         now, earlier, least, inflow, volume, storages, releases = (each[:, step] for each in columns)
         for rule, those in decided:
@@ -203,7 +203,7 @@ def _decisions_together(rules: Sequence[Rule], told: Told, years: YearArrays, pl
         wanted = np.clip(np.maximum(asked[:, step], least), releases[:, 0], releases[:, 1])
         bounds = (storages[:, 0], storages[:, 1]), (releases[:, 0], releases[:, 1])
         storage = enforce_limits(
-            storage, wanted, inflow, volume, *bounds, years.dead[places], conditions_at(conditions, (slice(None), step))
+            storage, wanted, inflow, volume, *bounds, years.dead[places], conditions_at(by_field, (slice(None), step))
         )[1]
     return asked
 
@@ -220,7 +220,7 @@ def by_rule(rules: Sequence[Rule]) -> list[tuple[Rule, IntArray]]:
     ]
 
 
-def _months(told: Told, years: YearArrays, which: Any = slice(None)) -> tuple[FloatArray, ...]:
+def _months(told: Told, years: YearRows, which: Any = slice(None)) -> tuple[FloatArray, ...]:
     """What rules are told, then net inflow, volume of a flow, and the bounds of storage and draft, by step."""
     physics = (
         years.inflow,
