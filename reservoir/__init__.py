@@ -38,9 +38,9 @@ _HOMES = {
     "bundled_case": "reservoir.cases",
     "optimise": "reservoir.planning.plan",
     "plan_figures": "reservoir.report.figures.figures",
-    "read_inflow": "reservoir.io.inflow_file",
+    "read_inflow": "reservoir.io.records.reader",
     "read_reservoir": "reservoir.io.reservoir_toml.reader",
-    "save_plan": "reservoir.report.saving",
+    "save_plan": "reservoir.report.folder",
     "simulate": "reservoir.planning.simulation",
     "write_reservoir": "reservoir.io.reservoir_toml.writer",
 }
@@ -84,14 +84,14 @@ if TYPE_CHECKING:
     from reservoir.hydro.reservoir import Reservoir
     from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
     from reservoir.hydro.time_step import TimeStep
-    from reservoir.io.inflow_file import read_inflow
     from reservoir.io.plan_parts import PartsFolder
+    from reservoir.io.records.reader import read_inflow
     from reservoir.io.reservoir_toml.reader import read_reservoir
     from reservoir.io.reservoir_toml.writer import write_reservoir
     from reservoir.planning.plan import Plan, optimise
     from reservoir.planning.simulation import ReleaseSimulation, simulate
     from reservoir.report.figures.figures import plan_figures
-    from reservoir.report.saving import save_plan
+    from reservoir.report.folder import save_plan
 
 
 def __getattr__(name: str) -> Any:

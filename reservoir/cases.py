@@ -44,7 +44,7 @@ class Case:
 
     def inflow(self) -> Inflow:
         """Read the inflow record, in the reservoir's water year."""
-        from reservoir.io.inflow_file import read_inflow
+        from reservoir.io.records.reader import read_inflow
 
         return read_inflow(self.inflow_file, first_month=self.reservoir().first_month)
 

@@ -21,8 +21,8 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import ConversionKind, YearEnd
 from reservoir.interrupts import SIGNALS
-from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder.saved_plan import SavedPlan, read_plan
+from reservoir.io.records.reader import read_inflow
 from reservoir.opencl import DeviceInfo, choose_device
 from reservoir.opencl.devices import ENVIRONMENT_VARIABLE
 from reservoir.opencl.own_driver import VARIABLE as VENDORS
@@ -32,8 +32,8 @@ from reservoir.planning.plan import Plan
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.report.folder import write_plan
 from reservoir.report.rules_folder import write_rules
-from reservoir.rules.evaluation.acceptance import rules_checks
 from reservoir.rules.evaluation.evaluation import Evaluation, evaluate
+from reservoir.rules.evaluation.findings import rules_checks
 from tests.year_ends import cyclic, free
 
 # The same examples on every machine: a failure is never a matter of luck, and compiled code may take seconds at first.

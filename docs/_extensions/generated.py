@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
-from typing import Any, get_args
+from typing import Any
 
 import click
 from docutils import nodes
 from docutils.statemachine import StringList
-from pydantic import BaseModel
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -55,34 +54,23 @@ def table(head: tuple[str, ...], rows_of: Callable[[str], Rows]) -> type[SphinxD
     return Table
 
 
-def section_keys(name: str) -> Rows:
-    """Keys of a section of the reservoir file, or of its top for ``FILE``."""
-    schema = import_module("reservoir.io.reservoir_toml.schema")
-    return [row[1:] for row in keys_of(getattr(schema, name))]
+def section_keys(section: str) -> Rows:
+    """Keys of a section of the reservoir file, or of its top for none."""
+    rows = import_module("reservoir.hydro.attributes").ATTRIBUTES
+    return [key_of(row) for row in rows if row.section == section]
 
 
 def curve_keys(name: str) -> Iterator[tuple[str, ...]]:
     """Keys of a curve of the reservoir file, by its kind."""
-    curves = import_module("reservoir.io.reservoir_toml.schema").CURVES
-    for kind in models_in(curves.model_fields[name].annotation):
-        yield from keys_of(kind)
+    for kind, rows in import_module("reservoir.hydro.attributes").curve_keys(name).items():
+        for row in rows:
+            if row.name != "kind":
+                yield (f'`"{kind}"`' if kind else "", *key_of(row))
 
 
-def keys_of(section: type[BaseModel]) -> Iterator[tuple[str, ...]]:
-    """Kind of the section (empty if it has none), key, whether it is required, and what is expected."""
-    kind = "".join(map(str, get_args(getattr(section.model_fields.get("kind"), "annotation", None))))
-    for name, field in section.model_fields.items():
-        if field.description and name != "kind":
-            needed = "required" if field.is_required() else "optional"
-            yield (f'`"{kind}"`' if kind else "", f"`{field.alias or name}`", needed, field.description)
-
-
-def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The sections that an annotation allows."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for inner in get_args(annotation):
-        yield from models_in(inner)
+def key_of(row: Any) -> tuple[str, ...]:
+    """Key of an attribute, whether its section must have it, and what is expected."""
+    return f"`{row.name}`", "required" if row.required else "optional", row.description
 
 
 def columns(name: str) -> Rows:
@@ -93,7 +81,7 @@ def columns(name: str) -> Rows:
 
 def units(_: str) -> Rows:
     """Units of an inflow record, with every spelling."""
-    spellings = import_module("reservoir.io.inflow_csv.vocabulary").SPELLINGS
+    spellings = import_module("reservoir.io.records.vocabulary").SPELLINGS
     sizes = import_module("reservoir.hydro.units")
     for unit, spelt in spellings.items():
         of_flow = unit in sizes.FLOW_M3S

@@ -19,9 +19,9 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.solvers import SOLVERS, Solver, solve
-from reservoir.solvers.base.engine import HostEngine
-from reservoir.solvers.base.settings import Settings, number
-from reservoir.solvers.base.solution import EngineResult
+from reservoir.solvers.engine import HostEngine
+from reservoir.solvers.settings import Settings, number
+from reservoir.solvers.solution import EngineResult
 
 NAME = "one-plus-one"
 #: The step is multiplied by this after a success and divided by its fourth root after a failure: with one success in

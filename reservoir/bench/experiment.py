@@ -1,98 +1,255 @@
-"""The frame of every experiment: what it is run with, how its runs are made and chosen, and what it comes to."""
+"""The frame of every experiment: what it is run with, how its runs are made, kept and chosen, and what it comes to.
+
+A paper's module derives a `Study` with what is run in fields of its own, fills its ``data`` with tables of runs, and
+hands tables, figures and claims that are made of them to `Study.result`. What the paper and others found, and what is
+said beneath tables and figures, is in ``data/bench/NAME.toml``.
+"""
 
 from __future__ import annotations
 
 import platform
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 import reservoir
-from reservoir.bench.result import ExperimentResult, ResultTable
-from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
+from reservoir import resources
+from reservoir.bench import RUNS
+from reservoir.bench.journal import Journal, sources_digest
+from reservoir.bench.processes import shared_among
+from reservoir.bench.result import ExperimentResult
+from reservoir.bench.tables import ResultTable, Row, result_table
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import DeviceInfo, choose_devices
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import StageProgress, silent_stage
-from reservoir.solvers import Problem, Solution, Solutions, solve
+from reservoir.report.folder import run_provenance
+from reservoir.solvers import Problem, Solutions, solve
 
 T = TypeVar("T")
 
+QUICK_WARNING = (
+    "Quick trial: few generations and small ensembles. It shows that everything runs; its numbers are not results."
+)
 #: Claims of speed hold for devices of a size: two cores of a CPU, or a large GPU, which has so many units at least (the
 #: figures are an NVIDIA H200's, of 132).
 SMALL_CPU_UNITS, LARGE_GPU_UNITS = 2, 100
 
 
-@dataclass(frozen=True, kw_only=True)
-class Setup:
-    """What an experiment is run with; each adds fields of its own.
+@dataclass(frozen=True)
+class RunBudget:
+    """What each experiment is told: how much it does, and where; and who is told of its progress, and keeps its runs.
+
+    Parameters
+    ----------
+    runs : int
+        Runs of each engine.
+    quick : bool
+        Only try the experiment: few generations and small ensembles, whose results say nothing about quality.
+    seed : int
+        The first of the seeds.
+    device : str
+        See `reservoir.opencl.choose_device`.
+    progress : callable
+        Told the stage, how many of its parts are done, and of how many.
+    journal : Journal, optional
+        Keeps the rows of `Study.kept_rows`.
+    """
+
+    runs: int = RUNS
+    quick: bool = False
+    seed: int = 1
+    device: str = "auto"
+    progress: StageProgress = silent_stage
+    journal: Journal | None = None
+
+    def usual(self, full: T, quick: T) -> T:
+        """What is done unless the user asks for something else."""
+        return quick if self.quick else full
+
+    @property
+    def repeats(self) -> int:
+        """Runs of each point of a scaling experiment; their median counts."""
+        return self.usual(3, 1)
+
+    @property
+    def point_seconds(self) -> float:
+        """Seconds that a run of a point should take on the device, about."""
+        return self.usual(1.0, 0.05)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Study:
+    """An experiment as it is run: what with, and what was measured. Each derives one, with fields of its own.
 
     Parameters
     ----------
     budget : RunBudget
-    progress : callable
-        Told the stage, how many of its parts are done, and of how many.
+    data : mapping of str to DataFrame
+        Tables of what was measured, by the stem of their CSV files.
     """
 
     budget: RunBudget
-    progress: StageProgress = silent_stage
+    data: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    #: Stem of the file in ``data/bench`` with the paper's numbers, captions and notes.
+    paper: ClassVar[str] = ""
+
+    @classmethod
+    def of(cls, budget: RunBudget, **own: Any) -> Self:
+        """Make one that has measured nothing."""
+        return cls(budget=budget, **own)
+
+    def __reduce__(self) -> tuple[Callable[[], Self], tuple[()]]:
+        """In another process: without progress, journal and data, on the device as it is chosen there."""
+        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("data", "device")}
+        own["budget"] = replace(self.budget, progress=silent_stage, journal=None)
+        return partial(type(self).of, **own), ()
 
     def tracked(self, stage: str | Callable[[T], str], items: Iterable[T]) -> Iterator[T]:
         """The items one after another; of each it is told before it is worked on."""
         every = list(items)
         for done, item in enumerate(every):
-            self.progress(stage if isinstance(stage, str) else stage(item), done, len(every))
+            self.budget.progress(stage if isinstance(stage, str) else stage(item), done, len(every))
             yield item
-        self.progress(stage if isinstance(stage, str) else "tables", len(every), len(every))
+        self.budget.progress(stage if isinstance(stage, str) else "tables", len(every), len(every))
+
+    def kept_rows(
+        self, stage: str, runs: Mapping[str, T], row_of: Callable[[Self, T], Row], jobs: int = 1
+    ) -> list[Row]:
+        """A row for each run, by their names: the journal's, and of the others those that are made now and kept there.
+
+        Parameters
+        ----------
+        stage : str
+            For the progress.
+        runs : mapping
+            What is run, by name.
+        row_of : callable
+            Makes a row of JSON; where other processes do, a function of a module, which they import.
+        jobs : int
+            Processes that make rows at a time; 1 for this one.
+
+        Raises
+        ------
+        OutputError
+            If the journal belongs to an experiment of other settings, or cannot be written.
+        """
+        journal, progress = self.budget.journal or Journal(), self.budget.progress
+        if journal.path is not None:
+            packages = run_provenance()["program"]["packages"]
+            journal.begin(self.origin() | {"packages": packages, "sources": sources_digest()})
+        missing = [name for name in runs if journal.row(name) is None]
+        made: Iterator[tuple[str, Row]] = ((name, row_of(self, runs[name])) for name in missing)
+        if jobs > 1 and missing:
+            made = shared_among(min(jobs, len(missing)), partial(_row_apart, self, runs, row_of), missing)
+        progress(stage, len(runs) - len(missing), len(runs))
+        for done, (name, row) in enumerate(made, len(runs) - len(missing) + 1):
+            journal.add(name, row)
+            progress(stage, done, len(runs))
+        return [journal.row(name) or {} for name in runs]
 
     def origin(self) -> dict[str, Any]:
-        """Program, machine and budget."""
+        """Program, machine, budget, and whatever else makes runs comparable."""
         budget = self.budget
         about = {"processor": processor_name(), "version": reservoir.__version__}
         return about | {"quick": budget.quick, "runs": budget.runs, "seed": budget.seed}
 
+    def measured(self, data: Mapping[str, pd.DataFrame]) -> Self:
+        """The study with tables of what was measured."""
+        return replace(self, data=data)
+
+    def notes(self, name: str, **values: Any) -> tuple[str, ...]:
+        """What the paper's file says under a name, with these values and those of the study put in."""
+        return tuple(note.format(study=self, **values) for note in bundled(self.paper)["notes"].get(name, ()))
+
+    def table(self, name: str, rows: Any, *further: str, **values: Any) -> ResultTable:
+        """A table of rows, or of a frame, whose title, formats and notes are in the paper's file.
+
+        Parameters
+        ----------
+        name : str
+            Under ``tables``: ``title``; ``form`` of all columns, and ``forms`` of some (see `result_table`). Notes are
+            those of that name.
+        further : str
+            Notes after these.
+        values
+            For the title and the notes.
+        """
+        about = bundled(self.paper)["tables"][name]
+        title, forms = about["title"].format(study=self, **values), about.get("forms", {})
+        return result_table(title, rows, *self.notes(name, **values), *further, form=about.get("form"), **forms)
+
+    def claim(self, name: str, value: float, limit: float | None = None, **values: Any) -> Check:
+        """What was measured, beside its bar in the paper's file (``at_most``, ``at_least``) or beside another limit."""
+        about = bundled(self.paper)["claims"][name]
+        bar = about.get("at_least", about.get("at_most")) if limit is None else limit
+        return Check(about["check"].format(study=self, **values), float(value), bar, at_least="at_least" in about)
+
+    def held_to(
+        self, checks: Callable[[Self], Iterable[Check]], claims: Callable[[Self], Iterable[Check]]
+    ) -> tuple[Check, ...]:
+        """What must hold always, and what must hold unless this is a quick trial, which claims nothing."""
+        return (*checks(self), *(() if self.budget.quick else claims(self)))
+
     def result(
         self,
         title: str,
+        headlines: Callable[[Self], Mapping[str, str]],
+        tables: Callable[[Self], Iterable[ResultTable]],
+        figures: Callable[[Self], Mapping[str, Figure]] = lambda _: {},
         *,
-        headlines: Mapping[str, str],
-        tables: Iterable[ResultTable],
-        data: Mapping[str, pd.DataFrame],
-        checks: Iterable[Check] = (),
-        figures: Mapping[str, Figure] | None = None,
-        captions: Mapping[str, str] | None = None,
+        checks: Callable[[Self], Iterable[Check]] = lambda _: (),
+        claims: Callable[[Self], Iterable[Check]] = lambda _: (),
+        data: Mapping[str, pd.DataFrame] | None = None,
         caveats: Iterable[str] = (),
         **origin: Any,
     ) -> ExperimentResult:
-        """Put together what was found; frames without rows are left out."""
+        """What the study comes to, by functions that are given it; frames and tables without rows are left out.
+
+        Parameters
+        ----------
+        checks, claims : callable
+            See `held_to`.
+        data : mapping of str to DataFrame, optional
+            In place of the study's.
+        origin
+            What is told beside `origin`.
+        """
+        shown, drawn = [table for table in tables(self) if len(table.frame)], figures(self)
+        captions = bundled(self.paper)["captions"] if drawn else {}
         return ExperimentResult(
             title=title,
             warnings=(*self.budget.usual((), (QUICK_WARNING,)), *caveats),
-            headlines=headlines,
-            checks=tuple(checks),
-            tables=tuple(tables),
-            data={name: frame for name, frame in data.items() if len(frame)},
-            figures=figures or {},
-            captions={name: caption for name, caption in (captions or {}).items() if name in (figures or {})},
+            headlines=headlines(self),
+            checks=self.held_to(checks, claims),
+            tables=tuple(shown),
+            data={name: frame for name, frame in (self.data if data is None else data).items() if len(frame)},
+            figures=drawn,
+            captions={name: captions[name] for name in drawn},
             origin=self.origin() | origin,
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeviceSetup(Setup):
-    """What an experiment on an OpenCL device is run with."""
+def _row_apart(study: Study, runs: Mapping[str, T], row_of: Callable[[Any, T], Row], name: str) -> Row:
+    return row_of(study, runs[name])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DeviceStudy(Study):
+    """An experiment on an OpenCL device."""
 
     device: DeviceInfo
 
     @classmethod
-    def of(cls, budget: RunBudget, progress: StageProgress, **own: Any) -> Self:
+    def of(cls, budget: RunBudget, **own: Any) -> Self:
         """On the device that is asked for; DeviceError if there is none of that name."""
-        return cls(budget=budget, progress=progress, device=choose_devices(budget.device)[0], **own)
+        return cls(budget=budget, device=choose_devices(budget.device)[0], **own)
 
     def solve(self, problems: Sequence[Problem], solver: str, *, seed: int | None = None, **settings: Any) -> Solutions:
         """Solve problems on the device, by default with the first seed."""
@@ -114,31 +271,41 @@ class DeviceSetup(Setup):
         """The device and its driver."""
         return f"{self.device.name} ({self.device.platform} {self.device.driver})"
 
-    def foot(self, before: str = "", after: str = "") -> str:
+    def foot(self, before: str = "", after: str = "") -> list[str]:
         """What stands at the foot of a figure: the device, and what was done there and beside it."""
-        return f"{before}{self.place}{after}" + self.budget.usual("", f" · {QUICK_WARNING}")
+        return [f"{before}{self.place}{after}" + self.budget.usual("", f" · {QUICK_WARNING}")]
 
     def origin(self) -> dict[str, Any]:
-        """Program, machine, budget and device."""
+        """As `Study.origin`, and the device."""
         return super().origin() | {"device": device_origin(self.device)}
 
 
-def select(frame: pd.DataFrame, **values: Any) -> pd.DataFrame:
-    """Rows whose columns have these values."""
-    for name, value in values.items():
-        frame = frame[frame[name] == value]
-    return frame
+def device_origin(device: DeviceInfo) -> dict[str, Any]:
+    """A device and its driver, as they describe themselves."""
+    names = ("name", "kind", "platform", "driver", "version", "compute_units", "native_float_width")
+    return {name: getattr(device, name) for name in names}
 
 
-def in_order(column: pd.Series[Any]) -> list[Any]:
-    """Values of a column, each once, in the order in which they come."""
-    return list(dict.fromkeys(column))
+def processor_name(listing: Path = Path("/proc/cpuinfo")) -> str:
+    """The processor's name as the system tells it."""
+    try:
+        lines = listing.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor() or platform.machine())
 
 
-def seconds_of(solution: Solution) -> dict[str, float]:
-    """Seconds of a call, and those of its device; NaN where it has none."""
-    device = solution.device_seconds
-    return {"seconds": solution.wall_seconds, "device_seconds": np.nan if device is None else device}
+@cache
+def bundled(experiment: str) -> dict[str, Any]:
+    """``data/bench/NAME.toml``: what papers and others found, and words; keys that are whole numbers are numbers."""
+    return dict(_numbered(tomllib.loads(resources.path("data", f"bench/{experiment}.toml").read_text("utf-8"))))
+
+
+def _numbered(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {int(name) if name.isdecimal() else name: _numbered(part) for name, part in value.items()}
 
 
 def numbers_named(text: str, valid: Callable[[int], bool], problem: str, expected: str, column: str) -> tuple[int, ...]:
@@ -160,19 +327,3 @@ def names_named(text: str | None, known: Iterable[str], problem: str, column: st
     if unknown or not names:
         raise InputError(Mistake(problem, ", ".join(known), column=column, value=unknown))
     return tuple(names)
-
-
-def device_origin(device: DeviceInfo) -> dict[str, Any]:
-    """A device and its driver, as they describe themselves."""
-    names = ("name", "kind", "platform", "driver", "version", "compute_units", "native_float_width")
-    return {name: getattr(device, name) for name in names}
-
-
-def processor_name(listing: Path = Path("/proc/cpuinfo")) -> str:
-    """The processor's name as the system tells it."""
-    try:
-        lines = listing.read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(named, platform.processor() or platform.machine())

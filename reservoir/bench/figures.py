@@ -1,14 +1,15 @@
-"""What the experiments' figures share: looks of engines, panels, and logarithmic axes."""
+"""What the experiments' figures share: looks of engines, lines, panels, and logarithmic axes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
+from reservoir.bench.tables import Frame
 from reservoir.report.figures.style import DRY, LIMITS, POWER, RELEASE, STORAGE, Look
 from reservoir.text.quantities import quantity
 
@@ -29,13 +30,25 @@ def panels(sheet: SubFigure, count: int, columns: int, label: str, **options: An
     return list(every[:count])
 
 
-def line(ax: Axes, at: Any, values: Any, look: Look, label: str, size: float = 4.0, **style: Any) -> None:
-    """A line with markers."""
-    ax.plot(at, values, color=look.colour, ls=look.line, marker=look.marker, ms=size, label=label, **style)
+def lines(
+    ax: Axes,
+    frame: Frame,
+    looks: Mapping[str, Look],
+    titles: Mapping[str, str] | None = None,
+    size: float = 4.5,
+    **style: Any,
+) -> None:
+    """A line with markers over the index for each column of a frame that has a look, in the order of the looks."""
+    for name, look in looks.items():
+        if name in frame:
+            label, drawn = (titles or {}).get(name, name), {"color": look.colour, "ls": look.line, "ms": size} | style
+            ax.plot(frame.index, frame[name], marker=look.marker, label=label, **drawn)
 
 
-def number_ticks(ax: Axes, at: Iterable[float]) -> None:
-    """Whole numbers at some places of the horizontal axis."""
+def number_ticks(ax: Axes, at: Iterable[float], base: int | None = None) -> None:
+    """Whole numbers at some places of the horizontal axis, which is logarithmic if it has a base."""
+    if base is not None:
+        ax.set_xscale("log", base=base)
     ax.xaxis.set_major_locator(FixedLocator(list(at)))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     ax.xaxis.set_minor_locator(NullLocator())

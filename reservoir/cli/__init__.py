@@ -25,6 +25,7 @@ COMMANDS = {
     "compare": "Run several solvers on the same years, side by side.",
     "bench": "Run the papers' experiments on this machine.",
     "validate": "Check this installation: physics, device, solvers.",
+    "solvers": "List the solvers, and the settings of one.",
     "devices": "List the OpenCL devices.",
     "new": "Write a commented reservoir file to start from.",
 }

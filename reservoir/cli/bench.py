@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reservoir.bench import CASE, EXPERIMENTS, Experiment
-from reservoir.bench.run_budget import RunBudget
+from reservoir.bench import QUICK_RUNS, RUNS
 from reservoir.cases import case_names
 from reservoir.cli import options
 from reservoir.cli.path_types import FilePath, FiniteNumber, FiniteRange
@@ -18,24 +17,50 @@ if TYPE_CHECKING:
     from reservoir.bench.journal import Journal
     from reservoir.bench.result import ExperimentResult
 
-_functions = click.option("--functions", metavar="f1,f5,...", help="Functions to run (f1 to f8).  [default: all]")
 
-#: Settings of a swarm of two levels, for an experiment that gets those that were asked for as ``swarm``.
-_two_level_swarm = options.gathered(
-    "swarm",
-    options.given,
-    click.option("--group", type=int, help="Particles per group.  [default: 8]"),
-    click.option("--exchange-every", type=int, help="Iterations between exchanges.  [default: 100]"),
-    click.option("--inertia", type=FiniteNumber(), help="Inertia weight (alpha in the paper).  [default: 1]"),
-    click.option("--cognitive", type=FiniteNumber(), help="Cognitive coefficient (c1 in the paper).  [default: 2]"),
-    click.option("--social", type=FiniteNumber(), help="Social coefficient (c2 in the paper).  [default: 2]"),
-    click.option(
-        "--velocity-fraction",
-        type=FiniteNumber(),
-        help="Maximum velocity, as a fraction of the range of the initial weights.  [default: 0.01]",
-    ),
-)
+class Experiment:
+    """An experiment as users see it.
 
+    Parameters
+    ----------
+    name, summary : str
+    module : str
+        Dotted path, imported when the experiment is run; its ``run`` does it.
+    options : click decorators
+        Its own, beside those of all experiments; ``run`` is given what they come to.
+    resumable : bool
+        Whether a journal is kept, from which it goes on after an interruption.
+    runs : int
+        Of each engine, unless asked for.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        summary: str,
+        module: str,
+        *options: Callable[..., Any],
+        resumable: bool = False,
+        runs: int = RUNS,
+    ) -> None:
+        self.name, self.summary, self.module, self.options = name, summary, module, options
+        self.resumable, self.runs = resumable, runs
+        self.quick_runs = min(runs, QUICK_RUNS)
+
+
+def _words(flag: str, metavar: str, text: str) -> Callable[..., Any]:
+    return click.option(flag, metavar=metavar, help=text)
+
+
+def _count(flag: str, least: int, text: str, default: int | None = None) -> Callable[..., Any]:
+    return click.option(flag, type=click.IntRange(least), default=default, show_default=True, help=text)
+
+
+def _number(flag: str, text: str, default: float | None = None) -> Callable[..., Any]:
+    return click.option(flag, type=FiniteNumber(), default=default, show_default=True, help=text)
+
+
+_functions = _words("--functions", "f1,f5,...", "Functions to run (f1 to f8).  [default: all]")
 _part = click.option(
     "--part",
     type=click.Choice(["tuning", "test", "both"]),
@@ -43,49 +68,63 @@ _part = click.option(
     show_default=True,
     help="Reservoirs that solvers were tuned on, others, or both next to each other.",
 )
-_solvers = click.option(
-    "--solvers", metavar="lshade,clpso,...", help="Solvers to run.  [default: all that can run here]"
+_solvers = _words("--solvers", "lshade,clpso,...", "Solvers to run.  [default: all that can run here]")
+#: Settings of a swarm of two levels, for an experiment that gets those that were asked for as ``swarm``.
+_two_level_swarm = options.gathered(
+    "swarm",
+    options.given,
+    click.option("--group", type=int, help="Particles per group.  [default: 8]"),
+    click.option("--exchange-every", type=int, help="Iterations between exchanges.  [default: 100]"),
+    _number("--inertia", "Inertia weight (alpha in the paper).  [default: 1]"),
+    _number("--cognitive", "Cognitive coefficient (c1 in the paper).  [default: 2]"),
+    _number("--social", "Social coefficient (c2 in the paper).  [default: 2]"),
+    _number(
+        "--velocity-fraction",
+        "Maximum velocity, as a fraction of the range of the initial weights.  [default: 0.01]",
+    ),
 )
 
-OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
-    "case": (
-        options.inputs,
-        click.option("--peers", is_flag=True, help="Compare with other installed libraries on the same years."),
-    ),
-    "clpso": (
+#: The experiment that takes a reservoir and an inflow record first, and that a bundled case's name stands for.
+CASE = Experiment(
+    "case",
+    "Speed and quality of CLPSO on a reservoir: runs, times, scaling.",
+    "reservoir.bench.case",
+    options.inputs,
+    click.option("--peers", is_flag=True, help="Compare with other installed libraries on the same years."),
+)
+_OTHERS = (
+    Experiment(
+        "clpso",
+        "CLPSO's models on eight benchmark functions: quality and time.",
+        "reservoir.bench.models",
         _functions,
-        click.option(
+        _words(
             "--models",
-            metavar="basic,lanes,...",
-            help="Models to run (basic, intermediate, final, lanes), compared with the sequential solver.  "
-            "[default: all]",
+            "basic,lanes,...",
+            "Models to run (basic, intermediate, final, lanes), compared with the sequential solver.  [default: all]",
         ),
+        resumable=True,
     ),
-    "ann": (
-        click.option("--tables", metavar="1,3,...", help="Tables of the paper to reproduce (1 to 5).  [default: all]"),
-        click.option(
+    Experiment(
+        "ann",
+        "Neural networks trained by particle swarms: time and error.",
+        "reservoir.bench.networks",
+        _words("--tables", "1,3,...", "Tables of the paper to reproduce (1 to 5).  [default: all]"),
+        _count(
             "--iterations",
-            type=click.IntRange(2),
-            help="Iterations for Tables 1, 2 and 4; the paper uses 100,000 for 1 and 2.  [default: 2000, 4: 1000]",
+            2,
+            "Iterations for Tables 1, 2 and 4; the paper uses 100,000 for 1 and 2.  [default: 2000, 4: 1000]",
         ),
-        click.option("--iterations-3", type=click.IntRange(2), help="Iterations for Table 3.  [default: 1000]"),
-        click.option("--iterations-5", type=click.IntRange(2), help="Iterations for Table 5.  [default: 2000]"),
-        click.option(
+        _count("--iterations-3", 2, "Iterations for Table 3.  [default: 1000]"),
+        _count("--iterations-5", 2, "Iterations for Table 5.  [default: 2000]"),
+        _count(
             "--baseline-iterations",
-            type=click.IntRange(2),
-            help="Iterations of the CPU baseline where only its time is measured.  [default: 100]",
+            2,
+            "Iterations of the CPU baseline where only its time is measured.  [default: 100]",
         ),
         _two_level_swarm,
-        click.option(
-            "--reach",
-            type=FiniteNumber(),
-            default=1.0,
-            show_default=True,
-            help="Initial weights lie between -reach and reach.",
-        ),
-        click.option(
-            "--threads", type=click.IntRange(1), default=2, show_default=True, help="Threads of the CPU baseline."
-        ),
+        _number("--reach", "Initial weights lie between -reach and reach.", 1.0),
+        _count("--threads", 1, "Threads of the CPU baseline.", 2),
         click.option(
             "--random",
             default="stream",
@@ -93,16 +132,23 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
             help="Random number generator: stream, congruential or congruential-printed (as printed in the paper).",
         ),
     ),
-    "ring-pso": (
-        click.option(
+    Experiment(
+        "ring-pso",
+        "Ring PSO, synchronous and asynchronous: fitness, time, speed-up.",
+        "reservoir.bench.ring",
+        _words(
             "--dimensions",
-            metavar="2,32,128",
-            help="Numbers of variables to run.  [default: 2 to 128; 2, 10 and 32 with --quick]",
+            "2,32,128",
+            "Numbers of variables to run.  [default: 2 to 128; 2, 10 and 32 with --quick]",
         ),
-        click.option("--generations", type=click.IntRange(1), help="Generations.  [default: 10000; 200 with --quick]"),
-        click.option("--particles", type=click.IntRange(2), default=32, show_default=True, help="Particles per swarm."),
+        _count("--generations", 1, "Generations.  [default: 10000; 200 with --quick]"),
+        _count("--particles", 2, "Particles per swarm.", 32),
+        runs=100,
     ),
-    "tsp": (
+    Experiment(
+        "tsp",
+        "Island genetic algorithms on the travelling salesman problem: schemes, times, errors.",
+        "reservoir.bench.tours",
         click.option(
             "--file",
             "path",
@@ -110,29 +156,25 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
             type=FilePath(),
             help="Cities in TSPLIB format (EUC_2D or ATT).  [default: the bundled att48]",
         ),
-        click.option(
-            "--optimum",
-            type=click.IntRange(1),
-            help="Length of the shortest tour, if there is no NAME.opt.tour next to the file.",
-        ),
-        click.option("--iterations", type=click.IntRange(1), help="Iterations.  [default: 1000; 100 with --quick]"),
-        click.option(
+        _count("--optimum", 1, "Length of the shortest tour, if there is no NAME.opt.tour next to the file."),
+        _count("--iterations", 1, "Iterations.  [default: 1000; 100 with --quick]"),
+        _words(
             "--populations",
-            metavar="1024,2048,...",
-            help="Population sizes, multiples of 128 (one island).  [default: 1024 to 32768; to 2048 with --quick]",
+            "1024,2048,...",
+            "Population sizes, multiples of 128 (one island).  [default: 1024 to 32768; to 2048 with --quick]",
         ),
+        runs=10,
     ),
-    "dsmga2": (
+    Experiment(
+        "dsmga2",
+        "DSMGA-II: model building, population sizes, evaluations.",
+        "reservoir.bench.linkage",
         click.option("--sweep", is_flag=True, help="Find population sizes by a sweep instead of timing the models."),
-        click.option(
-            "--problems",
-            metavar="mk,ftrap,...",
-            help="Problems to run (mk, ftrap, cyc, spin).  [default: all]",
-        ),
-        click.option(
+        _words("--problems", "mk,ftrap,...", "Problems to run (mk, ftrap, cyc, spin).  [default: all]"),
+        _words(
             "--sizes",
-            metavar="60,120,...",
-            help="Bits of the trap problems.  [default: 60 to 600; to 120 with --quick; 40 to 240 with --sweep]",
+            "60,120,...",
+            "Bits of the trap problems.  [default: 60 to 600; to 120 with --quick; 40 to 240 with --sweep]",
         ),
         click.option(
             "--spin",
@@ -141,38 +183,42 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
             type=FilePath(),
             help="Spin-glass file, repeatable (see data/spin/README.md).  [default: the bundled files]",
         ),
+        runs=10,
     ),
-    "zoo": (
+    Experiment(
+        "zoo",
+        "All solvers on random reservoirs: gaps, violations, times.",
+        "reservoir.bench.zoo",
         _part,
         _solvers,
-        click.option(
-            "--reservoirs", type=click.IntRange(1), help="Reservoirs of each part.  [default: 200; 20 with --quick]"
-        ),
-        click.option("--years", type=click.IntRange(1), help="Years of each record.  [default: 30; 5 with --quick]"),
-        click.option(
+        _count("--reservoirs", 1, "Reservoirs of each part.  [default: 200; 20 with --quick]"),
+        _count("--years", 1, "Years of each record.  [default: 30; 5 with --quick]"),
+        _count(
             "--host-reservoirs",
-            type=click.IntRange(1),
-            help="Reservoirs for solvers without OpenCL, which take longer.  [default: 20; 4 with --quick]",
+            1,
+            "Reservoirs for solvers without OpenCL, which take longer.  [default: 20; 4 with --quick]",
         ),
-        click.option(
-            "--host-years", type=click.IntRange(1), help="Years for these solvers.  [default: 5; 1 with --quick]"
-        ),
-        click.option(
+        _count("--host-years", 1, "Years for these solvers.  [default: 5; 1 with --quick]"),
+        _count(
             "--jobs",
-            type=click.IntRange(1),
-            default=1,
-            show_default=True,
-            help="Reservoirs at a time, each in a process of its own. More save time on a GPU, where compiling takes "
+            1,
+            "Reservoirs at a time, each in a process of its own. More save time on a GPU, where compiling takes "
             "most of it.",
+            1,
         ),
+        resumable=True,
+        runs=1,
     ),
-    "proof": (
+    Experiment(
+        "proof",
+        "Proven bounds against the schedules of all solvers on random reservoirs: none may be above.",
+        "reservoir.bench.proof",
         _part,
         _solvers,
-        click.option(
+        _count(
             "--years",
-            type=click.IntRange(1),
-            help="Years of all parts together, ten of each reservoir; solvers without OpenCL get one year of 20 "
+            1,
+            "Years of all parts together, ten of each reservoir; solvers without OpenCL get one year of 20 "
             "reservoirs of each part.  [default: 200; 4 with --quick]",
         ),
         options.proof_gap,
@@ -183,26 +229,34 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
             show_default=True,
             help="Most time of each of the two proofs of a year, about.",
         ),
-        click.option(
+        _count(
             "--jobs",
-            type=click.IntRange(1),
-            default=1,
-            show_default=True,
-            help="Reservoirs at a time, each in a process of its own: as many as there are cores, for proofs take most "
+            1,
+            "Reservoirs at a time, each in a process of its own: as many as there are cores, for proofs take most "
             "of the time.",
+            1,
         ),
+        resumable=True,
+        runs=1,
     ),
-    "scale": (
+    Experiment(
+        "scale",
+        "The whole command `plan` over 1,000 to 100,000 years: seconds, memory.",
+        "reservoir.bench.scale",
         options.inputs,
-        click.option(
+        _words(
             "--years",
-            metavar="1000,3000,...",
-            help="Years of the ensembles, multiples of 50.  [default: 1000 to 100000; 100 and 200 with --quick]",
+            "1000,3000,...",
+            "Years of the ensembles, multiples of 50.  [default: 1000 to 100000; 100 and 200 with --quick]",
         ),
-        click.option("--solvers", metavar="lshade,clpso,...", help="Solvers to run.  [default: lshade,clpso]"),
+        _words("--solvers", "lshade,clpso,...", "Solvers to run.  [default: lshade,clpso]"),
         click.option("--reference/--no-reference", default=True, help="Compare every year with dynamic programming."),
+        runs=3,
     ),
-    "functions": (
+    Experiment(
+        "functions",
+        "Any solver on the eight benchmark functions.",
+        "reservoir.bench.functions",
         click.option(
             "--solver",
             default="clpso",
@@ -211,20 +265,15 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
         ),
         click.option("--dim", "dimension", type=int, default=30, show_default=True, help="Number of variables."),
         _functions,
-        click.option(
-            "--rotations",
-            type=click.IntRange(0),
-            default=20,
-            show_default=True,
-            help="Number of plane rotations in the rotation matrix of f7 and f8.",
-        ),
+        _count("--rotations", 0, "Number of plane rotations in the rotation matrix of f7 and f8.", 20),
         options.settings(
             particles="Particles per CLPSO swarm.  [default: 40]",
             generations="Generations of CLPSO.  [default: 5000]",
             evaluations="Evaluations per run of lshade or island-ga.  [default: 200000]",
         ),
     ),
-}
+)
+EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in (CASE, *_OTHERS)}
 
 
 class BenchGroup(click.Group):
@@ -243,7 +292,7 @@ class BenchGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the experiments without importing them."""
         with formatter.section("Experiments"):
-            formatter.write_dl([(each.name, each.summary) for each in EXPERIMENTS.values()])
+            formatter.write_dl([(experiment.name, experiment.summary) for experiment in EXPERIMENTS.values()])
         with formatter.section("Bundled cases"):
             formatter.write_dl([(name, f'Same as "{CASE.name} --case {name}".') for name in case_names()])
 
@@ -260,7 +309,7 @@ def command() -> None:
 def _command(experiment: Experiment, case: str | None = None) -> click.Command:
     """The command of an experiment, with the options of all experiments and its own."""
     decorators: list[Callable[..., Any]] = [
-        *OWN_OPTIONS.get(experiment.name, ()),
+        *experiment.options,
         click.option("--quick", is_flag=True, help="Short trial: few generations, small ensembles."),
         click.option(
             "--runs",
@@ -298,14 +347,15 @@ def _execute(
     request: options.Request | None = None,
     **own: Any,
 ) -> int:
-    from reservoir.bench.folder import claimed_for_result, default_folder, write_result
+    from reservoir.bench.experiment import RunBudget
     from reservoir.bench.journal import Journal
+    from reservoir.bench.result import claimed_for_result, default_folder, write_result
     from reservoir.cli.screen import progress_bars, show_inputs
     from reservoir.opencl import choose_devices
     from reservoir.planning.checks import all_pass
     from reservoir.solvers import SOLVERS
 
-    budget = RunBudget(runs or (experiment.quick_runs if quick else experiment.runs), quick, seed, device)
+    count = runs or (experiment.quick_runs if quick else experiment.runs)
     found = request.read() if request is not None else None
     solver = SOLVERS.get(own.get("solver", ""))
     parts = [experiment.name] if found is None else [found.reservoir.name]
@@ -317,11 +367,10 @@ def _execute(
         if found is not None and not as_json:
             show_inputs(found)
         journal = Journal.beside(target) if experiment.resumable else None
-        if journal is not None:
-            own["journal"] = journal
         try:
             with progress_bars() as progress:
-                record = _run(experiment)(*inputs, budget=budget, progress=progress, **own)
+                budget = RunBudget(count, quick, seed, device, progress, journal)
+                record = _run(experiment)(*inputs, budget=budget, **own)
                 write_result(record, claim)
         finally:
             if journal is not None:
@@ -342,15 +391,14 @@ def _close(journal: Journal, *, written: bool) -> None:
 def _run(experiment: Experiment) -> Callable[..., ExperimentResult]:
     from importlib import import_module
 
-    run: Callable[..., ExperimentResult] = import_module(f"reservoir.bench.{experiment.module}.experiment").run
+    run: Callable[..., ExperimentResult] = import_module(experiment.module).run
     return run
 
 
 def _show(record: ExperimentResult, target: Path, as_json: bool) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.console import console
-    from reservoir.cli.screen import checks_json, show_checks, show_json
+    from reservoir.cli.screen import checks_json, console, show_checks, show_json
     from reservoir.cli.streams import say
 
     if as_json:

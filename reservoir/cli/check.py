@@ -67,7 +67,7 @@ def command(
 def _require_figure(out: Path, *, force: bool) -> None:
     """Refuse a figure that cannot be written."""
     from reservoir.errors import InputError, Mistake
-    from reservoir.io.placing.whole_file import require_free
+    from reservoir.io.output import require_free
 
     if out.suffix.casefold() not in (".png", ".svg"):
         expected, mend = "a name that ends in .png or .svg", "choose another name"
@@ -78,7 +78,7 @@ def _require_figure(out: Path, *, force: bool) -> None:
 def _draw(check: InflowCheck, units: UnitSystem, out: Path, *, force: bool) -> bool:
     """Whether the figure could be drawn, and was written."""
     from reservoir.cli.streams import warn
-    from reservoir.io.placing.whole_file import write_new
+    from reservoir.io.output import write_new
     from reservoir.report.figures.figures import attempted, left_out_sentences
     from reservoir.report.figures.inflow_record import inflow_record_figure
     from reservoir.report.figures.style import rendered
@@ -96,7 +96,7 @@ def _draw(check: InflowCheck, units: UnitSystem, out: Path, *, force: bool) -> b
 def _show(check: InflowCheck, units: UnitSystem) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.console import console
+    from reservoir.cli.screen import console
 
     screen = console()
     screen.print(f"[bold]{'Inflow':<10}[/]{escape(check.inflow.source)}", soft_wrap=True)

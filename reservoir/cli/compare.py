@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reservoir.planning.comparison import Comparison
 
 
-@click.command("compare")
+@click.command("compare", cls=options.EngineCommand)
 @options.inputs
 @options.horizon
 @options.step
@@ -95,7 +95,7 @@ def _years_left_out(rows: Sequence[Comparison]) -> tuple[str, ...]:
 def _show(rows: Sequence[Comparison], title: str) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.screen_table import Column, show_table
+    from reservoir.cli.screen import Column, show_table
     from reservoir.cli.streams import say
     from reservoir.planning.infeasible import counted, listed
 

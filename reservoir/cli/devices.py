@@ -75,7 +75,7 @@ def _driver(device: DeviceInfo) -> dict[str, str]:
 def _show(found: list[DeviceInfo], chosen: tuple[DeviceInfo, ...]) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.screen_table import Column, show_table
+    from reservoir.cli.screen import Column, show_table
 
     numbers = ("index", "units", "memory, GiB")
     titles = ("", "index", "platform", "device", "kind", "driver", "units", "memory, GiB")

@@ -29,30 +29,19 @@ def command(name: str, out: Path | None, table_file: Path | None, force: bool) -
     marked, and named by "plan" and "check" while they are there.
     """
     from reservoir.cli.streams import say
+    from reservoir.io.level_table import read_level_table
+    from reservoir.io.reservoir_toml.writer import write_template
 
-    target = out or Path(f"{name}.toml")
-    if table_file is None:
-        from reservoir.io.reservoir_toml.template import write_template
-
-        write_template(name, target, force=force)
-    else:
-        _write_from_table(name, table_file, target, force=force)
+    target, table = out or Path(f"{name}.toml"), None if table_file is None else read_level_table(table_file)
+    write_template(name, target, table, force=force)
+    if table is not None:
+        say(f"Read {table_file}: {len(table.level.values)} points")
+        for column in (table.level, table.storage, table.area):
+            if column is not None:
+                say(f"  {column.told}")
+        if table.area is None:
+            say("  no area: the slope of storage over level stands in for it")
+        for note in table.notes:
+            say(f"  {note}")
     say(f"Written to {target}. Replace its numbers with those of your reservoir, then run:")
     say(f"  reservoir plan INFLOW.csv --reservoir {target}")
-
-
-def _write_from_table(name: str, table_file: Path, target: Path, *, force: bool) -> None:
-    from reservoir.cli.streams import say
-    from reservoir.io.level_table.reader import read_level_table
-    from reservoir.io.reservoir_toml.from_table import write_from_table
-
-    table = read_level_table(table_file)
-    write_from_table(name, table, target, force=force)
-    say(f"Read {table_file}: {len(table.level.values)} points")
-    for column in (table.level, table.storage, table.area):
-        if column is not None:
-            say(f"  {column.told}")
-    if table.area is None:
-        say("  no area: the slope of storage over level stands in for it")
-    for note in table.notes:
-        say(f"  {note}")

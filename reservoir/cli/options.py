@@ -32,7 +32,7 @@ def read_record(
     Where m3/s would be assumed, the unit of the plan's record stands, if there is one.
     """
     from reservoir.hydro.inflow import ASSUMED
-    from reservoir.io.inflow_file import read_inflow
+    from reservoir.io.records.reader import read_inflow
 
     steps = {"first_month": plant.first_month, "step": plant.step} if plant else {"step": step or "month"}
     with named_as({name: f"--{name.replace('_', '-')}" for name in READING_OPTIONS if name != "unit"}):
@@ -352,7 +352,56 @@ debug = click.option("--debug", is_flag=True, expose_value=False, help="Show tra
 def settings(*own: Any, **budget: str) -> Decorator:
     """Sizes of a search, with a help text each, and `own`; a command gets ``settings``, those that were asked for."""
     sizes = (click.option(f"--{name}", type=int, help=text) for name, text in budget.items())
-    return gathered("settings", given, *sizes, *own)
+    return gathered("settings", _asked, *sizes, *own)
+
+
+def _asked(further: tuple[str, ...] = (), **sizes: Any) -> dict[str, Any]:
+    """Settings that were asked for; an engine has its own values for the others."""
+    from reservoir.errors import InputError, Mistake
+
+    asked = given(**sizes)
+    if not further:
+        return asked
+    from reservoir.solvers.settings import from_words
+
+    of_words = from_words(further, "--set")
+    if twice := [name for name in of_words if name in asked]:
+        raise InputError(Mistake(f"--{name} and --set {name} are both given", mend="give one") for name in twice)
+    return asked | of_words
+
+
+#: Settings of an engine by their names.
+set_option = click.option(
+    "--set",
+    "further",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help='Setting of the solver, such as exchange_interval=5; repeatable. "reservoir solvers NAME" lists them.',
+)
+
+
+class EngineCommand(click.Command):
+    """A command with ``--set``: an option that is none of its own, but a setting of an engine, is told how to give."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse a call."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            from reservoir.solvers import SOLVERS, settings_of
+
+            name = error.option_name.lstrip("-").replace("-", "_")
+            known = {solver: settings_of(solver) for solver in SOLVERS}
+            value = "VALUE"
+            if name.startswith("no_") and not any(name in names for names in known.values()):
+                name, value = name.removeprefix("no_"), "false"
+            solvers = [solver for solver, names in known.items() if name in names]
+            if not solvers:
+                raise
+            of = f"a setting of {' and '.join(filter(None, (', '.join(solvers[:-1]), solvers[-1])))}"
+            more = f'see "reservoir solvers {solvers[0]}"'
+            told = f"No such option: {error.option_name}. It is {of}: write --set {name}={value} ({more})."
+            raise click.UsageError(told, ctx) from error
 
 
 #: Sizes of a search by CLPSO, and by the solvers that count evaluations.
@@ -366,7 +415,7 @@ EVALUATIONS = {
 }
 
 
-def solving(*own: Any, **budget: str) -> Decorator:
-    """How years are solved: the seed, the device, and settings of engines, `own` among them."""
-    sizes = settings(*own, **budget)
+def solving(**budget: str) -> Decorator:
+    """How years are solved: the seed, the device, and settings of engines."""
+    sizes = settings(set_option, **budget)
     return lambda command: seed(device(sizes(command)))

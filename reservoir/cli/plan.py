@@ -30,7 +30,7 @@ _OPTIONS = {"start_level_m": "--level", "start_hm3": "--storage", "start": "--fr
 SHOWN_SHORTFALLS = 12
 
 
-@click.command("plan")
+@click.command("plan", cls=options.EngineCommand)
 @options.inputs
 @options.horizon
 @options.step
@@ -64,55 +64,7 @@ SHOWN_SHORTFALLS = 12
     "--solver",
     help="Solver; an unknown name lists them.  [default: clpso; dp-opencl for more than 12 steps as one problem]",
 )
-@options.solving(
-    click.option(
-        "--random",
-        type=click.Choice(["stream", "kernel", "host"]),
-        help="Random numbers of clpso: counter-based (stream) or the paper's schemes (kernel, host).  "
-        "[default: stream]",
-    ),
-    click.option(
-        "--scheme",
-        type=click.Choice(["lim-is", "lim-cg", "lim-async", "tim", "sak", "slk"]),
-        help="Synchronisation of island-ga: kernel launches (lim-is), a barrier (lim-cg), none (lim-async), or as in "
-        "other published methods (tim, sak, slk).  [default: lim-is]",
-    ),
-    click.option(
-        "--mode",
-        type=click.Choice(["sync", "async"]),
-        help="ring-pso: three kernels per generation (sync) or one without barriers (async).  [default: sync]",
-    ),
-    click.option(
-        "--model",
-        type=click.Choice(["on-demand", "sequential", "lossless", "lossy"]),
-        help="Linkage model of dsmga2: built on the host, as far as needed (on-demand) or completely (sequential), "
-        "or with OpenCL (lossless, lossy).  [default: on-demand]",
-    ),
-    click.option("--bits", type=int, help="Bits per monthly storage in dsmga2.  [default: 8]"),
-    click.option(
-        "--exchange-interval",
-        type=int,
-        help="Generations after which clpso and lshade also try to exchange water between two months; 0: never.  "
-        "[default: lshade 5, clpso 0]",
-    ),
-    click.option(
-        "--polish/--no-polish",
-        default=None,
-        help="Whether lshade ends with exchanges of water between months, in float64 on the CPU.  [default: no-polish]",
-    ),
-    click.option(
-        "--window-steps", type=int, help="Storages of a window of a long horizon, for clpso and lshade.  [default: 24]"
-    ),
-    click.option(
-        "--sweep-tolerance",
-        type=FiniteNumber(),
-        help="The sweeps of clpso and lshade end when two improve the fitness by less than this fraction each.  "
-        "[default: 1e-6]",
-    ),
-    click.option("--most-sweeps", type=int, help="Sweeps over a long horizon at most.  [default: 40]"),
-    **options.SWARM,
-    **options.EVALUATIONS,
-)
+@options.solving(**options.SWARM, **options.EVALUATIONS)
 @click.option("--reference/--no-reference", default=True, help="Compare every year with dynamic programming.")
 @click.option(
     "--engine-only",
@@ -191,8 +143,7 @@ def command(
         from reservoir.io.plan_folder.formats import format_of
         from reservoir.io.plan_parts import PartsFolder
         from reservoir.planning.checks import all_pass, plan_checks
-        from reservoir.planning.plan import optimise
-        from reservoir.planning.profile import solver_stages
+        from reservoir.planning.plan import optimise, solver_stages
         from reservoir.report.folder import claimed_for_plan, objective_provenance, write_plan, write_profile
 
     with watch("read"):
@@ -252,7 +203,7 @@ def command(
         parts.remove()
         measured = watch.profile() if profile else None
         if measured:
-            write_profile(measured, claim)
+            write_profile(measured, claim.place)
     if as_json:
         shown = checks_json(checks) | {"folder": str(target), "energy_gwh": float(plan.kept_energy_gwh.sum())}
         shown |= {"sources": plan.source_counts, "caveats": list(plan.caveats), "notes": list(plan.notes)}
@@ -272,8 +223,7 @@ def command(
 def _show_result(plan: Plan) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.console import console
-    from reservoir.cli.screen import show_solver
+    from reservoir.cli.screen import console, show_solver
     from reservoir.planning.sentences import (
         losses_sentence,
         objective_sentence,
@@ -316,7 +266,7 @@ def _energy(plan: Plan) -> str:
 
 
 def _show_profile(measured: Profile) -> None:
-    from reservoir.cli.screen_table import Column, show_table
+    from reservoir.cli.screen import Column, show_table
 
     rows = [(stage, f"{seconds:.3f}", f"{part:.1%}") for stage, seconds, part in measured.rows()]
     total = ("total", f"{measured.total_seconds:.3f}", f"{1:.1%}")

@@ -55,7 +55,7 @@ def command(
     from dataclasses import replace
 
     from reservoir.cli.screen import progress_bars
-    from reservoir.io.plan_folder.saved_plan import read_plan
+    from reservoir.io.plan_folder.saved_plan import read_plan, require_follows
     from reservoir.planning.checks import plan_checks
     from reservoir.planning.proof import prove_plan
 
@@ -68,6 +68,7 @@ def command(
 
     with claimed_for_proof(plan) as claim:
         saved = read_plan(plan)
+        require_follows(saved)
         with progress_bars() as progress:
             found = replace(saved.plan, proofs=prove_plan(saved.plan, gap, prove_seconds, progress, device))
         folder = write_proof(saved, found, claim)

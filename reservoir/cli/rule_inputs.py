@@ -52,7 +52,7 @@ class RuleInputs:
             If these are not known, or ``plan.json`` cannot be read.
         """
         from reservoir.hydro.unit_system import UnitSystem
-        from reservoir.io.plan_folder.tables import read_units
+        from reservoir.io.plan_folder.files import read_units
         from reservoir.io.rule_file import UNITS
 
         of_plan = read_units(self.plan_folder) if self.plan_folder else str(self.file.fitted_to.get(UNITS, "si"))
@@ -66,8 +66,7 @@ class RuleInputs:
         InputError
             If the file beside belongs to another reservoir or plan.
         """
-        from reservoir.io.rule_belonging import require_same_plan, require_same_reservoir
-        from reservoir.io.rule_file import read_rule_file
+        from reservoir.io.rule_file import read_rule_file, require_same_plan, require_same_reservoir
 
         if self.rule.family == family or self.plan_folder is None:
             return self.rule if self.rule.family == family else None
@@ -98,10 +97,9 @@ def read_rule_inputs(rule_file: Path, reservoir_file: Path | None, step: str | N
     InputError
         With every mistake of both files, if there is no reservoir file, or if the rule was fitted to another one.
     """
-    from reservoir.io.placing.workplace import clear_abandoned
-    from reservoir.io.plan_folder.tables import PROVENANCE, RESERVOIR
-    from reservoir.io.rule_belonging import require_same_reservoir
-    from reservoir.io.rule_file import read_rule_file
+    from reservoir.io.plan_folder.files import PROVENANCE, RESERVOIR
+    from reservoir.io.rule_file import read_rule_file, require_same_reservoir
+    from reservoir.io.workplace import clear_abandoned
 
     folder = rule_file.absolute().parent.parent
     clear_abandoned(folder)  # a run that was killed in the midst of an exchange of files

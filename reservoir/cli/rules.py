@@ -93,8 +93,8 @@ def command(
 ) -> int:
     """Fit operation rules to a plan and test them on held-out years.
 
-    PLAN_DIR is a folder written by "reservoir plan". Adds rules/*.json, scores.csv, rules.json and figures to it, of
-    ensembles robustness.csv, and a section on the rules to its report.html. Fits of a call that ends early are kept in
+    PLAN_DIR is a folder written by "reservoir plan". Adds rules/*.json, scores.csv, rules.json, figures and a page of
+    its own, rules.html, to it, and of ensembles robustness.csv. Fits of a call that ends early are kept in
     PLAN_DIR/rules.parts: the same call goes on from there.
     """
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
@@ -104,20 +104,17 @@ def command(
     from reservoir.io.plan_folder.saved_plan import read_plan
     from reservoir.planning.checks import all_pass
     from reservoir.report.folder import FITS
-    from reservoir.report.rules_folder import check_pictures, claimed_for_rules, write_rules
+    from reservoir.report.rules_folder import claimed_for_rules, write_rules
     from reservoir.rules import FAMILIES, Forecast
-    from reservoir.rules.evaluation.acceptance import rules_checks
     from reservoir.rules.evaluation.evaluation import evaluate
-    from reservoir.rules.evaluation.findings import findings, sentence_on_test
+    from reservoir.rules.evaluation.findings import findings, rules_checks, sentence_on_test, shortfalls
     from reservoir.rules.evaluation.robustness import robustness_table
-    from reservoir.rules.evaluation.shortfalls import shortfalls
 
     with (
         claimed_for_rules(plan_folder, force=force) as claim,
         KeptFits(plan_folder / FITS, warn) as fits,
     ):
         saved = read_plan(plan_folder)
-        check_pictures(saved)
         inflow = saved.plan.inflow
         blocks = inflow.member_count if inflow.member_count > 1 else inflow.years
         _check_request(families, folds, blocks, "members" if inflow.member_count > 1 else "years")
@@ -155,7 +152,7 @@ def command(
         _show_robustness(evaluation)
         show_checks(checks, units)
         drawn = "figures, " if figures else ""
-        say(f"Written to {plan_folder}: rules/*.json, scores.csv, rules.json, {drawn}report.html")
+        say(f"Written to {plan_folder}: rules/*.json, scores.csv, rules.json, {drawn}rules.html")
     return 0 if all_pass(checks) else 1
 
 
@@ -190,7 +187,7 @@ def _check_request(families: tuple[str, ...], folds: int, units: int, unit: str)
 
 
 def _best(evaluation: Evaluation) -> str | None:
-    from reservoir.rules.evaluation.acceptance import best_fitted
+    from reservoir.rules.evaluation.findings import best_fitted
 
     best = best_fitted(evaluation)
     return None if best is None else best.family
@@ -217,11 +214,9 @@ _COLUMNS = (
 def _show(evaluation: Evaluation) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.console import console
-    from reservoir.cli.screen_table import Column, show_table
+    from reservoir.cli.screen import Column, console, show_table
     from reservoir.rules.evaluation.evaluation import SimulationMode
-    from reservoir.rules.evaluation.findings import findings, sentence_on_test
-    from reservoir.rules.evaluation.shortfalls import shortfalls
+    from reservoir.rules.evaluation.findings import findings, sentence_on_test, shortfalls
 
     screen = console()
     plan, units = evaluation.plan, evaluation.plan.units
@@ -305,7 +300,7 @@ _ROBUSTNESS = (
 
 def _show_robustness(evaluation: Evaluation) -> None:
     """Energy and regret over members that rules have not seen; nothing of a record."""
-    from reservoir.cli.screen_table import Column, show_table
+    from reservoir.cli.screen import Column, show_table
     from reservoir.rules.evaluation.robustness import robustness_table
     from reservoir.rules.evaluation.scores import benefit_suffix
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
+from rich.box import HEAVY_HEAD
+from rich.cells import cell_len
+from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
@@ -18,17 +23,130 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
+from rich.text import Text
 
-from reservoir.cli.console import console
-from reservoir.cli.screen_table import Column, show_table
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.text.quantities import counted
+from reservoir.text.quantities import counted, printable
 from reservoir.text.strict_json import strict_json
 
 if TYPE_CHECKING:
     from reservoir.cli.options import Inputs
     from reservoir.planning.checks import Check
     from reservoir.planning.plan import Plan, StageProgress
+
+#: Width where output goes into a pipe or a file: more than anything needs.
+_PIPE_WIDTH = 100_000
+_USUAL_WIDTH = 80
+#: Nothing here is as high; without both numbers rich reads COLUMNS and LINES, and ends with one of 5,000 digits.
+_HEIGHT = 24
+
+
+class PrintableConsole(Console):
+    """A console that escapes what a terminal would obey: texts come from files that others wrote."""
+
+    def render_str(self, text: str, **style: Any) -> Text:  # type: ignore[override]
+        """Make what is printed of a string; rich asks for every one."""
+        return super().render_str(printable(text), **style)
+
+
+def console(stderr: bool = False) -> Console:
+    """A console on standard output (or error) that does not cut lines in pipes."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = _terminal_width(stream) if stream.isatty() else _PIPE_WIDTH
+    return PrintableConsole(file=stream, width=width, height=_HEIGHT, highlight=False, soft_wrap=False)
+
+
+def _terminal_width(stream: TextIO) -> int:
+    """Columns of a terminal, as COLUMNS or else the terminal itself tells; some tell 0."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and len(told) < 5 and int(told):
+        return int(told)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _USUAL_WIDTH
+    except (OSError, ValueError):
+        return _USUAL_WIDTH
+
+
+#: Words are not folded narrower than this.
+_LEAST_WORDS = 16
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its title and side; those on the left hold words, which may be folded."""
+
+    title: str
+    side: Literal["left", "right", "center"] = "left"
+
+
+def show_table(
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[str]],
+    *,
+    title: str = "",
+    caption: str = "",
+    lines_after: Collection[int] = (),
+    screen: Console | None = None,
+) -> None:
+    """Print a table, as wide as it needs to be, or folded into the screen; on a very narrow one a line a cell.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    rows : sequence of sequence of str
+        Cells in rich's markup.
+    title, caption : str
+        Lines before and after it.
+    lines_after : collection of int
+        Rows behind which a line is drawn.
+    screen : Console, optional
+        Standard output if not given.
+    """
+    screen = screen or console()
+    widths = _widths(columns, rows, screen.width)
+    if title:
+        screen.print(f"[bold]{title}[/]", soft_wrap=True)
+    if widths is None:
+        _show_stacked(screen, columns, rows)
+    else:
+        table = Table(box=HEAVY_HEAD)
+        for column, width in zip(columns, widths, strict=True):
+            table.add_column(column.title, width=width, justify=column.side, overflow="fold")
+        for number, row in enumerate(rows):
+            table.add_row(*row, end_section=number in lines_after)
+        screen.print(table)
+    if caption:
+        screen.print(caption, soft_wrap=True)
+
+
+def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], most: int) -> list[int] | None:
+    """Width of each column in so many characters; None if numbers would be cut."""
+    cells = [[cell_len(Text.from_markup(row[place]).plain) for row in rows] for place in range(len(columns))]
+    wished = [max(cell_len(column.title), *lengths, 1) for column, lengths in zip(columns, cells, strict=True)]
+    least = [_least(column, max(lengths, default=1)) for column, lengths in zip(columns, cells, strict=True)]
+    room = most - 3 * len(columns) - 1
+    if sum(least) > room:
+        return None
+    widths = [min(pair) for pair in zip(wished, least, strict=True)]
+    while sum(widths) < min(room, sum(wished)):
+        short = [wish - width for wish, width in zip(wished, widths, strict=True)]
+        widths[short.index(max(short))] += 1
+    return widths
+
+
+def _least(column: Column, longest: int) -> int:
+    heading = max(map(cell_len, column.title.split()), default=1)
+    return max(heading, min(longest, _LEAST_WORDS) if column.side == "left" else longest)
+
+
+def _show_stacked(screen: Console, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+    for row in rows:
+        for column, cell in zip(columns, row, strict=True):
+            if cell:
+                screen.print(f"{column.title}: {cell}" if column.title else cell, soft_wrap=True)
+        screen.print()
+
 
 #: The time to go follows from the speed of so many last seconds.
 SPEED_SECONDS = 600.0

@@ -93,9 +93,8 @@ def command(
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.checks import all_pass
     from reservoir.report.synthetic_files import SyntheticFiles
-    from reservoir.synthetic.adjustments import Adjustments
     from reservoir.synthetic.assessment import assessed
-    from reservoir.synthetic.ensemble import synthetic_inflow
+    from reservoir.synthetic.ensemble import Adjustments, synthetic_inflow
 
     units = UnitSystem.of(unit_system or "si")
     with named_as(_OPTIONS):
@@ -133,8 +132,7 @@ def _read(request: options.Request) -> tuple[Reservoir | None, Inflow]:
 def _show(record: Inflow, ensemble: Inflow, files: SyntheticFiles, found: Assessment | None, units: UnitSystem) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.console import console
-    from reservoir.cli.screen import show_checks
+    from reservoir.cli.screen import console, show_checks
     from reservoir.cli.streams import say
 
     screen, calendar = console(), ensemble.calendar

@@ -58,7 +58,7 @@ def command(
     from reservoir.cli.streams import say, warn
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.tradeoff import tradeoff
-    from reservoir.report.new_folder import claimed_empty
+    from reservoir.report.folder import claimed_empty
     from reservoir.report.tradeoff_folder import tradeoff_provenance, write_tradeoff
 
     found = request.read(step)
@@ -79,7 +79,7 @@ def command(
 
 
 def _show(front: Tradeoff) -> None:
-    from reservoir.cli.screen_table import Column, show_table
+    from reservoir.cli.screen import Column, show_table
 
     step = max(-(-len(front.points) // _SHOWN), 1)
     places = sorted({*range(0, len(front.points), step), len(front.points) - 1})

@@ -9,7 +9,7 @@ import click
 from reservoir.cli import options
 
 
-@click.command("validate")
+@click.command("validate", cls=options.EngineCommand)
 @options.inputs
 @click.option(
     "--runs",

@@ -43,7 +43,7 @@ def horizon_limits(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> li
 
 def _with_ends(reservoir: Reservoir, limits: Limits) -> Limits:
     if reservoir.year_end is YearEnd.VALUED and reservoir.end_value_gwh_per_hm3 is None:
-        problem, mend = "is missing", "reservoir.planning.end_value.with_implied_end_value finds the value"
+        problem, mend = "is missing", "reservoir.planning.start.with_implied_end_value finds the value"
         raise InputError(Mistake(problem, "GWh per hm3", mend, column="end_value_gwh_per_hm3"))
     start = reservoir.initial_storage_hm3
     if start is None:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.attributes import EVAPORATION_MM, FLOW_M3S, PRICE_PER_MWH, Range
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.month_series import flows_of_series, periods_of
-from reservoir.hydro.ranges import EVAPORATION_MM, FLOW_M3S, PRICE_PER_MWH, Range
 from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.hydro.year_labels import YearLabels

@@ -33,17 +33,9 @@ _STORAGES, _RELEASES = 25, 200
 
 @dataclass(frozen=True)
 class Outlier:
-    """A value that lies far from the others of its calendar month.
+    """A value that lies far from the others of its calendar month: its flow, and the median of that month.
 
-    Parameters
-    ----------
-    year : str
-        Water year, and member of an ensemble.
-    month : str
-    flow_m3s, median_m3s : float
-        The flow, and the median of that month.
-    place : tuple of (int, int)
-        Year and step in the inflow.
+    `year` is the water year, and the member of an ensemble; `place` the year and the step in the inflow.
     """
 
     year: str
@@ -59,22 +51,13 @@ class Outlier:
 
 @dataclass(frozen=True)
 class ReservoirSize:
-    """A reservoir beside its inflow.
+    """A reservoir beside its inflow."""
 
-    Parameters
-    ----------
-    active_storage_hm3 : float
-        Between the lowest and the highest storage of any month.
-    storage_years : float
-        That storage, in mean annual inflows.
-    turbine_capacity_m3s : float
-        The largest discharge of the turbines at any storage.
-    inflow_fraction : float
-        Mean inflow over that discharge.
-    """
-
+    #: Between the lowest and the highest storage of any month.
     active_storage_hm3: float
+    #: That storage, in mean annual inflows.
     storage_years: float
+    #: The largest discharge of the turbines at any storage, and the mean inflow over it.
     turbine_capacity_m3s: float
     inflow_fraction: float
 
@@ -125,18 +108,18 @@ class InflowCheck:
         """Why the unit may be another than the one that was assumed, and which ones would fit, if it is doubtful."""
         if self.inflow.unit_from != ASSUMED or self.size is None:
             return ()
-        part = self.size.inflow_fraction
-        if _TOO_LITTLE <= part <= _TOO_MUCH:
+        fraction = self.size.inflow_fraction
+        if _TOO_LITTLE <= fraction <= _TOO_MUCH:
             return ()
-        each = float(np.mean(self.inflow.calendar.hm3_per_m3s))
+        hm3 = float(np.mean(self.inflow.calendar.hm3_per_m3s))
         sizes = {name: size for name, size in FLOW_M3S.items() if name != self.inflow.unit}
-        sizes |= {name: size / each for name, size in VOLUME_HM3.items()}
+        sizes |= {name: size / hm3 for name, size in VOLUME_HM3.items()}
         sizes |= {f"{name}/day": size * 1e6 / SECONDS_PER_DAY for name, size in VOLUME_HM3.items()}
-        fits = {size: name for name, size in reversed(sizes.items()) if _FITS[0] <= part * size <= _FITS[1]}
-        best = sorted(fits, key=lambda size: abs(math.log(part * size / _USUAL)))[:_MOST_UNITS]
-        named = " or ".join(f"{fits[size]} (then {part * size:.0%})" for size in best)
+        fits = {size: name for name, size in reversed(sizes.items()) if _FITS[0] <= fraction * size <= _FITS[1]}
+        best = sorted(fits, key=lambda size: abs(math.log(fraction * size / _USUAL)))[:_MOST_UNITS]
+        named = " or ".join(f"{fits[size]} (then {fraction * size:.0%})" for size in best)
         mend = f"give the unit: {named} would fit" if named else "no known unit would fit: is it this river?"
-        times = f"{part:,.0f} times" if part > 1 else f"{part:.2g} of"
+        times = f"{fraction:,.0f} times" if fraction > 1 else f"{fraction:.2g} of"
         return (
             f"the file gives no unit, and read as {self.inflow.unit} its mean flow of {quantity(self.inflow.mean_m3s)} "
             f"m3/s is {times} what the turbines take, {quantity(self.size.turbine_capacity_m3s)} m3/s; {mend}",
@@ -158,7 +141,7 @@ class InflowCheck:
         """Everything as JSON has it, in some units."""
         units = units.keeping(self.inflow, self.reservoir)
         inflow, calendar, annual = self.inflow, self.inflow.calendar, self.annual_hm3 / units.size("annual_hm3")
-        told = {
+        values = {
             "file": inflow.source,
             "years": inflow.years,
             "members": inflow.member_count,
@@ -169,56 +152,48 @@ class InflowCheck:
             "unit": inflow.unit,
             "unit_from": inflow.unit_from,
             "mean_m3s": inflow.mean_m3s,
-            "annual_hm3": {
-                "mean": float(annual.mean()),
-                "least": float(annual.min()),
-                "most": float(annual.max()),
-            },
+            "annual_hm3": {"mean": float(annual.mean()), "least": float(annual.min()), "most": float(annual.max())},
             "zero_months": int((inflow.flow_m3s == 0).sum()),
             "negative_months": int((inflow.flow_m3s < 0).sum()),
             "outliers": [
-                units.values({name: value for name, value in vars(each).items() if name != "place"})
-                for each in self.outliers
+                units.values({name: value for name, value in vars(outlier).items() if name != "place"})
+                for outlier in self.outliers
             ],
             "caveat": inflow.caveat,
-            "notes": [units.text(note) for note in inflow.notes],
-            "doubts": [units.text(doubt) for doubt in self.doubts],
+            "notes": [*map(units.text, inflow.notes)],
+            "doubts": [*map(units.text, self.doubts)],
         }
         if self.size is None or self.reservoir is None:
-            return units.values(told)
-        notes = [units.text(note) for note in self.reservoir.notes]
-        return units.values(told) | {"reservoir": units.values(vars(self.size)) | {"notes": notes}}
+            return units.values(values)
+        notes = [*map(units.text, self.reservoir.notes)]
+        return units.values(values) | {"reservoir": units.values(vars(self.size)) | {"notes": notes}}
 
     def sentences(self, units: UnitSystem = SI) -> dict[str, tuple[str, ...]]:
         """What a reader should know, by topic, with amounts in some units."""
         units = units.keeping(self.inflow, self.reservoir)
-        told = {topic: tuple(map(units.text, sentences)) for topic, sentences in self._sentences().items()}
-        _, volumes = told["Unit"]
-        return told | {"Unit": (self.inflow.scale_in(units), volumes)}
+        by_topic = {topic: tuple(map(units.text, sentences)) for topic, sentences in self._sentences().items()}
+        return by_topic | {"Unit": (self.inflow.scale_in(units), by_topic["Unit"][1])}
 
     def _sentences(self) -> dict[str, tuple[str, ...]]:
-        inflow, calendar = self.inflow, self.inflow.calendar
+        inflow, calendar, annual = self.inflow, self.inflow.calendar, self.annual_hm3
         noun, (begin, end) = calendar.step.noun, [MONTH_NAMES[calendar.first_month - back] for back in (1, 2)]
-        years = f"{counted(inflow.years)}, {inflow.span_text}"
-        years += (
-            f"; each {begin} to {end}" if calendar.first_month == 1 else f"; each {begin} to {end} of the next year"
-        )
+        of_next = "" if calendar.first_month == 1 else " of the next year"
         volumes = (
-            f"{quantity(float(self.annual_hm3.mean()))} hm3 in a mean year "
-            f"({quantity(float(self.annual_hm3.min()))} to {quantity(float(self.annual_hm3.max()))} hm3)"
+            f"{quantity(float(annual.mean()))} hm3 in a mean year "
+            f"({quantity(float(annual.min()))} to {quantity(float(annual.max()))} hm3)"
         )
         dry = int((inflow.flow_m3s <= 0).sum())
-        told = {
-            "Years": (years,),
+        by_topic = {
+            "Years": (f"{counted(inflow.years)}, {inflow.span_text}; each {begin} to {end}{of_next}",),
             "Unit": (inflow.scale, volumes),
-            **({"Reading": inflow.notes} if inflow.notes else {}),
+            "Reading": inflow.notes,
             "Gaps": (f"none: every {noun} of these years has a value",),
             "Outliers": self._outlier_sentences(),
+            "No flow": (f"{counted(dry, noun)} without inflow",) if dry else (),
+            "Size": self.size.sentences() if self.size else (),
+            "Doubt": self.doubts,
         }
-        if dry:
-            told["No flow"] = (f"{counted(dry, noun)} without inflow",)
-        told |= {"Size": self.size.sentences()} if self.size else {}
-        return told | ({"Doubt": self.doubts} if self.doubts else {})
+        return {topic: sentences for topic, sentences in by_topic.items() if sentences}
 
     def _outlier_sentences(self, most: int = 10) -> tuple[str, ...]:
         if self.inflow.years < LEAST_YEARS:

@@ -14,6 +14,7 @@ import pickle
 import re
 import shutil
 import sys
+import time
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -68,6 +69,7 @@ _OVERLOADED: set[Any] = set()
 #: Kinds of constants that are compiled into code.
 _CONSTANTS = (int, float, complex, str, bytes, tuple, frozenset, np.generic, np.ndarray)
 _PACKAGE = "reservoir"
+_BEGAN = time.time()
 #: Import statements of the package, a hundred times as fast as a parser finds them.
 _IMPORTS = re.compile(rf"^\s*from ({_PACKAGE}[\w.]*) import (\([^)]*\)|[^(\n]*)", re.MULTILINE)
 _NAMES = re.compile(r"\w+(?= as )|(?<! as )\b(?!as\b)\w+")
@@ -114,9 +116,15 @@ def _of_package(module: str) -> bool:
 
 @cache
 def source_digest(modules: frozenset[str]) -> str:
-    """Hash of the compiler's version and of the sources that compiled code of some modules uses."""
+    """Hash of the compiler's version and of the sources that compiled code of some modules uses.
+
+    Empty if one of them was changed after this process began, which may have loaded it as it was.
+    """
     digest = hashlib.sha256(numba.__version__.encode())
     for module in sorted(frozenset().union(*map(_used_modules, modules | {__name__}))):
+        path = getattr(sys.modules.get(module), "__file__", None)
+        if path and Path(path).stat().st_mtime > _BEGAN:
+            return ""
         digest.update(_source(module))
     return digest.hexdigest()[:16]
 
@@ -139,7 +147,8 @@ class KeptCode(NullCache):  # type: ignore[misc]
 
     @cached_property
     def _files(self) -> _FunctionFiles | None:
-        folder = usable_folder(f"numba/{source_digest(frozenset([self._function.__module__]))}")
+        digest = source_digest(frozenset([self._function.__module__]))
+        folder = usable_folder(f"numba/{digest}") if digest else None
         if folder is None:
             return None
         before = numba_config.CACHE_DIR  # type: ignore[attr-defined]
@@ -151,7 +160,7 @@ class KeptCode(NullCache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Read what is kept for a signature; None if nothing is, or if it is damaged."""
-        if self._files is None:
+        if self._files is None or not self._files.digest(sig):
             return None
         try:
             return self._files.load_overload(sig, target_context)
@@ -161,7 +170,7 @@ class KeptCode(NullCache):  # type: ignore[misc]
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled, if it can be kept."""
-        if self._files is not None:
+        if self._files is not None and self._files.digest(sig):
             with suppress(Exception):
                 self._files.save_overload(sig, data)
 
@@ -176,10 +185,13 @@ class _FunctionFiles(FunctionCache):  # type: ignore[misc]
         given = self._cache_file
         self._cache_file = _SummedFile(self._cache_path, self._impl.filename_base, given._source_stamp)
 
-    def _index_key(self, sig: Any, codegen: Any) -> Any:
-        """The types of arguments choose what is called (`problems.fitness`): add the sources of their classes."""
+    def digest(self, sig: Any) -> str:
+        """Hash of the sources of the classes of arguments, which choose what is called (`problems.fitness`)."""
         types = sig if isinstance(sig, tuple) else sig.args
-        return *super()._index_key(sig, codegen), source_digest(frozenset(_modules_of_types(types)))
+        return source_digest(frozenset(_modules_of_types(types)))
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return *super()._index_key(sig, codegen), self.digest(sig)
 
     def remove(self) -> None:
         """Remove all files of the function."""

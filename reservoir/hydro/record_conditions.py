@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.checks import LOSS_MEND, MOST_LOST, loss_problem
 from reservoir.hydro.conditions import StepConditions
 from reservoir.hydro.curves.area import most_evaporated
 from reservoir.hydro.curves.curve import Curve
@@ -19,7 +20,6 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.lake import lake_area, lake_seepage
 from reservoir.hydro.level_storage import storage_at_level
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_checks.condition_claims import LOSS_MEND, MOST_LOST, loss_problem
 from reservoir.hydro.rows import Lake
 from reservoir.hydro.units import HM3_PER_KM2_MM
 

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
+from reservoir.hydro.attributes import ATTRIBUTES, attribute_of
+from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.checks import checked
+from reservoir.hydro.curve_checks import notes_of, storages_of
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.objectives import Objective
-from reservoir.hydro.reservoir_checks.notes import notes_of
-from reservoir.hydro.reservoir_checks.whole import checked, storages_of
 from reservoir.hydro.reservoir_kinds import CalendarKind, ConversionKind, ReferenceLevels, YearEnd
 from reservoir.hydro.time_step import TimeStep
 from reservoir.text.quantities import quantity
 
+_Class = TypeVar("_Class", bound=type)
+
+
+def _with_all_attributes(cls: _Class) -> _Class:
+    """The class with a field for every row of the table, also for one that it does not state itself."""
+    for row in ATTRIBUTES:
+        if row.field and "." not in row.field and row.field not in cls.__annotations__:
+            cls.__annotations__[row.field] = Any
+            setattr(cls, row.field, field(default_factory=row.usual))
+    return cls
+
 
 # Compared by identity: arrays have no single truth value, and an identity can be a key.
 @dataclass(frozen=True, eq=False)
+@_with_all_attributes
 class Reservoir:
     """One reservoir: curves, plant and limits; checked, however it is made, with its arrays as read-only copies.
 
@@ -118,11 +135,11 @@ class Reservoir:
     objective: Objective = field(default_factory=Objective)
     horizon: Horizon = field(default_factory=Horizon)
     area_km2: Curve | None = None
-    evaporation_mm: NDArray[np.float64] = field(default_factory=lambda: np.zeros(MONTHS_PER_YEAR))
+    evaporation_mm: NDArray[np.float64] = field(default_factory=attribute_of("evaporation_mm").usual)
     seepage_m3s: Curve | None = None
-    withdrawal_m3s: NDArray[np.float64] = field(default_factory=lambda: np.zeros(MONTHS_PER_YEAR))
-    plant_factor: NDArray[np.float64] = field(default_factory=lambda: np.ones(MONTHS_PER_YEAR))
-    power_lower_mw: NDArray[np.float64] = field(default_factory=lambda: np.zeros(MONTHS_PER_YEAR))
+    withdrawal_m3s: NDArray[np.float64] = field(default_factory=attribute_of("withdrawal_m3s").usual)
+    plant_factor: NDArray[np.float64] = field(default_factory=attribute_of("plant_factor").usual)
+    power_lower_mw: NDArray[np.float64] = field(default_factory=attribute_of("power_lower_mw").usual)
     operating_level_m: float | None = None
     ramp_up_m3s: float | None = None
     ramp_down_m3s: float | None = None
@@ -160,9 +177,9 @@ class Reservoir:
     @property
     def has_conditions(self) -> bool:
         """Whether a step has to reckon with more than inflow, release and their bounds (`conditions`)."""
-        single = (self.seepage_m3s, self.operating_level_m, self.ramp_up_m3s, self.ramp_down_m3s)
-        monthly = (self.evaporation_mm, self.withdrawal_m3s, self.power_lower_mw, self.plant_factor - 1)
-        return self.year_end is YearEnd.VALUED or any(each is not None for each in single) or any(map(np.any, monthly))
+        rows = [row for row in ATTRIBUTES if row.part in CONDITIONS]
+        valued = self.year_end is YearEnd.VALUED or self.seepage_m3s is not None
+        return valued or not all(row.is_usual(getattr(self, row.field)) for row in rows)
 
     @property
     def months(self) -> NDArray[np.int64]:
@@ -192,3 +209,83 @@ class Reservoir:
         import reservoir  # files are read and written above this folder: the package knows where
 
         return reservoir.write_reservoir(self, path, force=force)
+
+
+#: Digits that count in digests, for a value written in another unit differs beyond them; characters of a digest.
+_DIGITS, _LENGTH = 10, 16
+#: The domain of a formula follows the bounds where none is given: it tells nothing where they differ.
+_REACH = "reach of the curves"
+#: Parts of digests that every reservoir has, and those that all with losses, demands or a valued end have; others are
+#: there where they are not as usual.
+_ALWAYS = (
+    "installed capacity",
+    "storage bounds",
+    "release bounds",
+    "year end",
+    "penalty",
+    "guaranteed energy",
+    "first month",
+)
+CONDITIONS = (
+    "losses of the lake",
+    "plant factor",
+    "minimum power",
+    "minimum operating level",
+    "change of the release",
+    "end value",
+)
+
+
+def reservoir_digests(reservoir: Reservoir) -> dict[str, str]:
+    """A digest of each part that decides how a reservoir works, by the name of the part; equal for equal behaviour.
+
+    Names, remarks, marks for figures and the spelling of units have no part in it.
+    """
+    plant = reservoir
+    values: dict[str, list[Any]] = {}
+    others = dict[str, None]()
+    for row in sorted((row for row in ATTRIBUTES if row.part), key=lambda row: not row.section):
+        value = getattr(plant, row.field)
+        values.setdefault(row.part, []).append(value)
+        if row.part not in (*_ALWAYS, *CONDITIONS) and not row.is_usual(value):
+            others[row.part] = None
+    lake = [None if curve is None else _shape(curve) for curve in (plant.area_km2, plant.seepage_m3s)]
+    values["losses of the lake"].append(lake)
+    parts: dict[str, Any] = {
+        "level curve": _shape(plant.level),
+        "tailrace curve": _shape(plant.tailrace),
+        "power of water by head": [plant.conversion_kind, _shape(plant.conversion)],
+        "hydraulic capacity": _shape(plant.capacity_m3s),
+        _REACH: [curve.domain for curve in (plant.level, plant.tailrace, plant.conversion, plant.capacity_m3s)],
+        **{part: values[part] for part in (*_ALWAYS, *others)},
+        **({} if plant.objective.is_energy else {"objective": plant.objective.stated}),
+        **({part: values[part] for part in CONDITIONS} if plant.has_conditions else {}),
+    }
+    alone = {part for part, several in values.items() if len(several) == 1}
+    return {name: _digest(part[0] if name in alone else part) for name, part in parts.items()}
+
+
+def differing_parts(reservoir: Reservoir, digests: Mapping[str, str]) -> list[str]:
+    """Names of the parts in which a reservoir is not the one whose digests are given."""
+    own = reservoir_digests(reservoir)
+    differing = [name for name in own | dict(digests) if digests.get(name) != own.get(name)]
+    return [name for name in differing if name != _REACH] or differing
+
+
+def _shape(curve: Curve) -> list[object]:
+    """The numbers of a curve; a formula's domain is told apart from it."""
+    numbers = {each.name: getattr(curve, each.name) for each in fields(curve)}  # type: ignore[arg-type]
+    return [type(curve).__name__, *(value for name, value in numbers.items() if name not in ("domain", "follows"))]
+
+
+def _digest(part: object) -> str:
+    return hashlib.sha256(json.dumps(_rounded(part)).encode()).hexdigest()[:_LENGTH]
+
+
+def _rounded(part: object) -> object:
+    """Numbers as text of so many digits, whatever holds them."""
+    if part is None or isinstance(part, str):
+        return part
+    if isinstance(part, int | float):
+        return f"{float(part) + 0.0:.{_DIGITS}g}"
+    return [_rounded(each) for each in part]  # type: ignore[attr-defined]

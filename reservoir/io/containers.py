@@ -1,8 +1,9 @@
-"""Files that hold arrays or archives: neither a fault of theirs, nor a size that they declare, nor a link does harm."""
+"""Files that hold arrays or archives: no fault of theirs, no size that they declare, no link or full disk does harm."""
 
 from __future__ import annotations
 
 import faulthandler
+import io
 import math
 import os
 import pickle
@@ -16,6 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from reservoir.errors import InputError, Mistake, shortened
+from reservoir.interrupts import deferred
+from reservoir.planning.schedule import Dataset
 
 INSTALL = "pip install 'reservoir[netcdf]'"
 #: Bytes that arrays may take in memory, whatever the file holds; and times its bytes beyond.
@@ -29,9 +32,6 @@ _ROOM_APART = 250_000_000
 #: Bytes by which a chunk may be larger on disk than in memory, where twice its size is less.
 _CHUNK_ROOM = 4_000
 _ZARR_METADATA = frozenset({"zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"})
-#: First bytes of the classic format, and of HDF5.
-_CLASSIC, _HDF5 = b"CDF", b"\x89HDF"
-
 T = TypeVar("T")
 #: Makes the error of a file of the reason why it cannot be read.
 Refusal = Callable[[str], InputError]
@@ -101,18 +101,18 @@ def of_dataset(path: Path, read: Callable[[Any], T], refuse: Refusal) -> T:
     InputError
         If it cannot be opened, or refers to other files; and as `read` does.
     """
-    classic = library_call(lambda: _imported(path), refuse)
+    engine = library_call(lambda: _engine(path), refuse)
 
     def opened() -> T:
-        dataset = library_call(lambda: _dataset(path), refuse)
+        dataset = library_call(lambda: _dataset(path, engine), refuse)
         try:
             return read(dataset)
         finally:
             with suppress(InputError):
                 library_call(dataset.close, refuse)
 
-    size = 0 if classic else _stored(path).size
-    if classic or sys.platform != "linux" or size > _MOST_APART:
+    size = 0 if engine == "scipy" else _Stored.of(path).size
+    if engine == "scipy" or sys.platform != "linux" or size > _MOST_APART:
         return opened()
     return _apart(opened, refuse, _ROOM_APART + 4 * max(_MOST_ARRAY_BYTES, _MOST_PACKED * size))
 
@@ -144,9 +144,9 @@ def _answer(read: Callable[[], Any], receiving: int, sending: int, room: int) ->
     try:
         import resource  # there is none on Windows
 
-        held = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+        used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
         most, limit = resource.getrlimit(resource.RLIMIT_DATA)
-        room += held
+        room += used
         resource.setrlimit(resource.RLIMIT_DATA, (room if most == resource.RLIM_INFINITY else min(most, room), limit))
         os.close(receiving)
         faulthandler.disable()
@@ -169,58 +169,53 @@ def loaded(dataset: Any, names: Iterable[str], path: Path, refuse: Refusal) -> d
     InputError
         If a variable is far larger than its file, or cannot be read.
     """
-    variables, stored = {name: dataset.variables[name] for name in names}, _stored(path)
-    for each in variables.values():
-        chunks = each.encoding.get("chunksizes") or each.encoding.get("chunks")
-        _require_array(each.shape, chunks, each.dtype.itemsize, stored)
+    variables, stored = {name: dataset.variables[name] for name in names}, _Stored.of(path)
+    for variable in variables.values():
+        chunks = variable.encoding.get("chunksizes") or variable.encoding.get("chunks")
+        stored.require_array(variable.shape, chunks, variable.dtype.itemsize)
     if not path.is_dir():
         library_call(lambda: _require_written(path, variables), refuse)
-    return library_call(lambda: {name: each.load() for name, each in variables.items()}, refuse)
+    return library_call(lambda: {name: variable.load() for name, variable in variables.items()}, refuse)
 
 
-def _imported(path: Path) -> bool:
-    """Load what is needed for a file or a folder; whether it is of the classic format, which Python itself reads."""
+def _engine(path: Path) -> str:
+    """What xarray reads a file or a folder with; it is imported here."""
     import xarray  # noqa: F401
 
     if path.is_dir():
         import zarr  # noqa: F401
 
-        return False
+        return "zarr"
     if not stat.S_ISREG(path.stat().st_mode):
         raise InputError(Mistake("is neither a file nor a folder", mend="check the path"))
-    begin = _begin(path)
-    if begin == _HDF5:
+    with path.open("rb") as opened:
+        begin = opened.read(4)
+    if begin.startswith(b"CDF"):  # the classic format, which Python itself reads
+        return "scipy"
+    if begin == b"\x89HDF":
         import h5netcdf  # noqa: F401
-    return begin.startswith(_CLASSIC)
 
-
-def _dataset(path: Path) -> Any:
-    import xarray
-
-    plain: dict[str, Any] = {"decode_times": False, "decode_timedelta": False}
-    if path.is_dir():
-        _check_zarr(path)
-        return xarray.open_dataset(path, engine="zarr", consolidated=False, **plain)
-    begin = _begin(path)
-    if begin.startswith(_CLASSIC):
-        return xarray.open_dataset(path, engine="scipy", **plain)
-    if begin == _HDF5:
-        _check_hdf5(path)
-        return xarray.open_dataset(path, engine="h5netcdf", **plain)
+        return "h5netcdf"
     raise InputError(Mistake("is no NetCDF file", mend="check the file; a CSV file is read if its name ends in .csv"))
 
 
-def _begin(path: Path) -> bytes:
-    with path.open("rb") as opened:
-        return opened.read(4)
+def _dataset(path: Path, engine: str) -> Any:
+    import xarray
+
+    plain: dict[str, Any] = {"engine": engine, "decode_times": False, "decode_timedelta": False}
+    if engine == "zarr":
+        _check_zarr(path)
+        plain["consolidated"] = False
+    elif engine == "h5netcdf":
+        _check_hdf5(path)
+    return xarray.open_dataset(path, **plain)
 
 
 def _check_hdf5(path: Path) -> None:
     """Refuse what leads to other files, and coordinates that are too large: they are read when the file is opened."""
     import h5py
 
-    stored = _stored(path)
-
+    stored = _Stored.of(path)
     links: list[tuple[str, Any]] = []
     with h5py.File(path, "r") as file:
         file.visititems_links(lambda name, link: links.append((name, link)))
@@ -228,36 +223,35 @@ def _check_hdf5(path: Path) -> None:
             if isinstance(link, h5py.ExternalLink):
                 raise _leads_out(f"{name} is a link to {link.filename}")
         for name, link in links:
-            found = file[name] if isinstance(link, h5py.HardLink) else None
-            if isinstance(found, h5py.Dataset) and found.shape is not None:
-                _check_hdf5_values(name, found, stored)
+            values = file[name] if isinstance(link, h5py.HardLink) else None
+            if not isinstance(values, h5py.Dataset) or values.shape is None:
+                continue
+            if values.external:
+                raise _leads_out(f"the values of {name} are in {values.external[0][0]}")
+            if values.is_virtual:
+                raise _leads_out(f"{name} is put together of values elsewhere")
+            size = values.dtype.itemsize
+            if len(values.shape) == 1 or values.is_scale:
+                stored.require_array(values.shape, values.chunks, size)
+            if values.chunks and values.dtype.kind != "O":
+                chunks = zip(values.shape, values.chunks, strict=True)
+                size *= math.prod(-(-length // chunk) * chunk for length, chunk in chunks)
+                _require_packed(name, values.id.get_storage_size(), size)
 
 
 def _require_written(path: Path, variables: Mapping[str, Any]) -> None:
     """Refuse variables of HDF5 that end before their dimensions do: zeros would be read for the rest."""
+    if _engine(path) != "h5netcdf":
+        return
     import h5py
 
-    if _begin(path) != _HDF5:
-        return
     with h5py.File(path, "r") as file:
-        for name, each in variables.items():
+        for name, variable in variables.items():
             written = file[name].shape if name in file else ()
-            if len(written) == len(each.shape) and written != each.shape:
-                shapes = [" x ".join(map(str, shape)) for shape in (written, each.shape)]
+            if len(written) == len(variable.shape) and written != variable.shape:
+                shapes = [" x ".join(map(str, shape)) for shape in (written, variable.shape)]
                 problem, expected = f"{name} has {shapes[0]} values", f"{shapes[1]}, the lengths of its dimensions"
                 raise InputError(Mistake(problem, expected, "check that the file was written to its end"))
-
-
-def _check_hdf5_values(name: str, found: Any, stored: _Stored) -> None:
-    if found.external:
-        raise _leads_out(f"the values of {name} are in {found.external[0][0]}")
-    if found.is_virtual:
-        raise _leads_out(f"{name} is put together of values elsewhere")
-    if len(found.shape) == 1 or found.is_scale:
-        _require_array(found.shape, found.chunks, found.dtype.itemsize, stored)
-    if found.chunks and found.dtype.kind != "O":
-        whole = math.prod(-(-length // chunk) * chunk for length, chunk in zip(found.shape, found.chunks, strict=True))
-        _require_packed(name, found.id.get_storage_size(), whole * found.dtype.itemsize)
 
 
 def _check_zarr(path: Path) -> None:
@@ -265,36 +259,34 @@ def _check_zarr(path: Path) -> None:
     import zarr
 
     root = path.resolve()
-    for each in path.rglob("*"):
-        if each.is_symlink() and not each.resolve().is_relative_to(root):
-            raise _leads_out(f"{each.relative_to(path)} is a link to {os.readlink(each)}")
-        if not (each.is_file() or each.is_dir()):
-            raise InputError(Mistake(f"{each.relative_to(path)} is no file", mend="delete it, or copy the data anew"))
-        if each.name in _ZARR_METADATA and each.stat().st_size > _MOST_METADATA_BYTES:
-            problem, expected = f"{each.relative_to(path)} is too large", f"at most {_MOST_METADATA_BYTES / 1e6:.0f} MB"
+    for entry in path.rglob("*"):
+        name = entry.relative_to(path)
+        if entry.is_symlink() and not entry.resolve().is_relative_to(root):
+            raise _leads_out(f"{name} is a link to {os.readlink(entry)}")
+        if not (entry.is_file() or entry.is_dir()):
+            raise InputError(Mistake(f"{name} is no file", mend="delete it, or copy the data anew"))
+        if entry.name in _ZARR_METADATA and entry.stat().st_size > _MOST_METADATA_BYTES:
+            problem, expected = f"{name} is too large", f"at most {_MOST_METADATA_BYTES / 1e6:.0f} MB"
             raise InputError(Mistake(problem, expected, "check that this is the right folder"))
-    stored = _stored(path)
+    stored = _Stored.of(path)
     # One after another: zarr's own walk opens all at once, and tells on standard error what nobody waited for.
     for folder in path.iterdir():
-        array = (
-            zarr.open(folder, mode="r") if _ZARR_METADATA & set(os.listdir(folder) if folder.is_dir() else ()) else None
-        )
-        if isinstance(array, zarr.Array):
-            _check_zarr_values(folder, array, stored)
-
-
-def _check_zarr_values(folder: Path, array: Any, stored: _Stored) -> None:
-    if len(array.shape) == 1 or folder.name in (getattr(array.metadata, "dimension_names", None) or ()):
-        _require_array(array.shape, array.chunks, array.dtype.itemsize, stored)
-    if array.dtype.kind == "O":
-        return
-    chunk = math.prod(array.shards or array.chunks) * array.dtype.itemsize
-    packed = array.compressors[-1] if array.compressors and not array.shards else None
-    codec = str(getattr(packed, "codec_id", None) or (packed and packed.to_dict()["name"]))
-    for file in folder.rglob("*"):
-        if file.name not in _ZARR_METADATA and file.is_file():
-            _require_packed(folder.name, file.stat().st_size, chunk)
-            _require_packed(folder.name, _unpacked(file, codec), chunk)
+        inside = set(os.listdir(folder)) if folder.is_dir() else set()
+        array = zarr.open(folder, mode="r") if _ZARR_METADATA & inside else None
+        if not isinstance(array, zarr.Array):
+            continue
+        size = array.dtype.itemsize
+        if len(array.shape) == 1 or folder.name in (getattr(array.metadata, "dimension_names", None) or ()):
+            stored.require_array(array.shape, array.chunks, size)
+        if array.dtype.kind == "O":
+            continue
+        size *= math.prod(array.shards or array.chunks)
+        packed: Any = array.compressors[-1] if array.compressors and not array.shards else None
+        codec = str(getattr(packed, "codec_id", None) or (packed and packed.to_dict()["name"]))
+        for file in folder.rglob("*"):
+            if file.name not in _ZARR_METADATA and file.is_file():
+                _require_packed(folder.name, file.stat().st_size, size)
+                _require_packed(folder.name, _unpacked(file, codec), size)
 
 
 def _unpacked(chunk: Path, codec: str) -> int:
@@ -323,27 +315,30 @@ class _Stored(NamedTuple):
     size: int
     files: int = 0
 
+    @classmethod
+    def of(cls, path: Path) -> _Stored:
+        """Look at a file, or into a folder."""
+        if not path.is_dir():
+            return cls(path.stat().st_size)
+        sizes = [entry.stat().st_size for entry in path.rglob("*") if entry.is_file()]
+        return cls(sum(sizes), len(sizes))
 
-def _stored(path: Path) -> _Stored:
-    if not path.is_dir():
-        return _Stored(path.stat().st_size)
-    sizes = [each.stat().st_size for each in path.rglob("*") if each.is_file()]
-    return _Stored(sum(sizes), len(sizes))
-
-
-def _require_array(shape: Sequence[int], chunks: Sequence[int] | None, itemsize: int, stored: _Stored) -> None:
-    """Refuse an array of implausible size, of chunks of such a size, or of very many that are not there."""
-    size = max(itemsize, 8)  # every number is read as float64
-    require_size(math.prod(shape) * size, stored.size, _MOST_ARRAY_BYTES, _MOST_PACKED)
-    if not chunks:
-        return
-    if min(chunks) < 1:
-        raise InputError(Mistake("has chunks of no values", mend="write the file anew"))
-    require_size(math.prod(chunks) * size, stored.size, _MOST_ARRAY_BYTES, _MOST_PACKED)
-    count = math.prod(-(-length // chunk) for length, chunk in zip(shape, chunks, strict=True))
-    if stored.files and count > max(_MOST_CHUNKS, 2 * stored.files):
-        problem, mend = f"declares {count:,} chunks; {stored.files:,} files are there", "check that the folder is whole"
-        raise InputError(Mistake(problem, f"at most {_MOST_CHUNKS:,}, or twice the files", mend))
+    def require_array(self, shape: Sequence[int], chunks: Sequence[int] | None, itemsize: int) -> None:
+        """Refuse an array of implausible size, of chunks of such a size, or of very many that are not there."""
+        size = max(itemsize, 8)  # every number is read as float64
+        require_size(math.prod(shape) * size, self.size, _MOST_ARRAY_BYTES, _MOST_PACKED)
+        if not chunks:
+            return
+        if min(chunks) < 1:
+            raise InputError(Mistake("has chunks of no values", mend="write the file anew"))
+        require_size(math.prod(chunks) * size, self.size, _MOST_ARRAY_BYTES, _MOST_PACKED)
+        count = math.prod(-(-length // chunk) for length, chunk in zip(shape, chunks, strict=True))
+        if self.files and count > max(_MOST_CHUNKS, 2 * self.files):
+            problem, mend = (
+                f"declares {count:,} chunks; {self.files:,} files are there",
+                "check that the folder is whole",
+            )
+            raise InputError(Mistake(problem, f"at most {_MOST_CHUNKS:,}, or twice the files", mend))
 
 
 def _require_packed(name: str, stored: int, size: int) -> None:
@@ -351,3 +346,80 @@ def _require_packed(name: str, stored: int, size: int) -> None:
     if stored > max(2 * size, size + _CHUNK_ROOM):
         problem = f"{name} has {stored:,} bytes for {size:,} bytes of values"
         raise InputError(Mistake(problem, mend="check that the file is not damaged"))
+
+
+#: HDF5 that cannot write leaves its file half closed, and ends the process when it tries again at the end. So it is
+#: given an object of Python's instead of a name: what the disk refuses, that object keeps to itself until HDF5 has
+#: closed.
+class _PatientFile(io.RawIOBase):
+    """A file of which every write succeeds, as far as the writer sees; `failed` has the first one that did not."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        self._file = file
+        self.failed: OSError | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def readinto(self, buffer: Any) -> int:
+        return self._file.readinto(buffer) or 0
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data).cast("B")
+        size = len(rest)
+        while len(rest):  # the system may take a part
+            taken = self._tried(lambda part=rest: self._file.write(part))  # type: ignore[misc]
+            if not taken:
+                break
+            rest = rest[taken:]
+        return size
+
+    def truncate(self, size: int | None = None) -> int:
+        self._tried(lambda: self._file.truncate(size))
+        return size or 0
+
+    def _tried(self, action: Callable[[], int | None]) -> int | None:
+        if self.failed is None:
+            try:
+                return action()
+            except OSError as error:
+                self.failed = error
+        return None
+
+
+def write_netcdf(
+    dataset: Dataset, path: Path, encoding: Mapping[str, Mapping[str, Any]] | None = None, *, append: bool = False
+) -> None:
+    """Write a dataset, encoded as `xarray.Dataset.to_netcdf` would, to a new file, or `append` to one.
+
+    Raises
+    ------
+    OSError
+        If the disk is full, or the file cannot be written for another reason.
+    """
+    import h5netcdf  # type: ignore[import-untyped]
+    from xarray.backends import H5NetCDFStore
+
+    with path.open("r+b" if append else "w+b", buffering=0) as file:
+        patient = _PatientFile(file)
+        try:
+            # A signal that raised within HDF5 would end it, too.
+            with deferred(), h5netcdf.File(patient, "a" if append else "w") as root:
+                dataset.dump_to_store(H5NetCDFStore(root), encoding=encoding)
+        except Exception as error:
+            # Some versions of HDF5 look whether the file has grown, and raise an error of their own.
+            raise patient.failed or error from None
+        if patient.failed:
+            raise patient.failed

@@ -33,19 +33,14 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
 
 def _column(column: pd.Series) -> tuple[str, Sequence[Any]]:
     """How a cell is written, and the cells."""
-    values = _without_signed_zeros(column).tolist()
-    if column.dtype.kind == "O":
-        return "%s", [_quoted(value) for value in values]
-    if column.dtype.kind == "f" and column.isna().any():
-        return "%s", ["" if math.isnan(value) else FLOAT_FORMAT % value for value in values]
-    return FLOAT_FORMAT if column.dtype.kind == "f" else "%s", values
-
-
-def _without_signed_zeros(column: pd.Series) -> pd.Series:
-    """The same, where numbers that six decimals show as a zero below 0 are 0."""
     if column.dtype.kind != "f":
-        return column
-    return column.mask((column <= 0) & (column >= -_LEAST_SHOWN), 0.0)
+        values = column.tolist()
+        return "%s", [_quoted(value) for value in values] if column.dtype.kind == "O" else values
+    # What six decimals show as a zero below 0 is 0.
+    values = column.mask((column <= 0) & (column >= -_LEAST_SHOWN), 0.0).tolist()
+    if column.isna().any():
+        return "%s", ["" if math.isnan(value) else FLOAT_FORMAT % value for value in values]
+    return FLOAT_FORMAT, values
 
 
 def _quoted(text: str) -> str:

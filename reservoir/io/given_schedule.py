@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +11,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake, worth_telling
-from reservoir.hydro import ranges, units
+from reservoir.hydro import attributes, units
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import first_days
 from reservoir.hydro.time_step import TimeStep
 from reservoir.io.plan_folder.columns import SCHEDULE_COLUMNS
-from reservoir.io.plan_folder.tables import AGAIN, read_cells, require_one_of_each
+from reservoir.io.plan_folder.files import AGAIN
+from reservoir.io.plan_folder.tables import read_cells, require_one_of_each
 from reservoir.planning.checked_schedule import CLAIMS, RELEASE, SHORTAGE, GivenSchedule
 from reservoir.planning.schedule import FIRST_DAY
 
@@ -33,9 +34,9 @@ _UNITS = {
     "mw": units.POWER_MW,
     "gwh": units.ENERGY_GWH,
 }
-_RANGES = {RELEASE: ranges.FLOW_M3S, SHORTAGE: ranges.FLOW_M3S}
+_RANGES = {RELEASE: attributes.FLOW_M3S, SHORTAGE: attributes.FLOW_M3S}
 #: Of what follows: claims of no schedule are as large.
-_ANY = ranges.Range(-1e12, 1e12)
+_ANY = attributes.Range(-1e12, 1e12)
 
 
 def read_given_schedule(path: Path, inflow: Inflow) -> GivenSchedule:
@@ -51,69 +52,63 @@ def read_given_schedule(path: Path, inflow: Inflow) -> GivenSchedule:
     try:
         cells = read_cells(path)
     except InputError as error:
-        mended = [replace(each, mend=_MEND) if each.mend == AGAIN else each for each in error.mistakes]
+        mended = [replace(wrong, mend=_MEND) if wrong.mend == AGAIN else wrong for wrong in error.mistakes]
         raise InputError(mended) from None
-    quantities, sizes = _quantities(cells.columns)
+    # What each heading that is read names, as the program calls it; and its unit in the program's.
+    endings = {name: next(end for end in _UNITS if name.endswith(f"_{end}")) for name in _READ}
+    known = {
+        name.removesuffix(end) + units.key_suffix(unit): (name, size)
+        for name, end in endings.items()
+        for unit, size in _UNITS[end].items()
+    }
+    read = {name: known[name.strip().lower()] for name in cells.columns if name.strip().lower() in known}
+    quantities, sizes = {heading: name for heading, (name, _) in read.items()}, dict(read.values())
     require_one_of_each(path, quantities, _MEND)
-    if RELEASE not in quantities.values():
-        found = ", ".join(map(str, cells.columns))
+    if RELEASE not in sizes:
         expected = "release_m3s, or release_cfs, release_ls, ..."
         problem, mend = "has no column of releases with a known unit", "name the column so, with values in this unit"
-        raise InputError(Mistake(problem, expected, mend, str(path), row=1, value=found))
+        raise InputError(Mistake(problem, expected, mend, str(path), row=1, value=", ".join(map(str, cells.columns))))
     headings = {name: heading for heading, name in quantities.items()}
     cells = cells.rename(columns=quantities)
     years = _years_of(path, cells, inflow)
     numbers = _numbers(path, cells, headings, sizes)
-    shape = years.flow_m3s.shape
-    columns = {name: each.reshape(shape) for name, each in numbers.items()}
+    columns = {name: values.reshape(years.flow_m3s.shape) for name, values in numbers.items()}
     digits = {name: 0.5 * 10.0 ** -_decimals(cells[name]) * sizes[name] for name in numbers}
     not_read = tuple(str(name) for name in cells.columns if name not in (*SCHEDULE_COLUMNS, *headings, DATE))
     return GivenSchedule(path, years, columns, digits, headings, sizes, not_read)
 
 
-def _quantities(names: Iterable[str]) -> tuple[dict[str, str], dict[str, float]]:
-    """What each heading that is read names, as the program calls it; and its unit in the program's."""
-    endings = {name: next(end for end in _UNITS if name.endswith(f"_{end}")) for name in _READ}
-    called = {
-        name.removesuffix(end) + units.key_suffix(unit): (name, size)
-        for name, end in endings.items()
-        for unit, size in _UNITS[end].items()
-    }
-    found = {name: called[name.strip().lower()] for name in names if name.strip().lower() in called}
-    return {heading: name for heading, (name, _) in found.items()}, dict(found.values())
-
-
 def _years_of(path: Path, cells: pd.DataFrame, inflow: Inflow) -> Inflow:
     """The years of the record whose steps the rows are, one after another."""
-    name, found, wanted = _steps(path, cells, inflow)
-    told = {"file": str(path), "column": name}
-    if not len(found):
+    column, steps, wanted = _steps(path, cells, inflow)
+
+    def refused(problem: str, expected: str, mend: str, row: int, value: object) -> InputError:
+        return InputError(Mistake(problem, expected, mend, str(path), row, column, str(value)))
+
+    if not len(steps):
         raise InputError(Mistake("has no rows", f"a row for each step from {wanted[0]} on", _MEND, str(path)))
-    begins = np.flatnonzero(wanted[:: inflow.steps] == found[0])
+    begins = np.flatnonzero(wanted[:: inflow.steps] == steps[0])
     if not begins.size:
         expected = f"the first step of a year of the record, {wanted[0]} to {wanted[-1]}"
         mend = "begin with the first step of a water year, or give the record that has it"
-        raise InputError(Mistake("no year begins with it", expected, mend, row=2, value=str(found[0]), **told))
+        raise refused("no year begins with it", expected, mend, 2, steps[0])
     first = int(begins[0])
     following = wanted[first * inflow.steps :]
-    count = min(len(found), len(following))
-    wrong = np.flatnonzero(found[:count] != following[:count])
+    count = min(len(steps), len(following))
+    wrong = np.flatnonzero(steps[:count] != following[:count])
     if wrong.size:
         row = int(wrong[0])
         mend = "give a row for each step, in order: add what is missing, leave out what is there twice"
-        value, expected = str(found[row]), str(following[row])
-        raise InputError(Mistake("is out of sequence", expected, mend, row=row + 2, value=value, **told))
-    if len(found) > len(following):
+        raise refused("is out of sequence", str(following[row]), mend, row + 2, steps[row])
+    if len(steps) > len(following):
         mend = "leave out later rows, or give the record that has them"
-        value, expected = str(found[count]), f"no step after {wanted[-1]}, the last of the record"
-        raise InputError(Mistake("is not in the record", expected, mend, row=count + 2, value=value, **told))
-    if len(found) % inflow.steps:
-        expected = f"{inflow.steps} rows for each year: {following[len(found)]} next"
+        expected = f"no step after {wanted[-1]}, the last of the record"
+        raise refused("is not in the record", expected, mend, count + 2, steps[count])
+    if len(steps) % inflow.steps:
+        expected = f"{inflow.steps} rows for each year: {following[len(steps)]} next"
         mend = "add the missing rows, or leave out the year"
-        raise InputError(
-            Mistake("ends within a year", expected, mend, row=len(found) + 1, value=str(found[-1]), **told)
-        )
-    return inflow.span(first, first + len(found) // inflow.steps)
+        raise refused("ends within a year", expected, mend, len(steps) + 1, steps[-1])
+    return inflow.span(first, first + len(steps) // inflow.steps)
 
 
 def _steps(path: Path, cells: pd.DataFrame, inflow: Inflow) -> tuple[str, NDArray[np.object_], NDArray[np.object_]]:
@@ -125,13 +120,13 @@ def _steps(path: Path, cells: pd.DataFrame, inflow: Inflow) -> tuple[str, NDArra
         days = first_days(calendar).astype(str).str[:length]
         return dated, cells[dated].str.strip().str[:length].to_numpy(object), days.to_numpy(object)
     if calendar.step is not TimeStep.MONTH or not {"year", "month"} <= set(cells.columns):
-        expected = f"{DATE} with days such as 1953-01-01"
-        if calendar.step is TimeStep.MONTH:
-            expected = f"{DATE} with months such as 1953-01, or year and month"
+        of_months = calendar.step is TimeStep.MONTH
+        expected = "months such as 1953-01, or year and month" if of_months else "days such as 1953-01-01"
+        expected = f"{DATE} with {expected}"
         raise InputError(Mistake("no column names the steps", expected, "add such a column", str(path), row=1))
     named = [f"{year}, month {month}" for year in calendar.labels for month in calendar.months]
-    found = cells["year"].str.strip() + ", month " + cells["month"].str.strip().str.lstrip("0")
-    return "month", found.to_numpy(object), np.array(named, object)
+    given = cells["year"].str.strip() + ", month " + cells["month"].str.strip().str.lstrip("0")
+    return "month", given.to_numpy(object), np.array(named, object)
 
 
 def _numbers(

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from reservoir.errors import Mistake, OutputError
 from reservoir.interrupts import remember
-from reservoir.io.placing.folder_place import check_place
-from reservoir.io.placing.workplace import workplace
+from reservoir.io.output import check_place
+from reservoir.io.workplace import workplace
 from reservoir.text.quantities import counted
 from reservoir.text.strict_json import read_json
 

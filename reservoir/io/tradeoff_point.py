@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.io.content_hash import content_sha256
-from reservoir.io.plan_folder.provenance import FILES
+from reservoir.io.output import content_sha256
+from reservoir.io.plan_folder.files import FILES
 from reservoir.text.strict_json import read_json
 
 #: Names of the files.

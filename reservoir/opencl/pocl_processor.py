@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reservoir.errors import Mistake
-from reservoir.opencl.kept_programs import processor_flags
 from reservoir.opencl.registered import driver_of
+from reservoir.processors import processor_flags
 
 if TYPE_CHECKING:
     import pyopencl as cl

@@ -2,29 +2,96 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import re
+import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from numbers import Integral
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reservoir import resources
+from reservoir.caches import usable_folder
 from reservoir.errors import DeviceError, Mistake, shortened
 from reservoir.opencl.context import context_of
 from reservoir.opencl.devices import DeviceInfo
 from reservoir.opencl.driver_cache import forget_driver_cache
-from reservoir.opencl.kept_programs import keep_program, kept_program
 from reservoir.opencl.trial import MEDDLING
+from reservoir.processors import processor
 
 if TYPE_CHECKING:
     import pyopencl as cl
+
+    from reservoir.opencl.devices import DeviceInfo
+
+#: Files beyond this, the longest unused first, make room.
+MOST_BYTES = 128 << 20
+_SUM_BYTES = 32
+
+
+def kept_program(device: DeviceInfo, source: str, options: tuple[str, ...], context: cl.Context) -> cl.Program | None:
+    """The program that an earlier run built of a source, to be built once more; None if none is kept."""
+    import pyopencl as cl
+
+    file = _file(device, source, options)
+    if file is None:
+        return None
+    try:
+        content = file.read_bytes()
+        binary = content[_SUM_BYTES:]
+        if content[:_SUM_BYTES] != hashlib.sha256(binary).digest():
+            return None
+        file.touch()  # used last
+        return cl.Program(context, [device.device], [binary])
+    except (OSError, cl.Error):
+        return None
+
+
+def keep_program(device: DeviceInfo, source: str, options: tuple[str, ...], program: cl.Program) -> None:
+    """Keep a program that was built of a source, if its driver does not."""
+    import pyopencl as cl
+
+    file = _file(device, source, options)
+    if file is None:
+        return
+    binaries: Any = program.get_info(cl.program_info.BINARIES)  # type: ignore[no-untyped-call]
+    binary: bytes = binaries[0]
+    with suppress(OSError):
+        _make_room(file.parent, len(binary))
+        descriptor, draft = tempfile.mkstemp(dir=file.parent)
+        with os.fdopen(descriptor, "wb") as opened:
+            opened.write(hashlib.sha256(binary).digest() + binary)
+        os.replace(draft, file)
+
+
+def _file(device: DeviceInfo, source: str, options: tuple[str, ...]) -> Path | None:
+    """Where the program of a source is kept; None where its driver keeps it, or nothing can be written."""
+    if not device.intel_cpu:
+        return None
+    folder = usable_folder("programs")
+    if folder is None:
+        return None
+    made_for = device.platform, device.name, device.driver, device.version, processor(), options, source
+    return folder / hashlib.sha256(repr(made_for).encode()).hexdigest()
+
+
+def _make_room(folder: Path, needed: int) -> None:
+    found = [(file.stat().st_mtime, file.stat().st_size, file) for file in folder.iterdir()]
+    room = MOST_BYTES - needed
+    for _, size, file in sorted(found, reverse=True):
+        room -= size
+        if room < 0:
+            file.unlink()
+
 
 #: Infinity is used as a value, so -cl-finite-math-only is not among them. Denormals are flushed because decayed
 #: velocities become denormal, which a CPU handles a hundred times slower.

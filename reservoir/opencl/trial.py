@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING
 
 from reservoir.caches import usable_folder
 from reservoir.errors import shortened
-from reservoir.opencl.kept_programs import processor
 from reservoir.opencl.own_driver import write_small
 from reservoir.opencl.pocl_processor import tell_name
 from reservoir.opencl.registered import driver_of
+from reservoir.processors import processor
 
 if TYPE_CHECKING:
     import numpy as np

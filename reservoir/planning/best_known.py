@@ -13,20 +13,26 @@ from reservoir.errors import InputError
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.record_terms import energy_terms
+from reservoir.planning.column_names import second_run
 from reservoir.planning.firm_power import judged
-from reservoir.planning.gap_limits import beyond_limits, gap_limits, violates_more
 from reservoir.planning.simulation import FIRST
-from reservoir.planning.solver_choice import is_swept
-from reservoir.planning.source_names import second_run
-from reservoir.planning.stages import StageProgress, solved
-from reservoir.planning.stopping import NotedStop, stop_sentence
+from reservoir.planning.solving import (
+    NotedStop,
+    StageProgress,
+    beyond_limits,
+    gap_limits,
+    is_swept,
+    solved,
+    stop_sentence,
+    violates_more,
+)
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.base import CertifiedBatch, FloatArray
 from reservoir.problems.reservoir.promised_power import cost_of_shortage
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import Solutions, more_effort
-from reservoir.solvers.base.rows import repeated
+from reservoir.solvers.solution import repeated
 
 _NONE = Solutions.of([])
 #: How many times the work of the first run a second run makes for a problem; for a long horizon, about.

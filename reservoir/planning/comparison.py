@@ -17,12 +17,12 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.best_known import relative_gap
-from reservoir.planning.end_value import end_value_used, with_end_value
 from reservoir.planning.firm_power import firm_power_of, promised_within, promising_all
 from reservoir.planning.infeasible import chosen, feasible_problems
-from reservoir.planning.objective_columns import shown
 from reservoir.planning.plan import StageProgress, silent_stage
-from reservoir.planning.solver_choice import is_swept, require_horizon
+from reservoir.planning.schedule import shown
+from reservoir.planning.solving import is_swept, require_horizon, require_settings
+from reservoir.planning.start import end_value_used, with_end_value
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.solvers import SOLVERS, Solutions, runs_here, solve, solver_named
 from reservoir.solvers.registry import devices_of
@@ -88,7 +88,8 @@ def compare(
     repeats : int
         Runs of each seeded solver; the others run once more for the time alone.
     options : mapping
-        Settings such as ``generations``; each solver is given those that it has.
+        Settings such as ``generations``; each solver is given those that it has, and one of them must have them but
+        for sizes of a search (`Solver.budget`).
 
     Raises
     ------
@@ -104,6 +105,10 @@ def compare(
         firm = firm_power_of(problems, partial(solve, solver=REFERENCE), progress)
         problems = promised_within(promising_all(problems, firm.power_mw), firm.positions)
     names = list(dict.fromkeys(solvers)) or [name for name in able if runs_here(name)]
+    sizes = {size for solver in SOLVERS.values() for size in solver.budget}
+    require_settings(
+        names, {name: value for name, value in (options or {}).items() if name not in sizes}, "is compared"
+    )
     for name in names:
         require_horizon(name, problems)
         devices_of(name, device)

@@ -27,7 +27,7 @@ from reservoir.hydro.given_releases import callable_curves
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.record_terms import energy_terms, shortage_terms
 from reservoir.hydro.step import release_to_reach
-from reservoir.planning.stages import StageProgress, silent_stage
+from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.problems.base import certify_all
 from reservoir.problems.reservoir.promised_power import (
     SLACK,

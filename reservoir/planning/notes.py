@@ -11,8 +11,7 @@ from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.hydro.stored_energy import stored_energy_gwh
-from reservoir.planning.end_value import end_value_notes
-from reservoir.planning.start import PlanStart
+from reservoir.planning.start import PlanStart, end_value_notes
 from reservoir.problems.reservoir.record import RecordProblems
 
 #: Active storage, as a part of the mean annual inflow, from which years depend on each other.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
 
@@ -14,7 +15,6 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.inflow_check import InflowCheck
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
-from reservoir.planning.end_value import end_value_used, with_end_value
 from reservoir.planning.notes import plan_notes
 from reservoir.planning.operated_record import OperatedRecord
 from reservoir.planning.parts.cluster import cluster_workers
@@ -23,15 +23,14 @@ from reservoir.planning.parts.store import MemoryStore, PartStore
 from reservoir.planning.planned_record import Plan as Plan
 from reservoir.planning.search import Method, search
 from reservoir.planning.simulation import first_positions
-from reservoir.planning.solver_choice import chosen_solver
-from reservoir.planning.stages import StageProgress as StageProgress
-from reservoir.planning.stages import silent_stage as silent_stage
-from reservoir.planning.start import plan_start
-from reservoir.planning.stopping import NotedStop
+from reservoir.planning.solving import NotedStop, chosen_solver
+from reservoir.planning.solving import StageProgress as StageProgress
+from reservoir.planning.solving import silent_stage as silent_stage
+from reservoir.planning.start import end_value_used, plan_start, with_end_value
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import record_problems
-from reservoir.solvers import Stop
-from reservoir.solvers.base.progress import callers_own
+from reservoir.solvers import Solution, Stop
+from reservoir.solvers.engine import callers_own
 
 
 def optimise(
@@ -146,3 +145,43 @@ def optimise(
     held = problems, found.operation, found.solutions, found.references
     about = notes, watch.seconds, stopped, begin
     return Plan(reservoir, inflow, *held, *about, sources=found.sources, firm_bounds=found.firm_bounds)
+
+
+def solver_stages(plan: Plan) -> dict[str, float]:
+    """The stages of `Plan.seconds`, those of solvers on a device cut into programs, device and host.
+
+    ``programs`` is the time to build them or to load them from the driver's cache, ``device`` what the device itself
+    stamped, ``host`` all else: imports, copies, and recomputing every year in float64.
+    """
+    if PARTS_STAGE in plan.seconds:
+        return _of_parts(plan)
+    first = {solutions[0].solver: solutions[0] for solutions in (plan.solutions, plan.references) if solutions}
+    stages: dict[str, float] = {}
+    for stage, seconds in plan.seconds.items():
+        stages |= _parts(stage, seconds, first[stage]) if stage in first else {stage: seconds}
+    return stages
+
+
+def _of_parts(plan: Plan) -> dict[str, float]:
+    """Stages of a plan whose parts were searched side by side: what the host did meanwhile is not counted."""
+    each = [solutions for solutions in (plan.solutions, plan.references) if solutions]
+    devices = {f"{found.solver}: device": found.device_seconds for found in each if found.device_seconds is not None}
+    host = plan.seconds[PARTS_STAGE] - sum(devices.values())
+    if host < 0:  # several devices at once
+        return dict(plan.seconds)
+    others = {stage: seconds for stage, seconds in plan.seconds.items() if stage != PARTS_STAGE}
+    return {**others, **devices, f"{PARTS_STAGE}: host": host}
+
+
+def _parts(solver: str, seconds: float, solution: Solution) -> Mapping[str, float]:
+    if solution.device_seconds is None:
+        return {solver: seconds}
+    programs = solution.host_seconds_by_phase.get("build", 0.0)
+    host = seconds - programs - solution.device_seconds
+    if host < 0:  # several devices at once: their seconds overlap
+        return {solver: seconds}
+    return {
+        f"{solver}: programs": programs,
+        f"{solver}: device": solution.device_seconds,
+        f"{solver}: host": host,
+    }

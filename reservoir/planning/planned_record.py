@@ -23,11 +23,10 @@ from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.best_known import Sources, reference_of_years, relative_gap
 from reservoir.planning.firm_power import FirmBounds, firm_power_of_problems
 from reservoir.planning.infeasible import feasible_problems, impossible_problems
-from reservoir.planning.objective_columns import objective_columns, reference_column, shown
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP, Proofs
-from reservoir.planning.schedule import loss_volumes_of_years, year_columns
-from reservoir.planning.solver_choice import REFERENCE_SOLVERS
+from reservoir.planning.schedule import loss_volumes_of_years, objective_columns, reference_column, shown, year_columns
+from reservoir.planning.solving import REFERENCE_SOLVERS
 from reservoir.planning.start import PlanStart
 from reservoir.planning.water_values import WaterValues, water_values_of
 from reservoir.problems.reservoir.record import RecordProblems

@@ -29,7 +29,7 @@ from reservoir.hydro.step import unmet_minimum
 from reservoir.opencl import DeviceInfo, choose_devices, opencl_available
 from reservoir.planning.planned_record import Plan
 from reservoir.planning.proofs import Proofs
-from reservoir.planning.stages import StageProgress, silent_stage
+from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.processors import processors
 

@@ -29,9 +29,17 @@ from reservoir.planning.firm_power import (
     promising_all,
 )
 from reservoir.planning.simulation import FIRST
-from reservoir.planning.solver_choice import REFERENCE_SOLVERS
-from reservoir.planning.stages import StageProgress, references_of, silent_stage, solved
-from reservoir.planning.stopping import NO_REFERENCE, NotedStop, leading_problems, stop_sentence
+from reservoir.planning.solving import (
+    NO_REFERENCE,
+    REFERENCE_SOLVERS,
+    NotedStop,
+    StageProgress,
+    leading_problems,
+    references_of,
+    silent_stage,
+    solved,
+    stop_sentence,
+)
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import Solutions

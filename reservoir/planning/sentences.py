@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from reservoir.hydro.objectives import Objective
-from reservoir.planning.gap_limits import beyond_limits, gap_limits
 from reservoir.planning.infeasible import chosen, listed
 from reservoir.planning.planned_record import Plan
 from reservoir.planning.schedule import loss_volumes_of_years
-from reservoir.planning.solver_choice import REFERENCE_SOLVERS
+from reservoir.planning.solving import REFERENCE_SOLVERS, beyond_limits, gap_limits
 from reservoir.solvers import solver_named
 from reservoir.text.quantities import counted, quantity
 

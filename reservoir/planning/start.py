@@ -1,10 +1,13 @@
-"""Where a plan begins that does not begin with a water year: a month, and the storage at its start."""
+"""Where a plan begins, and what the water that it leaves at its end is worth."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+
+import numpy as np
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
@@ -14,6 +17,9 @@ from reservoir.hydro.level_storage import storage_at_level
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.hydro.traces import traces_of
+from reservoir.planning.stopwatch import Timer, untimed
+from reservoir.problems.reservoir.record import RecordProblems, record_problems
+from reservoir.solvers.dp.water_value import cycle_end_value
 from reservoir.text.quantities import counted
 
 _MONTH = re.compile(r"(\d{4})-(\d{1,2})(-0?1)?")
@@ -135,3 +141,81 @@ def _year_and_month(text: str) -> tuple[int, int]:
         expected = "a year and a month such as 2026-11"
         raise InputError(Mistake("is not a month", expected, "give the month", column="start", value=text))
     return int(found[1]), int(found[2])
+
+
+#: Significant digits of the value: what is shown is what is used.
+DIGITS = 6
+_COLUMN = "end_value_gwh_per_hm3"
+_MEND = f"set {_COLUMN}"
+
+
+def implies_end_value(reservoir: Reservoir) -> bool:
+    """Whether the record decides what water left at the end is worth."""
+    return reservoir.year_end is YearEnd.VALUED and reservoir.end_value_gwh_per_hm3 is None
+
+
+def implied_end_value(reservoir: Reservoir, inflow: Inflow) -> float:
+    """Value of water left at the end of a water year that the record implies, GWh per hm3.
+
+    It is the water value between the record's last year and its first in the best operation of the record as a cycle,
+    see `cycle_end_value`; 0 if more water only costs energy.
+
+    Parameters
+    ----------
+    reservoir : Reservoir
+        With a year end of any kind, which is not used.
+    inflow : Inflow
+        Whole water years.
+
+    Raises
+    ------
+    InputError
+        If the cycle cannot keep its limits or can begin with one storage only, or if the reservoir limits the change of
+        the release, which dynamic programming cannot.
+    """
+    inflow.require_no_members("the value of water that a record implies")
+    cyclic = replace(
+        reservoir,
+        year_end=YearEnd.CYCLIC,
+        initial_storage_hm3=None,
+        final_storage_hm3=None,
+        end_value_gwh_per_hm3=None,
+    )
+    (cycle,) = record_problems(cyclic, inflow, Horizon(None)).each
+    if cycle.limits.conditions is not None and cycle.limits.conditions.ramps:
+        problem = "is missing: with a limit of the change of the release, the record implies none"
+        raise InputError(Mistake(problem, "GWh per hm3", _MEND, column=_COLUMN))
+    value = cycle_end_value(cycle)
+    if np.isnan(value):
+        problem = "is missing: the record implies none, because as a cycle it cannot keep its limits"
+        raise InputError(Mistake(problem, "GWh per hm3", _MEND, column=_COLUMN))
+    return float(f"{max(value, 0.0):.{DIGITS}g}")
+
+
+def end_value_used(reservoir: Reservoir, inflow: Inflow, watch: Timer = untimed) -> float | None:
+    """Value that the reservoir gives, or the record implies; None if the end is not valued.
+
+    Raises as `implied_end_value` does; `watch` times that.
+    """
+    if not implies_end_value(reservoir):
+        return reservoir.end_value_gwh_per_hm3
+    with watch("end value"):
+        return implied_end_value(reservoir, inflow)
+
+
+def with_end_value(reservoir: Reservoir, value_gwh_per_hm3: float | None) -> Reservoir:
+    """The reservoir, with such a value if it gives none."""
+    if not implies_end_value(reservoir):
+        return reservoir
+    return replace(reservoir, end_value_gwh_per_hm3=value_gwh_per_hm3)
+
+
+def end_value_notes(reservoir: Reservoir, problems: RecordProblems) -> Iterator[str]:
+    """What water left at the end is worth, if the record decided that: a sentence."""
+    if implies_end_value(reservoir):
+        month = problems.inflow.calendar.step_names[-1]
+        value = problems.model.reservoir.end_value_gwh_per_hm3
+        yield (
+            f"1 hm3 left at the end of {month} is worth {value:.{DIGITS}g} GWh: the water value that the record "
+            "implies if its last year is followed by its first."
+        )

@@ -19,11 +19,10 @@ from reservoir.hydro.objectives import COSTS, Goal, Objective, goal_label
 from reservoir.hydro.record_terms import RecordTerms, terms_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.planning.end_value import end_value_used, with_end_value
 from reservoir.planning.firm_power import better_of, firm_power_mw, keeping_promise, largest_firm_power, no_worse_than
 from reservoir.planning.goals import with_goal
-from reservoir.planning.solver_choice import DEVICE_REFERENCE
-from reservoir.planning.stages import StageProgress, references_of, silent_stage
+from reservoir.planning.solving import DEVICE_REFERENCE, StageProgress, references_of, silent_stage
+from reservoir.planning.start import end_value_used, with_end_value
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.promised_power import SLACK, promising
 from reservoir.problems.reservoir.record import RecordProblems, record_problems

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake, ReservoirError
+from reservoir.errors import ReservoirError
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
 from reservoir.hydro.horizon import YEAR, Horizon
 from reservoir.hydro.inflow import Inflow
@@ -29,7 +29,13 @@ from reservoir.planning.checks import (
 )
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
-from reservoir.planning.solver_choice import DEVICE_REFERENCE, FALLBACK_SOLVER, HOST_REFERENCE, REFERENCE_SOLVERS
+from reservoir.planning.solving import (
+    DEVICE_REFERENCE,
+    FALLBACK_SOLVER,
+    HOST_REFERENCE,
+    REFERENCE_SOLVERS,
+    require_settings,
+)
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.solvers import SOLVERS, Solutions, settings_of, solve, why_unusable
 from reservoir.text.quantities import counted
@@ -70,7 +76,7 @@ def validate_horizon(
     InputError
         If no engine of the horizon has one of the settings; as `optimise`.
     """
-    _require_settings(horizon, options or {})
+    require_settings(able_solvers(), options or {}, f"plans the horizon {horizon}")
     plan = optimise(reservoir, inflow, solver=HOST_REFERENCE, horizon=horizon, progress=progress)
     none = Solutions.of([])  # the reference has none of its own
     checks = plan_checks(replace(plan, references=none))
@@ -86,18 +92,6 @@ def validate_horizon(
         ]
         checks += _engine_checks(plan, name, *runs)
     return plan, checks
-
-
-def _require_settings(horizon: Horizon, options: Mapping[str, Any]) -> None:
-    """Refuse settings that no engine of the horizon has."""
-    able = able_solvers()
-    mistakes = [
-        Mistake(f"no solver that plans the horizon {horizon} has this setting", mend="remove it", column=f"--{name}")
-        for name in options
-        if not any(name in settings_of(solver) for solver in able)
-    ]
-    if mistakes:
-        raise InputError(mistakes)
 
 
 def able_solvers() -> list[str]:

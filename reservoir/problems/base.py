@@ -214,3 +214,49 @@ def by_program_key(problems: Sequence[Problem]) -> Mapping[Hashable, Sequence[in
     for index, problem in enumerate(problems):
         groups[problem.program_key].append(index)
     return groups
+
+
+class _Boxed(Protocol):
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def reach(self) -> float: ...
+
+    def value(self, position: FloatArray) -> float: ...
+
+
+class SymmetricBox:
+    """A problem whose variables lie between ``-reach`` and ``reach``, whose `value` is to be made small."""
+
+    @property
+    def lower(self: _Boxed) -> FloatArray:
+        """Lower bounds, shape (dimension,)."""
+        return np.full(self.dimension, -self.reach)
+
+    @property
+    def upper(self: _Boxed) -> FloatArray:
+        """Upper bounds, shape (dimension,)."""
+        return np.full(self.dimension, self.reach)
+
+    def certify(self: _Boxed, position: FloatArray) -> Certified:
+        """The negative of the value in float64, of a noisy function without its noise."""
+        fitness = -self.value(position)
+        return Certified(fitness, fitness, 0.0)
+
+
+#: A number within its bounds for every variable.
+REAL = "real vector"
+#: A tour: every number 0 .. dimension - 1 once, in the order in which they are visited, and back to the first. The
+#: fitness is minus the sum of the costs of its edges, whole numbers. The kernel files of such a problem define
+#: ``edge(from, to, context)`` in place of ``fitness``, and its compiled context has them as ``costs``, int32, shape
+#: (dimension, dimension).
+PERMUTATION = "permutation"
+#: Zeros and ones. An attribute ``optimum`` is the best fitness there is, or None if it is not known. Compiled code
+#: judges an array of uint8; there is no kernel of such a problem.
+BITS = "bit string"
+
+
+def encoding_of(problem: Problem) -> str:
+    """`REAL`, unless the problem says otherwise in an attribute ``encoding``."""
+    return str(getattr(problem, "encoding", REAL))

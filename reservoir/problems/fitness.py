@@ -1,18 +1,70 @@
-"""`fitness_of`: the function that compiled solvers call; each problem registers its own implementation.
-
-A problem's context is a named tuple; numba picks the fitness by the tuple's class, and inlines it.
-"""
+"""The fitness of a problem as compiled code evaluates it, and how positions are coded for it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.elementwise import RealArray
-from reservoir.hydro.jit import overload
+from reservoir.hydro.jit import inlined, overload
+from reservoir.problems.base import Problem
+
+_POSITIONS: dict[type, Callable[..., Any]] = {}
+
+
+class BoxCoding(NamedTuple):
+    """Levels evenly between the bounds, each variable for itself."""
+
+    lower: NDArray[np.float32]  # (variables,)
+    width: NDArray[np.float32]  # (variables,)
+
+
+def register_position(coding: type, function: Callable[..., Any]) -> None:
+    """Make `function(coding, parts, position)` what fills a position from parts in [0, 1], one for each variable."""
+    _POSITIONS[coding] = function
+
+
+def level_position(coding: tuple[Any, ...], parts: NDArray[np.float32], position: NDArray[np.float32]) -> None:
+    """Fill a position from parts in [0, 1]."""
+    raise NotImplementedError("call this from compiled code")
+
+
+@overload(level_position)
+def _level_position(coding: Any, parts: Any, position: Any) -> Callable[..., Any] | None:
+    return _POSITIONS.get(coding.instance_class)
+
+
+def coding_of(problem: Problem) -> tuple[Any, int]:
+    """How a problem's variables are coded, for compiled code, and how many are."""
+    own = getattr(problem, "compiled_coding", None)
+    if own is not None:
+        coding, variables = own()
+        return coding, int(variables)
+    lower, upper = (np.asarray(bound, np.float32) for bound in (problem.lower, problem.upper))
+    return BoxCoding(lower, upper - lower), problem.dimension
+
+
+@inlined
+def gray_level(genes: NDArray[np.uint8], first: int, bits: int) -> int:
+    """Level 0 .. 2^bits - 1 of so many genes from `first` on, the most significant in front."""
+    level, bit = 0, 0
+    for place in range(bits):
+        bit ^= genes[first + place]
+        level = 2 * level + bit
+    return level
+
+
+def _box_position(coding: BoxCoding, parts: NDArray[np.float32], position: NDArray[np.float32]) -> None:
+    for variable in range(len(parts)):
+        upper = coding.lower[variable] + coding.width[variable]
+        position[variable] = min(coding.lower[variable] + parts[variable] * coding.width[variable], upper)
+
+
+register_position(BoxCoding, _box_position)
+
 
 #: A named tuple, of a class that a problem has of its own.
 Context = tuple[Any, ...]

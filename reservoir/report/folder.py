@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
 import reservoir
-from reservoir.errors import InputError, Mistake, OutputError
-from reservoir.hydro.identity import reservoir_digests
+from reservoir.errors import Mistake, OutputError
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.reservoir import Reservoir
-from reservoir.io.placing.claim import Claim
-from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
-from reservoir.io.placing.moves import leaves
-from reservoir.io.placing.workplace import contents
-from reservoir.io.plan_folder.formats import PlanFormat
-from reservoir.io.plan_folder.provenance import FILES, FORMAT, file_hashes
-from reservoir.io.plan_folder.tables import (
-    COPY,
+from reservoir.io.csv_table import write_table
+from reservoir.io.output import Claim, claimed, claimed_new, drafted, write_new
+from reservoir.io.plan_folder.arrays import calendar_provenance, write_arrays
+from reservoir.io.plan_folder.files import (
+    ARRAYS,
+    CALENDAR,
     FIGURES,
+    FILES,
+    FORMAT,
     INFLOW,
     MEMBERS,
     NETCDF,
@@ -38,86 +40,49 @@ from reservoir.io.plan_folder.tables import (
     SUMMARY,
     WATER_VALUES,
     ZARR,
+    file_hashes,
+    write_provenance,
 )
-from reservoir.io.record_copy import FILE, record_copy
-from reservoir.io.reservoir_toml.reader import reservoir_of
-from reservoir.io.reservoir_toml.writer import write_reservoir
-from reservoir.planning.checks import Check
+from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, format_of, write_dataset
+from reservoir.io.plan_folder.saved_plan import copy_inputs, plan_arrays
+from reservoir.io.workplace import contents, leaves
+from reservoir.planning.checks import Check, plan_checks
+from reservoir.planning.column_names import OBJECTIVE, REFERENCE_OBJECTIVE
 from reservoir.planning.infeasible import chosen
+from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
+from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP
 from reservoir.planning.sentences import shortfall_months, shortfalls
 from reservoir.planning.stopwatch import Profile, Timer, untimed
-from reservoir.report.plan_tables import write_tables
 from reservoir.text.strict_json import strict_json
-
-
-def copy_inputs(plan: Plan, folder: Path) -> dict[str, dict[str, Any]]:
-    """Copy the files that were read, as far as they still say what was planned.
-
-    Of a workbook the sheet that was read is written as CSV, of NetCDF the values; a reservoir that was made or changed
-    in Python as a reservoir file, unless no file can contain it.
-
-    Returns
-    -------
-    dict
-        What ``plan.json`` says of the reservoir's file: ``file`` and ``sha256``, empty without one; and of a copy of
-        the record that is not the file itself.
-    """
-    copy = record_copy(plan.inflow)
-    if copy:
-        (folder / INFLOW).write_bytes(copy.content)
-    plant = plan.start.reservoir if plan.start else plan.reservoir
-    content = plant.content or _still_there(plant.source)
-    if _sha256(content) == plant.sha256 and _describes(content, plant):
-        told = {"file": Path(plant.source).name, "sha256": plant.sha256}
-    else:
-        content = _written(plant)
-        told = {"file": "", "sha256": _sha256(content) if content else ""}
-    if content:
-        (folder / RESERVOIR).write_bytes(content)
-    return {"reservoir": told, "inflow": {COPY: copy.told} if copy and copy.kind != FILE else {}}
-
-
-def _written(plant: Reservoir) -> bytes:
-    """A reservoir as a file; nothing where no file can contain it."""
-    try:
-        return write_reservoir(plant).encode()
-    except InputError:
-        return b""
-
-
-def _describes(content: bytes, plant: Reservoir) -> bool:
-    """Whether a file says what a reservoir is, which may have been changed in Python since it was read."""
-    read = reservoir_of(content, plant.source)
-    return read.name == plant.name and reservoir_digests(read) == reservoir_digests(plant)
-
-
-def _still_there(source: str) -> bytes:
-    """What an input's file holds now: inputs keep the bytes that they were read from, since a pipe is empty by now."""
-    return Path(source).read_bytes() if source and Path(source).is_file() else b""
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
 
 #: The plan for people: opens in any browser, offline.
 REPORT = "report.html"
 #: What `reservoir rules` adds.
 RULES, SCORES, ROBUSTNESS, RULES_PROVENANCE = "rules", "scores.csv", "robustness.csv", "rules.json"
+RULES_REPORT = "rules.html"
 #: Fits of rules that are kept until the rules are written.
 FITS = "rules.parts"
 #: What `reservoir plan --profile` adds.
 PROFILE = "profile.json"
 #: All that is written to a plan's folder; one that holds anything else is not replaced.
 OWN_NAMES = {
-    *(PROVENANCE, REPORT, FIGURES, SCHEDULE, SUMMARY, WATER_VALUES, RESERVOIR, INFLOW, NETCDF, ZARR, MEMBERS),
-    *(RULES, SCORES, ROBUSTNESS, RULES_PROVENANCE, FITS, PROFILE),
+    *(PROVENANCE, REPORT, FIGURES, ARRAYS, SCHEDULE, SUMMARY, WATER_VALUES, RESERVOIR, INFLOW, NETCDF, ZARR, MEMBERS),
+    *(RULES, RULES_REPORT, SCORES, ROBUSTNESS, RULES_PROVENANCE, FITS, PROFILE),
 }
 #: Years and months outside their limits that a provenance names; tables have all.
 MOST_TOLD = 10_000
 #: Characters of a name in that of a folder: no disk takes more than 255 bytes.
 _MOST_OF_A_NAME = 60
+#: Columns of the summary that six decimals would cut short: gaps are small, and an objective has any size.
+_FORMS = {
+    "gap": "{:.3e}",
+    "engine_gap": "{:.3e}",
+    PROVEN_GAP: "{:.3e}",
+    PROVEN_BOUND: "{:.12g}",
+    OBJECTIVE: "{:.12g}",
+    REFERENCE_OBJECTIVE: "{:.12g}",
+}
 _PACKAGES = ("numpy", "pandas", "scipy", "numba", "pyopencl", "pocl-binary-distribution", "matplotlib")
 
 
@@ -132,6 +97,28 @@ def claimed_for_plan(target: Path | None, name: str, *, force: bool = False) -> 
     if target is None:
         return claimed_new(new_folder(f"plan-{name}"))
     return claimed(target, partial(check_target, force=force), own_files)
+
+
+def claimed_empty(target: Path | None, name: str) -> AbstractContextManager[Claim]:
+    """Keep a folder from before its content is computed; by default a new one of a name under ``./reports``.
+
+    Raises
+    ------
+    OutputError
+        If it holds something or cannot be written, or if another run is writing there.
+    """
+    return claimed_new(new_folder(name)) if target is None else claimed(target, check_new)
+
+
+def check_new(target: Path) -> None:
+    """Refuse a folder that holds something.
+
+    Raises
+    ------
+    OutputError
+        If it exists and is not an empty folder.
+    """
+    to_replace(target, False, mend="choose another --out")
 
 
 def new_folder(name: str, now: datetime | None = None) -> Path:
@@ -226,20 +213,97 @@ def write_plan(
     """
     with watch("write"), drafted(target, partial(check_target, force=force), own_files) as claim:
         draft = claim.draft
-        written = write_tables(plan, draft, kind)
+        files = write_tables(plan, draft, kind) + write_arrays(plan_arrays(plan), draft)
         copied = copy_inputs(plan, draft)
         left_out: dict[str, str] = {}
         captions = _write_figures(plan, draft / FIGURES, typical_years, progress, watch, left_out) if figures else {}
-        tables = [*written, *(f"{FIGURES}/{name}.svg" for name in captions)]
-        origin = provenance(plan, checks) | {"figures": captions, FILES: file_hashes(draft, tables)}
-        origin |= figures_left_out(left_out, tell)
+        files += [name for name in (RESERVOIR, INFLOW) if (draft / name).exists()]
+        files += [f"{FIGURES}/{name}.svg" for name in captions]
+        origin = provenance(plan, checks) | {"figures": captions, CALENDAR: calendar_provenance(plan.inflow.calendar)}
+        origin |= {FILES: file_hashes(draft, files)} | figures_left_out(left_out, tell)
         origin |= {} if kind is PlanFormat.CSV else {FORMAT: str(kind)}
         for name, told in copied.items():
             origin[name] |= told
-        write_json(draft / PROVENANCE, origin)
+        write_provenance(draft, origin)
         with watch("report"):
-            _write_report(plan, draft, checks, origin)
+            write_report(plan, draft, checks, origin)
     return claim.place
+
+
+def save_plan(
+    plan: Plan, folder: str | Path, *, force: bool = False, figures: bool = True, format: str | None = None
+) -> Path:
+    """Write a plan to a folder as ``reservoir plan`` does, completely or not at all.
+
+    Parameters
+    ----------
+    plan : Plan
+    folder : str or Path
+        The folder; its parents are made.
+    force : bool
+        Replace an earlier plan there.
+    figures : bool
+        Draw the figures.
+    format : str, optional
+        Of the tables: ``"csv"``, ``"netcdf"`` or ``"zarr"``; by default CSV below 5,000 years, then NetCDF if the extra
+        ``netcdf`` is installed.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    OutputError
+        If the folder contains something and `force` is off, or contains files that belong to no plan, or cannot be
+        written.
+    """
+    kind = format_of(format, plan.inflow.years)
+    try:
+        return write_plan(plan, Path(folder), plan_checks(plan), force=force, figures=figures, kind=kind)
+    except OutputError as error:  # names the arguments in place of the options of the command
+        raise OutputError(
+            replace(each, mend=each.mend.replace("--out", "folder").replace("--force", "force=True"))
+            for each in error.mistakes
+        ) from error
+
+
+def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
+    """Write the tables of a plan into a folder.
+
+    Parameters
+    ----------
+    plan : Plan
+    folder : Path
+    kind : PlanFormat
+        Of the schedule and the summary; other tables are CSV always.
+
+    Returns
+    -------
+    list of str
+        Names of the files, or folders, that were written.
+    """
+    members = members_table(plan)
+    tables, datasets = {} if members is None else {MEMBERS: members}, list[str]()
+    if kind is PlanFormat.CSV:
+        tables |= {SCHEDULE: plan.schedule(), SUMMARY: plan.summary()}
+    else:
+        write_dataset(plan.to_xarray(copy=False), folder, kind)
+        datasets = [DATASETS[kind]]
+    for name in _FORMS:
+        if name in tables.get(SUMMARY, ()):
+            tables[SUMMARY][name] = as_written(name, tables[SUMMARY][name])
+    if plan.water_values:
+        tables[WATER_VALUES] = plan.water_values.table
+    for name, table in tables.items():
+        write_table(plan.units.table(table), folder / name)
+    return [*datasets, *tables]
+
+
+def as_written(name: str, numbers: pd.Series) -> NDArray[np.object_]:
+    """Cells of a column of the summary that has a form of its own; empty where a number is not known."""
+    return np.array([_FORMS[name].format(each) if np.isfinite(each) else "" for each in numbers.tolist()], object)
 
 
 def figures_left_out(left_out: Mapping[str, str], tell: Callable[[str], None]) -> dict[str, Any]:
@@ -253,7 +317,7 @@ def figures_left_out(left_out: Mapping[str, str], tell: Callable[[str], None]) -
     return {"figures_left_out": dict(left_out)}
 
 
-def write_profile(profile: Profile, claim: Claim) -> Path:
+def write_profile(profile: Profile, folder: Path) -> Path:
     """Add to a plan's folder where the seconds of its making went; returns the file.
 
     Raises
@@ -261,7 +325,9 @@ def write_profile(profile: Profile, claim: Claim) -> Path:
     OutputError
         If it cannot be written.
     """
-    return claim.add(PROFILE, strict_json(profile.as_dict()))
+    path = folder / PROFILE
+    write_new(path, strict_json(profile.as_dict()), force=True, choose="check the free space", replace="")
+    return path
 
 
 def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
@@ -369,12 +435,17 @@ def _write_figures(
     return {name: plan.units.label(caption) for name, caption in captions.items()}
 
 
-def _write_report(plan: Plan, folder: Path, checks: Sequence[Check], origin: Mapping[str, Any]) -> None:
+def write_report(
+    plan: Plan, folder: Path, checks: Sequence[Check], origin: Mapping[str, Any], drawn: Path | None = None
+) -> None:
+    """Write the page of a plan into a folder, with the figures that lie in it, or in another one of the same plan."""
     from reservoir.report.html.page import read_pictures
     from reservoir.report.html.plan_page import TITLES, plan_report
 
-    pictures = read_pictures(folder / FIGURES, TITLES, origin["figures"])
-    (folder / REPORT).write_text(plan_report(plan, checks, origin, pictures), encoding="utf-8")
+    before = drawn or folder
+    pictures = read_pictures(before / FIGURES, TITLES, origin["figures"])
+    pages = (("Operation rules", RULES_REPORT),) if (before / RULES_REPORT).is_file() else ()
+    (folder / REPORT).write_text(plan_report(plan, checks, origin, pictures, pages), encoding="utf-8")
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

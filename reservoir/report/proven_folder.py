@@ -1,4 +1,4 @@
-"""Add a proof to a plan's folder: table, provenance and report as if it had been made with the plan; whole or not."""
+"""Add a proof to a plan's folder: table, arrays, provenance and report as if it had been made with the plan."""
 
 from __future__ import annotations
 
@@ -9,26 +9,32 @@ from pathlib import Path
 from typing import Any
 
 from reservoir.io.csv_table import write_table
-from reservoir.io.placing.claim import Claim
-from reservoir.io.placing.draft_folder import claimed, drafted, nothing
-from reservoir.io.placing.moves import leaves
+from reservoir.io.output import Claim, claimed, drafted, nothing
+from reservoir.io.plan_folder.arrays import write_arrays
+from reservoir.io.plan_folder.files import (
+    ARRAYS,
+    FILES,
+    FORMAT,
+    NETCDF,
+    PROVENANCE,
+    SUMMARY,
+    ZARR,
+    file_hashes,
+    require_folder,
+    write_provenance,
+)
 from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, append_to_dataset
-from reservoir.io.plan_folder.provenance import FILES, FORMAT, file_hashes, require_folder
-from reservoir.io.plan_folder.saved_plan import SavedPlan
-from reservoir.io.plan_folder.tables import FIGURES, NETCDF, PROVENANCE, SUMMARY, ZARR, read_cells
+from reservoir.io.plan_folder.saved_plan import SavedPlan, proof_arrays
+from reservoir.io.plan_folder.tables import read_cells
+from reservoir.io.workplace import leaves
 from reservoir.planning.checks import Check, proof_lines
 from reservoir.planning.plan import Plan
 from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP
-from reservoir.report.folder import REPORT, RULES_PROVENANCE, write_json
-from reservoir.report.html.page import Picture, read_pictures, render, renewed
-from reservoir.report.html.plan_page import TITLES, plan_heading, plan_sections
-from reservoir.report.plan_tables import as_written
-from reservoir.text.strict_json import read_json
+from reservoir.report.folder import REPORT, as_written, write_report
 
 _COLUMNS = (PROVEN_BOUND, PROVEN_GAP)
 #: The column that they follow.
 _BEFORE = "gap"
-_MOST_BYTES = 10_000_000
 
 
 def claimed_for_proof(folder: Path) -> AbstractContextManager[Claim]:
@@ -40,7 +46,14 @@ def claimed_for_proof(folder: Path) -> AbstractContextManager[Claim]:
         If it is no folder, cannot be written, or if another run is writing there.
     """
     require_folder(folder)
-    return claimed(folder, nothing, lambda place: leaves(place, (PROVENANCE, REPORT, SUMMARY, NETCDF, ZARR)))
+    return claimed(folder, nothing, _replaced)
+
+
+def _replaced(folder: Path) -> list[str]:
+    """Paths in a plan's folder of what a proof is written in the place of."""
+    proven = {f"{ARRAYS}/{name}.npy" for name in _COLUMNS}
+    found = leaves(folder, (PROVENANCE, REPORT, SUMMARY, NETCDF, ZARR, ARRAYS))
+    return [leaf for leaf in found if leaf in proven or not leaf.startswith(f"{ARRAYS}/")]
 
 
 def write_proof(saved: SavedPlan, plan: Plan, claim: Claim) -> Path:
@@ -61,18 +74,16 @@ def write_proof(saved: SavedPlan, plan: Plan, claim: Claim) -> Path:
 
     Raises
     ------
-    InputError
-        If a figure of the plan is not as it was written.
     OutputError
         If the folder cannot be written.
     """
-    pictures = read_pictures(saved.folder / FIGURES, TITLES, saved.origin["figures"])
     with drafted(claim, nothing) as claim:
         before = {check.check for check in proof_lines(saved.plan)}
         checks = [check for check in saved.checks if check.check not in before] + proof_lines(plan)
-        table = _write_table(saved, plan, claim.draft)
-        write_json(claim.draft / PROVENANCE, _provenance(saved, plan, checks, file_hashes(claim.draft, [table])))
-        (claim.draft / REPORT).write_text(_report(saved, plan, checks, pictures), encoding="utf-8")
+        files = [_write_table(saved, plan, claim.draft), *write_arrays(proof_arrays(plan), claim.draft)]
+        origin = _provenance(saved, plan, checks, file_hashes(claim.draft, files))
+        write_provenance(claim.draft, origin)
+        write_report(plan, claim.draft, checks, origin, drawn=saved.folder)
     return claim.place
 
 
@@ -94,26 +105,12 @@ def _write_table(saved: SavedPlan, plan: Plan, draft: Path) -> str:
 
 
 def _provenance(saved: SavedPlan, plan: Plan, checks: Sequence[Check], hashes: dict[str, str]) -> dict[str, Any]:
+    """That of the plan with the proof before the checks, which follow from it."""
     assert plan.proofs is not None
-    found: dict[str, Any] = {}
+    origin: dict[str, Any] = {}
     for name, value in saved.origin.items():
         if name == "checks":
-            found |= {"proof": plan.proofs.as_dict(), name: [check.as_dict() for check in checks]}
+            origin |= {"proof": plan.proofs.as_dict(), name: [check.as_dict() for check in checks]}
         elif name != "proof":
-            found[name] = value
-    return found | {FILES: dict(saved.origin.get(FILES, {})) | hashes}
-
-
-def _report(saved: SavedPlan, plan: Plan, checks: Sequence[Check], pictures: Sequence[Picture]) -> str:
-    """The report of the plan; where it has rules too, with what it says of them."""
-    rules, page = saved.folder / RULES_PROVENANCE, saved.folder / REPORT
-    sections = plan_sections(plan, checks, saved.origin, pictures)
-    if not (rules.is_file() and page.is_file()):
-        return render(plan_heading(plan, checks), sections)
-    of_rules = [Check(str(each["check"]), *_claim(each["pass"])) for each in read_json(rules, _MOST_BYTES)["checks"]]
-    return renewed(page.read_text(encoding="utf-8"), render(plan_heading(plan, [*checks, *of_rules]), sections))
-
-
-def _claim(passed: bool | None) -> tuple[float, float | None]:
-    """A value and a threshold that come to this."""
-    return (0.0, None) if passed is None else (0.0 if passed else 1.0, 0.0)
+            origin[name] = value
+    return origin | {FILES: dict(saved.origin[FILES]) | hashes}

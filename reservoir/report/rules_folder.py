@@ -1,4 +1,4 @@
-"""Add rules to a plan's folder: the rules, their scores, figures, and a report of both; as a whole or not at all."""
+"""What rules are written as: into a plan's folder with scores, figures and a page, or as the simulation of a record."""
 
 from __future__ import annotations
 
@@ -10,33 +10,31 @@ from pathlib import Path
 from typing import Any
 
 from reservoir.errors import Mistake, OutputError
-from reservoir.hydro.unit_system import SI
+from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.csv_table import write_table
-from reservoir.io.placing.claim import Claim
-from reservoir.io.placing.draft_folder import claimed, drafted
-from reservoir.io.placing.moves import leaves
-from reservoir.io.plan_folder.provenance import require_folder
+from reservoir.io.output import Claim, claimed, drafted
+from reservoir.io.plan_folder.files import FIGURES, require_folder
 from reservoir.io.plan_folder.saved_plan import SavedPlan
-from reservoir.io.plan_folder.tables import FIGURES
-from reservoir.io.rule_belonging import belongings
-from reservoir.io.rule_file import UNITS, write_rule
+from reservoir.io.rule_file import UNITS, RuleFile, belongings, write_rule
+from reservoir.io.workplace import leaves
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.report.folder import (
-    REPORT,
     ROBUSTNESS,
     RULES,
     RULES_PROVENANCE,
+    RULES_REPORT,
     SCORES,
+    check_new,
     figures_left_out,
     record_provenance,
     run_provenance,
     write_json,
 )
-from reservoir.rules.evaluation.evaluation import Evaluation
-from reservoir.rules.evaluation.findings import findings
+from reservoir.rules.evaluation.evaluation import Evaluation, RecordEvaluation
+from reservoir.rules.evaluation.findings import findings, shortfalls
 from reservoir.rules.evaluation.robustness import robustness_table
-from reservoir.rules.evaluation.shortfalls import shortfalls
+from reservoir.text.strict_json import known
 
 
 def check_rules_target(folder: Path, force: bool) -> None:
@@ -78,7 +76,7 @@ def write_rules(
     progress: StageProgress = silent_stage,
     tell: Callable[[str], None] = warnings.warn,
 ) -> Path:
-    """Write ``rules/*.json``, ``scores.csv``, ``rules.json``, figures and the report into a plan's folder.
+    """Write ``rules/*.json``, ``scores.csv``, ``rules.json``, figures and ``rules.html`` into a plan's folder.
 
     Where members were held out or tested on, ``robustness.csv`` too.
 
@@ -107,12 +105,12 @@ def write_rules(
 
 
 def own_files(folder: Path) -> list[str]:
-    """Paths in a plan's folder of what rules replace: earlier rules, their scores and figures, and the report."""
+    """Paths in a plan's folder of what rules replace: earlier rules, their scores, figures and page."""
     from reservoir.report.figures.figures import KINDS
     from reservoir.report.figures.rules_figures import RULES_TITLES
 
     drawings = {f"{FIGURES}/{name}.{kind}" for name in RULES_TITLES for kind in KINDS}
-    found = leaves(folder, (RULES, SCORES, ROBUSTNESS, RULES_PROVENANCE, REPORT, FIGURES))
+    found = leaves(folder, (RULES, SCORES, ROBUSTNESS, RULES_PROVENANCE, RULES_REPORT, FIGURES))
     return [leaf for leaf in found if leaf in drawings or leaf.split("/")[0] != FIGURES]
 
 
@@ -152,20 +150,6 @@ def _test_provenance(evaluation: Evaluation) -> dict[str, Any]:
     return {"test": told | {"notes": list(inflow.notes)} | record_provenance(inflow)}
 
 
-def check_pictures(saved: SavedPlan) -> None:
-    """Refuse a plan whose figures cannot be shown in the report, before any rule is fitted.
-
-    Raises
-    ------
-    InputError
-        With every figure that is unknown, missing or broken.
-    """
-    from reservoir.report.html.page import read_pictures
-    from reservoir.report.html.plan_page import TITLES
-
-    read_pictures(saved.folder / FIGURES, TITLES, saved.origin["figures"])
-
-
 def _write_rule_files(evaluation: Evaluation, saved: SavedPlan, folder: Path, origin: Mapping[str, Any]) -> None:
     folder.mkdir()
     fitted_to = {name: origin[name] for name in ("plan", "years", "created", "caveats")}
@@ -201,10 +185,49 @@ def _write_report(
 ) -> None:
     from reservoir.report.figures.rules_figures import RULES_TITLES
     from reservoir.report.html.page import read_pictures
-    from reservoir.report.html.plan_page import TITLES
     from reservoir.report.html.rules_page import rules_report
 
-    plan_pictures = read_pictures(saved.folder / FIGURES, TITLES, saved.origin["figures"])
-    rules_pictures = read_pictures(folder / FIGURES, RULES_TITLES, captions)
-    text = rules_report(evaluation, saved, checks, origin, plan_pictures, rules_pictures)
-    (folder / REPORT).write_text(text, encoding="utf-8")
+    pictures = read_pictures(folder / FIGURES, RULES_TITLES, captions)
+    (folder / RULES_REPORT).write_text(rules_report(evaluation, saved, checks, origin, pictures), encoding="utf-8")
+
+
+def write_simulation(run: RecordEvaluation, target: Path | Claim, rule_file: RuleFile, units: UnitSystem = SI) -> Path:
+    """Write ``simulation.csv``, ``summary.csv`` and ``simulation.json``; both tables in the units that are given.
+
+    Raises
+    ------
+    OutputError
+        If the folder exists already or cannot be written.
+    """
+    with drafted(target, check_new) as claim:
+        draft = claim.draft
+        write_table(units.table(run.schedule()), draft / "simulation.csv")
+        write_table(units.table(run.summary()), draft / "summary.csv")
+        write_json(draft / "simulation.json", simulation_provenance(run, rule_file, units))
+    return claim.place
+
+
+def simulation_provenance(run: RecordEvaluation, rule_file: RuleFile, units: UnitSystem = SI) -> dict[str, Any]:
+    """Where a simulation comes from: versions, the hashes of its files, how it was run, and its scores."""
+    return {
+        **run_provenance(),
+        "rule": {
+            "file": Path(rule_file.source).name,
+            "sha256": rule_file.sha256,
+            "family": run.rule.family,
+            "forecast": str(run.rule.forecast),
+        },
+        "reservoir": {"name": run.reservoir.name, "sha256": run.reservoir.sha256, "caveat": run.reservoir.caveat},
+        "inflow": {
+            "file": Path(run.inflow.source).name,
+            "sha256": run.inflow.sha256,
+            "caveat": run.inflow.caveat,
+            "notes": [*run.inflow.notes, *run.reservoir.notes],
+            **record_provenance(run.inflow),
+        },
+        "units": units.as_dict,
+        "start_hm3": run.start_hm3,
+        "continuous": run.continuous,
+        "score": known(run.score.as_dict()),
+        "shortfalls": run.shortfalls(units),
+    }

@@ -11,8 +11,8 @@ import pandas as pd
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.csv_table import write_table
-from reservoir.io.ensemble_writer import check_writable, write_ensemble
-from reservoir.io.placing.whole_file import require_free, write_new
+from reservoir.io.output import require_free, write_new
+from reservoir.io.records.writer import check_writable, write_ensemble
 from reservoir.report.figures.figures import attempted
 from reservoir.report.figures.style import rendered
 from reservoir.report.figures.synthetic_inflow import synthetic_inflow_figure

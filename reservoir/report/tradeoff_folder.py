@@ -11,21 +11,20 @@ import pandas as pd
 
 from reservoir.hydro.objectives import Goal, goal_label
 from reservoir.io.csv_table import write_table
-from reservoir.io.placing.claim import Claim
-from reservoir.io.placing.draft_folder import drafted
-from reservoir.io.plan_folder.provenance import FILES, file_hashes
-from reservoir.io.plan_folder.saved_record import BY_ARGUMENT
+from reservoir.io.output import Claim, drafted
+from reservoir.io.plan_folder.files import FILES, file_hashes
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.io.tradeoff_point import INFLOW, POINTS, PROVENANCE
 from reservoir.planning.column_names import FIRM_POWER
 from reservoir.planning.tradeoff import Tradeoff
-from reservoir.report.folder import figures_left_out, record_provenance, run_provenance, write_json
+from reservoir.report.folder import check_new, figures_left_out, record_provenance, run_provenance, write_json
 from reservoir.report.html.page import Column, Heading, HtmlTable, Section, picture, render
-from reservoir.report.new_folder import check_new
 from reservoir.text.quantities import counted, quantity
 
 #: Further names of the files.
 TABLE, REPORT = "front.csv", "report.html"
+#: Where the unit of a record was said, if the caller gave it.
+_BY_ARGUMENT = "from the unit argument"
 #: Heads of columns of the report's table that are no goals.
 _TITLES = {f"asked_{FIRM_POWER}": "Firm power asked for (MW)"}
 
@@ -99,21 +98,21 @@ def tradeoff_provenance(front: Tradeoff) -> dict[str, Any]:
 
 def _reading(front: Tradeoff) -> dict[str, Any]:
     """How the record was read, with the unit if the call named it."""
-    unit = {"unit": front.inflow.unit} if front.inflow.unit_from in BY_ARGUMENT else {}
+    unit = {"unit": front.inflow.unit} if front.inflow.unit_from == _BY_ARGUMENT else {}
     return dict(front.inflow.reading) | unit
 
 
 def _draw(front: Tradeoff, folder: Path, left_out: dict[str, str]) -> tuple[str, bytes]:
     """Write the figure, and return how to read it, and the drawing; nothing of one that fails, which is noted."""
     from reservoir.report.figures.figures import attempted, write_figures
-    from reservoir.report.figures.front import caption, front_figure
+    from reservoir.report.figures.front import front_caption, front_figure
 
-    drawn = attempted("front", lambda: (front_figure(front), caption(front)), left_out)
+    drawn = attempted("front", lambda: (front_figure(front), front_caption(front)), left_out)
     files = write_figures({"front": drawn[0]}, folder / "figures", left_out=left_out) if drawn else []
     return (drawn[1], (folder / "figures/front.svg").read_bytes()) if drawn and files else ("", b"")
 
 
-def _report(front: Tradeoff, caption: str, drawn: bytes) -> str:
+def _report(front: Tradeoff, front_caption: str, drawn: bytes) -> str:
     labels = front.labels
     table = front_table(front)
     cells = [
@@ -136,7 +135,7 @@ def _report(front: Tradeoff, caption: str, drawn: bytes) -> str:
         caveats=tuple(caveat[:1].upper() + caveat[1:] for caveat in front.caveats),
         figures=figures,
     )
-    pictures = (picture("front", "The front", caption, drawn),) if drawn else ()
+    pictures = (picture("front", "The front", front_caption, drawn),) if drawn else ()
     facts = (
         ("Record", f"{front.inflow.span_text}, {counted(front.inflow.years)}; {front.inflow.scale_in(front.units)}"),
         ("Horizon", str(front.horizon)),

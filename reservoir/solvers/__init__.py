@@ -1,6 +1,6 @@
 """Engines that turn problems into solutions, by name.
 
-A solver is one folder with an `Engine` (`reservoir.solvers.base`), which a module names ``ENGINE``, and one entry in
+A solver is one folder with an `Engine` (`reservoir.solvers.engine`), which a module names ``ENGINE``, and one entry in
 `registry.SOLVERS` (``docs/examples/solver.py`` is a whole one); the command line, the tests and the documentation go
 through the registry.
 """
@@ -14,12 +14,11 @@ from numbers import Integral
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.problems.base import Batch, Problem
-from reservoir.problems.encoding import encoding_of
-from reservoir.solvers.base.engine import Engine
-from reservoir.solvers.base.progress import IntermediateResult, Progress, Stop, callers_own, silent
-from reservoir.solvers.base.solution import Solution, Solutions
+from reservoir.problems.base import Batch, Problem, encoding_of
+from reservoir.solvers.engine import Engine, IntermediateResult, Progress, Stop, callers_own, silent
 from reservoir.solvers.registry import GENERAL_SOLVERS, SOLVERS, Solver, runs_here, solver_named, why_unusable
+from reservoir.solvers.settings import Settings
+from reservoir.solvers.solution import Solution, Solutions
 from reservoir.solvers.windows.settings import WindowSettings
 
 __all__ = [
@@ -32,6 +31,7 @@ __all__ = [
     "Solutions",
     "Solver",
     "Stop",
+    "described_settings",
     "more_effort",
     "runs_here",
     "settings_of",
@@ -103,9 +103,17 @@ def solve(
 
 def settings_of(name: str) -> tuple[str, ...]:
     """Names of a solver's settings, those of sweeps over long horizons behind them."""
+    return tuple(each.name for settings in _settings_classes(name) for each in fields(settings))
+
+
+def described_settings(name: str) -> list[tuple[str, Any, str, str]]:
+    """Name, default, what it may be, and meaning of each of a solver's settings that words can give."""
+    return [row for settings in _settings_classes(name) for row in settings.described()]
+
+
+def _settings_classes(name: str) -> list[type[Settings]]:
     entry = solver_named(name)
-    classes = [_engine_class(entry).settings_class, *([WindowSettings] if entry.swept else [])]
-    return tuple(each.name for settings in classes for each in fields(settings))
+    return [_engine_class(entry).settings_class, *([WindowSettings] if entry.swept else [])]
 
 
 def more_effort(name: str, options: Mapping[str, Any], times: int, *, swept: bool = False) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from math import inf
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.problems.encoding import BITS, PERMUTATION, REAL
+from reservoir.problems.base import BITS, PERMUTATION, REAL
 
 
 @dataclass(frozen=True, kw_only=True)

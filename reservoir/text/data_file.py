@@ -9,12 +9,10 @@ import re
 import select
 import stat
 import time
-from contextlib import closing
+from collections.abc import Iterator
 from pathlib import Path
 
 from reservoir.errors import InputError, Mistake
-
-_SAVE = 'save the file as UTF-8 text (in a spreadsheet: "CSV UTF-8")'
 
 
 def text_of(data: bytes, file: str = "") -> str:
@@ -32,29 +30,27 @@ def text_of(data: bytes, file: str = "") -> str:
     InputError
         If the bytes are a workbook, UTF-16, binary or in another encoding.
     """
+    problem, row = "", 1
     if data.startswith(b"PK\x03\x04"):
-        raise InputError(_not_text("the file is a workbook or an archive, not text", file, 1))
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise InputError(_not_text("the file is UTF-16, not UTF-8", file, 1))
-    if b"\0" in data:
-        row = _row_at(data, data.index(b"\0"))
-        raise InputError(_not_text("the line has a NUL byte: binary data, or UTF-16 text", file, row))
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        # The decoder counts from behind the byte order mark, hence its own copy of the bytes.
-        row = _row_at(error.object, error.start)
-        byte = f"0x{error.object[error.start]:02x}"
-        raise InputError(_not_text(f"the line is not UTF-8: byte {byte}", file, row)) from error
+        problem = "the file is a workbook or an archive, not text"
+    elif data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        problem = "the file is UTF-16, not UTF-8"
+    elif b"\0" in data:
+        problem, row = "the line has a NUL byte: binary data, or UTF-16 text", _row_at(data, data.index(b"\0"))
+    else:
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            # The decoder counts from behind the byte order mark, hence its own copy of the bytes.
+            problem = f"the line is not UTF-8: byte 0x{error.object[error.start]:02x}"
+            row = _row_at(error.object, error.start)
+    mend = 'save the file as UTF-8 text (in a spreadsheet: "CSV UTF-8")'
+    raise InputError(Mistake(problem, "UTF-8 text", mend, file=file, row=row))
 
 
 def _row_at(data: bytes, position: int) -> int:
     before = data[:position].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return before.count(b"\n") + 1
-
-
-def _not_text(problem: str, file: str, row: int) -> Mistake:
-    return Mistake(problem, file=file, row=row, expected="UTF-8 text", mend=_SAVE)
 
 
 #: Seconds that a pipe may stay silent, or without a writer, before it is given up.
@@ -81,50 +77,47 @@ def read_limited(path: str | os.PathLike[str], most: int) -> bytes:
         If it holds more than `most` bytes, or is a pipe into which nothing is written.
     """
     file = os.fspath(path)
-    with closing(_Descriptor(os.open(file, _FLAGS))) as source:
-        kind = os.fstat(source.number)
+    descriptor = os.open(file, _FLAGS)
+    try:
+        kind = os.fstat(descriptor)
         if stat.S_ISDIR(kind.st_mode):
             raise IsADirectoryError(f"{file} is a folder")
-        if stat.S_ISREG(kind.st_mode) and kind.st_size > most:
-            raise InputError(_too_large(file, most))
-        chunks: list[bytes] = []
-        held = 0
-        while chunk := source.chunk(file):
-            held += len(chunk)
-            if held > most:
-                raise InputError(_too_large(file, most))
-            chunks.append(chunk)
-        return b"".join(chunks)
+        content, size = list[bytes](), 0
+        too_large = stat.S_ISREG(kind.st_mode) and kind.st_size > most
+        for chunk in () if too_large else _chunks(descriptor, file, waits=stat.S_ISFIFO(kind.st_mode)):
+            content.append(chunk)
+            size += len(chunk)
+            if size > most:
+                too_large = True
+                break
+        if too_large:
+            limit = f"{most / 1e6:,.0f} MB" if most >= 1e6 else f"{most / 1e3:,.0f} kB"
+            mend = "check that this is the right file"
+            raise InputError(Mistake("is too large", f"at most {limit}", mend, file=file))
+        return b"".join(content)
+    finally:
+        os.close(descriptor)
 
 
-class _Descriptor:
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self._waits = stat.S_ISFIFO(os.fstat(number).st_mode)
-        self._written = False
-
-    def chunk(self, file: str) -> bytes:
-        """What comes next; nothing at the end."""
+def _chunks(descriptor: int, file: str, *, waits: bool) -> Iterator[bytes]:
+    """What a file holds, or what comes through a pipe."""
+    written = False
+    while True:
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
-            if self._waits and not select.select([self.number], [], [], max(0.0, until - time.monotonic()))[0]:
+            if waits and not select.select([descriptor], [], [], max(0.0, until - time.monotonic()))[0]:
                 raise InputError(_silent(file))
-            chunk = os.read(self.number, _CHUNK)
-            if chunk or self._written or not self._waits:
-                self._written = True
-                return chunk
+            chunk = os.read(descriptor, _CHUNK)
+            if chunk or written or not waits:
+                break
             # A pipe that no writer has opened yet is at its end, too.
             if time.monotonic() >= until:
                 raise InputError(_silent(file))
             time.sleep(0.01)
-
-    def close(self) -> None:
-        os.close(self.number)
-
-
-def _too_large(file: str, most: int) -> Mistake:
-    size = f"{most / 1e6:,.0f} MB" if most >= 1e6 else f"{most / 1e3:,.0f} kB"
-    return Mistake("is too large", f"at most {size}", "check that this is the right file", file=file)
+        if not chunk:
+            return
+        written = True
+        yield chunk
 
 
 def _silent(file: str) -> Mistake:

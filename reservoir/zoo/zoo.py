@@ -4,16 +4,261 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
+from reservoir.hydro.calendar import HM3_PER_YEAR_AND_M3S, HOURS_PER_YEAR, MONTHS_PER_YEAR, Calendar
+from reservoir.hydro.curves.curve import Curve, PowerLaw, Table
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.zoo.build import Regime, Traits, build_reservoir, draw_traits
+from reservoir.hydro.reservoir_kinds import ConversionKind, YearEnd
+
+
+class Regime(StrEnum):
+    """How the inflow of a river varies within a year."""
+
+    SNOW = "snow"
+    """Most of the water comes as snow melts, in two or three months; years differ little."""
+    MONSOON = "monsoon"
+    """A wet season of four months."""
+    ARID = "arid"
+    """Floods of a few weeks in some years, next to nothing between them."""
+
+
+class Start(StrEnum):
+    """How full a reservoir is when a horizon begins."""
+
+    EMPTY = "near empty"
+    HALF = "half full"
+    FULL = "near full"
+
+
+#: Parts of the active storage that are in store at each start.
+_FILLED = {Start.EMPTY: (0.0, 0.1), Start.HALF: (0.3, 0.7), Start.FULL: (0.9, 1.0)}
+
+
+@dataclass(frozen=True)
+class Traits:
+    """One reservoir's traits, as parts of its mean inflow and its head.
+
+    Parameters
+    ----------
+    mean_inflow_m3s, head_m : float
+        Mean inflow; gross head of the full reservoir.
+    storage_ratio : float
+        Active storage as a part of the mean annual inflow.
+    head_share : float
+        Part of the head that is lost between the full and the empty reservoir.
+    capacity_ratio : float
+        Hydraulic capacity at rated head, in mean inflows.
+    tailrace_share : float
+        Rise of the tailrace from no release to the hydraulic capacity, as a part of the head.
+    hump : float
+        Part of the best efficiency that is lost where the head differs by 40 % from the best one.
+    least_release_share : float
+        Least release as a part of the mean inflow.
+    flood_share : float
+        Part of the active storage that is kept empty in the wet season; 0 without a flood limit.
+    regime : Regime
+    persistence : float
+        Correlation of the inflow of a year with that of the year before.
+    year_end : YearEnd
+    start : Start
+    filled : float
+        Part of the active storage in store when a horizon begins.
+    evaporation_mm : float
+        Net evaporation of a year.
+    """
+
+    mean_inflow_m3s: float
+    head_m: float
+    storage_ratio: float
+    head_share: float
+    capacity_ratio: float
+    tailrace_share: float
+    hump: float
+    least_release_share: float
+    flood_share: float
+    regime: Regime
+    persistence: float
+    year_end: YearEnd
+    start: Start
+    filled: float
+    evaporation_mm: float
+
+
+#: Ends of a horizon that are drawn.
+_YEAR_ENDS = (YearEnd.FIXED, YearEnd.FREE, YearEnd.CYCLIC)
+
+
+def draw_traits(random: np.random.Generator) -> Traits:
+    """Draw one reservoir's traits, independent of each other; sizes are even on a logarithmic scale."""
+
+    def log_uniform(least: float, most: float) -> float:
+        return float(np.exp(random.uniform(np.log(least), np.log(most))))
+
+    regime = list(Regime)[random.integers(len(Regime))]
+    start = list(Start)[random.integers(len(Start))]
+    evaporates = regime is Regime.ARID and random.random() < 0.5
+    return Traits(
+        mean_inflow_m3s=log_uniform(3, 3000),
+        head_m=log_uniform(10, 300),
+        storage_ratio=log_uniform(0.02, 3),
+        head_share=log_uniform(0.02, 0.6),
+        capacity_ratio=log_uniform(0.8, 5),
+        tailrace_share=log_uniform(0.002, 0.15),
+        hump=random.uniform(0.02, 0.15),
+        least_release_share=random.uniform(0.0, 0.6) if random.random() < 0.8 else 0.0,
+        flood_share=random.uniform(0.03, 0.3) if random.random() < 0.4 else 0.0,
+        regime=regime,
+        persistence=random.uniform(0.3, 0.7) if random.random() < 0.5 else 0.0,
+        year_end=_YEAR_ENDS[random.integers(len(_YEAR_ENDS))],
+        start=start,
+        filled=random.uniform(*_FILLED[start]),
+        evaporation_mm=random.uniform(600, 2200) if evaporates else 0.0,
+    )
+
+
+_GRAVITY_KN_PER_M3 = 9.81
+#: Points of tabulated curves.
+_POINTS = 15
+#: Part of the head of the empty lake that the largest release may take.
+_DROWNED = 0.6
+#: How far above its best head a turbine is used, as a part of that head: its power still grows with the head.
+_HIGHEST_ABOVE_PEAK = 0.3
+#: Distance from the best head, as a part of it, at which the efficiency has lost the hump.
+_HUMP_HALF_WIDTH = 0.4
+#: Storages, in parts of the dead and of the full one, between which the level is known.
+_KNOWN_BELOW, _KNOWN_ABOVE = 0.3, 1.15
+
+
+@dataclass(frozen=True)
+class _Lake:
+    """Storages and heads of a lake.
+
+    Its storage grows as a power of its depth, so the dead storage follows from the drawdown.
+    """
+
+    dead_hm3: float
+    full_hm3: float
+    depth_m: float
+    shape: float
+
+    def level_m(self, storage_hm3: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Level above the bottom."""
+        return np.asarray(self.depth_m * (storage_hm3 / self.full_hm3) ** (1 / self.shape))
+
+
+def build_reservoir(
+    name: str, traits: Traits, flows_m3s: NDArray[np.float64], first_month: int, random: np.random.Generator
+) -> Reservoir:
+    """Build a reservoir that has these traits and can pass the largest flow of its record, or nearly.
+
+    Parameters
+    ----------
+    name : str
+    traits : Traits
+    flows_m3s : ndarray, shape (years, 12)
+        Its record by calendar month, January first.
+    first_month : int
+        Calendar month in which its water year begins.
+    random : numpy.random.Generator
+        Draws what traits leave open.
+    """
+    lake = _lake(traits, random)
+    capacity = traits.capacity_ratio * traits.mean_inflow_m3s
+    largest = float(flows_m3s.max()) * random.uniform(0.95, 1.5)
+    most = max(largest, capacity * 1.1)
+    tailrace = _tailrace(traits, lake, capacity, most)
+    heads = _heads(lake, tailrace, most)
+    rated = traits.head_m * (1 - traits.head_share * random.uniform(0.2, 0.9))
+    storages = np.geomspace(_KNOWN_BELOW * lake.dead_hm3, _KNOWN_ABOVE * lake.full_hm3, _POINTS)
+    lower, upper = _storage_bounds(traits, lake, flows_m3s)
+    initial = lake.dead_hm3 + traits.filled * (lake.full_hm3 - lake.dead_hm3)
+    initial = min(initial, float(upper[first_month - 2]))  # a horizon may end with it
+    fixed, cyclic = traits.year_end is YearEnd.FIXED, traits.year_end is YearEnd.CYCLIC
+    kind, conversion, best = _conversion(traits, heads, random)
+    return Reservoir(
+        name=name,
+        level=Table(tuple(storages), tuple(lake.level_m(storages))),
+        tailrace=tailrace,
+        conversion=conversion,
+        conversion_kind=kind,
+        capacity_m3s=_capacity(capacity, rated, heads, random),
+        installed_mw=best * _GRAVITY_KN_PER_M3 * capacity * rated / 1000 * random.uniform(0.75, 1.05),
+        storage_lower_hm3=lower,
+        storage_upper_hm3=upper,
+        release_lower_m3s=np.full(MONTHS_PER_YEAR, traits.least_release_share * traits.mean_inflow_m3s),
+        release_upper_m3s=np.full(MONTHS_PER_YEAR, most),
+        initial_storage_hm3=None if cyclic else initial,
+        final_storage_hm3=initial if fixed else None,
+        year_end=traits.year_end,
+        penalty=_GRAVITY_KN_PER_M3 * traits.mean_inflow_m3s * traits.head_m * HOURS_PER_YEAR / 1e6,
+        evaporation_mm=np.full(MONTHS_PER_YEAR, traits.evaporation_mm / MONTHS_PER_YEAR),
+        first_month=first_month,
+        caveat="Invented reservoir and inflow",
+    )
+
+
+def _lake(traits: Traits, random: np.random.Generator) -> _Lake:
+    shape, depth = random.uniform(1.4, 3.2), traits.head_m * random.uniform(0.9, 1.3)
+    dead_part = (1 - traits.head_share * traits.head_m / depth) ** shape
+    active = traits.storage_ratio * traits.mean_inflow_m3s * HM3_PER_YEAR_AND_M3S
+    full = active / (1 - dead_part)
+    return _Lake(full - active, full, depth, shape)
+
+
+def _storage_bounds(
+    traits: Traits, lake: _Lake, flows_m3s: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """With the flood storage kept free before and in the three wettest months."""
+    lower, upper = np.full(MONTHS_PER_YEAR, lake.dead_hm3), np.full(MONTHS_PER_YEAR, lake.full_hm3)
+    wettest = (int(flows_m3s.mean(axis=0).argmax()) + np.arange(-2, 1)) % MONTHS_PER_YEAR
+    upper[wettest] -= traits.flood_share * (lake.full_hm3 - lake.dead_hm3)
+    return lower, upper
+
+
+def _tailrace(traits: Traits, lake: _Lake, capacity: float, most: float) -> PowerLaw:
+    """A rating curve that leaves the empty lake some head in the largest flood."""
+    exponent, empty = 0.6, traits.head_m * (1 - traits.head_share)
+    factor = min(traits.tailrace_share * traits.head_m / capacity**exponent, _DROWNED * empty / most**exponent)
+    return PowerLaw(lake.depth_m - traits.head_m, factor, 0.0, exponent, (0.0, 1.2 * most))
+
+
+def _heads(lake: _Lake, tailrace: PowerLaw, most: float) -> tuple[float, float]:
+    """Heads between which a plant works, and a little more."""
+    levels = lake.level_m(np.array([lake.dead_hm3, lake.full_hm3]))
+    tails = tailrace(np.array([most, 0.0]))
+    lowest, highest = levels - tails
+    return 0.95 * float(lowest), 1.02 * float(highest)
+
+
+def _conversion(
+    traits: Traits, heads: tuple[float, float], random: np.random.Generator
+) -> tuple[ConversionKind, Curve, float]:
+    """What a file of a reservoir may say about efficiency, and the best one."""
+    best, kind = random.uniform(0.82, 0.93), list(ConversionKind)[random.integers(len(ConversionKind))]
+    head = np.linspace(*heads, _POINTS)
+    peak = heads[0] + random.uniform(0.4, 0.9) * (heads[1] - heads[0])
+    away = np.minimum(head / peak - 1, _HIGHEST_ABOVE_PEAK)
+    efficiency = best * (1 - traits.hump * (away / _HUMP_HALF_WIDTH) ** 2)
+    values = {
+        ConversionKind.EFFICIENCY: efficiency,
+        ConversionKind.COEFFICIENT: efficiency * _GRAVITY_KN_PER_M3,
+        ConversionKind.RATE: 3600 / (efficiency * _GRAVITY_KN_PER_M3 * head),
+    }[kind]
+    return kind, Table(tuple(head), tuple(values)), best
+
+
+def _capacity(capacity: float, rated: float, heads: tuple[float, float], random: np.random.Generator) -> Curve:
+    """Turbines wide open pass more at a higher head, some the same, and some less above the rated head."""
+    above = (0.5, 0.0, -1.0)[random.integers(3)]
+    head = np.linspace(*heads, _POINTS)
+    flow = capacity * np.where(head < rated, (head / rated) ** 0.5, (head / rated) ** above)
+    return Table(tuple(head), tuple(flow))
 
 
 class _Pattern(NamedTuple):

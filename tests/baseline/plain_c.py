@@ -14,7 +14,7 @@ from reservoir import resources
 from reservoir.opencl import literal
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.clpso.settings import SwarmSettings
-from reservoir.solvers.rng.stream import stream_states
+from reservoir.solvers.rng import stream_states
 
 #: As fast as the compiler can: what the sequential engine has to keep up with.
 FLAGS = ("-O3", "-march=native", "-ffast-math", "-fno-semantic-interposition", "-shared", "-fPIC", "-w")

@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.bench.case.runs import DEVICE_ENGINE, PAPER, SEQUENTIAL, STREAM
-from reservoir.bench.case.scaling import COLUMNS
-from reservoir.bench.host_time import PHASES
-from reservoir.bench.result import ExperimentResult, ResultTable
+from reservoir.bench.case import DEVICE_ENGINE, PAPER, SEQUENTIAL, STREAM, CaseStudy
+from reservoir.bench.experiment import RunBudget
+from reservoir.bench.models import PHASES
+from reservoir.bench.result import ExperimentResult
+from reservoir.bench.scaling import COLUMNS
+from reservoir.bench.tables import ResultTable
 from reservoir.planning.checks import Check
 
 
@@ -51,6 +53,13 @@ def points() -> pd.DataFrame:
     ]
     refused = {"sweep": "swarms", "value": 6, "years": 62, "particles": 40, "devices": 1, "refused": "too many items."}
     return pd.DataFrame([*rows, refused], columns=list(COLUMNS))
+
+
+@pytest.fixture
+def case_study(six_year_plan, two_cores, runs, points) -> CaseStudy:
+    """The runs and points on two cores."""
+    data = {"runs": runs, "scaling": points}
+    return CaseStudy(device=two_cores, budget=RunBudget(), plan=six_year_plan, settings={}, data=data)
 
 
 @pytest.fixture

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from reservoir.bench.case.experiment import SPEED_UP, case_checks
-from reservoir.bench.case.runs import CaseSetup
-from reservoir.bench.run_budget import RunBudget
+from reservoir.bench.case import CaseStudy, case_checks, case_claims
+from reservoir.bench.experiment import RunBudget
 from reservoir.planning.checks import all_pass
 from reservoir.solvers import Solutions
 
@@ -16,8 +15,9 @@ def titles(checks):
 
 
 def checks_of(plan, device, runs, points, budget):
-    setup = CaseSetup(device=device, budget=budget, plan=plan, settings={})
-    return list(case_checks(setup, runs, points))
+    data = {"runs": runs, "scaling": points}
+    study = CaseStudy(device=device, budget=budget, plan=plan, settings={}, data=data)
+    return study.held_to(case_checks, case_claims)
 
 
 def of_clpso(plan, **settings):
@@ -43,7 +43,7 @@ def test_two_cores_are_held_to_the_speed_up_and_more_are_not(six_year_plan, two_
         return [each for each in checks_of(plan, device, runs, points, RunBudget()) if "one thread" in each.check]
 
     (check,) = speed_checks(2)
-    assert check.threshold == SPEED_UP
+    assert check.threshold == 8.0
     assert check.passed
     assert not speed_checks(8)
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.bench.case.arithmetic import (
+from reservoir.bench.experiment import DeviceStudy, RunBudget
+from reservoir.bench.scaling import (
     CHAINS,
     CPU_LANES,
     CYCLIC_REACH,
@@ -18,8 +19,6 @@ from reservoir.bench.case.arithmetic import (
     operations_per_move,
     rule,
 )
-from reservoir.bench.experiment import DeviceSetup
-from reservoir.bench.run_budget import RunBudget
 from reservoir.hydro.curves.forms import PolynomialForm, UniformTable
 from reservoir.opencl import Session, assemble, build
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
@@ -50,8 +49,8 @@ def test_the_limit_is_that_of_the_best_width():
 
 
 def test_every_width_of_a_cpu_is_measured_and_one_of_others(device, monkeypatch):
-    monkeypatch.setattr("reservoir.bench.case.arithmetic.LEAST_SECONDS", 1e-4)
-    found = measure_limit(DeviceSetup(device=device, budget=RunBudget())).instructions_per_second
+    monkeypatch.setattr("reservoir.bench.scaling.LEAST_SECONDS", 1e-4)
+    found = measure_limit(DeviceStudy(device=device, budget=RunBudget())).instructions_per_second
     assert tuple(found) == (CPU_LANES if device.kind == "CPU" else (1,))
     assert all(each > 0 for each in found.values())
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from reservoir.bench.case.experiment import apart, draw_sweep, draw_times, scaling_figure, times_figure
+from reservoir.bench.case import draw_times, times_figure
 from reservoir.bench.figures import short
+from reservoir.bench.scaling import apart, draw_sweep, scaling_figure
 from reservoir.report.figures.style import foot_texts
 from tests.report.layout import (
     axes_and_legends_lie_apart_within_the_figure,

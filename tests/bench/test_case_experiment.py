@@ -7,19 +7,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.bench import EXPERIMENTS
-from reservoir.bench.case import experiment as case
-from reservoir.bench.case.runs import DEVICE_ENGINE, PAPER, SEQUENTIAL
-from reservoir.bench.case.scaling import Point, ScalingSetup
-from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
+from reservoir.bench import case
+from reservoir.bench.case import DEVICE_ENGINE, PAPER, SEQUENTIAL
+from reservoir.bench.experiment import QUICK_WARNING, RunBudget
+from reservoir.bench.scaling import Point, ScalingStudy
+from reservoir.cli.bench import EXPERIMENTS
 from reservoir.planning.checks import all_pass
 
 
 @pytest.fixture
 def brief(monkeypatch):
     """A single point, and a limit found in no time."""
-    monkeypatch.setattr(ScalingSetup, "points", lambda _: [Point("generations", 3, generations=20)])
-    monkeypatch.setattr("reservoir.bench.case.arithmetic.LEAST_SECONDS", 1e-4)
+    monkeypatch.setattr(ScalingStudy, "points", lambda _: [Point("generations", 3, generations=20)])
+    monkeypatch.setattr("reservoir.bench.scaling.LEAST_SECONDS", 1e-4)
     monkeypatch.setattr(case, "QUICK_GENERATIONS", 50)
 
 
@@ -61,11 +61,11 @@ def test_a_race_against_other_libraries_is_added(brief, small, small_inflow, bud
     assert record.tables[-1].notes == ("On one machine.",)
     assert record.data["peers"] is frame
     assert "peers" in record.figures
-    assert (asked["years"], asked["references"], asked["quick"]) == (3, 3, True)
+    assert (asked["years"], asked["references"], asked["budget"].quick) == (3, 3, True)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_experiment_can_be_run(name):
     from importlib import import_module
 
-    assert callable(import_module(f"reservoir.bench.{EXPERIMENTS[name].module}.experiment").run)
+    assert callable(import_module(EXPERIMENTS[name].module).run)

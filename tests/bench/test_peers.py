@@ -13,19 +13,16 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from reservoir.bench.peers import PeerRace, draw_peers, race, time_peers, workers
-from reservoir.bench.peers.entry import Attempt, Entry, RaceCourse, RaceRun, SearchBudget, completed
-from reservoir.bench.peers.figure import ranking
-from reservoir.bench.peers.libraries import PEERS, Peer
-from reservoir.bench.peers.objective import SearchOver, YearObjective
-from reservoir.bench.peers.peer_runs import peer_runs
+from reservoir.bench import peer_search, peers
+from reservoir.bench.experiment import RunBudget
+from reservoir.bench.peer_search import Attempt, Peer, RaceCourse, SearchBudget, SearchOver, YearObjective
+from reservoir.bench.peers import PEERS, PeerRace, RaceRun, completed, draw_peers, peer_runs, ranking, time_peers
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.plan import silent_stage
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.solvers import Solution, solve
-from reservoir.solvers.base.progress import silent
+from reservoir.solvers.engine import silent
 
 PATIENT = SearchBudget(near=-math.inf, seconds=600.0)
 SCIPY = next(peer for peer in PEERS if peer.library == "scipy")
@@ -69,7 +66,7 @@ def test_the_libraries_objective_is_the_certified_fitness(case: tuple[Reservoir,
 def test_the_objective_in_jax_is_the_certified_fitness(case: tuple[Reservoir, Inflow]):
     import jax
 
-    from reservoir.bench.peers.jax_objective import fitness, stacked_years
+    from reservoir.bench.peer_evosax import fitness, stacked_years
 
     years = reservoir_problems(*case)
     positions = np.stack([drawn(year) for year in years])
@@ -118,9 +115,9 @@ def test_every_algorithm_is_better_than_chance(peer: Peer, years: list[Reservoir
     chance = YearObjective(years[0], optima[0], PATIENT)
     chance.losses(drawn(years[0], 40))
     if peer.together:
-        found = workers.search_years(peer, RaceCourse(years, optima, replace(budget, seconds=1.0), seed=1))[0]
+        found = peer_search.search_years(peer, RaceCourse(years, optima, replace(budget, seconds=1.0), seed=1))[0]
     else:
-        found = workers.search_year(peer, years[0], optima[0], [1], budget)
+        found = peer_search.search_year(peer, years[0], optima[0], [1], budget)
     assert found.gap < 0.7 * chance.gap
     assert found.evaluations > 0
 
@@ -160,9 +157,9 @@ def test_a_year_that_was_missed_is_tried_again_with_other_random_numbers(
     def here(count: int) -> Iterator[list[_Here]]:
         yield [_Here()]
 
-    monkeypatch.setattr("reservoir.bench.peers.peer_runs.processes", here)
-    monkeypatch.setattr(workers, "warm_up", lambda peer, year: None)
-    monkeypatch.setattr(workers, "search_year", search_year)
+    monkeypatch.setattr("reservoir.bench.peers.processes", here)
+    monkeypatch.setattr(peer_search, "warm_up", lambda peer, year: None)
+    monkeypatch.setattr(peer_search, "search_year", search_year)
     run = next(peer_runs(SCIPY, RaceCourse(years, [1.0, 1.0, 1.0], SearchBudget(), seed=1), silent))
     assert [len(tries) for tries in seeds.values()] == [1, 3, 1]
     assert len(set(map(tuple, seeds[years[1].label]))) == 3
@@ -173,16 +170,14 @@ def test_a_year_that_was_missed_is_tried_again_with_other_random_numbers(
 
 
 def raced(years: list[ReservoirYear], references: list[Solution], **options) -> PeerRace:
-    return time_peers(
-        years, references, seed=1, device="auto", quick=True, progress=silent_stage, **{"solvers": (), **options}
-    )
+    return time_peers(years, references, budget=RunBudget(quick=True), **{"solvers": (), **options})
 
 
 def test_a_missing_library_is_reported_with_how_to_get_it(years: list[ReservoirYear], references: list[Solution]):
     found = raced(years, references, peers=(GONE,))
-    assert found.entries[0].status == "not installed: pip install 'reservoir[peers]'"
+    assert found.entries[0]["status"] == "not installed: pip install 'reservoir[peers]'"
     assert found.notes[-1].startswith("Not installed: no-such-library. ")
-    assert not found.entries[0].ran
+    assert not found.entries[0]["runs"]
 
 
 def test_a_library_that_fails_is_reported_and_the_race_goes_on(
@@ -192,53 +187,53 @@ def test_a_library_that_fails_is_reported_and_the_race_goes_on(
         raise ValueError("no such setting\nat all")
         yield
 
-    monkeypatch.setattr(race, "peer_runs", failing)
+    monkeypatch.setattr(peers, "peer_runs", failing)
     found = raced(years, references, peers=(SCIPY, GONE))
-    assert found.entries[0].status == "failed: ValueError: no such setting"
+    assert found.entries[0]["status"] == "failed: ValueError: no such setting"
     assert len(found.entries) == 2
 
 
 def test_the_projects_own_solvers_are_in_the_race(years: list[ReservoirYear], references: list[Solution], device):
     found = raced(years, references, peers=(), solvers=("clpso", "dp"))
-    assert [(entry.library, entry.algorithm) for entry in found.entries] == [
+    assert [(entry["library"], entry["algorithm"]) for entry in found.entries] == [
         ("reservoir", "clpso"),
         ("reservoir", "dp"),
     ]
     for entry in found.entries:
-        assert entry.status == "every year"
-        assert entry.seconds == entry.total_seconds > 0
-        assert entry.worst_gap <= 1e-4
+        assert entry["status"] == "every year"
+        assert entry["seconds"] == entry["total_seconds"] > 0
+        assert entry["worst_gap"] <= 1e-4
 
 
 RUN = RaceRun(2.0, 3, 5e-5, 1000, 2.0, 7.0, "one process")
 MISSED = replace(RUN, seconds=math.inf, years_within=2, worst_gap=0.1, total_seconds=60.0)
-BLANK = Entry("pygmo", "2", "pso_gen", "population 40", 3)
+BLANK = {"library": "pygmo", "version": "2", "algorithm": "pso_gen", "settings": "population 40", "years": 3}
 
 
 def test_a_time_is_the_median_and_missing_where_half_of_the_runs_missed_a_year():
     most = completed(BLANK, [RUN, replace(RUN, seconds=3.0), MISSED])
-    assert (most.seconds, most.years_within, most.worst_gap, most.runs) == (3.0, 2, 0.1, 3)
-    assert most.status == "2 of 3 years"
-    assert math.isnan(completed(BLANK, [RUN, MISSED]).seconds)
-    assert completed(BLANK, [RUN]).status == "every year"
+    assert tuple(most[name] for name in ("seconds", "years_within", "worst_gap", "runs")) == (3.0, 2, 0.1, 3)
+    assert most["status"] == "2 of 3 years"
+    assert math.isnan(completed(BLANK, [RUN, MISSED])["seconds"])
+    assert completed(BLANK, [RUN])["status"] == "every year"
 
 
 def test_runs_are_repeated_only_as_far_as_they_fit_into_the_budget(
     years: list[ReservoirYear], references: list[Solution], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(race, "peer_runs", lambda peer, course, progress: (run for run in [RUN] * 9))
+    monkeypatch.setattr(peers, "peer_runs", lambda peer, course, progress: (run for run in [RUN] * 9))
     for seconds, runs in ((1.0, 1), (6.0, 3), (600.0, 5)):
         budget = SearchBudget(seconds=seconds)
-        assert raced(years, references, peers=(SCIPY,), budget=budget).entries[0].runs == runs
+        assert raced(years, references, peers=(SCIPY,), search=budget).entries[0]["runs"] == runs
 
 
 @pytest.fixture(scope="module")
 def example() -> PeerRace:
     entries = (
-        replace(completed(BLANK, [RUN]), library="reservoir", algorithm="clpso"),
+        completed(BLANK | {"library": "reservoir", "algorithm": "clpso"}, [RUN]),
         completed(BLANK, [MISSED]),
-        completed(replace(BLANK, algorithm="cmaes"), [replace(RUN, seconds=1.0)]),
-        replace(BLANK, library="evosax", version="", status="not installed"),
+        completed(BLANK | {"algorithm": "cmaes"}, [replace(RUN, seconds=1.0)]),
+        completed(BLANK | {"library": "evosax", "version": ""}, []) | {"status": "not installed"},
     )
     return PeerRace(entries, SearchBudget())
 
@@ -255,7 +250,11 @@ def test_the_table_has_a_row_for_each_entrant(example: PeerRace):
 
 
 def test_the_fastest_is_on_top_and_who_did_not_get_there_is_hollow_at_the_end_of_its_time(example: PeerRace):
-    assert [entry.name for entry in ranking(example)] == ["pygmo cmaes", "reservoir clpso", "pygmo pso_gen"]
+    assert [f"{entry['library']} {entry['algorithm']}" for entry in ranking(example)] == [
+        "pygmo cmaes",
+        "reservoir clpso",
+        "pygmo pso_gen",
+    ]
     axis = draw_peers(Figure().add_subplot(), example)
     dots = [line for line in axis.get_lines() if line.get_marker() == "o"]
     assert [dot.get_xdata()[0] for dot in dots] == [1.0, 2.0, 60.0]

@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.bench.case.scaling import (
+from reservoir.bench.experiment import RunBudget
+from reservoir.bench.scaling import (
     FULL,
     SWEEPS,
     Point,
-    ScalingSetup,
+    ScalingStudy,
     ensemble,
     generations_for,
     measure_point,
     measure_scaling,
     scaling_table,
 )
-from reservoir.bench.run_budget import RunBudget
 from reservoir.problems.reservoir.year import reservoir_problems
 
 
@@ -26,12 +26,12 @@ def years(small, small_inflow):
 
 
 @pytest.fixture
-def bench(years, device) -> ScalingSetup:
-    return ScalingSetup(device=device, budget=RunBudget(quick=True), years=years, moves_limit=1e9)
+def bench(years, device) -> ScalingStudy:
+    return ScalingStudy(device=device, budget=RunBudget(quick=True), record=years, moves_limit=1e9)
 
 
 def points_of(device, years=range(62), **kin):
-    return list(ScalingSetup(device=device, budget=RunBudget(), years=years, moves_limit=1e9, **kin).points())
+    return list(ScalingStudy(device=device, budget=RunBudget(), record=years, moves_limit=1e9, **kin).points())
 
 
 def test_an_ensemble_begins_with_the_record_and_no_two_years_share_random_numbers(years):
@@ -73,9 +73,9 @@ def test_what_the_device_refuses_keeps_its_reason(bench, device):
 
 def test_every_point_is_measured_and_progress_told(bench, monkeypatch):
     points = [Point("generations", 3, generations=5), Point("swarms", 3, swarms=10**6)]
-    monkeypatch.setattr(ScalingSetup, "points", lambda _: points)
+    monkeypatch.setattr(ScalingStudy, "points", lambda _: points)
     told = []
-    frame = measure_scaling(replace(bench, progress=lambda *each: told.append(each)))
+    frame = measure_scaling(replace(bench, budget=replace(bench.budget, progress=lambda *each: told.append(each))))
     assert list(frame["value"]) == [5, 10**6]
     assert list(frame["moves_per_second"].notna()) == [True, False]
     assert told[-1] == ("scaling", 2, 2)
@@ -85,12 +85,12 @@ def test_every_point_is_measured_and_progress_told(bench, monkeypatch):
 def test_a_points_work_fills_its_time(bench, monkeypatch):
     """At 0.1 ms a generation of 1,000 years, 50 ms hold 250 generations of 2,000 years."""
 
-    (found,) = bench.solved(bench.years[:1], Point("years", 1), 1)
+    (found,) = bench.solved(bench.record[:1], Point("years", 1), 1)
 
     def solved(self, problems, point, generations):
         return [replace(found, device_seconds=1e-7 * len(problems) * generations)]
 
-    monkeypatch.setattr(ScalingSetup, "solved", solved)
-    many = ensemble(bench.years, 2000)
+    monkeypatch.setattr(ScalingStudy, "solved", solved)
+    many = ensemble(bench.record, 2000)
     assert generations_for(bench, many, Point("years", 2000)) == 250
     assert np.isclose(bench.budget.point_seconds, 0.05)

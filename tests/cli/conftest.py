@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reservoir.bench.case.scaling import Point, ScalingSetup
+from reservoir.bench.scaling import Point, ScalingStudy
 from reservoir.cli import main
 
 
@@ -75,11 +75,11 @@ def call_in(monkeypatch, capsys):
 @pytest.fixture
 def brief(monkeypatch) -> None:
     """Quick trials of the experiments that take seconds: a point, few generations."""
-    monkeypatch.setattr(ScalingSetup, "points", lambda _: [Point("generations", 3, generations=20)])
-    monkeypatch.setattr("reservoir.bench.case.arithmetic.LEAST_SECONDS", 1e-4)
-    monkeypatch.setattr("reservoir.bench.case.experiment.QUICK_GENERATIONS", 50)
-    monkeypatch.setattr("reservoir.bench.models.runs.QUICK_GENERATIONS", 5)
-    monkeypatch.setattr("reservoir.bench.models.runs.CASE_SWARMS", 2)
+    monkeypatch.setattr(ScalingStudy, "points", lambda _: [Point("generations", 3, generations=20)])
+    monkeypatch.setattr("reservoir.bench.scaling.LEAST_SECONDS", 1e-4)
+    monkeypatch.setattr("reservoir.bench.case.QUICK_GENERATIONS", 50)
+    monkeypatch.setattr("reservoir.bench.models.QUICK_GENERATIONS", 5)
+    monkeypatch.setattr("reservoir.bench.models.CASE_SWARMS", 2)
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from reservoir.bench.folder import default_folder
-from reservoir.bench.result import ExperimentResult
+from reservoir.bench.result import ExperimentResult, default_folder
 from reservoir.cases import bundled_case, case_names
 from reservoir.cli import INTERRUPTED
 from reservoir.planning.checks import Check
@@ -41,7 +40,7 @@ def test_a_bench_of_ones_own_record_writes_a_folder_and_says_where(brief, call, 
 def test_a_full_folder_is_refused_before_anything_is_computed(brief, call, short_record, tmp_path, monkeypatch):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("precious")
-    monkeypatch.setattr("reservoir.bench.case.experiment.run", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("reservoir.bench.case.run", lambda *_, **__: pytest.fail("computed"))
     output = call("bench", "case", short_record, "--out", "full", status=2)
     assert "not empty" in output.err
 
@@ -55,7 +54,7 @@ def test_a_case_stands_for_its_files(call, monkeypatch, device, tmp_path):
         asked.append((reservoir.name, len(inflow.labels), options["budget"].runs, options["peers"]))
         raise InputError(Mistake("enough"))
 
-    monkeypatch.setattr("reservoir.bench.case.experiment.run", run)
+    monkeypatch.setattr("reservoir.bench.case.run", run)
     for name in case_names():
         call("bench", name, "--peers", status=2)
     years = {name: bundled_case(name).inflow().years for name in case_names()}
@@ -65,7 +64,7 @@ def test_a_case_stands_for_its_files(call, monkeypatch, device, tmp_path):
 def test_a_failed_check_makes_the_status_1(call, monkeypatch, device):
     failed = Check("speed-up", 7.0, 8.0, at_least=True)
     record = ExperimentResult("a bench", (), {"Speed-up": "7 times"}, (failed,), (), {}, {}, {}, {})
-    monkeypatch.setattr("reservoir.bench.case.experiment.run", lambda *_, **__: record)
+    monkeypatch.setattr("reservoir.bench.case.run", lambda *_, **__: record)
     output = call("bench", "case", "--out", "out", status=1)
     assert "NO" in output.out
     assert "7 times" in output.out
@@ -76,11 +75,11 @@ def test_an_unknown_experiment_is_refused(call):
 
 
 def test_models_are_benched_and_an_interruption_loses_nothing(call, monkeypatch, device, tmp_path):
-    from reservoir.bench.models import runs
+    from reservoir.bench import models
 
-    monkeypatch.setattr(runs, "QUICK_GENERATIONS", 20)
-    monkeypatch.setattr(runs, "CASE_SWARMS", 2)
-    solved, made = runs.ModelSetup.solved, []
+    monkeypatch.setattr(models, "QUICK_GENERATIONS", 20)
+    monkeypatch.setattr(models, "CASE_SWARMS", 2)
+    solved, made = models.ModelStudy.solved, []
 
     def interrupted(self, place, function, run):
         made.append(run)
@@ -88,7 +87,7 @@ def test_models_are_benched_and_an_interruption_loses_nothing(call, monkeypatch,
             raise KeyboardInterrupt
         return solved(self, place, function, run)
 
-    monkeypatch.setattr(runs.ModelSetup, "solved", interrupted)
+    monkeypatch.setattr(models.ModelStudy, "solved", interrupted)
     asked = ("bench", "clpso", "--functions", "f5", "--models", "lanes", "--quick", "--runs", "2")
     output = call(*asked, status=INTERRUPTED)
     assert "run the same command again to continue" in output.err
@@ -102,7 +101,7 @@ def test_models_are_benched_and_an_interruption_loses_nothing(call, monkeypatch,
 
 
 def test_any_solver_can_be_tried_on_functions(call, tmp_path, monkeypatch):
-    for place in ("bench.functions.experiment", "opencl"):  # the first is imported before the second is changed
+    for place in ("bench.functions", "opencl"):  # the first is imported before the second is changed
         monkeypatch.setattr(f"reservoir.{place}.choose_devices", lambda *_: pytest.fail("needs no device"))
     asked = ("--solver", "clpso-sequential", "--dim", "4", "--functions", "f1", "--quick", "--generations", "50")
     call("bench", "functions", *asked)

@@ -16,7 +16,7 @@ from reservoir import caches
 COMMAND = [sys.executable, "-m", "reservoir"]
 ROOT = Path(__file__).resolve().parents[2]
 #: A search that compiles little.
-SEARCH = ("--solver", "lshade", "--evaluations", "2000", "--no-polish", "--no-reference", "--no-figures")
+SEARCH = ("--solver", "lshade", "--evaluations", "2000", "--set", "polish=false", "--no-reference", "--no-figures")
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,8 @@ import itertools
 import click
 import pytest
 
-from reservoir.bench import EXPERIMENTS
 from reservoir.cli import COMMANDS, LazyGroup
-from reservoir.cli.bench import BenchGroup
+from reservoir.cli.bench import EXPERIMENTS, BenchGroup
 from reservoir.cli.bench import _run as run_of
 from reservoir.errors import InputError, Mistake
 

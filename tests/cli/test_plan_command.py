@@ -13,14 +13,10 @@ from reservoir.cases import bundled_case
 from reservoir.cli.plan import command
 from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.unit_system import SYSTEMS
-from reservoir.io.inflow_file import read_inflow
-from reservoir.io.inflow_reading import NEGATIVES, WATER_YEARS
 from reservoir.io.plan_folder.formats import PlanFormat
 from reservoir.io.plan_folder.saved_plan import read_plan
-from reservoir.solvers.clpso.engine import RANDOM_SCHEMES
-from reservoir.solvers.dsmga2.settings import MODELS
-from reservoir.solvers.island_ga.engine import SCHEMES
-from reservoir.solvers.ring_pso.settings import MODES
+from reservoir.io.records.reader import read_inflow
+from reservoir.io.records.record import NEGATIVES, WATER_YEARS
 
 SCHEDULE_COLUMNS = ["year", "month", "inflow_m3s", "release_m3s", "turbined_m3s", "spill_m3s", "storage_start_hm3"]
 SCHEDULE_COLUMNS += ["storage_end_hm3", "level_m", "tailrace_m", "head_m", "power_mw", "energy_gwh", "violation"]
@@ -234,14 +230,12 @@ def test_a_reader_that_leaves_early_does_not_cost_the_plan(short_record, tmp_pat
 
 @pytest.mark.device
 @pytest.mark.parametrize(
-    ("solver", "option", "choice", "setting"),
-    [("ring-pso", "--mode", "async", "mode"), ("island-ga", "--scheme", "lim-async", "scheme")],
+    ("solver", "setting", "choice"),
+    [("ring-pso", "mode", "async"), ("island-ga", "scheme", "lim-async")],
 )
-def test_forms_of_an_engine_can_be_chosen_and_are_written_down(
-    call, short_record, tmp_path, solver, option, choice, setting
-):
+def test_forms_of_an_engine_can_be_chosen_and_are_written_down(call, short_record, tmp_path, solver, setting, choice):
     brief = ("--generations", "200") if solver == "ring-pso" else ("--evaluations", "20000")
-    asked = ("--solver", solver, option, choice, "--no-reference", *brief)
+    asked = ("--solver", solver, "--set", f"{setting}={choice}", "--no-reference", *brief)
     call("plan", short_record, *QUICK, *asked, "--out", "out")
     settings = json.loads((tmp_path / "out/plan.json").read_text())["settings"]
     assert settings[setting] == choice
@@ -250,7 +244,7 @@ def test_forms_of_an_engine_can_be_chosen_and_are_written_down(
 
 @pytest.mark.device
 def test_a_plan_of_dsmga2_shows_which_months_hang_together(call, short_record, tmp_path):
-    asked = ("--solver", "dsmga2", "--model", "lossless", "--bits", "6", "--no-reference")
+    asked = ("--solver", "dsmga2", "--set", "model=lossless", "--set", "bits=6", "--no-reference")
     call("plan", short_record, *asked, "--out", "out")
     origin = json.loads((tmp_path / "out/plan.json").read_text())
     assert (origin["settings"]["model"], origin["settings"]["bits"]) == ("lossless", 6)
@@ -263,10 +257,6 @@ def test_the_choices_are_those_of_the_engines_and_of_reading():
     """They are typed again in the command, which imports nothing else before it runs."""
     choices = {option.name: set(option.type.choices) for option in command.params if isinstance(option.type, Choice)}
     assert choices == {
-        "random": set(RANDOM_SCHEMES),
-        "scheme": set(SCHEMES),
-        "mode": set(MODES),
-        "model": set(MODELS),
         "table_format": set(PlanFormat),
         "unit_system": set(SYSTEMS),
         "water_year": set(WATER_YEARS),
@@ -277,8 +267,32 @@ def test_the_choices_are_those_of_the_engines_and_of_reading():
 
 @pytest.mark.device
 def test_a_choice_that_an_engine_does_not_have_is_refused(call, short_record):
-    refused = call("plan", short_record, *QUICK, "--mode", "async", "--out", "out", status=2)
+    refused = call("plan", short_record, *QUICK, "--set", "mode=async", "--out", "out", status=2)
     assert "the solver clpso has no setting mode" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--scheme", "tim"], "No such option: --scheme. It is a setting of island-ga: write --set scheme=VALUE"),
+        (["--mode=async"], 'It is a setting of ring-pso: write --set mode=VALUE (see "reservoir solvers ring-pso")'),
+        (["--no-polish"], "It is a setting of lshade and lshade-sequential: write --set polish=false"),
+        (["--window-steps", "12"], "It is a setting of clpso and lshade: write --set window_steps=VALUE"),
+        (["--partikles", "12"], "No such option '--partikles'"),
+        (["--set", "mode"], '--set: is no setting (found "mode"); expected NAME=VALUE'),
+        (["--set", "=3"], "--set: is no setting"),
+        (["--set", "lanes=4", "--set", "lanes=8"], "--set: lanes is given twice"),
+        (["--particles", "4", "--set", "particles=8"], "--particles and --set particles are both given"),
+        (["--set", "temperature=3"], "has no setting temperature"),
+        (["--set", "first=3"], "first cannot be given in words"),
+        (["--set", "lanes=many"], "lanes is no whole number"),
+        (["--set", "acceleration=nan"], "acceleration is out of range (found nan); expected 0.0 to 1000000000.0"),
+        (["--set", "random=dice"], "there is no such random"),
+        (["--solver", "lshade", "--set", "polish=maybe"], "polish is neither True nor False"),
+    ],
+)
+def test_a_setting_that_is_wrong_is_told_how_to_give(call, short_record, words, message):
+    assert message in " ".join(call("plan", short_record, *words, "--out", "out", status=2).err.split())
 
 
 @pytest.fixture

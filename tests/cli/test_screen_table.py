@@ -2,8 +2,7 @@ import io
 
 import pytest
 
-from reservoir.cli.console import PrintableConsole
-from reservoir.cli.screen import Column, show_table
+from reservoir.cli.screen import Column, PrintableConsole, show_table
 
 COLUMNS = (Column("solver"), Column("device"), Column("energy, GWh", "right"), Column("seconds", "right"))
 ROWS = [("dynamic", "a device with a name of many words", "1,474,331.7", "0.0728"), ("b", "", "728", "12")]

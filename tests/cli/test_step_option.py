@@ -3,7 +3,7 @@
 import pytest
 
 from reservoir import read_reservoir
-from tests.io.odd_tables import daily
+from tests.io.records.odd_tables import daily
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.io.inflow_file import read_inflow
+from reservoir.io.records.reader import read_inflow
 from reservoir.synthetic import METHODS
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from reservoir.bench import EXPERIMENTS
+from reservoir.cli.bench import EXPERIMENTS
 from tests.cli.test_every_option import commands, experiments
 from tests.problems.tours.square import SQUARE
 
@@ -30,6 +30,8 @@ BENCH = ["--quick", "--runs", "2", "--seed", "3", "--device", "pocl", "--force",
 #: generations does not reach its thresholds.
 CALLS: list[tuple[list[str], int]] = [
     (["devices", "--json", "--debug"], 0),
+    (["solvers", "--json", "--debug"], 0),
+    (["solvers", "island-ga"], 0),
     (["new", "lake", "--out", "lake.toml", "--debug"], 0),
     (["new", "lake", "--force"], 0),
     (["new", "surveyed", "--from-csv", "levels.csv"], 0),
@@ -42,20 +44,37 @@ CALLS: list[tuple[list[str], int]] = [
     (["plan", *OWN, "--from", "2026-9", "--storage", "80", "--horizon", "2", "--out", "two-years"], 0),
     (
         [
-            *("plan", *OWN, "--horizon", "record", "--solver", "lshade", "--window-steps", "20", "--most-sweeps", "25"),
-            *("--sweep-tolerance", "1e-5", "--no-figures", "--out", "swept"),
+            *("plan", *OWN, "--horizon", "record", "--solver", "lshade", "--set", "window_steps=20"),
+            *("--set", "most-sweeps=25", "--set", "sweep_tolerance=1e-5", "--no-figures", "--out", "swept"),
         ],
         0,
     ),
-    (["plan", *OWN, *SWARM, "--random", "kernel", "--no-reference", "--no-figures", "--profile", "--out", "short"], 0),
+    (
+        [
+            "plan",
+            *OWN,
+            *SWARM,
+            "--set",
+            "random=kernel",
+            "--no-reference",
+            "--no-figures",
+            "--profile",
+            "--out",
+            "short",
+        ],
+        0,
+    ),
     (["plan", *OWN, *SWARM, "--solver", "clpso", "--reference", "--figures", "--out", "short", "--force"], 0),
     (["plan", *OWN, *SWARM, "--engine-only", "--no-figures", "--out", "own"], 1),
-    (["plan", *OWN, "--exchange-interval", "5", "--generations", "1000", "--no-figures", "--out", "exchanged"], 0),
-    (["plan", *OWN, "--solver", "lshade", "--no-polish", "--no-figures", "--out", "unpolished"], 0),
-    (["plan", *OWN, "--solver", "lshade", "--polish", "--no-figures", "--out", "polished"], 0),
-    (["plan", *OWN, "--solver", "island-ga", "--scheme", "lim-async", "--evaluations", "2000", "--out", "genes"], 0),
-    (["plan", *OWN, "--solver", "ring-pso", "--mode", "async", "--generations", "20", "--out", "ring"], 0),
-    (["plan", *OWN, "--solver", "dsmga2", "--model", "sequential", "--bits", "3", "--out", "bits"], 0),
+    (["plan", *OWN, "--set", "exchange_interval=5", "--generations", "1000", "--no-figures", "--out", "exchanged"], 0),
+    (["plan", *OWN, "--solver", "lshade", "--set", "polish=false", "--no-figures", "--out", "unpolished"], 0),
+    (["plan", *OWN, "--solver", "lshade", "--set", "polish=true", "--no-figures", "--out", "polished"], 0),
+    (
+        ["plan", *OWN, "--solver", "island-ga", "--set", "scheme=lim-async", "--evaluations", "2000", "--out", "genes"],
+        0,
+    ),
+    (["plan", *OWN, "--solver", "ring-pso", "--set", "mode=async", "--generations", "20", "--out", "ring"], 0),
+    (["plan", *OWN, "--solver", "dsmga2", "--set", "model=sequential", "--set", "bits=3", "--out", "bits"], 0),
     (["plan", "inflow.csv", "--case", "xiaowan", "--solver", "lshade", "--evaluations", "200", "--out", "other"], 0),
     (["plan", *DAYS, "--negative", "zero", "--solver", "dp", "--no-figures", "--out", "from-days"], 0),
     (["plan", *DAYS, "--negative", "keep", "--solver", "dp", "--no-figures", "--out", "with-negative"], 0),

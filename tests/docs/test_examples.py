@@ -2,12 +2,17 @@
 
 import importlib.util
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from reservoir import rules
-from reservoir.errors import InputError
+from reservoir.bench.experiment import QUICK_WARNING, RunBudget
+from reservoir.bench.journal import Journal
+from reservoir.cli.bench import EXPERIMENTS
+from reservoir.errors import InputError, OutputError
 from reservoir.io.rule_file import read_rule, write_rule
 from reservoir.planning.plan import optimise
 from reservoir.rules import FAMILIES, Training
@@ -64,3 +69,39 @@ def test_the_solver_solves_years_through_the_registry_and_states_its_settings(ex
     assert settings_of(module.NAME) == ("evaluations", "first_step")
     with pytest.raises(InputError, match=r"first_step is out of range \(found 2\)"):
         module.EvolutionSettings(first_step=2)
+
+
+@pytest.fixture
+def experiment(example, monkeypatch):
+    """The example's experiment, with its row of the table for as long as a test runs."""
+    module = example("experiment")
+    monkeypatch.setitem(EXPERIMENTS, module.NAME, None)  # put back afterwards, whatever the example registers
+    return module
+
+
+def test_an_experiment_is_a_module_and_a_row_of_the_table(experiment, tmp_path, capsys):
+    folder = tmp_path / "points"
+    assert experiment.main("--points", "10,1000", "--runs", "3", "--out", str(folder)) == 0
+    runs = pd.read_csv(folder / "runs.csv")
+    assert runs.groupby("points").size().to_dict() == {10: 3, 1000: 3}
+    assert {path.name for path in folder.iterdir()} == {"bench.json", "runs.csv", "tables.md"}
+    page = (folder / "tables.md").read_text()
+    assert all(words in page for words in ("## Acceptance", "over that of the fewest", "## Best value", "of 3 runs"))
+    assert "of 1,000 points" in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == ["points"]  # the journal went with the last run
+    with pytest.raises(InputError, match=r"--points.*is no number of points.*0"):
+        experiment.run(budget=RunBudget(), points="0,10")
+
+
+def test_an_experiment_goes_on_from_its_journal_and_a_quick_trial_of_it_claims_nothing(
+    experiment, tmp_path, monkeypatch
+):
+    budget = RunBudget(runs=2, quick=True, journal=Journal(tmp_path / "runs.jsonl"))
+    whole = experiment.run(budget=budget)
+    assert whole.checks == ()
+    assert QUICK_WARNING in whole.warnings
+    monkeypatch.setattr(experiment, "_row", lambda *_: pytest.fail("was made"))
+    again = experiment.run(budget=replace(budget, journal=Journal(tmp_path / "runs.jsonl")))
+    pd.testing.assert_frame_equal(whole.data["runs"], again.data["runs"])
+    with pytest.raises(OutputError, match="other settings"):
+        experiment.run(budget=replace(budget, seed=2, journal=Journal(tmp_path / "runs.jsonl")))

@@ -15,8 +15,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from reservoir.errors import InputError
-from reservoir.hydro.ranges import FLOW_M3S
-from reservoir.io.inflow_file import read_inflow
+from reservoir.hydro.attributes import FLOW_M3S
+from reservoir.io.records.reader import read_inflow
 from reservoir.text.quantities import first_unprintable
 from tests.fuzz.case import Case, Oddity, Reader, one_file
 from tests.fuzz.json_spoiling import spoiled_json

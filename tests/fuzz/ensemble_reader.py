@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from reservoir.errors import InputError
-from reservoir.hydro.ranges import FLOW_M3S
-from reservoir.io.inflow_file import read_inflow
-from reservoir.io.inflow_forecast import read_inflow_forecast
+from reservoir.hydro.attributes import FLOW_M3S
+from reservoir.io.records.reader import read_inflow, read_inflow_forecast
 from reservoir.text.quantities import first_unprintable
 from tests.fuzz.case import Reader, one_file
 from tests.fuzz.judge import judge_refusal

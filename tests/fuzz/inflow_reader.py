@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
+from reservoir.hydro.attributes import FLOW_M3S
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.hydro.ranges import FLOW_M3S
-from reservoir.io.inflow_file import read_inflow
+from reservoir.io.records.reader import read_inflow
 from reservoir.text.quantities import first_unprintable
 from tests.fuzz.case import Reader, one_file
 from tests.fuzz.spoiling import spoiled
-from tests.io.odd_records import ODD_RECORDS
-from tests.io.test_inflow_zoo import FLOWS, READ, REFUSED
+from tests.io.records.odd_records import ODD_RECORDS
+from tests.io.records.test_inflow_zoo import FLOWS, READ, REFUSED
 
 _LINES = (
     *(

@@ -19,15 +19,15 @@ from typing import NamedTuple
 
 from reservoir.errors import InputError
 from reservoir.io import rule_file
-from reservoir.io.inflow_csv import lines
-from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder import tables
-from reservoir.io.plan_folder.provenance import read_provenance
-from reservoir.io.reservoir_toml import reader as text
+from reservoir.io.plan_folder.files import MOST_PROVENANCE_BYTES, read_provenance
+from reservoir.io.records import table
+from reservoir.io.records.reader import read_inflow
+from reservoir.io.reservoir_toml import draft as text
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.io.rule_file import read_rule
-from reservoir.problems.bits.spin_file import read_spin_glass
-from reservoir.problems.tours.problem import read_tour, tour_problem
+from reservoir.problems.bits import read_spin_glass
+from reservoir.problems.tours import read_tour, tour_problem
 from reservoir.text import data_file
 from tests.fuzz.judge import SECONDS, Hang, limit_memory, most_held
 from tests.io.small_reservoir import SMALL
@@ -77,16 +77,16 @@ _tour = partial(Largest, "some.tour", lambda path: read_tour(path, data_file.MOS
 _spin = partial(Largest, "glass", read_spin_glass)
 
 _toml = partial(filled, text.MOST_BYTES)
-_json = partial(filled, tables.MOST_PROVENANCE_BYTES)
+_json = partial(filled, MOST_PROVENANCE_BYTES)
 _table = partial(filled, tables.MOST_BYTES)
 _data = partial(filled, data_file.MOST_BYTES)
 
 FILES: Mapping[str, Largest] = {
-    "months of one": _inflow(lambda: filled(10 * lines.MOST_LINES, b"date,inflow\n", b"1953-01,5\n")),
-    "wrong months": _inflow(lambda: filled(4 * lines.MOST_LINES, b"date,inflow\n", b"x,y\n")),
+    "months of one": _inflow(lambda: filled(10 * table.MOST_LINES, b"date,inflow\n", b"1953-01,5\n")),
+    "wrong months": _inflow(lambda: filled(4 * table.MOST_LINES, b"date,inflow\n", b"x,y\n")),
     "wide cells": _inflow(lambda: filled(5_000_000, b"date" + b",a" * 60 + b"\n", b"\xf0\x9f\x98\x80," * 61 + b"\n")),
     "comments": _inflow(lambda: filled(8_000_000, b"date,inflow\n", b"#" + b" m3 in," * 1250 + b"\n")),
-    "most comments": _inflow(lambda: filled(lines.MOST_COMMENTED, b"date,inflow\n", b"#" + b" m3 in," * 1250 + b"\n")),
+    "most comments": _inflow(lambda: filled(table.MOST_COMMENTED, b"date,inflow\n", b"#" + b" m3 in," * 1250 + b"\n")),
     "keys": _reservoir(lambda: _counted(b"k%d_%d_%d = 1\n", 40_000)),
     "a list": _reservoir(lambda: _toml(_LEVEL, b"1,", b"]\n")),
     "a list of lists": _reservoir(lambda: _toml(_LEVEL, b"[],", b"]\n")),

@@ -10,7 +10,7 @@ import numpy as np
 
 from reservoir.errors import InputError
 from reservoir.hydro.curves.approximation import approximate
-from reservoir.io.reservoir_toml.keys import KEYS
+from reservoir.io.reservoir_toml.draft import KEYS
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.text.quantities import first_unprintable
 from tests.fuzz.case import Reader, one_file

@@ -13,7 +13,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.io.given_schedule import read_given_schedule
-from reservoir.io.inflow_file import read_inflow
+from reservoir.io.records.reader import read_inflow
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.planning.checked_schedule import checked_schedule
 from reservoir.planning.schedule import step_columns

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from reservoir.problems.bits.problem import spin_problem
-from reservoir.problems.bits.spin_file import read_spin_glass
+from reservoir.problems.bits import read_spin_glass, spin_problem
 from tests.fuzz.case import Reader, one_file
 from tests.fuzz.spoiling import spoiled
 

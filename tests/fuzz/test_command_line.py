@@ -15,9 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reservoir.bench import EXPERIMENTS
 from reservoir.cli import COMMANDS, LazyGroup, main
-from reservoir.cli.bench import BenchGroup
+from reservoir.cli.bench import EXPERIMENTS, BenchGroup
 from reservoir.errors import InputError, Mistake
 from reservoir.text import data_file as limited_read
 from tests.fuzz.judge import time_limit
@@ -89,7 +88,7 @@ HEAVY = (
     "reservoir.planning.comparison.compare",
     "reservoir.planning.validation.validate",
     "reservoir.rules.evaluation.evaluation.evaluate",
-    "reservoir.rules.evaluation.record_evaluation.evaluate_record",
+    "reservoir.rules.evaluation.evaluation.evaluate_record",
     "reservoir.synthetic.ensemble.synthetic_inflow",
 )
 

@@ -32,7 +32,7 @@ _SIZES: Mapping[str, Mapping[str, Sequence[str]]] = {
     "clpso": _SWARM,
     "island-ga-sequential": {"--evaluations": ("20000", "100"), "--seed": ("1", "3")},
     "lshade-sequential": _EVALUATIONS,
-    "dsmga2": _EVALUATIONS | {"--bits": ("2", "4", "0", "40")},
+    "dsmga2": _EVALUATIONS | {"--set": ("bits=2", "bits=4", "bits=0", "bits", "first=1", "lanes=x", "bits=nan")},
     "dp": {},
     "dp-opencl": {},
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reservoir.problems.tours.problem import read_tour
+from reservoir.problems.tours import read_tour
 from tests.fuzz.case import Reader, one_file
 from tests.fuzz.spoiling import spoiled
 from tests.fuzz.tsplib_reader import WORDS

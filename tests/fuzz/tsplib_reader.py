@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from reservoir.problems.tours.problem import tour_problem
+from reservoir.problems.tours import tour_problem
 from reservoir.text.quantities import first_unprintable
 from tests.fuzz.case import Reader, one_file
 from tests.fuzz.spoiling import spoiled

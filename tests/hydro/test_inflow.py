@@ -16,8 +16,8 @@ from reservoir.errors import MOST_ALIKE, MOST_MISTAKES, InputError, Mistake
 from reservoir.hydro.calendar import MONTH_NAMES, Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3, key_suffix
-from reservoir.io.inflow_csv import lines
-from reservoir.io.inflow_file import read_inflow
+from reservoir.io.records import table
+from reservoir.io.records.reader import read_inflow
 
 MONTHS = [f"m{month:02}" for month in range(1, 13)]
 JUNE_TO_MAY = MONTHS[5:] + MONTHS[:5]
@@ -559,7 +559,7 @@ class TestFiles:
             raise PermissionError(13, "Permission denied")
 
         path = write(header(), row(1953))
-        monkeypatch.setattr(lines, "read_limited", refuse)
+        monkeypatch.setattr(table, "read_limited", refuse)
         assert only_mistake_of(path).problem == "the file cannot be read: Permission denied"
 
     @pytest.mark.parametrize(

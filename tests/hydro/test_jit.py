@@ -11,7 +11,7 @@ import pytest
 
 from reservoir.hydro import jit
 from reservoir.hydro.jit import _of_this_package
-from reservoir.problems.coding import BoxCoding, gray_level
+from reservoir.problems.fitness import BoxCoding, gray_level
 from reservoir.problems.reservoir.year import ReservoirContext
 from reservoir.solvers.clpso import sequential as clpso
 from reservoir.solvers.dp import recursion
@@ -126,12 +126,18 @@ def digest_with(monkeypatch):
         (recursion, "reservoir.hydro.jit", True),
         (recursion, "reservoir.hydro.inflow", False),
         (recursion, "reservoir.solvers.dsmga2.run", False),
-        (clpso, "reservoir.solvers.rng.stream", True),
+        (clpso, "reservoir.solvers.rng", True),
         (clpso, "reservoir.problems.reservoir.year", False),  # which the types of arguments name
     ],
 )
 def test_code_is_named_by_the_sources_that_it_uses(digest_with, module, changed, differs):
     assert (digest_with([module.__name__]) != digest_with([module.__name__], changed)) == differs
+
+
+def test_code_of_a_source_that_changes_while_it_runs_is_not_kept(digest_with, monkeypatch):
+    assert digest_with([recursion.__name__])
+    monkeypatch.setattr(jit, "_BEGAN", Path(jit.__file__).stat().st_mtime - 1)
+    assert digest_with([recursion.__name__]) == ""
 
 
 def test_types_of_arguments_name_the_sources_of_what_they_choose(digest_with):

@@ -19,7 +19,7 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.io import containers
-from reservoir.io.inflow_file import read_inflow
+from reservoir.io.records.reader import read_inflow
 
 h5py = pytest.importorskip("h5py", reason="h5py is not installed: pip install 'reservoir[netcdf]'")
 xarray = pytest.importorskip("xarray", reason="xarray is not installed: pip install 'reservoir[netcdf]'")
@@ -165,7 +165,7 @@ def test_a_file_of_which_bytes_are_lost_is_read_or_refused(tmp_path, at, capfd):
 @pytest.mark.parametrize("made", [netcdf, zarr_folder])
 def test_a_library_that_ends_its_process_is_a_refusal(tmp_path, monkeypatch, capfd, made):
     path = made(tmp_path)
-    monkeypatch.setattr(containers, "_dataset", lambda path: os.abort())
+    monkeypatch.setattr(containers, "_dataset", lambda path, engine: os.abort())
     forked, fork = [], os.fork
     monkeypatch.setattr(os, "fork", lambda: forked.append(fork()) or forked[-1])
     with pytest.raises(
@@ -181,7 +181,7 @@ def test_a_library_that_ends_its_process_is_a_refusal(tmp_path, monkeypatch, cap
 @pytest.mark.skipif(sys.platform != "linux", reason="they are opened in this process elsewhere")
 def test_a_library_that_asks_for_all_memory_gets_none(tmp_path, monkeypatch):
     path = netcdf(tmp_path)
-    monkeypatch.setattr(containers, "_dataset", lambda path: bytearray(1 << 30))
+    monkeypatch.setattr(containers, "_dataset", lambda path, engine: bytearray(1 << 30))
     with pytest.raises(InputError, match=r"inflow\.nc: cannot be read as .*it asks for more memory than there is"):
         read_inflow(path)
 
@@ -323,7 +323,7 @@ BOMBS = {
 def test_what_is_far_larger_than_its_file_is_refused_before_it_is_read(tmp_path, name):
     path = BOMBS[name](tmp_path)
     assert sum(each.stat().st_size for each in (path, *path.rglob("*"))) < 1_000_000
-    read = f"from reservoir.io.inflow_file import read_inflow; read_inflow({str(path)!r})"
+    read = f"from reservoir.io.records.reader import read_inflow; read_inflow({str(path)!r})"
     program = f"import resource, xarray, h5netcdf, zarr, openpyxl\nheld = {HELD}\ntry:\n    {read}\n"
     program += f"except Exception as error:\n    print({HELD} - held, type(error).__name__, error)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

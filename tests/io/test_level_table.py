@@ -9,9 +9,9 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.hydro.units import AREA_KM2, LENGTH_M, VOLUME_HM3
-from reservoir.io.level_table.reader import LevelTable, head_of, read_level_table
-from reservoir.io.reservoir_toml.from_table import write_from_table
+from reservoir.io.level_table import LevelTable, head_of, read_level_table
 from reservoir.io.reservoir_toml.reader import read_reservoir
+from reservoir.io.reservoir_toml.writer import write_template
 
 TABLE = "level_m,storage_hm3,area_km2\n405,10,1.2\n422,40,2\n445,120,4.6\n"
 
@@ -89,7 +89,7 @@ def test_a_table_in_feet_and_acre_feet_is_the_table_in_metres(tmp_path: Path) ->
     lines = [",".join(repr(value / size) for value, size in zip(row, sizes, strict=True)) for row in rows]
     us = "Elevation (ft),Storage (acre-feet),Area (acres)\n" + "\n".join(lines)
     si, other = (
-        read_reservoir(write_from_table("lake", read(tmp_path, text), tmp_path / f"{name}.toml"))
+        read_reservoir(write_template("lake", tmp_path / f"{name}.toml", read(tmp_path, text)))
         for name, text in (("si", TABLE), ("us", us))
     )
     at = np.linspace(10, 120, 50)

@@ -4,16 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from reservoir.bench.folder import claimed_for_result
+from reservoir.bench.result import claimed_for_result
 from reservoir.errors import InputError
-from reservoir.io.inflow_file import read_inflow
+from reservoir.io.plan_folder.files import read_caveats, schedule_sha256
 from reservoir.io.plan_folder.saved_plan import read_plan
-from reservoir.io.plan_folder.tables import read_caveats, read_schedule, read_summary, schedule_sha256
+from reservoir.io.plan_folder.tables import read_schedule
+from reservoir.io.records.reader import read_inflow
 from reservoir.io.reservoir_toml.reader import read_reservoir
-from reservoir.io.reservoir_toml.template import write_template
+from reservoir.io.reservoir_toml.writer import write_template
 from reservoir.io.rule_file import read_rule, write_rule
-from reservoir.problems.bits.spin_file import read_spin_glass
-from reservoir.problems.tours.problem import read_tour, tour_problem
+from reservoir.problems.bits import read_spin_glass
+from reservoir.problems.tours import read_tour, tour_problem
 
 RULE = Path(__file__).parents[2] / "reports" / "xiaowan" / "rules" / "guide-curve.json"
 
@@ -30,7 +31,6 @@ USERS = {
     "read_plan": read_plan,
     "read_caveats": read_caveats,
     "read_schedule": read_schedule,
-    "read_summary": read_summary,
     "schedule_sha256": schedule_sha256,
     "read_spin_glass": read_spin_glass,
     "tour_problem": tour_problem,

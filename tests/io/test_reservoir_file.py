@@ -18,7 +18,7 @@ from reservoir.hydro.curves.curve import Polynomial, PowerLaw, Table
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3, key_suffix
-from reservoir.io.reservoir_toml.keys import KEYS
+from reservoir.io.reservoir_toml.draft import KEYS
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from tests.io.small_reservoir import LEVEL, SMALL, TAILRACE
 

@@ -8,7 +8,7 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.hydro.units import VOLUME_HM3
-from reservoir.io.reservoir_toml.keys import KEYS, Key
+from reservoir.io.reservoir_toml.draft import KEYS
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from tests.io.small_reservoir import SMALL
 
@@ -106,12 +106,12 @@ def test_a_misspelt_key_in_an_unknown_unit_is_not_given_another(tmp_path: Path) 
 
 @pytest.mark.parametrize("key", sorted(KEYS))
 def test_no_unit_can_be_put_before_that_of_any_key(tmp_path: Path, key: str) -> None:
-    name = Key.of(key.rpartition(".")[2])
-    for unit in name.units:
-        assert name.unit(name.written(unit)) is unit
+    row = KEYS[key]
+    for unit in row.units:
+        assert row.unit(row.written(unit)) is unit
         for before in ("mio", "1000", "10_6", "x"):
-            assert name.unit(f"{name.stem}_{before}_{unit.suffix}") is None
-            assert name.unit(f"{name.stem}_{before}{unit.suffix}") is None
+            assert row.unit(f"{row.stem}_{before}_{unit.suffix}") is None
+            assert row.unit(f"{row.stem}_{before}{unit.suffix}") is None
 
 
 def test_a_key_without_a_unit_is_told_all_of_them(tmp_path: Path) -> None:

@@ -15,8 +15,7 @@ import reservoir as package
 from reservoir.errors import InputError, OutputError
 from reservoir.hydro.curves.curve import Polynomial, PowerLaw, Table, constant
 from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.identity import reservoir_digests
-from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir import Reservoir, reservoir_digests
 from reservoir.hydro.reservoir_kinds import ReferenceLevels, YearEnd
 from reservoir.io.reservoir_toml.reader import read_reservoir, reservoir_of
 from reservoir.io.reservoir_toml.writer import write_reservoir

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reservoir.opencl import DeviceInfo, Session, assemble, build, ordering_of
-from reservoir.solvers.base.work_groups import MAX_POLLS
+from reservoir.solvers.device_engine import MAX_POLLS
 
 NOT_CO_RESIDENT, CO_RESIDENT = 1, 2
 CALL = """

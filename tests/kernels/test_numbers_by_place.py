@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reservoir.solvers.rng.stream import philox4x32, seed_words
+from reservoir.solvers.rng import philox4x32, seed_words
 from reservoir.solvers.two_level_pso.engine import MODULUS, NUMBER_SCHEMES, SUMMAND, CongruentialNumbers
 from tests.kernels.device import WIDTHS
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reservoir.solvers.island_ga.sequential import place_below
-from reservoir.solvers.rng.stream import seed_words, stream_states
+from reservoir.solvers.rng import seed_words, stream_states
 from tests.kernels.device import WIDTHS, Run
 from tests.solvers.rng.reference_random import Congruential, Draws, Shared, Stream
 

@@ -13,7 +13,7 @@ from reservoir.hydro.objectives import Goal, Objective, goal_label
 from reservoir.io.tradeoff_point import point_inputs
 from reservoir.planning.goals import with_goal
 from reservoir.planning.tradeoff import tradeoff
-from reservoir.report.figures.front import caption, front_figure
+from reservoir.report.figures.front import front_caption, front_figure
 from reservoir.report.tradeoff_folder import front_table, write_tradeoff
 from tests.objectives.test_dp_against_independent import PRICE, SUPPLY
 
@@ -156,8 +156,8 @@ def test_sums_of_years_say_of_how_many(front, tmp_path):
     axes = front_figure(front).axes[0]
     for label in (axes.get_xlabel(), axes.get_ylabel()):
         assert label.startswith("Firm power (MW)") or f" of {years} years" in label
-    assert f"{years} years" in caption(front)
-    assert ("firm power is the smallest of all problems" in caption(front)) == firm
+    assert f"{years} years" in front_caption(front)
+    assert ("firm power is the smallest of all problems" in front_caption(front)) == firm
     page = (write_tradeoff(front, tmp_path / "front") / "report.html").read_text()
     assert "Energy (GWh)" not in page
     assert f"Energy of {years} years (GWh)" in page

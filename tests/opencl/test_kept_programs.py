@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reservoir.opencl import DeviceInfo, Session, kept_programs, program
+from reservoir.opencl import DeviceInfo, Session, program
 from reservoir.opencl.context import context_of
-from reservoir.opencl.kept_programs import keep_program, kept_program
-from reservoir.opencl.program import build
+from reservoir.opencl.program import build, keep_program, kept_program
 
 SOURCE = "__kernel void test(__global int *out) { out[get_global_id(0)] = 42; }"
 OPTIONS = ("-cl-std=CL1.2",)
@@ -57,12 +56,12 @@ def test_a_damaged_file_is_not_used_and_made_again(device: DeviceInfo, folder: P
 def test_another_driver_source_option_or_processor_has_another_file(
     device: DeviceInfo, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_programs, "processor", lambda: "one")
+    monkeypatch.setattr(program, "processor", lambda: "one")
     usual = (device, SOURCE, OPTIONS)
-    files = {kept_programs._file(*usual), kept_programs._file(replace(device, driver="2"), SOURCE, OPTIONS)}
-    files |= {kept_programs._file(device, SOURCE + " ", OPTIONS), kept_programs._file(device, SOURCE, ())}
-    monkeypatch.setattr(kept_programs, "processor", lambda: "another")
-    files.add(kept_programs._file(*usual))
+    files = {program._file(*usual), program._file(replace(device, driver="2"), SOURCE, OPTIONS)}
+    files |= {program._file(device, SOURCE + " ", OPTIONS), program._file(device, SOURCE, ())}
+    monkeypatch.setattr(program, "processor", lambda: "another")
+    files.add(program._file(*usual))
     assert len(files) == 5
 
 
@@ -70,16 +69,16 @@ def test_the_longest_unused_make_room(folder: Path, monkeypatch: pytest.MonkeyPa
     folder.mkdir(parents=True)
     for age, name in enumerate(("new", "old", "oldest")):
         (folder / name).write_bytes(bytes(40))
-        kept_programs.os.utime(folder / name, (1e9 - age, 1e9 - age))
-    monkeypatch.setattr(kept_programs, "MOST_BYTES", 130)
-    kept_programs._make_room(folder, 60)
+        program.os.utime(folder / name, (1e9 - age, 1e9 - age))
+    monkeypatch.setattr(program, "MOST_BYTES", 130)
+    program._make_room(folder, 60)
     assert [file.name for file in folder.iterdir()] == ["new"]
 
 
 def test_without_a_writable_folder_nothing_is_kept(
     device: DeviceInfo, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_programs, "usable_folder", lambda name: None)
+    monkeypatch.setattr(program, "usable_folder", lambda name: None)
     assert run(device) == [42] * 3
     assert not folder.exists()
 

@@ -16,7 +16,7 @@ from reservoir.opencl.pocl_processor import VARIABLE
 from reservoir.opencl.registered import driver_of
 
 REFUSED = "its driver runs no kernel (error: unknown target CPU 'generic')"
-SEARCH = ("--solver", "lshade", "--evaluations", "2000", "--no-polish", "--no-reference", "--no-figures")
+SEARCH = ("--solver", "lshade", "--evaluations", "2000", "--set", "polish=false", "--no-reference", "--no-figures")
 TARGET = b"x86_64-unknown-linux-gnu\0"
 
 

@@ -12,10 +12,10 @@ from reservoir.errors import InputError
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.io.plan_folder.saved_plan import read_plan
-from reservoir.planning import end_value
+from reservoir.planning import start
 from reservoir.planning.comparison import compare
-from reservoir.planning.end_value import implied_end_value
 from reservoir.planning.plan import optimise
+from reservoir.planning.start import implied_end_value
 from reservoir.problems.reservoir.record import record_problems
 from tests.year_ends import cyclic
 
@@ -84,7 +84,7 @@ def test_a_note_tells_the_value_and_the_month(plan, begun, valued, river):
 
 
 def test_other_ends_have_no_value_and_none_is_sought(small, river, monkeypatch):
-    monkeypatch.setattr(end_value, "implied_end_value", None)
+    monkeypatch.setattr(start, "implied_end_value", None)
     assert optimise(small, river, solver="dp").end_value_gwh_per_hm3 is None
 
 
@@ -101,10 +101,7 @@ def test_a_saved_plan_has_the_value_and_the_file_that_was_given(plan, river, val
     assert f"is worth {plan.end_value_gwh_per_hm3:g} GWh" in (folder / "report.html").read_text()
     again = read_plan(folder).plan
     assert again.end_value_gwh_per_hm3 == plan.end_value_gwh_per_hm3
-    assert again.solutions.fitness == pytest.approx(plan.solutions.fitness, rel=1e-6)
-    (folder / "plan.json").write_text(json.dumps(origin | {"end_value_gwh_per_hm3": None}))
-    with pytest.raises(InputError, match="has no end_value_gwh_per_hm3"):
-        read_plan(folder)
+    assert again.solutions.fitness.tolist() == plan.solutions.fitness.tolist()
     shutil.rmtree(folder)
 
 
@@ -114,7 +111,7 @@ def test_a_plan_that_begins_in_a_month_is_read_back(begun, tmp_path):
 
 
 def test_more_water_is_never_worth_less_than_nothing(valued, river, monkeypatch):
-    monkeypatch.setattr(end_value, "cycle_end_value", lambda cycle: -0.01)
+    monkeypatch.setattr(start, "cycle_end_value", lambda cycle: -0.01)
     assert implied_end_value(valued, river) == 0
 
 

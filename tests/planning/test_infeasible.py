@@ -155,21 +155,9 @@ def test_energy_violation_and_fitness_of_the_reference_are_read_back(plan: Plan,
     again = read_plan(folder).plan
     for quantity in ("benefit", "fitness", "violation"):
         wanted = [getattr(each, quantity) for each in plan.references]
-        assert [getattr(each, quantity) for each in again.references] == pytest.approx(wanted, abs=0.02), quantity
+        assert [getattr(each, quantity) for each in again.references] == wanted, quantity
     assert again.keeps_limits.tolist() == again.feasible.tolist() == KEPT
-    assert again.gap == pytest.approx(plan.gap, abs=1e-8, nan_ok=True)
-
-
-def test_a_folder_of_an_older_program_states_the_fitness_and_no_energy_is_made_of_it(plan: Plan, folder: Path) -> None:
-    summary = pd.read_csv(folder / "summary.csv").drop(columns="reference_violation")
-    summary["reference_gwh"] = [each.fitness for each in plan.references]
-    summary.to_csv(folder / "summary.csv", index=False)
-    origin = json.loads((folder / "plan.json").read_text())
-    del origin["files"]  # an older program kept no hashes of tables
-    (folder / "plan.json").write_text(json.dumps(origin))
-    again = read_plan(folder).plan
-    assert [each.fitness for each in again.references] == pytest.approx([each.fitness for each in plan.references])
-    assert np.isnan(again.summary()["reference_gwh"]).tolist() == [not each for each in KEPT]
+    assert again.gap.tolist() == pytest.approx(plan.gap.tolist(), rel=0, abs=0, nan_ok=True)
 
 
 def test_the_new_keys_are_in_the_folder(folder: Path) -> None:
@@ -220,7 +208,7 @@ def test_such_a_plan_is_read_back_and_reported_without_penalised_energies(mixed:
     folder = write_plan(named, tmp_path / "plan", plan_checks(mixed), figures=False)
     again = read_plan(folder).plan
     assert again.source.tolist() == ["dp"] * 5
-    assert again.engine_gap == pytest.approx(mixed.engine_gap, rel=1e-3, nan_ok=True)
+    assert again.engine_gap == pytest.approx(mixed.engine_gap, rel=0, abs=0, nan_ok=True)
     assert again.feasible.tolist() == [True, True, False, True, True]
     assert "nan" not in (folder / "summary.csv").read_text()
     summary = pd.read_csv(folder / "summary.csv")

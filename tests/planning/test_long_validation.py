@@ -65,5 +65,5 @@ def test_engines_that_cannot_run_here_are_named_with_the_reason(lake, record, mo
 
 
 def test_settings_that_no_such_engine_has_are_refused(lake, record):
-    with pytest.raises(InputError, match="--bits: no solver that plans the horizon record has this setting"):
+    with pytest.raises(InputError, match="bits: no solver that plans the horizon record has this setting"):
         validate_horizon(lake, record, Horizon(None), options={"bits": 8})

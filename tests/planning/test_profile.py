@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from reservoir.planning.plan import Plan
-from reservoir.planning.profile import solver_stages
+from reservoir.planning.plan import Plan, solver_stages
 from reservoir.solvers import Solutions
 
 SECONDS = {"prepare": 0.1, "dp": 4.0, "certify": 0.2}

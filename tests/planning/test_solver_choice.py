@@ -7,7 +7,7 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.plan import optimise
-from reservoir.planning.solver_choice import chosen_solver
+from reservoir.planning.solving import chosen_solver
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.solvers import SOLVERS
 

@@ -139,38 +139,14 @@ def test_water_values_are_written_and_read_back(six_year_plan, folder):
     assert list(written) == list(WATER_VALUES_COLUMNS)
     assert "water_values.csv" in json.loads((folder / "plan.json").read_text())["files"]
     again, plan = read_plan(folder).plan.water_values, six_year_plan.water_values
-    assert again.month_end_gwh_per_hm3 == pytest.approx(plan.month_end_gwh_per_hm3, abs=1e-6, nan_ok=True)
-    assert list(again.table) == list(plan.table)
-    for name in plan.table:
-        assert again.table[name].to_numpy() == pytest.approx(plan.table[name].to_numpy(), abs=1e-5, nan_ok=True)
+    assert again.month_end_gwh_per_hm3 == pytest.approx(plan.month_end_gwh_per_hm3, rel=0, abs=0, nan_ok=True)
+    assert again.table.equals(plan.table)
 
 
-def test_a_plan_of_an_earlier_version_gets_its_water_values_when_they_are_asked_for(six_year_plan, folder):
-    schedule = pd.read_csv(folder / "schedule.csv", dtype=str, keep_default_na=False)
-    schedule.drop(columns=COLUMN).to_csv(folder / "schedule.csv", index=False)
-    (folder / "water_values.csv").unlink()
-    content = json.loads((folder / "plan.json").read_text())
-    (folder / "plan.json").write_text(json.dumps({key: value for key, value in content.items() if key != "files"}))
-    again = read_plan(folder).plan
-    assert again.saved_water_values is None
-    assert again.water_values.month_end_gwh_per_hm3 == pytest.approx(
-        six_year_plan.water_values.month_end_gwh_per_hm3, rel=1e-3, abs=1e-4, nan_ok=True
-    )
-
-
-@pytest.mark.parametrize(
-    ("spoil", "problem"),
-    [
-        (lambda lines: lines[:-1], "does not have 21 storages of each month"),
-        (lambda lines: [*lines[:5], lines[5].replace(",", ",x", 1), *lines[6:]], "is not a finite number"),
-        (lambda lines: [lines[0].replace("q90", "p90"), *lines[1:]], "has no column q90_gwh_per_hm3"),
-        (lambda lines: [lines[0]], "has no rows"),
-    ],
-)
-def test_a_table_that_was_changed_is_refused(folder, spoil, problem):
+def test_a_table_that_was_changed_is_refused(folder):
     path = folder / "water_values.csv"
-    path.write_text("\n".join(spoil(path.read_text().splitlines())) + "\n")
-    with pytest.raises(InputError, match=problem):
+    path.write_text("\n".join(path.read_text().splitlines()[:-1]) + "\n")
+    with pytest.raises(InputError, match=r"water_values\.csv: was changed after the plan was made"):
         read_plan(folder)
 
 

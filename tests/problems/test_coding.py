@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.problems.coding import gray_level
+from reservoir.problems.fitness import gray_level
 from reservoir.problems.functions import FUNCTIONS, function_problems
 from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.solvers import solve

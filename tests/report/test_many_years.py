@@ -13,7 +13,8 @@ from reservoir.hydro.objective import joined
 from reservoir.planning.plan import Plan
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.report.figures import level_trace, rule_scatter, spill_map
+from reservoir.report.figures import record_runs as runs_drawn
+from reservoir.report.figures import rule_charts
 from reservoir.report.figures.annual_energy import MANY_YEARS, annual_energy_figure, draw_annual_energy
 from reservoir.report.figures.record_runs import record_runs
 from reservoir.report.figures.style import rendered
@@ -50,30 +51,30 @@ def test_bars_of_a_century_stand_alone(plan: Plan):
 
 
 def test_levels_of_many_years_are_a_band_of_each_year(evaluation: Evaluation, monkeypatch):
-    monkeypatch.setattr(level_trace, "MANY_YEARS", 3)
+    monkeypatch.setattr(runs_drawn, "MANY_YEARS", 3)
     run = record_runs(evaluation)[0]
-    ax = level_trace.draw_level_trace(Figure().add_subplot(), evaluation, run)
+    ax = runs_drawn.draw_level_trace(Figure().add_subplot(), evaluation, run)
     (band,) = ax.collections
     heights = band.get_paths()[0].vertices[:, 1]
     levels = run.monthly("level_m")
     assert heights.min() == pytest.approx(levels.min())
     assert heights.max() == pytest.approx(levels.max())
     assert len([line for line in ax.get_lines() if line.get_gid() == "flood level"]) == 1
-    assert "Range of the month-end forebay level in each year" in level_trace.caption(evaluation)
+    assert "Range of the month-end forebay level in each year" in runs_drawn.level_trace_caption(evaluation)
 
 
 def test_a_dot_for_every_year_unless_there_are_too_many():
-    assert rule_scatter.shown_years(62) == list(range(62))
-    most = rule_scatter.MOST_YEARS
-    shown = rule_scatter.shown_years(3_000)
+    assert rule_charts.shown_years(62) == list(range(62))
+    most = rule_charts.MOST_YEARS
+    shown = rule_charts.shown_years(3_000)
     assert (len(shown), shown[0], shown[-1]) == (most, 0, 2_999)
     assert max(np.diff(shown)) <= 3_000 / most + 1
 
 
 def test_the_spill_map_has_a_row_a_year_unless_there_are_too_many(evaluation: Evaluation):
-    assert spill_map.years_in_a_row(62) == 1
-    assert spill_map.years_in_a_row(3_000) * spill_map.MOST_ROWS >= 3_000
+    assert runs_drawn.years_in_a_row(62) == 1
+    assert runs_drawn.years_in_a_row(3_000) * runs_drawn.MOST_ROWS >= 3_000
     values = np.array([[np.nan, 1.0], [2.0, np.nan], [np.nan, np.nan]])
-    assert spill_map.highest_of(values, 1) == pytest.approx(values, nan_ok=True)
-    assert spill_map.highest_of(values, 2) == pytest.approx(np.array([[2.0, 1.0], [np.nan, np.nan]]), nan_ok=True)
-    assert "is a year" in spill_map.caption(evaluation)
+    assert runs_drawn.highest_of(values, 1) == pytest.approx(values, nan_ok=True)
+    assert runs_drawn.highest_of(values, 2) == pytest.approx(np.array([[2.0, 1.0], [np.nan, np.nan]]), nan_ok=True)
+    assert "is a year" in runs_drawn.spill_map_caption(evaluation)

@@ -12,20 +12,14 @@ from matplotlib.figure import Figure
 import reservoir as package
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import Plan
-from reservoir.report.figures import (
-    annual_energy,
-    convergence,
-    level_trace,
-    rule_curves,
-    storage_fan,
-    typical_years,
-)
+from reservoir.report.figures import annual_energy, convergence, rule_charts, typical_years
+from reservoir.report.figures import record_runs as runs_drawn
 from reservoir.report.figures.axes import BANDS, percentiles, storage_bounds
-from reservoir.report.figures.energy_boxes import draw_rule_energy
 from reservoir.report.figures.figures import plan_captions, plan_figures
-from reservoir.report.figures.record_runs import record_runs
+from reservoir.report.figures.record_runs import draw_spill_map, record_runs
+from reservoir.report.figures.rule_scores import draw_rule_energy
 from reservoir.report.figures.rules_figures import rules_captions, rules_figures
-from reservoir.report.figures.spill_map import draw_spill_map
+from reservoir.report.figures.storages import draw_storage_fan
 from reservoir.report.figures.style import VIOLATION, figure_style
 from reservoir.rules.evaluation.evaluation import Evaluation, evaluate
 from tests.report.layout import (
@@ -82,7 +76,7 @@ def test_annual_energies_outside_the_limits_are_marked_paler_and_not_in_the_mean
 
 def test_the_bands_of_the_fan_are_of_the_other_years_and_these_are_lines(torn: Plan):
     storages = torn.operation.storage_hm3
-    ax = storage_fan.draw_storage_fan(Figure().add_subplot(), torn)
+    ax = draw_storage_fan(Figure().add_subplot(), torn)
     median = next(line for line in ax.get_lines() if line.get_label() == "median")
     assert median.get_ydata() == pytest.approx(np.median(storages[KEPT], axis=0))
     lower, upper = percentiles(storages[KEPT], BANDS[0])
@@ -96,13 +90,13 @@ def test_the_bands_of_the_fan_are_of_the_other_years_and_these_are_lines(torn: P
 def test_a_lake_that_no_dam_holds_does_not_flatten_the_fan(torn: Plan):
     lower, upper = storage_bounds(torn)
     assert torn.operation.storage_hm3.max() > 10 * upper.max()
-    bottom, top = storage_fan.draw_storage_fan(Figure().add_subplot(), torn).get_ylim()
+    bottom, top = draw_storage_fan(Figure().add_subplot(), torn).get_ylim()
     assert top - bottom < 2 * (upper.max() - lower.min())
 
 
 def test_of_many_years_outside_the_fan_shows_the_lowest_and_the_highest(torn: Plan, monkeypatch):
     monkeypatch.setattr("reservoir.report.figures.axes.MANY_LINES", 1)
-    ax = storage_fan.draw_storage_fan(Figure().add_subplot(), torn)
+    ax = draw_storage_fan(Figure().add_subplot(), torn)
     outside = [line for line in ax.get_lines() if line.get_color() == VIOLATION]
     storages = torn.operation.storage_hm3[~KEPT]
     assert [line.get_ydata().tolist() for line in outside] == [
@@ -125,7 +119,10 @@ def test_the_search_is_measured_in_years_that_have_an_optimum(torn: Plan):
     _, gaps = convergence.convergence(torn)
     assert len(gaps) == KEPT.sum()
     assert np.isfinite(gaps).all()
-    assert "2 years (1955, 1956) cannot satisfy their storage limits and are left out" in convergence.caption(torn)
+    assert (
+        "2 years (1955, 1956) cannot satisfy their storage limits and are left out"
+        in convergence.convergence_caption(torn)
+    )
 
 
 def test_every_caption_of_means_and_bands_names_the_years(torn: Plan):
@@ -165,7 +162,7 @@ def test_months_of_rules_outside_the_limits_are_marked_in_trace_and_map(evaluati
     for run in record_runs(evaluation):
         count = int(run.outside.sum())
         assert count > 0
-        trace = level_trace.draw_level_trace(Figure().add_subplot(), evaluation, run)
+        trace = runs_drawn.draw_level_trace(Figure().add_subplot(), evaluation, run)
         assert len(crosses(trace)) == count
         assert len(crosses(draw_spill_map(Figure().add_subplot(), evaluation, run))) == count
 
@@ -181,6 +178,6 @@ def test_captions_of_rules_count_the_months_of_each_run(evaluation: Evaluation):
     for name in ("level-trace", "spill-map", "duration-curves", "rule-energy"):
         assert counted in captions[name], name
     assert "2 years (1955, 1956)" in captions["rule-curves"]
-    ax = rule_curves.draw_rule_curves(Figure().add_subplot(), evaluation)
+    ax = rule_charts.draw_rule_curves(Figure().add_subplot(), evaluation)
     (first, _) = [line for line in ax.get_lines() if line.get_color() == VIOLATION]
     assert first.get_label() == "2 years outside their limits"

@@ -6,8 +6,7 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.io.reservoir_toml.reader import read_reservoir
-from reservoir.io.rule_belonging import belongings, require_same_plan, require_same_reservoir
-from reservoir.io.rule_file import read_rule_file
+from reservoir.io.rule_file import belongings, read_rule_file, require_same_plan, require_same_reservoir
 
 
 @pytest.fixture
@@ -25,12 +24,6 @@ def refusal(check, *arguments):
         check(*arguments)
     (mistake,) = refused.value.mistakes
     return mistake
-
-
-def older(file, plant, sha256=None):
-    """The rule as files were written before they told the parts of their reservoir."""
-    told = {"plan": {"reservoir": {"name": plant.name, "sha256": sha256 or plant.sha256}}}
-    return replace(file, fitted_to=told)
 
 
 def test_a_rule_belongs_to_the_reservoir_and_plan_it_was_fitted_to(ruled, file, plant):
@@ -51,11 +44,12 @@ def test_a_reservoir_file_with_other_remarks_is_the_same(file, plant):
     require_same_reservoir(file, replace(plant, caveat="other", sha256="other", source="elsewhere.toml"))
 
 
-def test_an_older_rule_belongs_to_the_very_file_it_was_fitted_to(file, plant):
-    require_same_reservoir(older(file, plant), plant)
-    require_same_plan(older(file, plant), "nowhere")
-    mistake = refusal(require_same_reservoir, older(file, plant, "0" * 64), plant)
-    assert "another reservoir file" in mistake.problem
+def test_a_rule_by_an_earlier_version_is_refused_with_what_to_do(file, plant):
+    """It names the hash of the reservoir's file, and none of its parts."""
+    told = {"plan": {"reservoir": {"name": plant.name, "sha256": plant.sha256}}}
+    mistake = refusal(require_same_reservoir, replace(file, fitted_to=told), plant)
+    assert "does not say which reservoir it was fitted to" in mistake.problem
+    assert "fit the rule again: `reservoir plan`, then `reservoir rules`" in mistake.mend
 
 
 @pytest.mark.parametrize("told", [{}, {"plan": 3}, {"plan": {"reservoir": None}}, {"plan": {"reservoir": {}}}])

@@ -10,7 +10,7 @@ import pytest
 from reservoir.solvers import SOLVERS
 
 #: Where engines ask for their devices.
-CHOOSE_DEVICES = "reservoir.solvers.base.device_engine.choose_devices"
+CHOOSE_DEVICES = "reservoir.solvers.device_engine.choose_devices"
 
 
 def each_of(names: Iterable[str]) -> list[Any]:

@@ -9,9 +9,9 @@ import pytest
 
 from reservoir.problems.base import Problem
 from reservoir.solvers import Solution, Solutions
-from reservoir.solvers.base.launches import launch_all
-from reservoir.solvers.base.progress import silent
-from reservoir.solvers.base.solution import EngineResult, EngineResults, LaunchResult, engine_results, to_solutions
+from reservoir.solvers.device_engine import launch_all
+from reservoir.solvers.engine import silent
+from reservoir.solvers.solution import EngineResult, EngineResults, LaunchResult, engine_results, to_solutions
 from tests.solvers.toys import Toy
 
 

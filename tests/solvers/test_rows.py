@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reservoir.solvers.base.rows import Column, Rows, as_float64, joined, repeated, some_of, with_rows
+from reservoir.solvers.solution import Column, Rows, as_float64, joined, repeated, some_of, with_rows
 
 SHARED = {"lanes": 4}
 COLUMNS: dict[str, Column] = {

@@ -10,8 +10,7 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.synthetic import METHODS
 from reservoir.synthetic.acceptance import compare_flows
-from reservoir.synthetic.adjustments import Adjustments, FlowAdjuster, shifted_regime
-from reservoir.synthetic.ensemble import synthetic_inflow
+from reservoir.synthetic.ensemble import Adjustments, FlowAdjuster, shifted_regime, synthetic_inflow
 
 DAYS = np.array([31, 28.25, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 

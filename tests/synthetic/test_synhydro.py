@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from reservoir.hydro.month_series import periods_of
-from reservoir.synthetic import statistics
+from reservoir.synthetic import acceptance
 from reservoir.synthetic.acceptance import compare_flows
 from reservoir.synthetic.ensemble import synthetic_inflow
 
@@ -29,10 +29,10 @@ def theirs(inflow):
 @pytest.mark.parametrize(
     "statistic",
     [
-        statistics.monthly_means,
-        statistics.monthly_deviations,
-        lambda flow: statistics.monthly_correlations(flow, 1),
-        statistics.duration_curve,
+        acceptance.monthly_means,
+        acceptance.monthly_deviations,
+        lambda flow: acceptance.monthly_correlations(flow, 1),
+        acceptance.duration_curve,
     ],
 )
 def test_both_make_the_same_months(inflow, theirs, statistic):

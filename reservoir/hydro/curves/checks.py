@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.wording import FieldWords, Words
+from reservoir.hydro.attributes import FieldWords, Words
 from reservoir.text.quantities import counted
 
 #: Beyond these a formula follows its data no better, and overflows when its unit is converted.

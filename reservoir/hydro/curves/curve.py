@@ -6,7 +6,8 @@ outside the bounds (which only a year that cannot be satisfied reaches) still ha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum, auto
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -34,6 +35,17 @@ class CompiledCurve(NamedTuple):
     is_power: bool
     origin: float
     exponent: float
+
+
+class Follows(Enum):
+    """What a formula follows of its reservoir when one is made of another with other limits."""
+
+    NOTHING = auto()
+    """Its domain is where it is known to hold."""
+    RANGE = auto()
+    """It holds wherever it is needed: its domain widens with the storages, releases or heads."""
+    LARGEST_RELEASE = auto()
+    """As well, and it is so much that no release is limited by it."""
 
 
 class Curve(Protocol):
@@ -102,6 +114,8 @@ class Polynomial:
         Lowest power first.
     domain : pair of float
         Where it holds.
+    follows : Follows
+        What of its reservoir it follows when limits are changed.
 
     Raises
     ------
@@ -111,6 +125,7 @@ class Polynomial:
 
     coefficients: tuple[float, ...]
     domain: tuple[float, float]
+    follows: Follows = field(default=Follows.NOTHING, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "coefficients", numbers("coefficients", self.coefficients))
@@ -144,6 +159,8 @@ class PowerLaw:
         The curve's constants; `x` is never below `origin` on the domain.
     domain : pair of float
         Where it holds.
+    follows : Follows
+        What of its reservoir it follows when limits are changed.
 
     Raises
     ------
@@ -156,6 +173,7 @@ class PowerLaw:
     origin: float
     exponent: float
     domain: tuple[float, float]
+    follows: Follows = field(default=Follows.NOTHING, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("offset", "factor", "origin", "exponent"):
@@ -179,6 +197,6 @@ class PowerLaw:
         return CompiledCurve(np.array(self.domain), coefficients, True, self.origin, self.exponent)
 
 
-def constant(value: float, domain: tuple[float, float]) -> Polynomial:
+def constant(value: float, domain: tuple[float, float], follows: Follows = Follows.NOTHING) -> Polynomial:
     """A curve that has the same value everywhere."""
-    return Polynomial((value,), domain)
+    return Polynomial((value,), domain, follows)

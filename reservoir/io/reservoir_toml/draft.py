@@ -1,25 +1,159 @@
-"""A reservoir file as written, and the same tree in the program's units.
+"""A reservoir file as written: its text, and the same tree in the program's units; what an unknown key may have meant.
 
-The unit of a quantity stands at the end of its key. It is read here, once, so that the schema and the checks know the
-program's units only, while every message names the key, the number and the unit that the user wrote.
+A key is a stem and, where it holds a quantity, a unit: ``dead_hm3``. What stands where the unit should is read only if
+the whole of it is a known unit of that quantity: in ``dead_mio_m3`` it is not. It is read here, once, so that the table
+of attributes and the checks know the program's units only, while every message names the key, the number and the unit
+that the user wrote.
 """
 
 from __future__ import annotations
 
+import difflib
+import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.wording import plain
-from reservoir.io.reservoir_toml.keys import DEPTH, KEYS, Unit, known_unit
+from reservoir.hydro.attributes import ATTRIBUTES, CURVES, Attribute, Kind, Unit, curve_keys, plain
+from reservoir.text.data_file import read_limited
 
 #: A place in the tree: the keys that lead to it.
-Path = tuple[str, ...]
+Place = tuple[str, ...]
 
+
+def _all_keys() -> dict[str, Attribute]:
+    keys: dict[str, Attribute] = {}
+
+    def add(row: Attribute, dotted: str) -> None:
+        for place, letter in enumerate(dotted):
+            if letter == ".":
+                keys.setdefault(dotted[:place], Attribute(dotted[:place], "", Kind.OTHER))
+        keys.setdefault(dotted, row)
+
+    for row in ATTRIBUTES:
+        add(row, row.key)
+    for curve in (*CURVES, "turbine"):
+        for row in (row for rows in curve_keys(curve).values() for row in rows):
+            add(row, f"curves.{curve}.{row.key}")
+    return keys
+
+
+#: Every key of a reservoir file, by dotted key; a section's has no meaning.
+KEYS: Mapping[str, Attribute] = _all_keys()
+#: How deep sections lie within each other.
+DEPTH = max(key.count(".") for key in KEYS) + 1
 #: A file that holds more keys than this is of another kind.
 MOST_KEYS = 10 * len(KEYS)
 LONGEST_KEY = 64
+#: How like a stem a misspelt one is, and how like a whole key without a unit.
+_LIKE_STEM, _LIKE_KEY, _SURELY = 0.75, 0.6, 0.9
+
+
+#: A reservoir with long curves takes some 20 kB.
+MOST_BYTES = 1_000_000
+#: A dotted key of more parts takes the decoder ever longer: its time grows with their square.
+MOST_PARTS = 32
+#: Python converts no integer of more than 4,300 digits, and no quantity needs a tenth of them.
+MOST_DIGITS = 400
+_START_ANEW = '"reservoir new NAME" writes a commented file to start from'
+_PART = r"""(?:[\w-]++|"(?:[^"\\]|\\.)*+"|'[^']*+')"""
+_LONG_KEY = re.compile(rf"(?:^|[,=\[\]{{}}])[ \t]*+{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_PARTS}}}")
+#: What is wrong with a line, by how the decoder's message begins.
+_SYNTAX = {
+    "Cannot overwrite": "repeats a key",
+    "Cannot mutate": "repeats a key",
+    "Cannot declare": "repeats a section",
+    "Expected newline or end of document": "has extra text after the value",
+    "Expected '='": "has a key without = and a value",
+    "Invalid value": "has no value, or one that is not a number, text or list",
+    "Invalid statement": "is neither key = value nor [section]",
+    "Unclosed array": "is in a list without closing ]",
+    "Unterminated string": "is in a text without closing quote",
+}
+
+
+def file_content(path: str | Path) -> bytes:
+    """Read the bytes; a hash is of these, before any decoding.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it cannot be read, or it is too large.
+    """
+    try:
+        return read_limited(path, MOST_BYTES)
+    except FileNotFoundError:
+        problem, mend = "does not exist", f"check the path; {_START_ANEW}"
+    except IsADirectoryError:
+        problem, mend = "is a folder, not a file", "give the TOML file in it"
+    except OSError as error:
+        problem, mend = f"cannot be read: {error.strerror}", ""
+    except ValueError as error:
+        problem, mend = f"cannot be read: {error}", "check the path"
+    raise InputError(Mistake(problem, "a reservoir file (TOML)", mend, file=str(path)))
+
+
+def parsed(content: bytes, file: str) -> dict[str, Any]:
+    """Decode a file's bytes.
+
+    Raises
+    ------
+    InputError
+        If they are not TOML, or hold what no reservoir file needs and no decoder takes.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        row = content.count(b"\n", 0, error.start) + 1
+        mend = "save the file as UTF-8"
+        raise InputError(Mistake("is not UTF-8 text", mend=mend, file=file, row=row)) from None
+    for row, line in enumerate(text.split("\n"), 1):
+        digits = re.search(rf"[\d_]{{{MOST_DIGITS + 1},}}|0[xX][\da-fA-F_]{{{MOST_DIGITS + 1},}}", line)
+        if digits:
+            problem = f"has a number of {len(digits[0]):,} digits"
+            raise InputError(Mistake(problem, f"at most {MOST_DIGITS}", "round it", file=file, row=row))
+        if line.count(".") >= MOST_PARTS and _LONG_KEY.search(line):
+            problem = f"has a key of more than {MOST_PARTS} parts"
+            raise InputError(Mistake(problem, "section.key", "write it below its [section]", file=file, row=row))
+    try:
+        tree = tomllib.loads(text)
+    except RecursionError:
+        mend = "write the sections and lists without nesting"
+        raise InputError(Mistake("has too many nested lists or sections", mend=mend, file=file)) from None
+    except ValueError as error:
+        raise InputError(_not_toml(str(error), text, file)) from None
+    if not tree:
+        raise InputError(Mistake("is empty", "a reservoir file (TOML)", _START_ANEW, file=file))
+    return tree
+
+
+def _not_toml(message: str, text: str, file: str) -> Mistake:
+    """Take the place out of the decoder's message, and show the line that it stopped at."""
+    lines = text.rstrip().split("\n")
+    place = re.search(r" \(at (?:line (\d+)|end of document)", message)
+    row = min(int(place[1]), len(lines)) if place and place[1] else len(lines)
+    said = message[: place.start()] if place else message
+    problem = next((words for begin, words in _SYNTAX.items() if said.startswith(begin)), f"is not TOML: {said}")
+    expected = 'key = value, with text in "quotes", lists in [brackets] and decimals with a point'
+    line = lines[row - 1].strip() or None
+    return Mistake(problem, "" if problem.startswith("repeats") else expected, file=file, row=row, value=line)
+
+
+def siblings(section: str) -> list[Attribute]:
+    """The keys of a section, which is "" for the file."""
+    return [row for known, row in KEYS.items() if known.rpartition(".")[0] == section]
+
+
+def known_unit(section: str, written: str) -> tuple[str, Unit | None]:
+    """The table's name for a key as written, with its unit; the key itself and None where it is no such key."""
+    for row in siblings(section):
+        unit = row.unit(written)
+        if unit is not None:
+            return row.name, unit
+    return written, None
 
 
 class Entry(NamedTuple):
@@ -29,15 +163,10 @@ class Entry(NamedTuple):
     value: object
     unit: Unit | None
 
-    @property
-    def converted(self) -> object:
-        """The value in the program's unit."""
-        return self.value if self.unit is None else _scaled(self.value, self.unit.size)
-
 
 @dataclass(frozen=True)
 class Draft:
-    """A parsed reservoir file, not yet checked; puts claims that do not hold in the words of its user.
+    """A parsed reservoir file, not yet checked; puts claims that do not hold in the words of its user (`Words`).
 
     Parameters
     ----------
@@ -57,7 +186,7 @@ class Draft:
 
     file: str
     tree: dict[str, Any]
-    entries: Mapping[Path, Entry]
+    entries: Mapping[Place, Entry]
     mistakes: tuple[Mistake, ...]
     section: str = ""
     keys: Mapping[str, str] = field(default_factory=dict)
@@ -71,19 +200,31 @@ class Draft:
         InputError
             If it holds far too many keys.
         """
-        entries: dict[Path, Entry] = {}
+        entries: dict[Place, Entry] = {}
         mistakes = []
+        tree: dict[str, Any] = {}
         for count, (path, entry) in enumerate(_entries(written)):
             if count == MOST_KEYS:
                 problem, mend = f"has more than {MOST_KEYS:,} keys", "check that this is the right file"
                 raise InputError(Mistake(problem, "a reservoir file (TOML)", mend, file=file))
+            key = entry.key
             if path in entries:
-                mistakes.append(_twice(entries[path], entry, file))
+                first, second = entries[path].key.rpartition(".")[2], key.rpartition(".")[2]
+                problem, mend = f"is the same quantity as {first}, in another unit", f"remove {first} or {second}"
+                twice = Mistake(problem, "one of the two keys", mend, file, column=key, value=shown(entry.value))
+                mistakes.append(twice)
             elif not _could_be_known(path[-1]):
-                mistakes.append(_no_key(entry, file))
+                key = (key if len(key) <= LONGEST_KEY else f"{key[: LONGEST_KEY - 1]}…") or '""'
+                value = shown(entry.value)
+                mistakes.append(Mistake("is not a known key", mend="remove it", file=file, column=key, value=value))
             else:
                 entries[path] = entry
-        return cls(file, _nested(entries), entries, tuple(mistakes))
+                table = tree
+                for section in path[:-1]:
+                    table = table[section]
+                scaled = entry.value if entry.unit is None else _scaled(entry.value, entry.unit.size)
+                table[path[-1]] = {} if isinstance(entry.value, dict) else scaled
+        return cls(file, tree, entries, tuple(mistakes))
 
     def has(self, dotted: str) -> bool:
         """Whether the user gave this key, in whatever unit."""
@@ -106,10 +247,11 @@ class Draft:
             return plain(value)
         return f"{plain(value / unit.size)} {'x ' * unit.name[0].isdigit()}{unit.name}"
 
-    def mistake(self, name: str, problem: str, expected: str = "", mend: str = "") -> Mistake:
-        """State a mistake at a key of the tree, with what the user wrote there."""
-        entry = self.entry(name)
-        return Mistake(problem, expected, mend, file=self.file, column=entry.key, value=shown(entry.value))
+    def mistake(self, name: str, problem: str, expected: str = "", mend: str = "", place: int | None = None) -> Mistake:
+        """State a mistake at a key of the tree, or a place of its list, with what the user wrote there."""
+        key, value, _ = self.entry(name)
+        value = value[place] if place is not None and isinstance(value, list) else value
+        return Mistake(problem, expected, mend, file=self.file, column=key, value=shown(value))
 
     def in_order(self, mistakes: Iterable[Mistake]) -> list[Mistake]:
         """Sort mistakes as their keys stand in the file; what is missing stands with its section, or last."""
@@ -136,7 +278,7 @@ def _could_be_known(key: str) -> bool:
     return 0 < len(key) <= LONGEST_KEY and "." not in key
 
 
-def _entries(table: Mapping[str, Any], above: Path = (), prefix: str = "") -> Iterator[tuple[Path, Entry]]:
+def _entries(table: Mapping[str, Any], above: Place = (), prefix: str = "") -> Iterator[tuple[Place, Entry]]:
     seen: set[str] = set()
     for key, value in table.items():
         name, unit = (key, None) if isinstance(value, dict) else known_unit(".".join(above), key)
@@ -145,16 +287,6 @@ def _entries(table: Mapping[str, Any], above: Path = (), prefix: str = "") -> It
         if isinstance(value, dict) and name not in seen and _could_be_known(key) and len(above) + 1 < DEPTH:
             yield from _entries(value, (*above, name), f"{prefix}{key}.")
         seen.add(name)
-
-
-def _nested(entries: Mapping[Path, Entry]) -> dict[str, Any]:
-    tree: dict[str, Any] = {}
-    for (*above, name), entry in entries.items():
-        table = tree
-        for section in above:
-            table = table[section]
-        table[name] = {} if isinstance(entry.value, dict) else entry.converted
-    return tree
 
 
 def _scaled(value: object, size: float) -> object:
@@ -166,18 +298,67 @@ def _scaled(value: object, size: float) -> object:
     return float(f"{value * size:.12g}")
 
 
-def _twice(first: Entry, second: Entry, file: str) -> Mistake:
-    keys = first.key.rpartition(".")[2], second.key.rpartition(".")[2]
-    return Mistake(
-        f"is the same quantity as {keys[0]}, in another unit",
-        expected="one of the two keys",
-        mend=f"remove {keys[0]} or {keys[1]}",
-        file=file,
-        column=second.key,
-        value=shown(second.value),
-    )
+class Guess(NamedTuple):
+    """What an unknown key was meant to be, and what stands behind the stem; "" if nothing does."""
+
+    row: Attribute
+    ending: str
 
 
-def _no_key(entry: Entry, file: str) -> Mistake:
-    key = entry.key if len(entry.key) <= LONGEST_KEY else entry.key[: LONGEST_KEY - 1] + "…"
-    return Mistake("is not a known key", mend="remove it", file=file, column=key or '""', value=shown(entry.value))
+def _guess(section: str, written: str) -> Guess | None:
+    """Find the key of a section that an unknown key was meant to be; None if it is like none."""
+    known = siblings(section)
+    without_unit = {row.stem: row for row in known if not row.units}
+    for near in difflib.get_close_matches(written, without_unit, n=1, cutoff=_SURELY):
+        return Guess(without_unit[near], "")
+    for row in sorted(known, key=lambda row: -len(row.stem)):
+        if written == row.stem or written.startswith(f"{row.stem}_"):
+            return Guess(row, written[len(row.stem) + 1 :])
+    words = written.split("_")
+    near_keys: list[tuple[float, Guess]] = []
+    for row in known:
+        for count in range(1, len(words) + 1) if row.units else [len(words)]:
+            stem, ending = "_".join(words[:count]), "_".join(words[count:])
+            likeness = difflib.SequenceMatcher(None, stem, row.stem).ratio()
+            if likeness >= (_LIKE_STEM if row.units else _LIKE_KEY):
+                near_keys.append((likeness, Guess(row, ending)))
+    return max(near_keys, key=lambda near: near[0])[1] if near_keys else None
+
+
+def unknown_key(dotted: str, draft: Draft) -> tuple[Mistake, str]:
+    """State that a key is not known, and which key of its section it was meant to be, as far as can be guessed."""
+    section, _, name = dotted.rpartition(".")
+    guess = _guess(section, draft.entry(dotted).key.rpartition(".")[2])
+    if guess:
+        return draft.mistake(dotted, *_almost(guess)), f"{section}.{guess.row.name}".lstrip(".")
+    elsewhere = [known for known in KEYS if known.rpartition(".")[2] == name]
+    if elsewhere:
+        return draft.mistake(dotted, "is not a known key here", mend=f"move it {home(elsewhere[0])}"), ""
+    known = ", ".join(row.name for row in siblings(section))
+    return draft.mistake(dotted, "is not a known key", f"one of {known}" if known else "", "remove it"), ""
+
+
+def _almost(guess: Guess) -> tuple[str, str, str]:
+    """Say what a key was probably meant to be, and never another unit than it may have been written in."""
+    problem, (row, ending) = "is not a known key", guess
+    unit = row.unit(f"{row.stem}_{ending}")
+    if unit:
+        return problem, row.description, f"write {row.written(unit)} if that is meant"
+    if not row.units and ending:
+        return problem, f"{row.stem}: {row.description}", "convert the value"
+    if not row.units:
+        return problem, row.description, f"write {row.stem} if that is meant"
+    named = {row.written(unit): unit.name for unit in row.units}
+    choices = ", ".join(f"{key} ({name})" if name[0].isupper() else key for key, name in named.items())
+    several = len(row.units) > 1
+    if ending:
+        mend = f"convert {'it to one of these units' if several else 'the value'}"
+        return f'{problem}: "{ending}" is not a known unit', f"{'one of ' * several}{choices}", mend
+    others = f"otherwise, one of {choices}" if several else "otherwise, convert it"
+    return problem, row.description, f"write {row.name} if it is in {row.units[0].name}; {others}"
+
+
+def home(dotted: str) -> str:
+    """Where a file has a key."""
+    section = dotted.rpartition(".")[0]
+    return f"below the line [{section}]" if section else "to the top of the file, above the first [section]"

@@ -4,278 +4,74 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from operator import lt
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTH_NAMES, MONTHS_PER_YEAR
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_checks.claims import CLAIMS, Claim, Lake, failures, offending
-from reservoir.hydro.reservoir_checks.condition_claims import CONDITION_CLAIMS
-from reservoir.hydro.reservoir_checks.list_lengths import comparable
-from reservoir.hydro.reservoir_checks.objective_claims import OBJECTIVE_CLAIMS
-from reservoir.hydro.reservoir_kinds import ReferenceLevels
-from reservoir.hydro.time_step import TimeStep
-from reservoir.io.reservoir_toml.curves import curves_of
-from reservoir.io.reservoir_toml.draft import Draft
-from reservoir.io.reservoir_toml.objective import (
-    objective_of,
-    one_end_value,
-    one_penalty,
-    one_way_to_state_goals,
-    penalty_of,
+from reservoir.hydro.attributes import (
+    ATTRIBUTES,
+    COEFFICIENT,
+    CONVERSIONS,
+    CURVES,
+    FLOW_M3S,
+    LISTS,
+    LOSSLESS_COEFFICIENT,
+    Attribute,
+    Kind,
+    Words,
+    curve_keys,
+    units_of,
 )
-from reservoir.io.reservoir_toml.schema import File, PlantSection, StorageSection
-from reservoir.io.reservoir_toml.wording import validated
-from reservoir.text.data_file import read_limited
+from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTH_NAMES, MONTHS_PER_YEAR
+from reservoir.hydro.checks import Lake, mistakes_between, offending, value_of
+from reservoir.hydro.curve_checks import ROUNDING, Domain, checked_curves, unlimited_m3s
+from reservoir.hydro.curves.checks import point_mistakes
+from reservoir.hydro.curves.curve import Curve, Follows, Polynomial, PowerLaw, Table, constant
+from reservoir.hydro.objectives import Goal, Objective
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_kinds import ReferenceLevels, YearEnd
+from reservoir.hydro.time_step import TimeStep
+from reservoir.io.reservoir_toml.draft import KEYS, Draft, file_content, home, parsed, unknown_key
 
-#: The ways to say how much power water gives.
-CONVERSIONS = (
-    "curves.conversion_rate",
-    "curves.output_coefficient",
-    "curves.efficiency",
-    "curves.turbine",
+#: What is sound of a section, by its keys, or of the file, with its sections.
+Section = dict[str, Any]
+
+#: What no file can do without, and what is expected there.
+_REQUIRED = {
+    "name": "a short name for the reservoir",
+    "plant": "a section [plant] with the installed capacity",
+    "storage": "a section [storage] with the storage limits",
+    "release": "a section [release] with the release limits",
+    "curves.level": "a section [curves.level]: the forebay level by storage",
+    "curves.tailrace": "a section [curves.tailrace]: the tailrace level by release",
+}
+#: Sections that a file may leave out.
+_OPTIONAL = ("marks", "horizon", "losses", "objective")
+#: The ways to say how much power water gives, and other keys of which a file has one.
+_CONVERSIONS = (
+    *(f"curves.{name}" for name in (*CONVERSIONS.values(), "turbine")),
     "plant.output_coefficient",
     "plant.efficiency",
 )
-
-
-def one_conversion(draft: Draft) -> Iterator[Mistake]:
-    """Require exactly one way from water to power."""
-    given = [key for key in CONVERSIONS if draft.has(key)]
-    if not given and isinstance(draft.tree.get("plant", {}), dict):
-        yield draft.mistake("plant", "has no conversion from water to power", f"one of {', '.join(CONVERSIONS)}")
-    for key in given[1:]:
-        yield draft.mistake(key, f"contradicts {given[0]}", f"only one of {', '.join(given)}")
-
-
-#: The ways to say how much water the turbines can take.
-CAPACITIES = (
-    "curves.capacity",
-    "curves.turbine",
-    "plant.hydraulic_capacity_m3s",
-    "plant.unit_hydraulic_capacity_m3s",
+_ONE_OF = (
+    ("curves.capacity", "curves.turbine", "plant.hydraulic_capacity_m3s", "plant.unit_hydraulic_capacity_m3s"),
+    ("plant.installed_capacity_mw", "plant.unit_capacity_mw"),
+    ("curves.seepage", "losses.seepage_m3s"),
+    ("plant.plant_factor", "plant.full_load_hours"),
 )
-
-
-def one_capacity(draft: Draft) -> Iterator[Mistake]:
-    """Allow one hydraulic capacity, and one installed capacity."""
-    given = [key for key in CAPACITIES if draft.has(key)]
-    for key in given[1:]:
-        yield draft.mistake(key, f"contradicts {given[0]}", "only one of the two")
-    if draft.has("plant.installed_capacity_mw") and draft.has("plant.unit_capacity_mw"):
-        yield draft.mistake("plant.unit_capacity_mw", "contradicts plant.installed_capacity_mw", "only one of the two")
-
-
-def units_counted(plant: PlantSection, draft: Draft) -> Iterator[Mistake]:
-    """Require the number of units where something is given of one, and only there."""
-    of_one = [
-        f"plant.{key}" for key in ("unit_capacity_mw", "unit_hydraulic_capacity_m3s") if draft.has(f"plant.{key}")
-    ]
-    if of_one and plant.units is None:
-        yield draft.mistake("plant.units", "is missing", f"the number of equal units, as {of_one[0]} is given")
-    if plant.units is not None and not of_one:
-        expected = "plant.unit_capacity_mw or plant.unit_hydraulic_capacity_m3s beside it"
-        yield draft.mistake(
-            "plant.units", "is used by nothing", expected, "remove it, or give the capacity of one unit"
-        )
-
-
-def one_seepage(draft: Draft) -> Iterator[Mistake]:
-    """Allow one seepage."""
-    if draft.has("curves.seepage") and draft.has("losses.seepage_m3s"):
-        yield draft.mistake("losses.seepage_m3s", "contradicts curves.seepage", "only one of the two")
-
-
-def one_plant_factor(draft: Draft) -> Iterator[Mistake]:
-    """Allow one way to say how long the turbines can run."""
-    if draft.has("plant.plant_factor") and draft.has("plant.full_load_hours"):
-        yield draft.mistake("plant.full_load_hours", "contradicts plant.plant_factor", "only one of the two")
-
-
-def hours_within_their_month(plant: PlantSection, draft: Draft) -> Iterator[Mistake]:
-    """Allow no more hours than a month has."""
-    hours = np.array(plant.full_load_hours or (0.0,) * MONTHS_PER_YEAR)
-    months = offending((hours < 0) | (hours > HOURS_OF_MONTHS))
-    if months:
-        expected = "0 to the hours of the month: 744 of 31 days, 720 of 30, 678 in February (28.25 days)"
-        yield draft.mistake("plant.full_load_hours", f"is out of range in {months}", expected)
-
-
-def dead_below_full(storage: StorageSection, draft: Draft) -> Iterator[Mistake]:
-    """Require some storage to work with."""
-    if not storage.is_lake:
-        expected = f"less than the full storage, {draft.amount('storage.dead_hm3', storage.full_hm3)}"
-        yield draft.mistake("storage.dead_hm3", "leaves no active storage", expected)
-
-
-def storage_bounds_within_the_lake(storage: StorageSection, draft: Draft) -> Iterator[Mistake]:
-    """Require monthly bounds between dead and full storage."""
-    key = "storage.dead_hm3"
-    for bound in ("lower", "upper"):
-        values = np.array(getattr(storage, bound))
-        months = offending((values < storage.dead_hm3) | (values > storage.full_hm3))
-        if months and storage.is_lake:
-            lake = f"{draft.amount(key, storage.dead_hm3)} (dead) to {draft.amount(key, storage.full_hm3)} (full)"
-            yield draft.mistake(f"storage.{bound}_hm3", f"is outside the storage range in {months}", lake)
-
-
-def final_within_its_month(
-    storage: StorageSection, first_month: int, step: TimeStep, draft: Draft
-) -> Iterator[Mistake]:
-    """Require a final storage within the bounds of the last step of the water year."""
-    bounds = [np.array(each) for each in (storage.lower, storage.upper)]
-    if any(len(each) not in (MONTHS_PER_YEAR, step.per_year) for each in bounds):
-        return
-    month = (first_month - 2) % MONTHS_PER_YEAR
-    low, high = (float(step.in_water_year(step.listed(each, first_month), first_month)[-1]) for each in bounds)
-    if storage.final is None or low <= storage.final <= high:
-        return
-    if storage.dead_hm3 <= storage.final <= storage.full_hm3:
-        given = draft.has("storage.final_hm3")
-        key = "storage.final_hm3" if given else "storage.initial_hm3"
-        problem = (
-            f"{'' if given else 'is also the final storage and '}is not allowed at the end of {MONTH_NAMES[month]}"
-        )
-        yield draft.mistake(
-            key, problem, f"{draft.amount(key, low)} to {draft.amount(key, high)}, the limits in [storage]"
-        )
-
-
-CHECKS: tuple[Claim, ...] = (
-    one_conversion,
-    one_capacity,
-    units_counted,
-    one_seepage,
-    one_plant_factor,
-    hours_within_their_month,
-    dead_below_full,
-    storage_bounds_within_the_lake,
-    final_within_its_month,
-)
-
-
-#: A reservoir with long curves takes some 20 kB.
-MOST_BYTES = 1_000_000
-#: A dotted key of more parts takes the decoder ever longer: its time grows with their square.
-MOST_PARTS = 32
-#: Python converts no integer of more than 4,300 digits, and no quantity needs a tenth of them.
-MOST_DIGITS = 400
-
-_START_ANEW = '"reservoir new NAME" writes a commented file to start from'
-_PART = r"""(?:[\w-]++|"(?:[^"\\]|\\.)*+"|'[^']*+')"""
-_LONG_KEY = re.compile(rf"(?:^|[,=\[\]{{}}])[ \t]*+{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_PARTS}}}")
-
-#: What is wrong with a line, by how the decoder's message begins.
-_SYNTAX = {
-    "Cannot overwrite": "repeats a key",
-    "Cannot mutate": "repeats a key",
-    "Cannot declare": "repeats a section",
-    "Expected newline or end of document": "has extra text after the value",
-    "Expected '='": "has a key without = and a value",
-    "Invalid value": "has no value, or one that is not a number, text or list",
-    "Invalid statement": "is neither key = value nor [section]",
-    "Unclosed array": "is in a list without closing ]",
-    "Unterminated string": "is in a text without closing quote",
+#: A file's level curve has no level stretch: there a level would say nothing of the storage.
+_CURVES = {
+    **CURVES,
+    "level": CURVES["level"]._replace(
+        claim="a level that increases with the storage", holds=lt, broken="does not increase"
+    ),
 }
-
-
-def file_content(path: str | Path) -> bytes:
-    """Read the bytes; a hash is of these, before any decoding.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, it cannot be read, or it is too large.
-    """
-    try:
-        return read_limited(path, MOST_BYTES)
-    except FileNotFoundError:
-        problem, mend = "does not exist", f"check the path; {_START_ANEW}"
-    except IsADirectoryError:
-        problem, mend = "is a folder, not a file", "give the TOML file in it"
-    except OSError as error:
-        problem, mend = f"cannot be read: {error.strerror}", ""
-    except ValueError as error:
-        problem, mend = f"cannot be read: {error}", "check the path"
-    raise InputError(Mistake(problem, "a reservoir file (TOML)", mend, file=str(path)))
-
-
-def parsed(content: bytes, file: str) -> dict[str, Any]:
-    """Decode a file's bytes.
-
-    Raises
-    ------
-    InputError
-        If they are not TOML, or hold what no reservoir file needs and no decoder takes.
-    """
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = content.count(b"\n", 0, error.start) + 1
-        mend = "save the file as UTF-8"
-        raise InputError(Mistake("is not UTF-8 text", mend=mend, file=file, row=row)) from None
-    _require_decodable(text, file)
-    try:
-        tree = tomllib.loads(text)
-    except RecursionError:
-        mend = "write the sections and lists without nesting"
-        raise InputError(Mistake("has too many nested lists or sections", mend=mend, file=file)) from None
-    except ValueError as error:
-        raise InputError(_not_toml(str(error), text, file)) from None
-    if not tree:
-        raise InputError(Mistake("is empty", "a reservoir file (TOML)", _START_ANEW, file=file))
-    return tree
-
-
-def _require_decodable(text: str, file: str) -> None:
-    for row, line in enumerate(text.split("\n"), 1):
-        digits = re.search(rf"[\d_]{{{MOST_DIGITS + 1},}}|0[xX][\da-fA-F_]{{{MOST_DIGITS + 1},}}", line)
-        if digits:
-            problem = f"has a number of {len(digits[0]):,} digits"
-            raise InputError(Mistake(problem, f"at most {MOST_DIGITS}", "round it", file=file, row=row))
-        if line.count(".") >= MOST_PARTS and _LONG_KEY.search(line):
-            problem = f"has a key of more than {MOST_PARTS} parts"
-            raise InputError(Mistake(problem, "section.key", "write it below its [section]", file=file, row=row))
-
-
-def _not_toml(message: str, text: str, file: str) -> Mistake:
-    """Take the place out of the decoder's message, and show the line that it stopped at."""
-    lines = text.rstrip().split("\n")
-    place = re.search(r" \(at (?:line (\d+)|end of document)", message)
-    row = min(int(place[1]), len(lines)) if place and place[1] else len(lines)
-    said = message[: place.start()] if place else message
-    found = lines[row - 1].strip() or None
-    problem = next((words for begin, words in _SYNTAX.items() if said.startswith(begin)), f"is not TOML: {said}")
-    expected = 'key = value, with text in "quotes", lists in [brackets] and decimals with a point'
-    return Mistake(problem, "" if problem.startswith("repeats") else expected, file=file, row=row, value=found)
-
-
-#: Where a file has the fields of `Reservoir`.
-_KEYS = {
-    "installed_mw": "plant.installed_capacity_mw",
-    "guaranteed_energy_gwh": "plant.guaranteed_energy_gwh",
-    "guaranteed_power_mw": "plant.guaranteed_power_mw",
-    "lake_hm3": "storage.dead_hm3",
-    "storage_lower_hm3": "storage.lower_hm3",
-    "storage_upper_hm3": "storage.upper_hm3",
-    "initial_storage_hm3": "storage.initial_hm3",
-    "final_storage_hm3": "storage.final_hm3",
-    "release_lower_m3s": "release.lower_m3s",
-    "release_upper_m3s": "release.upper_m3s",
-    "evaporation_mm": "losses.evaporation_mm",
-    "withdrawal_m3s": "losses.withdrawal_m3s",
-    "plant_factor": "plant.plant_factor",
-    "power_lower_mw": "plant.power_lower_mw",
-    "operating_level_m": "plant.operating_level_m",
-    "end_value_gwh_per_hm3": "storage.end_value_gwh_per_hm3",
-}
+_KW_PER_MW = 1000
 
 
 def read_reservoir(path: str | Path, *, step: TimeStep | str | None = None) -> Reservoir:
@@ -306,74 +102,362 @@ def read_reservoir(path: str | Path, *, step: TimeStep | str | None = None) -> R
 def reservoir_of(content: bytes, source: str, step: TimeStep | None = None) -> Reservoir:
     """Check what a reservoir file holds; `source` names it. Raises as `read_reservoir` does."""
     draft = Draft.of(parsed(content, source), source)
-    file, refused = validated(draft)
-    file = file if step is None else file.model_copy(update={"step": step})
-    curves, astray = curves_of(file, draft)
-    sound = _fields(file) | curves
-    of_file = failures((*CHECKS, one_way_to_state_goals, one_penalty, one_end_value), _sections(file, draft))
-    words = replace(draft, keys=_keys(draft))
-    parts, unequal = comparable(sound, words)
-    of_reservoir = failures(CLAIMS + CONDITION_CLAIMS + OBJECTIVE_CLAIMS, parts | {"words": words})
-    mistakes = [*draft.mistakes, *refused, *of_file, *unequal, *of_reservoir, *astray]
+    file, refused = _sound_file(draft)
+    if step is not None:
+        file["step"] = step
+    parts = _fields(file)
+    curves, astray = _curves(file, parts, draft)
+    of_file = list(_mistakes_of_keys(file, parts, draft))
+    fields_in_file = {row.field: row.key for row in reversed(ATTRIBUTES)} | {"lake_hm3": "storage.dead_hm3"}
+    if not draft.has("storage.final_hm3"):  # left out, it is the initial one
+        fields_in_file["final_storage_hm3"] = "storage.initial_hm3"
+    between = mistakes_between({**parts, **curves}, replace(draft, keys=fields_in_file))
+    mistakes = [*draft.mistakes, *refused, *of_file, *between, *astray]
     if mistakes:
         raise InputError(draft.in_order(mistakes))
-    sound = {"area_km2": None, "seepage_m3s": None} | sound
+    sound = {"area_km2": None, "seepage_m3s": None, **parts, **curves}
     given = {each.name: sound[each.name] for each in fields(Reservoir) if each.name in sound}
     return Reservoir(**given, source=source, sha256=hashlib.sha256(content).hexdigest(), content=content)
 
 
-def _sections(file: File, draft: Draft) -> dict[str, Any]:
-    """What is sound of the file, by section."""
-    sections = {name: getattr(file, name) for name in File.model_fields}
-    return {"draft": draft, **{name: section for name, section in sections.items() if section is not None}}
+def _sound_file(draft: Draft) -> tuple[Section, list[Mistake]]:
+    """Read every key as the table says.
+
+    Returns
+    -------
+    dict
+        What is sound: without unknown keys, and without the sections that hold a wrong value or lack a key.
+    list of Mistake
+        Unknown and missing keys, wrong values.
+    """
+    mistakes: list[Mistake] = []
+    missing: dict[str, Mistake] = {}
+    meant: set[str] = set()
+    rows_of: dict[str, list[Attribute]] = {}
+    for row in ATTRIBUTES:
+        rows_of.setdefault(row.section, []).append(row)
+
+    def read(section: str, table: Any, rows: Sequence[Attribute], kind: str = "") -> Section | None:
+        """The values of a section; None where one is wrong or missing."""
+        if not isinstance(table, dict):
+            expected = f"a line [{section}], and its keys below it"
+            mistakes.append(draft.mistake(section, "is not a section", expected))
+            return None
+        values: Section = {}
+        whole = True
+        for row in rows:
+            dotted = f"{section}.{row.name}".lstrip(".")
+            if row.name in table:
+                try:
+                    values[row.name] = _value(row, table[row.name], dotted, draft)
+                except InputError as refused:
+                    mistakes.extend(refused.mistakes)
+                    whole = False
+            elif row.required:
+                mend = f"add {row.name} = ... {home(dotted)}"
+                missing[dotted] = draft.mistake(dotted, "is missing", row.description, mend)
+                whole = False
+        names = {row.name for row in rows} | {"kind" if kind else ""}
+        for name in (name for name in table if name not in names):
+            dotted = f"{section}.{name}".lstrip(".")
+            if dotted not in KEYS:
+                mistake, other = unknown_key(dotted, draft)
+                mistakes.append(mistake)
+                meant.add(other)
+            elif kind:
+                mend = "remove it, or change the kind"
+                mistakes.append(draft.mistake(dotted, f'is not used with kind = "{kind}"', mend=mend))
+            else:
+                rows = rows_of.get(dotted, ())
+                inner = read_curve(name, table[name]) if section == "curves" else read(dotted, table[name], rows)
+                whole = whole and inner is not None
+                values |= {} if inner is None else {name: inner}
+        return values if whole or section in ("", "curves") else None
+
+    def read_curve(name: str, table: Any) -> Section | None:
+        """The same of a curve, with its kind."""
+        section, kinds = f"curves.{name}", curve_keys(name)
+        if not isinstance(table, dict):
+            return read(section, table, ())
+        kind = "" if "" in kinds else table.get("kind")
+        if kind not in list(kinds):
+            problem = "is missing" if kind is None else "is not one of the choices"
+            mistakes.append(draft.mistake(f"{section}.kind", problem, KEYS[f"{section}.kind"].description))
+            return None
+        values = read(section, table, [row for row in kinds[kind] if row.name != "kind"], kind)
+        return values if values is None else {**values, "kind": kind}
+
+    file = read("", draft.tree, rows_of[""]) or {}
+    mistakes += (mistake for dotted, mistake in missing.items() if dotted not in meant)
+    absent = [key for key in _REQUIRED if not draft.has(key) and key not in meant]
+    mistakes += (draft.mistake(key, "is missing", _REQUIRED[key]) for key in absent)
+    installed = ("plant.installed_capacity_mw", "plant.unit_capacity_mw")
+    if isinstance(draft.tree.get("plant"), dict) and not any(draft.has(key) or key in meant for key in installed):
+        mend = f"add installed_capacity_mw = ... {home(installed[0])}"
+        mistakes.append(draft.mistake(installed[0], "is missing", KEYS[installed[0]].description, mend))
+    return file, mistakes
 
 
-def _fields(file: File) -> dict[str, Any]:
+def _value(row: Attribute, given: Any, dotted: str, draft: Draft) -> Any:
+    """What a file gives for an attribute; InputError if it is not what it should be."""
+    if row.kind in LISTS and not isinstance(given, list):
+        if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) < np.inf:
+            problem = "is neither a number nor a list of numbers"
+            raise InputError(draft.mistake(dotted, problem, LISTS[row.kind]))
+        given = [given] * MONTHS_PER_YEAR
+    value = value_of(row, given, dotted, draft)
+    if row.kind is Kind.NAME and not re.fullmatch(r"[A-Za-z0-9_-]+", value):
+        problem, expected = "is not valid in file names", "only letters a to z, digits, - and _"
+        raise InputError(draft.mistake(dotted, problem, expected))
+    return value
+
+
+def _fields(file: Section) -> dict[str, Any]:
     """What is sound of the file but for its curves, by the fields of `Reservoir`, and what else claims name."""
-    parts = {name: getattr(file, name) for name in ("name", "description", "caveat", "first_month", "calendar", "step")}
-    parts["horizon"] = Horizon.of(file.horizon.span)
-    parts["objective"] = objective_of(file.objective)
-    parts["marks"] = ReferenceLevels(**file.marks.model_dump())
-    if file.plant:
-        installed = file.plant.installed_mw
-        if installed is not None:
-            parts["installed_mw"] = installed
-            parts["penalty"] = penalty_of(file.objective, parts["objective"], installed, file.step.per_year)
-        parts["guaranteed_energy_gwh"] = file.plant.guaranteed_energy_gwh
-        parts["guaranteed_power_mw"] = file.plant.guaranteed_power_mw
-        parts["operating_level_m"] = file.plant.operating_level_m
-        parts |= _by_step(power_lower_mw=file.plant.power_lower_mw, plant_factor=file.plant.running_factor)
-    if file.storage:
-        parts |= _of_storage(file.storage)
-    parts |= _by_step(evaporation_mm=file.losses.evaporation_mm, withdrawal_m3s=file.losses.withdrawal_m3s)
-    if file.release:
-        parts["ramp_up_m3s"], parts["ramp_down_m3s"] = file.release.ramp_up_m3s, file.release.ramp_down_m3s
-        parts["release_lower_m3s"] = np.array(file.release.lower_m3s)
-        parts["release_upper_m3s"] = np.array(file.release.upper_m3s)
+    parts: dict[str, Any] = {}
+    for row in ATTRIBUTES:
+        section: Any = file
+        for name in filter(None, row.section.split(".")):
+            section = section.get(name, {} if name in _OPTIONAL else None)
+        if row.field and section is not None and (row.name in section or row.field not in parts):
+            parts[row.field] = section.get(row.name, row.usual())
+    if "name" not in file:
+        del parts["name"]
+    inner: dict[str, Section] = {name: {} for name in ("marks", "objective")}
+    for name in [name for name in parts if "." in name]:
+        holder, _, field = name.partition(".")
+        inner[holder][field] = parts.pop(name)
+    parts["marks"] = ReferenceLevels(**inner["marks"])
+    stated = file.get("objective", {})
+    weights = {Goal(name.replace("_", "-")): weight for name, weight in stated.get("weights", {}).items()}
+    goal = {} if "weights" in stated else {stated.get("goal", Goal.ENERGY): 1.0}
+    parts["objective"] = Objective(weights or goal, **inner["objective"])
+    if "plant" in file:
+        parts |= _of_plant(file["plant"])
+        if parts.get("installed_mw") is None:
+            parts.pop("installed_mw", None)
+        elif parts["penalty"] is None:
+            steps = parts["step"].per_year
+            parts["penalty"] = parts["objective"].largest_per_year(parts["installed_mw"], steps)
+    if "storage" in file:
+        _complete_storage(file["storage"], parts)
     return parts
 
 
-def _by_step(**given: Sequence[float] | None) -> dict[str, Any]:
-    """Values by month, or by step, of each key of the file, or what a reservoir has without the key."""
-    defaults = {each.name: each.default_factory for each in fields(Reservoir)}
-    return {name: defaults[name]() if values is None else np.array(values) for name, values in given.items()}  # type: ignore[operator,misc]
+def _of_plant(plant: Section) -> dict[str, Any]:
+    """Installed capacity, and the part of each step in which the turbines can run, however a file gives them."""
+    units, of_one = plant.get("units"), plant.get("unit_capacity_mw")
+    installed = plant.get("installed_capacity_mw", of_one * units if units and of_one else None)
+    fields = {} if installed is None else {"installed_mw": installed}
+    hours = plant.get("full_load_hours")
+    return fields if hours is None else {**fields, "plant_factor": hours / np.array(HOURS_OF_MONTHS)}
 
 
-def _of_storage(storage: StorageSection) -> dict[str, Any]:
-    parts: dict[str, Any] = {
-        "year_end": storage.year_end,
-        "initial_storage_hm3": storage.initial_hm3,
-        "final_storage_hm3": storage.final,
-        "end_value_gwh_per_hm3": storage.end_value,
+def _complete_storage(storage: Section, parts: dict[str, Any]) -> None:
+    """Take what a file leaves out from dead and full storage, and leave out what contradicts these."""
+    dead, full = storage["dead_hm3"], storage["full_hm3"]
+    bounds = {"storage_lower_hm3": np.full(MONTHS_PER_YEAR, dead), "storage_upper_hm3": np.full(MONTHS_PER_YEAR, full)}
+    given = {name: parts.pop(name) for name in bounds}
+    bounds |= {name: values for name, values in given.items() if values is not None}
+    parts["bounds"] = tuple(bounds.values())
+    if parts["year_end"] is YearEnd.FIXED and parts["final_storage_hm3"] is None:
+        parts["final_storage_hm3"] = parts["initial_storage_hm3"]
+    if dead < full:
+        parts["lake"] = Lake(dead, full)
+        if all(np.all((dead <= values) & (values <= full)) for values in bounds.values()):
+            parts |= bounds
+
+
+def _mistakes_of_keys(file: Section, parts: Mapping[str, Any], draft: Draft) -> Iterator[Mistake]:
+    """State what is wrong between keys, of which some give no field by themselves."""
+    unit = parts["objective"].unit
+    ways = [key for key in _CONVERSIONS if draft.has(key)]
+    if not ways and isinstance(draft.tree.get("plant", {}), dict):
+        yield draft.mistake("plant", "has no conversion from water to power", f"one of {', '.join(_CONVERSIONS)}")
+    for key in ways[1:]:
+        yield draft.mistake(key, f"contradicts {ways[0]}", f"only one of {', '.join(ways)}")
+    for keys in _ONE_OF:
+        given = [key for key in keys if draft.has(key)]
+        for key in given[1:]:
+            yield draft.mistake(key, f"contradicts {given[0]}", "only one of the two")
+    if draft.has("objective.goal") and draft.has("objective.weights"):
+        yield draft.mistake("objective.goal", "contradicts [objective.weights]", mend="remove one of the two")
+    of_unit = f"in the unit of the objective ({unit or 'no unit'})"
+    for section, key, in_gwh, instead in (
+        ("objective", "penalty", "penalty_gwh", "write penalty in place of penalty_gwh"),
+        ("storage", "end_value_per_hm3", "end_value_gwh_per_hm3", "write end_value_per_hm3 in its place"),
+    ):
+        values = file.get(section, {})
+        if in_gwh in values and key in values:
+            yield draft.mistake(f"{section}.{key}", f"contradicts {in_gwh}", "only one of the two")
+        elif in_gwh in values and unit != "GWh":
+            problem = "is in GWh, which the objective is not"
+            yield draft.mistake(f"{section}.{in_gwh}", problem, mend=f"{instead}, {of_unit}")
+    if "plant" in file:
+        yield from _mistakes_of_plant(file["plant"], draft)
+    if "storage" in file:
+        yield from _mistakes_of_storage(file["storage"], parts, draft)
+
+
+def _mistakes_of_plant(plant: Section, draft: Draft) -> Iterator[Mistake]:
+    """Require the number of units where something is given of one, and only there; no more hours than a month has."""
+    of_one = [f"plant.{key}" for key in ("unit_capacity_mw", "unit_hydraulic_capacity_m3s") if key in plant]
+    if of_one and "units" not in plant:
+        yield draft.mistake("plant.units", "is missing", f"the number of equal units, as {of_one[0]} is given")
+    if "units" in plant and not of_one:
+        expected = "plant.unit_capacity_mw or plant.unit_hydraulic_capacity_m3s beside it"
+        mend = "remove it, or give the capacity of one unit"
+        yield draft.mistake("plant.units", "is used by nothing", expected, mend)
+    hours = plant.get("full_load_hours", np.zeros(MONTHS_PER_YEAR))
+    months = offending((hours < 0) | (hours > HOURS_OF_MONTHS))
+    if months:
+        expected = "0 to the hours of the month: 744 of 31 days, 720 of 30, 678 in February (28.25 days)"
+        yield draft.mistake("plant.full_load_hours", f"is out of range in {months}", expected)
+
+
+def _mistakes_of_storage(storage: Section, parts: Mapping[str, Any], draft: Draft) -> Iterator[Mistake]:
+    """Require some storage to work with, bounds between dead and full storage, and a final storage within them.
+
+    A reservoir made in Python may end otherwise: a plan that begins in any month has its final storage from the file.
+    """
+    key, (dead, full) = "storage.dead_hm3", (storage["dead_hm3"], storage["full_hm3"])
+    if not dead < full:
+        expected = f"less than the full storage, {draft.amount(key, full)}"
+        yield draft.mistake(key, "leaves no active storage", expected)
+        return
+    step, first_month, final = parts["step"], parts["first_month"], parts["final_storage_hm3"]
+    for name, values in zip(("lower_hm3", "upper_hm3"), parts["bounds"], strict=True):
+        months = offending((values < dead) | (values > full))
+        if months:
+            lake = f"{draft.amount(key, dead)} (dead) to {draft.amount(key, full)} (full)"
+            yield draft.mistake(f"storage.{name}", f"is outside the storage range in {months}", lake)
+    if final is None or any(len(each) not in (MONTHS_PER_YEAR, step.per_year) for each in parts["bounds"]):
+        return
+    listed = [step.in_water_year(step.listed(each, first_month), first_month) for each in parts["bounds"]]
+    low, high = (float(each[-1]) for each in listed)
+    if not low <= final <= high and dead <= final <= full:
+        given = "final_hm3" in storage
+        key = "storage.final_hm3" if given else "storage.initial_hm3"
+        month = MONTH_NAMES[(first_month - 2) % MONTHS_PER_YEAR]
+        problem = f"{'' if given else 'is also the final storage and '}is not allowed at the end of {month}"
+        limits = f"{draft.amount(key, low)} to {draft.amount(key, high)}, the limits in [storage]"
+        yield draft.mistake(key, problem, limits)
+
+
+def _curves(file: Section, parts: Mapping[str, Any], draft: Draft) -> tuple[dict[str, Any], list[Mistake]]:
+    """Build and check the curves, each on the range in which it is evaluated (`checked_curves`)."""
+    given, plant = file.get("curves", {}), file.get("plant", {})
+    storages = parts["lake"][:2] if "lake" in parts else None
+    releases: Domain | None = None
+    if "release" in file:
+        least, most = float(parts["release_lower_m3s"].min()), float(parts["release_upper_m3s"].max())
+        releases = (least, most) if 0 <= least < most else None
+    of_turbine: dict[str, Curve] = {}
+    astray: list[Mistake] = []
+    conversions = [name for name in CONVERSIONS.values() if name in given or name in plant]
+    if "turbine" in given:
+        of_turbine, astray = _turbine_curves(given["turbine"], replace(draft, section="curves.turbine"))
+        conversions = ["output_coefficient"] if of_turbine else []
+
+    def curve_of(section: str, needed: Domain | None) -> tuple[Curve | None, list[Mistake]]:
+        if "turbine" in given and section in ("output_coefficient", "capacity"):
+            return of_turbine.get(section), []
+        if section in given:
+            return _curve(section, given[section], needed, replace(draft, section=f"curves.{section}"))
+        value, follows = plant.get(section) if section in CONVERSIONS.values() else None, Follows.RANGE
+        if section == "seepage":
+            value = file.get("losses", {}).get("seepage_m3s")
+        if section == "capacity" and plant and releases:
+            of_one = plant.get("unit_hydraulic_capacity_m3s", 0.0) * plant.get("units", 0)
+            value = plant.get("hydraulic_capacity_m3s", of_one)
+            if not value:  # only the installed capacity and the release limit the turbines
+                value, follows = unlimited_m3s(parts), Follows.LARGEST_RELEASE
+        return (None if value is None or needed is None else constant(value, needed, follows)), []
+
+    def words_of(section: str) -> Words:
+        by_head = draft.has("curves.turbine") and section in (*CONVERSIONS.values(), "capacity")
+        return replace(draft, section=f"curves.{'turbine' if by_head else section}")
+
+    words = replace(draft, section="curves")
+    sound, mistakes = checked_curves(parts, curve_of, (storages, releases), words, words_of, conversions, _CURVES)
+    return sound, [*astray, *mistakes]
+
+
+def _curve(section: str, block: Section, needed: Domain | None, words: Draft) -> tuple[Curve | None, list[Mistake]]:
+    """Build a curve in the program's units; None where there is a mistake, or a formula's domain is unknown."""
+    law = _CURVES[section]
+    if block["kind"] == "table":
+        x, y = block[law.x], block[law.y]
+        mistakes = list(point_mistakes(law.x, x, law.y, y, words))
+        return (None if mistakes else Table(x, y)), mistakes
+    suffix = law.x.partition("_")[2]
+    domain, origin = block.get(f"domain_{suffix}", needed), block.get(f"origin_{suffix}", 0.0)
+    follows = Follows.NOTHING if f"domain_{suffix}" in block else Follows.RANGE
+    if domain is None:
+        return None, []
+    if origin > domain[0]:
+        expected = f"at most {words.amount(law.x, domain[0])}"
+        return None, [words.mistake(f"origin_{suffix}", "is above values at which the curve is evaluated", expected)]
+    size, value_size = (
+        next((unit.size for unit in units_of(name)[1] if unit.name == block.get(f"{name.partition('_')[0]}_unit")), 1.0)
+        for name in (law.x, law.y)
+    )
+    try:
+        if block["kind"] == "polynomial":
+            scaled = (value * value_size / size**power for power, value in enumerate(block["coefficients"]))
+            return Polynomial(tuple(scaled), domain, follows), []
+        # The offset of a level has its unit in its key.
+        offset = block["offset_m"] if "offset_m" in block else block.get("offset", 0.0) * value_size
+        factor = block["factor"] * value_size / size ** block["exponent"]
+        return PowerLaw(offset, factor, origin, block["exponent"], domain, follows), []
+    except InputError:
+        # Sound numbers that are none any more in the program's units.
+        mend = "check the numbers and their units"
+        return None, [words.mistake("", "does not give a finite number everywhere", mend=mend)]
+
+
+def _turbine_curves(table: Section, words: Draft) -> tuple[dict[str, Curve], list[Mistake]]:
+    """Capacity (m3/s) and output coefficient K, by head, of all units of a turbine table, as utilities have it.
+
+    Where the turbines take no water, K is that of the nearest head at which they do.
+    """
+    heads, flows, powers, units = table["head_m"], table["flow_m3s"], table["power_mw"], table.get("units", 1)
+    mistakes = [
+        *point_mistakes("head_m", heads, "flow_m3s", flows, words),
+        *point_mistakes("head_m", heads, "power_mw", powers, words),
+    ]
+    mistakes = mistakes or list(_mistakes_of_turbine(list(zip(heads, flows, powers, strict=True)), units, words))
+    if mistakes:
+        return {}, list(dict.fromkeys(mistakes))
+    running = {
+        head: _KW_PER_MW * power / (flow * head) for head, flow, power in zip(heads, flows, powers, strict=True) if flow
     }
-    if storage.is_lake:
-        parts["lake"] = Lake(storage.dead_hm3, storage.full_hm3)
-    if storage.is_lake and storage.bounds_within_lake:
-        parts["storage_lower_hm3"], parts["storage_upper_hm3"] = np.array(storage.lower), np.array(storage.upper)
-    return parts
+    nearest = (min((abs(other - head), place) for place, other in enumerate(running))[1] for head in heads)
+    coefficients = tuple(min(list(running.values())[place], LOSSLESS_COEFFICIENT) for place in nearest)
+    capacity = Table(heads, tuple(flow * units for flow in flows))
+    return {"capacity": capacity, "output_coefficient": Table(heads, coefficients)}, []
 
 
-def _keys(draft: Draft) -> dict[str, str]:
-    # Left out, the final storage is the initial one.
-    final = "storage.final_hm3" if draft.has("storage.final_hm3") else "storage.initial_hm3"
-    return _KEYS | {"final_storage_hm3": final}
+def _mistakes_of_turbine(rows: list[tuple[float, float, float]], units: int, words: Draft) -> Iterator[Mistake]:
+    """State the first point that no turbine has."""
+    if not any(flow > 0 for _, flow, _ in rows):
+        yield words.mistake("flow_m3s", "is 0 at every head", "the discharge of the turbines at full gate")
+        return
+    for number, (head, flow, power) in enumerate(rows, 1):
+        at = f"at point {number} ({words.amount('head_m', head)})"
+        most = LOSSLESS_COEFFICIENT * flow * head / _KW_PER_MW
+        if not FLOW_M3S.holds(flow * units):
+            yield words.mistake("flow_m3s", f"is out of range {at}", "a discharge of 0 or more")
+        elif (flow > 0) != (power > 0):
+            problem = f"is {words.amount('power_mw', power)} with a discharge of {words.amount('flow_m3s', flow)} {at}"
+            yield words.mistake("power_mw", problem, "both above 0, or both 0 where the turbines do not run")
+        elif power > most * (1 + ROUNDING):
+            mend = "check the units of head, discharge and power, and that all three are of the same number of units"
+            expected = f"at most {words.amount('power_mw', most)} there"
+            yield words.mistake("power_mw", f"is more than the water contains {at}", expected, mend)
+        elif power * _KW_PER_MW < COEFFICIENT.least * flow * head:
+            mend = "check the units of head, discharge and power"
+            yield words.mistake("power_mw", f"is hardly any for the discharge {at}", mend=mend)
+        else:
+            continue
+        return

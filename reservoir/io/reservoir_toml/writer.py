@@ -1,30 +1,43 @@
-"""Write a reservoir as a reservoir file (TOML) that `read_reservoir` reads back."""
+"""Write a reservoir as a file (TOML) that `read_reservoir` reads back, and the commented file to start from."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from enum import Enum
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reservoir import resources
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, LONGEST_NAME, Attribute
+from reservoir.hydro.curve_checks import storages_of
 from reservoir.hydro.curves.curve import Curve, Polynomial, PowerLaw, Table
 from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.identity import differing_parts, reservoir_digests
-from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_checks.curve_constraints import CURVE_CONSTRAINTS
-from reservoir.hydro.reservoir_checks.curves import CONVERSIONS
-from reservoir.hydro.reservoir_checks.whole import storages_of
-from reservoir.hydro.reservoir_kinds import CalendarKind
-from reservoir.hydro.time_step import TimeStep
-from reservoir.io.placing.whole_file import write_new
-from reservoir.io.reservoir_toml.objective import objective_keys, weight_keys
+from reservoir.hydro.objectives import Goal
+from reservoir.hydro.reservoir import Reservoir, differing_parts, reservoir_digests
+from reservoir.io.output import write_new
 from reservoir.io.reservoir_toml.reader import reservoir_of
 
+if TYPE_CHECKING:
+    from reservoir.io.level_table import LevelColumn, LevelTable
+
 Value = str | float | Sequence[float] | None
+
+#: Fields that are written though they are as usual.
+_ALWAYS = ("first_month", "year_end", "horizon")
+#: What stands behind the lists by step of an objective, before its penalty.
+_LAST = ("currency", "firm_power_mw", "firm_share")
+#: A key with a number, or several, and a comment.
+_NUMBERS = re.compile(r"(\w+) = (-?\d[\d.]*|\[[\d., -]+\])\s*(#.*)?")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+#: How far the invented tailwater of the template lies below the lowest level of a table, m.
+_BELOW_M = 43.0
+_FROM_TABLE = "an end of the table, in place of yours"
 
 
 def write_reservoir(reservoir: Reservoir, path: str | Path | None = None, *, force: bool = False) -> str:
@@ -51,7 +64,8 @@ def write_reservoir(reservoir: Reservoir, path: str | Path | None = None, *, for
     OutputError
         If the file exists and `force` is off, or cannot be written.
     """
-    text = _text(reservoir)
+    sections = [_section(name, keys) for name, keys in _sections(reservoir).items()]
+    text = "\n".join(section for section in sections if section)
     _check_same(reservoir, text)
     if path is not None:
         write_new(Path(path), text, force=force, choose="choose another path", replace="replace the file by force=True")
@@ -63,94 +77,59 @@ def _check_same(reservoir: Reservoir, text: str) -> None:
     try:
         back = reservoir_of(text.encode(), "")
     except InputError as refused:
-        mistakes = [
-            replace(each, problem=f"a reservoir file cannot contain it: {each.problem}") for each in refused.mistakes
-        ]
-        raise InputError(mistakes) from None
+        begin = "a reservoir file cannot contain it"
+        raise InputError(replace(each, problem=f"{begin}: {each.problem}") for each in refused.mistakes) from None
     apart = differing_parts(back, reservoir_digests(reservoir))
     if apart:
         problem = f"a reservoir file cannot contain its {', '.join(apart)} exactly"
         raise InputError(Mistake(problem, "numbers that text of a file gives back", "round the numbers"))
 
 
-def _text(reservoir: Reservoir) -> str:
-    sections = [_section(name, keys) for name, keys in _sections(reservoir) if any(map(_given, keys.values()))]
-    return "\n".join(sections)
-
-
-def _sections(reservoir: Reservoir) -> Iterator[tuple[str, Mapping[str, Value]]]:
-    plant = reservoir
-    dead, full = storages_of(vars(plant))
-    yield (
-        "",
-        {
-            "name": plant.name,
-            "description": plant.description,
-            "caveat": plant.caveat,
-            "first_month": plant.first_month,
-            "calendar": None if plant.calendar is CalendarKind.REAL else str(plant.calendar),
-            "step": None if plant.step is TimeStep.MONTH else str(plant.step),
-        },
-    )
-    yield (
-        "plant",
-        {
-            "installed_capacity_mw": plant.installed_mw,
-            "guaranteed_energy_gwh": plant.guaranteed_energy_gwh,
-            "guaranteed_power_mw": plant.guaranteed_power_mw,
-            "plant_factor": _unless(plant.plant_factor, 1.0),
-            "power_lower_mw": _unless(plant.power_lower_mw, 0.0),
-            "operating_level_m": plant.operating_level_m,
-        },
-    )
-    yield "marks", vars(plant.marks)
-    yield (
-        "storage",
-        {
-            "dead_hm3": dead,
-            "full_hm3": full,
-            "lower_hm3": _by_step(plant.storage_lower_hm3.tolist()),
-            "upper_hm3": _by_step(plant.storage_upper_hm3.tolist()),
-            "year_end": str(plant.year_end),
-            "initial_hm3": plant.initial_storage_hm3,
-            "final_hm3": plant.final_storage_hm3,
-            f"end_value_{'gwh_' * (plant.objective.unit == 'GWh')}per_hm3": plant.end_value_gwh_per_hm3,
-        },
-    )
-    yield "horizon", {"span": _span(plant.horizon)}
-    yield (
-        "release",
-        {
-            "lower_m3s": _by_step(plant.release_lower_m3s.tolist()),
-            "upper_m3s": _by_step(plant.release_upper_m3s.tolist()),
-            "ramp_up_m3s": plant.ramp_up_m3s,
-            "ramp_down_m3s": plant.ramp_down_m3s,
-        },
-    )
-    yield (
-        "losses",
-        {
-            "evaporation_mm": _unless(plant.evaporation_mm, 0.0),
-            "withdrawal_m3s": _unless(plant.withdrawal_m3s, 0.0),
-        },
-    )
-    yield "objective", objective_keys(plant)
-    yield "objective.weights", weight_keys(plant.objective)
-    curves = {
-        "level": plant.level,
-        "tailrace": plant.tailrace,
-        CONVERSIONS[plant.conversion_kind]: plant.conversion,
-        "capacity": plant.capacity_m3s,
-        "area": plant.area_km2,
-        "seepage": plant.seepage_m3s,
-    }
-    for name, curve in curves.items():
+def _sections(reservoir: Reservoir) -> dict[str, dict[str, Value]]:
+    """Keys and values by section, in the order of a file."""
+    in_gwh = reservoir.objective.unit == "GWh"
+    sections: dict[str, dict[str, Value]] = {row.section: {} for row in ATTRIBUTES}
+    fields = {row.field: row for row in (reversed(ATTRIBUTES) if in_gwh else ATTRIBUTES) if row.field}
+    sections["storage"] |= zip(("dead_hm3", "full_hm3"), storages_of(vars(reservoir)), strict=True)
+    single = reservoir.objective.single
+    if single is None:
+        weights = {goal.replace("-", "_"): weight for goal, weight in reservoir.objective.weights.items() if weight}
+        names = [row.name for row in ATTRIBUTES if row.section == "objective.weights"]
+        sections["objective.weights"] |= {name: weights[name] for name in names if name in weights}
+    elif single is not Goal.ENERGY:
+        sections["objective"]["goal"] = str(single)
+    for row in ATTRIBUTES:
+        if fields.get(row.field) is row:
+            sections[row.section][row.name] = _of_field(reservoir, row)
+    for name in (*_LAST, fields["penalty"].name):
+        sections["objective"][name] = sections["objective"].pop(name)
+    curves = {constraint.field: name for name, constraint in CURVES.items()}
+    curves["conversion"] = CONVERSIONS[reservoir.conversion_kind]
+    for field, name in curves.items():
+        curve = getattr(reservoir, field)
         if curve is not None:
-            yield f"curves.{name}", _curve(name, curve)
+            sections[f"curves.{name}"] = _curve(name, curve)
+    return sections
 
 
-def _curve(name: str, curve: Curve) -> Mapping[str, Value]:
-    constraint = CURVE_CONSTRAINTS[name]
+def _of_field(reservoir: Reservoir, row: Attribute) -> Value:
+    """What a file gives for a field; None where that is as usual."""
+    value: Any = reservoir
+    for name in row.field.split("."):
+        value = getattr(value, name)
+    if row.is_usual(value) and row.field not in _ALWAYS:
+        return None
+    if isinstance(value, Horizon):
+        return str(value) if value.years in (1, None) else value.years
+    if isinstance(value, np.ndarray):
+        values: list[float] = value.tolist()
+        return values[0] if len(set(values)) == 1 and row.section != "objective" else values
+    written: Value = str(value) if isinstance(value, Enum) else value
+    return written
+
+
+def _curve(name: str, curve: Curve) -> dict[str, Value]:
+    constraint = CURVES[name]
     suffix = constraint.x.partition("_")[2]
     domain = {f"domain_{suffix}": curve.domain}
     if isinstance(curve, Table):
@@ -161,32 +140,17 @@ def _curve(name: str, curve: Curve) -> Mapping[str, Value]:
         offset = "offset_m" if constraint.y == "level_m" else "offset"
         constants = {offset: curve.offset, "factor": curve.factor, f"origin_{suffix}": curve.origin}
         return {"kind": "power", **constants, "exponent": curve.exponent, **domain}
-    mend = "give its points as a Table"
-    problem = "a reservoir file cannot contain a curve of this class"
-    found = type(curve).__name__
-    raise InputError(Mistake(problem, "a Table, Polynomial or PowerLaw", mend, column=f"curves.{name}", value=found))
-
-
-def _span(horizon: Horizon) -> Value:
-    return str(horizon) if horizon.years in (1, None) else horizon.years
-
-
-def _by_step(values: list[float]) -> Value:
-    return values[0] if len(set(values)) == 1 else values
-
-
-def _unless(values: NDArray[np.float64], usual: float) -> Value:
-    """Values by month or by step, or nothing where they are as usual."""
-    return None if np.all(values == usual) else _by_step(values.tolist())
-
-
-def _given(value: Value) -> bool:
-    return value is not None and value not in ("", ())
+    problem, mend = "a reservoir file cannot contain a curve of this class", "give its points as a Table"
+    name = f"curves.{name}"
+    raise InputError(Mistake(problem, "a Table, Polynomial or PowerLaw", mend, column=name, value=type(curve).__name__))
 
 
 def _section(name: str, keys: Mapping[str, Value]) -> str:
-    lines = [f"{key} = {_written(value)}\n" for key, value in keys.items() if _given(value)]
-    return "".join([f"[{name}]\n" if name else "", *lines])
+    """The lines of a section; none where nothing is given."""
+    lines = [
+        f"{key} = {_written(value)}\n" for key, value in keys.items() if value is not None and value not in ("", ())
+    ]
+    return "".join([f"[{name}]\n" if name else "", *lines]) if lines else ""
 
 
 def _written(value: Value) -> str:
@@ -196,3 +160,85 @@ def _written(value: Value) -> str:
     if isinstance(value, int | float):
         return repr(value)
     return f"[{', '.join(map(repr, value or ()))}]"
+
+
+def write_template(name: str, target: Path, table: LevelTable | None = None, *, force: bool = False) -> Path:
+    """Write ``data/template.toml`` under a reservoir's name; the whole file or none of it.
+
+    With a table of levels it has their level and area curves, in the units of the table: the storage limits are the
+    ends of the table, and the invented tailwater lies below its lowest level; other values are those of the template.
+
+    Raises
+    ------
+    InputError
+        If the name has other characters than a reservoir file allows, or the reservoir that results cannot be.
+    OutputError
+        If the file exists and `force` is off, or cannot be written.
+    """
+    text = _template(name)
+    if table is not None:
+        text = _with_table(text, table)
+        reservoir_of(text.encode(), str(target))
+    write_new(target, text, force=force, choose="choose another --out", replace="give --force to replace it")
+    return target
+
+
+def _template(name: str) -> str:
+    """The template under a reservoir's name, with its invented numbers marked, and every key of the table."""
+    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+        expected = f"letters, digits, - and _, at most {LONGEST_NAME} characters"
+        raise InputError(Mistake("is not a valid reservoir name", expected, "choose another name", value=name))
+    text = resources.text("data", "template.toml").replace('"NAME"', f'"{name}"')
+    lines, section = text.splitlines(), ""
+    for place, line in enumerate(lines):
+        section = line if line.startswith("[") else section
+        number = _NUMBERS.fullmatch(line)
+        # But for levels that are only drawn, and the first month.
+        if number and section not in ("", "[marks]"):
+            more = f"; {number[3].lstrip('# ')}" if number[3] else ""
+            lines[place] = f"{number[1]} = {number[2]} {_mark(number[2])}{more}"
+    return "\n".join((*lines, *_unexplained(text), ""))
+
+
+def _unexplained(text: str) -> Iterator[str]:
+    """Lines for keys of the table that the template does not know."""
+    for row in ATTRIBUTES:
+        if not re.search(rf"\b{row.name}\b", text):
+            yield f"# In [{row.section}], optional: {row.description}.\n# {row.name} = {row.default}"
+
+
+def _mark(value: str) -> str:
+    """The comment that says that a number is invented, until the number is another (`notes_of`)."""
+    return f"# invented ({value}): replace it"
+
+
+def _with_table(text: str, table: LevelTable) -> str:
+    level, storage = table.level, table.storage
+    for stem, place in (("dead", 0), ("full", -1), ("initial", -1), ("final", -1)):
+        value = storage.values[place]
+        line = f"{stem}_{storage.head.ending} = {value!r} {_mark(repr(value))}; {_FROM_TABLE}"
+        text = _replaced(text, f"{stem}_hm3", line)
+    for stem, value in (("normal", level.values[-1]), ("dead", level.values[0])):
+        text = _replaced(text, f"{stem}_m", f"{stem}_{level.head.ending} = {value!r} # {_FROM_TABLE}")
+    below = round(level.values[0] - _BELOW_M / level.head.size, 2)
+    text = _replaced(text, "offset_m", f"offset_{level.head.ending} = {below!r} {_mark(repr(below))}")
+    # In the place of the points of the template's table; the other kinds of curve stay as comments.
+    points = f"{_list('storage', storage)}\n{_list('level', level)}"
+    pattern = r'(\[curves\.level\]\nkind = "table"\n)\w+ = \[.*\n\w+ = \[.*'
+    text = re.sub(pattern, lambda head: head[1] + points, text, count=1)
+    if table.area is None:
+        return text
+    area = f"{_list('storage', storage)}\n{_list('area', table.area)}\n"
+    return f'{text.rstrip()}\n\n# From the table, as the level curve.\n[curves.area]\nkind = "table"\n{area}'
+
+
+def _list(stem: str, column: LevelColumn) -> str:
+    """A key with the values of a column, ten a line."""
+    lines = [", ".join(map(repr, column.values[first : first + 10])) for first in range(0, len(column.values), 10)]
+    values = f"[{lines[0]}]" if len(lines) == 1 else "[\n    " + ",\n    ".join(lines) + ",\n]"
+    return f"{stem}_{column.head.ending} = {values}"
+
+
+def _replaced(text: str, key: str, line: str) -> str:
+    """Put a line in the place of the first of a key that is no comment."""
+    return re.sub(rf"(?m)^{key} = .*$", lambda _: line, text, count=1)

@@ -18,7 +18,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.interrupts import deferred
 from reservoir.planning.parts.run import Brought, Part, searched
 from reservoir.planning.search import Method
-from reservoir.planning.stages import StageProgress, silent_stage
+from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.processors import processors
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +16,7 @@ from reservoir.errors import DeviceError, InputError, shortened
 from reservoir.interrupts import deferred
 from reservoir.planning.parts.store import Columns, PartStore, columns_of, found_of, run_identity, told_of
 from reservoir.planning.search import Found, Method, search
-from reservoir.planning.stages import StageProgress
+from reservoir.planning.solving import StageProgress
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers.registry import devices_of
@@ -110,37 +110,25 @@ class EndedError(Exception):
     """The run ended while a part was being searched; never leaves the workers."""
 
 
-class PartsProgress:
-    """Adds up what parts tell.
+def _adding_up(progress: StageProgress, years: int, ended: Event) -> Callable[[Part], StageProgress]:
+    """What each part tells its progress to: `progress` is told the sums over all parts, which have so many years.
 
-    Parameters
-    ----------
-    progress : callable
-        Told the sums.
-    years : int
-        Of all parts.
-    ended : Event
-        Set at the end of the run: parts at work then end with an `EndedError`.
+    Stages of fewer years than a part has are left out. Once `ended` is set, parts at work end with an `EndedError`.
     """
+    done, lock = defaultdict[str, dict[int, int]](dict), Lock()
 
-    def __init__(self, progress: StageProgress, years: int, ended: Event) -> None:
-        self._progress, self._years, self._ended = progress, years, ended
-        self._done: defaultdict[str, dict[int, int]] = defaultdict(dict)
-        self._lock = Lock()
-
-    def of(self, part: Part) -> StageProgress:
-        """What a part is to tell its progress to; stages of fewer years than the part has are left out."""
-
-        def progress(stage: str, done: int, total: int) -> None:
-            if self._ended.is_set():
+    def of_part(part: Part) -> StageProgress:
+        def told(stage: str, count: int, total: int) -> None:
+            if ended.is_set():
                 raise EndedError
-            if total != part.stop - part.first:
-                return
-            with self._lock:
-                self._done[stage][part.number] = done
-                self._progress(stage, sum(self._done[stage].values()), self._years)
+            if total == part.stop - part.first:
+                with lock:
+                    done[stage][part.number] = count
+                    progress(stage, sum(done[stage].values()), years)
 
-        return progress
+        return told
+
+    return of_part
 
 
 #: Parts of a device that are at work at once: while one is on the device, the host works at the others.
@@ -185,7 +173,7 @@ class LocalWorkers:
         pending, flying = deque(parts), dict[Future[Brought], tuple[str | None, Part]]()
         devices, lost = list(self._devices), list[str]()
         ended = Event()
-        told = PartsProgress(progress, sum(part.stop - part.first for part in parts), ended)
+        told_by = _adding_up(progress, sum(part.stop - part.first for part in parts), ended)
         with ThreadPoolExecutor(_AT_ONCE * len(devices)) as pool:
             try:
                 while pending or flying:
@@ -195,7 +183,7 @@ class LocalWorkers:
                             if pending and busy[device] < _AT_ONCE:
                                 part = pending.popleft()
                                 there = replace(method, device=device)
-                                task = partial(searched, part.of(problems), part, there, told.of(part), tuple(lost))
+                                task = partial(searched, part.of(problems), part, there, told_by(part), tuple(lost))
                                 flying[pool.submit(task)] = device, part
                                 busy[device] += 1
                         ended_now = wait(flying, _LOOK_SECONDS, FIRST_COMPLETED).done

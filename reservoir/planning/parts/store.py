@@ -1,4 +1,4 @@
-"""Where the parts of a search are kept until all are found."""
+"""What a search found as arrays and words that can be kept: in the parts of a long search, and in a plan's folder."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.identity import reservoir_digests
 from reservoir.hydro.inflow import COMPANIONS
 from reservoir.hydro.objective import Operation
+from reservoir.hydro.reservoir import reservoir_digests
 from reservoir.planning.best_known import Sources, stated_solutions
+from reservoir.planning.column_names import second_run
 from reservoir.planning.firm_power import FirmBounds
 from reservoir.planning.search import Found, Method
-from reservoir.planning.source_names import second_run
 from reservoir.problems.base import CertifiedBatch
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import Solutions
 
-#: Arrays with a row for each year.
+#: Arrays with a row for each year, or for each problem.
 Columns = Mapping[str, NDArray[Any]]
 
 #: Of every operation, and of reservoirs with losses or demands.
@@ -39,29 +39,29 @@ _WORTH = ("fitness", "benefit", "violation")
 _WORK = ("generations", "evaluations")
 #: Whose schedule a year holds: the place in the list of a solver, its second run and its reference.
 _SOURCE = "source"
+#: Positions of the references of problems that are no years, one behind the other: the energy of each year follows from
+#: them.
+_BEST = "reference_position"
 #: Of a firm power: what is not kept, and whether that is proved.
 _NOT_KEPT, _PROVED = "firm_not_kept_mw", "firm_proved"
 
 
 def columns_of(found: Found) -> dict[str, NDArray[Any]]:
-    """Arrays of what was found, a row for each year; of problems that are years."""
-    operation, solutions = found.operation, found.solutions
+    """Arrays of what was found: of the operation a row for each year, of solutions a number for each problem."""
+    operation, solutions, references, sources = found.operation, found.solutions, found.references, found.sources
     names = (*_OPERATED, _MISSING, *(_CONDITIONS if operation.has_conditions else ()))
     columns = {name: getattr(operation, name) for name in names}
-    engine = found.sources.engine if found.sources else solutions
-    held = {"held": solutions, "engine": engine, **({"reference": found.references} if found.references else {})}
-    worth = {f"{whose}_{name}": getattr(each, name) for whose, each in held.items() for name in _WORTH}
-    work = {name: getattr(solutions, name) for name in _WORK}
-    bounds = found.firm_bounds
-    firm = {} if bounds is None else {_NOT_KEPT: bounds.not_kept_mw, _PROVED: bounds.proved.astype(np.int8)}
-    return {**columns, **worth, **work, **firm, _SOURCE: _source_codes(found)}
-
-
-def _source_codes(found: Found) -> NDArray[np.int8]:
-    if not found.sources:
-        return np.zeros(len(found.solutions), np.int8)
-    known = _sources(found.solutions.solver, found.references.solver)
-    return np.array([known.index(each) for each in found.sources.of_problem], np.int8)
+    schedules = {"plan": solutions, "engine": sources.engine if sources else solutions}
+    schedules |= {"reference": references} if references else {}
+    columns |= {f"{whose}_{name}": getattr(each, name) for whose, each in schedules.items() for name in _WORTH}
+    columns |= {name: getattr(solutions, name) for name in _WORK}
+    if found.firm_bounds is not None:
+        columns |= {_NOT_KEPT: found.firm_bounds.not_kept_mw, _PROVED: found.firm_bounds.proved.astype(np.int8)}
+    if references and not found.problems.horizon.is_year:
+        columns[_BEST] = np.concatenate(references.position)
+    known = _sources(solutions.solver, references.solver)
+    codes = [known.index(source) for source in sources.of_problem] if sources else np.zeros(len(solutions))
+    return columns | {_SOURCE: np.asarray(codes, np.int8)}
 
 
 def _sources(solver: str, reference: str) -> list[str]:
@@ -71,21 +71,17 @@ def _sources(solver: str, reference: str) -> list[str]:
 def told_of(found: Found, seconds: Mapping[str, float]) -> dict[str, Any]:
     """What a part tells of itself: who found it, where and how, in words and numbers that JSON has."""
     solutions, sources, references = found.solutions, found.sources, found.references
+    call = ("solver", "device", "device_seconds")
     return {
-        "solver": solutions.solver,
-        "device": solutions.device,
-        "device_seconds": solutions.device_seconds,
+        **{name: getattr(solutions, name) for name in call},
         "settings": dict(sources.settings if sources else solutions.settings[0]),
         "second_settings": dict(sources.second_settings) if sources else None,
-        "reference": _told_of_reference(references) if references else None,
+        "reference": {name: getattr(references, name) for name in call} | {"settings": dict(references.settings[0])}
+        if references
+        else None,
         "notes": list(found.notes),
         "seconds": dict(seconds),
     }
-
-
-def _told_of_reference(references: Solutions) -> dict[str, Any]:
-    seconds = references.device_seconds
-    return {"solver": references.solver, "settings": dict(references.settings[0]), "device_seconds": seconds}
 
 
 def found_of(
@@ -96,7 +92,7 @@ def found_of(
     Traces of the search are not kept.
     """
     first, reference = told[0], _first(told, "reference")
-    operation = _operation(columns)
+    operation = operation_of_columns(columns)
     of_call: dict[str, Any] = {
         "solver": first["solver"],
         "device": _devices([each["device"] for each in told]),
@@ -105,22 +101,35 @@ def found_of(
         "host_seconds_by_phase": dict(sum((Counter(each["seconds"]) for each in told), Counter[str]())),
         **{name: columns[name] for name in _WORK},
     }
-    dimension = problems.batches[0].dimension
-    positions = np.column_stack([operation.draft_m3s, operation.storage_hm3[:, 0]])[:, :dimension]
-    solutions = stated_solutions(positions, _worth(columns, "held", operation), first["settings"], **of_call)
+    positions = _positions(problems, operation)
+    of_problems = operation if problems.horizon.is_year else None
+    solutions = stated_solutions(positions, _worth(columns, "plan", of_problems), first["settings"], **of_call)
     references = Solutions.of([])
     if reference:
-        none, unknown = np.zeros(len(problems), np.int64), np.full_like(positions, np.nan)
+        none, best = np.zeros(len(problems), np.int64), [np.full_like(position, np.nan) for position in positions]
+        if _BEST in columns:
+            best = np.split(columns[_BEST], np.cumsum([len(position) for position in positions])[:-1])
         of_call |= {"solver": reference["solver"], "generations": none, "evaluations": none}
         of_call["device_seconds"] = _summed([each["reference"]["device_seconds"] for each in told if each["reference"]])
-        references = stated_solutions(unknown, _worth(columns, "reference"), reference["settings"], **of_call)
+        references = stated_solutions(best, _worth(columns, "reference"), reference["settings"], **of_call)
     sources = _sources_of(columns, told, solutions, references)
     notes = tuple(dict.fromkeys(note for each in told for note in each["notes"]))
     bounds = FirmBounds(columns[_NOT_KEPT], columns[_PROVED] > 0) if _NOT_KEPT in columns else None
     return Found(problems, operation, solutions, references, sources, notes, firm_bounds=bounds)
 
 
-def _operation(columns: Columns) -> Operation:
+def _positions(problems: RecordProblems, operation: Operation) -> Sequence[NDArray[np.float64]]:
+    """The position of each problem that has such an operation: its releases, and the storage at its start if free."""
+    if problems.horizon.is_year:
+        rows = np.column_stack([operation.draft_m3s, operation.storage_hm3[:, 0]])
+        return rows[:, : problems.batches[0].dimension]  # type: ignore[return-value] # an array is a sequence of its rows
+    spans, ends = problems.horizon.spans(problems.inflow.years), 1 if problems.cyclic else 0
+    releases, starts = operation.draft_m3s, operation.storage_hm3[:, 0]
+    return [np.append(releases[first:stop], starts[first : first + ends]) for first, stop in spans]
+
+
+def operation_of_columns(columns: Columns) -> Operation:
+    """The operation of every year, from the arrays of `columns_of`."""
     kept = {name: columns[name] for name in (*_OPERATED, _MISSING, *_CONDITIONS) if name in columns}
     none = np.broadcast_to(0.0, kept["release_m3s"].shape)
     return Operation(**dict.fromkeys((_MISSING, *_CONDITIONS), none) | kept, has_conditions=_CONDITIONS[0] in kept)

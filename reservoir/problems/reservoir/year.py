@@ -43,8 +43,7 @@ from reservoir.hydro.rows import DEAD, HM3_PER_M3S, INFLOW, RELEASE_LOWER, RELEA
 from reservoir.hydro.step import release_to_reach, storage_after, there_is
 from reservoir.hydro.year_labels import some_labels
 from reservoir.problems.base import Certified, CertifiedBatch, FloatArray, KernelProblem
-from reservoir.problems.coding import register_position
-from reservoir.problems.fitness import Scratch, register_fitness
+from reservoir.problems.fitness import Scratch, register_fitness, register_position
 from reservoir.problems.reservoir.plant_source import STEP_FILES, lake_source, plant_constants, plant_source
 from reservoir.problems.reservoir.rows import kernel_rows, year_layout
 

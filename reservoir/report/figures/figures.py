@@ -11,17 +11,27 @@ from matplotlib.figure import Figure
 
 from reservoir.planning.plan import Plan
 from reservoir.planning.stopwatch import Timer, untimed
-from reservoir.report.figures import (
-    annual_energy,
-    convergence,
-    linkage_map,
-    members,
-    record_trace,
-    storage_fan,
-    typical_years,
-    water_value_map,
+from reservoir.report.figures.annual_energy import (
+    annual_energy_caption,
+    annual_energy_figure,
+    members_caption,
+    members_figure,
+)
+from reservoir.report.figures.convergence import (
+    convergence_caption,
+    convergence_figure,
+    linkage_caption,
+    linkage_map_figure,
+)
+from reservoir.report.figures.storages import (
+    record_trace_caption,
+    record_trace_figure,
+    storage_fan_caption,
+    storage_fan_figure,
 )
 from reservoir.report.figures.style import rendered
+from reservoir.report.figures.typical_years import typical_years_caption, typical_years_figure
+from reservoir.report.figures.water_value_map import water_value_caption, water_value_figure
 
 _Made = TypeVar("_Made")
 #: Kinds of files that are written of each figure.
@@ -74,22 +84,8 @@ def plan_figures(
     left_out : dict, optional
         As of `attempted`.
     """
-    drawings: dict[str, Callable[[Plan], Figure | None]] = {
-        "storage-fan": storage_fan.storage_fan_figure,
-        "typical-years": partial(typical_years.typical_years_figure, years=typical),
-        "record-trace": record_trace.record_trace_figure,
-        "convergence": convergence.convergence_figure,
-        "annual-energy": annual_energy.annual_energy_figure,
-        "members": members.members_figure,
-    }
-    if water_value_map.has_water_values(plan):
-        drawings["water-values"] = water_value_map.water_value_figure
-    if linkage_map.mean_linkage(plan) is not None:
-        drawings["linkage"] = linkage_map.linkage_map_figure
     figures = {}
-    for name in _without_sense(plan):
-        del drawings[name]
-    for name, draw in drawings.items():
+    for name, (draw, _) in _drawings(plan, typical).items():
         with watch(stage_of(name)):
             figure = attempted(name, partial(draw, plan), left_out)
         if figure is not None:
@@ -106,26 +102,30 @@ def plan_captions(
     plan: Plan, *, typical: Mapping[str, str] | None = None, left_out: dict[str, str] | None = None
 ) -> dict[str, str]:
     """Say how to read each figure of `plan_figures`; as there, a figure whose caption fails may be left out."""
-    writers: dict[str, Callable[[Plan], str | None]] = {
-        "storage-fan": storage_fan.caption,
-        "typical-years": partial(typical_years.caption, years=typical),
-        "record-trace": record_trace.caption,
-        "convergence": lambda plan: convergence.caption(plan) if convergence.has_trace(plan) else None,
-        "annual-energy": annual_energy.caption,
-        "members": members.caption,
-        "water-values": water_value_map.caption,
-        "linkage": linkage_map.caption,
-    }
-    shown = [name for name in writers if name not in {*_without_sense(plan), *(left_out or ())}]
-    captions = {name: attempted(name, partial(writers[name], plan), left_out) for name in shown}
+    shown = {name: write for name, (_, write) in _drawings(plan, typical).items() if name not in (left_out or ())}
+    captions = {name: attempted(name, partial(write, plan), left_out) for name, write in shown.items()}
     return {name: caption for name, caption in captions.items() if caption is not None}
 
 
-def _without_sense(plan: Plan) -> set[str]:
-    """Figures that say nothing of a plan: of years by themselves no trace, of an ensemble no sequence of years."""
-    return ({"record-trace"} if plan.horizon.is_year else set()) | (
-        {"members"} if plan.inflow.members is None else {"record-trace", "annual-energy"}
-    )
+_Drawing = tuple[Callable[[Plan], Figure | None], Callable[[Plan], str | None]]
+
+
+def _drawings(plan: Plan, typical: Mapping[str, str] | None) -> dict[str, _Drawing]:
+    """How each figure that a plan has is drawn, and how it is read; None from either where it would be empty."""
+    drawings: dict[str, _Drawing] = {
+        "storage-fan": (storage_fan_figure, storage_fan_caption),
+        "typical-years": (partial(typical_years_figure, years=typical), partial(typical_years_caption, years=typical)),
+        "record-trace": (record_trace_figure, record_trace_caption),
+        "convergence": (convergence_figure, convergence_caption),
+        "annual-energy": (annual_energy_figure, annual_energy_caption),
+        "members": (members_figure, members_caption),
+        "water-values": (water_value_figure, water_value_caption),
+        "linkage": (linkage_map_figure, linkage_caption),
+    }
+    # Of years by themselves there is no trace, of an ensemble no sequence of years.
+    senseless = {"record-trace"} if plan.horizon.is_year else set()
+    senseless |= {"members"} if plan.inflow.members is None else {"record-trace", "annual-energy"}
+    return {name: drawing for name, drawing in drawings.items() if name not in senseless}
 
 
 def save_figures(

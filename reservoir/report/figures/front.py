@@ -43,7 +43,7 @@ def draw_front(ax: Axes, front: Tradeoff) -> Axes:
     return ax
 
 
-def caption(front: Tradeoff) -> str:
+def front_caption(front: Tradeoff) -> str:
     """How to read the figure."""
     if Goal.FIRM_POWER in front.goals:
         way = "At each firm power, which all problems must give, the other goal is as good as it can be."

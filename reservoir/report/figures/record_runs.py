@@ -1,18 +1,57 @@
-"""The runs that figures of rules compare: perfect foresight and, on held-out years, every family over the record."""
+"""The runs that figures of rules compare: perfect foresight and, on held-out years, every family over the record.
+
+Their duration curves, their levels, and when they spill.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap, ListedColormap
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 from numpy.typing import NDArray
 
+from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.objective import Operation
 from reservoir.planning.infeasible import counted
-from reservoir.report.figures.style import FORESIGHT, OUTSIDE_MARK, Look, family_look
-from reservoir.rules import Forecast
+from reservoir.report.figures.annual_energy import LEAST_SPILL
+from reservoir.report.figures.axes import (
+    TEXT_SHARE,
+    THOUSANDS,
+    cut_off,
+    year_axis,
+    year_ticks,
+    year_title,
+)
+from reservoir.report.figures.storages import (
+    MANY_YEARS,
+    draw_level_marks,
+    marked_levels,
+    month_end_years,
+    set_level_limits,
+)
+from reservoir.report.figures.style import (
+    DASHES,
+    FORESIGHT,
+    LIMITS,
+    OUTSIDE_MARK,
+    REFERENCE,
+    Look,
+    family_look,
+    plan_figure,
+)
+from reservoir.rules.base.rule import Forecast
 from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
+from reservoir.text.quantities import quantity
 
 FloatArray = NDArray[np.float64]
 
@@ -66,7 +105,7 @@ def record_runs(evaluation: Evaluation) -> list[RecordRun]:
 
 
 def _held_out_run(result: FamilyResult, years: int) -> RecordRun:
-    return RecordRun(result.family, family_look(result.family), result.simulations[HELD_OUT].operation, years)
+    return RecordRun(result.family, family_look(result.family), result.runs[HELD_OUT].simulation.operation, years)
 
 
 def outside_handles(evaluation: Evaluation) -> list[Line2D]:
@@ -107,3 +146,315 @@ def fitted_note(evaluation: Evaluation) -> str:
 
 def _forecast(evaluation: Evaluation) -> str:
     return "one-month forecast" if evaluation.forecast is Forecast.MONTH else "no forecast"
+
+
+IntArray = NDArray[np.int64]
+
+#: Part of the height of a panel that the two lines of a name take, with what keeps them off the line that they name.
+NAME_HEIGHT = 3 * TEXT_SHARE
+EXCEEDED = "Exceedance (% of months)"
+#: Points of a curve: of an ensemble there are hundreds of thousands of months, and more points show nothing more.
+MOST_POINTS = 5_000
+
+
+def duration_curves_figure(evaluation: Evaluation) -> Figure:
+    """Draw the three panels under one legend."""
+
+    def draw(sheet: SubFigure) -> Axes:
+        panels = sheet.subplots(1, len(PANELS))
+        for ax, draw_panel in zip(panels, PANELS.values(), strict=True):
+            draw_panel(ax, evaluation)
+        for ax in (panels[0], panels[-1]):
+            ax.set_xlabel("")
+        for handle in outside_handles(evaluation):
+            panels[0].add_line(handle)
+        left: Axes = panels[0]
+        return left
+
+    return plan_figure(evaluation.plan, 3.7, draw, held_out_note(evaluation))
+
+
+def draw_release(ax: Axes, evaluation: Evaluation) -> Axes:
+    """Draw the duration curves of the monthly release; returns the axis."""
+    ax.set_title("Release")
+    _draw_curves(ax, evaluation, "release_m3s", "Release (m³/s)")
+    ax.set_ylim(bottom=0)
+    return ax
+
+
+def draw_power(ax: Axes, evaluation: Evaluation) -> Axes:
+    """Draw the duration curves of the monthly power, and the firm power; returns the axis."""
+    ax.set_title("Power")
+    _draw_curves(ax, evaluation, "power_mw", "Power (MW)")
+    firm = evaluation.targets.firm_mw
+    ax.axhline(firm, color=LIMITS, lw=0.9, ls=DASHES, zorder=1.5)
+    highest = max(float(run.monthly("power_mw").max()) for run in record_runs(evaluation))
+    ax.set_ylim(0, max(ax.get_ylim()[1], (1 + NAME_HEIGHT) * firm if firm >= highest else 0.0))
+    # Below the line, where no curve begins, unless the ticks are there; above it where all curves are below.
+    above = firm < NAME_HEIGHT * ax.get_ylim()[1] or firm >= highest
+    ax.annotate(
+        f"firm\n{quantity(firm)} MW",
+        (2, firm),
+        xytext=(0, 3 if above else -3),
+        textcoords="offset points",
+        va="bottom" if above else "top",
+        color=LIMITS,
+        fontsize=8,
+    )
+    return ax
+
+
+def draw_storage(ax: Axes, evaluation: Evaluation) -> Axes:
+    """Draw the duration curves of the storage at the end of the month; returns the axis.
+
+    Months that end outside the limits of storage are marked.
+    """
+    ax.set_title("Storage")
+    _draw_curves(ax, evaluation, "storage_hm3", "Storage at the end of the month (hm³)")
+    for run in record_runs(evaluation):
+        storage = run.monthly("storage_hm3").ravel()
+        outside = run.outside.ravel()[np.argsort(storage)[::-1]]
+        if outside.any():
+            exceeded, values = duration_curve(storage)
+            marked = drawn_places(np.flatnonzero(outside))
+            ax.plot(exceeded[marked], values[marked], **OUTSIDE_MARK | {"ms": 3, "clip_on": True})
+    limits = ax.get_ylim()
+    shown = tuple(cut_off(evaluation.plan, np.array(limits)).tolist())
+    if shown != limits:
+        ax.set_ylim(shown)
+    return ax
+
+
+#: The panels by the quantity they show.
+PANELS: dict[str, Callable[[Axes, Evaluation], Axes]] = {
+    "release": draw_release,
+    "power": draw_power,
+    "storage": draw_storage,
+}
+
+
+def duration_curve(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Values from the highest down, and the percentage of them that exceeds each (Hazen plotting position)."""
+    ordered = np.sort(np.ravel(values))[::-1]
+    return 100 * (np.arange(ordered.size) + 0.5) / ordered.size, ordered
+
+
+def drawn_places(places: IntArray) -> IntArray:
+    """Those of many places that are drawn: all, or `MOST_POINTS` evenly spaced ones with the first and the last."""
+    if len(places) <= MOST_POINTS:
+        return places
+    return places[np.linspace(0, len(places) - 1, MOST_POINTS).round().astype(np.int64)]
+
+
+def _draw_curves(ax: Axes, evaluation: Evaluation, quantity: str, label: str) -> Axes:
+    for run in record_runs(evaluation):
+        exceeded, values = duration_curve(run.monthly(quantity))
+        drawn = drawn_places(np.arange(values.size))
+        width = 1.8 if run.look.colour == REFERENCE else 1.4
+        ax.plot(
+            exceeded[drawn], values[drawn], color=run.look.colour, ls=run.look.line, lw=width, label=run.name, zorder=2
+        )
+    ax.set_xlim(0, 100)
+    ax.xaxis.set_major_locator(FixedLocator([0, 25, 50, 75, 100]))
+    ax.yaxis.set_major_formatter(THOUSANDS)
+    ax.set_xlabel(EXCEEDED)
+    ax.set_ylabel(label)
+    return ax
+
+
+def duration_curves_caption(evaluation: Evaluation) -> str:
+    """How to read the figure."""
+    guaranteed = evaluation.targets.guaranteed
+    firm = (
+        "the guaranteed energy as constant power" if guaranteed else "the power that the plan exceeds in 90 % of months"
+    )
+    return (
+        "Share of months of the record that exceed a release, power or storage, with the storage carried over from "
+        f"year to year. Firm power is {firm}.{outside_caption(evaluation)}"
+    )
+
+
+LEVEL = "Level at the end of the month (m)"
+_EVERY_MONTH = "Forebay level at the end of every month of the record"
+_INCHES_PER_RUN = 0.98
+
+
+def level_trace_figure(evaluation: Evaluation) -> Figure:
+    """Draw a row for each run over the same years."""
+    runs = record_runs(evaluation)
+
+    def draw(sheet: SubFigure) -> None:
+        rows = sheet.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False).ravel()
+        for ax, run in zip(rows, runs, strict=True):
+            draw_level_trace(ax, evaluation, run)
+            ax.set_ylabel("")
+        for ax in rows[:-1]:
+            ax.set_xlabel("")
+        sheet.supylabel(LEVEL, fontsize=8.5)
+        if outside_handles(evaluation):
+            sheet.legend(handles=outside_handles(evaluation), loc="outside lower center")
+
+    return plan_figure(evaluation.plan, 0.7 + _INCHES_PER_RUN * len(runs), draw, held_out_note(evaluation))
+
+
+def draw_level_trace(ax: Axes, evaluation: Evaluation, run: RecordRun) -> Axes:
+    """Draw the level at the end of every month of one run, and the levels that the reservoir marks.
+
+    Months that end outside the limits of storage are marked.
+    """
+    calendar = evaluation.plan.inflow.calendar
+    levels = [each.monthly("level_m") for each in record_runs(evaluation)]
+    _draw_levels(ax, calendar, run)
+    outside = run.outside.ravel()
+    if outside.any():
+        ax.plot(month_end_years(calendar)[outside], run.monthly("level_m").ravel()[outside], **OUTSIDE_MARK | {"ms": 3})
+    year_axis(ax, calendar)
+    ax.set_xlim(calendar.first_year - 0.5, calendar.first_year + calendar.years - 0.5)
+    ax.set_title(run.name, fontsize=8.5, pad=3)
+    set_level_limits(ax, evaluation.plan, np.concatenate(levels))
+    draw_level_marks(ax, evaluation.plan)
+    ax.set_ylabel(LEVEL)
+    return ax
+
+
+def _draw_levels(ax: Axes, calendar: Calendar, run: RecordRun) -> None:
+    levels = run.monthly("level_m")
+    if calendar.years > MANY_YEARS:
+        low, high = levels.min(axis=1), levels.max(axis=1)
+        ax.fill_between(list(calendar.start_years), low, high, color=run.look.colour, lw=0.3, zorder=3)
+    else:
+        ax.plot(month_end_years(calendar), levels.ravel(), color=run.look.colour, lw=1.0, zorder=3)
+
+
+def level_trace_caption(evaluation: Evaluation) -> str:
+    """How to read the figure."""
+    marked = " Dashed lines: characteristic levels of the reservoir." if marked_levels(evaluation.plan) else ""
+    many = evaluation.plan.inflow.calendar.years > MANY_YEARS
+    what = "Range of the month-end forebay level in each year" if many else _EVERY_MONTH
+    return (
+        f"{what}, with the storage carried over from year to year. Perfect foresight shows the optimal level."
+        f"{marked}{outside_caption(evaluation)}"
+    )
+
+
+_MOST_COLUMNS = 4
+#: Steps of the colour bar, about; few enough to be told apart, and to be drawn without a picture of pixels.
+_CLASSES = 10
+#: As cividis (Nuñez, Anderton and Renslow 2018, PLoS ONE 13:e0199239) from much to little, fading to the white of none.
+_COLOURS = LinearSegmentedColormap.from_list(
+    "spill", ["#FFF3BF", "#E5CF5C", "#BCAD6C", "#918B78", "#6B6D76", "#434E6C", "#00224E"]
+)
+#: Corners of the cell of a month and year.
+_CELL = np.array([[0, -0.5], [1, -0.5], [1, 0.5], [0, 0.5]])
+#: Rows of a panel; of more years, each row holds the highest spill of some that follow each other.
+MOST_ROWS = 200
+#: A single row is as high as the name of the colour bar is long.
+_ONE_ROW_INCHES, _LEGEND_INCHES = 2.3, 0.3
+_LEAST_INCHES, _MOST_INCHES, _INCHES_PER_YEAR = 1.5, 2.7, 0.05
+
+
+def spill_map_figure(evaluation: Evaluation) -> Figure:
+    """Draw a panel for each run beside one colour bar."""
+    runs = record_runs(evaluation)
+    rows = math.ceil(len(runs) / _MOST_COLUMNS)
+    columns = math.ceil(len(runs) / rows)
+    least = _LEAST_INCHES if rows > 1 else _ONE_ROW_INCHES
+    height = rows * min(max(least, _INCHES_PER_YEAR * evaluation.training.years), _MOST_INCHES)
+    height += _LEGEND_INCHES * len(outside_handles(evaluation))
+
+    def draw(sheet: SubFigure) -> None:
+        panels = sheet.subplots(rows, columns, sharey=True, squeeze=False).ravel()
+        for place, (ax, run) in enumerate(zip(panels, runs, strict=False)):
+            draw_spill_map(ax, evaluation, run)
+            if place % columns:
+                ax.set_ylabel("")
+        for ax in panels[len(runs) :]:
+            ax.remove()
+        colours, norm = _scale(evaluation)
+        bar = sheet.colorbar(
+            ScalarMappable(norm, colours), ax=list(panels[: len(runs)]), aspect=30, pad=0.02, format=THOUSANDS
+        )
+        separator = "; " if rows > 1 else "\n"
+        bar.set_label(f"Spill, monthly mean (m³/s){separator}white: none")
+        if outside_handles(evaluation):
+            sheet.legend(handles=outside_handles(evaluation), loc="outside lower center")
+        bar.outline.set_linewidth(0.8)  # type: ignore[operator]
+
+    return plan_figure(evaluation.plan, height + 0.3, draw, held_out_note(evaluation))
+
+
+def has_spill(evaluation: Evaluation) -> bool:
+    """Whether any run spills in any month."""
+    return any(np.isfinite(named_spill_m3s(run, evaluation)).any() for run in record_runs(evaluation))
+
+
+def draw_spill_map(ax: Axes, evaluation: Evaluation, run: RecordRun) -> Axes:
+    """Draw the spill of one run, the first year on top, and mark months outside their limits; returns the axis."""
+    calendar = evaluation.plan.inflow.calendar
+    colours, norm = _scale(evaluation)
+    together = years_in_a_row(calendar.years)
+    spill = highest_of(named_spill_m3s(run, evaluation), together)
+    rows, months = np.nonzero(np.isfinite(spill))
+    middles = calendar.first_year + rows * together + (together - 1) / 2
+    cells: Any = _CELL * [1, together] + np.stack([months, middles], axis=1)[:, None]
+    drawn = PolyCollection(cells, array=spill[rows, months], cmap=colours, norm=norm, edgecolor="face", lw=0.3)
+    ax.add_collection(drawn)
+    years, months = np.nonzero(run.outside)
+    if years.size:
+        ax.plot(months + 0.5, years + calendar.first_year, **OUTSIDE_MARK | {"ms": 3, "mew": 0.9})
+    ax.set_title(run.name, fontsize=8.5, pad=4)
+    ax.grid(visible=False, axis="x")
+    ax.spines[["top", "right"]].set_visible(True)
+    _letter_axis(ax, calendar)
+    places, names = year_ticks(calendar, 7)
+    ax.set_yticks(places, names)
+    ax.set_ylim(calendar.first_year + calendar.years - 0.5, calendar.first_year - 0.5)
+    ax.set_ylabel(year_title(calendar))
+    return ax
+
+
+def years_in_a_row(years: int) -> int:
+    """How many years share a row of the map."""
+    return math.ceil(years / MOST_ROWS)
+
+
+def highest_of(values: FloatArray, together: int) -> FloatArray:
+    """Highest of every so many rows that follow each other, NaN where all are; the last may be of fewer."""
+    firsts = np.arange(0, len(values), together)
+    highest = np.maximum.reduceat(np.where(np.isfinite(values), values, -np.inf), firsts)
+    return np.where(np.isfinite(highest), highest, np.nan)
+
+
+def named_spill_m3s(run: RecordRun, evaluation: Evaluation) -> FloatArray:
+    """Spill of each month, shape (years, steps); NaN where it is a trace of the search or rounding."""
+    spill = run.spill_m3s
+    return np.where(spill > LEAST_SPILL * evaluation.plan.inflow.flow_m3s.mean(), spill, np.nan)
+
+
+def _scale(evaluation: Evaluation) -> tuple[ListedColormap, BoundaryNorm]:
+    """Colours of all panels, in steps: from light for little spill to dark for much."""
+    spill = np.concatenate([named_spill_m3s(run, evaluation) for run in record_runs(evaluation)])
+    most = float(np.nanmax(spill, initial=0.0)) or 1.0
+    edges = np.asarray(MaxNLocator(_CLASSES, steps=[1, 2, 2.5, 5, 10]).tick_values(0, most))
+    edges = edges[edges >= 0]
+    colours = _COLOURS(np.linspace(0, 1, len(edges) - 1))
+    return ListedColormap(colours.tolist()), BoundaryNorm(edges, len(edges) - 1)
+
+
+def _letter_axis(ax: Axes, calendar: Calendar) -> None:
+    """Make x the months of the water year, each by its first letter."""
+    ax.set_xlim(0, calendar.steps)
+    ax.xaxis.set_major_locator(FixedLocator(list(np.arange(calendar.steps) + 0.5)))
+    ax.xaxis.set_major_formatter(FixedFormatter([name[0] for name in calendar.step_names]))
+    ax.tick_params(axis="x", length=0, labelsize=7)
+
+
+def spill_map_caption(evaluation: Evaluation) -> str:
+    """How to read the figure."""
+    together = years_in_a_row(evaluation.plan.inflow.calendar.years)
+    row = "is a year" if together == 1 else f"shows the maximum of {together} years"
+    return (
+        f"Each row {row}, each column is a month; darker means more spill. Spill by a rule but not by perfect "
+        "foresight is the cost of not knowing the inflow in advance."
+        f"{outside_caption(evaluation)}"
+    )

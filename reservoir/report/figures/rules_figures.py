@@ -9,19 +9,39 @@ from typing import TypeVar
 
 from matplotlib.figure import Figure
 
-from reservoir.report.figures import (
-    dispatch_chart,
-    duration_curves,
-    energy_boxes,
-    level_trace,
-    regret_bars,
-    robustness,
-    rule_curves,
-    rule_scatter,
-    spill_map,
-    water_value_table,
-)
 from reservoir.report.figures.figures import attempted
+from reservoir.report.figures.record_runs import (
+    duration_curves_caption,
+    duration_curves_figure,
+    has_spill,
+    level_trace_caption,
+    level_trace_figure,
+    spill_map_caption,
+    spill_map_figure,
+)
+from reservoir.report.figures.rule_charts import (
+    dispatch_chart_caption,
+    dispatch_chart_figure,
+    has_dispatch_chart,
+    has_rule_curves,
+    has_rule_scatter,
+    has_water_value_table,
+    rule_curves_caption,
+    rule_curves_figure,
+    rule_scatter_caption,
+    rule_scatter_figure,
+    water_value_table_caption,
+    water_value_table_figure,
+)
+from reservoir.report.figures.rule_scores import (
+    has_members,
+    regret_caption,
+    regret_figure,
+    robustness_caption,
+    robustness_figure,
+    rule_energy_caption,
+    rule_energy_figure,
+)
 from reservoir.rules.evaluation.evaluation import Evaluation
 
 _Made = TypeVar("_Made")
@@ -47,44 +67,40 @@ class _Drawing:
 
 
 _DRAWINGS = {
-    "rule-curves": _Drawing(
-        "Guide curve", rule_curves.rule_curves_figure, rule_curves.caption, rule_curves.has_rule_curves
-    ),
+    "rule-curves": _Drawing("Guide curve", rule_curves_figure, rule_curves_caption, has_rule_curves),
     "dispatch-chart": _Drawing(
         "Dispatch chart",
-        dispatch_chart.dispatch_chart_figure,
-        dispatch_chart.caption,
-        dispatch_chart.has_dispatch_chart,
+        dispatch_chart_figure,
+        dispatch_chart_caption,
+        has_dispatch_chart,
     ),
     "water-value-table": _Drawing(
         "Water values",
-        water_value_table.water_value_table_figure,
-        water_value_table.caption,
-        water_value_table.has_water_value_table,
+        water_value_table_figure,
+        water_value_table_caption,
+        has_water_value_table,
     ),
     "rule-scatter": _Drawing(
         "Release by plan and by rule",
-        rule_scatter.rule_scatter_figure,
-        rule_scatter.caption,
-        rule_scatter.has_rule_scatter,
+        rule_scatter_figure,
+        rule_scatter_caption,
+        has_rule_scatter,
     ),
     "duration-curves": _Drawing(
         "Duration curves of release, power and storage",
-        duration_curves.duration_curves_figure,
-        duration_curves.caption,
+        duration_curves_figure,
+        duration_curves_caption,
     ),
-    "rule-energy": _Drawing("Annual energy by rule", energy_boxes.rule_energy_figure, energy_boxes.caption),
-    "robustness": _Drawing(
-        "Robustness over members", robustness.robustness_figure, robustness.caption, robustness.has_members
-    ),
-    "regret": _Drawing("Regret by rule", regret_bars.regret_figure, regret_bars.caption),
+    "rule-energy": _Drawing("Annual energy by rule", rule_energy_figure, rule_energy_caption),
+    "robustness": _Drawing("Robustness over members", robustness_figure, robustness_caption, has_members),
+    "regret": _Drawing("Regret by rule", regret_figure, regret_caption),
     "spill-map": _Drawing(
         "Spill by month and year",
-        spill_map.spill_map_figure,
-        spill_map.caption,
-        lambda evaluation: _of_a_record(evaluation) and spill_map.has_spill(evaluation),
+        spill_map_figure,
+        spill_map_caption,
+        lambda evaluation: _of_a_record(evaluation) and has_spill(evaluation),
     ),
-    "level-trace": _Drawing("Level over the record", level_trace.level_trace_figure, level_trace.caption, _of_a_record),
+    "level-trace": _Drawing("Level over the record", level_trace_figure, level_trace_caption, _of_a_record),
 }
 
 #: Headings of the figures of rules.

@@ -14,7 +14,7 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.report.figures.axes import THOUSANDS, draw_bands, month_axis, month_middles
 from reservoir.report.figures.style import INFLOW, POWER, REFERENCE, STORAGE, sheet_figure
-from reservoir.synthetic import statistics
+from reservoir.synthetic import acceptance
 from reservoir.synthetic.acceptance import Comparison
 from reservoir.synthetic.base import FloatArray
 from reservoir.synthetic.energy import OptimisedRecords
@@ -82,7 +82,7 @@ def draw_months(ax: Axes, compared: Comparison, calendar: Calendar) -> Axes:
 
 def draw_duration_curve(ax: Axes, compared: Comparison) -> Axes:
     """Draw the flows that parts of the months exceed; returns the axis."""
-    return _draw_exceeded(ax, statistics.EXCEEDED, compared.record, compared.synthetic, INFLOW, "Flow (m³/s)", "months")
+    return _draw_exceeded(ax, acceptance.EXCEEDED, compared.record, compared.synthetic, INFLOW, "Flow (m³/s)", "months")
 
 
 def draw_distribution(ax: Axes, record: FloatArray, synthetic: FloatArray, colour: str, label: str) -> Axes:

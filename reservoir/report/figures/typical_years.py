@@ -159,7 +159,7 @@ PANELS: dict[str, Callable[[Axes, Plan, list[TypicalYear]], Axes]] = {
 }
 
 
-def caption(plan: Plan, years: Mapping[str, str] | None = None) -> str:
+def typical_years_caption(plan: Plan, years: Mapping[str, str] | None = None) -> str:
     """How to read the figure."""
     chosen = "; ".join(_label(plan, year) for year in typical_years(plan.inflow, years))
     how = "" if years else " Their mean inflows are closest to those exceeded in 10, 50 and 90 % of years."

@@ -137,7 +137,7 @@ def _edges(low: float, high: float, median: float) -> FloatArray:
     return np.append(0.0, series[: int(np.searchsorted(series, high)) + 1])
 
 
-def caption(plan: Plan) -> str | None:
+def water_value_caption(plan: Plan) -> str | None:
     """How to read the figure; None where there is none."""
     if not has_water_values(plan):
         return None

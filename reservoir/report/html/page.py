@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,109 +13,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from reservoir.errors import InputError, Mistake
-from reservoir.io.plan_folder.tables import AGAIN
-from reservoir.text.data_file import read_limited
+from reservoir.io.plan_folder.files import AGAIN
 
-#: Elements that matplotlib draws with. Anything else goes with all that it holds: scripts, forms, links, images, styles
-#: that would hold for the whole page, and what the page says itself.
+#: Elements that show something. The rest of a drawing goes: metadata, and styles that would hold for the whole page.
 _ELEMENTS = {"svg", "defs", "g", "path", "use", "clipPath", "rect"}
-_PLACES = {"x", "y", "width", "height", "viewBox", "transform", "d", "id", "href", "clip-path", "style"}
-_STROKES = {f"stroke-{part}" for part in ("width", "linejoin", "linecap", "miterlimit", "dasharray", "dashoffset")}
-_STYLES = {"fill", "stroke", "opacity", "fill-opacity", "stroke-opacity", "fill-rule", *_STROKES}
-#: Numbers, colours and words: neither an address nor an escape.
-_PLAIN = re.compile(r"[\w\s#.,%+-]*", re.ASCII)
-_OTHERS = {
-    "id": re.compile(r"[\w.-]+", re.ASCII),
-    "href": re.compile(r"#[\w.-]+", re.ASCII),
-    "clip-path": re.compile(r"url\(#[\w.-]+\)", re.ASCII),
-    "transform": re.compile(r"([a-zA-Z]+\([\d\s.,e+-]*\)\s*)*", re.ASCII),
-}
-#: Bytes of a drawing, and how deep its elements lie in each other: many times what a plan of 3,000 years needs.
-MOST_BYTES, _DEEPEST = 64_000_000, 40
-
-
-class UncleanError(ValueError):
-    """A file that is no drawing."""
-
-
-def read_drawing(svg: bytes) -> Tree.Element:
-    """Read a drawing, with only what can do nothing but be seen.
-
-    Parameters
-    ----------
-    svg : bytes
-        An SVG file.
-
-    Raises
-    ------
-    UncleanError
-        If it is none, is too large or too deep, or defines entities, which may grow without end.
-    """
-    if len(svg) > MOST_BYTES:
-        raise UncleanError(f"is larger than {MOST_BYTES / 1e6:.0f} MB")
-    try:
-        text = svg.decode("utf-8")
-        if "<!ENTITY" in text:
-            raise UncleanError("defines XML entities, which a report does not accept")
-        root = Tree.fromstring(text)
-    except (UnicodeDecodeError, Tree.ParseError) as error:
-        raise UncleanError("is not an SVG file") from error
-    if local(root.tag) != "svg":
-        raise UncleanError("is not an SVG file")
-    _clean(root)
-    _unlink(root)
-    return root
-
-
-def local(name: str) -> str:
-    """A name without its namespace: HTML knows what belongs to SVG."""
-    return name.rpartition("}")[2]
-
-
-def _clean(root: Tree.Element) -> None:
-    level = [root]
-    for _ in range(_DEEPEST):
-        for element in level:
-            for child in [each for each in element if local(each.tag) not in _ELEMENTS]:
-                element.remove(child)
-            _clean_attributes(element)
-            element.text = None
-        level = [child for element in level for child in element]
-        if not level:
-            return
-    raise UncleanError(f"nests elements more than {_DEEPEST} levels deep")
-
-
-def _clean_attributes(element: Tree.Element) -> None:
-    for key, value in list(element.attrib.items()):
-        name = local(key)
-        if name == "style":
-            element.attrib[key] = _clean_style(value)
-        elif name not in _PLACES or not _harmless(name, value):
-            del element.attrib[key]
-
-
-def _harmless(name: str, value: str) -> bool:
-    return _OTHERS.get(name, _PLAIN).fullmatch(value) is not None
-
-
-def _unlink(root: Tree.Element) -> None:
-    """Let copies be of single paths alone: copies of copies of copies grow without end in whoever shows them."""
-    paths = {f"#{element.get('id')}" for element in root.iter() if local(element.tag) == "path"}
-    for element in root.iter():
-        for key in [key for key, value in element.attrib.items() if local(key) == "href" and value not in paths]:
-            del element.attrib[key]
-
-
-def _clean_style(style: str) -> str:
-    """Leave out all declarations but those of shapes' colours and lines."""
-    return ";".join(each for each in style.split(";") if _known(*each.partition(":")))
-
-
-def _known(name: str, _: str, value: str) -> bool:
-    return name.strip() in _STYLES and _PLAIN.fullmatch(value) is not None
-
-
 _POINTER = re.compile(r"url\(#([^)]*)\)")
 
 
@@ -126,56 +26,45 @@ def inline_svg(svg: bytes, prefix: str, label: str, described_by: str) -> Markup
     Parameters
     ----------
     svg : bytes
-        The file. It becomes markup that is trusted, after all is left out of it that this package does not draw with.
+        The file, as this program wrote it: it becomes markup that is trusted.
     prefix : str
         Put before every name in it, different for every drawing of a page.
     label : str
         What the drawing shows, for readers who cannot see it.
     described_by : str
         Name of the element that says how to read it.
-
-    Raises
-    ------
-    UncleanError
-        If it is no drawing, see `reservoir.report.html.page`.
     """
-    root = read_drawing(svg)
-    elements = list(root.iter())
-    used = {name for element in elements for name in _pointed_at(element)}
-    for element in elements:
-        _rename(element, prefix, used)
+    root = Tree.fromstring(svg)
+    for element in root.iter():
+        for child in [child for child in element if _local(child.tag) not in _ELEMENTS]:
+            element.remove(child)
+        element.tag, element.text, element.tail = _local(element.tag), None, None
+        attributes = {_local(name): " ".join(value.split()) for name, value in element.attrib.items()}
+        attributes = {name: value for name, value in attributes.items() if not name.startswith("on")}  # nothing acts
+        element.attrib.clear()
+        element.attrib |= attributes
+    pointed = {name for element in root.iter() for value in element.attrib.values() for name in _POINTER.findall(value)}
+    pointed |= {element.attrib["href"][1:] for element in root.iter() if "href" in element.attrib}
+    for element in root.iter():  # names that nothing points at go
+        name = element.attrib.pop("id", None)
+        element.attrib |= {"id": f"{prefix}-{name}"} if name in pointed else {}
+        for key, value in element.attrib.items():
+            element.attrib[key] = (
+                f"#{prefix}-{value[1:]}" if key == "href" else _POINTER.sub(rf"url(#{prefix}-\1)", value)
+            )
     for size in ("width", "height", "version"):
         root.attrib.pop(size, None)
     root.attrib |= {"role": "img", "aria-label": label, "aria-describedby": described_by}
     return Markup(Tree.tostring(root, encoding="unicode"))
 
 
-def _pointed_at(element: Tree.Element) -> list[str]:
-    """Names of the elements that this one uses."""
-    found = [name for value in element.attrib.values() for name in _POINTER.findall(value)]
-    return found + [value[1:] for key, value in element.attrib.items() if local(key) == "href"]
-
-
-def _rename(element: Tree.Element, prefix: str, used: set[str]) -> None:
-    """Prefix names and what points at them; names that nothing points at, and blanks between elements, go."""
-    element.tag = local(element.tag)
-    attributes = {local(key): " ".join(value.split()) for key, value in element.attrib.items()}
-    name = attributes.pop("id", None)
-    if name in used:
-        attributes["id"] = f"{prefix}-{name}"
-    if "href" in attributes:
-        attributes["href"] = f"#{prefix}-{attributes['href'][1:]}"
-    element.attrib.clear()
-    element.attrib |= {key: _POINTER.sub(rf"url(#{prefix}-\1)", value) for key, value in attributes.items()}
-    element.tail = None
+def _local(name: str) -> str:
+    """A name without its namespace: HTML knows what belongs to SVG."""
+    return name.rpartition("}")[2]
 
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 _PHONE_COLUMNS = 4
-#: Parts of a page as the template writes them.
-_SECTION = re.compile(r'<section id="([^"]+)".*?</section>\n', re.DOTALL)
-_KEY = re.compile(r'(?<=<dl class="key">\n).*?(?=</dl>)', re.DOTALL)
-_FIGURE = re.compile(r"<div><dt>(.*?)</dt>.*?</div>\n", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -256,12 +145,13 @@ class Section:
 
 @dataclass(frozen=True)
 class Heading:
-    """The top of a page: title, description, caveats and key figures."""
+    """The top of a page: title, description, caveats, key figures, and pages beside it by what they are of."""
 
     title: str
     description: str
     caveats: tuple[str, ...]
     figures: tuple[tuple[str, str], ...]
+    pages: tuple[tuple[str, str], ...] = ()
 
 
 def picture(name: str, title: str, caption: str, svg: bytes) -> Picture:
@@ -270,50 +160,27 @@ def picture(name: str, title: str, caption: str, svg: bytes) -> Picture:
 
 
 def read_pictures(folder: Path, titles: Mapping[str, str], captions: Mapping[str, str]) -> list[Picture]:
-    """Take the drawings that were written to a folder as ``NAME.svg``, in the order of their captions.
+    """Take the drawings that this program wrote to a folder as ``NAME.svg``, in the order of their captions.
 
     Raises
     ------
     InputError
-        With every one that is unknown, missing, a link, or no drawing any more.
+        If one is no drawing of this program, although its hash is that of ``plan.json``.
     """
-    pictures, mistakes = [], []
+    pictures = []
     for name, caption in captions.items():
         path = folder / f"{name}.svg"
         try:
-            pictures.append(picture(name, titles[name], caption, _own_bytes(path)))
-        except KeyError:
-            mistakes.append(Mistake("is not a figure of this version", mend=AGAIN, file=str(path)))
-        except (OSError, UncleanError) as error:
-            problem = str(error) if isinstance(error, UncleanError) else f"cannot be read ({error.strerror})"
-            mistakes.append(Mistake(problem, mend=AGAIN, file=str(path)))
-    if mistakes:
-        raise InputError(mistakes)
+            pictures.append(picture(name, titles[name], caption, path.read_bytes()))
+        except (OSError, KeyError, Tree.ParseError, RecursionError) as error:
+            problem = f"is no drawing of this program ({type(error).__name__})"
+            raise InputError(Mistake(problem, mend=AGAIN, file=str(path))) from error
     return pictures
-
-
-def _own_bytes(path: Path) -> bytes:
-    """Content of a file of a folder, and of no other: links are not followed."""
-    if path.parent.is_symlink() or not stat.S_ISREG(path.lstat().st_mode):
-        raise UncleanError("is a link or a special file, not a regular file")
-    return read_limited(path, MOST_BYTES)
 
 
 def render(heading: Heading, sections: Sequence[Section]) -> str:
     """Write a page; every text in it is escaped, only the drawings are taken as they are."""
     return _environment().get_template("report.html.j2").render(heading=heading, sections=sections)
-
-
-def renewed(page: str, other: str) -> str:
-    """A page with the key figures and sections of another in the place of its own of these names; all else stays."""
-    sections = {found[1]: found[0] for found in _SECTION.finditer(other)}
-    figures = [
-        {found[1]: found[0] for key in _KEY.finditer(text) for found in _FIGURE.finditer(key[0])}
-        for text in (other, page)
-    ]
-    key = "".join((figures[0] | {name: each for name, each in figures[1].items() if name not in figures[0]}).values())
-    page = _KEY.sub(lambda found: key, page, count=1)
-    return _SECTION.sub(lambda found: sections.get(found[1], found[0]), page)
 
 
 @cache

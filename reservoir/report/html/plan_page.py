@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
-from reservoir.planning.members import members_table
+from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import (
     horizon_text,
@@ -43,7 +44,13 @@ TITLES = {
 }
 
 
-def plan_report(plan: Plan, checks: Sequence[Check], origin: Mapping[str, Any], pictures: Sequence[Picture]) -> str:
+def plan_report(
+    plan: Plan,
+    checks: Sequence[Check],
+    origin: Mapping[str, Any],
+    pictures: Sequence[Picture],
+    pages: tuple[tuple[str, str], ...] = (),
+) -> str:
     """Write the report of a plan.
 
     Parameters
@@ -55,8 +62,10 @@ def plan_report(plan: Plan, checks: Sequence[Check], origin: Mapping[str, Any], 
         Its provenance, see `reservoir.report.folder.provenance`; the same one gives the same bytes.
     pictures : sequence of Picture
         Its figures; none for a report without.
+    pages : tuple of (str, str)
+        Pages beside it: what they are of, and where they are.
     """
-    return render(plan_heading(plan, checks), plan_sections(plan, checks, origin, pictures))
+    return render(replace(plan_heading(plan, checks), pages=pages), plan_sections(plan, checks, origin, pictures))
 
 
 def plan_heading(plan: Plan, checks: Sequence[Check]) -> Heading:
@@ -73,7 +82,7 @@ def plan_heading(plan: Plan, checks: Sequence[Check]) -> Heading:
 def plan_sections(
     plan: Plan, checks: Sequence[Check], origin: Mapping[str, Any], pictures: Sequence[Picture]
 ) -> list[Section]:
-    """Make the parts of the report in their order; parts about rules can follow them."""
+    """Make the parts of the report in their order."""
     sections = [
         _shortfalls(plan),
         Section("planned", "Summary", facts=tuple(_planned(plan, origin))),

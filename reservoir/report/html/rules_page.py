@@ -1,9 +1,9 @@
-"""The report of a plan and its rules: how well each family operates years that it never saw."""
+"""The page of a plan's rules: how well each family operates years that it never saw."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,18 +11,19 @@ import pandas as pd
 
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Objective
-from reservoir.hydro.unit_system import SI, UnitSystem
+from reservoir.hydro.unit_system import SI
 from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
-from reservoir.planning.objective_columns import shown
+from reservoir.planning.schedule import shown
 from reservoir.report.html.page import Column, Heading, HtmlTable, Picture, Section, render
-from reservoir.report.html.plan_page import plan_heading, plan_sections
-from reservoir.report.html.tables import QUANTITY, acceptance_table, number
+from reservoir.report.html.plan_page import plan_heading
+from reservoir.report.html.tables import ResultColumn, acceptance_table
 from reservoir.rules import FAMILIES, Forecast
 from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.targets import STRICTER_SHARE
-from reservoir.rules.evaluation.acceptance import (
+from reservoir.rules.evaluation.evaluation import TEST, Evaluation, FamilyResult, Sample, SimulationMode
+from reservoir.rules.evaluation.findings import (
     FITTED_NETWORK,
     SEARCHED_NETWORK,
     STRONG,
@@ -30,59 +31,43 @@ from reservoir.rules.evaluation.acceptance import (
     best_fitted,
     best_names,
     better_than,
+    findings,
+    part_of_foresight,
+    sentence_on_test,
+    shortfalls,
 )
-from reservoir.rules.evaluation.evaluation import TEST, Evaluation, FamilyResult, Sample, SimulationMode
-from reservoir.rules.evaluation.findings import findings, part_of_foresight, sentence_on_test
 from reservoir.rules.evaluation.robustness import robustness_table
 from reservoir.rules.evaluation.scores import benefit_suffix, worst_decile
-from reservoir.rules.evaluation.shortfalls import shortfalls
-
-
-@dataclass(frozen=True)
-class ScoreColumn:
-    """A column of scores: name in `Score`, head, unit, form of its numbers, and how many of its units are one."""
-
-    name: str
-    title: str
-    unit: str
-    form: str = QUANTITY
-    times: float = 1.0
-
-    def written(self, value: float, units: UnitSystem) -> str:
-        """Write a value as its cell, in some units."""
-        return number(self.times * value / units.size(self.name), self.form)
-
 
 #: In place of a unit: that of the objective.
 BENEFIT = "objective"
 _ENERGY = (
-    ScoreColumn("mean", "Mean", BENEFIT),
-    ScoreColumn("percent_of_foresight", "Of foresight", "%", "{:.2f}"),
-    ScoreColumn("regret", "Regret", BENEFIT),
-    ScoreColumn("median", "Median", BENEFIT),
-    ScoreColumn("worst_decile", "Worst decile", BENEFIT),
-    ScoreColumn("worst", "Worst year", BENEFIT),
-    ScoreColumn("spill_hm3", "Spill", "hm³ per year"),
-    ScoreColumn("end_storage_value", "End storage", BENEFIT),
+    ResultColumn("mean", "Mean", BENEFIT),
+    ResultColumn("percent_of_foresight", "Of foresight", "%", "{:.2f}"),
+    ResultColumn("regret", "Regret", BENEFIT),
+    ResultColumn("median", "Median", BENEFIT),
+    ResultColumn("worst_decile", "Worst decile", BENEFIT),
+    ResultColumn("worst", "Worst year", BENEFIT),
+    ResultColumn("spill_hm3", "Spill", "hm³ per year"),
+    ResultColumn("end_storage_value", "End storage", BENEFIT),
 )
-#: Beside another objective than energy.
-_MEAN_ENERGY = ScoreColumn("mean_energy_gwh", "Energy", "GWh")
+_MEAN_ENERGY = ResultColumn("mean_energy_gwh", "Energy", "GWh")
 SERVICE = (
-    ScoreColumn("reliability", "Reliable", "years, %", "{:.1f}", 100),
-    ScoreColumn("resilience", "Resilient", "years, %", "{:.1f}", 100),
-    ScoreColumn("vulnerability", "Shortfall", "years, %", "{:.1f}", 100),
-    ScoreColumn("firm_reliability", "Reliable", "months, %", "{:.1f}", 100),
-    ScoreColumn("firm_resilience", "Resilient", "months, %", "{:.1f}", 100),
-    ScoreColumn("firm_vulnerability", "Shortfall", "months, %", "{:.1f}", 100),
-    ScoreColumn("firm_95_reliability", "Strict", "months, %", "{:.1f}", 100),
-    ScoreColumn("supply_reliability", "Supplied", "months, %", "{:.1f}", 100),
+    ResultColumn("reliability", "Reliable", "years, %", "{:.1f}", 100),
+    ResultColumn("resilience", "Resilient", "years, %", "{:.1f}", 100),
+    ResultColumn("vulnerability", "Shortfall", "years, %", "{:.1f}", 100),
+    ResultColumn("firm_reliability", "Reliable", "months, %", "{:.1f}", 100),
+    ResultColumn("firm_resilience", "Resilient", "months, %", "{:.1f}", 100),
+    ResultColumn("firm_vulnerability", "Shortfall", "months, %", "{:.1f}", 100),
+    ResultColumn("firm_95_reliability", "Strict", "months, %", "{:.1f}", 100),
+    ResultColumn("supply_reliability", "Supplied", "months, %", "{:.1f}", 100),
 )
 LIMITS = (
-    ScoreColumn("months_at_limit", "At a limit", "months", "{:,.0f}"),
-    ScoreColumn("repairs", "Repaired", "months", "{:,.0f}"),
-    ScoreColumn("months_violated", "Outside", "months", "{:,.0f}"),
-    ScoreColumn("largest_violation_hm3", "Largest", "hm³", "{:,.3g}"),
-    ScoreColumn("months_unmet", "Demands unmet", "months", "{:,.0f}"),
+    ResultColumn("months_at_limit", "At a limit", "months", "{:,.0f}"),
+    ResultColumn("repairs", "Repaired", "months", "{:,.0f}"),
+    ResultColumn("months_violated", "Outside", "months", "{:,.0f}"),
+    ResultColumn("largest_violation_hm3", "Largest", "hm³", "{:,.3g}"),
+    ResultColumn("months_unmet", "Demands unmet", "months", "{:,.0f}"),
 )
 
 
@@ -95,50 +80,38 @@ _MODES = {
 
 def energy_table(evaluation: Evaluation, mode: SimulationMode) -> HtmlTable:
     """Energies of a mode by family, below those of perfect foresight."""
-    columns = energy_columns(evaluation)
-    found = _FoundForesight(evaluation, columns)
-    top = [found.row("all", evaluation.foresights[mode], evaluation.plan.inflow)]
+    # Beside another objective, the energy.
+    columns = _ENERGY if evaluation.plan.objective.is_energy else (*_ENERGY, _MEAN_ENERGY)
+    top = [_foresight_row(evaluation, columns, "all", evaluation.foresights[mode], evaluation.plan.inflow)]
     test = evaluation.tests[0] if evaluation.tests and mode is SimulationMode.CONTINUOUS else None
     if test is not None and test.foresight is not None:
-        top.append(found.row(TEST, test.foresight, test.inflow))
+        top.append(_foresight_row(evaluation, columns, TEST, test.foresight, test.inflow))
     outside = evaluation.foresight_violations_of(mode).months > 0
     return scores_table(evaluation, mode, "energy", columns, top, top_marked=outside)
 
 
-def energy_columns(evaluation: Evaluation) -> tuple[ScoreColumn, ...]:
-    """Columns of what rules bring, with the energy where something else is optimised."""
-    return _ENERGY if evaluation.plan.objective.is_energy else (*_ENERGY, _MEAN_ENERGY)
+def _foresight_row(
+    evaluation: Evaluation, columns: Sequence[ResultColumn], years: str, foresight: Foresight, inflow: Inflow
+) -> tuple[str, ...]:
+    """What perfect foresight of a record comes to, as a row of the table of energies."""
+    operation = foresight.operation.in_years(inflow.steps)
+    objective, benefit = evaluation.plan.objective, shown(evaluation.plan.objective, operation.benefit)
+    poorest = shown(objective, np.array([worst_decile(operation.benefit), operation.benefit.min()]))
+    best = {
+        "mean": benefit.mean(),
+        "percent_of_foresight": np.nan if objective.is_cost else 100.0,
+        "regret": 0.0,
+        "median": np.median(benefit),
+        "worst_decile": poorest[0],
+        "worst": poorest[1],
+        "spill_hm3": float((operation.spill_m3s * inflow.calendar.hm3_per_m3s).sum(axis=1).mean()),
+        "mean_energy_gwh": operation.annual_energy_gwh.mean(),
+    }
+    cells = (column.written(best.get(column.name, np.nan), evaluation.plan.units) for column in columns)
+    return "perfect foresight", years, *cells
 
 
-@dataclass(frozen=True, eq=False)
-class _FoundForesight:
-    """What perfect foresight comes to, as rows of the table of an evaluation."""
-
-    evaluation: Evaluation
-    columns: Sequence[ScoreColumn]
-
-    def row(self, years: str, foresight: Foresight, inflow: Inflow) -> tuple[str, ...]:
-        """The row of a record."""
-        operation = foresight.operation.in_years(inflow.steps)
-        objective, sign = self.evaluation.plan.objective, shown(self.evaluation.plan.objective, np.ones(1))[0]
-        benefit = operation.benefit
-        spill_hm3 = float((operation.spill_m3s * inflow.calendar.hm3_per_m3s).sum(axis=1).mean())
-        best = {
-            "mean": sign * benefit.mean(),
-            "percent_of_foresight": np.nan if objective.is_cost else 100.0,
-            "regret": 0.0,
-            "median": sign * np.median(benefit),
-            "worst_decile": sign * worst_decile(benefit),
-            "worst": sign * benefit.min(),
-            "spill_hm3": spill_hm3,
-            "mean_energy_gwh": operation.annual_energy_gwh.mean(),
-        }
-        units = self.evaluation.plan.units
-        cells = (each.written(best.get(each.name, np.nan), units) for each in self.columns)
-        return "perfect foresight", years, *cells
-
-
-def _unit(column: ScoreColumn, evaluation: Evaluation) -> str:
+def _unit(column: ResultColumn, evaluation: Evaluation) -> str:
     if column.unit == BENEFIT:
         return evaluation.plan.objective.unit
     return evaluation.plan.units.label(column.unit)
@@ -148,7 +121,7 @@ def scores_table(
     evaluation: Evaluation,
     mode: SimulationMode,
     kind: str,
-    columns: Sequence[ScoreColumn],
+    columns: Sequence[ResultColumn],
     top: Sequence[tuple[str, ...]] = (),
     *,
     top_marked: bool = False,
@@ -179,17 +152,17 @@ def scores_table(
 
 
 COLUMNS = (
-    ScoreColumn("best", "Best", BENEFIT),
-    ScoreColumn("median", "Median", BENEFIT),
-    ScoreColumn("worst_decile", "Worst decile", BENEFIT),
-    ScoreColumn("worst", "Worst", BENEFIT),
-    ScoreColumn("firm_median_mw", "Firm power, median", "MW"),
-    ScoreColumn("firm_worst_decile_mw", "Worst decile", "MW"),
-    ScoreColumn("regret_mean", "Regret, mean", BENEFIT),
-    ScoreColumn("regret_median", "Median", BENEFIT),
-    ScoreColumn("regret_worst_decile", "Worst decile", BENEFIT),
-    ScoreColumn("regret_largest", "Largest", BENEFIT),
-    ScoreColumn("violating_members", "Violating", "members, %", "{:.1f}", 100),
+    ResultColumn("best", "Best", BENEFIT),
+    ResultColumn("median", "Median", BENEFIT),
+    ResultColumn("worst_decile", "Worst decile", BENEFIT),
+    ResultColumn("worst", "Worst", BENEFIT),
+    ResultColumn("firm_median_mw", "Firm power, median", "MW"),
+    ResultColumn("firm_worst_decile_mw", "Worst decile", "MW"),
+    ResultColumn("regret_mean", "Regret, mean", BENEFIT),
+    ResultColumn("regret_median", "Median", BENEFIT),
+    ResultColumn("regret_worst_decile", "Worst decile", BENEFIT),
+    ResultColumn("regret_largest", "Largest", BENEFIT),
+    ResultColumn("violating_members", "Violating", "members, %", "{:.1f}", 100),
 )
 
 
@@ -200,7 +173,8 @@ def robustness_rows(table: pd.DataFrame, objective: Objective) -> HtmlTable:
     suffix = benefit_suffix(objective)
     keys = [f"{each.name}_{suffix}" if each.unit == BENEFIT else each.name for each in COLUMNS]
     cells = [tuple(each.written(float(row[key]), SI) for each, key in zip(COLUMNS, keys, strict=True)) for row in rows]
-    counts = "; ".join(f"{sample}: {count:,} members" for sample, count in _members(table).items())
+    members = {str(row["sample"]): int(row["members"]) for row in rows}
+    counts = "; ".join(f"{sample}: {count:,} members" for sample, count in members.items())
     return HtmlTable(
         name="robustness",
         caption=f"{counts}.".capitalize(),
@@ -214,50 +188,39 @@ def robustness_rows(table: pd.DataFrame, objective: Objective) -> HtmlTable:
     )
 
 
-def _members(table: pd.DataFrame) -> dict[str, int]:
-    """Number of members of each sample."""
-    return {str(row["sample"]): int(row["members"]) for row in table.to_dict("records")}
-
-
 def rules_report(
     evaluation: Evaluation,
     saved: SavedPlan,
     checks: Sequence[Check],
     origin: Mapping[str, Any],
-    plan_pictures: Sequence[Picture],
-    rules_pictures: Sequence[Picture],
+    pictures: Sequence[Picture],
 ) -> str:
-    """Write the report of a plan with its rules.
+    """Write the page of a plan's rules; that of the plan stands beside it.
 
     Parameters
     ----------
     evaluation : Evaluation
     saved : SavedPlan
-        The plan, with its own acceptance table and provenance.
+        The plan, as it is in its folder.
     checks : sequence of Check
         Acceptance table of the rules.
     origin : mapping
         Provenance of the rules, see `reservoir.report.rules_folder.rules_provenance`.
-    plan_pictures, rules_pictures : sequence of Picture
-        Figures of both; none for a report without.
+    pictures : sequence of Picture
+        Their figures; none for a page without.
     """
-    *of_plan, provenance = plan_sections(saved.plan, saved.checks, saved.origin, plan_pictures)
-    of_rules = [*_units(evaluation, saved), *rules_sections(evaluation, checks, rules_pictures)]
-    return render(_heading(evaluation, saved, checks), [*of_plan, *of_rules, provenance, _rules_provenance(origin)])
-
-
-def _units(evaluation: Evaluation, saved: SavedPlan) -> Iterator[Section]:
-    """Say so where the rules are in other units than the plan."""
-    ours, theirs = (each.units.as_dict for each in (evaluation.plan, saved.plan))
+    sections = [*rules_sections(evaluation, checks, pictures), _rules_provenance(origin)]
+    ours, theirs = (plan.units.as_dict for plan in (evaluation.plan, saved.plan))
     if ours != theirs:
         flow, volume, level = (f"{ours[what]} (the plan: {theirs[what]})" for what in ("flow", "volume", "level"))
         sentence = f"Tables and figures of the rules have flows in {flow}, volumes in {volume} and levels in {level}."
-        yield Section("rules-units", "Units of the rules", text=(sentence,))
+        sections = [Section("rules-units", "Units of the rules", text=(sentence,)), *sections]
+    return render(_heading(evaluation, checks), sections)
 
 
 def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Sequence[Picture]) -> list[Section]:
     """The rules' part of the report."""
-    outside, found = shortfalls(evaluation), findings(evaluation)
+    outside, found, objective = shortfalls(evaluation), findings(evaluation), evaluation.plan.objective.title
     sections = [
         Section(
             "rules-shortfalls",
@@ -267,10 +230,15 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
         )
         if outside
         else None,
-        Section("rules", "Operation rules", text=_overview(evaluation), facts=tuple(_families(evaluation))),
+        Section(
+            "rules",
+            "Operation rules",
+            text=_overview(evaluation),
+            facts=tuple((result.family, FAMILIES[result.family].summary) for result in evaluation.families),
+        ),
         Section(
             "rules-energy",
-            _by_rule(evaluation),
+            f"{objective[:1].upper()}{objective[1:]} by rule",
             text=_ENERGY_EXPLAINED,
             facts=_ENERGY_FACTS,
             tables=tuple(energy_table(evaluation, mode) for mode in evaluation.modes),
@@ -373,9 +341,11 @@ def _robustness(evaluation: Evaluation) -> Section | None:
     return Section("rules-robustness", "Robustness over members", text, facts=_ROBUSTNESS_FACTS, tables=(rows,))
 
 
-def _heading(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[Check]) -> Heading:
-    """The plan's, with the checks of both and the best rule."""
-    heading = plan_heading(saved.plan, [*saved.checks, *checks])
+def _heading(evaluation: Evaluation, checks: Sequence[Check]) -> Heading:
+    """That of the plan's page, with the checks of the rules, the best rule, and the plan's page to go to."""
+    heading = plan_heading(evaluation.plan, checks)
+    title = heading.title.replace("Operation plan", "Operation rules", 1)
+    heading = replace(heading, title=title, pages=(("Plan", "report.html"),))
     best = best_fitted(evaluation)
     if best is None:
         return heading
@@ -398,7 +368,7 @@ def _overview(evaluation: Evaluation) -> tuple[str, ...]:
         Forecast.NONE: "the month, the storage at its start and the inflow of the month before",
     }[evaluation.forecast]
     text = [
-        "The plan above uses the future inflows of each year; an operator does not know them. These rules, fitted to "
+        "The plan uses the future inflows of each year; an operator does not know them. These rules, fitted to "
         f"{evaluation.fitted_to or 'the plan'}, use only {knows}.",
         f"Cross-validation: {evaluation.cross_validation}; held-out years are operated by rules fitted to the others.",
     ]
@@ -440,11 +410,6 @@ def _compared(evaluation: Evaluation) -> str:
     return f" For comparison: {', and '.join(baselines)}." if baselines else ""
 
 
-def _by_rule(evaluation: Evaluation) -> str:
-    title = evaluation.plan.objective.title
-    return f"{title[:1].upper()}{title[1:]} by rule"
-
-
 def _targets(evaluation: Evaluation) -> str:
     targets = evaluation.targets
     energy = f"{targets.annual_gwh:,.0f} GWh per year, or {targets.firm_mw:,.0f} MW in every month"
@@ -454,10 +419,6 @@ def _targets(evaluation: Evaluation) -> str:
         f"The stricter target, {targets.firm_95_mw:,.0f} MW, is given in {100 * STRICTER_SHARE:g} % of the months"
     )
     return f"Nothing is guaranteed in the reservoir file. Target: {targets.origin}, {energy}. {stricter}."
-
-
-def _families(evaluation: Evaluation) -> list[tuple[str, str]]:
-    return [(result.family, FAMILIES[result.family].summary) for result in evaluation.families]
 
 
 def _test_facts(origin: Mapping[str, Any]) -> list[tuple[str, str]]:

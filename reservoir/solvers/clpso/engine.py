@@ -16,14 +16,24 @@ import numpy as np
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem, kernel_contexts
-from reservoir.solvers.base.device_engine import Argument, Launch, PopulationEngine, choices
-from reservoir.solvers.base.first_positions import FirstPositionsEngine
-from reservoir.solvers.base.program import build_around, memory_constants
-from reservoir.solvers.base.solution import EngineResults, engine_results
-from reservoir.solvers.base.threads import Blocks
-from reservoir.solvers.base.work_groups import items_for, local_bytes_of, most_items, require_countable, require_private
 from reservoir.solvers.clpso.settings import HOST, KERNEL, STREAM, DeviceSwarmSettings, SwarmSettings
-from reservoir.solvers.rng.stream import EVEN_IN_16_BITS
+from reservoir.solvers.device_engine import (
+    Argument,
+    Launch,
+    PopulationEngine,
+    build_around,
+    choices,
+    items_for,
+    local_bytes_of,
+    memory_constants,
+    most_items,
+    require_countable,
+    require_private,
+)
+from reservoir.solvers.engine import FirstPositionsEngine
+from reservoir.solvers.rng import EVEN_IN_16_BITS
+from reservoir.solvers.solution import EngineResults, engine_results
+from reservoir.solvers.threads import Blocks
 
 
 @dataclass(frozen=True)
@@ -158,7 +168,7 @@ def _shared_numbers(launch: Launch[Any], settings: SwarmSettings, swarm: int) ->
     each = numbers_per_particle(settings, problem.dimension, problem.kernel().noisy)
     count = each * settings.particles + len(launch.problems) - 1
     if count >= 2**32:
-        mend = "choose fewer particles or generations, or --random stream"
+        mend = "choose fewer particles or generations, or random=stream"
         raise InputError(Mistake("the run needs too many random numbers", "fewer than 2**32", mend, value=count))
     launch.arguments(numbers=(count, np.float32))
     with launch.clock("numbers"):

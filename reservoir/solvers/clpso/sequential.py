@@ -19,11 +19,9 @@ from reservoir.hydro.jit import compiled_for_any, inlined
 from reservoir.hydro.stack_array import stack_array
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of
-from reservoir.solvers.base.first_positions import FirstPositionsEngine
-from reservoir.solvers.base.solution import EngineResult
-from reservoir.solvers.base.threads import SMALLEST_VELOCITY, ThreadedEngine
 from reservoir.solvers.clpso.settings import SwarmSettings, ThreadedSwarmSettings
-from reservoir.solvers.rng.stream import (
+from reservoir.solvers.engine import FirstPositionsEngine
+from reservoir.solvers.rng import (
     below,
     fill_uniform,
     fresh_noise,
@@ -33,6 +31,8 @@ from reservoir.solvers.rng.stream import (
     rivals,
     stream_states,
 )
+from reservoir.solvers.solution import EngineResult
+from reservoir.solvers.threads import SMALLEST_VELOCITY, ThreadedEngine
 
 
 class SequentialClpso(FirstPositionsEngine[ThreadedSwarmSettings], ThreadedEngine[ThreadedSwarmSettings]):

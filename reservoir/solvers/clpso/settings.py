@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.solvers.base.first_positions import FirstPositionsSettings
-from reservoir.solvers.base.settings import choice, number, run_option, trace_generations
-from reservoir.solvers.base.threads import SMALLEST_VELOCITY, ThreadSettings
+from reservoir.solvers.engine import FirstPositionsSettings
+from reservoir.solvers.settings import choice, device_size, number, switch, trace_generations
+from reservoir.solvers.threads import SMALLEST_VELOCITY, ThreadSettings
 
 #: Where random numbers come from: own streams, the kernel (eq. 14-15), or the host (section 4.3); see `engine`.
 STREAM, KERNEL, HOST = RANDOM_NAMES = "stream", "kernel", "host"
@@ -119,7 +119,7 @@ class SwarmSettings(FirstPositionsSettings):
     exchange_interval: int = number(0, 0, 10**6)
     trace_points: int = number(200, 1, 10**5)
     exemplars: str = choice(RELAXED, (RELAXED, STRICT), "choice of exemplars")
-    exemplars_follow: bool = False
+    exemplars_follow: bool = switch(False)
 
     def __post_init__(self) -> None:
         """Refuse settings that no swarm can have."""
@@ -191,9 +191,9 @@ class DeviceSwarmSettings(SwarmSettings):
 
     model: str = choice(LANES, MODELS, "model of CLPSO", run=True)
     random: str | None = choice(None, RANDOM_NAMES, "random number scheme", run=True)
-    lanes: int | None = run_option(None)
-    items: int | None = run_option(None)
-    swarms: int | None = run_option(None)
+    lanes: int | None = device_size()
+    items: int | None = device_size()
+    swarms: int | None = device_size()
 
     def __post_init__(self) -> None:
         """Refuse what no device can do."""

@@ -28,12 +28,13 @@ from reservoir.problems.context_layout import ContextLayout
 from reservoir.problems.reservoir.rows import TERM_ROWS
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYears
 from reservoir.processors import processors
-from reservoir.solvers.base.device_engine import DeviceEngine, Launch, choices
-from reservoir.solvers.base.program import build_around
-from reservoir.solvers.base.solution import LaunchResult, engine_results
-from reservoir.solvers.base.work_groups import (
+from reservoir.solvers.device_engine import (
     LOCAL_RESERVE_BYTES,
     VECTOR_WIDTHS,
+    DeviceEngine,
+    Launch,
+    build_around,
+    choices,
     items_for,
     lanes_for,
     require_countable,
@@ -41,6 +42,7 @@ from reservoir.solvers.base.work_groups import (
 from reservoir.solvers.dp.settings import DeviceGridSettings, Grids, first_grids, reservoir_years
 from reservoir.solvers.dp.start_search import best_starts
 from reservoir.solvers.exchanges.polish import polished
+from reservoir.solvers.solution import LaunchResult, engine_results
 
 #: Smallest fitness that differences are relative to, and the type that kernels write both numbers in.
 _LEAST, _WRITTEN = 1e-12, np.float32

@@ -23,13 +23,13 @@ from reservoir.hydro.limits import Limits, corridor
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.processors import processors
-from reservoir.solvers.base.engine import HostEngine
-from reservoir.solvers.base.solution import EngineResult
-from reservoir.solvers.base.threads import solve_on_threads
 from reservoir.solvers.dp.recursion import bellman, trace
 from reservoir.solvers.dp.settings import Grids, GridSettings, first_grids, reservoir_years
 from reservoir.solvers.dp.start_search import best_starts
+from reservoir.solvers.engine import HostEngine
 from reservoir.solvers.exchanges.polish import polished
+from reservoir.solvers.solution import EngineResult
+from reservoir.solvers.threads import solve_on_threads
 
 FloatArray = NDArray[np.float64]
 T = TypeVar("T")

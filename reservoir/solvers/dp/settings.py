@@ -10,7 +10,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
-from reservoir.solvers.base.settings import Settings, number, run_option
+from reservoir.solvers.settings import Settings, device_size, number, switch
 
 
 @dataclass(frozen=True)
@@ -115,9 +115,9 @@ class DeviceGridSettings(GridSettings):
         Whether to reckon in float64; if not given, where the device can.
     """
 
-    lanes: int | None = run_option(None)
-    items: int | None = run_option(None)
-    double: bool | None = run_option(None)
+    lanes: int | None = device_size()
+    items: int | None = device_size()
+    double: bool | None = switch(None, run=True)
 
 
 def first_grids(of: Grids) -> list[int]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.opencl import BuiltProgram, DeviceInfo, Session, assemble, build
-from reservoir.solvers.base.work_groups import items_for, team_of
+from reservoir.solvers.device_engine import items_for, team_of
 from reservoir.solvers.dsmga2.linkage import Model, entropy_table, rank_bits
 from reservoir.solvers.dsmga2.run import LINKAGE_STAGE, MATRIX_STAGE, Population, Run, below, select
 

@@ -15,12 +15,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from reservoir.problems.base import Problem
-from reservoir.solvers.base.engine import Engine
-from reservoir.solvers.base.progress import Progress, silent
-from reservoir.solvers.base.solution import EngineResult, EngineResults, Solutions, to_solutions
-from reservoir.solvers.base.threads import threads_in_words
 from reservoir.solvers.dsmga2.run import CLIMBING, HIT, MIXING, HostBuilder, Run, evolve, new_run, position_of
 from reservoir.solvers.dsmga2.settings import LOSSY, Dsmga2Settings
+from reservoir.solvers.engine import Engine, Progress, silent
+from reservoir.solvers.solution import EngineResult, EngineResults, Solutions, to_solutions
+from reservoir.solvers.threads import threads_in_words
 
 #: Name under which the seconds of the device are counted beside those of the stages.
 DEVICE = "device"

@@ -15,10 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.jit import OPTIONS, compiled, compiled_for_any, compiled_part, inlined, overload
-from reservoir.problems.base import FloatArray, Problem
-from reservoir.problems.coding import coding_of, gray_level, level_position
-from reservoir.problems.encoding import BITS, encoding_of
-from reservoir.problems.fitness import fitness_of
+from reservoir.problems.base import BITS, FloatArray, Problem, encoding_of
+from reservoir.problems.fitness import coding_of, fitness_of, gray_level, level_position
 from reservoir.solvers.dsmga2.linkage import (
     Model,
     begin_set,
@@ -30,7 +28,7 @@ from reservoir.solvers.dsmga2.linkage import (
     strongest,
 )
 from reservoir.solvers.dsmga2.settings import ON_DEMAND, Dsmga2Settings, require_loci
-from reservoir.solvers.rng.stream import fresh_noise, next_bits, stream_states
+from reservoir.solvers.rng import fresh_noise, next_bits, stream_states
 
 
 class Plain(NamedTuple):

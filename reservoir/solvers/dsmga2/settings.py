@@ -7,8 +7,8 @@ from typing import Any
 
 from reservoir.errors import InputError, Mistake
 from reservoir.problems.base import Problem
-from reservoir.solvers.base.settings import Settings, choice, number
-from reservoir.solvers.base.threads import threads_or_all
+from reservoir.solvers.settings import Settings, choice, number
+from reservoir.solvers.threads import threads_or_all
 
 #: Ways to build the model: whole linkage sets on the host; the same on a device; sets that end with the last
 #: complementary pattern on a device; and whole sets on the host of which only what mixing asks for is ever built.

@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from reservoir.errors import DeviceError, InputError, Mistake
 from reservoir.opencl import BuiltProgram, DeviceInfo, ordering_of
-from reservoir.problems.base import Problem
-from reservoir.problems.encoding import PERMUTATION, encoding_of
-from reservoir.solvers.base.device_engine import Argument, Launch, PopulationEngine, choices
-from reservoir.solvers.base.program import build_around
-from reservoir.solvers.base.solution import EngineResults, engine_results
-from reservoir.solvers.base.work_groups import (
+from reservoir.problems.base import PERMUTATION, Problem, encoding_of
+from reservoir.solvers.device_engine import (
     MAX_POLLS,
+    Argument,
+    Launch,
+    PopulationEngine,
+    build_around,
+    choices,
     co_resident,
     items_for,
     lanes_for,
@@ -34,6 +35,7 @@ from reservoir.solvers.base.work_groups import (
     require_ordering,
 )
 from reservoir.solvers.island_ga.settings import SCHEME_NAMES, DeviceIslandSettings
+from reservoir.solvers.solution import EngineResults, engine_results
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.jit import compiled_for_any, compiled_part, inlined, overload
-from reservoir.problems.base import Problem
-from reservoir.problems.encoding import PERMUTATION, encoding_of
+from reservoir.problems.base import PERMUTATION, Problem, encoding_of
 from reservoir.problems.fitness import Context, fitness_of, scaled_noise
-from reservoir.solvers.base.engine import HostEngine
-from reservoir.solvers.base.solution import EngineResult
+from reservoir.solvers.engine import HostEngine
 from reservoir.solvers.island_ga.engine import gene_type
 from reservoir.solvers.island_ga.settings import IslandSettings
-from reservoir.solvers.rng.stream import StreamKey, below, mixed, philox_word, stream_key, uniform_of
+from reservoir.solvers.rng import StreamKey, below, mixed, philox_word, stream_key, uniform_of
+from reservoir.solvers.solution import EngineResult
 
 
 @compiled_part

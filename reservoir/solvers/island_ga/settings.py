@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.problems.encoding import PERMUTATION, REAL
-from reservoir.solvers.base.settings import MOST_POINTS, Settings, choice, number, require_count, run_option
+from reservoir.problems.base import PERMUTATION, REAL
+from reservoir.solvers.settings import MOST_POINTS, Settings, choice, device_size, number, require_count, switch
 
 #: Individuals are numbered in 16 bits.
 MOST_INDIVIDUALS = 65_536
@@ -62,8 +63,8 @@ class IslandSettings(Settings):
     crossover_fraction: float = number(0.65, 0.0, 1.0)
     migrate_every: int = number(50, 1, 10**9)
     migrants: int = number(1, 0, MOST_INDIVIDUALS // 2)
-    crossover: str = ""
-    mutation: str = ""
+    crossover: str = choice("", ("", *chain(*CROSSOVERS.values())), "crossover")
+    mutation: str = choice("", ("", *chain(*MUTATIONS.values())), "mutation")
     blend: float = number(0.7, 0.0, 10.0)
     mutation_scale: float = number(0.03, 0.0, 1.0)
 
@@ -179,12 +180,12 @@ class DeviceIslandSettings(IslandSettings):
 
     scheme: str = choice(SCHEME_NAMES[0], SCHEME_NAMES, "scheme", run=True)
     slice_stages: int = number(1, 1, 10**9, run=True)
-    counted: bool = run_option(False)
-    keep_population: bool = run_option(False)
-    wait_each: bool = run_option(False)
-    items: int | None = run_option(None)
-    team: int | None = run_option(None)
-    lanes: int | None = run_option(None)
+    counted: bool = switch(False, run=True)
+    keep_population: bool = switch(False, run=True)
+    wait_each: bool = switch(False, run=True)
+    items: int | None = device_size()
+    team: int | None = device_size()
+    lanes: int | None = device_size()
 
 
 def _operator(kind: str, asked: str, known: tuple[str, ...], encoding: str) -> str:

@@ -20,16 +20,23 @@ import numpy as np
 from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem, kernel_contexts
 from reservoir.processors import processors
-from reservoir.solvers.base.device_engine import Launch, PopulationEngine, choices
-from reservoir.solvers.base.first_positions import FirstPositionsEngine
-from reservoir.solvers.base.program import build_around, memory_constants
-from reservoir.solvers.base.settings import trace_generations
-from reservoir.solvers.base.solution import EngineResults, engine_results
-from reservoir.solvers.base.threads import Blocks
-from reservoir.solvers.base.work_groups import local_bytes_of, require_countable, require_private
+from reservoir.solvers.device_engine import (
+    Launch,
+    PopulationEngine,
+    build_around,
+    choices,
+    local_bytes_of,
+    memory_constants,
+    require_countable,
+    require_private,
+)
+from reservoir.solvers.engine import FirstPositionsEngine
 from reservoir.solvers.exchanges.polish import SearchEnd, can_be_polished, polish_end
 from reservoir.solvers.lshade.settings import DeviceLshadeSettings
-from reservoir.solvers.rng.stream import EVEN_IN_16_BITS
+from reservoir.solvers.rng import EVEN_IN_16_BITS
+from reservoir.solvers.settings import trace_generations
+from reservoir.solvers.solution import EngineResults, engine_results
+from reservoir.solvers.threads import Blocks
 
 
 @dataclass(frozen=True)

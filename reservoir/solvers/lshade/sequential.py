@@ -18,13 +18,10 @@ from reservoir.hydro.jit import compiled_for_any, inlined
 from reservoir.hydro.stack_array import stack_array
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of, take_repaired
-from reservoir.solvers.base.first_positions import FirstPositionsEngine
-from reservoir.solvers.base.settings import trace_generations
-from reservoir.solvers.base.solution import EngineResult
-from reservoir.solvers.base.threads import ThreadedEngine
+from reservoir.solvers.engine import FirstPositionsEngine
 from reservoir.solvers.exchanges.polish import SearchEnd, can_be_polished, polish_end
 from reservoir.solvers.lshade.settings import LshadeSettings, ThreadedLshadeSettings
-from reservoir.solvers.rng.stream import (
+from reservoir.solvers.rng import (
     below,
     cauchy,
     fresh_noise,
@@ -35,6 +32,9 @@ from reservoir.solvers.rng.stream import (
     stream_states,
     uniform_of,
 )
+from reservoir.solvers.settings import trace_generations
+from reservoir.solvers.solution import EngineResult
+from reservoir.solvers.threads import ThreadedEngine
 
 Floats = NDArray[np.float32]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.solvers.base.first_positions import FirstPositionsSettings
-from reservoir.solvers.base.settings import number, run_option, switch
-from reservoir.solvers.base.threads import ThreadSettings
+from reservoir.solvers.engine import FirstPositionsSettings
+from reservoir.solvers.settings import device_size, number, switch
+from reservoir.solvers.threads import ThreadSettings
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ class DeviceLshadeSettings(LshadeSettings):
         does not depend on them beyond rounding.
     """
 
-    lanes: int | None = run_option(None)
-    items: int | None = run_option(None)
+    lanes: int | None = device_size()
+    items: int | None = device_size()
 
 
 @dataclass(frozen=True)

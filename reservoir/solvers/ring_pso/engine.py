@@ -15,11 +15,20 @@ import numpy as np
 
 from reservoir.opencl import BuiltProgram, DeviceInfo, ordering_of, require_local
 from reservoir.problems.base import Problem
-from reservoir.solvers.base.device_engine import Argument, Launch, PopulationEngine, choices
-from reservoir.solvers.base.program import build_around
-from reservoir.solvers.base.solution import EngineResults, engine_results
-from reservoir.solvers.base.work_groups import MAX_POLLS, co_resident, items_for, require_ordering, team_of
+from reservoir.solvers.device_engine import (
+    MAX_POLLS,
+    Argument,
+    Launch,
+    PopulationEngine,
+    build_around,
+    choices,
+    co_resident,
+    items_for,
+    require_ordering,
+    team_of,
+)
 from reservoir.solvers.ring_pso.settings import ASYNC, SYNC, DeviceRingSettings
+from reservoir.solvers.solution import EngineResults, engine_results
 
 
 @dataclass(frozen=True)

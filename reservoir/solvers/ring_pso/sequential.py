@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from reservoir.hydro.jit import compiled_for_any, compiled_part, inlined
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of, scaled_noise
-from reservoir.solvers.base.engine import HostEngine
-from reservoir.solvers.base.solution import EngineResult
-from reservoir.solvers.base.threads import SMALLEST_VELOCITY
+from reservoir.solvers.engine import HostEngine
 from reservoir.solvers.ring_pso.settings import STAR, STOP, SequentialRingSettings
-from reservoir.solvers.rng.stream import StreamKey, below, mixed, philox_word, stream_key, uniform_of
+from reservoir.solvers.rng import StreamKey, below, mixed, philox_word, stream_key, uniform_of
+from reservoir.solvers.solution import EngineResult
+from reservoir.solvers.threads import SMALLEST_VELOCITY
 
 Floats = NDArray[np.float32]
 

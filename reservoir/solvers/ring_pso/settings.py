@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.solvers.base.settings import Settings, choice, number, run_option, trace_generations
+from reservoir.solvers.settings import Settings, choice, device_size, number, switch, trace_generations
 
 #: What a particle does at a bound: stays there, with its velocity or without.
 CLAMP, STOP = WALLS = "clamp", "stop"
@@ -35,6 +35,7 @@ class RingSettings(Settings):
     particles : int
         Of a swarm; a particle is informed by itself and its two neighbours in a ring.
     generations : int
+        Moves of the swarm.
     inertia, cognitive, social : float
         w, C1 and C2.
     wall : str
@@ -107,8 +108,8 @@ class DeviceRingSettings(RingSettings):
 
     mode: str = choice(SYNC, MODES, "mode", run=True)
     slice_generations: int = number(SLICE_GENERATIONS, 1, 10**9, run=True)
-    checked: bool = run_option(False)
-    items: int | None = run_option(None)
+    checked: bool = switch(False, run=True)
+    items: int | None = device_size()
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,20 @@ from numpy.typing import NDArray
 
 from reservoir.opencl import BuiltProgram, DeviceInfo, require_local
 from reservoir.problems.base import Problem, rng_stream_ids
-from reservoir.solvers.base.device_engine import Argument, Launch, PopulationEngine, choices
-from reservoir.solvers.base.program import build_around
-from reservoir.solvers.base.progress import Progress
-from reservoir.solvers.base.solution import EngineResults, Solutions, engine_results
-from reservoir.solvers.base.work_groups import VECTOR_WIDTHS, items_for, lanes_for, local_bytes_of
-from reservoir.solvers.rng.stream import philox4x32, seed_words
+from reservoir.solvers.device_engine import (
+    VECTOR_WIDTHS,
+    Argument,
+    Launch,
+    PopulationEngine,
+    build_around,
+    choices,
+    items_for,
+    lanes_for,
+    local_bytes_of,
+)
+from reservoir.solvers.engine import Progress
+from reservoir.solvers.rng import philox4x32, seed_words
+from reservoir.solvers.solution import EngineResults, Solutions, engine_results
 from reservoir.solvers.two_level_pso.settings import (
     CONGRUENTIAL,
     CONGRUENTIAL_PRINTED,

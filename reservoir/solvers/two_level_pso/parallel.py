@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from reservoir.hydro.jit import compiled_for_any, compiled_part, inlined
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of, scaled_noise
-from reservoir.solvers.base.engine import HostEngine
-from reservoir.solvers.base.progress import Progress
-from reservoir.solvers.base.solution import EngineResult, Solutions
-from reservoir.solvers.rng.stream import StreamKey, mixed, philox_word, stream_key, uniform_of
+from reservoir.solvers.engine import HostEngine, Progress
+from reservoir.solvers.rng import StreamKey, mixed, philox_word, stream_key, uniform_of
+from reservoir.solvers.solution import EngineResult, Solutions
 from reservoir.solvers.two_level_pso.settings import ParallelTwoLevelSettings
 
 

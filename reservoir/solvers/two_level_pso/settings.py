@@ -10,9 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.problems.base import Problem
-from reservoir.solvers.base.first_positions import positions_by_id
-from reservoir.solvers.base.settings import MOST_POINTS, Settings, choice, number, require_count, run_option
-from reservoir.solvers.base.threads import threads_or_all
+from reservoir.solvers.engine import positions_by_id
+from reservoir.solvers.settings import (
+    MOST_POINTS,
+    Settings,
+    arrays,
+    choice,
+    device_size,
+    number,
+    require_count,
+    switch,
+)
+from reservoir.solvers.threads import threads_or_all
 
 #: How a generation runs. `FUSED`: all its steps, and all generations up to the next exchange, in one kernel. `STEPS`:
 #: the paper's kernels, one after the other. `GLOBAL`: these without the local level: the best of the swarm every time.
@@ -98,8 +107,8 @@ class EngineTwoLevelSettings(TwoLevelSettings):
         Positions of each problem that its swarm begins with, besides random ones; as many for each.
     """
 
-    best_position_history: bool = run_option(False)
-    first: Sequence[ArrayLike] | None = run_option(None)
+    best_position_history: bool = switch(False, run=True)
+    first: Sequence[ArrayLike] | None = arrays()
 
     def first_positions(self, problems: Sequence[Problem]) -> dict[int, NDArray[np.float32]]:
         """Positions that the swarm of each problem begins with, shape (n, dimension), by its id; empty for none.
@@ -132,8 +141,8 @@ class DeviceTwoLevelSettings(EngineTwoLevelSettings):
 
     variant: str = choice(FUSED, VARIANTS, "variant", run=True)
     random: str = choice(STREAM, RANDOM_NAMES, "random number scheme", run=True)
-    lanes: int | None = run_option(None)
-    items: int | None = run_option(None)
+    lanes: int | None = device_size()
+    items: int | None = device_size()
 
 
 @dataclass(frozen=True)

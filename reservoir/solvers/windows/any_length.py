@@ -10,9 +10,8 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.problems.base import Batch, Problem
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers.base.engine import Engine
-from reservoir.solvers.base.progress import Progress, Stop
-from reservoir.solvers.base.solution import Solutions
+from reservoir.solvers.engine import Engine, Progress, Stop
+from reservoir.solvers.solution import Solutions
 from reservoir.solvers.windows.settings import WindowSettings
 from reservoir.solvers.windows.sweeps import WindowSweeps
 

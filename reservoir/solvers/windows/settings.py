@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reservoir.solvers.base.settings import Settings, number
+from reservoir.solvers.settings import Settings, number
 
 
 @dataclass(frozen=True)

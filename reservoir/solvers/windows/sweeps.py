@@ -26,10 +26,8 @@ from reservoir.hydro.window_limits import window_limits
 from reservoir.problems.base import CertifiedBatch, FloatArray, Problem, as_batch, by_program_key, take
 from reservoir.problems.reservoir.corrections import StorageCorrections
 from reservoir.problems.reservoir.year import ReservoirYears
-from reservoir.solvers.base.engine import Engine
-from reservoir.solvers.base.first_positions import positions_by_id
-from reservoir.solvers.base.progress import IntermediateResult, Progress, Stop, silent
-from reservoir.solvers.base.solution import EngineResult, EngineResults, Solutions, to_solutions
+from reservoir.solvers.engine import Engine, IntermediateResult, Progress, Stop, positions_by_id, silent
+from reservoir.solvers.solution import EngineResult, EngineResults, Solutions, to_solutions
 from reservoir.solvers.windows.settings import WindowSettings
 
 

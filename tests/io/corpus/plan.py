@@ -1,216 +1,204 @@
-"""Folders of a plan of two years: a file, what is changed in it, what it becomes (None: it is gone), the message."""
+"""Folders of a plan of two years: what reads it, a file, its change (None: it is gone), the message."""
 
 from __future__ import annotations
 
-ODD: dict[str, tuple[str, str | None, str | None, str]] = {
+_AGAIN = "Fix: run `reservoir plan` again, or restore the file."
+
+ODD: dict[str, tuple[str, str, str | None, str | None, str]] = {
     "schedule.csv: gone": (
+        "plan",
         "schedule.csv",
         None,
         None,
-        "schedule.csv: is missing. Fix: run `reservoir plan` again, or restore the file.",
+        f"schedule.csv: is missing. {_AGAIN}",
     ),
     "summary.csv: gone": (
+        "plan",
         "summary.csv",
         None,
         None,
-        "summary.csv: is missing. Fix: run `reservoir plan` again, or restore the file.",
+        f"summary.csv: is missing. {_AGAIN}",
     ),
     "reservoir.toml: gone": (
+        "plan",
         "reservoir.toml",
         None,
         None,
-        "reservoir.toml: is missing. Fix: run `reservoir plan` again, or restore the file.",
+        f"reservoir.toml: is missing. {_AGAIN}",
     ),
     "plan.json: gone": (
+        "plan",
         "plan.json",
         None,
         None,
         "FOLDER: is not a plan folder: plan.json is missing; expected a folder written by `reservoir plan`.",
     ),
     "plan.json: years in words": (
+        "plan",
         "plan.json",
         '"years": 2',
         '"years": "two"',
-        (
-            "plan.json, years: is missing or has the wrong type; expected a number. Fix: run `reservoir plan` "
-            "again, or restore the file."
-        ),
+        f"plan.json: was changed after the plan was made. {_AGAIN}",
     ),
     "plan.json: another number of years": (
+        "plan",
         "plan.json",
         '"years": 2',
         '"years": 3',
-        ("schedule.csv: has 24 months; the plan has 36. Fix: run `reservoir plan` again, or restore the file."),
+        f"plan.json: was changed after the plan was made. {_AGAIN}",
     ),
     "plan.json: no solver": (
+        "plan",
         "plan.json",
         '"solver": "dp",',
         "",
-        (
-            "plan.json, solver: is missing or has the wrong type; expected a string. Fix: run `reservoir plan` "
-            "again, or restore the file."
-        ),
+        f"plan.json: was changed after the plan was made. {_AGAIN}",
     ),
     "plan.json: notes of numbers": (
+        "plan",
         "plan.json",
         '"notes": []',
         '"notes": [1]',
-        (
-            "plan.json, notes: is missing or has the wrong type; expected a list of strings. Fix: run `reservoir "
-            "plan` again, or restore the file."
-        ),
+        f"plan.json: was changed after the plan was made. {_AGAIN}",
     ),
     "plan.json: a figure of a number": (
+        "plan",
         "plan.json",
         '"figures": {}',
         '"figures": {"fan": 1}',
-        (
-            "plan.json, figures: is missing or has the wrong type; expected a string for each figure. Fix: run "
-            "`reservoir plan` again, or restore the file."
-        ),
+        f"plan.json: was changed after the plan was made. {_AGAIN}",
     ),
     "plan.json: a key twice": (
+        "plan",
         "plan.json",
         '"years": 2',
         '"years": 2, "years": 2',
-        (
-            "plan.json: cannot be read (the key years appears twice in one object). Fix: run `reservoir "
-            "plan` again, or restore the file."
-        ),
+        f"plan.json: cannot be read (the key years appears twice in one object). {_AGAIN}",
     ),
     "plan.json: infinite years": (
+        "plan",
         "plan.json",
         '"years": 2',
         '"years": 1e400',
-        (
-            "plan.json: cannot be read (a number that is not finite or beyond 1e+30). Fix: run `reservoir plan` "
-            "again, or restore the file."
-        ),
+        f"plan.json: cannot be read (a number that is not finite or beyond 1e+30). {_AGAIN}",
     ),
     "schedule.csv: no months": (
+        "schedule",
         "schedule.csv",
         "year,month",
         "year,months",
-        "schedule.csv: has no column month. Fix: run `reservoir plan` again, or restore the file.",
+        f"schedule.csv: has no column month. {_AGAIN}",
     ),
     "schedule.csv: another month": (
+        "plan",
         "schedule.csv",
         "1953,1,",
         "1953,2,",
-        (
-            'schedule.csv, row 2, column month: is out of sequence (found "2"); expected 1. Fix: run `reservoir '
-            "plan` again, or restore the file."
-        ),
+        f"schedule.csv: was changed after the plan was made. {_AGAIN}",
     ),
     "schedule.csv: another year": (
+        "plan",
         "schedule.csv",
         "1953,1,",
         "1952,1,",
-        (
-            'schedule.csv, row 3, column year: is out of sequence (found "1953"); expected 1952. Fix: run '
-            "`reservoir plan` again, or restore the file."
-        ),
+        f"schedule.csv: was changed after the plan was made. {_AGAIN}",
     ),
     "schedule.csv: an empty cell": (
+        "schedule",
         "schedule.csv",
         "1953,1,20.000000",
         "1953,1,",
-        (
-            "schedule.csv, row 2, column inflow_m3s: is empty; expected a number. Fix: run `reservoir plan` "
-            "again, or restore the file."
-        ),
+        f"schedule.csv, row 2, column inflow_m3s: is empty; expected a number. {_AGAIN}",
     ),
     "schedule.csv: two points": (
+        "schedule",
         "schedule.csv",
         "1953,1,20.000000",
         "1953,1,20..0",
-        (
-            'schedule.csv, row 2, column inflow_m3s: is not a finite number (found "20..0"); expected a number. '
-            "Fix: run `reservoir plan` again, or restore the file."
-        ),
+        f'schedule.csv, row 2, column inflow_m3s: is not a finite number (found "20..0"); expected a number. {_AGAIN}',
     ),
     "schedule.csv: a flow below 0": (
+        "plan",
         "schedule.csv",
         "1953,1,20.000000",
         "1953,1,-20",
-        (
-            "schedule.csv, row 2, column inflow_m3s: is negative (found -20.0); expected 0 or more. Fix: run "
-            "`reservoir plan` again, or restore the file."
-        ),
+        f"schedule.csv: was changed after the plan was made. {_AGAIN}",
     ),
     "schedule.csv: a flow of no river": (
+        "schedule",
         "schedule.csv",
         "1953,1,20.000000",
         "1953,1,1e16",
-        (
-            'schedule.csv, row 2, column inflow_m3s: is out of range (found "1e16"); expected a number. Fix: run '
-            "`reservoir plan` again, or restore the file."
-        ),
+        f'schedule.csv, row 2, column inflow_m3s: is out of range (found "1e16"); expected a number. {_AGAIN}',
     ),
     "schedule.csv: a byte of another encoding": (
+        "schedule",
         "schedule.csv",
         "1953,2,",
         "1953,\udce9,",
-        (
-            "schedule.csv, row 3: the line is not UTF-8: byte 0xe9; expected UTF-8 text. Fix: run `reservoir "
-            "plan` again, or restore the file."
-        ),
+        f"schedule.csv, row 3: the line is not UTF-8: byte 0xe9; expected UTF-8 text. {_AGAIN}",
     ),
     "schedule.csv: a NUL byte": (
+        "schedule",
         "schedule.csv",
         "1953,2,",
         "1953,\x00,",
-        (
-            "schedule.csv, row 3: the line has a NUL byte: binary data, or UTF-16 text; expected UTF-8 text. "
-            "Fix: run `reservoir plan` again, or restore the file."
-        ),
+        f"schedule.csv, row 3: the line has a NUL byte: binary data, or UTF-16 text; expected UTF-8 text. {_AGAIN}",
     ),
     "schedule.csv: a cell more": (
+        "schedule",
         "schedule.csv",
         "1953,2,",
         "1953,2,2,",
-        (
-            "schedule.csv, row 3: has 17 cells; expected 16, as in the header. Fix: run `reservoir plan` again, or "
-            "restore the file."
-        ),
+        f"schedule.csv, row 3: has 17 cells; expected 16, as in the header. {_AGAIN}",
     ),
     "schedule.csv: a cell more in the first row": (
+        "schedule",
         "schedule.csv",
         "1953,1,",
         "1953,1,1,",
-        (
-            "schedule.csv, row 2: has 17 cells; expected 16, as in the header. Fix: run `reservoir plan` again, or "
-            "restore the file."
-        ),
+        f"schedule.csv, row 2: has 17 cells; expected 16, as in the header. {_AGAIN}",
     ),
     "schedule.csv: an open quotation mark": (
+        "schedule",
         "schedule.csv",
         "1953,2,",
         '"1953,2,',
-        (
-            "schedule.csv, row 3: has quotation marks that do not enclose a whole cell. Fix: run `reservoir plan` "
-            "again, or restore the file."
-        ),
+        f"schedule.csv, row 3: has quotation marks that do not enclose a whole cell. {_AGAIN}",
     ),
     "summary.csv: a byte of another encoding in the heading": (
+        "plan",
         "summary.csv",
         "year,",
         "year\udcff,",
-        (
-            "summary.csv, row 1: the line is not UTF-8: byte 0xff; expected UTF-8 text. Fix: run `reservoir "
-            "plan` again, or restore the file."
-        ),
+        f"summary.csv: was changed after the plan was made. {_AGAIN}",
     ),
     "summary.csv: another year": (
+        "plan",
         "summary.csv",
         "1953,",
         "1990,",
-        ("summary.csv: has other years than schedule.csv. Fix: run `reservoir plan` again, or restore the file."),
+        f"summary.csv: was changed after the plan was made. {_AGAIN}",
     ),
     "reservoir.toml: a reservoir that was changed": (
+        "plan",
         "reservoir.toml",
         "dead_hm3 = 20",
         "dead_hm3 = 21",
-        ("reservoir.toml: was changed after the plan was made. Fix: run `reservoir plan` again, or restore the file."),
+        f"reservoir.toml: was changed after the plan was made. {_AGAIN}",
+    ),
+    "arrays: gone": (
+        "plan",
+        "arrays/release_m3s.npy",
+        None,
+        None,
+        f"arrays/release_m3s.npy: is missing. {_AGAIN}",
+    ),
+    "arrays: of another order": (
+        "plan",
+        "arrays/release_m3s.npy",
+        "'fortran_order': False",
+        "'fortran_order': True ",
+        f"arrays/release_m3s.npy: was changed after the plan was made. {_AGAIN}",
     ),
 }

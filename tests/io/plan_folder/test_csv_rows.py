@@ -1,5 +1,8 @@
-"""The row of a table that cannot be read is named as an editor counts it."""
+"""The row and the cell of a table that cannot be read are named as an editor counts them."""
 
+import shutil
+
+import pandas as pd
 import pytest
 
 from reservoir.errors import InputError
@@ -46,3 +49,84 @@ def test_a_heading_that_never_ends_is_refused(tmp_path):
     path.write_bytes(b'date,"release' + b"\n123" * 50_000)
     with pytest.raises(InputError, match=r"schedule\.csv: cannot be read as a table \(field larger"):
         read_cells(path)
+
+
+@pytest.fixture
+def folder(planned, tmp_path):
+    """A copy of a plan's folder that may be spoilt."""
+    return shutil.copytree(planned, tmp_path / "plan")
+
+
+def refused(folder):
+    with pytest.raises(InputError) as refusal:
+        read_schedule(folder)
+    return refusal.value.mistakes
+
+
+def put(folder, row, column, value):
+    """Put a value into the cell at a row of the schedule, the heading being row 1."""
+    table = pd.read_csv(folder / "schedule.csv", dtype=str, keep_default_na=False)
+    table.loc[row - 2, column] = value
+    table.to_csv(folder / "schedule.csv", index=False)
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("abc", "is not a finite number"),
+        ("nan", "is not a finite number"),
+        ("-inf", "is not a finite number"),
+        ("", "is empty"),
+        ("1e308", "is out of range"),
+        ("1e-300", "is out of range"),
+        ("-1e16", "is out of range"),
+    ],
+)
+def test_one_spoilt_cell_is_one_mistake_with_its_row(folder, value, problem):
+    put(folder, 5, "release_m3s", value)
+    (mistake,) = refused(folder)
+    assert (mistake.file, mistake.row, mistake.column) == (str(folder / "schedule.csv"), 5, "release_m3s")
+    assert problem in mistake.problem
+
+
+def test_every_spoilt_cell_is_told(folder):
+    put(folder, 5, "energy_gwh", "x")
+    put(folder, 20, "energy_gwh", "x")
+    assert [mistake.row for mistake in refused(folder)] == [5, 20]
+
+
+@pytest.mark.parametrize(
+    ("content", "row", "problem"),
+    [
+        (b"", None, "is empty"),
+        (b"year,month\n\xff\xff\xfe,\xe9\n", 2, "the line is not UTF-8: byte 0xff"),
+        (b"year,month\n1953,1\n1953,2,3\n", 3, "has 3 cells"),
+        (b'year\n"1953\n', 2, "has quotation marks that do not enclose a whole cell"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_told_with_its_row(folder, content, row, problem):
+    (folder / "schedule.csv").write_bytes(content)
+    (mistake,) = refused(folder)
+    assert (mistake.row, mistake.problem) == (row, problem)
+    assert mistake.mend == "run `reservoir plan` again, or restore the file"
+
+
+def test_missing_columns_are_named(folder):
+    table = pd.read_csv(folder / "schedule.csv")
+    table.drop(columns=["month", "release_m3s"]).to_csv(folder / "schedule.csv", index=False)
+    (mistake,) = refused(folder)
+    assert "month, release_m3s" in mistake.problem
+
+
+def test_a_table_of_a_million_columns_is_refused(folder):
+    (folder / "schedule.csv").write_text("year" + ",a" * 1_000_000)
+    (mistake,) = refused(folder)
+    assert "has a header of more than 2,000 bytes" in mistake.problem
+
+
+@pytest.mark.parametrize("lines", [60_000, 100_000])
+def test_a_table_of_wrong_cells_is_refused_in_a_few_lines(folder, lines):
+    (folder / "schedule.csv").write_text((folder / "schedule.csv").read_text().split("\n")[0] + "\nx,,,,," * lines)
+    mistakes = refused(folder)
+    assert len(mistakes) < 60
+    assert "more mistakes not shown" in str(mistakes[-1]) or "a plan has at most 96,001" in str(mistakes[-1])

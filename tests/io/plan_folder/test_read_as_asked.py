@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from reservoir import optimise, read_inflow
-from reservoir.errors import InputError
 from reservoir.io.plan_folder.saved_plan import read_plan
-from tests.io.odd_tables import daily, flow_of_day
+from tests.io.records.odd_tables import daily, flow_of_day
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +31,7 @@ def test_months_of_negative_inflow_are_planned_within_the_water_balance(planned)
     assert (inflow.flow_m3s[:, inflow.calendar.months == 2] < 0).all()
     plan = read_plan(folder).plan
     gained = (inflow.flow_m3s - plan.operation.release_m3s) * inflow.calendar.hm3_per_m3s
-    np.testing.assert_allclose(np.diff(plan.operation.storage_hm3, axis=1), gained, atol=1e-5)
+    np.testing.assert_allclose(np.diff(plan.operation.storage_hm3, axis=1), gained, atol=1e-9)
 
 
 def test_the_record_is_read_back_as_it_was_read(planned):
@@ -42,18 +41,3 @@ def test_the_record_is_read_back_as_it_was_read(planned):
     assert any("negative values kept" in note for note in told["notes"])
     assert "negative values kept" in (folder / "report.html").read_text()
     assert np.array_equal(read_plan(folder).plan.inflow.flow_m3s, inflow.flow_m3s)
-
-
-@pytest.mark.parametrize("reading", [{"negative": "drop"}, {"no such": 1}, {"missing_days": "many"}, 7, None, {}])
-def test_what_was_changed_of_it_does_no_harm(planned, tmp_path, reading):
-    """Flows of the schedule stand in for a record that cannot be read; negative ones only as `keep` allows."""
-    folder, _ = planned
-    told = json.loads((folder / "plan.json").read_text())
-    del told["files"]
-    told["inflow"]["reading"] = reading
-    for path in folder.iterdir():
-        if path.is_file():
-            (tmp_path / path.name).write_bytes(path.read_bytes())
-    (tmp_path / "plan.json").write_text(json.dumps(told))
-    with pytest.raises(InputError, match="column inflow_m3s: is negative"):
-        read_plan(tmp_path)

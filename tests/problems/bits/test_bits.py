@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reservoir.bench.linkage.runs import bundled_glasses, spin_cases, trap_cases
+from reservoir.bench.populations import bundled_glasses, spin_cases, trap_cases
 from reservoir.errors import InputError
-from reservoir.problems.bits.problem import FAMILIES, spin_problem
-from reservoir.problems.bits.spin_file import read_spin_glass
+from reservoir.problems.bits import FAMILIES, read_spin_glass, spin_problem
 from reservoir.solvers import solve
 from tests.bench.mutations import read_anyway
 

@@ -12,7 +12,7 @@ from reservoir.problems.base import as_batch
 from reservoir.problems.reservoir.corrections import StorageCorrections
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import ReservoirYears
-from reservoir.solvers.base.progress import silent
+from reservoir.solvers.engine import silent
 from reservoir.solvers.lshade.engine import LshadeEngine
 from reservoir.solvers.lshade.settings import DeviceLshadeSettings
 

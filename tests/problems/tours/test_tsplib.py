@@ -7,7 +7,7 @@ import pytest
 
 from reservoir import resources
 from reservoir.errors import InputError
-from reservoir.problems.tours.problem import KINDS, Cities, TourProblem, read_cities, read_tour, tour_problem
+from reservoir.problems.tours import KINDS, Cities, TourProblem, read_cities, read_tour, tour_problem
 from reservoir.solvers import solve
 from tests.bench.mutations import read_anyway
 from tests.problems.tours.square import SQUARE

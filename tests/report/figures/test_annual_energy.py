@@ -12,9 +12,9 @@ from matplotlib.patches import Rectangle
 from reservoir.hydro.calendar import Calendar
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.annual_energy import (
+    annual_energy_caption,
     annual_energy_figure,
     annual_spill_hm3,
-    caption,
     draw_annual_energy,
     draw_annual_spill,
 )
@@ -59,8 +59,8 @@ def test_bars_begin_at_nothing(plan: Plan):
 def test_spill_has_its_own_axis_only_where_there_is_some(plan: Plan):
     assert len(annual_energy_figure(spilled(plan, 0)).get_axes()) == 1
     assert len(annual_energy_figure(spilled(plan, 0.1)).get_axes()) == 2
-    assert "No year spills" in caption(spilled(plan, 0))
-    assert "5 of 5 years spill" in caption(spilled(plan, 0.1))
+    assert "No year spills" in annual_energy_caption(spilled(plan, 0))
+    assert "5 of 5 years spill" in annual_energy_caption(spilled(plan, 0.1))
 
 
 def test_spill_is_a_volume(plan: Plan):
@@ -88,10 +88,10 @@ def test_years_with_the_schedule_of_the_reference_are_marked_and_named(make_plan
     (marks,) = [line for line in figure_ax.get_lines() if line.get_label() == "schedule of dp"]
     assert marks.get_xdata().tolist() == [1953, 1954, 1955]
     assert "schedule of dp" in texts(annual_energy_figure(plan))
-    assert caption(plan).endswith("close enough: 3 years (1953, 1954, 1955), marked by a circle.")
+    assert annual_energy_caption(plan).endswith("close enough: 3 years (1953, 1954, 1955), marked by a circle.")
 
 
 def test_years_of_the_solver_have_no_such_mark(plan: Plan):
     lines = draw_annual_energy(Figure().add_subplot(), plan).get_lines()
     assert not [line for line in lines if str(line.get_label()).startswith("schedule")]
-    assert "Schedule of" not in caption(plan)
+    assert "Schedule of" not in annual_energy_caption(plan)

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.convergence import (
     FLOAT32_FLOOR,
-    caption,
     convergence,
+    convergence_caption,
     convergence_figure,
     draw_convergence,
     percent,
@@ -46,7 +46,7 @@ def test_without_a_reference_the_gap_is_to_the_final_value(plan: Plan):
     assert (gaps[:, -1] == FLOAT32_FLOOR).all()
     ax = draw_convergence(Figure().add_subplot(), alone)
     assert ax.get_ylabel() == "Gap to the final value (%)"
-    assert "final value" in caption(alone)
+    assert "final value" in convergence_caption(alone)
 
 
 def test_traces_of_different_lengths_hold_their_last_value(plan: Plan):
@@ -60,7 +60,7 @@ def test_traces_of_different_lengths_hold_their_last_value(plan: Plan):
 def test_what_float32_cannot_resolve_is_shown_and_said(plan: Plan, texts):
     shown = texts(draw_convergence(Figure().add_subplot(), replace(plan, references=Solutions.of([]))))
     assert "below float32 resolution" in shown
-    assert "float32" in caption(plan)
+    assert "float32" in convergence_caption(plan)
 
 
 def test_a_search_of_one_step_or_none_has_no_figure(plan: Plan, dp_plan: Plan):

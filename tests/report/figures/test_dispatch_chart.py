@@ -9,8 +9,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from reservoir.report.figures.axes import storage_bounds
-from reservoir.report.figures.dispatch_chart import caption, draw_dispatch_chart, zone_edges
 from reservoir.report.figures.record_runs import result_of
+from reservoir.report.figures.rule_charts import dispatch_chart_caption, draw_dispatch_chart, zone_edges
 from reservoir.report.figures.rules_figures import rules_figures
 from reservoir.rules.evaluation.evaluation import Evaluation
 
@@ -64,12 +64,12 @@ def test_zones_of_about_the_same_output_are_one_with_both_names(evaluation: Eval
     assert len(ax.get_legend_handles_labels()[1]) == 4, "three zones, and what lies outside"
     edges = [line for line in ax.get_lines() if line.get_gid() is None]
     assert len(edges) == 2
-    assert "1 % or less are drawn as one" in caption(alike)
+    assert "1 % or less are drawn as one" in dispatch_chart_caption(alike)
 
 
 def test_zones_whose_outputs_differ_stand_apart(evaluation: Evaluation):
     assert result_of(evaluation, "zones").rule.together == ((0,), (1,), (2,), (3,))
-    assert "drawn as one" not in caption(evaluation)
+    assert "drawn as one" not in dispatch_chart_caption(evaluation)
 
 
 def test_a_zone_too_thin_to_be_seen_says_so_in_the_legend(evaluation: Evaluation):

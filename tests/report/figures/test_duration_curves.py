@@ -8,16 +8,18 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from reservoir.report.figures.duration_curves import (
+from reservoir.report.figures.record_runs import (
+    FORESIGHT_NAME,
+    HELD_OUT,
     MOST_POINTS,
-    caption,
     draw_power,
     draw_release,
     drawn_places,
     duration_curve,
+    duration_curves_caption,
     duration_curves_figure,
+    result_of,
 )
-from reservoir.report.figures.record_runs import FORESIGHT_NAME, HELD_OUT, result_of
 from reservoir.report.figures.style import figure_style
 from reservoir.rules.evaluation.evaluation import Evaluation
 
@@ -42,7 +44,7 @@ def test_there_is_a_line_for_perfect_foresight_and_every_family(evaluation: Eval
 
 def test_a_family_shows_its_held_out_months(evaluation: Evaluation):
     _, line, *_ = draw_release(Figure().add_subplot(), evaluation).get_lines()
-    releases = result_of(evaluation, "guide-curve").simulations[HELD_OUT].operation.release_m3s
+    releases = result_of(evaluation, "guide-curve").runs[HELD_OUT].simulation.operation.release_m3s
     assert line.get_ydata() == pytest.approx(np.sort(releases.ravel())[::-1])
 
 
@@ -53,8 +55,8 @@ def test_the_firm_power_is_drawn_and_named(evaluation: Evaluation, texts):
 
 
 def test_firm_power_is_said_to_be_guaranteed_only_where_it_is(evaluation: Evaluation, october_evaluation: Evaluation):
-    assert "guaranteed" in caption(evaluation)
-    assert "guaranteed" not in caption(october_evaluation)
+    assert "guaranteed" in duration_curves_caption(evaluation)
+    assert "guaranteed" not in duration_curves_caption(october_evaluation)
 
 
 @pytest.mark.parametrize("firm_mw", [0.0, 0.1, 150.0, 700.0, 2_167.0, 4_200.0, 40_000.0])

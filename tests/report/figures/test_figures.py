@@ -131,7 +131,7 @@ def test_a_figure_that_fails_is_left_out_of_a_saved_plan(plan: Plan, tmp_path: P
     def fail(*_: object, **__: object) -> None:
         raise ValueError("nothing to draw")
 
-    monkeypatch.setattr("reservoir.report.figures.storage_fan.draw_storage_fan", fail)
+    monkeypatch.setattr("reservoir.report.figures.storages.draw_storage_fan", fail)
     with pytest.warns(UserWarning, match="figure storage-fan is left out, for it could not be drawn"):
         folder = plan.save(tmp_path / "plan")
     saved = read_plan(folder)

@@ -9,8 +9,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from reservoir.planning.plan import Plan, optimise
+from reservoir.report.figures.convergence import draw_linkage, linkage_map_figure, mean_linkage, storage_names
 from reservoir.report.figures.figures import plan_captions, plan_figures
-from reservoir.report.figures.linkage_map import draw_linkage, linkage_map_figure, mean_linkage, storage_names
 from reservoir.report.figures.style import figure_style, rendered
 from reservoir.solvers import Solutions
 from tests.report.layout import (

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from reservoir.planning.plan import optimise
 from reservoir.report.figures.annual_energy import annual_energy_figure, draw_storage_change
 from reservoir.report.figures.figures import plan_captions, plan_figures
-from reservoir.report.figures.record_trace import draw_level, draw_storage
+from reservoir.report.figures.storages import draw_record_level, draw_record_storage
 from tests.year_ends import free
 
 
@@ -17,7 +17,7 @@ def plan(small, small_inflow):
 
 
 def test_level_and_storage_of_every_month_are_drawn(plan):
-    level, storage = (draw(Figure().add_subplot(), plan) for draw in (draw_level, draw_storage))
+    level, storage = (draw(Figure().add_subplot(), plan) for draw in (draw_record_level, draw_record_storage))
     assert np.array_equal(level.lines[0].get_ydata(), plan.operation.level_m.ravel())
     assert np.array_equal(storage.lines[0].get_ydata(), plan.operation.storage_hm3[:, 1:].ravel())
     first = plan.inflow.calendar.first_year
@@ -32,7 +32,7 @@ def test_the_change_of_storage_is_a_bar_a_year(plan):
 
 def test_each_window_has_its_start_marked(small, small_inflow):
     windows = optimise(small, small_inflow, solver="dp", horizon=2)
-    (marks,) = draw_storage(Figure().add_subplot(), windows).collections[2:]
+    (marks,) = draw_record_storage(Figure().add_subplot(), windows).collections[2:]
     assert marks.get_offsets().tolist() == [[1954.5, 105.0], [1956.5, 105.0]]
 
 
@@ -55,6 +55,8 @@ def test_windows_with_the_schedule_of_the_reference_are_marked_along_the_axis(sm
     poor = {"solver": "lshade", "horizon": 2, "evaluations": 40, "members_per_dimension": 1, "most_sweeps": 1}
     windows = optimise(small, small_inflow, **poor)
     assert windows.from_reference.any()
-    (line,) = [line for line in draw_storage(Figure().add_subplot(), windows).lines if "schedule" in line.get_label()]
+    (line,) = [
+        line for line in draw_record_storage(Figure().add_subplot(), windows).lines if "schedule" in line.get_label()
+    ]
     assert np.isfinite(line.get_ydata()).tolist() == np.repeat(windows.from_reference, 12).tolist()
     assert "marked by a line along the axis" in plan_captions(windows)["record-trace"]

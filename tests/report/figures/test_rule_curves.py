@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from reservoir.report.figures.record_runs import result_of
-from reservoir.report.figures.rule_curves import draw_rule_curves
+from reservoir.report.figures.rule_charts import draw_rule_curves
 from reservoir.rules.evaluation.evaluation import Evaluation
 
 

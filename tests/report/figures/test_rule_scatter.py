@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from reservoir.report.figures.record_runs import result_of
-from reservoir.report.figures.rule_scatter import (
+from reservoir.report.figures.rule_charts import (
     decisions_m3s,
     draw_rule_scatter,
     rule_scatter_figure,

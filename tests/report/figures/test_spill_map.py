@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from reservoir.report.figures.record_runs import HELD_OUT, record_runs
+from reservoir.report.figures.record_runs import (
+    HELD_OUT,
+    draw_spill_map,
+    has_spill,
+    named_spill_m3s,
+    record_runs,
+    spill_map_figure,
+)
 from reservoir.report.figures.rules_figures import rules_captions
-from reservoir.report.figures.spill_map import draw_spill_map, has_spill, named_spill_m3s, spill_map_figure
 from reservoir.rules.evaluation.evaluation import Evaluation
 
 
@@ -22,9 +28,10 @@ def without_spill(evaluation: Evaluation) -> Evaluation:
 
     families = []
     for result in evaluation.families:
-        held_out = result.simulations[HELD_OUT]
+        held_out = result.runs[HELD_OUT].simulation
         kept = replace(held_out, operation=dry(held_out.operation))
-        families.append(replace(result, simulations={**result.simulations, HELD_OUT: kept}))
+        run = replace(result.runs[HELD_OUT], simulation=kept)
+        families.append(replace(result, runs={**result.runs, HELD_OUT: run}))
     foresights = {mode: replace(each, operation=dry(each.operation)) for mode, each in evaluation.foresights.items()}
     return replace(evaluation, foresights=foresights, families=tuple(families))
 

@@ -10,7 +10,13 @@ from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import Plan
-from reservoir.report.figures.typical_years import COLOURS, PANELS, caption, typical_years, typical_years_figure
+from reservoir.report.figures.typical_years import (
+    COLOURS,
+    PANELS,
+    typical_years,
+    typical_years_caption,
+    typical_years_figure,
+)
 
 
 def record(means) -> Inflow:
@@ -46,7 +52,7 @@ def test_a_wrong_name_is_told(plan: Plan, years, said):
 def test_one_year_is_all_kinds_at_once_and_one_line(one_year: Plan):
     (only,) = typical_years(one_year.inflow)
     assert only.kinds == ("wet", "normal", "dry")
-    assert "wet" not in caption(one_year)
+    assert "wet" not in typical_years_caption(one_year)
     figure = typical_years_figure(one_year)
     assert [len(ax.get_lines()) for ax in figure.get_axes()] == [1, 1, 1, 2]  # power has its installed capacity
 
@@ -78,5 +84,5 @@ def test_power_stays_below_the_installed_capacity_that_is_drawn(plan: Plan, text
 
 
 def test_the_caption_says_how_years_were_chosen(plan: Plan):
-    assert "10, 50 and 90 %" in caption(plan)
-    assert "10, 50 and 90 %" not in caption(plan, {"wet": "1953"})
+    assert "10, 50 and 90 %" in typical_years_caption(plan)
+    assert "10, 50 and 90 %" not in typical_years_caption(plan, {"wet": "1953"})

@@ -20,8 +20,8 @@ from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import shortfalls
 from reservoir.report.figures.figures import plan_captions, save_figures
 from reservoir.report.folder import provenance, write_plan
-from reservoir.report.html.page import Section, read_pictures, render
-from reservoir.report.html.plan_page import SHOWN_SHORTFALLS, TITLES, plan_heading, plan_report, plan_sections
+from reservoir.report.html.page import read_pictures
+from reservoir.report.html.plan_page import SHOWN_SHORTFALLS, TITLES, plan_report, plan_sections
 from reservoir.report.html.tables import number, yearly_table
 
 NAMES = ("storage-fan", "typical-years", "convergence", "annual-energy")
@@ -236,12 +236,11 @@ def test_a_plan_of_one_year_has_its_report(one_year: Plan):
     assert "1 years" not in words
 
 
-def test_further_sections_can_follow(plan: Plan):
+def test_a_page_beside_it_is_a_link_away(plan: Plan):
     checks = plan_checks(plan)
-    sections = [*plan_sections(plan, checks, provenance(plan, checks), []), Section("rules", "Rules", ("A rule.",))]
-    structure = Structure(render(plan_heading(plan, checks), sections))
-    assert [section["id"] for section in structure.all("section")][-1] == "rules"
-    assert structure.all("a")[-1]["href"] == "#rules"
+    page = plan_report(plan, checks, provenance(plan, checks), [], (("Operation rules", "rules.html"),))
+    assert Structure(page).all("a")[-1]["href"] == "rules.html"
+    assert "rules.html" not in report_of(plan)
 
 
 @pytest.mark.parametrize("figures", [True, False])

@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from reservoir.io.plan_folder.files import PROVENANCE
 from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.planning.checks import plan_checks
 from reservoir.planning.plan import Plan
-from reservoir.report.folder import PROVENANCE, write_plan
+from reservoir.report.folder import write_plan
 from reservoir.report.rules_folder import write_rules
-from reservoir.rules.evaluation.acceptance import rules_checks
 from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.rules.evaluation.findings import rules_checks
 
 BROWSER = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
@@ -68,17 +69,17 @@ pytestmark = pytest.mark.skipif(not BROWSER, reason="no Chromium on this machine
 
 @pytest.fixture(scope="module", params=["plan", "rules"])
 def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of a plan, and of one with its rules whose user writes markup."""
+    """The page of a plan, and that of rules whose user writes markup."""
     folder = tmp_path_factory.mktemp(request.param) / "plan"
     if request.param == "plan":
         plan: Plan = request.getfixturevalue("plan")
         write_plan(plan, folder, plan_checks(plan))
-    else:
-        evaluation = with_markup(request.getfixturevalue("evaluation"))
-        write_plan(evaluation.plan, folder, plan_checks(evaluation.plan))
-        saved = SavedPlan(folder, evaluation.plan, json.loads((folder / PROVENANCE).read_text(encoding="utf-8")))
-        write_rules(evaluation, saved, rules_checks(evaluation))
-    return folder / "report.html"
+        return folder / "report.html"
+    evaluation = with_markup(request.getfixturevalue("evaluation"))
+    write_plan(evaluation.plan, folder, plan_checks(evaluation.plan))
+    saved = SavedPlan(folder, evaluation.plan, json.loads((folder / PROVENANCE).read_text(encoding="utf-8")))
+    write_rules(evaluation, saved, rules_checks(evaluation))
+    return folder / "rules.html"
 
 
 def with_markup(evaluation: Evaluation) -> Evaluation:
@@ -108,7 +109,7 @@ def measured(report: Path, folder: Path, width: int, *, printed: bool = False) -
 
 def test_the_browser_finds_tables_and_figures_and_has_nothing_to_complain_of(report: Path, tmp_path: Path):
     finished = browse(report, tmp_path / "profile", "--dump-dom")
-    tables, figures = (10, 4 + 8) if has_rules(report) else (3, 4)
+    tables, figures = (7, 8) if has_rules(report) else (3, 4)
     assert finished.stdout.count("<table") == tables
     assert finished.stdout.count("<svg") == finished.stdout.count("<figcaption") == figures
     assert "CONSOLE" not in finished.stderr
@@ -131,7 +132,7 @@ def test_the_network_is_never_asked(report: Path, tmp_path: Path):
     log = tmp_path / "net.json"
     browse(report, tmp_path / "profile", "--dump-dom", f"--log-net-log={log}")
     asked = set(re.findall(r'"url":"([^"]*)"', log.read_text(encoding="utf-8")))
-    assert not [url for url in asked if "report.html" not in url and url.startswith(("file:", "ftp:"))]
+    assert not [url for url in asked if report.name not in url and url.startswith(("file:", "ftp:"))]
     own = [url for url in asked if not re.search(r"google|gstatic|chrome|localhost", url)]
     assert all(url.startswith(("file:", "data:", "about:")) for url in own), own
 

@@ -1,4 +1,4 @@
-"""The report of a plan with its rules: everything that is claimed of a rule is said, and said of the right years."""
+"""The page of a plan's rules: everything that is claimed of a rule is said, and said of the right years."""
 
 from __future__ import annotations
 
@@ -15,17 +15,14 @@ from reservoir.planning.checks import Check, plan_checks
 from reservoir.planning.plan import Plan
 from reservoir.report.folder import provenance
 from reservoir.report.html.page import HtmlTable
-from reservoir.report.html.plan_page import plan_sections
 from reservoir.report.html.rules_page import rules_report, rules_sections
 from reservoir.report.rules_folder import rules_provenance
 from reservoir.rules.base.foresight import Foresight
-from reservoir.rules.evaluation.acceptance import best_fitted, rules_checks
 from reservoir.rules.evaluation.evaluation import Evaluation, Sample, SimulationMode
-from reservoir.rules.evaluation.shortfalls import shortfalls
+from reservoir.rules.evaluation.findings import best_fitted, rules_checks, shortfalls
 from reservoir.text.quantities import quantity
 from tests.report.html.test_html import Structure
 
-PLAN_TABLES = ("acceptance-table", "monthly-table", "yearly-table")
 RULES_TABLES = (
     "energy-continuous",
     "energy-yearly",
@@ -48,7 +45,7 @@ def saved_of(plan: Plan) -> SavedPlan:
 def report_of(evaluation: Evaluation, checks: Sequence[Check] | None = None) -> str:
     saved = saved_of(evaluation.plan)
     found = rules_checks(evaluation) if checks is None else checks
-    return rules_report(evaluation, saved, found, rules_provenance(evaluation, saved, found), [], [])
+    return rules_report(evaluation, saved, found, rules_provenance(evaluation, saved, found), [])
 
 
 def tables_of(evaluation: Evaluation) -> dict[str, HtmlTable]:
@@ -70,18 +67,17 @@ def structure(any_evaluation: Evaluation) -> Structure:
     return Structure(report_of(any_evaluation))
 
 
-def test_the_rules_follow_the_plan_and_provenance_ends_the_page(any_evaluation: Evaluation, structure: Structure):
+def test_provenance_ends_the_page_and_the_plan_is_a_link_away(any_evaluation: Evaluation, structure: Structure):
     names = [section["id"] for section in structure.all("section")]
-    saved = saved_of(any_evaluation.plan)
-    *of_plan, last = [each.name for each in plan_sections(saved.plan, saved.checks, saved.origin, [])]
     warned = ["rules-shortfalls"] if shortfalls(any_evaluation) else []
     rules = [*warned, "rules", "rules-energy", "rules-service", "rules-limits", "rules-findings", "rules-acceptance"]
-    assert names == [*of_plan, *rules, last, "rules-provenance"]
-    assert [link["href"] for link in structure.all("a")] == [f"#{name}" for name in names]
+    assert names == [*rules, "rules-provenance"]
+    assert [link["href"] for link in structure.all("a")] == [*(f"#{name}" for name in names), "report.html"]
+    assert "Operation rules of" in structure.words("h1")
 
 
 def test_all_tables_are_there_under_names_of_their_own(structure: Structure):
-    assert tuple(table["id"] for table in structure.all("table")) == (*PLAN_TABLES, *RULES_TABLES)
+    assert tuple(table["id"] for table in structure.all("table")) == RULES_TABLES
     names = [attributes["id"] for _, attributes in structure.elements if "id" in attributes]
     assert len(names) == len(set(names))
 
@@ -109,7 +105,7 @@ def test_the_best_fitted_family_is_named_with_what_it_makes_of_foresight(
 ):
     best = best_fitted(any_evaluation)
     assert best is not None
-    part = f"{best.scores[SimulationMode.CONTINUOUS, Sample.HELD_OUT].percent_of_foresight:.2f} %"
+    part = f"{best.runs[SimulationMode.CONTINUOUS, Sample.HELD_OUT].score.percent_of_foresight:.2f} %"
     sentence = f"The best family fitted to the plan is {best.family}: on held-out years {part} of perfect foresight"
     assert sentence in structure.words("p")
     assert part in structure.words("dd")
@@ -129,12 +125,10 @@ def test_baselines_alone_are_not_called_the_best(evaluation: Evaluation):
     assert "standard" in words
 
 
-def test_checks_of_plan_and_rules_are_counted_together(evaluation: Evaluation):
+def test_checks_of_the_rules_are_counted_and_failed_ones_marked(evaluation: Evaluation):
     wrong = [*rules_checks(evaluation)[:2], Check("something false", 2.0, 1.0)]
     structure = Structure(report_of(evaluation, wrong))
-    of_plan = plan_checks(evaluation.plan)
-    passed = sum(check.passed for check in of_plan) + 2
-    assert f"{passed} of {len(of_plan) + 3}" in structure.words("dd")
+    assert "2 of 3" in structure.words("dd")
     assert "something false" in structure.words("th")
     assert len([row for row in structure.all("tr") if row.get("class") == "marked"]) >= 1
 
@@ -189,7 +183,7 @@ def test_every_family_has_a_row_for_the_years_it_knows_and_one_for_those_it_does
 
 def test_scores_stand_under_their_heads(evaluation: Evaluation):
     tables = tables_of(evaluation)
-    score = evaluation.families[1].scores[SimulationMode.YEARLY, Sample.HELD_OUT]
+    score = evaluation.families[1].runs[SimulationMode.YEARLY, Sample.HELD_OUT].score
     energy, service, limits = (
         next(row for row in tables[f"{kind}-yearly"].rows if row[:2] == (score.family, score.sample)) for kind in KINDS
     )
@@ -234,7 +228,7 @@ def test_without_a_script_or_a_network(evaluation: Evaluation):
 def test_the_same_evaluation_gives_the_same_bytes(evaluation: Evaluation):
     saved, checks = saved_of(evaluation.plan), rules_checks(evaluation)
     origin = rules_provenance(evaluation, saved, checks)
-    once, again = (rules_report(evaluation, saved, checks, origin, [], []) for _ in range(2))
+    once, again = (rules_report(evaluation, saved, checks, origin, []) for _ in range(2))
     assert once == again
 
 

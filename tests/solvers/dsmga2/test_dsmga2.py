@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.problems.bits.problem import FAMILIES
-from reservoir.problems.tours.problem import tour_problem
+from reservoir.problems.bits import FAMILIES
+from reservoir.problems.tours import tour_problem
 from reservoir.resources import path
 from reservoir.solvers import solve
 from reservoir.solvers.dsmga2.engine import run_all

@@ -7,8 +7,8 @@ import pytest
 
 from reservoir import resources
 from reservoir.errors import DeviceError, InputError
-from reservoir.problems.encoding import PERMUTATION, REAL
-from reservoir.problems.tours.problem import TourProblem, tour_problem
+from reservoir.problems.base import PERMUTATION, REAL
+from reservoir.problems.tours import TourProblem, tour_problem
 from reservoir.solvers import Solution, solve
 from reservoir.solvers.island_ga.engine import SCHEMES, LimIs, island_layout
 from reservoir.solvers.island_ga.settings import CROSSOVERS, MUTATIONS, DeviceIslandSettings, IslandSettings

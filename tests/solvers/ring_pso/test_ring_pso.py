@@ -5,7 +5,7 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.problems.functions import FunctionProblem
-from reservoir.problems.sums.functions import RING_FUNCTIONS
+from reservoir.problems.sums import RING_FUNCTIONS
 from reservoir.solvers import solve
 from reservoir.solvers.ring_pso.settings import ASYNC, CLAMP, MODES, RING, STAR, STOP, SYNC, RingSettings
 from tests.solvers.engines import each_of
@@ -76,7 +76,7 @@ def test_no_read_is_torn(device, items, slice_generations):
 
 def test_the_check_finds_pairs_that_do_not_belong_together(device, monkeypatch):
     """A best whose fitness is another than its position's is counted as torn."""
-    from reservoir.solvers.base import program as engine_program
+    from reservoir.solvers import device_engine as engine_program
 
     def spoiled(files, constants, original=engine_program.assemble):
         return original(files, constants).replace("posted_values[to], value)", "posted_values[to], value + 1.0f)")

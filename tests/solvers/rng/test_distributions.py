@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reservoir.hydro.jit import compiled
-from reservoir.solvers.rng.stream import cauchy, logarithm, normal
+from reservoir.solvers.rng import cauchy, logarithm, normal
 
 
 @compiled

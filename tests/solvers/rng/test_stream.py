@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reservoir.solvers.rng.stream import philox4x32, seed_words, stream_states
+from reservoir.solvers.rng import philox4x32, seed_words, stream_states
 from tests.solvers.rng import reference_random
 
 words = st.integers(0, 2**32 - 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reservoir.solvers.rng.stream import philox4x32, seed_words
+from reservoir.solvers.rng import philox4x32, seed_words
 from reservoir.solvers.two_level_pso.settings import TwoLevelSettings
 
 

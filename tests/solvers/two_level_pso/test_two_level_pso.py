@@ -6,8 +6,7 @@ from scipy.optimize import least_squares
 
 from reservoir.errors import InputError
 from reservoir.problems.functions import FUNCTIONS, function_problems
-from reservoir.problems.mlp.perceptron import Perceptron
-from reservoir.problems.mlp.training_error import TrainingError
+from reservoir.problems.mlp import Perceptron, TrainingError
 from reservoir.solvers import solve
 from reservoir.solvers.two_level_pso.settings import FUSED, GLOBAL, STEPS, VARIANTS, TwoLevelSettings
 from tests.solvers.engines import each_of

@@ -1,1 +1,0 @@
-"""The case study of Yu et al. 2020 on a reservoir."""

@@ -1,1 +1,0 @@
-"""Any solver on the eight functions."""

@@ -1,1 +1,0 @@
-"""Experiments on DSMGA-II (Li and Yu 2017)."""

@@ -1,1 +1,0 @@
-"""CLPSO's models on benchmark functions (Yu et al. 2020)."""

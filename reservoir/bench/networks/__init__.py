@@ -1,1 +1,0 @@
-"""Experiments on networks trained by particle swarms (Li and Liu 2017)."""

@@ -1,0 +1,242 @@
+"""Populations of DSMGA-II: problems with what each needs, and the sweeps that find it, beside the original program's.
+
+The population that a problem needs is the size with the fewest evaluations at which all runs succeed, as Hsu and Yu
+2015 find it, and Li and Yu 2017 after them: a size counts only if so many runs one after another all find the optimum.
+Sizes grow by a step until the middle of three has the least mean of evaluations; then quarters of the interval are
+tried until it is narrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reservoir import resources
+from reservoir.bench.experiment import Study, bundled
+from reservoir.bench.tables import ResultTable, Row, select
+from reservoir.planning.checks import Check
+from reservoir.problems.bits import FAMILIES, BitProblem, SpinGlass, read_spin_glass, spin_problem
+from reservoir.solvers import solve
+
+SPIN = "spin"
+#: Titles of all kinds of problems.
+TITLES = {**{name: family.title for name, family in FAMILIES.items()}, SPIN: "Ising spin glass"}
+#: Populations by kind and size: means of sweeps.
+POPULATIONS: dict[str, dict[int, int]] = bundled("linkage")["populations"]
+#: Population and evaluations that single sweeps of the original program gave, by kind and size.
+ORIGINAL: dict[tuple[str, int], tuple[float, float]] = {
+    (kind, bits): told for kind, sizes in bundled("linkage")["original"].items() for bits, told in sizes.items()
+}
+#: Runs one after another that must all find the optimum.
+CONSECUTIVE = 10
+#: The first size tried, the step from it to the next, and the largest; and the part of its middle that is narrow.
+FIRST, STEP, LARGEST, NARROW = 10, 30, 20_000, 20
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem of a kind (see `TITLES`) and its population; the glass is a spin glass's."""
+
+    kind: str
+    label: str
+    bits: int
+    population: int
+    glass: SpinGlass | None = None
+
+    @property
+    def about(self) -> Row:
+        """What it is told by."""
+        return {"kind": self.kind, "problem": self.label, "bits": self.bits}
+
+    def problem(self, rng_stream_id: int) -> BitProblem:
+        """The problem with the random numbers of a stream."""
+        if self.glass is not None:
+            return spin_problem(self.glass, rng_stream_id)
+        return FAMILIES[self.kind].of(self.bits, rng_stream_id)
+
+
+def trap_cases(kinds: Sequence[str], sizes: Sequence[int]) -> list[Case]:
+    """Traps of these kinds and sizes; InputError where a kind has no such size."""
+    return [
+        Case(kind, FAMILIES[kind].of(bits).label, bits, population_for(kind, bits))
+        for kind in kinds
+        if kind != SPIN
+        for bits in sizes
+    ]
+
+
+def spin_cases(files: Sequence[Path]) -> list[Case]:
+    """Spin glasses of files, by their spins."""
+    glasses = sorted((read_spin_glass(path) for path in files), key=lambda glass: (glass.spins, glass.name))
+    return [
+        Case(SPIN, f"SPIN {glass.name}", glass.spins, population_for(SPIN, glass.spins), glass) for glass in glasses
+    ]
+
+
+def bundled_glasses(*, first_only: bool) -> list[Path]:
+    """Files of the bundled spin glasses, all or the first of each size."""
+    files = sorted(path for path in resources.folder("data").joinpath("spin").iterdir() if path.suffix != ".md")
+    return [path for path in files if path.name.endswith("_1")] if first_only else files
+
+
+def population_for(kind: str, bits: int) -> int:
+    """An even population: as sweeps found, between those of the nearest sizes, or in proportion beyond the largest."""
+    known = POPULATIONS[kind]
+    largest = max(known)
+    if bits > largest:
+        return 2 * round(known[largest] * bits / largest / 2)
+    population = round(float(np.interp(bits, list(known), list(known.values()))))
+    return population + population % 2
+
+
+@dataclass(frozen=True)
+class SizeResult:
+    """What runs of one size came to: means, infinite if a run missed the optimum; mixing is without hill climbing."""
+
+    population: int
+    evaluations: float
+    mixing_evaluations: float
+    generations: float
+
+
+#: Runs of one size.
+Trial = Callable[[int], SizeResult]
+
+
+def sweep(trial: Trial) -> SizeResult:
+    """The best point found; its evaluations are infinite if no size up to `LARGEST` always succeeds."""
+    known: dict[int, SizeResult] = {}
+
+    def tried(population: int) -> SizeResult:
+        size = population + population % 2
+        if size not in known:
+            known[size] = trial(size)
+        return known[size]
+
+    left, middle, right = (tried(FIRST + place * STEP) for place in range(3))
+    while not (middle.evaluations < left.evaluations and middle.evaluations <= right.evaluations):
+        if left.evaluations <= middle.evaluations and left.evaluations < float("inf"):
+            break  # already the first size is good enough
+        if right.population + STEP > LARGEST:
+            return middle
+        left, middle, right = middle, right, tried(right.population + STEP)
+    if middle.evaluations > left.evaluations:
+        left, middle, right = left, left, middle
+    return _narrowed(tried, left, middle, right)
+
+
+def _narrowed(tried: Trial, left: SizeResult, middle: SizeResult, right: SizeResult) -> SizeResult:
+    """The best within an interval, by trying the middles of its halves."""
+    while (right.population - left.population) * NARROW > middle.population:
+        lower = tried((left.population + middle.population) // 2)
+        upper = tried((middle.population + right.population) // 2)
+        if {lower.population, upper.population} <= {left.population, middle.population, right.population}:
+            break
+        if lower.evaluations < middle.evaluations and lower.evaluations <= upper.evaluations:
+            left, middle, right = left, lower, middle
+        elif upper.evaluations < middle.evaluations:
+            left, middle, right = middle, upper, right
+        else:
+            left, middle, right = lower, middle, upper
+    return middle
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SweepStudy(Study):
+    """What is swept: the problems.
+
+    Table: ``sweeps``, a row for each case and sweep: population, evaluations, mixing_evaluations, generations, and
+    false_optima.
+    """
+
+    paper = "linkage"
+    cases: Sequence[Case]
+
+
+def sweep_runs(study: SweepStudy) -> pd.DataFrame:
+    """The table of a `SweepStudy`."""
+    rows: list[Row] = []
+    for case, number in study.tracked("sweeps", product(study.cases, range(study.budget.runs))):
+        false: list[int] = []
+        point = sweep(_trial(case, study.budget.seed + number, false))
+        rows.append(case.about | {"sweep": number} | asdict(point) | {"false_optima": sum(false)})
+    return pd.DataFrame(rows)
+
+
+def _trial(case: Case, seed: int, false: list[int]) -> Trial:
+    """Runs of one size; those that report an optimum that they have not are noted in `false`."""
+
+    def trial(population: int) -> SizeResult:
+        problems = [case.problem(CONSECUTIVE * population + run) for run in range(CONSECUTIVE)]
+        solutions = solve(problems, solver="dsmga2", seed=seed, population=population, linkage_generations=0)
+        hits = np.array([each.settings["evaluations_to_optimum"] for each in solutions], float)
+        runs = zip(hits, solutions, problems, strict=True)
+        false.append(sum(hit > 0 and each.fitness < problem.optimum - 1e-8 for hit, each, problem in runs))
+        if not hits.all():
+            return SizeResult(population, np.inf, np.inf, np.inf)
+        climbing = np.array([each.settings["climbing_evaluations"] for each in solutions], float)
+        generations = float(np.mean([each.generations for each in solutions]))
+        mixing = np.maximum(hits - climbing, 0)  # zero where hill climbing found it
+        return SizeResult(population, float(hits.mean()), float(mixing.mean()), generations)
+
+    return trial
+
+
+def sweep_headlines(study: SweepStudy) -> dict[str, str]:
+    """How many sweeps there were, and what the largest problem needs."""
+    sweeps = study.data["sweeps"]
+    *_, largest = _means(sweeps, ["kind", "bits"])
+    needs = f"population {largest.population:,.0f}, {largest.evaluations:,.0f} evaluations"
+    return {
+        "Sweeps": f"{len(sweeps)} of {sweeps['problem'].nunique()} problems, {CONSECUTIVE} runs of each population",
+        "Largest": f"{sweeps['problem'].iloc[-1]}: {needs}",
+    }
+
+
+def _means(sweeps: pd.DataFrame, keys: list[str]) -> list[Any]:
+    """Means and standard deviations of all sweeps of a kind and size, or of a problem, with columns as attributes."""
+    groups = sweeps.groupby(keys, sort=False)
+    means = groups[["population", "evaluations", "mixing_evaluations", "generations"]].mean()
+    spread = groups[["population", "evaluations"]].std(ddof=1).add_suffix("_deviation")
+    return list(means.join(spread).join(groups.size().rename("sweeps")).reset_index().itertuples())
+
+
+def sweep_tables(study: SweepStudy) -> Iterator[ResultTable]:
+    """Populations and evaluations beside the original program's, and those of each spin glass."""
+    rows: list[Row] = []
+    for each in _means(study.data["sweeps"], ["kind", "bits"]):
+        population, evaluations = ORIGINAL.get((each.kind, each.bits), (np.nan, np.nan))
+        row = {"problem": TITLES[each.kind], "bits": each.bits, "sweeps": each.sweeps}
+        row |= {"population": _spread(each, "population"), "original": population}
+        row |= {"ratio": each.population / population, "evaluations": _spread(each, "evaluations")}
+        row |= {"original evaluations": evaluations, "ratio of evaluations": each.evaluations / evaluations}
+        rows.append(row | {"of mixing": each.mixing_evaluations, "generations": each.generations})
+    yield study.table("sweeps", rows, consecutive=CONSECUTIVE)
+    glasses = [
+        {"problem": each.problem, "sweeps": each.sweeps, "population": _spread(each, "population")}
+        | {"evaluations": _spread(each, "evaluations"), "of mixing": each.mixing_evaluations}
+        | {"generations": each.generations}
+        for each in _means(select(study.data["sweeps"], kind=SPIN), ["problem"])
+    ]
+    yield study.table("glasses", glasses)
+
+
+def _spread(row: Any, column: str) -> str:
+    mean, deviation = getattr(row, column), getattr(row, f"{column}_deviation")
+    return f"{mean:,.0f}" if np.isnan(deviation) else f"{mean:,.0f} ± {deviation:,.0f}"
+
+
+def sweep_claims(study: SweepStudy) -> Iterator[Check]:
+    """Means of traps beside the original program's, and optima that were reported and are none."""
+    for each in _means(study.data["sweeps"], ["kind", "bits"]):
+        if each.kind != SPIN and (each.kind, each.bits) in ORIGINAL:
+            for name, known in zip(("population", "evaluations"), ORIGINAL[each.kind, each.bits], strict=True):
+                about = {"kind": TITLES[each.kind], "bits": each.bits, "name": name}
+                yield study.claim("original", abs(getattr(each, name) / known - 1), **about)
+    yield study.claim("false", study.data["sweeps"]["false_optima"].sum())

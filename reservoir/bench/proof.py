@@ -1,0 +1,257 @@
+"""Proven bounds against the schedules of all solvers, on random reservoirs: none may be above; how close, how fast.
+
+A proof is told the best schedule and drops what cannot be better: its bound is then never below that schedule, whatever
+was wrong with it. The second, blind proof is told less than that schedule is worth, so that no schedule has helped to
+lift its bound above the best: it must come from the bounds of the brackets alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from reservoir.bench.experiment import RunBudget
+from reservoir.bench.result import ExperimentResult
+from reservoir.bench.tables import ResultTable, Row, in_order, select
+from reservoir.bench.zoo import BOTH, Place, ReservoirStudy, parts_named, short_gap, usable_solvers
+from reservoir.certificate.bound import PAIRS, Effort, Known, ProvenBound, compile_ahead, prove_bound
+from reservoir.errors import ReservoirError
+from reservoir.planning.checks import Check
+from reservoir.planning.proof import LONGER_PAIRS
+from reservoir.planning.solving import HOST_REFERENCE
+from reservoir.problems.reservoir.record import RecordProblems
+from reservoir.solvers import Solutions
+
+#: By how much less than the best schedule a blind proof is told that one is worth, a part of it.
+BELOW = 1e-4
+#: Gaps that years are counted within; what rounding adds to a gap that was reached is a part of it.
+GAPS, _ROUNDING = (1e-5, 1e-4, 1e-3), 1e-3
+#: Years in all, those of each reservoir, and reservoirs of a part for solvers on the host, of which they get one year.
+YEARS, QUICK_YEARS, YEARS_EACH, HOST_RESERVOIRS, HOST_YEARS = 200, 4, 10, 20, 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ProofStudy(ReservoirStudy):
+    """What is run: that of `ReservoirStudy`, and how long proofs are.
+
+    Tables: ``bounds``, a row for each year: both bounds, the best schedule, seconds and boxes; ``schedules``: solver,
+    seed, fitness and violation; and ``refused``, calls that a solver refused, with the reason.
+
+    Parameters
+    ----------
+    gap : float
+        At which the proof of a year ends.
+    seconds : float
+        Most time of a proof, about, from when the code is compiled.
+    """
+
+    paper = "proof"
+    gap: float
+    seconds: float
+    comparable: ClassVar[tuple[str, ...]] = ("reservoirs", "years", "host_reservoirs", "gap", "seconds")
+
+    @cached_property
+    def proofs(self) -> pd.DataFrame:
+        """The years, with the gap of each to the bound, and the part by which the blind bound is above the best."""
+        years = self.data["bounds"]
+        for name in ("best", "blind_bound", "blind_infeasible", "blind_seconds"):
+            if name not in years:
+                years = years.assign(**{name: np.nan})
+        gaps = {of: _part(_bound(years, of), years["best"], years["scale"]) for of in ("", "blind_")}
+        return years.assign(gap=gaps[""], blind_gap=gaps["blind_"])
+
+    @cached_property
+    def compared(self) -> pd.DataFrame:
+        """Schedules that keep their limits, with the largest part by which each is above a bound of its year."""
+        able = select(self.data["schedules"], violation=0)
+        both = able.merge(self.proofs, on=["part", "number", "year"])
+        above = [-_part(_bound(both, of), both["fitness"], both["scale"]) for of in ("", "blind_")]
+        return both.assign(excess=above[0], blind_excess=above[1])
+
+    @property
+    def beyond(self) -> int:
+        """How many schedules are above a bound of their year."""
+        return int(_above(self.compared).sum())
+
+    def by_part(self) -> pd.DataFrame:
+        """A row for each part: shares within gaps, and seconds."""
+        rows = []
+        for part in in_order(self.proofs["part"]):
+            years = select(self.proofs, part=part)
+            known, infeasible = years[years["best"].notna()], years["infeasible"].astype(bool)
+            row: Row = {"part": part, "years": len(known)}
+            row |= {within(gap): share_within(known, gap) for gap in GAPS}
+            row |= {"worst gap": known["gap"].max(), "blind, median": known["blind_gap"].median()}
+            row |= {"no schedule, proved": int(infeasible.sum())}
+            row |= {"none known, not proved": int((years["best"].isna() & ~infeasible).sum())}
+            statistics = {"median": "median", "mean": "mean", "most": "max"}
+            row |= {f"seconds, {name}": known["seconds"].agg(each) for name, each in statistics.items()}
+            rows.append(row | {"blind seconds, mean": known["blind_seconds"].mean()})
+        return pd.DataFrame(rows)
+
+    def by_solver(self) -> pd.DataFrame:
+        """A row for each solver: schedules compared, and how close they come to a bound from below."""
+        rows = []
+        for solver in in_order(self.compared["solver"]):
+            mine = select(self.compared, solver=solver)
+            largest = {"largest excess": mine["excess"].max(), "blind, largest excess": mine["blind_excess"].max()}
+            above = int(_above(mine).sum())
+            rows.append({"solver": solver, "schedules": len(mine), **largest, "above a bound": above})
+        return pd.DataFrame(rows)
+
+
+def within(gap: float) -> str:
+    """Name of a column of shares."""
+    return f"within {short_gap(gap)}"
+
+
+def share_within(years: pd.DataFrame, gap: float) -> float:
+    """Share of the years that are proved to a gap; NaN of none."""
+    return float((years["gap"] <= gap * (1 + _ROUNDING)).mean()) if len(years) else np.nan
+
+
+def _above(compared: pd.DataFrame) -> pd.Series[bool]:
+    """Schedules that are not at or below a bound of their year, or not known to be; not all years have a blind one."""
+    return ~(compared["excess"] <= 0) | (compared["blind_excess"] > 0)
+
+
+def _bound(years: pd.DataFrame, of: str) -> pd.Series[float]:
+    """The bounds; minus infinity where it is proved that no schedule keeps the limits."""
+    bound = years[f"{of}bound"].astype(float)
+    return bound.mask(years[f"{of}infeasible"] == True, -np.inf)  # noqa: E712 - NaN where there is no such proof
+
+
+def _part(bound: pd.Series[float], fitness: pd.Series[float], scale: pd.Series[float]) -> pd.Series[float]:
+    """By how much a bound is above a fitness, as a part of the fitness."""
+    size = fitness.astype(float).abs().clip(lower=scale)
+    return (bound - fitness.astype(float)) / size.where(size > 0, 1.0)
+
+
+def run(
+    *,
+    budget: RunBudget,
+    part: str = BOTH,
+    solvers: str | None = None,
+    years: int | None = None,
+    gap: float = 1e-5,
+    prove_seconds: float = 10.0,
+    jobs: int = 1,
+) -> ExperimentResult:
+    """Run the experiment; reservoirs that the journal has are not solved and proved again.
+
+    Parameters
+    ----------
+    part : str
+        ``tuning``, ``test`` or ``both``.
+    solvers : str, optional
+        Names with commas between them; all that can run here if not given.
+    years : int, optional
+        Years of all parts together, of which each reservoir has ten; up to whole reservoirs of each part.
+    gap, prove_seconds : float
+        At which the proof of a year ends, and after how long at the latest.
+    jobs : int
+        Reservoirs at a time, each in a process of its own.
+    """
+    parts, count = parts_named(part), years or budget.usual(YEARS, QUICK_YEARS)
+    years_each = min(YEARS_EACH, max(count // len(parts), 1))
+    study = ProofStudy.of(
+        budget,
+        parts=parts,
+        solvers=usable_solvers(solvers),
+        reservoirs=-(-count // (years_each * len(parts))),
+        years=years_each,
+        host_reservoirs=budget.usual(HOST_RESERVOIRS, 1),
+        host_years=HOST_YEARS,
+        jobs=jobs,
+        gap=gap,
+        seconds=prove_seconds,
+    )
+    rows, columns = study.rows(_run_reservoir), {"bounds": "years", "schedules": "schedules", "refused": "refused"}
+    study = study.measured(
+        {
+            table: pd.DataFrame([about | each for about, row in rows for each in row[column]])
+            for table, column in columns.items()
+        }
+    )
+    shown: dict[str, Any] = {"data": {"years": study.proofs, "schedules": study.compared}, "caveats": study.caveats()}
+    title = f"Proven bounds against schedules, on {study.device.name}"
+    return study.result(title, _headlines, _tables, checks=proof_checks, **shown, jobs=jobs)
+
+
+def _run_reservoir(study: ProofStudy, place: Place) -> Row:
+    """All solvers and proofs of one reservoir, as a row of JSON."""
+    case, problems, reference = study.case(place)
+    calls, refused = [(HOST_REFERENCE, study.budget.seed, reference)], []
+    for solver, seed, years in study.calls(case.number):
+        try:
+            calls.append((solver, seed, study.solve(problems.each[:years], solver, seed=seed)))
+        except ReservoirError as error:
+            refused.append({"solver": solver, "seed": seed, "refused": str(error)})
+    proofs = [
+        _proved(study, problems, year, [solutions for _, _, solutions in calls if len(solutions) > year])
+        for year in range(len(problems))
+    ]
+    schedules = [row for call in calls for row in _schedules(problems, *call)]
+    return {"years": proofs, "schedules": schedules, "refused": refused}
+
+
+def _schedules(problems: RecordProblems, solver: str, seed: int, solutions: Solutions) -> Iterator[Row]:
+    rows = zip(problems.labels, solutions.fitness.tolist(), solutions.violation.tolist(), strict=False)
+    for label, fitness, violation in rows:
+        yield {"solver": solver, "seed": seed, "year": str(label), "fitness": fitness, "violation": violation}
+
+
+def _proved(study: ProofStudy, problems: RecordProblems, place: int, solutions: list[Solutions]) -> Row:
+    """Both proofs of a year, near the best of its schedules."""
+    year, scale = problems.each[place], problems.least_gap_scale
+    able = [each for each in solutions if each.violation[place] == 0]
+    best = max(able or solutions, key=lambda each: float(each.fitness[place]))
+    fitness = float(best.fitness[place]) if able else None
+    storages = year.operate(np.asarray(best.position[place])).storage_hm3
+    compile_ahead([Known(year, storages, fitness)])
+
+    def proof(of: str, known: float | None, pairs: int) -> Row:
+        """A bound in JSON, which has no infinity."""
+        effort, began = Effort(study.gap, study.seconds, 1, scale, pairs), time.perf_counter()
+        bound: ProvenBound = prove_bound(year, storages, known, effort)
+        seconds, value = time.perf_counter() - began, None if bound.infeasible else bound.bound
+        row = {"bound": value, "infeasible": bound.infeasible, "seconds": seconds, "boxes": bound.boxes}
+        return {f"{of}{name}": each for name, each in row.items()}
+
+    row: Row = {"year": str(year.label), "best": fitness, "scale": scale, **proof("", fitness, LONGER_PAIRS)}
+    if fitness is None:
+        return row
+    size = max(abs(fitness), scale)
+    return row | proof("blind_", fitness - BELOW * size - study.gap * size, PAIRS)
+
+
+def proof_checks(study: ProofStudy) -> Iterator[Check]:
+    """What must hold: no schedule that keeps its limits is above a bound, whatever the effort."""
+    yield study.claim("above", study.beyond, schedules=len(study.compared))
+
+
+def _headlines(study: ProofStudy) -> dict[str, str]:
+    compared, years = study.compared, study.proofs
+    largest = {name: f"{compared[name].max():.1e}" for name in ("excess", "blind_excess")}
+    lines = {
+        "schedules": f"{len(compared):,} compared, {study.beyond} above a bound; largest (schedule - bound) / schedule "
+        f"{largest['excess']}, of blind proofs {largest['blind_excess']}"
+    }
+    for part in in_order(years["part"]):
+        known = years[(years["part"] == part) & years["best"].notna()]
+        shares = ", ".join(f"{share_within(known, gap):.1%} within {short_gap(gap)}" for gap in GAPS[:2])
+        seconds = f"{known['seconds'].median():.2g} s a proof (median), {known['seconds'].mean():.2g} s (mean)"
+        lines[f"{part} part"] = f"{len(known):,} years: {shares}; {seconds}"
+    return lines
+
+
+def _tables(study: ProofStudy) -> Iterator[ResultTable]:
+    yield study.table("by_part", study.by_part(), below=BELOW)
+    yield study.table("by_solver", study.by_solver())
+    yield study.table("refused", study.data["refused"])

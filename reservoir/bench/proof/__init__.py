@@ -1,1 +1,0 @@
-"""Proven bounds against the schedules of all solvers, on random reservoirs (`reservoir.zoo`)."""

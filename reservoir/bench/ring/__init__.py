@@ -1,1 +1,0 @@
-"""Experiments on ring PSO (Mussi, Nashed and Cagnoni 2011)."""

@@ -1,1 +1,0 @@
-"""The whole command `reservoir plan` over ensembles of more and more years."""

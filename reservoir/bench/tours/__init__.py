@@ -1,1 +1,0 @@
-"""Experiments on genetic algorithms on islands (Alraslan and AlKurdi 2023)."""

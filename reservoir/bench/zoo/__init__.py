@@ -1,1 +1,0 @@
-"""All solvers on random reservoirs (`reservoir.zoo`)."""

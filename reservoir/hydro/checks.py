@@ -1,0 +1,549 @@
+"""Checks of a reservoir, the same for Python and for files: each attribute by its row, and claims between them.
+
+A claim is a small function that names what it needs as its parameters, by the fields of `Reservoir`, and yields a
+mistake where it does not hold. It is not run where something that it needs is missing or broken.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.attributes import (
+    ATTRIBUTES,
+    CAPACITY_M3S,
+    CONVERSIONS,
+    CURVES,
+    LEAST_ACTIVE_PART,
+    LEAST_FULL_HM3,
+    LISTS,
+    LONGEST_NAME,
+    LONGEST_TEXT,
+    WEIGHT,
+    Attribute,
+    FieldWords,
+    Kind,
+    Range,
+    Words,
+    attribute_of,
+    by_step_attributes,
+    plain,
+)
+from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTHS_PER_YEAR, step_names
+from reservoir.hydro.curve_checks import (
+    SLACK,
+    checked_curves,
+    following,
+    releases_of,
+    storages_of,
+)
+from reservoir.hydro.curves.area import area_of_levels, most_evaporated
+from reservoir.hydro.curves.checks import LARGEST_EXPONENT, MOST_COEFFICIENTS
+from reservoir.hydro.curves.curve import Curve, FloatArray
+from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.objectives import NEEDED, Goal, Objective
+from reservoir.hydro.reservoir_kinds import CalendarKind, ConversionKind, ReferenceLevels, YearEnd
+from reservoir.hydro.time_step import TimeStep
+from reservoir.text.quantities import counted, first_unprintable
+
+Claim = Callable[..., Iterator[Mistake]]
+
+#: An installed capacity of so many times what water and head can give is a slip of units.
+BEYOND_REACH = 100
+#: A mark may lie this far (m) above or below the lake's levels, or as far as these reach.
+MARK_MARGIN_M = 100.0
+#: A lake loses at most this part of each further hm3 in a month: more is a slip of units, or an area curve with a step.
+MOST_LOST = 0.2
+LOSS_MEND = "check the units of evaporation (mm a month) and area (km2), or smooth the area curve"
+#: Values that a list by step may have.
+_LENGTHS = frozenset(step.per_year for step in TimeStep)
+#: Fields that are never without a number.
+_NEVER_NONE = ("installed_mw", "penalty")
+
+
+class Lake(NamedTuple):
+    """Between which storages (hm3) a lake is, and what its ends are called."""
+
+    least: float
+    most: float
+    least_is: str = "dead"
+    most_is: str = "full"
+
+
+def value_of(row: Attribute, given: Any, name: str, words: Words) -> Any:
+    """What is given for an attribute as its type: numbers within the range, lists as read-only arrays.
+
+    Parameters
+    ----------
+    row : Attribute
+    given : object
+    name : str
+        What `words` call it.
+    words : Words
+
+    Raises
+    ------
+    InputError
+        If it is not what it should be.
+    """
+
+    def refuse(problem: str, expected: str = "", mend: str = "", place: int | None = None) -> NoReturn:
+        """Refuse it, or the value at a place of a list."""
+        at = "" if place is None else f"value {place + 1} of the list "
+        raise InputError(words.mistake(name, at + problem, expected, mend, place))
+
+    def number(value: Any, place: int | None = None) -> Any:
+        """A finite, or a whole, number of the range; lists by month are told by their months (`_list_in_range`)."""
+        what = "a whole number" if row.kind in (Kind.WHOLE, Kind.MONTHS) else "a number"
+        types = (int, np.integer) if what == "a whole number" else (int, float, np.integer, np.floating)
+        try:
+            result = None if isinstance(value, bool) or not isinstance(value, types) else float(value)
+        except OverflowError:
+            result = math.copysign(math.inf, value) if what == "a whole number" else None
+        if result is None:
+            refuse(f"is not {what}", f"{what}: {row.description}", place=place)
+        if math.isnan(result) or (math.isinf(result) and what == "a number"):
+            refuse("is not a finite number", f"a number: {row.description}", place=place)
+        (least, most), above = row.allowed, row.above
+        if row.kind not in LISTS and (result < least or result > most or (above and result == least)):
+            end, limit = ("of at most", most) if result > most else ("above" if above else "of at least", least)
+            expected = f"a number {end} {words.amount(name, limit)}: {row.description}"
+            refuse("is out of range", expected, place=place)
+        return int(value) if what == "a whole number" else result
+
+    def numbers() -> tuple[Any, ...]:
+        if not isinstance(given, list | tuple):
+            refuse("is not a list", f"numbers in square brackets: {row.description}")
+        return tuple(number(value, place) for place, value in enumerate(given))
+
+    match row.kind:
+        case Kind.NUMBER | Kind.WHOLE:
+            return number(given)
+        case Kind.EXPONENT:
+            exponent = number(given)
+            if exponent == 0:
+                refuse("makes the curve a constant", mend='use kind = "polynomial" with one coefficient')
+            if abs(exponent) > LARGEST_EXPONENT:
+                refuse("is out of range", f"-{LARGEST_EXPONENT} to {LARGEST_EXPONENT}")
+            return exponent
+        case Kind.BY_STEP | Kind.BY_MONTH:
+            values, expected = given, LISTS[row.kind]
+            if not isinstance(given, list | tuple):  # in Python it may be anything that an array is made of
+                values, expected = np.array(given), f"{MONTHS_PER_YEAR} finite numbers, January first, or one a step"
+                if values.ndim != 1:
+                    refuse(f"has the shape {values.shape}", expected)
+            if len(values) not in (_LENGTHS if row.kind is Kind.BY_STEP else {MONTHS_PER_YEAR}):
+                refuse(f"has {counted(len(values), 'value')}", expected)
+            if isinstance(values, list | tuple) or values.dtype.kind != "f" or not np.isfinite(values).all():
+                values = [number(value, place) for place, value in enumerate(values)]
+            array = np.array(values, np.float64)
+            array.setflags(write=False)
+            return array
+        case Kind.NUMBERS | Kind.MONTHS:
+            return numbers()
+        case Kind.INTERVAL:
+            ends = numbers()
+            if len(ends) != 2 or ends[0] >= ends[1]:
+                refuse("is not an interval", "two numbers, the lower one first")
+            return ends
+        case Kind.COEFFICIENTS:
+            coefficients = numbers()
+            if not 1 <= len(coefficients) <= MOST_COEFFICIENTS:
+                expected = f"1 to {MOST_COEFFICIENTS} coefficients, or a table of points"
+                refuse(f"has {len(coefficients)} values", expected)
+            return coefficients
+        case Kind.CHOICE:
+            try:
+                return row.choices(given)
+            except ValueError:
+                refuse("is not one of the choices", row.description)
+        case Kind.SPAN:
+            try:
+                return Horizon.of(given)
+            except InputError as error:
+                refuse("is no horizon", error.mistakes[0].expected)
+    if not isinstance(given, str):
+        refuse("is not text", f"text in quotes: {row.description}")
+    if row.kind is Kind.UNIT and given not in row.choices:
+        mend = "convert the coefficients, or the factor, to one of these units"
+        refuse("is not a known unit", f"one of {', '.join(row.choices)}", mend)
+    # The lines of a text are joined: it is shown as one sentence.
+    text = re.sub(r"[ \t]*[\r\n\t]\s*", " ", given).strip() if row.kind is Kind.TEXT else given
+    longest = LONGEST_NAME if row.kind is Kind.NAME else LONGEST_TEXT
+    if character := first_unprintable(text):
+        refuse(f"has the unprintable character {character}", mend="remove it")
+    if len(text) > longest:
+        refuse(f"has {len(text):,} characters", f"at most {longest:,}", "shorten it")
+    return text
+
+
+def checked(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the fields of a `Reservoir` together.
+
+    Returns
+    -------
+    dict
+        The fields, numbers and choices as their types, arrays as read-only copies.
+
+    Raises
+    ------
+    InputError
+        With every mistake, by its field.
+    """
+    marks = vars(fields["marks"]) if isinstance(fields["marks"], ReferenceLevels) else {}
+    values = {**fields, **{f"marks.{name}": value for name, value in marks.items()}}
+    words = FieldWords(values=values, names={"lake_hm3": "level"})
+    sound, mistakes = _sound_fields(fields, words)
+    parts = dict(sound)
+    if "level" in sound:  # what its curve describes, and what that may miss by rounding
+        low, high = sound["level"].domain
+        slack = SLACK * (high - low)
+        parts["lake"] = Lake(low - slack, high + slack, "start of the level curve", "end of the level curve")
+    mistakes += mistakes_between(parts, words)
+    if not mistakes:
+        of_curves, mistakes = checked_curves(
+            parts,
+            lambda section, needed: following(sound[CURVES[section].field], parts, needed, CURVES[section].field),
+            (storages_of(parts), releases_of(parts)),
+            words,
+            lambda section: FieldWords(CURVES[section].field, names={CURVES[section].x: "x", CURVES[section].y: "y"}),
+            (CONVERSIONS[sound["conversion_kind"]],),
+        )
+        sound |= {name: curve for name, curve in of_curves.items() if name in sound}
+        mistakes += installed_capacity_within_reach(
+            sound["installed_mw"], of_curves.get("most_power_mw", np.inf), words
+        )
+    if mistakes:
+        raise InputError(mistakes)
+    return sound
+
+
+#: Fields that hold an object, by its class, with what is said of others.
+_CLASSES: Mapping[str, tuple[type, str, str]] = {
+    "marks": (ReferenceLevels, "is not a set of reference levels", "ReferenceLevels(...)"),
+    "objective": (Objective, "is not an objective", "Objective(...)"),
+    "content": (bytes, "is not bytes", "the bytes of the file it was read from"),
+}
+_KINDS = Attribute("", ", ".join(ConversionKind), Kind.CHOICE, field="conversion_kind", choices=ConversionKind)
+_CURVE_FIELDS = {constraint.field for constraint in CURVES.values()}
+
+
+def _sound_field(name: str, value: Any, words: Words) -> Any:
+    """One field, or one of the marks, as its type."""
+    if name in _CURVE_FIELDS:
+        optional = name in ("area_km2", "seepage_m3s") and value is None
+        if not optional and not (callable(value) and all(hasattr(value, part) for part in ("domain", "compiled"))):
+            mistake = words.mistake(name, "is not a curve", "a Table, a Polynomial, a PowerLaw or another Curve")
+            raise InputError(mistake)
+    if name in _CLASSES and not isinstance(value, _CLASSES[name][0]):
+        raise InputError(words.mistake(name, *_CLASSES[name][1:]))
+    if isinstance(value, ReferenceLevels):
+        marks, mistakes = _sound_fields({f"marks.{mark}": level for mark, level in vars(value).items()}, words)
+        if mistakes:
+            raise InputError(mistakes)
+        return ReferenceLevels(*marks.values())
+    row = next((row for row in (_KINDS, *reversed(ATTRIBUTES)) if row.field == name), None)
+    if row is None or (value is None and row.kind is Kind.NUMBER and name not in _NEVER_NONE):
+        return value
+    return value_of(row, value, name, words)
+
+
+def _sound_fields(fields: Mapping[str, Any], words: Words) -> tuple[dict[str, Any], list[Mistake]]:
+    """Fields as their types, and what is wrong with the others."""
+    sound: dict[str, Any] = {}
+    mistakes: list[Mistake] = []
+    for name, value in fields.items():
+        try:
+            sound[name] = _sound_field(name, value, words)
+        except InputError as refused:
+            mistakes += refused.mistakes
+    return sound, mistakes
+
+
+def mistakes_between(parts: Mapping[str, Any], words: Words) -> list[Mistake]:
+    """State every claim between fields, as far as they are sound, that does not hold.
+
+    Parameters
+    ----------
+    parts : mapping
+        Fields of a reservoir, and what else claims name.
+    words : Words
+    """
+    step, mistakes, sound = parts.get("step", TimeStep.MONTH), list[Mistake](), {**parts, "words": words}
+    own = "" if step is TimeStep.MONTH else f", or {counted(step.per_year, step.noun)}"
+    for name, values in _lists(parts).items():
+        if len(values) not in (MONTHS_PER_YEAR, step.per_year):
+            other = next(each for each in TimeStep if each.per_year == len(values))
+            problem = f'has {counted(len(values), other.noun)}, but step is "{step}"'
+            expected = f"one number, or {counted(MONTHS_PER_YEAR, 'month')}{own}"
+            mistakes.append(words.mistake(name, problem, expected, f'set step = "{other}", or give other values'))
+            sound.pop(name.partition(".")[0], None)
+    if step is not TimeStep.MONTH and parts.get("calendar") is CalendarKind.EQUAL_MONTHS:
+        problem = f'contradicts step = "{step}": only months can be equal'
+        mistakes.append(words.mistake("calendar", problem, mend="remove one of the two"))
+    # Limits are compared with each other; losses and what objectives have are compared with nothing.
+    limits = [row.field for row in by_step_attributes() if row.section not in ("losses", "objective")]
+    compared = {name: sound[name] for name in limits if name in sound}
+    if "first_month" in sound and any(len(values) != MONTHS_PER_YEAR for values in compared.values()):
+        sound |= {name: step.listed(values, sound["first_month"]) for name, values in compared.items()}
+    for name, values in _lists(sound).items():
+        mistakes += _list_in_range(name, values, attribute_of(name).allowed, words)
+    for claim, needs in CLAIMS.items():
+        if all(name in sound for name in needs):
+            mistakes += claim(**{name: sound[name] for name in needs})
+    return mistakes
+
+
+def _lists(parts: Mapping[str, Any]) -> dict[str, FloatArray]:
+    """Arrays by step, by their fields."""
+    objective = vars(parts["objective"]) if "objective" in parts else {}
+    given = {**parts, **{f"objective.{name}": value for name, value in objective.items()}}
+    return {row.field: given[row.field] for row in by_step_attributes() if given.get(row.field) is not None}
+
+
+def offending(wrong: NDArray[np.bool_]) -> str:
+    """Name the months, or shorter steps, that are wrong."""
+    step = next(each for each in TimeStep if each.per_year == len(wrong))
+    names = [f"week {week}" for week in range(1, len(wrong) + 1)] if step is TimeStep.WEEK else step_names(step, 1)
+    places = np.flatnonzero(wrong).tolist()
+    if len(places) == len(wrong):
+        return f"every {step.noun}"
+    more = len(places) - MONTHS_PER_YEAR
+    listed = ", ".join(names[place] for place in places[:MONTHS_PER_YEAR])
+    return listed if more <= 0 else f"{listed} and {counted(more, f'more {step.noun}')}"
+
+
+def _list_in_range(name: str, values: FloatArray, allowed: Range, words: Words) -> Iterator[Mistake]:
+    """Refuse values by month, or by step, outside a range."""
+    below, above = offending(values < allowed.least), offending(values > allowed.most)
+    most = words.amount(name, allowed.most)
+    if below:
+        yield words.mistake(name, f"is below {allowed.least:g} in {below}", f"{allowed.least:g} or more")
+    if above:
+        yield words.mistake(name, f"is above {most} in {above}", f"at most {most}", "check the numbers and their units")
+
+
+def has_a_name(name: str, words: Words) -> Iterator[Mistake]:
+    """Require a name that can be seen; in a file it is of letters and digits anyway."""
+    if not name.strip():
+        yield words.mistake("name", "is empty", attribute_of("name").meaning)
+
+
+def guarantee_can_be_generated(
+    installed_mw: float, guaranteed_energy_gwh: float | None, guaranteed_power_mw: float | None, words: Words
+) -> Iterator[Mistake]:
+    """Allow no more promised energy or power than the plant makes at full power."""
+    most = installed_mw * HOURS_PER_YEAR / 1000
+    if guaranteed_energy_gwh is not None and guaranteed_energy_gwh > most:
+        expected = f"at most {most:.7g} GWh, a year at full installed capacity"
+        yield words.mistake("guaranteed_energy_gwh", "is more than the plant can generate", expected)
+    if guaranteed_power_mw is not None and guaranteed_power_mw > installed_mw:
+        expected = f"at most {installed_mw:.7g} MW, the installed capacity"
+        yield words.mistake("guaranteed_power_mw", "is more than the plant can generate", expected)
+
+
+def lake_large_enough(lake: Lake, words: Words) -> Iterator[Mistake]:
+    """Require storage to work with that float32 tells from none."""
+    least = max(LEAST_FULL_HM3, LEAST_ACTIVE_PART * lake.most)
+    if lake.most - lake.least < least:
+        expected = f"an active storage of at least {words.amount('lake_hm3', least)}"
+        yield words.mistake("lake_hm3", "leaves too little active storage", expected)
+
+
+def storages_in_order(storage_lower_hm3: FloatArray, storage_upper_hm3: FloatArray, words: Words) -> Iterator[Mistake]:
+    """Allow no month whose least storage is above its largest."""
+    months = offending(storage_lower_hm3 > storage_upper_hm3)
+    if months:
+        problem = f"is above {words.named('storage_upper_hm3')} in {months}"
+        yield words.mistake("storage_lower_hm3", problem, "a lower limit not above the upper limit")
+
+
+def releases_in_order(release_lower_m3s: FloatArray, release_upper_m3s: FloatArray, words: Words) -> Iterator[Mistake]:
+    """Allow no month whose least release is above its largest; require one month that leaves a choice."""
+    months = offending(release_lower_m3s > release_upper_m3s)
+    if months:
+        problem = f"is above {words.named('release_upper_m3s')} in {months}"
+        yield words.mistake("release_lower_m3s", problem, "a lower limit not above the upper limit")
+    elif np.all(release_lower_m3s == release_upper_m3s):
+        yield words.mistake("release", "leaves nothing to plan", "an upper limit above the lower limit in some month")
+    elif release_upper_m3s.max() < CAPACITY_M3S.least:
+        least = words.amount("release_upper_m3s", CAPACITY_M3S.least)
+        yield words.mistake("release_upper_m3s", "allows no release", f"at least {least} in some month")
+
+
+def year_end_has_its_storages(
+    year_end: YearEnd, initial_storage_hm3: float | None, final_storage_hm3: float | None, words: Words
+) -> Iterator[Mistake]:
+    """Require storages where the end of the year needs them, and allow them nowhere else."""
+    initial, final = "initial_storage_hm3", "final_storage_hm3"
+    mend = 'remove it, the plan chooses this storage; or set year_end = "fixed"'
+    if year_end is YearEnd.CYCLIC and initial_storage_hm3 is not None:
+        yield words.mistake(initial, 'contradicts year_end = "cyclic"', mend=mend)
+    if year_end is not YearEnd.FIXED and final_storage_hm3 is not None:
+        yield words.mistake(final, f'contradicts year_end = "{year_end}"', mend=mend)
+    if year_end is not YearEnd.CYCLIC and initial_storage_hm3 is None:
+        expected = f'the storage at the start of every year, as year_end is "{year_end}"'
+        yield words.mistake(initial, "is missing", expected)
+    elif year_end is YearEnd.FIXED and final_storage_hm3 is None:
+        yield words.mistake(final, "is missing", f'the storage at the end of every year, as year_end is "{year_end}"')
+
+
+def ends_within_the_lake(
+    lake: Lake, initial_storage_hm3: float | None, final_storage_hm3: float | None, words: Words
+) -> Iterator[Mistake]:
+    """Require initial and final storage within the lake; where one key gives both, it is stated once."""
+    given = {"initial_storage_hm3": initial_storage_hm3, "final_storage_hm3": final_storage_hm3}
+    outside = [name for name, value in given.items() if value is not None and not lake.least <= value <= lake.most]
+    for name in {words.named(name): name for name in reversed(outside)}.values():
+        least, most = (words.amount(name, end) for end in lake[:2])
+        expected = f"{least} ({lake.least_is}) to {most} ({lake.most_is})"
+        yield words.mistake(name, "is outside the storage range", expected)
+
+
+def installed_capacity_within_reach(installed_mw: float, most_power_mw: float, words: Words) -> Iterator[Mistake]:
+    """Allow no installed capacity far beyond what release, head and conversion can ever give."""
+    if installed_mw > BEYOND_REACH * most_power_mw:
+        problem = f"is {installed_mw / most_power_mw:,.0f} times the maximum that release, head and conversion give"
+        mend = "give MW, not kW; or check the release limits and the curves"
+        yield words.mistake("installed_mw", problem, f"about {most_power_mw:,.4g} MW", mend)
+
+
+def marks_near_the_lake(marks: ReferenceLevels, level: Curve, words: Words) -> Iterator[Mistake]:
+    """Require marks that a figure can draw beside the lake's levels; they need not equal any limit."""
+    low, high = (float(level(end)) for end in level.domain)
+    margin = max(MARK_MARGIN_M, high - low)
+    for name in ("normal_m", "flood_m", "dead_m"):
+        given = getattr(marks, name)
+        if given is not None and not low - margin <= given <= high + margin:
+            problem = f"is far from the levels of the lake, {low:.7g} m to {high:.7g} m"
+            expected = f"{low - margin:.7g} m to {high + margin:.7g} m"
+            yield words.mistake(f"marks.{name}", problem, expected, "check that both have the same datum and unit")
+
+
+def plant_runs_in_some_month(plant_factor: FloatArray, words: Words) -> Iterator[Mistake]:
+    """Require some month in which the plant can run."""
+    if not np.any(plant_factor > 0):
+        yield words.mistake("plant_factor", "leaves no month in which the plant runs", "a number above 0 in some month")
+
+
+def power_demanded_can_be_made(
+    power_lower_mw: FloatArray, plant_factor: FloatArray, installed_mw: float, words: Words
+) -> Iterator[Mistake]:
+    """Allow no demand beyond what the plant can make in the month."""
+    months = offending(power_lower_mw > plant_factor * installed_mw)
+    if months:
+        problem = f"is more than the plant can generate in {months}"
+        expected = f"at most the installed capacity ({words.amount('installed_mw', installed_mw)}) x the plant factor"
+        yield words.mistake("power_lower_mw", problem, expected)
+
+
+def operating_level_within_the_lake(
+    operating_level_m: float | None, level: Curve, lake: Lake, words: Words
+) -> Iterator[Mistake]:
+    """Require a level that the lake has, below its highest."""
+    low, high = (float(level(end)) for end in lake[:2])
+    if operating_level_m is not None and not low <= operating_level_m < high:
+        expected = f"{low:.7g} m ({lake.least_is}) to less than {high:.7g} m ({lake.most_is})"
+        yield words.mistake("operating_level_m", "is outside the levels of the lake", expected)
+
+
+def end_value_needs_its_year_end(
+    year_end: YearEnd, end_value_gwh_per_hm3: float | None, words: Words
+) -> Iterator[Mistake]:
+    """Allow a value of the water left only where the end is valued; without one the record decides."""
+    if end_value_gwh_per_hm3 is not None and year_end is not YearEnd.VALUED:
+        mend = 'remove it, or set year_end = "valued"'
+        yield words.mistake("end_value_gwh_per_hm3", f'is not used with year_end = "{year_end}"', mend=mend)
+
+
+def losses_follow_the_storage(
+    evaporation_mm: FloatArray, level: Curve, area_km2: Curve | None, lake: Lake, words: Words
+) -> Iterator[Mistake]:
+    """Allow no evaporation that would take most of what each further hm3 adds."""
+    if not np.any(evaporation_mm):
+        return
+    lost = most_evaporated(area_km2 or area_of_levels(level), lake.least, lake.most, evaporation_mm)
+    if not lost <= MOST_LOST:
+        yield words.mistake("evaporation_mm", loss_problem(lost), f"at most {100 * MOST_LOST:g} %", LOSS_MEND)
+
+
+def loss_problem(lost: float) -> str:
+    """What is wrong with evaporation that takes such a part of each further hm3."""
+    return f"takes {100 * lost:.3g} % of a further hm3 in a month where the area rises most with the storage"
+
+
+def weights_are_positive(objective: Objective, words: Words) -> Iterator[Mistake]:
+    """Require something to optimise, each with a weight above zero."""
+    if not objective.weights:
+        yield words.mistake("objective", "has no goal", f"one of {', '.join(Goal)}")
+    for goal, weight in objective.weights.items():
+        if not WEIGHT.holds(weight):
+            expected = f"a number from {plain(WEIGHT.least)} to {plain(WEIGHT.most)}"
+            yield words.mistake(weight_key(goal), "is out of range", expected, "leave out goals that do not count")
+
+
+def targets_are_given(objective: Objective, words: Words) -> Iterator[Mistake]:
+    """Require targets for shortages; other goals may have them too, to be tried by `--objective`."""
+    for goal, name in NEEDED.items():
+        target = getattr(objective, name)
+        if goal in objective.weights and target is None:
+            mend = "give one number, twelve (January to December), or one a step"
+            yield words.mistake(f"objective.{name}", f'is missing: the goal "{goal}" needs it', mend=mend)
+        if target is not None and not np.any(target > 0):
+            yield words.mistake(f"objective.{name}", "is zero throughout", "more than 0 in some month")
+
+
+def firm_power_is_possible(objective: Objective, installed_mw: float, words: Words) -> Iterator[Mistake]:
+    """Allow the goal of firm power by itself: what is maximised beside it is energy."""
+    if objective.is_firm and len(objective.weights) > 1:
+        problem = "cannot be weighted: firm power comes first, then energy at that firmness"
+        mend = "give it alone; `reservoir tradeoff` shows firm power against another goal"
+        yield words.mistake(weight_key(Goal.FIRM_POWER), problem, mend=mend)
+    if objective.firm_power_mw is not None:
+        name = "objective.firm_power_mw"
+        if objective.is_firm:
+            yield words.mistake(name, "is what the goal firm-power searches", mend="remove it, or choose another goal")
+        if Goal.POWER_SHORTAGE in objective.weights:
+            yield words.mistake(name, "contradicts the target of the power shortage", mend="keep one of the two")
+        if not 0 < objective.firm_power_mw <= installed_mw:
+            most = words.amount("installed_mw", installed_mw)
+            yield words.mistake(name, "is out of range", f"more than 0, at most the installed capacity ({most})")
+    if not 0.5 <= objective.firm_share <= 1:
+        yield words.mistake("objective.firm_share", "is out of range", "0.5 to 1: the share of steps")
+
+
+def weight_key(goal: Goal) -> str:
+    """Where a reservoir file has the weight of a goal."""
+    return f"objective.weights.{goal.replace('-', '_')}"
+
+
+#: Every claim with what it needs.
+CLAIMS: Mapping[Claim, tuple[str, ...]] = {
+    claim: tuple(inspect.signature(claim).parameters)
+    for claim in (
+        has_a_name,
+        guarantee_can_be_generated,
+        lake_large_enough,
+        storages_in_order,
+        year_end_has_its_storages,
+        ends_within_the_lake,
+        releases_in_order,
+        installed_capacity_within_reach,
+        marks_near_the_lake,
+        plant_runs_in_some_month,
+        power_demanded_can_be_made,
+        operating_level_within_the_lake,
+        end_value_needs_its_year_end,
+        losses_follow_the_storage,
+        weights_are_positive,
+        targets_are_given,
+        firm_power_is_possible,
+    )
+}

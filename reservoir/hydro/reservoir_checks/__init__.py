@@ -1,1 +1,0 @@
-"""Checks of a reservoir, the same for Python and for files."""

@@ -1,1 +1,0 @@
-"""Tables of level, storage and area as people keep them: which column is what, and the numbers in it."""

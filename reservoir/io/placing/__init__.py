@@ -1,1 +1,0 @@
-"""Write files and folders completely or not at all."""

@@ -1,0 +1,338 @@
+"""Which column holds the inflow, what is read beside it, what is passed over, and what tells one series from another.
+
+A further quantity beside the inflow is a row of `COMPANIONS`, with its words below.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.attributes import EVAPORATION_MM, FLOW_M3S, PRICE_PER_MWH, Range
+from reservoir.hydro.units import DEPTH_MM, key_suffix
+from reservoir.hydro.units import FLOW_M3S as FLOW_UNITS
+from reservoir.io.records import vocabulary as known
+from reservoir.io.records.cells import (
+    codes_among,
+    is_known_code,
+    is_missing,
+    looks_like_number,
+    no_flow,
+    parse_flow,
+    parse_number,
+)
+from reservoir.io.records.table import InflowTable
+from reservoir.io.records.units import unit_named
+from reservoir.io.records.vocabulary import BESIDE, JUDGES, Kind
+from reservoir.io.records.words import folded, parts_of, understand
+from reservoir.text.quantities import quantity
+
+
+class Companion(NamedTuple):
+    """A column known by its name: a field of `Inflow`, how a cell is read, its size in the unit of that field."""
+
+    field: str
+    parse: Callable[[str], float | Mistake]
+    size: float
+    allowed: Range
+
+    @property
+    def range(self) -> Range:
+        """What is allowed, in the unit of the column."""
+        return Range(self.allowed.least / self.size, self.allowed.most / self.size)
+
+    def out_of_range(self, value: float) -> Mistake | None:
+        """What is wrong with a number in the unit of the column."""
+        if self.range.holds(value):
+            return None
+        expected = f"{self.range.least:g} to {self.range.most:g}"
+        return Mistake("is out of range", expected, "check the value and its unit, which the column's name states")
+
+    def read(self, text: str) -> float | Mistake:
+        """Read a cell: a number within the range."""
+        value = self.parse(text)
+        return value if isinstance(value, Mistake) else self.out_of_range(value) or value
+
+    def codes_among(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Missing-value codes among values in the unit of the column, of their shape.
+
+        Rain makes evaporation negative, and prices are what they are.
+        """
+        if self.field == "price_per_mwh":
+            return np.zeros(values.shape, bool)
+        low = [value for value in np.unique(values[values <= -_LEAST_CODE]).tolist() if is_known_code(value)]
+        return (codes_among(np.maximum(values, 0.0)).sure & (values >= _LEAST_CODE)) | np.isin(values, low)
+
+
+#: Known columns, by their names in small letters.
+COMPANIONS: Mapping[str, Companion] = {
+    **{
+        f"evaporation_{unit}": Companion("evaporation_mm", parse_number, size, EVAPORATION_MM)
+        for unit, size in DEPTH_MM.items()
+    },
+    "price_per_mwh": Companion("price_per_mwh", parse_number, 1.0, PRICE_PER_MWH),
+    **{
+        f"withdrawal_{key_suffix(unit)}": Companion("withdrawal_m3s", parse_flow, size, FLOW_M3S)
+        for unit, size in FLOW_UNITS.items()
+    },
+}
+
+
+class _Name(NamedTuple):
+    """How a quantity beside the inflow is called: words that are read, others that name it too, and what to write."""
+
+    read: tuple[str, ...]
+    others: tuple[str, ...]
+    chinese: str
+    write: str = ""
+
+
+_NAMES = {
+    "evaporation": _Name(
+        ("evaporation", "evap"),
+        ("evapo", "verdunstung", "évaporation", "evaporación", "evaporação", "evaporazione"),
+        "蒸发",
+        "evaporation_mm or evaporation_in, for the net depth of a row's period",
+    ),
+    "withdrawal": _Name(
+        ("withdrawal", "withdrawals"),
+        ("abstraction", "abstractions", "entnahme", "prélèvement", "extracción", "captação"),
+        "取水",
+        "withdrawal_m3s or withdrawal_cfs, for a mean flow",
+    ),
+    "seepage": _Name((), ("seepage", "leakage", "sickerung"), "渗漏"),
+    "price": _Name(
+        ("price", "prices"),
+        ("tariff", "preis", "strompreis", "prix", "precio", "preço", "prezzo", "电价"),
+        "电价",
+        "price_per_mwh",
+    ),
+}
+_READ = {word: quantity for quantity, name in _NAMES.items() for word in name.read}
+_ALL = _READ | {word: quantity for quantity, name in _NAMES.items() for word in name.others}
+#: Words beside these that change nothing, and spellings of a depth; how alike a slip is to its word.
+_PLAIN = frozenset({"net", "lake", "reservoir", "surface", "water", "total", "monthly", "mean", "average", "the", "of"})
+_PLAIN |= {"per", "energy", "electricity", "power", "spot", "market"}
+_DEPTHS = {"millimetres": "mm", "millimeters": "mm", "inch": "in", "inches": "in", "feet": "ft", "foot": "ft"}
+_MISSPELT, _ALIKE, _LEAST_LETTERS = ("evaporation", "withdrawal", "withdrawals", "abstraction"), 0.84, 7
+#: Evaporation and rain of a month stay below this, mm; a code is larger.
+_LEAST_CODE = 900.0
+
+
+def companion_of(name: str) -> Companion | None:
+    """What a column beside the inflow is by its name, if that is clear."""
+    exact = COMPANIONS.get(name.casefold())
+    text = folded(name).replace("day-ahead", "")
+    words = [word for word in re.findall(r"[^\W_]+", text) if word not in _PLAIN]
+    quantities = {_READ[word] for word in words if word in _READ}
+    if exact is not None or len(quantities) != 1:
+        return exact
+    rest = [word for word in words if word not in _READ]
+    if quantities == {"evaporation"}:
+        return COMPANIONS.get(f"evaporation_{_DEPTHS.get(rest[0], rest[0])}") if len(rest) == 1 else None
+    if quantities == {"price"}:
+        size = {"mwh": 1.0, "kwh": 1e3}.get(rest[-1] if rest else "", 0.0)
+        currency = len(rest) == 1 or (len(rest) == 2 and len(rest[0]) == 3 and rest[0].isalpha())
+        return COMPANIONS["price_per_mwh"]._replace(size=size) if size and currency else None
+    unit = unit_named(re.sub(r"withdrawals?", " ", folded(name)))
+    return None if unit is None or unit.is_volume else COMPANIONS["withdrawal_m3s"]._replace(size=unit.size)
+
+
+def nearly_named(name: str) -> Mistake | None:
+    """Refuse a column that seems to be a loss or a price, by a name under which it is not read."""
+    words = parts_of(name)
+    if companion_of(name) is not None or not JUDGES.isdisjoint(words):
+        return None
+
+    named = []
+    for word in words:  # and words written nearly so
+        alike = get_close_matches(word, _MISSPELT, 1, _ALIKE) if len(word) >= _LEAST_LETTERS else []
+        named.append(_ALL.get(word) or (_ALL[alike[0]] if alike else None))
+    named += [quantity for quantity, spelt in _NAMES.items() if spelt.chinese in name]
+    quantity = next(filter(None, named), None)
+    if quantity is None:
+        return None
+    if quantity == "seepage":
+        mend = "give it in the reservoir file, and delete the column"
+        return Mistake("is not read from a record", "a seepage in the reservoir file", mend, column=name)
+    problem = f"seems to be {quantity}, but is not read by this name"
+    mend = f"name it {_NAMES[quantity].write}; or delete the column"
+    return Mistake(problem, "a name and a unit that are understood", mend, column=name)
+
+
+def read_companions(
+    table: InflowTable, companions: Mapping[int, Companion]
+) -> tuple[dict[str, tuple[str, dict[int, float]]], list[Mistake]]:
+    """Names and values of some columns, by field of `Inflow` and row, and what is wrong with them."""
+    columns: dict[str, tuple[str, dict[int, float]]] = {}
+    mistakes: list[Mistake] = []
+    for place, companion in companions.items():
+        name = table.header.cells[place]
+        if companion.field in columns:
+            problem, mend = "is a second column of the same quantity", f"keep one column of {name.partition('_')[0]}"
+            mistakes.append(table.at_header(problem, "one column of each quantity", mend, column=name))
+        values, wrong = table.parsed(place, companion.parse)
+        mistakes += wrong
+        codes = companion.codes_among(np.array(list(values.values())))
+        for (row, value), code in zip(values.items(), codes.tolist(), strict=True):
+            mistake = no_flow(value, True) if code else companion.out_of_range(value)
+            if mistake is not None:
+                mistakes.append(replace(mistake, row=row, column=name, value=value))
+        columns[companion.field] = (name, {row: value * companion.size for row, value in values.items()})
+    return columns, mistakes
+
+
+def companion_notes(columns: Mapping[str, tuple[str, NDArray[np.float64]]], steps: int) -> Iterator[str]:
+    """What was read beside the inflow, as amounts: by field of `Inflow` the column, and its values of any shape."""
+    for field, (column, values) in columns.items():
+        mean = float(np.mean(values))
+        if field == "evaporation_mm":
+            yield f"evaporation {quantity(mean * steps)} mm a year, from column {column}"
+        else:
+            what = "withdrawal {} m3/s" if field == "withdrawal_m3s" else "price {} per MWh"
+            yield f"{what.format(quantity(mean))} on average, from column {column}"
+
+
+_ONE = "one value column, such as inflow_m3s"
+#: Rows that are looked at to find out whether a column has numbers.
+_LOOKED_AT = 400
+
+
+class ValueColumn(NamedTuple):
+    """The place of the column of values, and of what stands beside it."""
+
+    place: int
+    companions: Mapping[int, Companion]
+    passed_over: tuple[int, ...]
+
+    def mistakes(self, table: InflowTable) -> Iterator[Mistake]:
+        """Losses that would be passed over because of their names."""
+        nearly = (nearly_named(table.header.cells[place]) for place in self.passed_over)
+        yield from (replace(mistake, row=table.header.number) for mistake in nearly if mistake is not None)
+
+    def notes(self, header: Sequence[str]) -> tuple[str, ...]:
+        """Which columns were passed over."""
+        names = [header[place] or "(no name)" for place in self.passed_over]
+        return (passed_over_note(names, f"read column {header[self.place]}"),) if names else ()
+
+
+def passed_over_note(names: Sequence[str], read: str) -> str:
+    """Say which columns were not read."""
+    return f"{read}, passed over {', '.join(names)}"
+
+
+def value_column(table: InflowTable, dates: Sequence[int], wanted: str | None) -> ValueColumn:
+    """Find the column of values, beside those that say of when, and of which member, a value is.
+
+    Raises
+    ------
+    InputError
+        If there is none, or if there are several and the caller names none of them.
+    """
+    header = table.header.cells
+    others = [place for place in range(len(header)) if place not in dates]
+    companions = {place: companion for place in others if (companion := companion_of(header[place])) is not None}
+    candidates = [place for place in others if place not in companions]
+    if wanted is not None:
+        places = [place for place in candidates if header[place].casefold() == wanted.strip().casefold()]
+    else:
+        places = candidates if len(candidates) == 1 else [at for at in candidates if _may_be_inflow(table, at)]
+    if len(places) == 1:
+        return ValueColumn(places[0], companions, tuple(place for place in candidates if place != places[0]))
+    columns = places or candidates
+    names = ", ".join(header[place] or "(no name)" for place in columns)
+    if not columns:
+        raise InputError(table.at_header("no column besides the date", _ONE, "add an inflow column"))
+    if wanted is not None:
+        problem = f"{len(places)} columns of this name" if places else f"no such column; the file has {names}"
+        mend = "give the name as the header has it"
+        raise InputError(Mistake(problem, "a name in the header", mend, column="column", value=wanted))
+    problem, beside = f"{len(columns)} columns besides the date: {names}", ", ".join(COMPANIONS)
+    mend = f"name the column to read (--column NAME), or keep only the inflow column, and {beside} if there are any"
+    raise InputError(table.at_header(problem, _ONE, mend))
+
+
+def _may_be_inflow(table: InflowTable, place: int) -> bool:
+    """Whether a column may be the inflow, by its name and its cells."""
+    name = table.header.cells[place]
+    words = re.findall(r"[^\W_]+", folded(name))
+    beside = not BESIDE.isdisjoint(words) and all(word in BESIDE or word.isdecimal() for word in words)
+    if beside or understand(name).is_no_inflow or nearly_named(name):
+        return False
+    cells = [row.cells[place] for row in table.rows[:_LOOKED_AT] if not is_missing(row.cells[place])]
+    return not table.rows or sum(map(looks_like_number, cells)) * 2 > len(cells)
+
+
+#: Characters of a code that judges a value.
+_SHORT_CODE = 3
+#: Values of a column of few, numbers of series, and rows of an average block of equal ones; of a table by years, fewer.
+_MOST_VALUES, _FEW_NUMBERS, _LONG_BLOCK, _LONG_BLOCK_OF_YEARS = 20, 4, 12, 2
+
+
+def may_tell_series(name: str) -> bool:
+    """Whether a column is of such a name that it may tell one series from another."""
+    words = set(parts_of(name))
+    return bool(words & known.OF_SERIES or known.CHINESE_SERIES.search(name)) and not words & JUDGES
+
+
+def several_series(name: str, cells: Sequence[str], long_block: int = _LONG_BLOCK) -> tuple[int, Mistake] | None:
+    """The first place at which a column that nobody asked for tells that the rows are no longer of the same series.
+
+    `cells` are in the order of time; empty ones say nothing. A block of `long_block` equal ones is made by no flag of
+    single values. The mistake comes without its row; None where the rows may be of one series.
+    """
+    filled = [(place, text) for place, cell in enumerate(cells) if (text := " ".join(cell.split()))]
+    values = {text.casefold() for _, text in filled}
+    words = set(parts_of(name))
+    of_series = may_tell_series(name)
+    short = bool(words & known.CODED) and all(len(value) <= _SHORT_CODE for value in values)
+    if len(values) < 2 or words & JUDGES or (not of_series and (words & known.VARYING or short)):
+        return None
+    words_of_values = [re.findall(r"[^\W\d_]+", value) for value in values]
+    if all(value and known.HOW_GOOD.issuperset(value) for value in words_of_values):
+        return None
+    saying, numbers = understand(name), all(map(looks_like_number, values))
+    a_quantity = saying.units or saying.kinds & {Kind.OTHER, Kind.FLOW, Kind.VOLUME, Kind.RUNOFF, Kind.STATISTIC}
+    if numbers and (a_quantity or any("." in value for value in values)):
+        return None
+    changes = [
+        (place, before, after)
+        for (_, before), (place, after) in pairwise(filled)
+        if before.casefold() != after.casefold()
+    ]
+    in_blocks = len(values) <= _MOST_VALUES and len(filled) >= long_block * (len(changes) + 1)
+    if of_series:
+        each_its_own = len(values) > _MOST_VALUES and len(values) > len(filled) / 4
+        one_series = not in_blocks and (len(values) > _FEW_NUMBERS if numbers else each_its_own)
+    else:
+        one_series = not in_blocks or bool(a_quantity) or len(filled) <= len(cells) / 2
+    if one_series:
+        return None
+    place, before, after = changes[0]
+    problem = f"{name} changes from {before} to {after}: the rows are not those of one series"
+    mend = f"keep the rows of one {name}; if all are of one series, delete this column"
+    return place, Mistake(problem, "the rows of one series", mend, column=name, value=after)
+
+
+def series_mistakes(
+    table: InflowTable, beside: Sequence[int], rows: Sequence[int], *, years: bool
+) -> Iterator[Mistake]:
+    """Refuse a table whose rows are those of several series, one after another.
+
+    `beside` are the places of the columns that are passed over, `rows` the numbers of the rows with values, in the
+    order of time; a row may be that of a year.
+    """
+    cells_of = dict(table.rows)
+    long_block = _LONG_BLOCK_OF_YEARS if years else _LONG_BLOCK
+    for column in beside:
+        change = several_series(table.header.cells[column], [cells_of[row][column] for row in rows], long_block)
+        if change is not None:
+            yield replace(change[1], row=rows[change[0]])

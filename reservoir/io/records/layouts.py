@@ -1,0 +1,490 @@
+"""A table -> a record, in one of two layouts: a row a period with its date, or a row a year with a column a month.
+
+What the rows by date stand for is found by their dates, and checked for periods that are missing or stand twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from functools import partial
+from itertools import combinations, pairwise
+from types import MappingProxyType
+from typing import NamedTuple
+
+from reservoir.errors import InputError, Mistake, shortened
+from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, MOST_YEARS
+from reservoir.hydro.time_step import DAYS_PER_WEEK, TimeStep
+from reservoir.hydro.water_years import month_name
+from reservoir.hydro.year_labels import year_label
+from reservoir.io.records.cells import StepValue, flows_among, is_missing, number_style, parse_number
+from reservoir.io.records.columns import companion_of, nearly_named, passed_over_note, read_companions, value_column
+from reservoir.io.records.dates import (
+    MINUTES,
+    NEXT_DAY,
+    Stamp,
+    Year,
+    date_columns,
+    day_after,
+    month_columns,
+    parse_year,
+    says_begin,
+    says_end,
+    stamps_of,
+    unit_texts,
+    whole_years_late,
+    year_column,
+    year_name,
+)
+from reservoir.io.records.record import A_MONTH, InflowReading, Record, RowPeriod, too_many_years
+from reservoir.io.records.table import InflowTable
+from reservoir.io.records.vocabulary import WATER_YEAR_NAMES, WEEK_ENDS
+
+_LAYOUTS = '"year,m01,...,m12" with one row per year, or "date,inflow_m3s" with one row per month or day'
+
+
+def read_record(table: InflowTable, reading: InflowReading) -> Record:
+    """Read the months, or days, of `table`, whichever layout its header announces.
+
+    Returns
+    -------
+    Record
+        With every mistake found; its values are to be used only if there is none.
+
+    Raises
+    ------
+    InputError
+        If the column of values is not clear.
+    """
+    header = table.header.cells
+    dates, months, year_at = date_columns(header), month_columns(header), year_column(header)
+    if dates is not None and len(months) < MONTHS_PER_YEAR:
+        if reading.water_year is not None:
+            raise InputError(no_names_of_years(reading.water_year))
+        return _by_date(table, dates, reading)
+    if year_at is not None and months:
+        # Told at once: every cell of so many rows could be wrong.
+        rows = len(table.rows)
+        return Record(mistakes=(too_many_years(rows),)) if rows > MOST_YEARS else _by_year(table, year_at, reading)
+    names = [cell.casefold() for cell in header]
+    if re.match(r"\d{3,4}\b", names[0]):
+        problem, mend = "the header line is missing: this line has data", "add a line with the column names above it"
+    elif len(names) == 1:
+        problem, mend = "the header has only one column", "separate the columns with commas, semicolons or tabs"
+    elif "date" in names and "year" not in names:
+        mend = 'name the column of years "year", and write only years in it'
+        problem = "the header has a date and months"
+    elif "year" in names:
+        problem, mend = "the header has a year but no months", "name the twelve months m01 to m12, or Jan to Dec"
+    elif months:
+        problem, mend = "the header has months but no year", 'name the column of years "year"'
+    else:
+        problem, mend = "the header has neither a year nor a date", 'name the first column "year" or "date"'
+    return Record(mistakes=(table.at_header(problem, _LAYOUTS, mend, value=", ".join(header)),))
+
+
+def no_names_of_years(asked: str) -> Mistake:
+    """Refuse to name water years by one of their years where dates say which they are."""
+    problem = "the file has dates, which say in which year a month is"
+    return Mistake(problem, "a table by years", "leave it out", column="water_year", value=asked)
+
+
+def _sequence_mistakes(
+    ordinals: Mapping[int, int],
+    noun: str,
+    column: str,
+    mend_double: str,
+    written: Callable[[int], str],
+    unreadable: frozenset[int],
+) -> Iterator[Mistake]:
+    """Name every year or month that stands twice, and every hole between two of them.
+
+    `ordinals` are theirs by row; `noun` is what one is called, `written` how the file writes one. Rows that are
+    `unreadable` have no date that could be read: a hole that one of them may fill is not reported.
+    """
+    ordered = sorted((ordinal, row) for row, ordinal in ordinals.items())
+    for (before, row_before), (after, row) in pairwise(ordered):
+        if after == before:
+            problem = f"the {noun} appears twice, first in row {row_before}"
+            yield Mistake(problem, f"one row per {noun}", mend_double, row=row, column=column, value=written(after))
+        elif after > before + 1 and not any(row_before < between < row for between in unreadable):
+            first, last = written(before + 1), written(after - 1)
+            missing = f"the {noun} {first} is" if first == last else f"the {noun}s {first} to {last} are"
+            problem = f"{missing} missing between {written(before)} and {written(after)}"
+            mend = "add the missing rows, or keep only the part of the record before or after the gap"
+            yield Mistake(problem, mend=mend, row=row, column=column)
+
+
+# Rows with dates.
+
+#: Rows of a record follow each other by what they stand for more often than this.
+_MOSTLY = 0.5
+#: Days on which ten-day periods begin, and on which the first two end; days from one to the next.
+_TEN_BEGINS, _TEN_ENDS, _TEN_DAYS_LAST = frozenset({1, 11, 21}), frozenset({10, 20}), range(8, 12)
+#: More rows than this in one month, or more months of several rows, are a record of shorter steps, not a slip.
+_MOST_SLIPS = 3
+
+
+def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) -> Record:
+    """Read a table with dates, in one column or several, and a column of values, besides known companions."""
+    column = value_column(table, places, reading.column)
+    header, place = table.header.cells, column.place
+    stamps, undated = stamps_of(table, places)
+    comments = tuple(comment.text for comment in table.comments)
+    dates = _row_dates(stamps, (*header, *comments), (*comments, *(header[at] for at in (*places, place))))
+    is_month, of_dates = dates.period.is_month, header[places[0]]
+    style = number_style((row.cells[place] for row in table.rows), table.delimiter)
+    numbers, wrong = table.parsed(place, lambda text: style.parsed(text, parse_number))
+    companions, wrong_beside = read_companions(table, column.companions)
+    ordinals = {row: stamp.month for row, stamp in stamps.items()} if is_month else dates.first_days
+    out_of_order = [*dates.mistakes(of_dates)]
+    first_stamp = ""
+    if is_month:
+        out_of_order += _month_mistakes(table, ordinals, undated, of_dates)
+        if len(stamps) == len(table.rows) > 0 and all(stamp.day == 1 for stamp in stamps.values()):
+            first_stamp = "-".join(table.rows[0].cells[at] for at in places)
+    cells = sorted(
+        StepValue(ordinals[row.number], numbers[row.number], row.number, header[place], style.plain(row.cells[place]))
+        for row in table.rows
+        if row.number in ordinals and row.number in numbers
+    )
+    flows = flows_among(cells, reading.negative, months=is_month)
+    notes = [*column.notes(header), *style.notes, *dates.notes, *flows.notes, *flows.codes]
+    if first_stamp and flows.values:
+        month = flows.values[0].ordinal
+        notes.append(
+            f"dates on the first of a month are read as that month: {month_name(month)}-01 is "
+            f"{MONTH_NAMES[month % MONTHS_PER_YEAR]} {month // MONTHS_PER_YEAR}; if the flow is that of the previous "
+            f"month, write {month_name(month - 1)}"
+        )
+    return Record(
+        values=flows.values,
+        period=dates.period,
+        value_column=header[place],
+        unit_texts=((header[place], header[place]),),
+        first_stamp=first_stamp,
+        beside=column.passed_over,
+        companions=companions,
+        mistakes=(
+            *column.mistakes(table),
+            *undated,
+            *out_of_order,
+            *(mistake for mistake in wrong if is_month or not is_missing(str(mistake.value))),
+            *flows.mistakes,
+            *wrong_beside,
+        ),
+        notes=tuple(notes),
+        codes=flows.codes,
+    )
+
+
+def _month_mistakes(
+    table: InflowTable, ordinals: Mapping[int, int], undated: Sequence[Mistake], column: str
+) -> Iterator[Mistake]:
+    rows_in = Counter(ordinals.values())
+    crowded = [month for month, rows in rows_in.items() if rows > _MOST_SLIPS]
+    doubled = [month for month, rows in rows_in.items() if rows > 1]
+    if len(doubled) > max(_MOST_SLIPS, len(rows_in) / 2):
+        crowded = doubled
+    if crowded:
+        rows = [row for row, month in ordinals.items() if month == min(crowded)]
+        problem = f"the time step is shorter than a month: {len(rows)} rows in {month_name(min(crowded))}"
+        expected = "one row per month, ten days, week or day, or equally many a day"
+        mend = "average the flows of each month or day first, or keep only one station"
+        yield Mistake(problem, expected, mend, row=rows[1], column=column)
+        return
+    mend = "delete one of the rows; average values of shorter steps than a month first"
+    yield from _sequence_mistakes(ordinals, "month", column, mend, month_name, table.unreadable(undated))
+
+
+class _RowDates(NamedTuple):
+    """What the dates of a table by date say."""
+
+    #: What rows stand for.
+    period: RowPeriod = A_MONTH
+    #: Number of the first day of each row's period, by row; empty of months.
+    first_days: Mapping[int, int] = MappingProxyType({})
+    #: How the dates were read.
+    notes: tuple[str, ...] = ()
+    #: Why nobody knows which periods they name.
+    doubts: tuple[Mistake, ...] = ()
+
+    def mistakes(self, column: str) -> Iterator[Mistake]:
+        """Periods that stand twice, and weeks that overlap; those that are missing are counted by step."""
+        yield from (replace(doubt, column=column) for doubt in self.doubts)
+        if self.period.per_day > 1:
+            return
+        noun = self.period.step.noun
+        rows: dict[int, int] = {}
+        for row, day in self.first_days.items():
+            first = rows.setdefault(day, row)
+            if first != row:
+                problem, mend = f"the {noun} appears twice, first in row {first}", "delete one of the rows"
+                value = date.fromordinal(day).isoformat()
+                yield Mistake(problem, f"one row per {noun}", mend, row=row, column=column, value=value)
+        if self.period.step is TimeStep.WEEK:
+            for before, after in pairwise(sorted(rows)):
+                if (after - before) % DAYS_PER_WEEK:
+                    problem, expected = f"is {after - before} days after the row before", "dates seven days apart"
+                    yield Mistake(problem, expected, "correct the date", row=rows[after], column=column)
+
+
+def _row_dates(stamps: Mapping[int, Stamp], texts: Sequence[str], claims: Sequence[str]) -> _RowDates:
+    """Recognise what the dates of rows say.
+
+    `texts` are comments and names of columns, which may say that a week is named by its last day; `claims` those that
+    may say that all dates stand at the ends of their periods.
+    """
+    written = _as_written(stamps, texts)
+    if written.period.is_month:
+        late = [row for row, stamp in stamps.items() if stamp.minute == MINUTES and not stamp.ends_month]
+        return written._replace(doubts=tuple(replace(NEXT_DAY, row=row, value=str(stamps[row])) for row in late))
+    claim = next((text for text in claims if says_end(text)), "")
+    timed = any(stamp.timed for stamp in stamps.values())
+    if any(stamp.minute == MINUTES for stamp in stamps.values()):
+        claim = "24:00"
+    elif any(map(says_begin, claims)):
+        return written
+    elif claim and written.period.step is TimeStep.WEEK and not timed:
+        return _as_written(stamps, (*texts, "week ending"))
+    elif not claim or not timed:
+        return written._replace(doubts=tuple(_doubts(stamps, written, claim)))
+    # The time at which a period of a part of a day begins; of a day or longer, its last day.
+    length, half = MINUTES // written.period.per_day, MINUTES // 2
+    begins = {
+        row: Stamp.at(stamp.minutes - length)
+        if length < MINUTES
+        else Stamp.at((stamp.minutes - half) // MINUTES * MINUTES)._replace(timed=False)
+        for row, stamp in stamps.items()
+    }
+    ended = _as_written(begins, (*texts, "week ending"))
+    row = min(stamps, key=lambda number: stamps[number].minutes)
+    note = f'times are read as the ends of their periods ("{shortened(claim)}"): {stamps[row]} ends {begins[row]}'
+    return ended._replace(notes=(note, *ended.notes))
+
+
+def _as_written(stamps: Mapping[int, Stamp], texts: Sequence[str]) -> _RowDates:
+    """What dates say if each names the period that it stands in."""
+    if len(stamps) < 2 or not all(stamp.day for stamp in stamps.values()):
+        return _RowDates()
+    days = {row: stamp.day_ordinal for row, stamp in stamps.items()}
+    gaps = [after - before for before, after in pairwise(sorted(days.values()))]
+    per_day = _rows_of_each_day(stamps.values())
+    if per_day or _mostly(gap == 1 for gap in gaps):
+        return _RowDates(RowPeriod(TimeStep.DAY, per_day or 1), days)
+    if _mostly(gap in _TEN_DAYS_LAST for gap in gaps):
+        named = ""
+        if {stamp.day for stamp in stamps.values()} <= _TEN_BEGINS:
+            named = "the 1st, the 11th and the 21st"
+        elif all(stamp.day in _TEN_ENDS or stamp.ends_month for stamp in stamps.values()):
+            named = "the 10th, the 20th and the last day"
+        if named:
+            first = {
+                row: days[row] - stamp.day + 1 + 10 * min((stamp.day - 1) // 10, 2) for row, stamp in stamps.items()
+            }
+            note = f"dates on {named} of months are read as ten-day periods"
+            return _RowDates(RowPeriod(TimeStep.TEN_DAYS), first, (note,))
+    if _mostly(gap == DAYS_PER_WEEK for gap in gaps):
+        ends = any(map(WEEK_ENDS.search, texts))
+        back = (DAYS_PER_WEEK - 1) * ends
+        first_day = min(days.values())
+        span = " to ".join(str(date.fromordinal(first_day - back + more)) for more in (0, DAYS_PER_WEEK - 1))
+        note = f"dates of weeks are read as their {'last' if ends else 'first'} days: "
+        note += f"{date.fromordinal(first_day)} is {span}"
+        return _RowDates(RowPeriod(TimeStep.WEEK), {row: day - back for row, day in days.items()}, (note,))
+    return _RowDates()
+
+
+def _doubts(stamps: Mapping[int, Stamp], written: _RowDates, claim: str) -> Iterator[Mistake]:
+    """Why dates of days or hours may stand at the end of their periods, though no time says so, or no text."""
+    first_row, last_row = (choose(stamps, key=lambda row: stamps[row].minutes) for choose in (min, max))
+    first, last, per_day = stamps[first_row], stamps[last_row], written.period.per_day
+    if written.period.step is TimeStep.TEN_DAYS and first.day in _TEN_BEGINS:
+        whole = False
+    elif written.period.step is not TimeStep.DAY:
+        return
+    elif per_day > 1:
+        whole = first.minute == MINUTES // per_day and last.minute == 0
+    else:
+        whole = first.day == 2 and last.day == 1 and (last.month - first.month) % MONTHS_PER_YEAR == 0
+    if not claim and not whole:
+        return
+    why = f'"{shortened(claim)}" says so' if claim else f"the record has whole days from {first} to {last}"
+    if not claim and per_day == 1:
+        why = f"the record has whole years from {first} to {last}"
+    problem = f"each date may stand at the end of its period: {why}"
+    expected = "times that say which day it is, or a comment that does"
+    mend = (
+        'add the line "# period beginning" if a date is the day or hour that begins with it; if it is the end of one, '
+        'write the time (00:00, or 24:00 of the day before) and add "# period ending"'
+    )
+    yield Mistake(problem, expected, mend, row=first_row, value=str(first))
+
+
+def _mostly(which: Iterable[bool]) -> bool:
+    true = [*which]
+    return sum(true) > _MOSTLY * len(true)
+
+
+def _rows_of_each_day(stamps: Iterable[Stamp]) -> int:
+    """Rows of a day, if all days have rows at the same times, evenly apart; else 0.
+
+    The first and the last day may lack some.
+    """
+    times: dict[int, list[int]] = {}
+    for stamp in stamps:
+        times.setdefault(stamp.day_ordinal, []).append(stamp.minute)
+    usual, _ = Counter(tuple(sorted(minutes)) for minutes in times.values()).most_common(1)[0]
+    if len(usual) < 2 or len(set(usual)) < len(usual):
+        return 0
+    evenly = {after - before for before, after in pairwise(usual)} == {MINUTES // len(usual)}
+    ends = (min(times), max(times))
+    others = all(tuple(sorted(minutes)) == usual for day, minutes in times.items() if day not in ends)
+    at_ends = all(set(times[day]) <= set(usual) and len(set(times[day])) == len(times[day]) for day in ends)
+    return len(usual) if evenly and others and at_ends and MINUTES % len(usual) == 0 else 0
+
+
+def stamp_mistakes(table: InflowTable, record: Record, first_month: int) -> Iterator[Mistake]:
+    """Refuse dates on the first of a month where a comment or whole years say that they end the month before."""
+    if record.first_stamp and record.values:
+        first, last = record.values[0], record.values[-1]
+        why = whole_years_late(first.ordinal, last.ordinal, len(record.values), first_month)
+        for comment in reversed(table.comments):
+            if says_end(comment.text):
+                why = f"the comment in row {comment.number} mentions the end of the month"
+        if why:
+            mistake = day_after(first.ordinal, why, "write dates as YYYY-MM")
+            yield replace(mistake, row=first.row, value=record.first_stamp)
+
+
+# Rows of years.
+
+
+def _by_year(table: InflowTable, year_at: int, reading: InflowReading) -> Record:
+    """Read a table with a column of years, at the place `year_at`, and twelve month columns.
+
+    The first column of a month begins the water year. Where that is not January, ``1953/54`` begins in 1953, and so
+    does 1953 unless the label, the column's name or the caller says that a water year is named by its end.
+    """
+    header = table.header.cells
+    columns = month_columns(header)
+    first_month = columns[0][1]
+
+    def parse(text: str) -> Year | Mistake:
+        year = parse_year(text)
+        if isinstance(year, Mistake) or year.is_plain or first_month > 1:
+            return year
+        problem = "a water year of two calendar years, but the months begin in January"
+        mend = "write one year, or begin the columns with the first month of the water year"
+        return Mistake(problem, str(year.number), mend)
+
+    years, unnamed = table.parsed(year_at, parse)
+    by_end, naming_notes = _naming(header[year_at], years.values(), first_month, reading.water_year)
+    starts = {row: year.start(by_end=by_end) for row, year in years.items()}
+    style = number_style((row.cells[place] for row in table.rows for place, _ in columns), table.delimiter)
+    numbers = [table.parsed(place, lambda text: style.parsed(text, parse_number)) for place, _ in columns]
+    cells = sorted(
+        StepValue(
+            (starts[row] + (month < first_month)) * MONTHS_PER_YEAR + month - 1,
+            understood[row],
+            row,
+            header[place],
+            style.plain(texts[place]),
+        )
+        for row, texts in table.rows
+        if row in starts
+        for (place, month), (understood, _) in zip(columns, numbers, strict=True)
+        if row in understood
+    )
+    flows = flows_among(cells, reading.negative, months=True)
+    places = {year_at, *(place for place, _ in columns)}
+    beside = [at for at, name in enumerate(header) if name and at not in places and year_name(name) is None]
+    beside_names = [header[at] for at in beside]
+    mend_double = "delete one of the rows, or correct its year"
+    written, unreadable = partial(year_label, later=int(first_month > 1)), table.unreadable(unnamed)
+    return Record(
+        values=flows.values,
+        first_month=first_month,
+        beside=tuple(beside),
+        unit_texts=unit_texts(header),
+        names_water_years=not all(year.is_plain for year in years.values()),
+        mistakes=(
+            *_year_header_mistakes(table, columns, year_at, beside_names, reading),
+            *unnamed,
+            *_sequence_mistakes(starts, "year", header[year_at], mend_double, written, unreadable),
+            *(mistake for _, wrong in numbers for mistake in wrong),
+            *flows.mistakes,
+        ),
+        notes=(
+            *((passed_over_note(beside_names, "read the columns of months"),) if beside else ()),
+            *style.notes,
+            *flows.notes,
+            *naming_notes,
+        ),
+    )
+
+
+def _naming(column: str, years: Collection[Year], first_month: int, asked: str | None) -> tuple[bool, tuple[str, ...]]:
+    """Whether a water year is named by the calendar year in which it ends, and a note on that, if years have one."""
+    if first_month == 1:
+        return False, ()
+    by_end, who = year_name(column) in WATER_YEAR_NAMES, f" (by the column name {column})"
+    if asked is not None:
+        by_end, who = asked == "ends", " (as asked)"
+    elif any(year.is_water for year in years):
+        by_end, who = True, " (by the label WY)"
+    single = next((year for year in years if not year.is_pair), None)
+    if single is None:
+        return by_end, ()
+    start = single.start(by_end=by_end)
+    begin, end = f"{MONTH_NAMES[first_month - 1]} {start}", f"{MONTH_NAMES[first_month - 2]} {start + 1}"
+    verb, who = "ends" if by_end else "begins", who if by_end or asked else ""
+    return by_end, (f"a row is named by the year in which it {verb}: {single.number} is {begin} to {end}{who}",)
+
+
+def _year_header_mistakes(
+    table: InflowTable, columns: Sequence[tuple[int, int]], year_at: int, beside: Sequence[str], reading: InflowReading
+) -> Iterator[Mistake]:
+    """What is wrong with the header of a table by years, and with what the caller asks of it."""
+    header, at_header, months = table.header.cells, table.at_header, [month for _, month in columns]
+    if reading.column is not None:
+        mend = "leave it out: columns that are no months are passed over"
+        problem = "the file has a column for each month"
+        yield Mistake(problem, "a table by date", mend, column="column", value=reading.column)
+    for name in beside:  # losses beside the months of the inflow, which would be passed over
+        nearly = nearly_named(name)
+        if nearly is not None or companion_of(name) is not None:
+            problem = nearly.problem if nearly else "a table by years has no losses or prices of its months"
+            mend = "give a table by date, a row a month; or delete the column"
+            yield at_header(problem, "the year and twelve months of inflow", mend, name)
+    for place, name in enumerate(header):
+        if place != year_at and not name:
+            mend = "delete the column, or the extra delimiter in the header"
+            yield at_header("a column without a name", "the year and twelve months", mend, name)
+        elif place != year_at and year_name(name) is not None:
+            yield at_header("a second year column", "the year and twelve months", "delete one of them", name)
+    for (_, earlier), (place, month) in combinations(columns, 2):
+        if earlier == month:
+            problem, mend = f"a second column for {MONTH_NAMES[month - 1]}", "delete or rename one of them"
+            yield at_header(problem, "one column per month", mend, header[place])
+    missing = [name for month, name in enumerate(MONTH_NAMES, start=1) if month not in months]
+    if missing:
+        problem, mend = f"no column for {', '.join(missing)}", "add the missing columns, named m01 to m12 or Jan to Dec"
+        yield at_header(problem, "twelve month columns", mend, value=", ".join(beside) or None)
+    elif len(months) == MONTHS_PER_YEAR and any((month - months[0] - at) % 12 for at, month in enumerate(months)):
+        yield at_header(
+            "the month columns are out of order",
+            "consecutive months, from the first month of the water year",
+            "move the columns together with their values",
+            value=", ".join(header),
+        )
+    if months[0] == 1 and year_name(header[year_at]) in WATER_YEAR_NAMES:
+        yield at_header(
+            "the column names water years, but the months begin in January",
+            "the months from the first of the water year on",
+            'begin the columns with the first month of the water year, or name the column "year" for calendar years',
+            header[year_at],
+        )

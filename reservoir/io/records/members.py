@@ -1,0 +1,317 @@
+"""An ensemble in a long CSV file: the same months of several members, or scenarios, in any order of rows.
+
+Such a file may be large: it is read in pieces, and each text in it is understood once.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import os
+import stat
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from reservoir.errors import MOST_MISTAKES, InputError, Mistake
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.water_years import month_name
+from reservoir.io.records.cells import parse_flow, parse_number
+from reservoir.io.records.columns import companion_notes, may_tell_series, several_series, value_column
+from reservoir.io.records.dates import date_columns, parse_month
+from reservoir.io.records.record import InflowReading, MemberMonths, Series
+from reservoir.io.records.table import Comment, InflowTable, Row, content_of
+from reservoir.io.records.units import choose_unit
+from reservoir.io.records.vocabulary import MEMBER_NAMES
+from reservoir.text.quantities import first_unprintable
+
+#: Bytes in which comments and the header stand.
+_HEAD_BYTES = 131_072
+#: Rows of a piece, and characters of a member's name.
+_PIECE, MOST_NAME = 500_000, 100
+
+
+class MemberFile(NamedTuple):
+    """A file with a column of members: comments, what is between cells, the header, and two columns' places."""
+
+    file: str
+    comments: tuple[Comment, ...]
+    delimiter: str
+    header: Row
+    member: int
+    date: int
+
+
+class _Numbers(NamedTuple):
+    """How a cell of a column of numbers is read, and the lowest and the highest number that the column takes."""
+
+    parse: Callable[[str], float | Mistake]
+    lowest: float = 0.0
+    highest: float = np.inf
+
+    def takes(self, values: NDArray[np.float64]) -> bool:
+        """Whether these are all numbers of the column."""
+        return bool(np.isfinite(values).all() and ((values >= self.lowest) & (values <= self.highest)).all())
+
+
+class _Rows(NamedTuple):
+    """The rows of a file, in its order."""
+
+    #: Members, in the order in which they first appear.
+    names: tuple[str, ...]
+    #: Place of each row's member among them, and its month since the beginning of the calendar, shape (rows,).
+    member: NDArray[np.int32]
+    month: NDArray[np.int32]
+    #: Columns of numbers, by their places, each of shape (rows,).
+    numbers: Mapping[int, NDArray[np.float64]]
+    #: Columns of texts, by their places: different texts, and which of them a row has.
+    texts: Mapping[int, tuple[Sequence[str], NDArray[np.int32]]]
+
+
+def member_file(file: str) -> MemberFile | None:
+    """Look for a column of members in a file; None where there is none, or no file that can be read."""
+    with suppress(OSError, ValueError, InputError):
+        if not stat.S_ISREG(os.stat(file).st_mode):
+            return None  # a pipe is read once
+        with open(file, "rb") as opened:
+            head = opened.read(_HEAD_BYTES)
+        lines, delimiter, comments = content_of(head[: head.rfind(b"\n") + 1] or head)
+        header = lines[0].cut(delimiter)
+        names = [cell.casefold() for cell in header.cells] if isinstance(header, Row) else []
+        member = next((names.index(name) for name in MEMBER_NAMES if name in names), None)
+        dates = date_columns(names)
+        if isinstance(header, Row) and member is not None and dates is not None and len(dates) == 1:
+            return MemberFile(file, comments, delimiter, header, member, dates[0])
+    return None
+
+
+def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:
+    """The months of all members.
+
+    Raises
+    ------
+    InputError
+        With the first mistakes of the file.
+    """
+    header = file.header.cells
+    table = InflowTable(b"", file.header, (), file.comments)
+    column = value_column(table, (file.member, file.date), reading.column)
+    name = header[column.place]
+    unit, unit_from, wrong_unit = choose_unit(table, name, ((name, name),), reading.unit)
+    mistakes = [*column.mistakes(table), *wrong_unit, *table.caveat_mistakes()]
+    if mistakes:
+        raise InputError(mistakes)
+    signed = reading.negative is not None
+    numbers = {column.place: _Numbers(parse_number, -np.inf) if signed else _Numbers(parse_flow)}
+    numbers |= {place: _Numbers(companion.read, *companion.range) for place, companion in column.companions.items()}
+    rows = _read_rows(file, numbers, [place for place in column.passed_over if may_tell_series(header[place])])
+    first, series = _by_member(file, rows)
+    _check_texts(file, rows)
+    months = MemberMonths(first, rows.names)
+    months.refuse_codes(series[column.place])
+    for place, companion in column.companions.items():
+        months.refuse_codes(series[place], header[place], companion.codes_among(series[place]))
+    beside = {known.field: (header[at], series[at] * known.size) for at, known in column.companions.items()}
+    inflow, negative = months.without_negative(series[column.place], unit, reading.negative)
+    with open(file.file, "rb") as opened:
+        sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
+    about = {
+        "caveat": table.caveat,
+        "source": file.file,
+        "sha256": sha256,
+        "unit_from": unit_from,
+        "notes": (*column.notes(header), *companion_notes(beside, MONTHS_PER_YEAR), *negative),
+        "reading": reading.as_dict(),
+        "allow_negative": reading.negative == "keep",
+    }
+    return Series(months, inflow, unit, beside, about)
+
+
+def _read_rows(file: MemberFile, numbers: Mapping[int, _Numbers], texts: Sequence[int]) -> _Rows:
+    """Read the rows below the header: columns of numbers and of texts, by their places.
+
+    Raises
+    ------
+    InputError
+        With the first mistakes in cells.
+    """
+    names: dict[str, int] = {}
+    different: dict[int, dict[str, int]] = {place: {} for place in texts}
+    parts: list[list[NDArray[Any]]] = []
+    try:
+        for piece in _pieces(file, numbers):
+            month = _codes(piece[file.date], _ordinal)
+            values = [piece[place].to_numpy() for place in numbers]
+            good = (column.takes(cells) for column, cells in zip(numbers.values(), values, strict=True))
+            if (month < 0).any() or not all(good):
+                raise ValueError("a number or a date is out of range")
+            of_texts = [_numbered(piece[place], known) for place, known in different.items()]
+            parts.append([_numbered(piece[file.member], names), month, *values, *of_texts])
+        if any(map(wrong_name, names)):
+            raise ValueError("a name of a member is wrong")
+    except (ValueError, pd.errors.ParserWarning) as error:
+        raise InputError(_mistakes(file, numbers, str(error))) from None
+    if not any(len(member) for member, *_ in parts):
+        problem, mend = "there are no data rows below the header", "add the data rows"
+        raise InputError(Mistake(problem, mend=mend, row=file.header.number))
+    member, month, *columns = (np.concatenate(column) for column in zip(*parts, strict=True))
+    which = zip(different.items(), columns[len(numbers) :], strict=True)
+    return _Rows(
+        tuple(names),
+        member,
+        month,
+        dict(zip(numbers, columns, strict=False)),
+        {place: ([*known], codes) for (place, known), codes in which},
+    )
+
+
+def _pieces(file: MemberFile, numbers: Mapping[int, _Numbers]) -> Iterator[pd.DataFrame]:
+    """Some rows at a time."""
+    columns = list(range(len(file.header.cells)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        reader = pd.read_csv(
+            file.file,
+            sep=file.delimiter,
+            header=None,
+            index_col=False,
+            skiprows=file.header.number,
+            names=columns,
+            dtype={place: "float64" if place in numbers else "category" for place in columns},  # type: ignore[arg-type]
+            keep_default_na=False,
+            skipinitialspace=True,
+            encoding="utf-8",
+            chunksize=_PIECE,
+        )
+        with reader:
+            yield from reader
+
+
+def _numbered(column: pd.Series[Any], numbers: dict[str, int]) -> NDArray[np.int32]:
+    """The number of each text of a column of categories, where new ones get the next."""
+    return _codes(column, lambda text: numbers.setdefault(text, len(numbers)))
+
+
+def _codes(column: pd.Series[Any], code_of: Callable[[str], int]) -> NDArray[np.int32]:
+    """The number of each cell of a column of categories; that of each text is asked for once, as they appear."""
+    texts, codes = column.cat.categories.tolist(), column.cat.codes.to_numpy()
+    numbers = np.zeros(len(texts), np.int32)
+    for code in pd.unique(codes):
+        numbers[code] = code_of(str(texts[code]).strip())
+    return np.asarray(numbers[codes])
+
+
+def _ordinal(date: str) -> int:
+    """Months since the beginning of the calendar; -1 of what is no date."""
+    stamp = parse_month(date)
+    return -1 if isinstance(stamp, Mistake) else stamp.month
+
+
+def wrong_name(name: str) -> Mistake | None:
+    """What is wrong with the name of a member, if anything."""
+    if not name:
+        return Mistake("missing value", "the name of a member", "name the member in every row")
+    if len(name) > MOST_NAME or first_unprintable(name):
+        return Mistake("is no name of a member", f"at most {MOST_NAME} printable characters", "shorten the name")
+    return None
+
+
+def _data_rows(file: MemberFile) -> Iterator[tuple[int, list[str]]]:
+    """Every row that is not blank, with its number; one after another, for what is wrong in them."""
+    with open(file.file, encoding="utf-8", newline="") as text:
+        rows = csv.reader(text, delimiter=file.delimiter, skipinitialspace=True)
+        for cells in rows:
+            if rows.line_num > file.header.number and any(cells):
+                yield rows.line_num, [cell.strip() for cell in cells]
+
+
+def _mistakes(file: MemberFile, numbers: Mapping[int, _Numbers], reason: str) -> list[Mistake]:
+    """The first mistakes in cells, or the reason why no cells can be read."""
+    parsers: dict[int, Callable[[str], Any]] = {file.member: wrong_name, file.date: parse_month}
+    parsers |= {place: column.parse for place, column in numbers.items()}
+    header, mistakes = file.header.cells, list[Mistake]()
+    try:
+        for row, cells in _data_rows(file):
+            if len(cells) != len(header):
+                expected, mend = (
+                    f"{len(header)} cells, as in the header",
+                    "add the missing cells, or remove the extra ones",
+                )
+                mistakes.append(Mistake("wrong number of cells", expected, mend, row=row, value=len(cells)))
+            else:
+                read = ((place, parse(cells[place])) for place, parse in parsers.items())
+                mistakes += [
+                    replace(value, row=row, column=header[place], value=cells[place])
+                    for place, value in read
+                    if isinstance(value, Mistake)
+                ]
+            if len(mistakes) > MOST_MISTAKES:
+                break
+    except UnicodeDecodeError:
+        reason = "it is not UTF-8 text"
+    except csv.Error as error:
+        reason = str(error)
+    mend = "save it as CSV with one row a member and month"
+    return mistakes or [Mistake(f"the file cannot be read as a table ({reason})", mend=mend)]
+
+
+def _at(file: MemberFile, place: int, mistake: Mistake) -> InputError:
+    """Refuse the row at a place."""
+    number, _ = next(islice(_data_rows(file), place, None))
+    return InputError(replace(mistake, row=number))
+
+
+def _by_member(file: MemberFile, rows: _Rows) -> tuple[int, dict[int, NDArray[np.float64]]]:
+    """The first month, and each column of numbers, shape (members, months).
+
+    Raises
+    ------
+    InputError
+        If a month of a member is there twice, else for the first that is missing.
+    """
+    first, last = int(rows.month.min()), int(rows.month.max())
+    months, members = last - first + 1, len(rows.names)
+    place = rows.member.astype(np.int64) * months + (rows.month - first)
+    in_order = len(place) == members * months and (place[1:] > place[:-1]).all()
+    if not in_order and (len(place) != members * months or (np.bincount(place, minlength=len(place)) != 1).any()):
+        order = np.argsort(place, kind="stable")
+        ordered = place[order]
+        twice = np.flatnonzero(ordered[1:] == ordered[:-1])
+        if twice.size:
+            again = int(order[twice + 1].min())
+            month, member = month_name(int(rows.month[again])), rows.names[rows.member[again]]
+            problem, expected = f"{month} of member {member} appears twice", "one row per member and month"
+            name = file.header.cells[file.date]
+            raise _at(file, again, Mistake(problem, expected, "delete one of the rows", column=name, value=month))
+        moved = np.flatnonzero(ordered != np.arange(len(ordered)))
+        missing = int(moved[0]) if moved.size else len(ordered)
+        problem = f"member {rows.names[missing // months]} has no {month_name(first + missing % months)}"
+        expected = f"{month_name(first)} to {month_name(last)} of every member"
+        raise InputError(Mistake(problem, expected, "add the missing rows, or keep only months that all members have"))
+    series: dict[int, NDArray[np.float64]] = {}
+    for column, values in rows.numbers.items():
+        series[column] = np.empty((members, months))
+        series[column].ravel()[place] = values
+    return first, series
+
+
+def _check_texts(file: MemberFile, rows: _Rows) -> None:
+    """Refuse members whose months are those of several series: InputError."""
+    order = np.lexsort((rows.month, rows.member))
+    starts = np.flatnonzero(np.diff(rows.member[order], prepend=-1))
+    for place, (texts, codes) in rows.texts.items():
+        ordered = codes[order]
+        low, high = np.minimum.reduceat(ordered, starts), np.maximum.reduceat(ordered, starts)
+        for member in np.flatnonzero(low < high).tolist():
+            stop = starts[member + 1] if member + 1 < len(starts) else len(ordered)
+            cells = [texts[code] for code in ordered[starts[member] : stop].tolist()]
+            change = several_series(file.header.cells[place], cells)
+            if change:
+                raise _at(file, int(order[starts[member] + change[0]]), change[1])

@@ -1,0 +1,367 @@
+"""Inflow file -> `Inflow` or `InflowForecast`, whatever its format; of one series, every mistake with its place."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import MOST_ALIKE, InputError, Mistake, worth_telling
+from reservoir.hydro.attributes import FLOW_M3S
+from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, MOST_YEARS
+from reservoir.hydro.inflow import ASSUMED, Inflow
+from reservoir.hydro.time_step import TimeStep
+from reservoir.hydro.water_years import month_name, whole_years, whole_years_of
+from reservoir.io.records.cells import FILL_IN, looks_like_number, negative_note, thousands_mistakes
+from reservoir.io.records.columns import companion_notes, series_mistakes
+from reservoir.io.records.layouts import no_names_of_years, read_record, stamp_mistakes
+from reservoir.io.records.members import ensemble_series, member_file
+from reservoir.io.records.netcdf import is_netcdf, netcdf_series
+from reservoir.io.records.record import (
+    InflowReading,
+    MemberMonths,
+    Record,
+    averaged,
+    dates_of,
+    too_large,
+    too_many_years,
+)
+from reservoir.io.records.table import InflowTable, is_workbook, read_table
+from reservoir.io.records.units import HM3_PER_M3S_DAY, InflowUnit, choose_unit
+from reservoir.io.records.words import folded
+
+
+def read_inflow(
+    path: str | os.PathLike[str],
+    *,
+    unit: str | None = None,
+    first_month: int | None = None,
+    column: str | None = None,
+    water_year: str | None = None,
+    missing_days: int = 0,
+    negative: str | None = None,
+    step: TimeStep | str = TimeStep.MONTH,
+) -> Inflow:
+    """Read the inflows of steps: one record, or an ensemble of several members, which has months.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A CSV file; a workbook (``.xlsx``), which needs the extra ``excel``; or NetCDF (``.nc``) or Zarr (``.zarr``),
+        which need the extra ``netcdf``.
+
+        CSV is UTF-8 text; cells separated by commas, semicolons or tabs; lines that begin with ``#`` are comments, of
+        which ``# unit: hm3`` and ``# caveat: text`` are understood. The header is ``year`` and twelve months (``m01``,
+        ``1``, ``Jan`` or ``January``), or ``date`` (``1953-01``, ``1953-01-31`` or ``31-Jan-1953``) and one column of
+        values, with a row a month, ten days, a week, a day or some hours; beside it, ``evaporation_mm`` (net) and
+        ``withdrawal_m3s`` are read too. At most 16 MB and 8,000 years.
+
+        With a further column ``member`` or ``scenario``, it is an ensemble, of any size: every member has the same
+        months, in any order of rows.
+
+        NetCDF and Zarr have one variable by time, in months, and by member if it is an ensemble (CF conventions).
+    unit : str, optional
+        Unit of the values, one of `units.FLOW_M3S` (mean flow) or `units.VOLUME_HM3` (volume of the month). Without
+        it, a comment or the value column's name (``volume_hm3``) says it, or the attribute ``units``; failing these,
+        values of a CSV file that are called a flow, or by their months alone, are taken for m3/s. Whatever is not
+        wholly understood is a mistake.
+    first_month : int, optional
+        Calendar month (1 to 12) in which the water year begins; by default, that of the first column of months, or
+        January where there is one value a month. Months at either end that fill no whole water year are left out.
+
+    column : str, optional
+        Name of the column of values, or of the variable of NetCDF and Zarr, if there are several.
+    water_year : str, optional
+        ``begins`` or ``ends``: the calendar year by which rows of a table by years are named, where the water year
+        does not begin in January. Without it, a column or a label ``WY`` means its end, a plain year its beginning.
+    missing_days : int
+        Days that a step may lack in a record of days, weeks or ten-day periods; it is then the mean of the others.
+    negative : str, optional
+        ``keep`` or ``zero``: what becomes of negative values, which are refused without it. A note says how much
+        water that is.
+    step : TimeStep or str
+        ``month``, ``ten-days``, ``week`` or ``day``: steps that the record is averaged to, none shorter than what its
+        rows stand for.
+
+    Returns
+    -------
+    Inflow
+        Mean flows (m3/s) of whole water years; its notes say how the file was understood, and which steps were left
+        out.
+
+    Raises
+    ------
+    InputError
+        With every mistake in the file and in the call; of an ensemble, with the first ones.
+    """
+    file = os.fspath(path)
+    try:
+        reading = InflowReading(unit, column, water_year, missing_days, negative, step)  # type: ignore[arg-type]
+        return _read(file, reading, first_month)
+    except InputError as refused:
+        in_order = sorted(refused.mistakes, key=lambda mistake: mistake.row or 0)
+        # A mistake of the call has a column there, but no row, and no file.
+        mistakes = [
+            mistake if mistake.column and mistake.row is None else replace(mistake, file=file)
+            for mistake in worth_telling(in_order, file)
+        ]
+    raise InputError(mistakes)
+
+
+def _read(file: str, reading: InflowReading, first_month: int | None) -> Inflow:
+    members = None if is_netcdf(file) else member_file(file)
+    if not is_netcdf(file) and members is None:
+        return _read_table(file, reading, first_month)
+    if first_month is not None and first_month not in _MONTHS:
+        raise InputError(_no_month(first_month))
+    if reading.water_year is not None:
+        raise InputError(no_names_of_years(reading.water_year))
+    reading.require_months("an ensemble" if members else "NetCDF or Zarr")
+    series = ensemble_series(members, reading) if members else netcdf_series(file, reading, first_month)
+    return series.inflow(first_month)
+
+
+#: Calendar months.
+_MONTHS = range(1, MONTHS_PER_YEAR + 1)
+
+
+def _read_table(file: str, reading: InflowReading, first_month: int | None) -> Inflow:
+    """Read the record of one series: InputError with every mistake in the file and in the call."""
+    table = read_table(file)
+    record = read_record(table, reading)
+    period, values, step = record.period, record.values, reading.step
+    unit, unit_from, wrong_unit = choose_unit(table, record.value_column, record.unit_texts, reading.unit, period.step)
+    begins = int(first_month) if first_month is not None and first_month in _MONTHS else record.first_month
+    whole = len(values) // MONTHS_PER_YEAR if period.is_month else 0
+    mistakes = [
+        *([too_many_years(whole)] if whole > MOST_YEARS else ()),
+        *([_too_long(period.step, step)] if period.is_longer_than(step) else ()),
+        *table.mistakes,
+        *record.mistakes,
+        *wrong_unit,
+        *table.caveat_mistakes(),
+        *_month_mistakes(table, record, first_month),
+        *thousands_mistakes(values),
+        *stamp_mistakes(table, record, begins),
+    ]
+    if not mistakes and not values:
+        mistakes = [Mistake("no row has a value", mend=FILL_IN, row=table.header.number)]
+    if not mistakes:
+        rows = list(dict.fromkeys(value.row for value in values))
+        mistakes = [*series_mistakes(table, record.beside, rows, years=record.value_column is None)]
+    if mistakes:
+        cause = _likely_cause(table, mistakes)
+        raise InputError([*([cause] if cause else ()), *mistakes])
+    flows = record
+    if reading.negative == "zero":
+        flows = replace(record, values=tuple(value._replace(value=max(value.value, 0.0)) for value in values))
+    if period.is_month:
+        within, calendar, left_out = whole_years(values[0].ordinal, len(values), begins, record.first_month)
+    else:
+        flows, touched = averaged(flows, reading, begins, amounts=unit.is_volume)
+        within, calendar, left_out = whole_years_of(touched, flows.values[0].ordinal, len(flows.values))
+    inside = flows.values[within]
+    steps = np.array([value.value for value in inside]).reshape(-1, calendar.steps)
+    with np.errstate(over="ignore"):  # what is too large is refused; of months that are left out, nobody asks
+        flow = unit.flow_m3s(steps, calendar) if period.is_month else unit.flow_of_days_m3s(steps)
+        excessive = np.flatnonzero(np.abs(flow) > FLOW_M3S.most).tolist()
+        if excessive:
+            problem, expected = too_large(unit)
+            mend = 'check the value; if the unit is another, add a comment line such as "# unit: hm3"'
+            raise InputError(inside[at].mistake(problem, expected, mend) for at in excessive)
+        negative = _negative_notes(record, unit, reading.negative)
+    beside = {
+        field: (name, np.array([of_row[value.row] for value in inside]).reshape(flow.shape))
+        for field, (name, of_row) in flows.companions.items()
+    }
+    columns: dict[str, Any] = {field: column for field, (_, column) in beside.items()}
+    return Inflow(
+        flow,
+        calendar,
+        notes=(*flows.notes, *companion_notes(beside, calendar.steps), *left_out, *negative),
+        caveat=table.caveat,
+        source=file,
+        sha256=hashlib.sha256(table.content).hexdigest(),
+        unit=unit.name,
+        unit_from=unit_from,
+        content=b"" if is_workbook(table.content) else table.content,
+        reading=reading.as_dict(),
+        allow_negative=reading.negative == "keep",
+        **columns,
+    )
+
+
+def _negative_notes(record: Record, unit: InflowUnit, negative: str | None) -> tuple[str, ...]:
+    """How many values are negative, and how much water that is, if they are not refused."""
+    if negative is None:
+        return ()
+    values = np.array([value.value for value in record.values])
+    ordinals = np.array([value.ordinal for value in record.values])
+    days: NDArray[Any]
+    if record.period.is_month:
+        days = MemberMonths(int(ordinals[0]), None).calendar(len(values)).days[0]
+        dates = list(map(month_name, ordinals.tolist()))
+    else:
+        days = record.period.lengths(ordinals) / record.period.per_day
+        dates = [str(day) for day in dates_of(ordinals)]
+    volumes = values * unit.size * (1.0 if unit.is_volume else days * HM3_PER_M3S_DAY)
+    return negative_note(volumes, dates, negative)
+
+
+def _month_mistakes(table: InflowTable, record: Record, first_month: int | None) -> Iterator[Mistake]:
+    if first_month is None:
+        return
+    if first_month not in _MONTHS:
+        yield _no_month(first_month)
+    elif record.names_water_years and first_month != record.first_month:
+        yield table.at_header(
+            f"the record's water years (such as 1953/54) begin in {MONTH_NAMES[record.first_month - 1]}, "
+            f"those of the reservoir in {MONTH_NAMES[first_month - 1]}",
+            f"first month {record.first_month}",
+            f"set first_month = {record.first_month} in the reservoir file, or name each row by the year in which it "
+            "begins",
+            value=first_month,
+        )
+
+
+def _no_month(first_month: int) -> Mistake:
+    """Refuse what is no calendar month."""
+    mend = "give the calendar month in which the water year begins"
+    return Mistake("is not a month", "1 to 12", mend, column="first_month", value=first_month)
+
+
+def _too_long(rows: TimeStep, step: TimeStep) -> Mistake:
+    """Refuse a step shorter than what a row of a record stands for."""
+    problem = f'the record has one value a {rows.noun}; step "{step}" needs a daily record'
+    return Mistake(problem, f'step "{rows}" or longer', f'plan {rows.noun}s (step "{rows}"), or give a daily record')
+
+
+@dataclass(frozen=True, eq=False)
+class InflowForecast:
+    """Mean flows of consecutive months to come, of several members.
+
+    Parameters
+    ----------
+    first : int
+        The first month, counted from January of year 0.
+    flow_m3s : ndarray, shape (members, months)
+    source : str
+        The file.
+    """
+
+    first: int
+    flow_m3s: NDArray[np.float64]
+    source: str
+
+    def require_from(self, month: int) -> None:
+        """Refuse a forecast that begins in another calendar month than that which is decided on: InputError."""
+        if self.first % MONTHS_PER_YEAR + 1 != month:
+            problem = f"the forecast begins in {month_name(self.first)}"
+            expected = f"a first month that is the one of --month ({MONTH_NAMES[month - 1]})"
+            mend = "leave out the months before, or give the month that it begins in"
+            raise InputError(Mistake(problem, expected, mend, file=self.source))
+
+
+def read_inflow_forecast(path: str | os.PathLike[str], unless_said: str = "") -> InflowForecast:
+    """Read an ensemble forecast; its months need not fill a year.
+
+    Parameters
+    ----------
+    path : str or path-like
+        CSV with a column ``date``, a column ``member`` or ``scenario``, and one of values; or NetCDF or Zarr with a
+        dimension of members. The unit is said as in records of inflow (`reservoir.read_inflow`).
+    unless_said : str
+        The unit in place of m3/s where m3/s would be assumed.
+
+    Raises
+    ------
+    InputError
+        With the first mistakes in the file, or if it has no members.
+    """
+    file = os.fspath(path)
+    try:
+        return _read_forecast(file, unless_said)
+    except InputError as refused:
+        mistakes = [replace(mistake, file=file) for mistake in worth_telling(refused.mistakes, file)]
+    raise InputError(mistakes)
+
+
+def _read_forecast(file: str, unless_said: str) -> InflowForecast:
+    reading, members = InflowReading(), None if is_netcdf(file) else member_file(file)
+    series = None
+    if members is not None or is_netcdf(file):
+        series = ensemble_series(members, reading) if members else netcdf_series(file, reading)
+    if series is None or series.months.members is None:
+        if not os.path.exists(file):
+            raise InputError(Mistake("the file does not exist", mend="check the path"))
+        expected = "CSV with columns date, member and inflow, or NetCDF with a dimension member"
+        raise InputError(Mistake("is no ensemble forecast: there are no members in it", expected))
+    if members is not None and unless_said and series.about["unit_from"] == ASSUMED:
+        series = ensemble_series(members, InflowReading(unit=unless_said))
+    return InflowForecast(series.months.first, series.flow_m3s(), file)
+
+
+#: Part of all rows that a mistake must stand in to be that of the file, and rows a year of a daily file.
+_NEARLY_ALL, _DAYS_A_YEAR = 0.8, 100
+#: Columns that name a station, and the most stations that are named.
+_STATION = re.compile(r"(station|site|gage|gauge|river|location|sensor|name)([ _-]?(no|id|name|number|code))?")
+_MOST_STATIONS, _NAMED = 200, 5
+#: Cells of a row in which its date is looked for, and dates of days, with their years.
+_DATE_CELLS = 4
+_DATED = re.compile(r"(?:(\d{4})[-/.]\w+[-/.]\w+|\w+[-/.]\w+[-/.](\d{4}|\d{2}))(?:[ T].*)?", re.ASCII)
+_NUMBERED = re.compile(r"(\d{1,2})[/.\-](\d{1,2})[/.\-](\d{4}|\d{2})(?:[ T].*)?")
+
+
+def _likely_cause(table: InflowTable, mistakes: Sequence[Mistake]) -> Mistake | None:
+    """What the mistakes of a table most likely come from; None of a few, or of many of different kinds."""
+    header = table.header.cells
+    of_stations = next((at for at, name in enumerate(header) if _STATION.fullmatch(folded(name).strip())), None)
+    stations: list[str] = []
+    if of_stations is not None:
+        stations = list(dict.fromkeys(row.cells[of_stations] for row in table.rows if row.cells[of_stations]))
+    stations = stations if len(stations) <= _MOST_STATIONS else []
+    if len(stations) > 1 and any("twice" in wrong.problem or "time step" in wrong.problem for wrong in mistakes):
+        named = ", ".join(stations[:_NAMED]) + (", ..." if len(stations) > _NAMED else "")
+        problem = f"the file has the rows of {len(stations)} stations, one below the other: {named}"
+        return Mistake(problem, "the rows of one station", "keep the rows of one station")
+    kinds = Counter((wrong.problem, wrong.column) for wrong in mistakes if wrong.row is not None)
+    if not kinds:
+        return None
+    (problem, column), count = kinds.most_common(1)[0]
+    rows = len(table.rows) + len({wrong.row for wrong in table.mistakes})
+    if count <= MOST_ALIKE or count < _NEARLY_ALL * rows:
+        return None
+    looks_like = _looks_like(table, column, f" of the station {stations[0]}" if len(stations) == 1 else "")
+    if problem.startswith("ambiguous date"):  # which number is the day may show in the whole column
+        cells = [row.cells[header.index(column)] for row in table.rows]
+        parts = [match for match in map(_NUMBERED.fullmatch, cells) if match]
+        first, second = (max((int(part[at]) for part in parts), default=0) for at in (1, 2))
+        order = ", day first" if first > 12 >= second else ", month first" if second > 12 >= first else ""
+        problem = f"all dates are numbers such as {cells[0]}{order}{looks_like}"
+        mend = "write dates as YYYY-MM-DD, or with the month's name, such as 01-Jan-1964"
+        expected = "dates that can be read in one way"
+        return Mistake(problem, expected, f"{mend} (a date format of the spreadsheet)")
+    mend = next(wrong.mend for wrong in mistakes if (wrong.problem, wrong.column) == (problem, column))
+    what = f"{problem} in column {column}" if column else problem
+    return Mistake(f"nearly every row ({count:,} of {rows:,}) has the same mistake ({what}){looks_like}", mend=mend)
+
+
+def _looks_like(table: InflowTable, column: str, station: str) -> str:
+    """What kind of file it looks like; empty where nothing says so."""
+    dates = (_DATED.fullmatch(cell) for row in table.rows for cell in row.cells[:_DATE_CELLS])
+    years = {date[1] or date[2] for date in dates if date}
+    if years and len(table.rows) >= _DAYS_A_YEAR * len(years):
+        return f": this looks like a daily file{station}"
+    if column in table.header.cells:
+        place = table.header.cells.index(column)
+        texts = sum(not looks_like_number(row.cells[place]) for row in table.rows)
+        if texts > _NEARLY_ALL * len(table.rows):
+            return f": this looks like a column of texts{station}"
+    return f": this looks like a file{station}" if station else ""

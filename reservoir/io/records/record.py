@@ -1,0 +1,436 @@
+"""What a file says, once it is understood: a record by rows, or series of the same months of all members -> `Inflow`.
+
+Here too: what the caller asks for (`InflowReading`), what a row stands for (`RowPeriod`), and means of days over steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import MOST_MISTAKES, InputError, Mistake, worth_telling
+from reservoir.hydro.attributes import FLOW_M3S
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, MOST_YEARS, Calendar
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.time_step import DAYS_PER_WEEK, ONE_MONTH, TimeStep
+from reservoir.hydro.water_years import month_name, step_name, whole_years
+from reservoir.io.records.cells import NAMED, StepValue, codes_among, negative_note, no_flow
+from reservoir.io.records.dates import MINUTES
+from reservoir.io.records.units import InflowUnit
+from reservoir.text.quantities import counted
+
+FloatArray = NDArray[np.float64]
+
+#: Days that no month has.
+MOST_MISSING_DAYS = 30
+#: What may be asked for.
+WATER_YEARS, NEGATIVES, STEPS = ("begins", "ends"), ("keep", "zero"), tuple(TimeStep)
+
+
+@dataclass(frozen=True)
+class InflowReading:
+    """What the caller says about an inflow file that can be read in several ways, as arguments of `read_inflow`.
+
+    Raises
+    ------
+    InputError
+        With every one that is out of range.
+    """
+
+    unit: str | None = None
+    column: str | None = None
+    water_year: str | None = None
+    missing_days: int = 0
+    negative: str | None = None
+    step: TimeStep = TimeStep.MONTH
+
+    def __post_init__(self) -> None:
+        mistakes = tuple(self._mistakes())
+        if mistakes:
+            raise InputError(mistakes)
+        object.__setattr__(self, "step", TimeStep(self.step))
+
+    def _mistakes(self) -> Iterator[Mistake]:
+        for name in ("unit", "column"):
+            value = getattr(self, name)
+            if not isinstance(value, str | None):
+                yield Mistake("is no name", "a text", "give a text", column=name, value=value)
+        for name, known in (("water_year", (None, *WATER_YEARS)), ("negative", (None, *NEGATIVES)), ("step", STEPS)):
+            value = getattr(self, name)
+            if value not in known:
+                expected = " or ".join(str(choice) for choice in known if choice)
+                yield Mistake("is unknown", expected, "give one of these", column=name, value=value)
+        days = self.missing_days
+        if not isinstance(days, int) or isinstance(days, bool) or not 0 <= days <= MOST_MISSING_DAYS:
+            expected = f"a whole number of days, 0 to {MOST_MISSING_DAYS}"
+            yield Mistake("is out of range", expected, "give fewer days", column="missing_days", value=days)
+
+    def require_months(self, what: str) -> None:
+        """Refuse shorter steps for what is read by months only: InputError."""
+        if self.step is not TimeStep.MONTH:
+            problem = f'{what} is read by months only, not by step "{self.step}"'
+            mend = f'plan months (step "{TimeStep.MONTH}"), or give the daily record of one series as a CSV file'
+            raise InputError(Mistake(problem, "months", mend))
+
+    def as_dict(self) -> dict[str, Any]:
+        """What is not as usual, but for the step, which a calendar says."""
+        given = ((field.name, getattr(self, field.name), field.default) for field in fields(self))
+        return {name: value for name, value, usual in given if value != usual and name != "step"}
+
+
+#: Day numbers of Python's calendar, which begin with year 1, are those of NumPy's and this.
+_DAY_OF_1970 = 719_163
+_LAST_TEN_BEGIN = 20
+#: From the shortest to the longest, with what values of them are called.
+_ADJECTIVES = {
+    TimeStep.DAY: "daily",
+    TimeStep.WEEK: "weekly",
+    TimeStep.TEN_DAYS: "ten-day",
+    TimeStep.MONTH: "monthly",
+}
+#: Fields of `Inflow` that a day adds to, and no mean.
+_SUMS = frozenset({"evaporation_mm"})
+#: Steps that are named one by one.
+_NAMED_STEPS = 12
+
+
+class RowPeriod(NamedTuple):
+    """What the value of a row is that of: a month, ten days of one, seven days, or a day; of hours, so many a day."""
+
+    step: TimeStep = TimeStep.MONTH
+    per_day: int = 1
+
+    @property
+    def is_month(self) -> bool:
+        """Whether it is a month."""
+        return self.step is TimeStep.MONTH
+
+    @property
+    def adjective(self) -> str:
+        """What values of it are called."""
+        if self.per_day > 1:
+            hours = MINUTES / self.per_day / 60
+            return "hourly" if hours == 1 else f"{hours:g}-hour"
+        return _ADJECTIVES[self.step]
+
+    def is_longer_than(self, step: TimeStep) -> bool:
+        """Whether rows are fewer than such steps."""
+        order = [*_ADJECTIVES]
+        return order.index(self.step) > order.index(step)
+
+    def lengths(self, first_days: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Days of each period, by its first day; no months."""
+        if self.step is not TimeStep.TEN_DAYS:
+            return np.full(len(first_days), DAYS_PER_WEEK if self.step is TimeStep.WEEK else 1)
+        days = dates_of(first_days)
+        months = days.astype("datetime64[M]")
+        next_month = day_numbers((months + ONE_MONTH).astype("datetime64[D]"))
+        is_last = (days - months.astype("datetime64[D]")).astype(np.int64) == _LAST_TEN_BEGIN
+        return np.where(is_last, next_month - first_days, 10)
+
+    def of_days(
+        self, first_days: NDArray[np.int64], values: FloatArray, *, amounts: bool
+    ) -> tuple[NDArray[np.int64], FloatArray]:
+        """Days, and values of rows spread over them, or brought together where a day has several.
+
+        `first_days`, shape (rows,), ascending, are those on which the rows' periods begin; `amounts` are sums of these,
+        such as volumes, and no means. A day that lacks some of its rows is left out.
+        """
+        if self.step is TimeStep.DAY:
+            days, place, count = np.unique(first_days, return_inverse=True, return_counts=True)
+            total = np.bincount(place, weights=values, minlength=len(days))
+            whole = count == self.per_day
+            return days[whole], (total if amounts else total / count)[whole]
+        lengths = self.lengths(first_days)
+        ends = np.cumsum(lengths)
+        within = np.arange(ends[-1]) - np.repeat(ends - lengths, lengths)
+        return np.repeat(first_days, lengths) + within, np.repeat(values / lengths if amounts else values, lengths)
+
+
+#: What a row of a table by months is.
+A_MONTH = RowPeriod()
+
+
+def day_numbers(dates: NDArray[np.datetime64]) -> NDArray[np.int64]:
+    """Days of the calendar by number, as `datetime.date.toordinal` has them."""
+    return np.asarray(dates.astype("datetime64[D]").astype(np.int64) + _DAY_OF_1970)
+
+
+def dates_of(days: NDArray[np.int64]) -> NDArray[np.datetime64]:
+    """Days of the calendar by their numbers."""
+    return (days - _DAY_OF_1970).astype("datetime64[D]")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A table of inflow, understood."""
+
+    #: Every month in order, and without holes wherever `mistakes` is empty; or every row of shorter periods that has a
+    #: value, in order, by the number of its first day. In the unit of the file; negative only where it was asked for.
+    values: tuple[StepValue, ...] = ()
+    #: What each of them is the value of.
+    period: RowPeriod = A_MONTH
+    #: Calendar month (1 to 12) in which the file's own years begin; and whether years are written like ``1953/54``,
+    #: which fixes it.
+    first_month: int = 1
+    names_water_years: bool = False
+    #: Name of the one column of values; None where each month has its own.
+    value_column: str | None = None
+    #: Columns whose names may say the unit, and what of the name does.
+    unit_texts: tuple[tuple[str, str], ...] = ()
+    #: The first date as it is written, if every date is the first day of a month; else empty.
+    first_stamp: str = ""
+    #: Places of the columns that are passed over.
+    beside: tuple[int, ...] = ()
+    #: Further columns, by field of `Inflow`: the name, and values by row.
+    companions: Mapping[str, tuple[str, Mapping[int, float]]] = field(default_factory=dict)
+    #: All that is wrong with the header and the cells.
+    mistakes: tuple[Mistake, ...] = ()
+    #: What the user should know about how the file was understood.
+    notes: tuple[str, ...] = ()
+    #: Those of the notes that say which days are missing, because a code stands there.
+    codes: tuple[str, ...] = ()
+
+
+def too_many_years(years: int) -> Mistake:
+    """Refuse a record of more years than this program is made for."""
+    expected = f"at most {MOST_YEARS:,} years"
+    return Mistake(f"the record has {years:,} years", expected, "split it into parts of whole years")
+
+
+def step_means(
+    days: NDArray[np.int64], values: FloatArray, edges: NDArray[np.int64]
+) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Average daily values over steps.
+
+    Parameters
+    ----------
+    days : ndarray of int, shape (days,)
+        Days of the calendar, each once, in any order; those outside the steps are left out.
+    values : ndarray, shape (days,)
+        Mean flow or volume of each day, or another quantity of days.
+    edges : ndarray of int, shape (steps + 1,)
+        First day of each step, ascending, and the day after the last step: of months, ten-day periods, weeks.
+
+    Returns
+    -------
+    mean : ndarray, shape (steps,)
+        Mean of the days of a step that have a value; NaN where none has.
+    missing : ndarray of int, shape (steps,)
+        Days of a step that have no value.
+    """
+    steps = len(edges) - 1
+    place = np.searchsorted(edges, days, side="right") - 1
+    inside = (place >= 0) & (place < steps)
+    count = np.bincount(place[inside], minlength=steps)
+    total = np.bincount(place[inside], weights=values[inside], minlength=steps)
+    mean = np.divide(total, count, out=np.full(steps, np.nan), where=count > 0)
+    return mean, np.diff(edges) - count
+
+
+def averaged(record: Record, reading: InflowReading, first_month: int, *, amounts: bool) -> tuple[Record, Calendar]:
+    """Average the rows of a record over steps, none shorter than what a row stands for.
+
+    `first_month` is that of the water year; `amounts` are volumes of the rows' periods.
+
+    Returns
+    -------
+    record : Record
+        A value for each step: the mean of its days; its ordinal is the place in the calendar.
+    calendar : Calendar
+        The water years that these steps lie in.
+
+    Raises
+    ------
+    InputError
+        With the steps that lack more days than allowed, but for the first and the last: these are left out.
+    """
+    period, step = record.period, reading.step
+    first_days = np.array([value.ordinal for value in record.values])
+    days, daily = period.of_days(first_days, np.array([value.value for value in record.values]), amounts=amounts)
+    if not len(days):
+        problem = f"no day has all of its {period.per_day} rows"
+        raise InputError(Mistake(problem, "whole days", "fill in the rows", row=record.values[0].row))
+    # The steps from the first to the last day, each by its place in a calendar.
+    months = dates_of(days[[0, -1]]).astype("datetime64[M]").astype(np.int64) - (first_month - 1)
+    first_year, last_year = (1970 + months // MONTHS_PER_YEAR).tolist()
+    calendar = Calendar(first_year, last_year - first_year + 1, first_month, step=step)
+    edges = day_numbers(np.append(calendar.starts.ravel(), calendar.edges[-1, -1]))
+    first, last = (np.searchsorted(edges, days[[0, -1]], side="right") - 1).tolist()
+    edges = edges[first : last + 2]
+    mean, missing = step_means(days, daily, edges)
+    lacking = (missing > reading.missing_days) | np.isnan(mean)
+    begin, end = int(lacking[0]), len(lacking) - int(lacking[-1])
+    # The first row of each step, or the row nearest to it.
+    last_days = first_days + period.lengths(first_days) - 1
+    rows = np.minimum(np.searchsorted(last_days, edges[:-1]), len(first_days) - 1)
+    cells = [record.values[at] for at in rows.tolist()]
+
+    def listed(places: Sequence[int]) -> str:
+        names = [step_name(calendar, first + place) for place in places[:_NAMED_STEPS]]
+        if step is not TimeStep.DAY:
+            lacks = (counted(int(missing[place]), "day") for place in places)
+            names = [f"{name} (lacks {lack})" for name, lack in zip(names, lacks, strict=False)]
+        more = len(places) - _NAMED_STEPS
+        return ", ".join(names) + ("" if more <= 0 else f" and {counted(more, f'more {step.noun}')}")
+
+    if begin >= end or lacking[begin:end].any():
+        among = [at for at in (range(begin, end) if begin < end else range(len(lacking))) if lacking[at]]
+        most = max(int(missing[at]) for at in among)
+        allow = f", or allow {most} missing days a {step.noun} (--missing-days {most})"
+        problem = f"{counted(len(among), step.noun)} with missing days: {listed(among)}"
+        if step is TimeStep.DAY:
+            problem = f"{counted(len(among), 'missing day')}: {listed(among)}"
+        if any(np.isnan(mean[at]) for at in among):
+            allow = ""
+        mend = f"fill in the days{allow}, or keep only the part of the record before or after the gap"
+        expected = f"at most {counted(reading.missing_days, 'missing day')} a {step.noun}"
+        raise InputError(Mistake("; ".join((problem, *record.codes)), expected, mend, row=cells[among[0]].row))
+
+    values = tuple(
+        StepValue(first + at, float(mean[at]), cells[at].row, cells[at].column, f"{mean[at]:.6g}")
+        for at in range(begin, end)
+    )
+    companions = {}
+    for name, (column, of_row) in record.companions.items():
+        beside, is_sum = np.array([of_row[value.row] for value in record.values]), name in _SUMS
+        by_step, _ = step_means(*period.of_days(first_days, beside, amounts=is_sum), edges)
+        by_step = by_step * (np.diff(edges) if is_sum else 1)
+        companions[name] = (column, dict(zip((v.row for v in values), by_step[begin:end].tolist(), strict=True)))
+    notes = []
+    count = counted(len(record.values), "row" if period.per_day > 1 else period.step.noun)
+    if period != RowPeriod(step):
+        notes.append(f"{period.adjective} values are averaged to {step.noun}s ({count})")
+    elif step is TimeStep.WEEK:
+        notes.append(f"weekly values are averaged over the weeks of the water year, which begin with it ({count})")
+    fewer = [at for at in range(begin, end) if missing[at]]
+    if fewer:
+        notes.append(f"averaged over fewer days: {listed(fewer)}")
+    outside = [at for at in range(len(lacking)) if not begin <= at < end]
+    if outside:
+        notes.append(f"left out, as days are missing: {listed(outside)}")
+    return replace(record, values=values, companions=companions, notes=(*record.notes, *notes)), calendar
+
+
+class MemberMonths(NamedTuple):
+    """The same consecutive months of all members: the first, counted from January of year 0, and the members' names.
+
+    There are no names of a single record that is no ensemble. Arrays of values are of shape (members, months).
+    """
+
+    first: int
+    members: Sequence[str] | None
+
+    def named(self, month: int, member: int) -> str:
+        """Name a month by its place, and the member."""
+        name = month_name(self.first + month)
+        return name if self.members is None else f"{name} of member {self.members[member]}"
+
+    def calendar(self, months: int) -> Calendar:
+        """A calendar of so many months as one year of theirs."""
+        return Calendar(self.first // MONTHS_PER_YEAR, 1, self.first % MONTHS_PER_YEAR + 1, months)
+
+    def refuse(self, wrong: NDArray[np.bool_], mistake_at: Callable[[int, int], Mistake]) -> None:
+        """Refuse values that are wrong: InputError with the first ones."""
+        places = np.argwhere(wrong)[: MOST_MISTAKES + 1].tolist()
+        if places:
+            raise InputError(worth_telling((mistake_at(member, month) for member, month in places), ""))
+
+    def refuse_codes(self, values: FloatArray, column: str = "", codes: NDArray[np.bool_] | None = None) -> None:
+        """Refuse missing-value codes: those that are no flows; or `codes`, in another column: InputError."""
+
+        def mistake(member: int, month: int) -> Mistake:
+            refused, of_column = no_flow(float(values[member, month]), True), column and f"{column} of "
+            problem = f"{of_column}{self.named(month, member)}: {refused.problem}"
+            mend = "fill in or correct the value, or leave out the member"
+            return Mistake(problem, refused.expected, mend, value=float(values[member, month]))
+
+        self.refuse(codes_among(values).sure if codes is None else codes, mistake)
+
+    def without_negative(
+        self, values: FloatArray, unit: InflowUnit, negative: str | None
+    ) -> tuple[FloatArray, tuple[str, ...]]:
+        """The same with zeros for negative values if `negative` is ``zero``, and how much water these take away.
+
+        It is None where there are none, as they are refused.
+        """
+        if negative is None or not (values < 0).any():
+            return values, ()
+        months = values.shape[1]
+        calendar = self.calendar(months)
+        volumes = (unit.flow_m3s(values, calendar) * calendar.hm3_per_m3s).ravel()
+        below = np.flatnonzero(volumes < 0)[:NAMED].tolist()
+        dates = {at: f"{month_name(self.first + at % months)} of member {at // months + 1}" for at in below}
+        notes = negative_note(volumes, dates, negative)
+        return np.maximum(values, 0.0) if negative == "zero" else values, notes
+
+
+class Series(NamedTuple):
+    """What a file says of the months of all members, or of a single record."""
+
+    months: MemberMonths
+    #: In the unit, shape (members, months); finite, and not negative unless `about` allows it.
+    values: FloatArray
+    unit: InflowUnit
+    #: Further fields of `Inflow`: the column, and values of the same shape.
+    companions: Mapping[str, tuple[str, FloatArray]]
+    #: Fields of `Inflow` that say where it comes from; `notes` are put before those on what is left out.
+    about: Mapping[str, Any]
+
+    def inflow(self, first_month: int | None) -> Inflow:
+        """Whole water years from a calendar month on, January by default.
+
+        Raises
+        ------
+        InputError
+            If there is no whole water year, or a flow is larger than any river's.
+        """
+        inside, calendar, left_out = whole_years(self.months.first, self.values.shape[1], first_month or 1)
+        count, members = len(self.values) * calendar.years, self.months.members
+        if members is not None:
+            calendar = replace(calendar, years=count, years_each=calendar.years)
+
+        def in_years(series: FloatArray) -> FloatArray:
+            return series[:, inside].reshape(count, MONTHS_PER_YEAR)
+
+        flow = self.unit.flow_m3s(in_years(self.values), calendar)
+        self._require_river(flow, inside.start)
+        columns: dict[str, Any] = {name: in_years(series) for name, (_, series) in self.companions.items()}
+        about = {**self.about, "notes": (*self.about["notes"], *left_out)}
+        names = None if members is None else np.array(members, np.str_)
+        return Inflow(flow, calendar, members=names, unit=self.unit.name, **columns, **about)
+
+    def flow_m3s(self) -> FloatArray:
+        """Mean flows of all months, whether they fill years or not, shape (members, months).
+
+        Raises
+        ------
+        InputError
+            If one is larger than any river's.
+        """
+        flow = self.unit.flow_m3s(self.values, self.months.calendar(self.values.shape[1]))
+        self._require_river(flow, 0)
+        return flow
+
+    def _require_river(self, flow: FloatArray, skipped: int) -> None:
+        """Refuse a flow that no river has; `flow` begins so many months after the first."""
+        if max(flow.max(initial=0.0), -flow.min(initial=0.0)) <= FLOW_M3S.most:
+            return
+        series = flow.reshape(len(self.values), -1)
+
+        def mistake(member: int, month: int) -> Mistake:
+            place, value = self.months.named(skipped + month, member), float(self.values[member, month])
+            problem, expected = too_large(self.unit)
+            return Mistake(f"{place}: {problem}", expected, "check the value and the unit", value=value)
+
+        self.months.refuse(np.abs(series) > FLOW_M3S.most, mistake)
+
+
+def too_large(unit: InflowUnit) -> tuple[str, str]:
+    """What is wrong with a flow that no river has, and what is expected."""
+    problem = f"the flow is too large for a river, if the unit is {unit.name}"
+    return problem, f"a mean flow of at most {FLOW_M3S.most:,.0f} m3/s"

@@ -1,0 +1,384 @@
+"""A file, or the sheet of a workbook, as a table of trimmed cells and its comments, within the limits stated here.
+
+A form that a service delivers is brought to this shape here: its encoding, its delimiter, lines that are no data.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import NamedTuple, TypeVar
+
+from reservoir.errors import InputError, Mistake
+from reservoir.io.containers import library_call, require_size
+from reservoir.io.records.vocabulary import DATE_NAMES, YEAR_NAMES
+from reservoir.text.data_file import read_limited, text_of
+from reservoir.text.quantities import first_unprintable
+
+#: What an inflow file may hold: five centuries of days, and no line that is a file by itself.
+MOST_BYTES = 16_000_000
+MOST_LINES = 200_000
+MOST_CHARACTERS = 10_000
+MOST_COMMENTS = 1_000
+#: Characters of all comments: every word of theirs is weighed, as it may speak of the unit.
+MOST_COMMENTED = 100_000
+#: Columns of a file; a year, twelve months and what people keep beside them are far fewer. And cells: two centuries of
+#: days in a dozen columns.
+MOST_COLUMNS, MOST_CELLS = 100, 1_000_000
+#: Characters of all caveats of a file: they stand on every figure.
+MOST_CAVEAT = 1_000
+
+DELIMITERS = ",;\t"
+#: Columns that every header has one of, and lines above the header that are looked through for it.
+_HEADER_NAMES, _MOST_TITLES = DATE_NAMES | YEAR_NAMES, 20
+
+#: How a workbook, which is an archive, begins.
+_WORKBOOK = b"PK\x03\x04"
+#: Columns that are looked at, one more than a CSV file may have, and rows of a sheet.
+_SHEET_COLUMNS, _SHEET_ROWS = MOST_COLUMNS + 1, 1_048_576
+#: Bytes of all parts of a workbook, unpacked: in any case, and of one that is packed so tightly at most.
+_USUAL_BYTES, _LARGEST_BYTES, _MOST_PACKED = 8_000_000, 120_000_000, 100
+_SAVE = 'save the sheet as CSV (in a spreadsheet: "CSV UTF-8")'
+
+T = TypeVar("T")
+
+
+class Comment(NamedTuple):
+    """One comment line, without its mark, or a title above the header."""
+
+    number: int
+    text: str
+    noun: str = "comment"
+
+    def says(self, key: str) -> str | None:
+        """Give what stands after ``key:``, or None where the comment is about something else."""
+        match = re.match(rf"{key}\s*[:=](.*)", self.text, re.IGNORECASE)
+        return match[1].strip() if match else None
+
+
+class Row(NamedTuple):
+    """One line of the file, with the number that an editor shows, cut into trimmed cells."""
+
+    number: int
+    cells: tuple[str, ...]
+
+
+class Line(NamedTuple):
+    """The same, not cut yet."""
+
+    number: int
+    text: str
+
+    def cut(self, delimiter: str) -> Row | Mistake:
+        """Cut it into trimmed cells."""
+        try:
+            cells = next(csv.reader([self.text], delimiter=delimiter, skipinitialspace=True, strict=True))
+        except csv.Error as error:
+            problem = f"the line cannot be split into cells ({error})"
+            return Mistake(
+                problem, mend="close every quotation mark on the same line", row=self.number, value=self.text
+            )
+        return Row(self.number, tuple(cell.strip() for cell in cells))
+
+
+@dataclass(frozen=True)
+class InflowTable:
+    """Cells of an inflow file, before anybody knows what they mean."""
+
+    #: What the file holds.
+    content: bytes
+    #: Names of the columns, as written.
+    header: Row
+    #: Data rows with as many cells as the header.
+    rows: tuple[Row, ...]
+    #: Lines that begin with ``#``, and titles.
+    comments: tuple[Comment, ...]
+    #: Rows that cannot be cut into cells; they are not in `rows`.
+    mistakes: tuple[Mistake, ...] = ()
+    delimiter: str = ","
+
+    @property
+    def caveat(self) -> str:
+        """All caveats of the file, as one text."""
+        return " ".join(text for _, text in self._caveats() if text)
+
+    def caveat_mistakes(self) -> Iterator[Mistake]:
+        """What is wrong with its caveats."""
+        return caveat_mistakes(self._caveats())
+
+    def _caveats(self) -> Iterator[tuple[int, str]]:
+        """What ``# caveat: synthetic, not observed`` says, by its row."""
+        for comment in self.comments:
+            text = comment.says("caveat")
+            if text is not None:
+                yield comment.number, text.replace("\t", " ")
+
+    def unreadable(self, mistakes: Iterable[Mistake]) -> frozenset[int]:
+        """Give the numbers of the rows that could not be cut into cells, or have one of the mistakes of a column."""
+        return frozenset(mistake.row for mistake in (*self.mistakes, *mistakes) if mistake.row is not None)
+
+    def parsed(self, column: int, parse: Callable[[str], T | Mistake]) -> tuple[dict[int, T], list[Mistake]]:
+        """Read every cell of a column: what was understood by its row's number, and mistakes with their places."""
+        name, understood, mistakes = self.header.cells[column], dict[int, T](), list[Mistake]()
+        for row in self.rows:
+            text = row.cells[column]
+            value = parse(text)
+            if isinstance(value, Mistake):
+                mistakes.append(replace(value, row=row.number, column=name, value=text))
+            else:
+                understood[row.number] = value
+        return understood, mistakes
+
+    def at_header(self, problem: str, expected: str, mend: str, column: str = "", value: object = None) -> Mistake:
+        """A mistake that stands in the header."""
+        return Mistake(problem, expected, mend, row=self.header.number, column=column, value=value)
+
+
+def caveat_mistakes(caveats: Iterable[tuple[int | None, str]]) -> Iterator[Mistake]:
+    """Refuse caveats that a figure or a page cannot show, or that would fill it; one without a row is no comment."""
+    length = 0
+    for row, text in caveats:
+        character = first_unprintable(text)
+        if character:
+            problem = f"the caveat has the unprintable character {character}"
+            yield Mistake(problem, "plain text", "delete the character", row=row)
+        length += len(text)
+        if length > MOST_CAVEAT:
+            subject, them = ("the caveat has", "it; it is") if row is None else ("the caveats have", "them; they are")
+            problem, mend = f"{subject} more than {MOST_CAVEAT:,} characters", f"shorten {them} printed on every figure"
+            yield Mistake(problem, "a sentence or two", mend, row=row)
+            return
+
+
+def read_table(path: str | os.PathLike[str]) -> InflowTable:
+    """Read `path` and cut it into cells.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is too large, is not UTF-8 text, or holds no header.
+    """
+    try:
+        data = read_limited(path, MOST_BYTES)
+    except FileNotFoundError:
+        raise InputError(Mistake("the file does not exist", mend="check the path")) from None
+    except IsADirectoryError:
+        raise InputError(Mistake("this is a folder", "a CSV file", "give a file in it")) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        problem, mend = f"the file cannot be read: {reason}", "check the path and the permissions"
+        raise InputError(Mistake(problem, mend=mend)) from None
+    lines, delimiter, comments = content_of(csv_of_workbook(data) if is_workbook(data) else data)
+    header = lines[0].cut(delimiter)
+    if isinstance(header, Mistake):
+        raise InputError(header)
+    columns = len(header.cells)
+    if columns > MOST_COLUMNS or columns * len(lines) > MOST_CELLS:
+        problem = f"the file has {columns:,} columns and {len(lines):,} rows"
+        expected = f"at most {MOST_COLUMNS} columns, and {MOST_CELLS:,} cells"
+        mend = "keep only the date and the inflow, or the year and twelve months"
+        raise InputError(Mistake(problem, expected, mend, row=header.number))
+    for cell in header.cells:
+        if character := first_unprintable(cell):
+            problem, mend = f"a column name has the unprintable character {character}", "delete the character"
+            raise InputError(Mistake(problem, "plain text", mend, row=header.number, value=cell))
+    cut = [line.cut(delimiter) for line in lines[1:]]
+    header, cut = _without_padding(header, [row for row in cut if isinstance(row, Mistake) or any(row.cells)])
+    columns, rows, mistakes = len(header.cells), list[Row](), list[Mistake]()
+    for row in cut:
+        if isinstance(row, Mistake):
+            mistakes.append(row)
+        elif len(row.cells) == columns:
+            rows.append(row)
+        else:
+            mend = "remove the extra cells"
+            if len(row.cells) < columns:
+                mend = "add the missing cells, one for each column of the header"
+            elif delimiter == ",":
+                mend = "remove the extra cells; if commas are decimal marks, use points instead (412.5)"
+            expected = f"{columns} cells, as in the header"
+            mistakes.append(Mistake("wrong number of cells", expected, mend, row=row.number, value=len(row.cells)))
+    if not cut:
+        problem = "there are no data rows below the header"
+        mistakes = [Mistake(problem, mend="add the data rows", row=header.number)]
+    return InflowTable(data, header, tuple(rows), comments, tuple(mistakes), delimiter)
+
+
+def _without_padding(header: Row, cut: list[Row | Mistake]) -> tuple[Row, list[Row | Mistake]]:
+    """Leave out what spreadsheets put at the end of lines: cells that are empty in the header and in every row."""
+    named = len(header.cells)
+    while named > 1 and not header.cells[named - 1]:
+        named -= 1
+    if any(isinstance(row, Row) and any(row.cells[named : len(header.cells)]) for row in cut):
+        named = len(header.cells)
+    return Row(header.number, header.cells[:named]), [
+        Row(row.number, row.cells[:named]) if isinstance(row, Row) and not any(row.cells[named:]) else row
+        for row in cut
+    ]
+
+
+def content_of(data: bytes) -> tuple[list[Line], str, tuple[Comment, ...]]:
+    """Decode a file: its lines from the header on, the character between their cells, and comments.
+
+    Raises
+    ------
+    InputError
+        If it is not UTF-8 text, is too large, holds no header, or something else above it.
+    """
+    lines = _lines(data)
+    comments = [Comment(line.number, _comment(line.text)) for line in lines if _is_comment(line.text)]
+    if len(comments) > MOST_COMMENTS:
+        raise _too_much(f"the file has {len(comments):,} comment lines", f"at most {MOST_COMMENTS:,}")
+    commented = sum(len(comment.text) for comment in comments)
+    if commented > MOST_COMMENTED:
+        raise _too_much(f"the comments have {commented:,} characters", f"at most {MOST_COMMENTED:,} in total")
+    content = [line for line in lines if line.text.strip() and not _is_comment(line.text)]
+    # A spreadsheet's first line may be sep=;
+    announced = re.fullmatch(r'\s*"?sep=(.)"?[ ,;]*', content[0].text, re.IGNORECASE) if content else None
+    delimiter = announced[1] if announced else ""
+    if announced and delimiter not in DELIMITERS:
+        expected, mend = "a comma, a semicolon or a tab", "save the file with commas, semicolons or tabs as delimiter"
+        raise InputError(Mistake("unknown delimiter", expected, mend, row=content[0].number, value=delimiter))
+    content = content[1:] if announced else content
+    if not content:
+        problem = "the file has only comments" if comments else "the file is empty"
+        raise InputError(Mistake(problem, "a header line and data rows", "check that this is the right file"))
+    titles, content = _titles(content, delimiter)
+    # Types and widths of columns, such as 5s 15s 20d 14n of the US Geological Survey, are no data.
+    widths = any(re.fullmatch(r"\d+[sdn](\t\d+[sdn])+", line.text.strip()) for line in content[1:2])
+    lines = content[:1] + content[1 + widths :]
+    return lines, delimiter or _delimiter_of(lines[0].text), tuple(sorted((*comments, *titles)))
+
+
+def _delimiter_of(header: str) -> str:
+    """The delimiter that a header has most of, before others if one of its cells then is ``date`` or ``year``."""
+    unquoted = re.sub(r'"[^"]*"', "", header)
+    return max(DELIMITERS, key=lambda delimiter: (_is_header(header, delimiter), unquoted.count(delimiter)))
+
+
+def _lines(data: bytes) -> list[Line]:
+    # Counted before anything is cut: every line costs more than its bytes.
+    ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+    if ends > MOST_LINES:
+        raise _too_much(f"the file has {ends:,} lines", f"at most {MOST_LINES:,} lines")
+    # str.splitlines also breaks at form feeds and the like, which editors do not count as lines.
+    # Old programs end a file with a control-Z.
+    text = text_of(data.rstrip(b"\x1a")).replace("\r\n", "\n").replace("\r", "\n")
+    lines = [Line(number, line) for number, line in enumerate(text.split("\n"), start=1)]
+    long = next((line for line in lines if len(line.text) > MOST_CHARACTERS), None)
+    if long is not None:
+        problem = f"the line has {len(long.text):,} characters"
+        raise _too_much(problem, f"at most {MOST_CHARACTERS:,} per line", long.number)
+    return lines
+
+
+def _is_comment(line: str) -> bool:
+    # Spreadsheets put quotation marks round a comment that holds a comma, and pad it with delimiters.
+    return line.lstrip(' \t"').startswith("#")
+
+
+def _comment(line: str) -> str:
+    return line.rstrip(" ,;\t").strip(' \t"').lstrip("# \t")
+
+
+def _titles(content: Sequence[Line], delimiter: str) -> tuple[list[Comment], list[Line]]:
+    """Lines above the header, which are read like comments, and the lines from the header on.
+
+    Where there is no header, nothing is a title: the mistake of the first line is told later.
+    """
+    headers = (_is_header(line.text, delimiter or _delimiter_of(line.text)) for line in content[:_MOST_TITLES])
+    place = next((place for place, is_header in enumerate(headers) if is_header), 0)
+    data = next((line for line in content[:place] if re.match(r"\W*\d{4}\b[^a-zA-Z]*$", line.text)), None)
+    if data:
+        problem = f"a line of data above the header in row {content[place].number}"
+        mend = 'put the header above all data, or "# " before the line'
+        raise InputError(Mistake(problem, "the header as the first line", mend, row=data.number, value=data.text))
+    titles = [Comment(line.number, _comment(line.text).lstrip("/%; "), "title") for line in content[:place]]
+    return titles, list(content[place:])
+
+
+def _is_header(line: str, delimiter: str) -> bool:
+    return bool(_HEADER_NAMES & {cell.strip(' "').casefold() for cell in line.split(delimiter)})
+
+
+def _too_much(problem: str, expected: str, row: int | None = None) -> InputError:
+    return InputError(Mistake(problem, expected, "check that this is a monthly inflow record", row=row))
+
+
+def is_workbook(data: bytes) -> bool:
+    """Whether these bytes may be a workbook."""
+    return data.startswith(_WORKBOOK)
+
+
+def csv_of_workbook(data: bytes) -> bytes:
+    """Write the first sheet that has cells as CSV: values as they are, dates in ISO form, one line a row.
+
+    Raises
+    ------
+    InputError
+        If it is no workbook, has no cells or too many, or openpyxl is not installed.
+    """
+    try:
+        import openpyxl
+    except ModuleNotFoundError:
+        mend = f"pip install 'reservoir[excel]', or {_SAVE}"
+        problem = "the file is a workbook: it needs openpyxl, which is not installed"
+        raise InputError(Mistake(problem, mend=mend)) from None
+
+    def first_sheet() -> str:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            declared = sum(part.file_size for part in archive.infolist())
+        require_size(declared, min(len(data), _LARGEST_BYTES // _MOST_PACKED), _USUAL_BYTES, _MOST_PACKED)
+        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        return next((text for text in map(_csv_of_sheet, book.worksheets) if text.strip("\r\n,")), "")
+
+    def refused(reason: str) -> InputError:
+        return InputError(Mistake(f"the file cannot be read as a workbook ({reason})", mend=_SAVE))
+
+    return library_call(first_sheet, refused).encode("utf-8", "surrogatepass")
+
+
+def _csv_of_sheet(sheet: object) -> str:
+    """Rows up to the last one that has a cell, as wide as the widest.
+
+    What a sheet says of its own size is not asked: programs write one cell there, or all that a sheet may have.
+    """
+    filled: list[list[str]] = []
+    blank = characters = 0
+    rows = sheet.iter_rows(values_only=True, max_row=_SHEET_ROWS, max_col=_SHEET_COLUMNS)  # type: ignore[attr-defined]
+    for row in rows:
+        if row.count(None) == len(row):
+            blank += 1
+            continue
+        cells = [_text(cell) for cell in row]
+        while cells and not cells[-1]:
+            cells.pop()
+        filled += [*([] for _ in range(blank)), cells]
+        blank = 0
+        characters += sum(map(len, cells))
+        for many, most, noun in ((len(filled), MOST_LINES, "rows"), (characters, MOST_BYTES, "characters")):
+            if many > most:
+                mend = "keep only the sheet and the columns of the record"
+                raise InputError(Mistake(f"the sheet has {many:,} {noun} or more", f"at most {most:,}", mend))
+    text, width = io.StringIO(), max(map(len, filled), default=0)
+    csv.writer(text, lineterminator="\n").writerows([*cells, *[""] * (width - len(cells))] for cells in filled)
+    return text.getvalue()
+
+
+def _text(cell: object) -> str:
+    """A cell as it would stand in a CSV file."""
+    if cell is None:
+        return ""
+    if isinstance(cell, datetime):
+        return cell.date().isoformat() if cell.time().isoformat() == "00:00:00" else cell.isoformat(" ", "minutes")
+    if isinstance(cell, date):
+        return cell.isoformat()
+    if isinstance(cell, float):
+        return f"{cell:.0f}" if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
+    return " ".join(str(cell).split())

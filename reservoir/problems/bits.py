@@ -1,0 +1,277 @@
+"""Problems of bit strings: traps and spin glasses, and files of the latter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.elementwise import RealArray
+from reservoir.hydro.jit import compiled
+from reservoir.problems.base import BITS, Certified, FloatArray, KernelProblem
+from reservoir.problems.fitness import fitness_of, register_fitness
+from reservoir.text.data_file import Mistakes, real_number, text_in_limits, whole_number
+from reservoir.text.quantities import printable
+
+#: Spins of a glass.
+FEWEST, MOST = 2, 65_536
+#: How far the energy of all spins may be from a whole number for the digits that a file leaves out.
+_ROUNDED = 0.05
+#: Energies up to this are told apart from whole numbers.
+_COUNTED = 2**50
+
+
+@dataclass(frozen=True, eq=False)
+class SpinGlass:
+    """Spins and their couplings.
+
+    Parameters
+    ----------
+    name : str
+        Of the file.
+    spins : int
+    ground_energy : float
+        Of a spin.
+    couplings : ndarray of int, shape (couplings, 3)
+        Two spins, counted from 0, and their coupling.
+    """
+
+    name: str
+    spins: int
+    ground_energy: float
+    couplings: NDArray[np.int64]
+
+
+def read_spin_glass(path: Path) -> SpinGlass:
+    """Read a file.
+
+    Raises
+    ------
+    InputError
+        With every mistake in it, or if it cannot be read.
+    """
+    lines = text_in_limits(path).splitlines()
+    rows = [(row, line.split()) for row, line in enumerate(lines, start=1) if line.strip()]
+    if len(rows) < 3:
+        expected = "the number of spins, the ground-state energy per spin and the couplings, one per line"
+        raise InputError(Mistake("is not a spin-glass file", expected, "choose another file", file=str(path)))
+    mistakes = Mistakes(path)
+    spins = _spins(*rows[0], mistakes)
+    energy = _energy(*rows[1], mistakes)
+    couplings: dict[tuple[int, int], int] = {}
+    for row, words in rows[2:]:
+        _couple(row, words, spins, couplings, mistakes)
+    mistakes.tell()
+    whole = _whole_energy(rows[1][0], energy, spins, sum(map(abs, couplings.values())), mistakes)
+    table = np.array([(*pair, strength) for pair, strength in couplings.items()], np.int64)
+    return SpinGlass(printable(path.name), spins, whole / spins, table)
+
+
+def _spins(row: int, words: list[str], mistakes: Mistakes) -> int:
+    spins = whole_number(words[0]) if len(words) == 1 else None
+    if spins is not None and FEWEST <= spins <= MOST:
+        return spins
+    mistakes.add(
+        "is not a valid number of spins", f"a whole number, {FEWEST} to {MOST:,}", row=row, value=" ".join(words)
+    )
+    return MOST
+
+
+def _energy(row: int, words: list[str], mistakes: Mistakes) -> float:
+    energy = real_number(words[0]) if len(words) == 1 else math.nan
+    if not math.isfinite(energy):
+        mistakes.add("is not an energy per spin", "one number", row=row, value=" ".join(words))
+    return energy
+
+
+def _whole_energy(row: int, energy: float, spins: int, strengths: int, mistakes: Mistakes) -> int:
+    """The energy of all spins, from that of one in so many digits; `strengths` is the sum of all couplings' sizes."""
+    total, expected = energy * spins, ""
+    if abs(total) < _COUNTED and abs(total - round(total)) > _ROUNDED:
+        expected = f"{round(total) / spins:.10g}: the couplings and the energy of all {spins:,} spins are whole numbers"
+    elif not -strengths - _ROUNDED <= total <= _ROUNDED:
+        expected = f"{-strengths / spins:.10g} to 0, the range that the couplings allow"
+    if expected:
+        mistakes.add("is not a ground-state energy", expected, row=row, value=energy)
+    mistakes.tell()
+    return round(total)
+
+
+def _couple(row: int, words: list[str], spins: int, couplings: dict[tuple[int, int], int], mistakes: Mistakes) -> None:
+    """Add the coupling of a line."""
+    numbers = [whole_number(word) for word in words[:4]]
+    if len(numbers) != 3 or None in numbers:
+        mistakes.add("is not a coupling", "two spins and their coupling, whole numbers", row=row, value=" ".join(words))
+        return
+    one, other, strength = (number or 0 for number in numbers)
+    pair = one - 1, other - 1
+    if not (1 <= one <= spins and 1 <= other <= spins and one != other):
+        mistakes.add(
+            "does not couple two spins", f"two different spins, 1 to {spins:,}", row=row, value=" ".join(words)
+        )
+    if pair in couplings or pair[::-1] in couplings:
+        expected = "one line per pair of spins, with the sum of their couplings"
+        mistakes.add("couples two spins a second time", expected, row=row, value=" ".join(words))
+    if abs(strength) > 10**6:
+        mistakes.add("has too large a coupling", "at most 1,000,000", row=row, value=strength)
+    couplings[pair] = strength
+
+
+class BlockContext(NamedTuple):
+    """Blocks of neighbouring bits in a ring, each judged by how many of its bits are set."""
+
+    values: NDArray[np.float64]  # (size + 1,), by the bits that are set
+    stride: int  # from the first bit of a block to that of the next
+    blocks: int
+
+
+class SpinContext(NamedTuple):
+    """Couplings of spins."""
+
+    one: NDArray[np.int32]  # (couplings,)
+    other: NDArray[np.int32]  # (couplings,)
+    strength: NDArray[np.int32]  # (couplings,)
+
+
+def _block_fitness(context: BlockContext, position: NDArray[np.uint8], scratch: RealArray) -> float:
+    size, bits = len(context.values) - 1, context.blocks * context.stride
+    total = 0.0
+    for block in range(context.blocks):
+        first, unitation = block * context.stride, 0
+        for place in range(first, first + size):
+            unitation += position[place if place < bits else place - bits]
+        total += context.values[unitation]
+    return total
+
+
+def _spin_fitness(context: SpinContext, position: NDArray[np.uint8], scratch: RealArray) -> float:
+    """Sum of J x x over the couplings, by the spins: x x is 1 - 2 (bits differ)."""
+    total = 0
+    for coupling in range(len(context.strength)):
+        apart = position[context.one[coupling]] ^ position[context.other[coupling]]
+        total += context.strength[coupling] * (1 - 2 * np.int64(apart))
+    fitness: float = total / (scratch.shape[1] - 1)
+    return fitness
+
+
+register_fitness(BlockContext, _block_fitness)
+register_fitness(SpinContext, _spin_fitness)
+
+
+#: A trap's value by the bits that are set (eq. 1 with k = 5), and a folded trap's (k = 6).
+TRAP = (*(0.8 * (4 - ones) / 4 for ones in range(5)), 1.0)
+FOLDED_TRAP = (1.0, 0.0, 0.4, 0.8, 0.4, 0.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class BitProblem:
+    """A problem of bit strings (implements `Problem`).
+
+    Parameters
+    ----------
+    label : str
+    dimension : int
+        Bits.
+    context : BlockContext or SpinContext
+    optimum : float
+        The best fitness there is.
+    rng_stream_id : int
+        Names its random numbers.
+    """
+
+    encoding = BITS
+
+    label: str
+    dimension: int
+    context: BlockContext | SpinContext = field(repr=False)
+    optimum: float
+    rng_stream_id: int = 0
+
+    @property
+    def lower(self) -> FloatArray:
+        """Zeros, shape (bits,)."""
+        return np.zeros(self.dimension)
+
+    @property
+    def upper(self) -> FloatArray:
+        """Ones, shape (bits,)."""
+        return np.ones(self.dimension)
+
+    @property
+    def program_key(self) -> Hashable:
+        """Problems with equally many bits."""
+        return BITS, self.dimension
+
+    def kernel(self, *, fine: bool = False) -> KernelProblem:
+        """There is none."""
+        raise NotImplementedError("bits are judged on the host")
+
+    def kernel_context(self) -> NDArray[np.float32]:
+        """There is none."""
+        raise NotImplementedError("bits are judged on the host")
+
+    def compiled_context(self, *, fine: bool = False) -> Any:
+        """Blocks or couplings."""
+        return self.context
+
+    def certify(self, position: FloatArray) -> Certified:
+        """Fitness in float64."""
+        genes = np.asarray(position).astype(np.uint8)
+        fitness = float(_fitness(self.context, genes, np.empty((2, self.dimension + 1))))
+        return Certified(fitness, fitness, 0.0)
+
+
+@compiled
+def _fitness(context: BlockContext | SpinContext, genes: NDArray[np.uint8], scratch: FloatArray) -> float:
+    return fitness_of(context, genes, scratch)
+
+
+@dataclass(frozen=True)
+class Family:
+    """Problems of one kind in many sizes.
+
+    Parameters
+    ----------
+    name, title : str
+        As in the paper's figures.
+    values : tuple of float
+        Of a block, by the bits that are set.
+    stride : int
+        From the first bit of a block to that of the next; sizes are multiples of it.
+    """
+
+    name: str
+    title: str
+    values: tuple[float, ...]
+    stride: int
+
+    def of(self, bits: int, rng_stream_id: int = 0) -> BitProblem:
+        """The problem of so many bits; InputError if there is none."""
+        if bits < 2 * self.stride or bits % self.stride:
+            expected = f"a multiple of {self.stride}, at least two blocks"
+            raise InputError(Mistake(f"invalid number of bits for a {self.title.lower()}", expected, value=bits))
+        blocks = bits // self.stride
+        context = BlockContext(np.array(self.values), self.stride, blocks)
+        return BitProblem(f"{self.name.upper()} {bits}", bits, context, float(blocks), rng_stream_id)
+
+
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family("mk", "Concatenated trap", TRAP, 5),
+        Family("ftrap", "Folded trap", FOLDED_TRAP, 6),
+        Family("cyc", "Cyclic trap", TRAP, 4),
+    )
+}
+
+
+def spin_problem(glass: SpinGlass, rng_stream_id: int = 0) -> BitProblem:
+    """The ground state of a spin glass."""
+    context = SpinContext(*(np.ascontiguousarray(column, np.int32) for column in glass.couplings.T))
+    return BitProblem(f"SPIN {glass.name}", glass.spins, context, -glass.ground_energy, rng_stream_id)

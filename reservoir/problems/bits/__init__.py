@@ -1,1 +1,0 @@
-"""Problems of bit strings: traps and spin glasses."""

@@ -1,1 +1,0 @@
-"""Training a multilayer perceptron as a problem."""

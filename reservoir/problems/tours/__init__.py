@@ -1,1 +1,0 @@
-"""The travelling salesman problem."""

@@ -1,0 +1,354 @@
+"""What single rules say: guide curve, dispatch chart, water values, and releases beside those of the plan."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
+from numpy.typing import NDArray
+
+from reservoir.hydro.calendar import MONTH_NAMES
+from reservoir.planning.infeasible import chosen, counted, listed
+from reservoir.report.figures.axes import (
+    TEXT_SHARE,
+    THOUSANDS,
+    draw_storage_frame,
+    draw_years_outside,
+    fill_bands,
+    level_axis,
+    month_ends,
+    month_middles,
+    storage_bounds,
+)
+from reservoir.report.figures.record_runs import fitted_note, result_of
+from reservoir.report.figures.style import DASHES, LIMITS, STORAGE, family_look, on_axes, plan_figure, shade, tint
+from reservoir.rules.base.rule import Forecast, Rule
+from reservoir.rules.base.training import Training
+from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.rules.families.guide_curve import FAMILY as GUIDE_CURVE
+from reservoir.rules.families.guide_curve import LOWER_QUANTILE, UPPER_QUANTILE, GuideCurve
+from reservoir.rules.families.linear import FAMILY as LINEAR
+from reservoir.rules.families.water_value import WaterValue
+from reservoir.rules.families.zones import ALIKE, ZonesRule, zone_name
+from reservoir.rules.families.zones import FAMILY as ZONES
+from reservoir.text.quantities import quantity
+
+FloatArray = NDArray[np.float64]
+
+
+def rule_curves_figure(evaluation: Evaluation) -> Figure:
+    """Draw the curves with their legend."""
+    drawn = on_axes("Guide curve and month-end storage of the plan", draw_rule_curves, evaluation)
+    return plan_figure(evaluation.plan, 4.3, drawn, fitted_note(evaluation), reverse=True)
+
+
+def has_rule_curves(evaluation: Evaluation) -> bool:
+    """Whether the guide curve is among the families."""
+    return result_of(evaluation, GUIDE_CURVE) is not None
+
+
+def draw_rule_curves(ax: Axes, evaluation: Evaluation) -> Axes:
+    """Draw the storages of every year as bands and the three curves over them; returns the axis."""
+    plan, look = evaluation.plan, family_look(GUIDE_CURVE)
+    months, storages = month_ends(plan.inflow.calendar), plan.operation.storage_hm3
+    lower, guide, upper = _curves(evaluation)
+    draw_storage_frame(ax, plan, np.vstack([storages, lower, upper]))
+    if plan.keeps_limits.any():
+        fill_bands(ax, months, storages[plan.keeps_limits], STORAGE)
+    draw_years_outside(ax, plan)
+    for curve, label in ((lower, "lower and upper curve"), (upper, None)):
+        ax.plot(months, curve, color=look.colour, lw=1.2, ls=DASHES, label=label, zorder=3)
+    ax.plot(months, guide, color=look.colour, lw=2, marker=look.marker, label="guide curve", clip_on=False, zorder=3.2)
+    return ax
+
+
+def _curves(evaluation: Evaluation) -> tuple[FloatArray, ...]:
+    """Lower curve, guide and upper curve on a month axis; a year starts where the one before has ended."""
+    result = result_of(evaluation, GUIDE_CURVE)
+    if result is None or not isinstance(result.rule, GuideCurve):
+        raise ValueError("there is no guide curve to draw")
+    curves = result.rule.lower_hm3, result.rule.guide_hm3, result.rule.upper_hm3
+    return tuple(np.array([curve[-1], *curve]) for curve in curves)
+
+
+def rule_curves_caption(evaluation: Evaluation) -> str:
+    """How to read the figure."""
+    return (
+        "The guide curve is the target storage at the end of each month, the median of the optimised years; the lower "
+        f"and upper curves are their {100 * LOWER_QUANTILE:g} and {100 * UPPER_QUANTILE:g} % quantiles. "
+        f"{_bands(evaluation)}"
+    )
+
+
+def _bands(evaluation: Evaluation) -> str:
+    plan = evaluation.plan
+    names = chosen(plan.inflow.labels, ~plan.keeps_limits)
+    if not names:
+        return "The bands show all years of the plan."
+    violate = "violates its storage limits and is" if len(names) == 1 else "violate their storage limits and are"
+    return f"The bands show years of the plan; {counted(len(names))} ({listed(names)}) {violate} shown by dashed lines."
+
+
+WATER = "Available water: start storage + inflow of the month (hm³)"
+RELEASE = "Release (m³/s)"
+_ROWS, _COLUMNS = 3, 4
+#: Dots of a panel; of more years, so many are shown, evenly spread over the record: more would hide each other.
+MOST_YEARS = 300
+
+
+def rule_scatter_figure(evaluation: Evaluation, family: str = LINEAR) -> Figure:
+    """Draw a panel a month under one legend."""
+
+    def draw(sheet: SubFigure) -> Axes:
+        panels = sheet.subplots(_ROWS, _COLUMNS)
+        for step, ax in enumerate(panels.ravel()):
+            draw_rule_scatter(ax, evaluation, step, family)
+            ax.set_xlabel("")
+            ax.set_ylabel("")
+        sheet.supxlabel(WATER, fontsize=8.5)
+        sheet.supylabel(RELEASE, fontsize=8.5)
+        corner: Axes = panels[0, 0]
+        return corner
+
+    return plan_figure(evaluation.plan, 6.0, draw, fitted_note(evaluation), above=True)
+
+
+def has_rule_scatter(evaluation: Evaluation, family: str = LINEAR) -> bool:
+    """Whether the family is among those evaluated."""
+    return result_of(evaluation, family) is not None
+
+
+def draw_rule_scatter(ax: Axes, evaluation: Evaluation, step: int, family: str = LINEAR) -> Axes:
+    """Draw one month: a mark for every optimised year and one for the rule in its place; returns the axis."""
+    result = result_of(evaluation, family)
+    if result is None:
+        raise ValueError(f"there is no rule of family {family} to draw")
+    training, look = evaluation.training.select(shown_years(evaluation.training.years)), family_look(family)
+    water = water_available_hm3(training)[:, step]
+    ax.plot(water, training.release_m3s[:, step], "o", ms=3.6, mew=0, color=tint(LIMITS, 0.55), label="optimised years")
+    asked = decisions_m3s(result.rule, training, step)
+    ax.plot(water, asked, look.marker, ms=3.4, mfc="none", mew=0.9, color=look.colour, label=f"rule: {family}")
+    ax.set_title(evaluation.plan.inflow.calendar.step_names[step], fontsize=8.5, pad=3)
+    for axis in (ax.xaxis, ax.yaxis):
+        # Three numbers of six figures have no room beside each other.
+        axis.set_major_locator(MaxNLocator(2 if axis is ax.xaxis and water.max() >= 1e5 else 3))
+        axis.set_major_formatter(THOUSANDS)
+    ax.tick_params(labelsize=7)
+    ax.set_xlabel(WATER)
+    ax.set_ylabel(RELEASE)
+    return ax
+
+
+def shown_years(years: int) -> list[int]:
+    """Places of the years that are drawn."""
+    return list(map(int, np.unique(np.linspace(0, years - 1, min(years, MOST_YEARS)).round())))
+
+
+def water_available_hm3(training: Training) -> FloatArray:
+    """Storage at the start of each month and what flows in during it, shape (years, steps)."""
+    return np.asarray(training.storage_start_hm3 + training.inflow_m3s * training.hm3_per_m3s)
+
+
+def decisions_m3s(rule: Rule, training: Training, step: int) -> FloatArray:
+    """Release that a rule asks for where the optimised years stand at the start of a step, shape (years,)."""
+    known = training.inflow_m3s[:, step]
+    situations = zip(training.storage_start_hm3[:, step], known, training.inflow_before_m3s[:, step], strict=True)
+    told = rule.forecast is Forecast.MONTH
+    return np.array(
+        [rule.release(step, float(at), float(now) if told else None, float(before)) for at, now, before in situations]
+    )
+
+
+def rule_scatter_caption(evaluation: Evaluation, family: str = LINEAR) -> str:
+    """How to read the figure."""
+    return (
+        f"Each dot is the release of an optimised year; each mark is the release by the {family} rule with the same "
+        "water in the same month. The closer they are, the better the rule follows the plan. "
+        f"Scales differ between months.{_sample(evaluation)}"
+    )
+
+
+def _sample(evaluation: Evaluation) -> str:
+    years = evaluation.training.years
+    return f" {MOST_YEARS} of the {years:,} years are shown, evenly spaced." if years > MOST_YEARS else ""
+
+
+_COLOUR = family_look(ZONES).colour
+#: From the least output to the most, darker and darker.
+COLOURS = (tint(_COLOUR, 0.14), tint(_COLOUR, 0.42), tint(_COLOUR, 0.8), shade(_COLOUR, 0.72))
+_EDGE = shade(_COLOUR, 0.35)
+#: Months that a zone's name takes to either side of its middle, about, and the part of the axis' height.
+_NAME_HALF_WIDTH = 0.85
+_NAME_HEIGHT = 1.9 * TEXT_SHARE
+#: A name stands in the middle of the longest stretch that is this thick, as a part of the thickest place.
+_NEARLY_THICKEST = 0.95
+#: A zone that is nowhere thicker than this part of the axis looks like a line.
+_VISIBLE = 0.01
+
+
+def dispatch_chart_figure(evaluation: Evaluation) -> Figure:
+    """Draw the chart with its legend."""
+    drawn = on_axes("Dispatch chart: output by storage at the start of the month", draw_dispatch_chart, evaluation)
+    return plan_figure(evaluation.plan, 4.5, drawn, fitted_note(evaluation), reverse=True)
+
+
+def has_dispatch_chart(evaluation: Evaluation) -> bool:
+    """Whether the zones are among the families."""
+    return result_of(evaluation, ZONES) is not None
+
+
+def draw_dispatch_chart(ax: Axes, evaluation: Evaluation) -> Axes:
+    """Draw the zones, each with its name and output where it has room for them; returns the axis.
+
+    Zones of about the same output are drawn as one.
+    """
+    rule = _zones(evaluation)
+    edges = zone_edges(rule, *storage_bounds(evaluation.plan))
+    draw_storage_frame(ax, evaluation.plan, edges)
+    months = month_ends(evaluation.plan.inflow.calendar)
+    low, high = ax.get_ylim()
+    for zones in rule.together:
+        first, last = zones[0], zones[-1]
+        lower, upper = edges[first], edges[last + 1]
+        name, output = zone_name(zones), _outputs(rule, zones)
+        thick = _thickness(float((upper - lower).max()), high - low)
+        ax.fill_between(months, lower, upper, color=COLOURS[last], lw=0, label=f"{name}, {output}{thick}", zorder=2)
+        _name_zone(ax, months, lower, upper, f"{name}\n{output}")
+        if first:
+            ax.plot(months, lower, color=_EDGE, lw=1.3, zorder=2.4)
+    return ax
+
+
+def _outputs(rule: ZonesRule, zones: tuple[int, ...]) -> str:
+    least, most = quantity(rule.outputs_mw[zones[0]]), quantity(rule.outputs_mw[zones[-1]])
+    return f"{least} MW" if least == most else f"{least} to {most} MW"
+
+
+def _thickness(most_hm3: float, shown_hm3: float) -> str:
+    """Say in the legend of a zone that is hardly seen how thick it is."""
+    if most_hm3 == 0:
+        return " (empty)"
+    return f" (at most {quantity(most_hm3)} hm³ thick)" if most_hm3 < _VISIBLE * shown_hm3 else ""
+
+
+def zone_edges(rule: ZonesRule, lower_hm3: FloatArray, upper_hm3: FloatArray) -> FloatArray:
+    """Storages between which the zones lie, on a month axis, shape (zones + 1, steps + 1).
+
+    A curve holds at the start of a month; the end of the year is the start of the next.
+    """
+    curves = np.array([[*curve, curve[0]] for curve in rule.curves_hm3])
+    return np.vstack([lower_hm3, np.clip(curves, lower_hm3, upper_hm3), upper_hm3])
+
+
+def _zones(evaluation: Evaluation) -> ZonesRule:
+    result = result_of(evaluation, ZONES)
+    if result is None or not isinstance(result.rule, ZonesRule):
+        raise ValueError("there is no dispatch chart to draw")
+    return result.rule
+
+
+def _name_zone(ax: Axes, months: FloatArray, lower: FloatArray, upper: FloatArray, name: str) -> None:
+    """Write a zone's name where the zone is thickest, if it has room for it."""
+    middles = np.linspace(months[0] + _NAME_HALF_WIDTH, months[-1] - _NAME_HALF_WIDTH, 61)
+    around = middles[:, None] + np.linspace(-_NAME_HALF_WIDTH, _NAME_HALF_WIDTH, 9)
+    bottom, top = np.interp(around, months, lower).max(axis=1), np.interp(around, months, upper).min(axis=1)
+    room = top - bottom
+    low, high = ax.get_ylim()
+    if not room.max() > _NAME_HEIGHT * (high - low):  # below 0 where the zone is empty all year and its edges move
+        return
+    thick = np.flatnonzero(room >= _NEARLY_THICKEST * room.max())
+    longest = max(np.split(thick, np.flatnonzero(np.diff(thick) > 1) + 1), key=len)
+    best = longest[len(longest) // 2]
+    if room[best] > _NAME_HEIGHT * (high - low):
+        at = middles[best], (top[best] + bottom[best]) / 2
+        ax.annotate(name, at, ha="center", va="center", fontsize=8, fontweight="bold", zorder=4)
+
+
+def dispatch_chart_caption(evaluation: Evaluation) -> str:
+    """How to read the figure."""
+    return (
+        "The zone of the storage at the start of a month sets the output of that month, as far as water and limits "
+        "allow. Grey: outside the storage limits."
+        f"{_alike(evaluation)}"
+    )
+
+
+def _alike(evaluation: Evaluation) -> str:
+    if all(len(zones) == 1 for zones in _zones(evaluation).together):
+        return ""
+    return f" Zones whose outputs differ by {100 * ALIKE:g} % or less are drawn as one; the rule file lists each."
+
+
+#: Behind a number, over the lines.
+_CELL = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
+#: Most storages that are written, so that numbers can be read.
+_MOST_ROWS = 11
+
+
+def water_value_table_figure(evaluation: Evaluation) -> Figure:
+    """Draw the table of the middle inflow class, its numbers in its cells."""
+    _, unit = evaluation.plan.units.per_volume(0.0, evaluation.plan.objective.unit)
+    unit = unit.replace("hm3", "hm³")
+    drawn = on_axes(f"Water value at the end of each month ({unit})", draw_water_value_table, evaluation)
+    return plan_figure(evaluation.plan, 4.3, drawn)
+
+
+def has_water_value_table(evaluation: Evaluation) -> bool:
+    """Whether the family was evaluated."""
+    return any(isinstance(each.rule, WaterValue) for each in evaluation.families)
+
+
+def draw_water_value_table(ax: Axes, evaluation: Evaluation) -> Axes:
+    """Write a number for each month and storage within its bounds, and draw the bounds; returns the axis."""
+    rule, plan = _rule(evaluation), evaluation.plan
+    storages, values = _shown(rule)
+    values = values * plan.units.per_volume(1.0, plan.objective.unit)[0]
+    above = storages[:, np.newaxis] >= np.array(rule.storage_lower_hm3) - 1e-6
+    within = above & (storages[:, np.newaxis] <= np.array(rule.storage_upper_hm3) + 1e-6)
+    middles, decimals = month_middles(plan.inflow.calendar), _decimals(values[within])
+    for step, column in enumerate(values.T):
+        for storage, value in zip(storages[within[:, step]], column[within[:, step]], strict=True):
+            ax.text(middles[step], storage, f"{value:.{decimals}f}", ha="center", va="center", fontsize=7.5, bbox=_CELL)
+    steps = np.arange(len(middles) + 1)
+    for bounds, label in ((rule.storage_upper_hm3, "storage bounds"), (rule.storage_lower_hm3, None)):
+        ax.step(steps, [*bounds, bounds[-1]], where="post", color=LIMITS, lw=1.0, ls="--", label=label)
+    ax.grid(visible=False)
+    spacing = storages[1] - storages[0]
+    lowest, highest = min(rule.storage_lower_hm3), max(rule.storage_upper_hm3)
+    ax.set_xlim(0, len(middles))
+    ax.set_ylim(lowest - spacing / 2, highest + spacing / 2)
+    ax.xaxis.set_major_locator(FixedLocator(list(middles)))
+    ax.xaxis.set_major_formatter(FixedFormatter([MONTH_NAMES[month - 1][:3] for month in rule.months.calendar_month]))
+    ax.tick_params(axis="x", length=0)
+    ax.yaxis.set_major_formatter(THOUSANDS)
+    ax.set_ylabel("Storage at the end of the month (hm³)")
+    level_axis(ax, plan.reservoir, plan.units)
+    return ax
+
+
+def _decimals(values: NDArray[np.float64]) -> int:
+    """Decimals of every number: three figures of the largest."""
+    return max(0, 2 - int(np.floor(np.log10(max(float(np.abs(values).max(initial=0.0)), 1e-9)))))
+
+
+def water_value_table_caption(evaluation: Evaluation) -> str:
+    """How to read the figure."""
+    of_month = "the month" if _rule(evaluation).forecast is Forecast.MONTH else "the month before"
+    return (
+        "What one more hm³ in store at the end of a month is worth, by the rule of the family water-value fitted to "
+        f"all years, with the middle class of inflow of {of_month}. Release while one more hm³ through the turbines "
+        "makes more; keep it where it makes less. Dashed: the storage bounds. All classes are in water-value.json."
+    )
+
+
+def _rule(evaluation: Evaluation) -> WaterValue:
+    return next(each.rule for each in evaluation.families if isinstance(each.rule, WaterValue))
+
+
+def _shown(rule: WaterValue) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Storages, and the values of the middle class, shape (storages, months); some rows, none below all bounds."""
+    storages, table = np.array(rule.storages_hm3), np.array(rule.water_value_gwh_per_hm3)
+    rows = np.flatnonzero(storages >= min(rule.storage_lower_hm3) - 1e-6)
+    rows = rows[:: -(-len(rows) // _MOST_ROWS)]
+    return storages[rows], table[:, rows, table.shape[2] // 2].T

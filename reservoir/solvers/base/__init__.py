@@ -1,1 +1,0 @@
-"""What engines share: solutions, settings, launches, certification, progress."""

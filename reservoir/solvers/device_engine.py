@@ -1,0 +1,476 @@
+"""Engines on OpenCL devices: programs, sizes of work groups, launches, and what is common to their runs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Event, Lock
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from reservoir.errors import DeviceError, InputError, Mistake
+from reservoir.opencl import BuiltProgram, DeviceInfo, HostClock, Session, assemble, build, choose_devices, ordering_of
+from reservoir.problems.base import KernelProblem, Problem, by_program_key, kernel_contexts, rng_stream_ids, take
+from reservoir.solvers.engine import Engine, Progress, S
+from reservoir.solvers.rng import seed_words
+from reservoir.solvers.solution import Column, EngineResults, LaunchResult, Solutions, to_solutions
+
+
+def build_around(
+    kernel: KernelProblem,
+    device: DeviceInfo,
+    constants: Mapping[str, int | float | str],
+    *,
+    before: Sequence[str] = (),
+    after: Sequence[str],
+    options: Sequence[str] = (),
+) -> BuiltProgram:
+    """Assemble and build an engine's program for a problem.
+
+    Parameters
+    ----------
+    kernel : KernelProblem
+    device : DeviceInfo
+    constants : mapping
+        Macros, beside the problem's.
+    before, after : sequence of str
+        Kernel files that the problem's may use, behind those of vectors, and those that use the problem's.
+    options : sequence of str
+        Of the compiler.
+    """
+    head = assemble(["common/vector/lanes.cl", *before], {**kernel.constants, **constants})
+    return build(device, "\n".join([head, kernel.source, assemble([*kernel.files, *after], {})]), options)
+
+
+def memory_constants(name: str, in_global: bool) -> dict[str, int | str]:
+    """Macros of an array of a work group: whether it stands in global memory, its address space, and its fence."""
+    space = "global" if in_global else "local"
+    return {
+        f"{name}_IN_GLOBAL": int(in_global),
+        f"{name}_SPACE": f"__{space}",
+        f"{name}_FENCE": f"CLK_{space.upper()}_MEM_FENCE",
+    }
+
+
+#: Looks at the verdict until a group gives up that the others are there: some tenths of a second.
+MAX_POLLS = {"GPU": 200_000, "accelerator": 200_000, "CPU": 20_000_000}
+
+#: The verdict, as the kernels' `CO_RESIDENT`.
+_CO_RESIDENT = 2
+
+
+def require_ordering(device: DeviceInfo, what: str, mend: str) -> None:
+    """Refuse a device whose work groups cannot show each other what they write, in order.
+
+    Parameters
+    ----------
+    device : DeviceInfo
+    what : str
+        Whose groups do so.
+    mend : str
+        What to choose instead.
+
+    Raises
+    ------
+    DeviceError
+    """
+    if not ordering_of(device).promised:
+        problem = (
+            f"work groups of {what} exchange data while they run, and {device.name} does not guarantee memory ordering"
+        )
+        expected = "OpenCL C 2.0, OpenCL C 3.0 with device-scope atomics, or CUDA"
+        raise DeviceError(Mistake(problem, expected, mend))
+
+
+def co_resident(session: Session) -> bool:
+    """Whether all groups of the launch that filled the buffer ``probe`` were at work at once; waits for it."""
+    return bool(session.download("probe")[1] == _CO_RESIDENT)
+
+
+VECTOR_WIDTHS = (1, 2, 4, 8, 16)
+#: Work items of a group on a GPU: each keeps a particle in registers, and more than this spill.
+MOST_ITEMS = 256
+#: What a vector costs beside its lanes, in lanes; measured with 4, 8 and 16 lanes on a CPU with AVX-512.
+VECTOR_COST_LANES = 11
+#: Numbers that a kernel can count in 32 bits.
+MOST_NUMBERS = 2**31 - 1
+#: What a thread's stack is taken for where the system does not tell.
+USUAL_STACK_BYTES = 2 << 20
+#: Left of local memory for what compilers put there themselves.
+LOCAL_RESERVE_BYTES = 1024
+
+
+def lanes_for(device: DeviceInfo, particles: int, lanes: int | None) -> int:
+    """Lanes of a vector: as asked, or chosen for the device; InputError if no vector has so many."""
+    if lanes is None:
+        lanes = cheapest_width(particles, device.native_float_width) if device.kind == "CPU" else 1
+    if lanes not in VECTOR_WIDTHS:
+        raise InputError(
+            Mistake(
+                "the number of lanes is not a supported vector width",
+                f"one of {', '.join(map(str, VECTOR_WIDTHS))}",
+                "choose one of them",
+                value=lanes,
+            )
+        )
+    return lanes
+
+
+def items_for(device: DeviceInfo, vectors: int, items: int | None, swarms: int = 1) -> int:
+    """Work items for so many vectors, as asked or chosen for the device.
+
+    On a CPU one item has all vectors, since it gains nothing from more. InputError if a group cannot hold the items of
+    so many swarms.
+    """
+    if items is None:
+        items = 1 if device.kind == "CPU" else _even_share(vectors, most_items(device))
+    _check_group(device, items, swarms)
+    return items
+
+
+def most_items(device: DeviceInfo) -> int:
+    """Work items of a group at most, unless asked for."""
+    return min(MOST_ITEMS, device.max_work_group_size)
+
+
+def team_of(device: DeviceInfo, items: int) -> int:
+    """Items of a group that exchange in registers: a warp where the device has them in whole, or 1."""
+    return device.sub_group_size if device.warps and items % device.sub_group_size == 0 else 1
+
+
+def local_bytes_of(device: DeviceInfo) -> int:
+    """Local memory that a kernel's own arrays may take."""
+    return device.local_memory_bytes - LOCAL_RESERVE_BYTES
+
+
+def require_countable(numbers: int, what: str, mend: str) -> None:
+    """Refuse more numbers of one problem than a kernel can count; InputError says what has them."""
+    if numbers > MOST_NUMBERS:
+        raise InputError(Mistake(f"{what} has too many values", f"at most {MOST_NUMBERS:,}", mend, value=numbers))
+
+
+def require_private(device: DeviceInfo, needed_bytes: int, what: str, mend: str) -> None:
+    """Refuse a work item with more memory of its own than the stack of a CPU's thread can hold beside its calls.
+
+    Other devices' drivers refuse for themselves.
+
+    Raises
+    ------
+    DeviceError
+        With what to reduce.
+    """
+    room = _stack_bytes() // 2
+    if device.kind == "CPU" and needed_bytes > room:
+        problem = f"{what} needs {needed_bytes:,} bytes of private memory per work item on {device.name}"
+        raise DeviceError(Mistake(problem, f"at most {room:,} bytes", mend))
+
+
+def _stack_bytes() -> int:
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return USUAL_STACK_BYTES
+    limit = resource.getrlimit(resource.RLIMIT_STACK)[0]
+    return USUAL_STACK_BYTES if limit in (resource.RLIM_INFINITY, -1) else limit
+
+
+def cheapest_width(particles: int, native_width: int) -> int:
+    """The vector width, up to the device's own, in which a swarm takes the least time; the widest of equals."""
+    widths = [width for width in VECTOR_WIDTHS if 4 <= width <= max(native_width, 4)]
+    return min(widths, key=lambda width: (-(-particles // width) * (width + VECTOR_COST_LANES), -width))
+
+
+def _check_group(device: DeviceInfo, items: int, swarms: int) -> None:
+    if items < 1 or swarms < 1 or items * swarms > device.max_work_group_size:
+        limit = f"1 to {device.max_work_group_size} on {device.name}"
+        mend = "choose fewer items, or fewer swarms per group" if items * swarms > 1 else "choose more items"
+        raise InputError(Mistake("the work group size is out of range", limit, mend, value=items * swarms))
+
+
+def _even_share(vectors: int, most: int) -> int:
+    """Work items for so many vectors, at most `most`, that leave the fewest idle."""
+    blocks = -(-vectors // most)
+    return -(-vectors // blocks)
+
+
+#: Solves problems of one program key on one device at once; results in the problems' order.
+Launcher = Callable[[DeviceInfo, Sequence[Problem]], LaunchResult]
+
+#: Told problems that are solved, the positions found and the number of all problems: whether to end now.
+Stops = Callable[[Sequence[Problem], Column, int], bool]
+
+
+def never(problems: Sequence[Problem], positions: Column, total: int) -> bool:
+    """Go on."""
+    return False
+
+
+def launch_all(
+    problems: Sequence[Problem],
+    devices: Sequence[DeviceInfo],
+    most: Callable[[DeviceInfo, Problem], int],
+    launch: Launcher,
+    progress: Progress,
+    stops: Stops = never,
+) -> LaunchResult:
+    """Share problems among devices by their compute units, and work on all devices at once.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        Of any program keys: those of one are launched together.
+    devices : sequence of DeviceInfo
+        At least one.
+    most : callable
+        Problems like one that a launch on a device may hold.
+    launch : callable
+        See `Launcher`; called by a thread for each device where there are several.
+    progress : callable
+        Told how many of the problems are done.
+    stops : callable
+        See `Stops`; if it says so, the other devices end with the launch that they are at.
+
+    Returns
+    -------
+    LaunchResult
+        Of all problems; after a stop, of those before the first that is not solved.
+    """
+    found: list[tuple[Sequence[int], EngineResults]] = []
+    done, lock, stop = 0, Lock(), Event()
+
+    def work(device: DeviceInfo, launches: list[Sequence[int]]) -> tuple[float, Counter[str]]:
+        nonlocal done
+        seconds, host_seconds_by_phase = 0.0, Counter[str]()
+        for members in launches:
+            if stop.is_set():
+                break
+            part = take(problems, members)
+            brought = launch(device, part)
+            seconds += brought.device_seconds
+            host_seconds_by_phase.update(brought.host_seconds_by_phase)
+            with lock:
+                found.append((members, brought.found))
+                done += len(members)
+                progress(done, len(problems))
+                if stops(part, brought.found.position, len(problems)):
+                    stop.set()
+        return seconds, host_seconds_by_phase
+
+    shares = _shares(problems, devices, most)
+    if len(shares) == 1:
+        worked = [work(*shares[0])]
+    else:
+        with ThreadPoolExecutor(len(shares)) as pool:
+            try:
+                worked = list(pool.map(lambda share: work(*share), shares))
+            except BaseException:
+                stop.set()  # the other devices end with the launch that they are at
+                raise
+    host_seconds_by_phase = sum((each for _, each in worked), Counter[str]())
+    return LaunchResult(
+        found=_in_order(found),
+        device_seconds=max(each for each, _ in worked),
+        host_seconds_by_phase=dict(host_seconds_by_phase),
+    )
+
+
+def _in_order(found: Sequence[tuple[Sequence[int], EngineResults]]) -> EngineResults:
+    """Results of launches in the order of the problems, as far as there is one of every problem."""
+    places = np.concatenate([np.asarray(members) for members, _ in found])
+    order = np.argsort(places)
+    gaps = np.flatnonzero(places[order] != np.arange(len(order)))
+    leading = order[: gaps[0]] if gaps.size else order
+    results = EngineResults.joined([each for _, each in found])
+    return results if np.array_equal(leading, np.arange(len(places))) else results.some(leading)
+
+
+def _shares(
+    problems: Sequence[Problem], devices: Sequence[DeviceInfo], most: Callable[[DeviceInfo, Problem], int]
+) -> list[tuple[DeviceInfo, list[Sequence[int]]]]:
+    """Launches of each device that gets any."""
+    launches: dict[DeviceInfo, list[Sequence[int]]] = {device: [] for device in devices}
+    for group in by_program_key(problems).values():
+        for device, part in _parts(group, devices):
+            launches[device] += _cut(part, most(device, problems[group[0]]))
+    return [share for share in launches.items() if share[1]]
+
+
+def _parts(group: Sequence[int], devices: Sequence[DeviceInfo]) -> Iterator[tuple[DeviceInfo, Sequence[int]]]:
+    """A part of the group for each device, as large as its share of the compute units."""
+    units = sum(device.compute_units for device in devices)
+    first = before = 0
+    for device in devices:
+        before += device.compute_units
+        last = len(group) * before // units
+        yield device, group[first:last]
+        first = last
+
+
+def _cut(part: Sequence[int], most: int) -> Iterator[Sequence[int]]:
+    """Launches of at most so many problems, as even as can be."""
+    count = -(-len(part) // max(most, 1))
+    for launch in range(count):
+        yield part[len(part) * launch // count : len(part) * (launch + 1) // count]
+
+
+#: An argument as `Session.run` takes it: the name of a buffer, or a scalar.
+Argument = str | np.generic
+
+
+class Layout(Protocol):
+    """How an engine lays a population out on a device; each engine has a class of its own."""
+
+    @property
+    def items(self) -> int:
+        """Work items of a group."""
+
+
+L = TypeVar("L", bound=Layout)
+
+
+@dataclass(frozen=True, eq=False)
+class Launch(Generic[L]):
+    """Problems of one program key at work on a device.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+    layout : Layout
+    program : BuiltProgram
+    session : Session
+        Open on the device.
+    clock : HostClock
+        Counts the host's seconds.
+    seed : int
+    """
+
+    problems: Sequence[Problem]
+    layout: L
+    program: BuiltProgram
+    session: Session
+    clock: HostClock
+    seed: int
+
+    def arguments(self, **table: NDArray[Any] | tuple[int | tuple[int, ...], DTypeLike] | np.generic) -> list[Argument]:
+        """Put a kernel's arguments on the device, named and in its order.
+
+        Arrays are uploaded, buffers of a (shape, dtype) are allocated and cleared, scalars are passed as they are.
+        """
+        if arrays := {name: each for name, each in table.items() if isinstance(each, np.ndarray)}:
+            self.session.upload(**arrays)
+        if buffers := {name: each for name, each in table.items() if isinstance(each, tuple)}:
+            self.session.allocate(**buffers)
+        return [each if isinstance(each, np.generic) else name for name, each in table.items()]
+
+    def contexts(self) -> list[Argument]:
+        """Arguments of the problems' contexts, a row each, and of the length of a row."""
+        contexts = kernel_contexts(self.problems)
+        return self.arguments(contexts=contexts, context_size=np.int32(contexts.shape[1]))
+
+    def random_streams(self) -> list[Argument]:
+        """Arguments of the product's own random numbers: the seed's two words, and the problems' streams."""
+        low, high = seed_words(self.seed)
+        streams = rng_stream_ids(self.problems)
+        return self.arguments(seed_low=np.uint32(low), seed_high=np.uint32(high), streams=streams)
+
+    def run(self, kernel: str, groups: int, *arguments: Argument, items: int | None = None) -> None:
+        """Queue a kernel over so many work groups, of as many items as the layout has unless told otherwise."""
+        items = items or self.layout.items
+        self.session.run(self.program, kernel, groups * items, items, *arguments)
+
+    def download(self, *names: str) -> list[NDArray[Any]]:
+        """Copy buffers back."""
+        return [self.session.download(name) for name in names]
+
+
+class DeviceEngine(Engine[S]):
+    """An engine that shares problems among devices, and each device's among launches."""
+
+    def solve(self, problems: Sequence[Problem], *, device: str | None, progress: Progress) -> Solutions:
+        """Solve problems on one device, or on several at once; problems of each program key are launched together."""
+        self.require_solvable(problems)
+        devices = choose_devices(device)
+        self.require_devices(devices)
+        started = time.perf_counter()
+        launched = launch_all(problems, devices, self._most_problems, self.launch, progress, self.stops)
+        wall_seconds = time.perf_counter() - started
+        names = Counter(each.name for each in devices)
+        return to_solutions(
+            problems,
+            launched.found,
+            settings=self.record(),
+            of_device={
+                key: ", ".join(dict.fromkeys(getattr(each, key) for each in devices)) for key in ("platform", "driver")
+            },
+            solver=self.name,
+            device=", ".join(name if count == 1 else f"{count} x {name}" for name, count in names.items()),
+            wall_seconds=wall_seconds,
+            device_seconds=launched.device_seconds,
+            host_seconds_by_phase=launched.host_seconds_by_phase,
+        )
+
+    def require_devices(self, devices: Sequence[DeviceInfo]) -> None:
+        """Refuse devices that the settings do not fit, by an InputError."""
+
+    def _most_problems(self, device: DeviceInfo, problem: Problem) -> int:
+        """As `most_problems`; where a caller may stop the run, one for each compute unit if launches may be cut."""
+        most = self.most_problems(device, problem)
+        return most if self.stop is None or most == sys.maxsize else min(most, device.compute_units)
+
+    @abstractmethod
+    def most_problems(self, device: DeviceInfo, problem: Problem) -> int:
+        """Problems like this of a launch: few enough to report progress and be interrupted, enough to fill a device."""
+
+    @abstractmethod
+    def launch(self, device: DeviceInfo, problems: Sequence[Problem]) -> LaunchResult:
+        """Solve problems of one program key on a device at once."""
+
+
+class PopulationEngine(DeviceEngine[S], Generic[S, L]):
+    """A device engine whose launch is one session: upload populations, run all generations, download the best."""
+
+    #: Evaluations of one launch, about, by the kind of device; see `most_problems`.
+    launch_evaluations: ClassVar[dict[str, int]]
+
+    def most_problems(self, device: DeviceInfo, problem: Problem) -> int:
+        """At least one for each compute unit."""
+        return max(device.compute_units, self.launch_evaluations[device.kind] // self.evaluations)
+
+    def launch(self, device: DeviceInfo, problems: Sequence[Problem]) -> LaunchResult:
+        """Lay out, build and run."""
+        layout, clock = self.layout(device, problems), HostClock()
+        with clock("build"):
+            program = self.build(device, problems[0], layout)
+        with Session(device, clock) as session:
+            found = self.run(Launch(problems, layout, program, session, clock, self.seed))
+            device_seconds = sum(session.device_seconds.values())
+        return LaunchResult(found=found, device_seconds=device_seconds, host_seconds_by_phase=clock.seconds)
+
+    @property
+    @abstractmethod
+    def evaluations(self) -> int:
+        """Evaluations of a problem, about."""
+
+    @abstractmethod
+    def layout(self, device: DeviceInfo, problems: Sequence[Problem]) -> L:
+        """How problems of one program key are laid out; DeviceError or InputError if the device cannot hold that."""
+
+    @abstractmethod
+    def build(self, device: DeviceInfo, problem: Problem, layout: L) -> BuiltProgram:
+        """The program, specialised for a problem's program key."""
+
+    @abstractmethod
+    def run(self, launch: Launch[L]) -> EngineResults:
+        """Upload, run and download; what was found for each problem."""
+
+
+def choices(layout: Any, *names: str) -> Mapping[str, Any]:
+    """What a layout chose, to be recorded with a result."""
+    return {name: getattr(layout, name) for name in names}

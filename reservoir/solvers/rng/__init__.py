@@ -1,1 +1,0 @@
-"""Random numbers by their place: streams and counters."""

@@ -1,0 +1,110 @@
+"""Bounds against schedules: a tiny run, and that a bound that is too low is found out."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reservoir.bench import proof
+from reservoir.bench.experiment import RunBudget
+from reservoir.bench.proof import ProofStudy, proof_checks, share_within
+from reservoir.certificate.bound import ProvenBound
+from reservoir.planning.checks import all_pass
+
+ASKED = {"budget": RunBudget(runs=1, quick=True), "part": "tuning", "solvers": "dp-opencl,lshade-sequential"}
+
+
+def tiny(**own):
+    return proof.run(years=2, prove_seconds=600.0, **ASKED, **own)
+
+
+@pytest.mark.device
+def test_no_schedule_is_above_its_bound_and_the_blind_bound_is_no_guess():
+    found = tiny()
+    assert all_pass(found.checks)
+    schedules, years = found.data["schedules"], found.data["years"]
+    assert dict(schedules.groupby("solver").size()) == {"dp": 2, "dp-opencl": 2, "lshade-sequential": 1}
+    assert (schedules["excess"] <= 0).all()
+    assert (schedules["blind_excess"] <= 0).all()
+    assert years["gap"].between(0, 0.05).all()  # the second year is a hard one
+    assert years["blind_gap"].between(0, 0.05).all()
+    assert (years["blind_boxes"] > 0).all()
+    assert [table.title for table in found.tables] == ["By part", "By solver"]
+    assert set(found.headlines) == {"schedules", "tuning part"}
+
+
+@pytest.mark.device
+def test_code_is_compiled_ahead_of_the_first_proof_of_each_year(monkeypatch):
+    told = []
+    for name in ("compile_ahead", "prove_bound"):
+        of_name = getattr(proof, name)
+        monkeypatch.setattr(proof, name, lambda *given, of=of_name: (told.append(of.__name__), of(*given))[1])
+    tiny()
+    assert told == ["compile_ahead", "prove_bound", "prove_bound"] * 2
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("blind", [False, True])
+def test_a_bound_that_is_too_low_fails_the_check(monkeypatch, blind):
+    proved, told = proof.prove_bound, []
+
+    def too_low(year, storages, fitness, effort):
+        found = proved(year, storages, fitness, effort)
+        told.append(fitness)
+        second = len(told) % 2 == 0
+        return replace(found, bound=found.bound * (1 - 1e-3)) if second == blind else found
+
+    monkeypatch.setattr(proof, "prove_bound", too_low)
+    found = tiny()
+    assert not all_pass(found.checks)
+    assert found.checks[0].value > 0
+    assert told[1] < told[0]  # the blind proof does not know the best schedule
+
+
+@pytest.mark.device
+def test_a_wrong_bracket_is_found_by_the_blind_proof_alone(monkeypatch):
+    proved = proof.prove_bound
+
+    def dropping(year, storages, fitness, effort):
+        """What a proof comes to that drops every path: its threshold."""
+        proved(year, storages, fitness, replace(effort, seconds=0.0))
+        return ProvenBound(fitness + effort.gap * abs(fitness), None, 1, 1)
+
+    monkeypatch.setattr(proof, "prove_bound", dropping)
+    schedules = tiny().data["schedules"]
+    assert (schedules["excess"] <= 0).all()
+    assert (schedules["blind_excess"] > 0).all()
+
+
+def made_up(**of_year):
+    """Findings of one year with one schedule that keeps its limits, worth 100."""
+    place = {"part": "test", "number": 0, "year": "1991"}
+    known = {"best": 100.0, "scale": 0.0, "bound": 100.001, "infeasible": False, "seconds": 1.0, "boxes": 9}
+    blind = {"blind_bound": 100.002, "blind_infeasible": False, "blind_seconds": 2.0, "blind_boxes": 9}
+    schedule = place | {"solver": "dp", "seed": 1, "fitness": 100.0, "violation": 0.0}
+    years = pd.DataFrame([place | known | blind | of_year])
+    data = {"bounds": years, "schedules": pd.DataFrame([schedule]), "refused": pd.DataFrame()}
+    sizes = {"reservoirs": 1, "years": 1, "host_reservoirs": 1, "host_years": 1, "gap": 1e-5, "seconds": 1.0}
+    return ProofStudy(budget=RunBudget(), device=None, parts=(), solvers=(), data=data, **sizes)
+
+
+def test_shares_and_excess_of_a_year():
+    found = made_up()
+    assert found.compared["excess"].item() == pytest.approx(-1e-5)
+    assert found.compared["blind_excess"].item() == pytest.approx(-2e-5)
+    assert share_within(found.proofs, 1e-5) == 1.0
+    assert share_within(found.proofs, 1e-6) == 0.0
+    assert found.by_part()["within 1e-5"].item() == 1.0
+    assert all_pass(proof_checks(found))
+
+
+def test_a_schedule_in_a_year_that_is_proved_to_have_none_fails_the_check():
+    found = made_up(bound=np.nan, infeasible=True)
+    assert found.beyond == 1
+    assert not all_pass(proof_checks(found))
+
+
+def test_a_bound_that_is_no_number_fails_the_check():
+    assert made_up(bound=np.nan).beyond == 1
+    assert made_up(blind_bound=np.nan).beyond == 0  # not all years have one
