@@ -3,7 +3,7 @@
     python docs/examples/rule_family.py
 
 fits it to ten optimised years of the bundled record, operates the other 52 years by it, and compares it with two
-families of the package. For clarity all code is scalar.
+families of the package. For clarity the fit is scalar.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.rules import FAMILIES, Family, Forecast, Rule, Training
 from reservoir.rules.base.simulation import simulate
+from reservoir.rules.base.training import FloatArray
 
 FAMILY: Final = "share"
 
@@ -33,11 +34,13 @@ class ShareRule(Rule):
     lowest_hm3: float
     share: tuple[Share, ...]
 
-    def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
-        """Requested release of a step (m3/s); the simulation keeps the physical limits."""
+    def releases(
+        self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
+    ) -> FloatArray:
+        """Requested releases of a step (m3/s), one for each storage; the simulation keeps the physical limits."""
         inflow = self.months.inflow_m3s[step] if inflow_now_m3s is None else inflow_now_m3s
         carried_m3s = (storage_hm3 - self.lowest_hm3) / self.months.volume_per_flow[step]
-        return self.share[step] * max(carried_m3s + inflow, 0.0)
+        return self.share[step] * np.maximum(carried_m3s + inflow, 0.0)
 
 
 # 2. The fit to optimised years: here, the median share that they released in each month.

@@ -16,23 +16,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from reservoir.bench import scaling
 from reservoir.bench.experiment import QUICK_WARNING, DeviceStudy, RunBudget
 from reservoir.bench.figures import log_axis
-from reservoir.bench.models import host_time_table, phase_seconds
+from reservoir.bench.models import host_time_rows, phase_seconds
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.scaling import (
-    DEVICE_ENGINE,
-    NOT_MEASURED,
-    ArithmeticLimit,
-    ScalingStudy,
-    measure_limit,
-    measure_scaling,
-    operations_per_move,
-    rule,
-    scaling_figure,
-    scaling_table,
-)
-from reservoir.bench.tables import ResultTable, Row, p_value, result_table, seconds_of, select, summary
+from reservoir.bench.scaling import DEVICE_ENGINE, NOT_MEASURED, ArithmeticLimit, operations_per_move, rule
+from reservoir.bench.tables import ResultTable, Row, p_value, seconds_of, select, summary
 from reservoir.hydro.horizon import YEAR
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
@@ -43,16 +33,7 @@ from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.plan import Plan, optimise
 from reservoir.planning.solving import FALLBACK_SOLVER as SEQUENTIAL
 from reservoir.planning.validation import SIGNIFICANCE, SPREAD
-from reservoir.report.figures.style import (
-    LIMITS,
-    RELEASE,
-    STORAGE,
-    foot_texts,
-    on_axes,
-    plan_figure,
-    sheet_figure,
-    tint,
-)
+from reservoir.report.figures import style
 from reservoir.solvers import Solutions
 from reservoir.text.quantities import quantity
 
@@ -62,15 +43,11 @@ QUICK_GENERATIONS = 500
 STREAM, PAPER = "stream", "host"
 #: Runs with the paper's random numbers: only where their time goes is of interest.
 PAPER_RUNS = 5
-#: Two cores of a CPU in vectors against one thread of compiled scalar code.
-SPEED_UP = 8.0
 #: Device seconds of a generation on a large GPU while every year has a unit of its own: 12 ms for 10,000 of 40
 #: particles, 12 months.
 GENERATION_SECONDS, CASE_PARTICLES, CASE_DIMENSION = 1.2e-6, 40, 12
-#: Moves a second where years fill the device.
-MANY_YEARS, MANY_YEARS_MOVES = 10_000, 25e9
-#: Devices that share an ensemble, as a part of so many times one.
-SHARING = 0.9
+#: Years that fill a device.
+MANY_YEARS = 10_000
 #: Energy in the unit of the paper.
 GWH_PER_1E8_KWH = 100.0
 
@@ -129,11 +106,11 @@ def run(reservoir: Reservoir, inflow: Inflow, *, budget: RunBudget, peers: bool 
     plan = optimise(reservoir, inflow, horizon=YEAR, engine_only=True, progress=budget.progress, **asked)
     study = CaseStudy(budget=budget, device=device, plan=plan, settings=settings)
     runs = _runs(study)
-    study = replace(study, limit=measure_limit(study))
+    study = replace(study, limit=scaling.measure_limit(study))
     alike = [each for each in list_devices() if (each.platform, each.kind) == (device.platform, device.kind)]
     own: dict[str, Any] = {"record": plan.problems.each, "moves_limit": study.moves_limit}
     own |= {"kin": [each for each in alike if each != device]}
-    points = measure_scaling(ScalingStudy(budget=budget, device=device, **own))
+    points = scaling.measure_scaling(scaling.ScalingStudy(budget=budget, device=device, **own))
     study = study.measured({"runs": runs, "scaling": points})
     title = f"{plan.reservoir.name}, {plan.inflow.years} years, on {device.name}"
     checked: dict[str, Any] = {"checks": case_checks, "claims": case_claims}
@@ -210,7 +187,7 @@ def case_checks(study: CaseStudy) -> Iterator[Check]:
     """What a quick trial is held to, too: the constraints."""
     for engine in ENGINES:
         mine = counted_runs(study.data["runs"], engine)
-        yield Check(f"{engine}: sum of relative violations, {len(mine)} runs", sum(mine["violation"]), 0.0)
+        yield study.claim("violation", sum(mine["violation"]), engine=engine, runs=len(mine))
 
 
 def case_claims(study: CaseStudy) -> Iterator[Check]:
@@ -218,33 +195,30 @@ def case_claims(study: CaseStudy) -> Iterator[Check]:
     plan, device, runs, points = study.plan, study.device, study.data["runs"], study.data["scaling"]
     for engine in ENGINES:
         mine = counted_runs(runs, engine)
-        (worst, where), total = worst_run(mine), total_gap(mine, study.reference_gwh)
-        yield Check(f"{engine}: gap to dp, worst year of {len(mine)} runs ({where})", worst["worst_gap"], YEAR_GAP)
-        yield Check(f"{engine}: gap to dp, worst total of {len(mine)} runs", total, TOTAL_GAP)
+        (worst, where), about = worst_run(mine), {"engine": engine, "runs": len(mine)}
+        yield study.claim("year", worst["worst_gap"], YEAR_GAP, where=where, **about)
+        yield study.claim("total", total_gap(mine, study.reference_gwh), TOTAL_GAP, **about)
         if len(mine) > 1:
-            spread = float(mine["benefit_gwh"].std(ddof=1) / mine["benefit_gwh"].mean())
-            yield Check(f"{engine}: coefficient of variation of the totals", spread, SPREAD)
+            spread = mine["benefit_gwh"].std(ddof=1) / mine["benefit_gwh"].mean()
+            yield study.claim("spread", spread, SPREAD, engine=engine)
     p = t_test(runs)
     if np.isfinite(p):
-        yield Check("two-tailed t-test between the engines' totals, p-value", p, SIGNIFICANCE, at_least=True)
+        yield study.claim("alike", p, SIGNIFICANCE)
     if study.small_cpu:
-        title = f"{DEVICE_ENGINE} on {device.compute_units} cores: speed-up over one thread"
-        yield Check(title, speed_up(runs), SPEED_UP, at_least=True)
+        yield study.claim("speed_up", speed_up(runs))
     own_unit = plan.inflow.years <= device.compute_units and plan.problems.each[0].dimension <= CASE_DIMENSION
     if study.large_gpu and own_unit and plan.solutions.settings[0]["particles"] <= CASE_PARTICLES:
         generations = plan.solutions[0].generations
         milliseconds = 1e3 * counted_runs(runs, DEVICE_ENGINE)["device_seconds"].median()
-        title = f"{plan.inflow.years} years, {generations:,} generations: device time, ms"
-        yield Check(title, milliseconds, 1e3 * GENERATION_SECONDS * generations)
+        about = {"years": plan.inflow.years, "generations": generations}
+        yield study.claim("device", milliseconds, 1e3 * GENERATION_SECONDS * generations, **about)
     if study.large_gpu:
         years = select(points, sweep="years")
         least = -largest(-years[years["years"] >= MANY_YEARS]["moves_per_second"]) / 1e9
-        title = f"particle moves per second with {MANY_YEARS:,} years or more, 1e9"
-        yield Check(title, least, MANY_YEARS_MOVES / 1e9, at_least=True)
+        yield study.claim("moves", least, years=MANY_YEARS)
     shared = select(points, sweep="devices").set_index("devices")["moves_per_second"]
     for count in shared.index[1:]:
-        title, share = f"{count} devices: parallel efficiency, by device time", shared[count] / shared.iloc[0] / count
-        yield Check(title, float(share), SHARING, at_least=True)
+        yield study.claim("shared", shared[count] / shared.iloc[0] / count, devices=count)
 
 
 def _headlines(study: CaseStudy) -> dict[str, str]:
@@ -265,9 +239,8 @@ def _tables(study: CaseStudy) -> Iterator[ResultTable]:
         {"lanes of a vector": lanes, "instructions, 1e9/s": each / 1e9, "moves, M/s": each / moves / 1e6}
         for lanes, each in study.limit.instructions_per_second.items()
     ]
-    notes = (*study.notes("limit"), rule(first))
-    yield result_table("Arithmetic limit", rows, *notes, form=",.1f", **{"lanes of a vector": "d"})
-    yield scaling_table(study, study.data["scaling"])
+    yield study.table("limit", rows, rule(first))
+    yield scaling.scaling_table(study, study.data["scaling"])
 
 
 #: Quantities of Table 5: name, column, unit of the column in that of the table, format.
@@ -287,8 +260,7 @@ def table_5(study: CaseStudy) -> ResultTable:
         for title, column, unit, form in _QUANTITIES
         for engine in ENGINES
     ]
-    notes = study.notes("table_5", runs=len(counted_runs(runs, DEVICE_ENGINE)))
-    return result_table("Execution time, benefit and violation (after Table 5)", rows, *notes)
+    return study.table("table_5", rows, runs=len(counted_runs(runs, DEVICE_ENGINE)))
 
 
 def table_6(study: CaseStudy) -> ResultTable:
@@ -297,15 +269,14 @@ def table_6(study: CaseStudy) -> ResultTable:
     lower, upper = np.percentile(speed_ups(runs), (25, 75))
     row = {"two-tailed t-test, p": t_test(runs), "speed-up": speed_up(runs)}
     row |= {"its lower quartile": lower, "its upper quartile": upper}
-    notes = study.notes("table_6", sequential=SEQUENTIAL, device=DEVICE_ENGINE)
-    return result_table("t-test and speed-up (after Table 6)", [row], *notes, form=".2f")
+    return study.table("table_6", [row], sequential=SEQUENTIAL, device=DEVICE_ENGINE)
 
 
 def table_7(study: CaseStudy) -> ResultTable:
     """Where the host's time goes, ms: the first run of the process, and the mean of those that follow."""
     schemes, runs = {"own streams": STREAM, "the paper's scheme": PAPER}, study.data["runs"]
     of_schemes = {title: select(runs, engine=DEVICE_ENGINE, random=random) for title, random in schemes.items()}
-    return host_time_table("random numbers", of_schemes, *study.notes("table_7"), rest=True)
+    return study.table("table_7", host_time_rows("random numbers", of_schemes, rest=True))
 
 
 def gap_table(study: CaseStudy) -> ResultTable:
@@ -326,29 +297,27 @@ def gap_table(study: CaseStudy) -> ResultTable:
     energy, lost = float(plan.references.benefit[feasible].sum()), chosen(plan.inflow.labels, ~feasible)
     named = f"{counted(len(lost))} ({listed(lost)})"
     penalised = f"; the limits of {named} cannot be kept: gaps there include the penalty" if lost else ""
-    notes = study.notes("gap", energy=energy, years=int(feasible.sum()), penalised=penalised)
-    gaps = {"*gap of a year": ".2e", "worst gap of the total": ".2e"}
-    return result_table("Gap to dynamic programming", rows, *notes, **gaps)
+    return study.table("gap", rows, energy=energy, years=int(feasible.sum()), penalised=penalised)
 
 
 def _figures(study: CaseStudy) -> dict[str, Figure]:
-    foot = foot_texts(study.plan, study.place + study.budget.usual("", f". {QUICK_WARNING}"))
-    scaling = scaling_figure(study.data["scaling"], study.moves_limit, foot)
-    return {"times": times_figure(study.data["runs"], foot), "scaling": scaling}
+    foot = style.foot_texts(study.plan, study.place + study.budget.usual("", f". {QUICK_WARNING}"))
+    points = scaling.scaling_figure(study.data["scaling"], study.moves_limit, foot)
+    return {"times": times_figure(study.data["runs"], foot), "scaling": points}
 
 
 def times_figure(runs: pd.DataFrame, foot: Sequence[str]) -> Figure:
     """Draw the times of the counted runs."""
-    return sheet_figure(2.3, foot, on_axes("Execution time of a run", draw_times, runs))
+    return style.sheet_figure(2.3, foot, style.on_axes("Execution time of a run", draw_times, runs))
 
 
 def draw_times(ax: Axes, runs: pd.DataFrame) -> Axes:
     """Draw a row for each engine, and one for the device's share of the first."""
     device, sequential = (counted_runs(runs, engine) for engine in (DEVICE_ENGINE, SEQUENTIAL))
     rows = (
-        (SEQUENTIAL, 1e3 * sequential["seconds"].to_numpy(float), LIMITS),
-        (DEVICE_ENGINE, 1e3 * device["seconds"].to_numpy(float), STORAGE),
-        (f"{DEVICE_ENGINE}:\non the device", 1e3 * device["device_seconds"].to_numpy(float), RELEASE),
+        (SEQUENTIAL, 1e3 * sequential["seconds"].to_numpy(float), style.LIMITS),
+        (DEVICE_ENGINE, 1e3 * device["seconds"].to_numpy(float), style.STORAGE),
+        (f"{DEVICE_ENGINE}:\non the device", 1e3 * device["device_seconds"].to_numpy(float), style.RELEASE),
     )
     for place, (_, milliseconds, colour) in enumerate(rows):
         _draw_row(ax, place, milliseconds, colour)
@@ -367,7 +336,7 @@ _HEIGHT = 0.34
 def _draw_row(ax: Axes, place: int, milliseconds: np.ndarray, colour: str) -> None:
     """A box, the dots spread a little so that they can be told apart, and the median as a number."""
     lines: Row = {f"{part}props": {"color": colour} for part in ("whisker", "cap")}
-    lines |= {"boxprops": {"facecolor": tint(colour, 0.25), "edgecolor": colour}}
+    lines |= {"boxprops": {"facecolor": style.tint(colour, 0.25), "edgecolor": colour}}
     lines |= {"medianprops": {"color": colour, "lw": 1.8}}
     shown: Row = {"showfliers": False, "manage_ticks": False, "patch_artist": True, "orientation": "horizontal"}
     ax.boxplot(milliseconds, positions=[place], widths=_HEIGHT, **shown, **lines)
@@ -384,11 +353,11 @@ def _with_peers(result: ExperimentResult, study: CaseStudy) -> ExperimentResult:
 
     plan, race = study.plan, time_peers(list(study.plan.problems.each), study.plan.references, budget=study.budget)
     frame = race.frame()
-    drawn, height = on_axes(race.title, draw_peers, race), 1.6 + 0.3 * int(frame["total_seconds"].notna().sum())
+    drawn, height = style.on_axes(race.title, draw_peers, race), 1.6 + 0.3 * int(frame["total_seconds"].notna().sum())
     return replace(
         result,
         tables=(*result.tables, ResultTable(race.title, frame, race.notes)),
         data={**result.data, "peers": frame},
-        figures={**result.figures, "peers": plan_figure(plan, height, drawn)},
+        figures={**result.figures, "peers": style.plan_figure(plan, height, drawn)},
         captions={**result.captions, "peers": race.title},
     )

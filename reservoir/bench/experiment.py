@@ -24,7 +24,7 @@ from reservoir.bench import RUNS
 from reservoir.bench.journal import Journal, sources_digest
 from reservoir.bench.processes import shared_among
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import ResultTable, Row
+from reservoir.bench.tables import ResultTable, Row, result_table
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import DeviceInfo, choose_devices
 from reservoir.planning.checks import Check
@@ -164,9 +164,32 @@ class Study:
         """The study with tables of what was measured."""
         return replace(self, data=data)
 
-    def notes(self, table: str, **values: Any) -> tuple[str, ...]:
-        """What the paper's file says beneath a table, with these values and those of the study put in."""
-        return tuple(note.format(study=self, **values) for note in bundled(self.paper)["notes"][table])
+    def notes(self, name: str, **values: Any) -> tuple[str, ...]:
+        """What the paper's file says under a name, with these values and those of the study put in."""
+        return tuple(note.format(study=self, **values) for note in bundled(self.paper)["notes"].get(name, ()))
+
+    def table(self, name: str, rows: Any, *further: str, **values: Any) -> ResultTable:
+        """A table of rows, or of a frame, whose title, formats and notes are in the paper's file.
+
+        Parameters
+        ----------
+        name : str
+            Under ``tables``: ``title``; ``form`` of all columns, and ``forms`` of some (see `result_table`). Notes are
+            those of that name.
+        further : str
+            Notes after these.
+        values
+            For the title and the notes.
+        """
+        about = bundled(self.paper)["tables"][name]
+        title, forms = about["title"].format(study=self, **values), about.get("forms", {})
+        return result_table(title, rows, *self.notes(name, **values), *further, form=about.get("form"), **forms)
+
+    def claim(self, name: str, value: float, limit: float | None = None, **values: Any) -> Check:
+        """What was measured, beside its bar in the paper's file (``at_most``, ``at_least``) or beside another limit."""
+        about = bundled(self.paper)["claims"][name]
+        bar = about.get("at_least", about.get("at_most")) if limit is None else limit
+        return Check(about["check"].format(study=self, **values), float(value), bar, at_least="at_least" in about)
 
     def held_to(
         self, checks: Callable[[Self], Iterable[Check]], claims: Callable[[Self], Iterable[Check]]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from reservoir.bench.experiment import RunBudget, Study, device_origin
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import ResultTable, Row, result_table, summary
+from reservoir.bench.tables import ResultTable, Row, summary
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import choose_devices
 from reservoir.problems.functions import (
@@ -45,6 +45,7 @@ def rotation(problems: Iterable[FunctionProblem]) -> tuple[dict[str, pd.DataFram
 class FunctionStudy(Study):
     """What is run: functions of so many variables, by an engine with settings. Table: ``runs``."""
 
+    paper = "functions"
     engine: Solver
     functions: Sequence[Function]
     dimension: int
@@ -137,8 +138,4 @@ def _tables(study: FunctionStudy) -> Iterator[ResultTable]:
         row: Row = {"function": titled(str(name))} | summary(mine["best"], ".3g")
         row |= {"evaluations per run": round(evaluations.mean()), "seconds, all runs": seconds}
         rows.append(row | {"evaluations, M/s": evaluations.sum() / seconds / 1e6})
-    note = (
-        f"{study.budget.runs} runs of each function in one call, after one call that compiles. Best values "
-        "are recomputed in float64; those of f3 are the solver's own, including noise."
-    )
-    yield result_table("Best values", rows, note, **{"seconds, all runs": ",.3f", "evaluations, M/s": ",.1f"})
+    yield study.table("best", rows)

@@ -25,7 +25,7 @@ from reservoir.bench.experiment import DeviceStudy, RunBudget, bundled, names_na
 from reservoir.bench.figures import CHAINED, log_axis, panels, short
 from reservoir.bench.functions import rotation, titled
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import Known, ResultTable, Row, in_order, p_value, result_table, seconds_of, select, summary
+from reservoir.bench.tables import Known, ResultTable, Row, in_order, p_value, seconds_of, select, summary
 from reservoir.planning.checks import Check, largest
 from reservoir.planning.validation import SIGNIFICANCE
 from reservoir.problems.functions import FUNCTIONS, Function, FunctionProblem, function_problems, functions_named
@@ -47,11 +47,7 @@ FUNCTION, CASE_SWARMS, MANY_SWARMS, REPEATS = "f5", 62, 10_000, 3
 KNOWN = {name: Known(mean, deviation, 25) for name, (mean, deviation) in bundled("models")["known"].items()}
 RANGES: dict[str, list[float]] = bundled("models")["known_ranges"]
 #: Best values below it count as found, as the paper prints them.
-FOUND = 1e-6
-#: Between the sequential engine and the independent program.
-KNOWN_SIGNIFICANCE = 0.01
-#: Two cores of a CPU against one thread, and what they evaluate in a second; and many swarms on a large GPU.
-SPEED_UP, CPU_EVALUATIONS, GPU_EVALUATIONS = 6.0, 20e6, 5e9
+FOUND: float = bundled("models")["claims"]["found"]["at_most"]
 #: Engines whose times differ by less are as fast as each other.
 ALIKE = 0.05
 _PAPER_ENGINES = (SEQUENTIAL, "basic", "intermediate", "final")
@@ -73,7 +69,7 @@ PHASES = {
 }
 
 
-class Engine(NamedTuple):
+class TestedEngine(NamedTuple):
     """An engine of the experiment, by its name in tables: a solver of the registry, and settings.
 
     It may look for the best particle in every generation, as the paper's models do (Step 5).
@@ -85,14 +81,14 @@ class Engine(NamedTuple):
     finds_leader: bool = False
 
 
-def engines(models: str | None) -> list[Engine]:
+def engines(models: str | None) -> list[TestedEngine]:
     """The engines for a list of models with commas between them, or for all models; the sequential ones always run."""
     asked = names_named(models, MODELS, "there is no such model", "--models")
     return [
-        Engine(SEQUENTIAL, "clpso-sequential", ONE_THREAD),
-        *(Engine(name, "clpso", {"model": name}, MODELS[name].of_the_paper) for name in MODELS if name in asked),
-        Engine(SEQUENTIAL_STRICT, "clpso-sequential", {"exemplars": STRICT, **ONE_THREAD}),
-        Engine(SEQUENTIAL_FOLLOWING, "clpso-sequential", {"exemplars_follow": True, **ONE_THREAD}),
+        TestedEngine(SEQUENTIAL, "clpso-sequential", ONE_THREAD),
+        *(TestedEngine(name, "clpso", {"model": name}, MODELS[name].of_the_paper) for name in MODELS if name in asked),
+        TestedEngine(SEQUENTIAL_STRICT, "clpso-sequential", {"exemplars": STRICT, **ONE_THREAD}),
+        TestedEngine(SEQUENTIAL_FOLLOWING, "clpso-sequential", {"exemplars_follow": True, **ONE_THREAD}),
     ]
 
 
@@ -105,7 +101,7 @@ class ModelStudy(DeviceStudy):
 
     paper = "models"
     functions: Sequence[Function]
-    engines: Sequence[Engine]
+    engines: Sequence[TestedEngine]
 
     @property
     def generations(self) -> int:
@@ -213,21 +209,17 @@ def run(*, budget: RunBudget, functions: str | None = None, models: str | None =
 def _runs(study: ModelStudy) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A row a run, and bands of the traces of those that count: the first of each engine on a function compiles."""
     every = product(study.functions, range(study.budget.runs + 1), range(len(study.engines)))
-    runs = {
-        f"{function.name}, {study.engines[place].name}, {run}": (function, run, place) for function, run, place in every
-    }
+    runs = {f"{asked[0].name}, {study.engines[asked[2]].name}, {asked[1]}": asked for asked in every}
     rows = study.kept_rows("runs", runs, _row)
     traces = pd.DataFrame([row for row in rows if row["counted"]])[["function", "engine", "run", "trace"]]
-    traces = traces.assign(generation=traces["trace"].map(lambda trace: _generations(study, len(trace))))
+    traces["generation"] = [
+        [(point + 1) * (study.generations // len(trace)) for point in range(len(trace))] for trace in traces["trace"]
+    ]
     traces = traces.explode(["trace", "generation"]).astype({"trace": float, "generation": int})
     over = traces.groupby(["function", "engine", "generation"], sort=False)["trace"]
     parts = {"tenth": 0.1, "median": 0.5, "nine_tenths": 0.9}
     bands = pd.DataFrame({name: over.quantile(part) for name, part in parts.items()}).reset_index()
     return pd.DataFrame(rows).drop(columns="trace"), bands
-
-
-def _generations(study: ModelStudy, points: int) -> list[int]:
-    return [(point + 1) * (study.generations // points) for point in range(points)]
 
 
 def _row(study: ModelStudy, asked: tuple[Function, int, int]) -> Row:
@@ -277,8 +269,8 @@ def phase_seconds(seconds: Mapping[str, float], missing: float | None) -> dict[s
     return {f"{name}_seconds": seconds.get(name, missing) for name in PHASES}
 
 
-def host_time_table(about: str, runs: Mapping[str, pd.DataFrame], *notes: str, rest: bool = False) -> ResultTable:
-    """Milliseconds by phase: of the first runs, and the mean of those that count, which follow.
+def host_time_rows(about: str, runs: Mapping[str, pd.DataFrame], *, rest: bool = False) -> list[Row]:
+    """Table 7, milliseconds by phase: of the first runs, and the mean of those that count, which follow.
 
     The runs are by what they are told apart by; the rest is what lies outside the phases.
     """
@@ -291,7 +283,7 @@ def host_time_table(about: str, runs: Mapping[str, pd.DataFrame], *notes: str, r
         row |= dict(zip(PHASES.values(), spent.tolist(), strict=True))
         row |= {"rest": total - float(spent.sum())} if rest else {}
         rows.append(row | {"whole call": total, "device": device})
-    return result_table("Where the host's time goes (after Table 7)", rows, *notes, form=",.2f")
+    return rows
 
 
 class Finding(NamedTuple):
@@ -339,33 +331,26 @@ def model_claims(study: ModelStudy) -> Iterator[Check]:
     functions, names = study.ran
     for function in [name for name in functions if name in ("f1", "f2")]:
         worst = largest(value for engine in names for value in study.best(function, engine))
-        yield Check(f"{function}: worst value of all runs of all engines", worst, FOUND)
+        yield study.claim("found", worst, function=function)
     for tested, row in study.t_tests().set_index("function").iterrows():
         for engine, p in row.items():
             if engine != SEQUENTIAL_FOLLOWING and np.isfinite(p):
-                title = f"{tested}: {engine} against {SEQUENTIAL}, t-test, p"
-                yield Check(title, float(p), SIGNIFICANCE, at_least=True)
+                yield study.claim("alike", p, SIGNIFICANCE, function=tested, engine=engine, sequential=SEQUENTIAL)
     others = study.against_others()
     for each in select(others, engine=SEQUENTIAL_FOLLOWING).to_dict("records"):
         if np.isfinite(each["p"]):
-            title = f"{each['function']}: {each['engine']} against an independent program, t-test, p"
-            yield Check(title, each["p"], KNOWN_SIGNIFICANCE, at_least=True)
+            yield study.claim("known", each["p"], function=each["function"], engine=each["engine"])
     for each in select(others, engine=SEQUENTIAL).to_dict("records"):
-        if each["function"] in RANGES:
-            (low, high), about = RANGES[each["function"]], f"{each['function']}: mean of {each['engine']}"
-            yield Check(f"{about}, at least", each["mean"], low, at_least=True)
-            yield Check(f"{about}, at most", each["mean"], high)
+        for name, limit in zip(("low", "high"), RANGES.get(each["function"], ()), strict=False):
+            yield study.claim(name, each["mean"], limit, function=each["function"], engine=each["engine"])
     if not len(study.data["many_swarms"]):
         return
     if study.small_cpu:
-        where = f"{LANES} on {study.device.compute_units} cores, many swarms on f5"
-        yield Check(f"{where}: speed-up over one thread", study.lanes_speed_up, SPEED_UP, at_least=True)
-        speed = study.speed_of(LANES)["evaluations_per_second"] / 1e6
-        yield Check(f"{where}: 1e6 evaluations/s", float(speed), CPU_EVALUATIONS / 1e6, at_least=True)
+        yield study.claim("speed_up", study.lanes_speed_up, lanes=LANES)
+        yield study.claim("cpu", study.speed_of(LANES)["evaluations_per_second"] / 1e6, lanes=LANES)
     if study.large_gpu:
         speed = study.speed_of(LANES, MANY_SWARMS)["evaluations_per_device_second"] / 1e9
-        title = f"{MANY_SWARMS:,} swarms on f5, 1e9 evaluations/s of device time"
-        yield Check(title, float(speed), GPU_EVALUATIONS / 1e9, at_least=True)
+        yield study.claim("gpu", speed, swarms=MANY_SWARMS)
 
 
 def _headlines(study: ModelStudy) -> dict[str, str]:
@@ -385,22 +370,17 @@ def _tables(study: ModelStudy) -> Iterator[ResultTable]:
     tests = study.t_tests()
     basic = study.notes("basic") if "basic" in tests and "f3" in study.ran[0] else ()
     tests["function"] = tests["function"].map(titled)
-    yield result_table("t-tests (after Table 4)", tests, *study.notes("t_tests", found=FOUND), *basic, form=".2f")
+    yield study.table("t_tests", tests, *basic, found=FOUND)
     yield _others(study)
-    frame = pd.DataFrame(findings(study), columns=list(Finding._fields))
-    yield result_table("Findings of the paper", frame, *study.notes("findings"))
+    yield study.table("findings", pd.DataFrame(findings(study), columns=list(Finding._fields)))
     if study.models:
         of_models = {name: select(runs, engine=name) for name in study.models}
-        yield host_time_table("model", of_models, *study.notes("host_time"))
+        yield study.table("host_time", host_time_rows("model", of_models))
     if len(many):
-        seconds = {"seconds": many["seconds"], "on the device, s": many["device_seconds"]}
-        speeds = {
-            "evaluations, M/s": many["evaluations_per_second"] / 1e6,
-            "by device time, M/s": many["evaluations_per_device_second"] / 1e6,
-        }
-        frame = many[["engine", "swarms"]].assign(**seconds, **speeds)
-        formats = {"swarms": ",d"} | dict.fromkeys(seconds, ",.3f") | dict.fromkeys(speeds, ",.1f")
-        yield result_table("Many swarms", frame, *study.notes("many_swarms"), **formats)
+        columns = {"seconds": many["seconds"], "on the device, s": many["device_seconds"]}
+        columns |= {"evaluations, M/s": many["evaluations_per_second"] / 1e6}
+        columns |= {"by device time, M/s": many["evaluations_per_device_second"] / 1e6}
+        yield study.table("many_swarms", many[["engine", "swarms"]].assign(**columns))
 
 
 def table_3(study: ModelStudy) -> ResultTable:
@@ -410,8 +390,7 @@ def table_3(study: ModelStudy) -> ResultTable:
         mine = study.counted(function, engine)
         row = {"function": titled(function), "engine": engine} | summary(1e3 * mine["seconds"], ",.2f", "time, ms: ")
         rows.append(row | summary(mine["best"], ".3g", "best: "))
-    notes = study.notes("table_3", runs=study.data["runs"]["run"].max())
-    return result_table("Execution time and best value (after Table 3)", rows, *notes)
+    return study.table("table_3", rows, runs=study.data["runs"]["run"].max())
 
 
 def _others(study: ModelStudy) -> ResultTable:
@@ -424,8 +403,7 @@ def _others(study: ModelStudy) -> ResultTable:
     titles |= {"known_deviation": "other program: standard deviation", "p": "t-test, p", "paper_mean": "paper: mean"}
     titles |= {"paper_deviation": "paper: standard deviation"}
     shown = frame.assign(function=frame["function"].map(titled), known_mean=known).rename(columns=titles)
-    notes = study.notes("others", following=SEQUENTIAL_FOLLOWING)
-    return result_table("Comparison with other programs", shown, *notes, form=".3g", **{"t-test, p": ".2g"})
+    return study.table("others", shown, following=SEQUENTIAL_FOLLOWING)
 
 
 _LOOKS = {

@@ -15,7 +15,7 @@ import reservoir as package
 from reservoir.bench.experiment import DeviceStudy, RunBudget, bundled, numbers_named, processor_name
 from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, lines, log_axis, number_ticks
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import ResultTable, Row, by, p_value, result_table, seconds_of, select, summary
+from reservoir.bench.tables import ResultTable, Row, by, p_value, seconds_of, select, summary
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import optimise
 from reservoir.planning.validation import SIGNIFICANCE
@@ -23,9 +23,9 @@ from reservoir.problems.functions import FUNCTIONS, ROSENBROCK_SWAPPED, Function
 from reservoir.problems.mlp import Perceptron, TrainingError, modelled, taught
 from reservoir.report.figures.style import POWER, RELEASE, Look, on_axes, sheet_figure
 from reservoir.rules import Forecast, Training
-from reservoir.rules.families.ann.inputs import Scales, input_names
-from reservoir.rules.families.ann.problem import NetworkOperation
-from reservoir.rules.families.ann.training import SETTLING
+from reservoir.rules.families.ann import Scales, input_names
+from reservoir.rules.families.ann_operation import NetworkOperation
+from reservoir.rules.families.ann_training import SETTLING
 from reservoir.solvers import Problem, Solution, solve
 from reservoir.solvers.two_level_pso.settings import FUSED, GLOBAL, STEPS, TwoLevelSettings
 
@@ -43,11 +43,6 @@ QUICK_ITERATIONS = {1: 100, 2: 100, 3: 100, 4: 100, 5: 20}
 BASELINE_ITERATIONS, QUICK_BASELINE_ITERATIONS, THREADS = 100, 10, 2
 #: Of the search for a policy.
 HIDDEN, NETWORKS, GENERATIONS, QUICK_GENERATIONS, GROUP = 8, 512, 2000, 50, 32
-#: Time of two levels beside that without a local level, on a GPU.
-MOST_TIME = 0.5
-#: Of two cores and of a large GPU: speed beside the baseline on two threads, and seconds of the search for a policy.
-CPU_SPEED_UP, GPU_SPEED_UP = 1.5, 35.0
-CPU_SEARCH_SECONDS, GPU_SEARCH_SECONDS = 60.0, 1.0
 
 
 @dataclass(frozen=True)
@@ -133,9 +128,8 @@ class NetworkStudy(DeviceStudy):
     def of_table(self, table: int) -> pd.DataFrame:
         """Runs of a table of the paper, with milliseconds of an iteration."""
         runs = select(self.data["runs"], table=table)
-        return runs.assign(
-            **{f"{name}ms": 1e3 * runs[f"{name}seconds"] / runs["iterations"] for name in ("", "device_")}
-        )
+        ms = {f"{name}ms": 1e3 * runs[f"{name}seconds"] / runs["iterations"] for name in ("", "device_")}
+        return runs.assign(**ms)
 
     @property
     def speed_up(self) -> float:
@@ -185,12 +179,11 @@ def run(
     TwoLevelSettings(**study.swarm)  # what is out of range is told before anything runs
     runs, errors = _all_runs(study)
     speed, (searches, caveats) = _speed_pairs(study), _policy_searches(study)
-    found = {"runs": runs, "errors": errors, "speed": speed, "policy_search": searches}
-    study, title = (
-        replace(study, data=found, caveats=caveats),
-        f"Networks trained by particle swarms, on {study.device.name}",
+    data = {"runs": runs, "errors": errors, "speed": speed, "policy_search": searches}
+    title = f"Networks trained by particle swarms, on {study.device.name}"
+    return replace(study, data=data, caveats=caveats).result(
+        title, _headlines, _tables, _figures, claims=network_claims
     )
-    return study.result(title, _headlines, _tables, _figures, claims=network_claims)
 
 
 class _Task(NamedTuple):
@@ -272,33 +265,30 @@ def network_claims(study: NetworkStudy) -> Iterator[Check]:
     if 3 in study.tables:
         of = dict(iter(study.of_table(3).groupby("engine")))
         two_level, no_local, baseline = of[TWO_LEVEL], of[NO_LOCAL], of[BASELINE]
+        names: Row = {"two_level": TWO_LEVEL, "no_local": NO_LOCAL, "baseline": BASELINE}
         if study.budget.runs > 1:
-            title = f"training error of {TWO_LEVEL} against the {BASELINE}, t-test, p"
-            yield Check(title, p_value(two_level["error"], baseline["error"]), SIGNIFICANCE, at_least=True)
-        error = two_level["error"].mean() / no_local["error"].mean()
-        yield Check(f"mean training error, {TWO_LEVEL} / {NO_LOCAL}", error, 1.0)
+            yield study.claim("alike", p_value(two_level["error"], baseline["error"]), SIGNIFICANCE, **names)
+        yield study.claim("error", two_level["error"].mean() / no_local["error"].mean(), **names)
         if study.device.kind == "GPU":
-            ratio = float(two_level["seconds"].median() / no_local["seconds"].median())
-            yield Check(f"time, {TWO_LEVEL} / {NO_LOCAL}", ratio, MOST_TIME)
+            yield study.claim("time", two_level["seconds"].median() / no_local["seconds"].median(), **names)
     if study.small_cpu or study.large_gpu:
+        kind = "gpu" if study.large_gpu else "cpu"
         if 5 in study.tables:
-            title = f"6-30-2, 5000 samples: median speed-up over the baseline on {study.threads} threads"
-            yield Check(title, study.speed_up, GPU_SPEED_UP if study.large_gpu else CPU_SPEED_UP, at_least=True)
-        most = GPU_SEARCH_SECONDS if study.large_gpu else CPU_SEARCH_SECONDS
-        seconds = float(study.data["policy_search"]["seconds"].median())
-        yield Check("policy search, all years of the case, s", seconds, most)
+            yield study.claim(f"{kind}_speed", study.speed_up)
+        yield study.claim(f"{kind}_search", study.data["policy_search"]["seconds"].median())
 
 
 def _headlines(study: NetworkStudy) -> dict[str, str]:
-    searches, told = study.data["policy_search"], {}
+    searches, headlines = study.data["policy_search"], {}
     if len(study.data["speed"]):
         words = f"{study.speed_up:,.2f} times the baseline on {study.threads} threads"
-        told["Speed"] = f"{words} (6-30-2, 5000 samples, 1024 particles)"
+        headlines["Speed"] = f"{words} (6-30-2, 5000 samples, 1024 particles)"
     if 3 in study.tables:
         seconds = study.of_table(3).groupby("engine")["seconds"].median()
-        told["Two levels"] = f"{seconds[NO_LOCAL] / seconds[TWO_LEVEL]:,.1f} times as fast as without a local level"
+        ratio = seconds[NO_LOCAL] / seconds[TWO_LEVEL]
+        headlines["Two levels"] = f"{ratio:,.1f} times as fast as without a local level"
     generations, spent = int(searches["generations"].iloc[0]), searches["seconds"].median()
-    return told | {"Policy search": f"{spent:,.2f} s for {generations:,} generations of 512 networks"}
+    return headlines | {"Policy search": f"{spent:,.2f} s for {generations:,} generations of 512 networks"}
 
 
 _PAPER_GPU, _PAPER_CPU = "the paper's OpenCL (GT 630)", "the paper's C++ (two threads)"
@@ -309,8 +299,14 @@ def _tables(study: NetworkStudy) -> Iterator[ResultTable]:
     for table in study.tables:
         yield of_tables[table](study, table)
     if 5 in study.tables:
-        yield _pairs(study)
-    yield _searches(study)
+        pairs = study.data["speed"]
+        ours, baseline = (1e3 * pairs[f"{engine}_seconds"] / pairs["iterations"] for engine in (TWO_LEVEL, BASELINE))
+        columns = {"pair": pairs["pair"], "OpenCL, ms per iteration": ours, f"{BASELINE}, ms per iteration": baseline}
+        frame = pd.DataFrame(columns | {"speed-up": pairs["ratio"]})
+        yield study.table("pairs", frame)
+    titles = {"device_seconds": "on the device, s", "gwh_a_year": "GWh per year", "years": "years of record"}
+    caveats = (f"{caveat[:1].upper()}{caveat[1:]}." for caveat in study.caveats)
+    yield study.table("searches", study.data["policy_search"].rename(columns=titles), *caveats)
 
 
 def _speeds(study: NetworkStudy, table: int) -> ResultTable:
@@ -324,9 +320,7 @@ def _speeds(study: NetworkStudy, table: int) -> ResultTable:
         row |= {f"{_PAPER_GPU}, s": load.paper_opencl, f"{_PAPER_CPU}, s": load.paper_baseline}
         rows.append(row | {"the paper's speed-up": load.paper_baseline / load.paper_opencl})
     how = study.notes("speeds", iterations=study.iterations[table], paper_iterations=PAPER_ITERATIONS)
-    title = {1: "Particles (after Table 1)", 2: "Networks (after Table 2)"}[table]
-    notes = study.notes(f"table_{table}", particles=PARTICLES)
-    return result_table(title, rows, *notes, *how, **{"*speed-up": ",.1f"})
+    return study.table(f"table_{table}", rows, *how, particles=PARTICLES)
 
 
 def _variants(study: NetworkStudy, table: int) -> ResultTable:
@@ -342,9 +336,7 @@ def _variants(study: NetworkStudy, table: int) -> ResultTable:
             | {"the paper's seconds": seconds, "the paper's error": error}
         )
     iterations, count = int(runs["iterations"].iloc[0]), runs["run"].max()
-    notes = study.notes("variants", particles=PARTICLES, iterations=iterations, runs=count)
-    formats = {"seconds": ",.4f", "on the device, s": ",.4f", "against the baseline, p": ".2f"}
-    return result_table("With and without a local level (after Table 3)", rows, *notes, **formats)
+    return study.table("variants", rows, particles=PARTICLES, iterations=iterations, runs=count)
 
 
 def _functions(study: NetworkStudy, table: int) -> ResultTable:
@@ -358,8 +350,7 @@ def _functions(study: NetworkStudy, table: int) -> ResultTable:
         row |= {f"{BASELINE}, ms per iteration": ms.loc[load.title, BASELINE]}
         row |= {"OpenCL, ms per iteration": ms.loc[load.title, TWO_LEVEL], f"{_PAPER_GPU}, s": load.paper_opencl}
         rows.append(row | {"Calazan et al. 2013 (GTX 460), s": calazan})
-    notes = study.notes("functions", dimension=FUNCTION_DIMENSION, particles=PARTICLES)
-    return result_table("Functions (after Table 4)", rows, *notes)
+    return study.table("functions", rows, dimension=FUNCTION_DIMENSION, particles=PARTICLES)
 
 
 def _modelling(study: NetworkStudy, table: int) -> ResultTable:
@@ -369,25 +360,7 @@ def _modelling(study: NetworkStudy, table: int) -> ResultTable:
         row: Row = {"engine": engine, "seconds": float(mine["seconds"].median())}
         row |= {"iterations": int(mine["iterations"].iloc[0]), "error, %": 100 * float(mine["error"].median())}
         rows.append(row | {"the paper's seconds": seconds, "the paper's error, %": 100 * error})
-    notes = study.notes("modelling")
-    return result_table("Modelling a response (after Table 5)", rows, *notes, **{"error, %": ".2f"})
-
-
-def _pairs(study: NetworkStudy) -> ResultTable:
-    pairs = study.data["speed"]
-    ours, baseline = (1e3 * pairs[f"{engine}_seconds"] / pairs["iterations"] for engine in (TWO_LEVEL, BASELINE))
-    columns = {"pair": pairs["pair"], "OpenCL, ms per iteration": ours, f"{BASELINE}, ms per iteration": baseline}
-    frame = pd.DataFrame(columns | {"speed-up": pairs["ratio"]})
-    notes, formats = study.notes("pairs"), {"pair": "d", "speed-up": ",.2f"}
-    return result_table("Speed-up over the baseline", frame, *notes, **formats)
-
-
-def _searches(study: NetworkStudy) -> ResultTable:
-    titles = {"device_seconds": "on the device, s", "gwh_a_year": "GWh per year", "years": "years of record"}
-    notes = (*study.notes("searches"), *(f"{caveat[:1].upper()}{caveat[1:]}." for caveat in study.caveats))
-    formats = {"run": "d", "seconds": ",.3f", "on the device, s": ",.3f", "GWh per year": ",.1f"}
-    frame = study.data["policy_search"].rename(columns=titles)
-    return result_table("Direct policy search on the bundled case", frame, *notes, **formats)
+    return study.table("modelling", rows)
 
 
 _LOOKS = {

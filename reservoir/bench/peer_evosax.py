@@ -96,8 +96,8 @@ class _Watch:
 
     def attempts(self) -> list[Attempt]:
         """What the years came to."""
-        found = zip(self.gaps.tolist(), self._evaluations.tolist(), self._seconds.tolist(), strict=True)
-        return [Attempt(*each) for each in found]
+        numbers = zip(self.gaps.tolist(), self._evaluations.tolist(), self._seconds.tolist(), strict=True)
+        return [Attempt(*each) for each in numbers]
 
 
 def _programs(
@@ -124,10 +124,10 @@ def _programs(
         return strategy.init(rest, population, losses(year, population), params)
 
     def generation(year: Any, state: Any, key: Any) -> tuple[Any, None]:
-        asked, told = jax.random.split(key)
-        population, state = strategy.ask(asked, state, params)
+        ask_key, tell_key = jax.random.split(key)
+        population, state = strategy.ask(ask_key, state, params)
         population = jnp.clip(population, 0, 1)
-        state, _ = strategy.tell(told, population, losses(year, population), state, params)
+        state, _ = strategy.tell(tell_key, population, losses(year, population), state, params)
         return state, None
 
     def advance(year: Any, state: Any, key: Any) -> Any:
@@ -179,9 +179,9 @@ def _follow(year: dict[str, jax.Array], wanted: Any, start: Any, cyclic: bool) -
         end = storage + (inflow - wanted) * volume
         target = jnp.clip(end, lower, upper)
         steered = wanted + (end - target) / volume
-        kept = jnp.clip(steered, least, most)
-        following = jnp.where(kept == steered, target, storage + (inflow - kept) * volume)
-        return following, (kept, following)
+        release = jnp.clip(steered, least, most)
+        following = jnp.where(release == steered, target, storage + (inflow - release) * volume)
+        return following, (release, following)
 
     inflow, volume, least, most = (year[name] for name in ("inflow", "hm3_per_m3s", "release_lower", "release_upper"))
     # A loop: unrolled, the steps take three times as long to compile and no less to run.

@@ -130,10 +130,8 @@ class PeerRace:
     @property
     def notes(self) -> tuple[str, ...]:
         """How it was measured, and who is missing."""
-        words, missing = (
-            bundled("peers")["notes"],
-            sorted({row["library"] for row in self.entries if not row["version"]}),
-        )
+        words = bundled("peers")["notes"]
+        missing = sorted({entry["library"] for entry in self.entries if not entry["version"]})
         notes = [note.format(**vars(self.budget)) for note in words["race"]]
         if missing:
             notes.append(words["missing"][0].format(missing=", ".join(missing), install=INSTALL))

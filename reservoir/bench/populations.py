@@ -19,7 +19,7 @@ import pandas as pd
 
 from reservoir import resources
 from reservoir.bench.experiment import Study, bundled
-from reservoir.bench.tables import ResultTable, Row, result_table, select
+from reservoir.bench.tables import ResultTable, Row, select
 from reservoir.planning.checks import Check
 from reservoir.problems.bits import FAMILIES, BitProblem, SpinGlass, read_spin_glass, spin_problem
 from reservoir.solvers import solve
@@ -35,8 +35,6 @@ ORIGINAL: dict[tuple[str, int], tuple[float, float]] = {
 }
 #: Runs one after another that must all find the optimum.
 CONSECUTIVE = 10
-#: Part by which a mean may differ from what the original program gave.
-TOLERANCE = 0.25
 #: The first size tried, the step from it to the next, and the largest; and the part of its middle that is narrow.
 FIRST, STEP, LARGEST, NARROW = 10, 30, 20_000, 20
 
@@ -98,7 +96,7 @@ def population_for(kind: str, bits: int) -> int:
 
 
 @dataclass(frozen=True)
-class Point:
+class SizeResult:
     """What runs of one size came to: means, infinite if a run missed the optimum; mixing is without hill climbing."""
 
     population: int
@@ -108,14 +106,14 @@ class Point:
 
 
 #: Runs of one size.
-Trial = Callable[[int], Point]
+Trial = Callable[[int], SizeResult]
 
 
-def sweep(trial: Trial) -> Point:
+def sweep(trial: Trial) -> SizeResult:
     """The best point found; its evaluations are infinite if no size up to `LARGEST` always succeeds."""
-    known: dict[int, Point] = {}
+    known: dict[int, SizeResult] = {}
 
-    def tried(population: int) -> Point:
+    def tried(population: int) -> SizeResult:
         size = population + population % 2
         if size not in known:
             known[size] = trial(size)
@@ -133,7 +131,7 @@ def sweep(trial: Trial) -> Point:
     return _narrowed(tried, left, middle, right)
 
 
-def _narrowed(tried: Trial, left: Point, middle: Point, right: Point) -> Point:
+def _narrowed(tried: Trial, left: SizeResult, middle: SizeResult, right: SizeResult) -> SizeResult:
     """The best within an interval, by trying the middles of its halves."""
     while (right.population - left.population) * NARROW > middle.population:
         lower = tried((left.population + middle.population) // 2)
@@ -174,18 +172,18 @@ def sweep_runs(study: SweepStudy) -> pd.DataFrame:
 def _trial(case: Case, seed: int, false: list[int]) -> Trial:
     """Runs of one size; those that report an optimum that they have not are noted in `false`."""
 
-    def trial(population: int) -> Point:
+    def trial(population: int) -> SizeResult:
         problems = [case.problem(CONSECUTIVE * population + run) for run in range(CONSECUTIVE)]
         solutions = solve(problems, solver="dsmga2", seed=seed, population=population, linkage_generations=0)
         hits = np.array([each.settings["evaluations_to_optimum"] for each in solutions], float)
-        told = zip(hits, solutions, problems, strict=True)
-        false.append(sum(hit > 0 and each.fitness < problem.optimum - 1e-8 for hit, each, problem in told))
+        runs = zip(hits, solutions, problems, strict=True)
+        false.append(sum(hit > 0 and each.fitness < problem.optimum - 1e-8 for hit, each, problem in runs))
         if not hits.all():
-            return Point(population, np.inf, np.inf, np.inf)
+            return SizeResult(population, np.inf, np.inf, np.inf)
         climbing = np.array([each.settings["climbing_evaluations"] for each in solutions], float)
         generations = float(np.mean([each.generations for each in solutions]))
         mixing = np.maximum(hits - climbing, 0)  # zero where hill climbing found it
-        return Point(population, float(hits.mean()), float(mixing.mean()), generations)
+        return SizeResult(population, float(hits.mean()), float(mixing.mean()), generations)
 
     return trial
 
@@ -219,19 +217,14 @@ def sweep_tables(study: SweepStudy) -> Iterator[ResultTable]:
         row |= {"ratio": each.population / population, "evaluations": _spread(each, "evaluations")}
         row |= {"original evaluations": evaluations, "ratio of evaluations": each.evaluations / evaluations}
         rows.append(row | {"of mixing": each.mixing_evaluations, "generations": each.generations})
-    forms = {"original": ",.0f", "original evaluations": ",.0f", "of mixing": ",.0f", "generations": ".1f"}
-    notes, ratios = (
-        study.notes("sweeps", consecutive=CONSECUTIVE),
-        dict.fromkeys(("ratio", "ratio of evaluations"), ".2f"),
-    )
-    yield result_table("Populations by sweep", rows, *notes, **forms, **ratios)
+    yield study.table("sweeps", rows, consecutive=CONSECUTIVE)
     glasses = [
         {"problem": each.problem, "sweeps": each.sweeps, "population": _spread(each, "population")}
         | {"evaluations": _spread(each, "evaluations"), "of mixing": each.mixing_evaluations}
         | {"generations": each.generations}
         for each in _means(select(study.data["sweeps"], kind=SPIN), ["problem"])
     ]
-    yield result_table("Individual spin glasses", glasses, **forms)
+    yield study.table("glasses", glasses)
 
 
 def _spread(row: Any, column: str) -> str:
@@ -244,6 +237,6 @@ def sweep_claims(study: SweepStudy) -> Iterator[Check]:
     for each in _means(study.data["sweeps"], ["kind", "bits"]):
         if each.kind != SPIN and (each.kind, each.bits) in ORIGINAL:
             for name, known in zip(("population", "evaluations"), ORIGINAL[each.kind, each.bits], strict=True):
-                title = f"{TITLES[each.kind]}, {each.bits} bits: {name} relative difference from the original's"
-                yield Check(title, abs(getattr(each, name) / known - 1), TOLERANCE)
-    yield Check("false optima reported", float(study.data["sweeps"]["false_optima"].sum()), 0.0)
+                about = {"kind": TITLES[each.kind], "bits": each.bits, "name": name}
+                yield study.claim("original", abs(getattr(each, name) / known - 1), **about)
+    yield study.claim("false", study.data["sweeps"]["false_optima"].sum())

@@ -23,19 +23,19 @@ def processes(count: int) -> Iterator[list[ProcessPoolExecutor]]:
     in the block ends them in the midst of their tasks.
     """
     context = multiprocessing.get_context("spawn")
-    lifeline, held = context.Pipe(duplex=False)
+    lifeline, own_end = context.Pipe(duplex=False)
     pools = [
         ProcessPoolExecutor(1, mp_context=context, initializer=_live_with, initargs=(lifeline,)) for _ in range(count)
     ]
     try:
         yield pools
     except BaseException:
-        held.close()
+        own_end.close()
         raise
     finally:
         for pool in pools:
             pool.shutdown(cancel_futures=True)
-        held.close()
+        own_end.close()
         lifeline.close()
 
 

@@ -18,7 +18,7 @@ import pandas as pd
 
 from reservoir.bench.experiment import RunBudget
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import ResultTable, Row, in_order, result_table, select
+from reservoir.bench.tables import ResultTable, Row, in_order, select
 from reservoir.bench.zoo import BOTH, Place, ReservoirStudy, parts_named, short_gap, usable_solvers
 from reservoir.certificate.bound import PAIRS, Effort, Known, ProvenBound, compile_ahead, prove_bound
 from reservoir.errors import ReservoirError
@@ -54,7 +54,7 @@ class ProofStudy(ReservoirStudy):
     paper = "proof"
     gap: float
     seconds: float
-    told: ClassVar[tuple[str, ...]] = ("reservoirs", "years", "host_reservoirs", "gap", "seconds")
+    comparable: ClassVar[tuple[str, ...]] = ("reservoirs", "years", "host_reservoirs", "gap", "seconds")
 
     @cached_property
     def proofs(self) -> pd.DataFrame:
@@ -179,9 +179,9 @@ def run(
             for table, column in columns.items()
         }
     )
-    told: dict[str, Any] = {"data": {"years": study.proofs, "schedules": study.compared}, "caveats": study.caveats()}
+    shown: dict[str, Any] = {"data": {"years": study.proofs, "schedules": study.compared}, "caveats": study.caveats()}
     title = f"Proven bounds against schedules, on {study.device.name}"
-    return study.result(title, _headlines, _tables, checks=proof_checks, **told, jobs=jobs)
+    return study.result(title, _headlines, _tables, checks=proof_checks, **shown, jobs=jobs)
 
 
 def _run_reservoir(study: ProofStudy, place: Place) -> Row:
@@ -233,7 +233,7 @@ def _proved(study: ProofStudy, problems: RecordProblems, place: int, solutions: 
 
 def proof_checks(study: ProofStudy) -> Iterator[Check]:
     """What must hold: no schedule that keeps its limits is above a bound, whatever the effort."""
-    yield Check(f"schedules above a proven bound of their year, of {len(study.compared):,}", study.beyond, 0)
+    yield study.claim("above", study.beyond, schedules=len(study.compared))
 
 
 def _headlines(study: ProofStudy) -> dict[str, str]:
@@ -252,8 +252,6 @@ def _headlines(study: ProofStudy) -> dict[str, str]:
 
 
 def _tables(study: ProofStudy) -> Iterator[ResultTable]:
-    forms = {within(gap): ".1%" for gap in GAPS} | {"worst gap": ".1e", "blind, median": ".1e"}
-    yield result_table("By part", study.by_part(), *study.notes("by_part", below=BELOW), **forms)
-    forms = {"largest excess": ".1e", "blind, largest excess": ".1e"}
-    yield result_table("By solver", study.by_solver(), *study.notes("by_solver"), **forms)
-    yield result_table("Refused", study.data["refused"])
+    yield study.table("by_part", study.by_part(), below=BELOW)
+    yield study.table("by_solver", study.by_solver())
+    yield study.table("refused", study.data["refused"])

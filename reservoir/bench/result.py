@@ -19,6 +19,7 @@ from reservoir.bench.tables import MISSING, ResultTable
 from reservoir.io.output import Claim, claimed, drafted
 from reservoir.io.workplace import contents, leaves
 from reservoir.planning.checks import Check
+from reservoir.report.figures.figures import write_figures
 from reservoir.report.folder import refuse_foreign, run_provenance, to_replace, write_json
 from reservoir.text.quantities import printable
 
@@ -103,15 +104,7 @@ def table_text(frame: pd.DataFrame, formats: Mapping[str, str]) -> str:
 
 def acceptance_table(checks: Sequence[Check]) -> ResultTable:
     """Claims, what was measured, thresholds, and whether the claims hold."""
-    rows = [
-        {
-            "check": check.check,
-            "value": float(check.value),
-            "threshold": check.limit,
-            "pass": "yes" if check.passed else "**NO**",
-        }
-        for check in checks
-    ]
+    rows = [(each.check, float(each.value), each.limit, "yes" if each.passed else "**NO**") for each in checks]
     frame = pd.DataFrame(rows, columns=["check", "value", "threshold", "pass"])
     return ResultTable("Acceptance", frame, formats={"value": ".3g"})
 
@@ -149,7 +142,8 @@ def default_folder(name: str, device: DeviceInfo | None) -> Path:
 
     It is always the same, so that an interrupted experiment goes on; none of the committed results is in it.
     """
-    where = "cpu" if device is None or device.kind == "CPU" else _slug(device.name)
+    name_of_device = "cpu" if device is None or device.kind == "CPU" else device.name.lower()
+    where = re.sub(r"[^a-z0-9]+", "-", name_of_device).strip("-")
     return Path("reports", "bench", f"{name}-{where}")
 
 
@@ -184,8 +178,6 @@ def write_result(result: ExperimentResult, target: Path | Claim, *, force: bool 
     OutputError
         If the folder cannot be written.
     """
-    from reservoir.report.figures.figures import write_figures
-
     origin = {**run_provenance(), **result.origin}
     with drafted(target, partial(check_target, force=force), _own_files) as claim:
         draft = claim.draft
@@ -194,18 +186,11 @@ def write_result(result: ExperimentResult, target: Path | Claim, *, force: bool 
         write_figures(result.figures, draft)
         (draft / TABLES).write_text(page(result, origin), encoding="utf-8")
         names = sorted([PROVENANCE, *(entry.name for entry in draft.iterdir())])
-        write_json(draft / PROVENANCE, _summary(result, origin) | {"files": names})
+        about = {"title": result.title, "warnings": list(result.warnings)} | origin
+        about |= {"headlines": dict(result.headlines)}
+        checks = [check.as_dict() for check in result.checks]
+        write_json(draft / PROVENANCE, about | {"checks": checks, "files": names})
     return claim.place
-
-
-def _summary(result: ExperimentResult, origin: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "title": result.title,
-        "warnings": list(result.warnings),
-        **origin,
-        "headlines": dict(result.headlines),
-        "checks": [check.as_dict() for check in result.checks],
-    }
 
 
 def _own_files(folder: Path) -> list[str]:
@@ -218,7 +203,3 @@ def _own_names(folder: Path) -> set[str]:
         return set(json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))["files"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return set()
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

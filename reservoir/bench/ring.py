@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from reservoir.bench.experiment import DeviceStudy, RunBudget, bundled, numbers_named, processor_name
 from reservoir.bench.figures import BASE_LOOK, MAIN_LOOK, SECOND_LOOK, lines, log_axis, number_ticks
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import Frame, ResultTable, Row, by, result_table, seconds_of, select
+from reservoir.bench.tables import Frame, ResultTable, Row, by, seconds_of, select
 from reservoir.planning.checks import Check, largest
 from reservoir.problems.functions import FEWEST, MOST_OF_SUM, Function, FunctionProblem
 from reservoir.problems.sums import RING_FUNCTIONS
@@ -45,10 +45,8 @@ STANDARD: dict[str, tuple[float, float]] = bundled("ring")["standard_2006"]
 STANDARD_DIMENSION, STANDARD_EVALUATIONS, STANDARD_RUNS = 30, 30_000, 50
 #: Values below this are zero, for all that float32 can tell.
 ZERO = 1e-6
-#: Standard errors between means that chance explains, and the asynchronous median beside the synchronous one.
-MOST_ERRORS, MOST_RATIO = 3.0, 2.0
-#: On a large GPU: asynchronous beside synchronous, and beside the sequential engine, on a dear function.
-ASYNC_SPEED, SEQUENTIAL_SPEED, DEAR, DEAR_DIMENSION = 3.0, 100.0, "rastrigin", 128
+#: A dear function, of whose speed is claimed.
+DEAR, DEAR_DIMENSION = "rastrigin", 128
 
 
 def mean_of_best(values: ArrayLike) -> float:
@@ -90,8 +88,8 @@ class RingStudy(DeviceStudy):
         """As of every study, and what is run."""
         asked = {"dimensions": list(self.dimensions), "generations": self.generations, "particles": self.particles}
         settings = RingSettings().as_dict()
-        told = {name: settings[name] for name in ("inertia", "cognitive", "social", "wall")}
-        return super().origin() | asked | {"settings": told}
+        names = ("inertia", "cognitive", "social", "wall")
+        return super().origin() | asked | {"settings": {name: settings[name] for name in names}}
 
     @cached_property
     def statistics(self) -> dict[str, Frame]:
@@ -100,13 +98,13 @@ class RingStudy(DeviceStudy):
         ``mean`` of the best 98 %, ``median``, and ``above``: by how many standard errors the mean exceeds the
         reference: 0 for what is zero in both, NaN without a reference or of a single run.
         """
-        told = {"mean": mean_of_best, "median": "median", "std": "std", "size": "size"}
-        found = {name: by(self.data["runs"], *SHAPE, value="value", statistic=each) for name, each in told.items()}
-        mean = found["mean"]
+        names = {"mean": mean_of_best, "median": "median", "std": "std", "size": "size"}
+        values = {name: by(self.data["runs"], *SHAPE, value="value", statistic=each) for name, each in names.items()}
+        mean = values["mean"]
         known = pd.Series([REFERENCE[name].get(count, np.nan) for name, count in mean.index], mean.index)
-        error = found["std"] * np.sqrt(1 / REFERENCE_RUNS + 1 / found["size"])
+        error = values["std"] * np.sqrt(1 / REFERENCE_RUNS + 1 / values["size"])
         zero = mean.le(known.clip(lower=ZERO), axis=0)
-        return found | {"above": (mean.sub(known, axis=0) / error).mask(zero, 0.0)}
+        return values | {"above": (mean.sub(known, axis=0) / error).mask(zero, 0.0)}
 
     @cached_property
     def milliseconds(self) -> dict[bool, Frame]:
@@ -221,18 +219,16 @@ def ring_claims(study: RingStudy) -> Iterator[Check]:
         for name, reference in REFERENCE.items():
             known = [dimension for dimension in reference if dimension in study.dimensions]
             if known:
-                title = f"{engine}, {RING_FUNCTIONS[name].title}: largest excess over the reference, standard errors"
-                yield Check(title, largest(above.loc[name][engine][known]), MOST_ERRORS)
+                worst, title = largest(above.loc[name][engine][known]), RING_FUNCTIONS[name].title
+                yield study.claim("above", worst, engine=engine, function=title)
     for name, function in RING_FUNCTIONS.items():
-        yield Check(f"async / sync, {function.title}: largest ratio of medians", largest(ratios[name]), MOST_RATIO)
-    worst = largest(map(study.errors_from_standard, STANDARD))
-    yield Check("Standard PSO 2006: largest difference from published values, standard errors", worst, MOST_ERRORS)
+        yield study.claim("medians", largest(ratios[name]), function=function.title)
+    yield study.claim("standard", largest(map(study.errors_from_standard, STANDARD)))
     if study.large_gpu and DEAR_DIMENSION in study.dimensions:
         alone, many = (study.speed_ups[each].loc[DEAR, DEAR_DIMENSION] for each in (True, False))
-        about = f"{RING_FUNCTIONS[DEAR].title}, {DEAR_DIMENSION} variables: async /"
-        yield Check(f"{about} sync, speed", alone[ASYNC] / alone[SYNC], ASYNC_SPEED, at_least=True)
-        yield Check(f"{about} sequential, speed, many swarms", many[ASYNC], SEQUENTIAL_SPEED, at_least=True)
-        yield Check(f"{about} sequential, speed, a swarm alone", alone[ASYNC], SEQUENTIAL_SPEED, at_least=True)
+        values = {"sync": alone[ASYNC] / alone[SYNC], "many": many[ASYNC], "alone": alone[ASYNC]}
+        dear = f"{RING_FUNCTIONS[DEAR].title}, {DEAR_DIMENSION} variables"
+        yield from (study.claim(name, value, dear=dear) for name, value in values.items())
 
 
 def _headlines(study: RingStudy) -> dict[str, str]:
@@ -248,13 +244,11 @@ def _headlines(study: RingStudy) -> dict[str, str]:
 
 
 def _tables(study: RingStudy) -> Iterator[ResultTable]:
-    def of(
-        name: str, title: str, columns: Row, form: str | None = None, /, *, how: str = "", **forms: str
-    ) -> ResultTable:
+    def of(name: str, columns: Row, **values: str) -> ResultTable:
         """A table with a row for each function and number of variables."""
         frame = pd.DataFrame(columns).reset_index(names=["function", "variables"])
         frame["function"] = [RING_FUNCTIONS[each].title for each in frame["function"]]
-        return result_table(title, frame, *study.notes(name, how=how), form=form, **forms)
+        return study.table(name, frame, **values)
 
     mean, median, above = (study.statistics[name] for name in ("mean", "median", "above"))
     columns = {engine: mean[engine] for engine in ENGINES} | {f"median, {each}": median[each] for each in ENGINES}
@@ -269,15 +263,15 @@ def _tables(study: RingStudy) -> Iterator[ResultTable]:
         if not resident.any()
         else "in calls with few variables all particles ran concurrently, the others were divided into slices"
     )
-    yield of("fitness", "Final fitness (after Figure 2, left)", columns, how=how, **{"errors above": ".1f"})
+    yield of("fitness", columns, how=how)
     alone, many = study.milliseconds[True], study.milliseconds[False]
     columns = {f"{engine}, ms": alone[engine] for engine in ENGINES}
     columns |= {f"{engine}, ms of many": many[engine] for engine in (SYNC, ASYNC)}
-    yield of("times", "Execution times (after Figure 2, middle)", columns, ",.1f", variables=",d")
+    yield of("times", columns)
     alone, many = study.speed_ups[True], study.speed_ups[False]
     columns = {SYNC: alone[SYNC], f"{SYNC}, many": many[SYNC], ASYNC: alone[ASYNC], f"{ASYNC}, many": many[ASYNC]}
     columns["async / sync"] = alone[ASYNC] / alone[SYNC]
-    yield of("speed_ups", "Speed-ups (after Figure 2, right)", columns, ",.2f", variables=",d")
+    yield of("speed_ups", columns)
     rows: list[Row] = []
     for name, (published, deviation) in STANDARD.items():
         values = study.standard_values(name)
@@ -286,7 +280,7 @@ def _tables(study: RingStudy) -> Iterator[ResultTable]:
         rows[-1] |= {"standard deviation": float(values.std(ddof=1)) if several else None}
         rows[-1] |= {"published mean": published, "published deviation": deviation}
         rows[-1] |= {"standard errors apart": study.errors_from_standard(name) if several else None}
-    yield result_table("Standard PSO 2006", rows, *study.notes("standard"), **{"standard errors apart": ".2f"})
+    yield study.table("standard", rows)
 
 
 _LOOKS = {SEQUENTIAL: BASE_LOOK, SYNC: SECOND_LOOK, ASYNC: MAIN_LOOK}

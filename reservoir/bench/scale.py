@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from reservoir.bench.experiment import DeviceStudy, RunBudget, names_named, numbers_named
 from reservoir.bench.figures import log_axis, panels, short
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import Frame, ResultTable, in_order, result_table, select
+from reservoir.bench.tables import Frame, ResultTable, in_order, select
 from reservoir.errors import Mistake, ReservoirError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
@@ -56,12 +56,9 @@ _STAGES = {
 }
 OTHER = "rest"
 STAGES = (*_STAGES, OTHER)
-#: Largest distance from the straight line, as a part of it.
-LINEAR = 0.1
-#: Years, and the seconds that a plan of as many may take: on a large GPU and on two cores; and memory on the host.
+#: Years, and the seconds that a plan of as many may take: on a large GPU and on two cores.
 GPU_YEARS, GPU_SECONDS = 100_000, {"lshade": 10.0, "clpso": 15.0}
 CPU_YEARS, CPU_SECONDS = 10_000, {"lshade": 30.0}
-MEMORY_MB = 2000.0
 
 
 @dataclass(frozen=True)
@@ -156,10 +153,10 @@ def run(
     runs = _runs(study)
     study = study.measured({"runs": runs})
     caveat = f"The inflow is synthetic ({METHOD}), made from {Path(record.source).name or 'a record'}."
-    told: dict[str, Any] = {"data": {"runs": runs, "points": study.points}, "years": list(counts)}
-    told |= {"reference": reference, "caveats": (caveat,)}
+    shown: dict[str, Any] = {"data": {"runs": runs, "points": study.points}, "years": list(counts)}
+    shown |= {"reference": reference, "caveats": (caveat,)}
     title = f"Cost of a year, on {study.device.name}"
-    return study.result(title, _headlines, scale_tables, scale_figures, checks=scale_checks, **told)
+    return study.result(title, _headlines, scale_tables, scale_figures, checks=scale_checks, **shown)
 
 
 def _runs(study: ScaleStudy) -> pd.DataFrame:
@@ -191,8 +188,8 @@ def _run(study: ScaleStudy, folder: Path, years: int, solver: str, out: Path) ->
         seconds = time.perf_counter() - began
         said.seek(0)
         if status not in (0, 1):
-            told = said.read().strip().splitlines()[-1:]
-            problem = f"`reservoir plan` over {years:,} years ended with status {status}: {' '.join(told)}"
+            words = said.read().strip().splitlines()[-1:]
+            problem = f"`reservoir plan` over {years:,} years ended with status {status}: {' '.join(words)}"
             raise ReservoirError(Mistake(problem))
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     of_stages = _stages(json.loads((out / PROFILE).read_text(encoding="utf-8")), seconds)
@@ -238,15 +235,13 @@ def scale_checks(study: ScaleStudy) -> Iterator[Check]:
     for solver, points, line in study.by_solver:
         of_years = points.set_index("years")
         if len(points) > 2:  # two points are on a line always
-            span = f"{points['years'].min():,} to {points['years'].max():,} years"
-            yield Check(f"{solver}: largest distance from a straight line, {span}", _deviation(points, line), LINEAR)
+            first, last = points["years"].min(), points["years"].max()
+            yield study.claim("linear", _deviation(points, line), solver=solver, first=first, last=last)
         for years, limits, holds in claims:
             if holds and years in of_years.index and solver in limits:
-                seconds = of_years.loc[years, "seconds"]
-                yield Check(f"{solver}: seconds for {years:,} years", seconds, limits[solver])
+                yield study.claim("seconds", of_years.loc[years, "seconds"], limits[solver], solver=solver, years=years)
         if GPU_YEARS in of_years.index:
-            memory = of_years.loc[GPU_YEARS, "memory_mb"]
-            yield Check(f"{solver}: memory at {GPU_YEARS:,} years, MB", memory, MEMORY_MB)
+            yield study.claim("memory", of_years.loc[GPU_YEARS, "memory_mb"], solver=solver, years=GPU_YEARS)
 
 
 def _headlines(study: ScaleStudy) -> dict[str, str]:
@@ -262,18 +257,14 @@ def scale_tables(study: ScaleStudy) -> Iterator[ResultTable]:
     """The points, and the lines through them."""
     titles = {"seconds": "whole, s", "memory_mb": "memory, MB", "folder_mb": "folder, MB"}
     titles |= {stage: f"{stage}, s" for stage in STAGES}
-    told = {"reference": "with" if study.reference else "without", "years": MEMBER_YEARS, "method": METHOD}
-    notes = study.notes("points", **told)
-    yield result_table(
-        "Seconds by years", study.points.rename(columns=titles), *notes, **{"*, s": ",.2f", "*, MB": ",.0f"}
-    )
+    names = {"reference": "with" if study.reference else "without", "years": MEMBER_YEARS, "method": METHOD}
+    yield study.table("points", study.points.rename(columns=titles), **names)
     rows = [
         {"solver": solver, "any plan, s": line.fixed_seconds, "a year more, ms": 1000 * line.year_seconds}
         | {"largest distance, %": 100 * _deviation(points, line)}
         for solver, points, line in study.by_solver
     ]
-    forms = {"any plan, s": ".2f", "a year more, ms": ".4g", "largest distance, %": ".1f"}
-    yield result_table("Cost of a year", rows, *study.notes("lines"), **forms)
+    yield study.table("lines", rows)
 
 
 _COLOURS = dict(zip(STAGES, (NORMAL, RELEASE, STORAGE, POWER, SPILL, LIMITS), strict=True))

@@ -18,7 +18,7 @@ from matplotlib.ticker import EngFormatter, FixedLocator, FuncFormatter, NullLoc
 
 from reservoir.bench.experiment import DeviceStudy, bundled
 from reservoir.bench.figures import log_axis, panels, short
-from reservoir.bench.tables import ResultTable, Row, result_table, select
+from reservoir.bench.tables import ResultTable, Row, select
 from reservoir.errors import InputError
 from reservoir.hydro.curves.approximation import Form
 from reservoir.hydro.curves.forms import PolynomialForm
@@ -190,12 +190,11 @@ def scaling_table(study: DeviceStudy, points: pd.DataFrame) -> ResultTable:
             "of the limit, %": 100 * points["part_of_limit"],
         }
     )
-    formats = {"device, s": ".4g", "whole call, s": ".4g", "*, M/s": ",.1f", "of the limit, %": ".1f"}
     count = study.budget.repeats
     repeats = f"medians of {count} runs" if count > 1 else "one run"
     refused = (f"Refused: {reason}" for reason in dict.fromkeys(points["refused"]) if reason)
-    notes = (*study.notes("scaling", repeats=repeats, most=MOST_GENERATIONS), *refused)
-    return result_table("Scaling", shown.rename(columns={"swarms": "years per group"}), *notes, form=",.0f", **formats)
+    frame = shown.rename(columns={"swarms": "years per group"})
+    return study.table("scaling", frame, *refused, repeats=repeats, most=MOST_GENERATIONS)
 
 
 #: Multiply-adds that do not wait for each other: two units of four stages are kept busy, in half of sixteen registers.

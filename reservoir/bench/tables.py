@@ -39,9 +39,9 @@ def in_order(column: pd.Series[Any]) -> list[Any]:
 
 def by(frame: pd.DataFrame, *keys: str, value: str = "seconds", statistic: Any = "median") -> Frame:
     """A statistic of a column by the values of others, of which the last gives the columns; all in their order."""
-    found = frame.groupby(list(keys), sort=False)[value].agg(statistic)
-    rows, columns = found.index.droplevel(-1).unique(), found.index.get_level_values(-1).unique()
-    return found.unstack().reindex(index=rows, columns=columns)  # noqa: PD010 - no statistic of it
+    values = frame.groupby(list(keys), sort=False)[value].agg(statistic)
+    rows, columns = values.index.droplevel(-1).unique(), values.index.get_level_values(-1).unique()
+    return values.unstack().reindex(index=rows, columns=columns)  # noqa: PD010 - no statistic of it
 
 
 STATISTICS: dict[str, Callable[[pd.Series[float]], float]] = {

@@ -18,7 +18,7 @@ from reservoir import resources
 from reservoir.bench.experiment import DeviceStudy, RunBudget, bundled, numbers_named, processor_name
 from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, lines, log_axis, number_ticks
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import Frame, ResultTable, Row, by, result_table, seconds_of
+from reservoir.bench.tables import Frame, ResultTable, Row, by, seconds_of
 from reservoir.errors import DeviceError
 from reservoir.opencl import DeviceInfo
 from reservoir.planning.checks import Check, largest
@@ -52,10 +52,8 @@ ERRORS: dict[int, float] = bundled("tours")["errors"]
 TIMES_MS, BLOCKS_MS = bundled("tours")["times_ms"], bundled("tours")["blocks_ms"]
 #: The problem that they and claims of quality are of, with its optimum.
 KNOWN = ("att48", 10628)
-#: How many times as long as LIM others take on a large GPU, and the population that the last is of.
-RATIOS, RATIO_POPULATION = {"sak": 1.5, "slk": 1.5, "tim": 4.5, SERIAL: 27.0}, 16384
-#: Seconds in which other operators reach the optimum.
-STRONG_SECONDS = 1.0
+#: The population that claims of ratios of times are of.
+RATIO_POPULATION = 16384
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -75,10 +73,10 @@ class TourStudy(DeviceStudy):
     def origin(self) -> dict[str, Any]:
         """As of every study, and what is run."""
         problem, settings = self.problem, IslandSettings().for_encoding(self.problem.encoding).as_dict()
-        told = ("selection_fraction", "crossover_fraction", "migrate_every", "migrants", "crossover", "mutation")
+        names = ("selection_fraction", "crossover_fraction", "migrate_every", "migrants", "crossover", "mutation")
         about = {"problem": problem.label, "cities": problem.dimension, "optimum": problem.optimum}
         about |= {"iterations": self.iterations, "populations": list(self.populations), "island_size": ISLAND}
-        return super().origin() | about | {"settings": {name: settings[name] for name in told}}
+        return super().origin() | about | {"settings": {name: settings[name] for name in names}}
 
     def solved(self, seed: int, solver: str = "island-ga", **settings: Any) -> Solution:
         """One run."""
@@ -234,20 +232,17 @@ def tour_claims(study: TourStudy) -> Iterator[Check]:
         errors, strong = study.relative_errors[LIM_IS], study.data["other_operators"]
         known = [population for population in ERRORS if population in errors.index]
         for population in known:
-            title = f"mean relative error of LIM-IS, population {population:,}"
-            yield Check(title, errors[population], ERRORS[population])
+            yield study.claim("error", errors[population], ERRORS[population], population=population)
         ratios = [errors[larger] / errors[smaller] for smaller, larger in pairwise(known)]
         if ratios:
-            yield Check("mean relative error over that of the next smaller population, largest", largest(ratios), 1.0)
-        reached = float((strong["length"] == study.reference("other_operators")).mean())
-        yield Check("other operators: fraction of runs that reach the optimum", reached, 1.0, at_least=True)
-        yield Check("other operators: longest run, s", largest(strong["seconds"]), STRONG_SECONDS)
+            yield study.claim("smaller", largest(ratios))
+        yield study.claim("reached", (strong["length"] == study.reference("other_operators")).mean())
+        yield study.claim("longest", largest(strong["seconds"]))
     times = study.milliseconds()
     if study.large_gpu and RATIO_POPULATION in times.index:
         of = times.loc[RATIO_POPULATION]
-        for name, least in RATIOS.items():
-            title = f"time of {TITLES[name]} / LIM-IS, population {RATIO_POPULATION:,}"
-            yield Check(title, of.get(name, math.nan) / of[LIM_IS], least, at_least=True)
+        for name in ("sak", "slk", "tim", SERIAL):
+            yield study.claim(name, of.get(name, math.nan) / of[LIM_IS], population=RATIO_POPULATION)
 
 
 def _headlines(study: TourStudy) -> dict[str, str]:
@@ -273,26 +268,38 @@ def _tables(study: TourStudy) -> Iterator[ResultTable]:
     wall, device, errors = study.milliseconds(), study.milliseconds("device_seconds"), study.relative_errors
     yield _synchronisations(study)
     yield _blocks(study, wall)
-    yield _configurations(study)
+    runs = study.data["runs"]
+    shapes = runs[runs["engine"].isin(list(ENGINES)[1:]) & (runs["run"] == 1)].sort_values(["engine", "population"])
+    names = {"population": "population", "grid": "work_groups", "block": "items", "items per child": "team"}
+    rows = [
+        {"scheme": TITLES[shape["engine"]]}
+        | {title: shape[name] for title, name in names.items()}
+        | {"all concurrent": _RESIDENT[shape["resident"]]}
+        for shape in shapes.to_dict("records")
+    ]
+    yield study.table("configurations", rows)
     columns = {TITLES[name]: wall[name] for name in wall}
     columns |= {f"{TITLES[name]} on the device": device[name] for name in ("tim", "sak", "slk", LIM_IS) if name in wall}
-    notes = (*study.notes("times"), *_refusals(study, *ENGINES))
-    title = "Execution times (after Table 5)"
-    yield result_table(title, pd.DataFrame(columns), *notes, form=",.2f", population=",d")
+    yield study.table("times", pd.DataFrame(columns), *_refusals(study, *ENGINES))
     columns = {}
     for name in wall.columns.drop(LIM_IS):
         columns[f"{TITLES[name]} / LIM-IS"] = wall[name] / wall[LIM_IS]
         paper = pd.DataFrame({"one": TIMES_MS.get(name, {}), "other": TIMES_MS[LIM_IS]}, wall.index).dropna()
         if len(paper):
             columns[f"paper: {TITLES[name]}"] = paper["one"] / paper["other"]
-    title, notes = "Times relative to LIM-IS (after Figure 7)", study.notes("ratios")
-    yield result_table(title, pd.DataFrame(columns), *notes, form=",.2f", population=",d")
+    yield study.table("ratios", pd.DataFrame(columns))
     shown = errors[[name for name in errors if name not in WAITING]].rename(columns=TITLES)
     optimum, best = study.problem.optimum, study.reference()
     against = f"the optimum, {optimum:,}" if optimum else f"the best of all runs, {best:,}"
-    title, notes = "Relative error (after Figure 8)", study.notes("errors", against=against)
-    yield result_table(title, shown, *notes, form=".4f", population=",d")
-    yield _strong(study)
+    yield study.table("errors", shown, against=against)
+    runs, reference = study.data["other_operators"], study.reference("other_operators")
+    milliseconds = 1e3 * runs["seconds"]
+    row: Row = {"population": int(runs["population"].iloc[0])}
+    row |= {"iterations": min(STRONG_ITERATIONS, study.iterations), "runs": len(runs)}
+    row |= {"at the reference": int((runs["length"] == reference).sum())}
+    row |= {"mean relative error": float((runs["length"] / reference - 1).mean())}
+    row |= {"median time, ms": float(milliseconds.median()), "longest, ms": float(milliseconds.max())}
+    yield study.table("strong", [row], fraction=STRONG["crossover_fraction"])
 
 
 def _synchronisations(study: TourStudy) -> ResultTable:
@@ -312,11 +319,10 @@ def _synchronisations(study: TourStudy) -> ResultTable:
         row |= {"barriers of a group": counted["group_meetings"]}
         said = paper.get(counted["engine"], (None, None, None))
         rows.append(row | dict(zip(("paper: launches", "paper: global", "paper: of a group"), said, strict=True)))
-    notes = study.notes("synchronisations", steps=_STEPS, migrations=migrations)
     missing = sorted(set(ENGINES) - {SERIAL} - set(study.data["synchronisations"]["engine"]))
-    if missing:
-        notes += study.notes("not_counted", missing=", ".join(TITLES[name] for name in missing))
-    return result_table("Synchronisations and launches (after Table 1)", rows, *notes)
+    names = ", ".join(TITLES[name] for name in missing)
+    further = study.notes("not_counted", missing=names) if missing else ()
+    return study.table("synchronisations", rows, *further, steps=_STEPS, migrations=migrations)
 
 
 def _blocks(study: TourStudy, wall: Frame) -> ResultTable:
@@ -331,33 +337,7 @@ def _blocks(study: TourStudy, wall: Frame) -> ResultTable:
             row[f"{TITLES[scheme]}, paper's speed-up"] = TIMES_MS[SERIAL][population] / said if said else None
         rows.append(row)
     on_cpu = study.notes("on_cpu")[0] if study.device.kind == "CPU" else ""
-    notes = (*study.notes("blocks", on_cpu=on_cpu), *_refusals(study, "lim-cg"))
-    return result_table("Blocks and grids (after Table 3)", rows, *notes, **{"serial, ms": ",.1f", "*speed-up": ",.1f"})
-
-
-def _configurations(study: TourStudy) -> ResultTable:
-    runs = study.data["runs"]
-    shapes = runs[runs["engine"].isin(list(ENGINES)[1:]) & (runs["run"] == 1)].sort_values(["engine", "population"])
-    columns = {"population": "population", "grid": "work_groups", "block": "items", "items per child": "team"}
-    rows = [
-        {"scheme": TITLES[shape["engine"]]}
-        | {title: shape[name] for title, name in columns.items()}
-        | {"all concurrent": _RESIDENT[shape["resident"]]}
-        for shape in shapes.to_dict("records")
-    ]
-    return result_table("Configurations (after Table 4)", rows, *study.notes("configurations"))
-
-
-def _strong(study: TourStudy) -> ResultTable:
-    runs, reference = study.data["other_operators"], study.reference("other_operators")
-    milliseconds = 1e3 * runs["seconds"]
-    row: Row = {"population": int(runs["population"].iloc[0])}
-    row |= {"iterations": min(STRONG_ITERATIONS, study.iterations), "runs": len(runs)}
-    row |= {"at the reference": int((runs["length"] == reference).sum())}
-    row |= {"mean relative error": float((runs["length"] / reference - 1).mean())}
-    row |= {"median time, ms": float(milliseconds.median()), "longest, ms": float(milliseconds.max())}
-    notes = study.notes("strong", fraction=STRONG["crossover_fraction"])
-    return result_table("Other operators", [row], *notes, **{"mean relative error": ".5f", "*, ms": ",.1f"})
+    return study.table("blocks", rows, *_refusals(study, "lim-cg"), on_cpu=on_cpu)
 
 
 def _refusals(study: TourStudy, *names: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure, SubFigure
 from reservoir.bench.experiment import DeviceStudy, RunBudget, names_named
 from reservoir.bench.figures import log_axis, panels
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import ResultTable, Row, in_order, result_table, select
+from reservoir.bench.tables import ResultTable, Row, in_order, select
 from reservoir.errors import ReservoirError
 from reservoir.hydro.horizon import Horizon
 from reservoir.planning.best_known import best_known
@@ -40,8 +40,8 @@ HOST_RESERVOIRS, HOST_YEARS, QUICK_HOST_RESERVOIRS, QUICK_HOST_YEARS = 20, 5, 4,
 FIRST_RUN, SECOND_RUN, FROM_REFERENCE = "first run", "second run", "reference"
 #: Gaps that years are counted beyond, and the one by which kinds of reservoirs are compared.
 GAPS, KIND_GAP = (1e-5, 1e-4, 1e-3, 1e-2), 1e-3
-#: The solver that must hold on every reservoir: largest share of years beyond `KIND_GAP`, and largest gap of all years.
-STRONG, STRONG_SHARE, STRONG_WORST = "lshade", 1e-3, 1e-2
+#: The solver that must hold on every reservoir.
+STRONG = "lshade"
 #: Reservoirs that are listed for each solver, the worst.
 WORST = 5
 BOTH = "both"
@@ -73,13 +73,13 @@ class ReservoirStudy(DeviceStudy):
     host_reservoirs: int
     host_years: int
     jobs: int = 1
-    #: What of it makes runs comparable.
-    told: ClassVar[tuple[str, ...]] = ("reservoirs", "years", "host_reservoirs", "host_years")
+    #: Sizes without which runs are not comparable.
+    comparable: ClassVar[tuple[str, ...]] = ("reservoirs", "years", "host_reservoirs", "host_years")
 
     def origin(self) -> dict[str, Any]:
         """As of every study, and what is run."""
         about = {"parts": [part.name.lower() for part in self.parts], "solvers": list(self.solvers)}
-        return super().origin() | about | {name: getattr(self, name) for name in self.told}
+        return super().origin() | about | {name: getattr(self, name) for name in self.comparable}
 
     def rows(self, row_of: Callable[[Self, Place], Row]) -> list[tuple[Row, Row]]:
         """Part and number of each reservoir, and its row, made where the journal has none (see `kept_rows`)."""
@@ -301,8 +301,8 @@ def run(
         "years": pd.DataFrame([about | year for about, row in rows for year in _years_of(row)]),
     }
     study, title = study.measured(tables), f"Random reservoirs, on {study.device.name}"
-    told: dict[str, Any] = {"data": tables | {"kinds": study.by_kind()}, "caveats": study.caveats(), "jobs": jobs}
-    return study.result(title, _headlines, _tables, _figures, claims=zoo_claims, **told)
+    shown: dict[str, Any] = {"data": tables | {"kinds": study.by_kind()}, "caveats": study.caveats(), "jobs": jobs}
+    return study.result(title, _headlines, _tables, _figures, claims=zoo_claims, **shown)
 
 
 def _run_reservoir(study: ZooStudy, place: Place) -> Row:
@@ -362,22 +362,19 @@ def _years_of(row: Row) -> Iterator[Row]:
 
 def zoo_claims(study: ZooStudy) -> Iterator[Check]:
     """What must hold on every reservoir."""
-    violating = f"years that violate limits that {HOST_REFERENCE} keeps"
     for row in study.by_solver().to_dict("records"):
         who, solver = f"{row['part']} part: {row['solver']}", row["solver"]
         if not row["years"]:
             continue
         if solver == STRONG:
-            yield Check(f"{who}: share of years beyond {short_gap(KIND_GAP)}", row[beyond(KIND_GAP)], STRONG_SHARE)
-            yield Check(f"{who}: worst gap to {HOST_REFERENCE}", row["worst gap"], STRONG_WORST)
+            yield study.claim("share", row[beyond(KIND_GAP)], who=who, gap=short_gap(KIND_GAP))
+            yield study.claim("worst", row["worst gap"], who=who)
         elif solver == DEVICE_REFERENCE:
-            apart = max(row["worst gap"], row["better than dp"])
-            yield Check(f"{who} against {HOST_REFERENCE}, worst year (absolute value)", apart, REFERENCE_GAP)
-        yield Check(f"{who}: {violating}", row["years that violate"], 0)
+            yield study.claim("reference", max(row["worst gap"], row["better than dp"]), REFERENCE_GAP, who=who)
+        yield study.claim("violating", row["years that violate"], who=who)
     for part, plans in study.plans().groupby("part", sort=False):
-        who = f"{part} part: plans by all solvers"
-        yield Check(f"{who}, worst gap to {HOST_REFERENCE}", largest(plans["worst gap"]), YEAR_GAP)
-        yield Check(f"{who}, {violating}", plans["years that violate"].sum(), 0)
+        yield study.claim("plans", largest(plans["worst gap"]), YEAR_GAP, part=part)
+        yield study.claim("plans_violating", plans["years that violate"].sum(), part=part)
 
 
 def _headlines(study: ZooStudy) -> dict[str, str]:
@@ -391,26 +388,17 @@ def _headlines(study: ZooStudy) -> dict[str, str]:
     }
 
 
-#: Traits of the table of the worst reservoirs, and their format.
-_TRAITS = dict.fromkeys(("regime", "year_end", "start"), "") | {"storage_ratio": ".2f", "head_share": ".0%"}
-_TRAITS |= {"capacity_ratio": ".1f", "least_release_share": ".0%", "flood_share": ".0%", "evaporation_mm": ".0f"}
-
-
 def _tables(study: ZooStudy) -> Iterator[ResultTable]:
-    told = {"dp": HOST_REFERENCE, "year_gap": YEAR_GAP, "kind_gap": short_gap(KIND_GAP), "worst": WORST}
-    forms = {beyond(gap): ".2%" for gap in GAPS} | {"worst gap": ".1e", "its range": "g", "better than dp": ".1e"}
-    forms |= {"seconds a year": ".3g", "seconds to compile": ".2f"}
-    yield result_table("By solver", study.by_solver(), *study.notes("by_solver", **told), **forms)
-    forms = dict.fromkeys((FIRST_RUN, SECOND_RUN, FROM_REFERENCE), ".2%") | {"worst gap": ".1e"}
-    yield result_table("Plans", study.plans(), *study.notes("plans", **told), **forms)
-    forms = dict.fromkeys(study.ran, ".2%")
-    yield result_table("By kind of reservoir", study.by_kind(), *study.notes("by_kind", **told), **forms)
-    frame, shown = study.worst(), ["solver", "part", "number", "beyond", "worst gap", *_TRAITS]
+    names = {"dp": HOST_REFERENCE, "year_gap": YEAR_GAP, "kind_gap": short_gap(KIND_GAP), "worst": WORST}
+    yield study.table("by_solver", study.by_solver(), **names)
+    yield study.table("plans", study.plans(), **names)
+    yield study.table("by_kind", study.by_kind(), **names)
+    frame, shown = study.worst(), ["solver", "part", "number", "beyond", "worst gap", "regime", "year_end", "start"]
+    shown += ["storage_ratio", "head_share", "capacity_ratio", "least_release_share", "flood_share", "evaporation_mm"]
     frame = frame[shown].rename(columns={"beyond": beyond(KIND_GAP)}) if len(frame) else pd.DataFrame()
-    forms = {name: form for name, form in _TRAITS.items() if form} | {beyond(KIND_GAP): ".0%", "worst gap": ".1e"}
-    yield result_table("Worst reservoirs", frame, *study.notes("worst", **told), **forms)
+    yield study.table("worst", frame, **names)
     calls = study.data["calls"]
-    yield result_table("Refused", calls[calls["refused"] != ""][["solver", "part", "number", "refused"]])
+    yield study.table("refused", calls[calls["refused"] != ""][["solver", "part", "number", "refused"]])
 
 
 #: Colours of solvers; those on the host have that of the device's and are dotted.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reservoir.cli import operate_outlook, operate_worth, options
+from reservoir.cli import operate_outlook, options
 from reservoir.cli.call_words import told_in
 from reservoir.cli.path_types import FilePath, FiniteNumber
 from reservoir.errors import InputError, Mistake
@@ -18,7 +18,7 @@ from reservoir.text.quantities import quantity
 if TYPE_CHECKING:
     from reservoir.cli.rule_inputs import RuleInputs
     from reservoir.hydro.unit_system import UnitSystem
-    from reservoir.rules.advice import Advice, AnalogueYears, Situation
+    from reservoir.rules.advice import Advice, AnalogueYears, MarginalWorth, Situation
 
 #: No river carries as much (m3/s), and no lake holds as much (hm3).
 _MOST = 1e9
@@ -98,9 +98,7 @@ def command(
     also tells the probability of refill, spill and firm power in the months to come.
     """
     from reservoir.cli.rule_inputs import read_rule_inputs, said_units
-    from reservoir.cli.screen import show_json
     from reservoir.rules.advice import Situation, advise, step_of_month
-    from reservoir.text.strict_json import known
 
     found = read_rule_inputs(rule_file, reservoir_file)
     units = found.units(unit_system)
@@ -120,8 +118,11 @@ def command(
     advice = advise(found.rule, found.reservoir, situation)
     ahead = operate_outlook.outlook_of(found, situation, advice.release_m3s, months_ahead)
     zone, similar, caveats = _zone(found, situation), _alike(found, month, situation), _caveats(found)
-    worth = operate_worth.worth_of(found, situation, advice)
+    worth = _worth(found, situation, advice)
     if as_json:
+        from reservoir.cli.screen import show_json
+        from reservoir.text.strict_json import known
+
         show_json(
             {
                 "family": found.rule.family,
@@ -131,7 +132,7 @@ def command(
                 "situation": units.values(asdict(situation)),
                 "advice": units.values(asdict(advice)),
                 "zone": zone,
-                "water_value": None if worth is None else operate_worth.as_json(worth, found, units),
+                "water_value": None if worth is None else _worth_as_json(worth, found, units),
                 "optimised_years": None if similar is None else known(units.values(asdict(similar))),
                 "caveats": caveats,
             }
@@ -139,7 +140,7 @@ def command(
         )
     else:
         assumed = [name for name, given in (("inflow", inflow), ("previous inflow", inflow_before)) if given is None]
-        further = [] if worth is None else [("Water value", operate_worth.words(worth, found, units))]
+        further = [] if worth is None else [("Water value", _worth_words(worth, found, units))]
         further += [] if ahead is None else operate_outlook.rows(ahead, units)
         notes = (*caveats, *filter(None, [said_units(units, unit_system)]))
         _show(found, situation, advice, zone, similar, notes, assumed, units, further)
@@ -196,7 +197,7 @@ def _zone(found: RuleInputs, situation: Situation) -> str | None:
 
 def _alike(found: RuleInputs, month: int, situation: Situation) -> AnalogueYears | None:
     from reservoir.io.plan_folder.tables import read_schedule
-    from reservoir.io.rule_belonging import require_same_plan
+    from reservoir.io.rule_file import require_same_plan
     from reservoir.rules.advice import alike
 
     if found.plan_folder is None:
@@ -213,6 +214,29 @@ def _caveats(found: RuleInputs) -> tuple[str, ...]:
     if found.plan_folder is not None:
         return read_caveats(found.plan_folder)
     return (found.reservoir.caveat,) if found.reservoir.caveat else ()
+
+
+def _worth(found: RuleInputs, situation: Situation, advice: Advice) -> MarginalWorth | None:
+    """What water is worth around a decision: by the rule, or by the table of water values beside it."""
+    from reservoir.rules.advice import marginal_worth
+
+    own = marginal_worth(found.rule, situation, advice)
+    table = None if own is not None else found.beside("water-value")
+    return own if table is None else marginal_worth(table, situation, advice)
+
+
+def _worth_words(worth: MarginalWorth, found: RuleInputs, units: UnitSystem) -> str:
+    amounts = (units.per_volume(each, found.reservoir.objective.unit) for each in (worth.kept, worth.last, worth.more))
+    kept, last, more = (f"{quantity(value)} {unit}" for value, unit in amounts)
+    return f"kept {kept} later (by {worth.source}); released now, the last of it makes {last}, more would make {more}"
+
+
+def _worth_as_json(worth: MarginalWorth, found: RuleInputs, units: UnitSystem) -> dict[str, Any]:
+    unit = found.reservoir.objective.unit
+    values = {"kept": worth.kept, "last_released": worth.last, "one_more_released": worth.more}
+    ending = units.column("_gwh_per_hm3" if unit == "GWh" else "_per_hm3")
+    in_units = {f"{name}{ending}": units.per_volume(value, unit)[0] for name, value in values.items()}
+    return {"by_rule": worth.source, "unit": unit} | in_units
 
 
 def _show(

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.rules import Rule
     from reservoir.rules.advice import Situation
-    from reservoir.rules.families.replan.outlook import Outlook
-    from reservoir.rules.families.replan.rule import Replan
+    from reservoir.rules.families.replan import Outlook, Replan
 
 #: The family that has futures.
 FAMILY = "replan"
@@ -57,7 +56,7 @@ def with_futures(
 
 
 def _replan(rule: Rule) -> Replan:
-    from reservoir.rules.families.replan.rule import Replan
+    from reservoir.rules.families.replan import Replan
 
     assert isinstance(rule, Replan)
     return rule
@@ -65,8 +64,7 @@ def _replan(rule: Rule) -> Replan:
 
 def _on_forecast(found: RuleInputs, file: Path, month: int) -> Replan:
     from reservoir.io.records.reader import read_inflow_forecast
-    from reservoir.rules.families.replan.given_futures import ReplanOnForecast
-    from reservoir.rules.families.replan.rule import MOST_MEMBERS
+    from reservoir.rules.families.replan import MOST_MEMBERS, ReplanOnForecast
 
     forecast = read_inflow_forecast(file, unless_said=found.record_unit)
     forecast.require_from(month)
@@ -86,7 +84,7 @@ def outlook_of(found: RuleInputs, situation: Situation, release_m3s: float, mont
     """Futures of a decision; None of a rule that has none."""
     if found.rule.family != FAMILY:
         return None
-    from reservoir.rules.families.replan.outlook import outlook
+    from reservoir.rules.families.replan import outlook
 
     return outlook(_replan(found.rule), found.reservoir, situation, release_m3s, months or USUAL_MONTHS)
 

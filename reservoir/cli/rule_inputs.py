@@ -66,8 +66,7 @@ class RuleInputs:
         InputError
             If the file beside belongs to another reservoir or plan.
         """
-        from reservoir.io.rule_belonging import require_same_plan, require_same_reservoir
-        from reservoir.io.rule_file import read_rule_file
+        from reservoir.io.rule_file import read_rule_file, require_same_plan, require_same_reservoir
 
         if self.rule.family == family or self.plan_folder is None:
             return self.rule if self.rule.family == family else None
@@ -99,8 +98,7 @@ def read_rule_inputs(rule_file: Path, reservoir_file: Path | None, step: str | N
         With every mistake of both files, if there is no reservoir file, or if the rule was fitted to another one.
     """
     from reservoir.io.plan_folder.files import PROVENANCE, RESERVOIR
-    from reservoir.io.rule_belonging import require_same_reservoir
-    from reservoir.io.rule_file import read_rule_file
+    from reservoir.io.rule_file import read_rule_file, require_same_reservoir
     from reservoir.io.workplace import clear_abandoned
 
     folder = rule_file.absolute().parent.parent

@@ -106,11 +106,9 @@ def command(
     from reservoir.report.folder import FITS
     from reservoir.report.rules_folder import claimed_for_rules, write_rules
     from reservoir.rules import FAMILIES, Forecast
-    from reservoir.rules.evaluation.acceptance import rules_checks
     from reservoir.rules.evaluation.evaluation import evaluate
-    from reservoir.rules.evaluation.findings import findings, sentence_on_test
+    from reservoir.rules.evaluation.findings import findings, rules_checks, sentence_on_test, shortfalls
     from reservoir.rules.evaluation.robustness import robustness_table
-    from reservoir.rules.evaluation.shortfalls import shortfalls
 
     with (
         claimed_for_rules(plan_folder, force=force) as claim,
@@ -189,7 +187,7 @@ def _check_request(families: tuple[str, ...], folds: int, units: int, unit: str)
 
 
 def _best(evaluation: Evaluation) -> str | None:
-    from reservoir.rules.evaluation.acceptance import best_fitted
+    from reservoir.rules.evaluation.findings import best_fitted
 
     best = best_fitted(evaluation)
     return None if best is None else best.family
@@ -218,8 +216,7 @@ def _show(evaluation: Evaluation) -> None:
 
     from reservoir.cli.screen import Column, console, show_table
     from reservoir.rules.evaluation.evaluation import SimulationMode
-    from reservoir.rules.evaluation.findings import findings, sentence_on_test
-    from reservoir.rules.evaluation.shortfalls import shortfalls
+    from reservoir.rules.evaluation.findings import findings, sentence_on_test, shortfalls
 
     screen = console()
     plan, units = evaluation.plan, evaluation.plan.units

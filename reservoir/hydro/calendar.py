@@ -12,6 +12,8 @@ from reservoir.hydro.time_step import ONE_DAY, ONE_MONTH, TimeStep, step_starts
 from reservoir.hydro.year_labels import YearLabels
 
 MONTHS_PER_YEAR = 12
+#: Water years of a record: a few fewer than Python's calendar has. Longer records are planned in parts.
+MOST_YEARS = 8_000
 SECONDS_PER_DAY = 86_400
 #: Of each month where all are equal.
 DAYS_OF_EQUAL_MONTH = 30

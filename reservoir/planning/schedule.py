@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import first_days
-from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Objective
 from reservoir.hydro.time_step import TimeStep
 from reservoir.planning.column_names import FIRM_POWER, OBJECTIVE, REFERENCE_ENERGY, REFERENCE_OBJECTIVE
-from reservoir.planning.firm_power import firm_power_of_problems
-from reservoir.problems.reservoir.record import RecordProblems
 
 if TYPE_CHECKING:
+    # Compiled code, for which an operator who reads a schedule does not wait.
     from reservoir.hydro.objective import Operation
+    from reservoir.problems.reservoir.record import RecordProblems
 
 FloatArray = NDArray[np.float64]
 
@@ -40,6 +39,8 @@ def objective_columns(problems: RecordProblems, operation: Operation) -> Mapping
     objective = problems.model.reservoir.objective
     columns = {} if objective.is_energy else {OBJECTIVE: shown(objective, operation.benefit)}
     if objective.is_firm or objective.firm_power_mw is not None:
+        from reservoir.planning.firm_power import firm_power_of_problems
+
         columns[FIRM_POWER] = firm_power_of_problems(problems, operation)[problems.of_year]
     return columns
 

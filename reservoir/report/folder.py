@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-import reservoir
 from reservoir.errors import Mistake, OutputError
 from reservoir.hydro.inflow import Inflow
 from reservoir.io.csv_table import write_table
@@ -396,7 +396,7 @@ def record_provenance(record: Inflow) -> dict[str, Any]:
 def run_provenance() -> dict[str, Any]:
     """What ran, where and when."""
     return {
-        "program": {"name": "reservoir", "version": reservoir.__version__, "packages": _versions()},
+        "program": {"name": "reservoir", "version": import_module("reservoir").__version__, "packages": _versions()},
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": {"python": platform.python_version(), "system": platform.platform(), "cpus": os.cpu_count()},
     }

@@ -15,8 +15,7 @@ from reservoir.io.csv_table import write_table
 from reservoir.io.output import Claim, claimed, drafted
 from reservoir.io.plan_folder.files import FIGURES, require_folder
 from reservoir.io.plan_folder.saved_plan import SavedPlan
-from reservoir.io.rule_belonging import belongings
-from reservoir.io.rule_file import UNITS, RuleFile, write_rule
+from reservoir.io.rule_file import UNITS, RuleFile, belongings, write_rule
 from reservoir.io.workplace import leaves
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import StageProgress, silent_stage
@@ -32,11 +31,9 @@ from reservoir.report.folder import (
     run_provenance,
     write_json,
 )
-from reservoir.rules.evaluation.evaluation import Evaluation
-from reservoir.rules.evaluation.findings import findings
-from reservoir.rules.evaluation.record_evaluation import RecordEvaluation
+from reservoir.rules.evaluation.evaluation import Evaluation, RecordEvaluation
+from reservoir.rules.evaluation.findings import findings, shortfalls
 from reservoir.rules.evaluation.robustness import robustness_table
-from reservoir.rules.evaluation.shortfalls import shortfalls
 from reservoir.text.strict_json import known
 
 

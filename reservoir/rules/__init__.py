@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
 
 from reservoir.errors import InputError, Mistake
 from reservoir.rules.base.rule import Forecast, Rule
@@ -20,72 +19,71 @@ __all__ = ["FAMILIES", "Family", "Forecast", "Rule", "Training", "fit", "rule_fr
 
 @dataclass(frozen=True)
 class Family:
-    """A registry entry: a module (dotted path) with a class of rules, named `rule`, and its ``fit``.
+    """A registry entry: a module (dotted path) with a class of rules, named `rule`, and a function that fits it.
 
-    The module is imported when a rule is fitted or read.
+    Modules are imported when a rule is fitted or read: the one of the class alone, where `fitter` is in another.
+
+    Parameters
+    ----------
+    name, module, rule, summary : str
+    fitter : str, optional
+        Dotted path of the function; by default `fit` in `module`.
     """
 
     name: str
     module: str
     rule: str
     summary: str
+    fitter: str = ""
 
     def fit(self, training: Training, forecast: Forecast) -> Rule:
         """Fit a rule to optimised years."""
-        found: Rule = self._module.fit(training, forecast)
-        return found
+        module, _, function = (self.fitter or f"{self.module}.fit").rpartition(".")
+        rule: Rule = getattr(import_module(module), function)(training, forecast)
+        return rule
 
     def from_dict(self, content: object) -> Rule:
         """Read back what a rule's `to_dict` gave; raises InputError with every mistake in it."""
-        found: Rule = getattr(self._module, self.rule).from_dict(content)
-        return found
-
-    @property
-    def _module(self) -> Any:
-        return import_module(self.module)
+        rule: Rule = getattr(import_module(self.module), self.rule).from_dict(content)
+        return rule
 
 
-FAMILIES: dict[str, Family] = {
-    name: Family(name, f"{__name__}.families.{module}", rule, summary)
-    for name, module, rule, summary in (
-        ("guide-curve", "guide_curve", "GuideCurve", "end each month at the median of the optimised storages"),
-        (
-            "linear",
-            "linear.rule",
-            "LinearRule",
-            "end each month at a storage linear in the start storage and the inflows",
-        ),
-        (
-            "linear-search",
-            "linear.search",
-            "LinearSearchRule",
-            "the linear rule, its factors then optimised for simulated energy",
-        ),
-        ("zones", "zones.rule", "ZonesRule", "dispatch chart: the zone of the storage sets the output"),
-        ("sdp", "sdp.rule", "Sdp", "stochastic dynamic programming: most energy now plus expected later"),
-        (
-            "water-value",
-            "water_value.rule",
-            "WaterValue",
-            "release while a hm3 makes more energy now than a table says it is worth in store",
-        ),
-        ("replan", "replan.rule", "Replan", "re-planned every month with many futures drawn given what is known"),
-        (
-            "ann-regression",
-            "ann.regression",
-            "AnnRegressionRule",
-            "neural network fitted to the plan: the first stage of ann",
-        ),
-        ("ann", "ann.rule", "AnnRule", "the same neural network, then trained for simulated energy"),
-        (
-            "standard",
-            "standard",
-            "StandardRule",
-            "standard operating policy, firm power while water lasts: the weak baseline",
-        ),
-    )
-}
+#: Name, class by its module in `families`, summary, and the function that fits it where that is in another module.
+_FAMILIES: tuple[tuple[str, ...], ...] = (
+    ("guide-curve", "guide_curve.GuideCurve", "end each month at the median of the optimised storages"),
+    ("linear", "linear.LinearRule", "end each month at a storage linear in the start storage and the inflows"),
+    (
+        "linear-search",
+        "linear.LinearSearchRule",
+        "the linear rule, its factors then optimised for simulated energy",
+        "linear_operation.fit",
+    ),
+    ("zones", "zones.ZonesRule", "dispatch chart: the zone of the storage sets the output", "zones_operation.fit"),
+    ("sdp", "sdp.Sdp", "stochastic dynamic programming: most energy now plus expected later"),
+    (
+        "water-value",
+        "water_value.WaterValue",
+        "release while a hm3 makes more energy now than a table says it is worth in store",
+    ),
+    ("replan", "replan.Replan", "re-planned every month with many futures drawn given what is known"),
+    (
+        "ann-regression",
+        "ann.AnnRegressionRule",
+        "neural network fitted to the plan: the first stage of ann",
+        "ann_training.fit_regression",
+    ),
+    ("ann", "ann.AnnRule", "the same neural network, then trained for simulated energy", "ann_training.fit"),
+    ("standard", "standard.StandardRule", "standard operating policy, firm power while water lasts: the weak baseline"),
+)
 
+
+def _in_package(name: str, rule: str, summary: str, fitter: str = "") -> Family:
+    module, _, of_rule = rule.partition(".")
+    here = f"{__name__}.families."
+    return Family(name, here + module, of_rule, summary, here + (fitter or f"{module}.fit"))
+
+
+FAMILIES: dict[str, Family] = {row[0]: _in_package(*row) for row in _FAMILIES}
 
 #: What `fit` does, and what takes its place to keep fits.
 Fitter = Callable[[str, Training, Forecast], Rule]

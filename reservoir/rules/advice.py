@@ -1,4 +1,7 @@
-"""What to do this month: the release that a rule recommends, what it comes to, and what optimised years did."""
+"""What to do this month: the release that a rule recommends, what it comes to, and what optimised years did.
+
+And what a hm3 is worth around the decision: kept in the reservoir, and through the plant now.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
-from reservoir.hydro.conditions import NO_CONDITIONS, demanded, loss_volume, released
+from reservoir.hydro.conditions import NO_CONDITIONS, demanded, loss_volume
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.power import generation
 from reservoir.hydro.record_conditions import conditions_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import REPAIR_TOLERANCE
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
-from reservoir.rules.base.month_end import month_end
+from reservoir.rules.base.physics import month_end
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import require_no_ramps
 
@@ -102,15 +105,15 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
     step, storage, inflow = situation.step, situation.storage_hm3, situation.inflow_m3s
     known = inflow if rule.forecast is Forecast.MONTH else None
     asked = rule.release(step, storage, known, situation.inflow_before_m3s)
-    volume = rule.months.volume_per_flow[step]
+    volume, dead = rule.months.volume_per_flow[step], float(plant.storage_lower_hm3.min())
     storages, releases = plant.storage_bounds_hm3[:, step].tolist(), plant.release_bounds_m3s[:, step].tolist()
-    conditions = _conditions_of_month(plant, step)
-    demand = float(demanded(conditions))
-    drafts = releases[0] - demand, releases[1]
-    wanted = max(asked, releases[0])
-    dead = float(plant.storage_lower_hm3.min())
-    draft, end = month_end(storage, wanted, inflow - demand, volume, storages, drafts, dead, conditions)
-    release, mean_storage = float(released(conditions, draft, drafts[0])), (storage + end) / 2
+    dry_year = Inflow(np.zeros((1, MONTHS_PER_YEAR)), Calendar(_SOME_YEAR, 1, plant.first_month))
+    of_year = conditions_of(plant, dry_year)
+    require_no_ramps(of_year)
+    conditions: Any = NO_CONDITIONS if of_year is None else of_year.step((0, step))
+    ended = month_end(storage, asked, inflow, volume, storages, releases, dead, conditions)
+    release, draft, end = map(float, ended)
+    mean_storage, demand = (storage + end) / 2, float(demanded(conditions))
     made = generation(plant, mean_storage, release, conditions)
     power = float(made.power_mw)
     lost = float(loss_volume(conditions, mean_storage, volume))
@@ -136,14 +139,6 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
         starts_below_dead=below,
         within_bounds=storages[0] - slack <= (end if below else max(end, dead)) <= storages[1] + slack,
     )
-
-
-def _conditions_of_month(plant: Reservoir, step: int) -> Any:
-    """Losses and demands of a month as the reservoir states them; nothing where it states none."""
-    dry_year = Inflow(np.zeros((1, MONTHS_PER_YEAR)), Calendar(_SOME_YEAR, 1, plant.first_month))
-    conditions = conditions_of(plant, dry_year)
-    require_no_ramps(conditions)
-    return NO_CONDITIONS if conditions is None else conditions.step((0, step))
 
 
 def step_of_month(plant: Reservoir, month: int) -> int:
@@ -187,3 +182,46 @@ def alike(schedule: pd.DataFrame, plant: Reservoir, month: int, situation: Situa
         float(storage[first]),
         float(inflow[first]),
     )
+
+
+#: The volume whose worth is told, hm3.
+_VOLUME = 1.0
+
+
+@dataclass(frozen=True)
+class MarginalWorth:
+    """The worth of one hm3 around a decision, in the unit of the objective: GWh per hm3 where that is energy.
+
+    ``kept`` is what one hm3 more at the end of the month is worth later, by the table of the family ``source``. One hm3
+    less released would make ``last`` less now, and one more ``more``: the two differ where the turbines are just full
+    or the head falls. A decision is right where ``kept`` lies between them, unless a limit holds it.
+    """
+
+    source: str
+    kept: float
+    last: float
+    more: float
+
+
+def marginal_worth(rule: Rule, situation: Situation, advice: Advice) -> MarginalWorth | None:
+    """Weigh a decision with the values of water that a rule knows; None of a rule that knows none.
+
+    Parameters
+    ----------
+    rule : Rule
+        Not necessarily the one that decided.
+    situation : Situation
+    advice : Advice
+        The decision.
+    """
+    known = situation.inflow_m3s if rule.forecast is Forecast.MONTH else None
+    kept = rule.water_value(situation.step, advice.end_storage_hm3, known, situation.inflow_before_m3s)
+    physics = rule.physics
+    if kept is None or physics is None:
+        return None
+    # Without the cost of violations: that says what a limit costs, not what water makes.
+    flow = _VOLUME / physics.months.volume_per_flow[situation.step]
+    releases = np.maximum(advice.release_m3s + np.array([-flow, 0.0, flow]), 0.0)
+    made = physics.made(situation.step, situation.storage_hm3, releases, situation.inflow_m3s)
+    less, now, more = made.tolist()
+    return MarginalWorth(rule.family, kept, (now - less) / _VOLUME, (more - now) / _VOLUME)

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.rules.inflow_model.random_numbers import uniform_numbers
+from reservoir.rules.inflow_model.monthly_regression import uniform_numbers
 from reservoir.rules.inflow_model.standardised import StandardisedMonths
 
 FloatArray = NDArray[np.float64]

@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 from reservoir.errors import InputError, Mistake, shortened
 from reservoir.hydro.calendar import HOURS_OF_MONTHS, Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.rules.inflow_model.random_numbers import uniform_numbers
+from reservoir.rules.inflow_model.monthly_regression import uniform_numbers
 from reservoir.rules.inflow_model.standardised import dry_years
 from reservoir.synthetic import method_named
 from reservoir.synthetic.base import FloatArray, FlowModel

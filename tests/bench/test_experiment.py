@@ -1,9 +1,17 @@
 """What a user may choose of an experiment is read once for all of them, and mistakes are told by the option."""
 
+import re
+from pathlib import Path
+
+import pandas as pd
 import pytest
 
-from reservoir.bench.experiment import names_named, numbers_named
+from reservoir import bench, resources
+from reservoir.bench.experiment import RunBudget, bundled, names_named, numbers_named
+from reservoir.bench.ring import RingStudy
+from reservoir.bench.tables import by
 from reservoir.errors import InputError
+from reservoir.planning.checks import Check
 
 KINDS = ("mk", "ftrap", "cyc", "spin")
 
@@ -28,3 +36,40 @@ def test_numbers_are_sorted_and_told_once():
     for wrong in ("60,x", "0", ""):
         with pytest.raises(InputError, match=r"--sizes.*is not a valid size.*expected bits"):
             sizes(wrong)
+
+
+PAPERS = sorted(path.stem for path in resources.folder("data").joinpath("bench").iterdir())
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_all_that_the_file_of_a_paper_says_is_shown(paper):
+    """Of every table, claim, note and caption the name stands in a module; one of a family without what varies."""
+    code = "".join(path.read_text(encoding="utf-8") for path in Path(bench.__file__).parent.glob("*.py"))
+    said = bundled(paper)
+    for section in ("tables", "claims", "notes", "captions"):
+        for name in said.get(section, {}):
+            assert re.search(rf'"{name}"', code) or re.sub(r"^(cpu|gpu)|\d$", "", name) in code, f"{section}: {name}"
+
+
+def test_a_table_and_a_claim_are_made_of_what_the_file_says(two_cores):
+    asked = {"dimensions": (2,), "generations": 10, "particles": 4}
+    study = RingStudy(device=two_cores, budget=RunBudget(), **asked)
+    table = study.table("times", [{"variables": 1000, "sync, ms": 0.25}], "One more.")
+    assert (table.title, table.formats) == (
+        "Execution times (after Figure 2, middle)",
+        {"variables": ",d", "sync, ms": ",.1f"},
+    )
+    assert "of 10 generations" in table.notes[0]
+    assert table.notes[-1] == "One more."
+    assert study.claim("many", 100.0, dear="f") == Check(
+        "f: async / sequential, speed, many swarms", 100.0, 100.0, True
+    )
+    assert study.claim("medians", 2.5, function="f").passed is False
+    assert study.claim("medians", 2.5, 3.0, function="f").passed is True
+
+
+def test_statistics_keep_the_order_in_which_values_come():
+    runs = pd.DataFrame({"size": [9, 9, 2, 9], "engine": ["b", "a", "b", "b"], "seconds": [1.0, 4.0, 5.0, 3.0]})
+    frame = by(runs, "size", "engine")
+    assert (list(frame.index), list(frame)) == ([9, 2], ["b", "a"])
+    assert frame.loc[9].tolist() == [2.0, 4.0]

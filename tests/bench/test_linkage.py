@@ -8,7 +8,7 @@ import pytest
 
 from reservoir.bench.experiment import RunBudget
 from reservoir.bench.linkage import MODELS, LinkageStudy, linkage_claims, run
-from reservoir.bench.populations import Point, SweepStudy, sweep, sweep_claims
+from reservoir.bench.populations import SizeResult, SweepStudy, sweep, sweep_claims
 from reservoir.errors import InputError
 
 
@@ -69,7 +69,7 @@ def trial(needed, cost=100.0):
     def runs(population):
         tried.append(population)
         evaluations = cost * population if population >= needed else np.inf
-        return Point(population, evaluations, evaluations, 3.0)
+        return SizeResult(population, evaluations, evaluations, 3.0)
 
     return runs, tried
 
@@ -83,7 +83,7 @@ def test_a_sweep_finds_the_least_population_that_succeeds(needed):
 
 
 def test_a_sweep_finds_a_minimum_between():
-    found = sweep(lambda size: Point(size, (size - 150) ** 2 + 1e4, 0, 1))
+    found = sweep(lambda size: SizeResult(size, (size - 150) ** 2 + 1e4, 0, 1))
     assert abs(found.population - 150) <= 12
 
 

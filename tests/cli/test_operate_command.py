@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import reservoir as package
-from reservoir.io.rule_belonging import belongings
-from reservoir.io.rule_file import read_rule, write_rule
+from reservoir.io.rule_file import belongings, read_rule, write_rule
 from reservoir.rules import fit
-from reservoir.rules.base.monthly import Months
-from reservoir.rules.families.zones.rule import ZonesRule
+from reservoir.rules.base.rule import Months
+from reservoir.rules.families.zones import ZonesRule
 
 MAY = ("--month", "5", "--storage", "9000", "--inflow", "800")
 

@@ -44,7 +44,7 @@ def test_rules_scores_and_a_report_are_added_to_the_plan(run, plan):
 
 
 def test_a_check_that_fails_is_status_1_and_the_rules_are_there(call, plan, monkeypatch):
-    monkeypatch.setattr("reservoir.rules.evaluation.acceptance.FORESIGHT_TOLERANCE", -1.0)  # below all of foresight
+    monkeypatch.setattr("reservoir.rules.evaluation.findings.FORESIGHT_TOLERANCE", -1.0)  # below all of foresight
     options = ("--no-figures", "--family", "linear", "--family", "standard", "--folds", "2")
     assert "NO" in call("rules", "plan", *options, status=1).out
     assert (plan / "rules/linear.json").is_file()

@@ -12,8 +12,7 @@ from pathlib import Path
 from reservoir.cases import bundled_case
 from reservoir.errors import InputError
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.io.rule_belonging import require_same_reservoir
-from reservoir.io.rule_file import read_rule_file
+from reservoir.io.rule_file import read_rule_file, require_same_reservoir
 from reservoir.rules import rule_from_dict
 from reservoir.rules.advice import Situation, advise
 from tests.fuzz.case import Reader, one_file

@@ -88,7 +88,7 @@ HEAVY = (
     "reservoir.planning.comparison.compare",
     "reservoir.planning.validation.validate",
     "reservoir.rules.evaluation.evaluation.evaluate",
-    "reservoir.rules.evaluation.record_evaluation.evaluate_record",
+    "reservoir.rules.evaluation.evaluation.evaluate_record",
     "reservoir.synthetic.ensemble.synthetic_inflow",
 )
 

@@ -8,9 +8,8 @@ import pytest
 from reservoir.planning.plan import optimise
 from reservoir.problems.mlp import Perceptron, TrainingError, sigmoid
 from reservoir.rules import Forecast, Training
-from reservoir.rules.families.ann.inputs import Scales, input_names
-from reservoir.rules.families.ann.operation import operate_networks
-from reservoir.rules.families.ann.problem import NetworkOperation
+from reservoir.rules.families.ann import Scales, input_names
+from reservoir.rules.families.ann_operation import NetworkOperation, operate_networks
 from tests.kernels.device import WIDTHS
 
 SIGMOID = """

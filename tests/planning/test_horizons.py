@@ -73,7 +73,7 @@ def test_a_longer_horizon_makes_no_less(lake, record):
 def test_the_record_is_planned_as_perfect_foresight_of_rules_does(lake, record):
     plan = optimise(lake, record, solver="dp", horizon="record")
     start = lake.initial_storage_hm3
-    foresight = Foresight.over_record(plan.problems.model, record, start).operation[0]
+    foresight = Foresight.of(plan.problems.model, record, start).operation[0]
     assert np.array_equal(plan.operation.release_m3s.ravel(), foresight.release_m3s)
 
 

@@ -17,9 +17,9 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.style import figure_style
 from reservoir.rules import Forecast
-from reservoir.rules.base.monthly import Months
+from reservoir.rules.base.rule import Months
 from reservoir.rules.evaluation.evaluation import Evaluation, evaluate
-from reservoir.rules.families.zones.rule import ZonesRule
+from reservoir.rules.families.zones import ZonesRule
 
 CAVEAT = "inflow made up for a test"
 FLOWS = np.array([400, 390, 420, 510, 790, 1470, 2650, 2380, 2740, 1720, 850, 600])

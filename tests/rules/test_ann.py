@@ -14,14 +14,19 @@ from reservoir.problems.mlp import Perceptron
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules import Forecast, Training, fit, rule_from_dict
 from reservoir.rules.base.simulation import simulate
-from reservoir.rules.families.ann import regression as ann_regression
-from reservoir.rules.families.ann import rule as ann
-from reservoir.rules.families.ann import training as ann_training
-from reservoir.rules.families.ann.inputs import Scales, input_names
-from reservoir.rules.families.ann.problem import NetworkOperation
-from reservoir.rules.families.ann.training import SEARCHES, SIZES, SMALLEST, samples, synthetic_years, trained
+from reservoir.rules.families import ann, ann_training
+from reservoir.rules.families.ann import Scales, input_names
+from reservoir.rules.families.ann_operation import NetworkOperation
+from reservoir.rules.families.ann_training import (
+    SEARCHES,
+    SIZES,
+    SMALLEST,
+    samples,
+    synthetic_years,
+    trained,
+)
 from reservoir.rules.inflow_model.model import InflowModel
-from reservoir.rules.inflow_model.random_numbers import uniform_numbers
+from reservoir.rules.inflow_model.monthly_regression import uniform_numbers
 
 FLOWS = np.array([35, 25, 18, 14, 12, 16, 24, 38, 55, 80, 75, 50], float)
 
@@ -78,7 +83,7 @@ def test_the_second_stage_gains_on_the_first_and_fits_the_plan_less(training, te
     stages = [
         family.of(training, forecast, found.scales, network, position)
         for family, network, position in (
-            (ann_regression.AnnRegressionRule, found.network, found.fitted),
+            (ann.AnnRegressionRule, found.network, found.fitted),
             (ann.AnnRule, found.mean, found.searched),
         )
     ]
@@ -154,7 +159,7 @@ def test_the_range_of_releases_is_that_of_the_months_own_bounds(
 
 
 def test_the_network_of_a_rule_is_the_network_that_was_trained(training, forecast, found):
-    rule = ann.fit(training, forecast)
+    rule = ann_training.fit(training, forecast)
     inputs = samples(training, forecast, found.scales)[0].reshape(training.years, 12, -1)
     for year, step in ((0, 0), (4, 6), (9, 11)):
         now = float(training.inflow_m3s[year, step]) if forecast is Forecast.MONTH else None
@@ -164,7 +169,7 @@ def test_the_network_of_a_rule_is_the_network_that_was_trained(training, forecas
 
 
 def test_a_rules_file_can_be_read_by_hand(training):
-    content = ann.fit(training, Forecast.MONTH).to_dict()
+    content = ann_training.fit(training, Forecast.MONTH).to_dict()
     assert content["inputs"] == ["start_storage", "inflow", "inflow_before", "month_sine", "month_cosine"]
     weights, biases = np.array(content["hidden_weights"]), np.array(content["hidden_biases"])
     assert weights.shape == (len(biases), 5) == (len(content["output_weights"]), 5)
@@ -179,7 +184,7 @@ def test_a_rules_file_can_be_read_by_hand(training):
     known += [np.sin(turn), np.cos(turn)]
     active = 1 / (1 + np.exp(-(biases + weights @ known)))
     output = content["output_bias"] + active @ content["output_weights"]
-    part = ann.fit(training, Forecast.MONTH).part(6, 9000.0, 900.0, 700.0)
+    part = ann_training.fit(training, Forecast.MONTH).parts(6, *np.array([[9000.0], [900.0], [700.0]]))[0]
     assert part == pytest.approx(min(max(output, 0), 1))
 
 
@@ -198,7 +203,7 @@ def test_a_rules_file_can_be_read_by_hand(training):
     ],
 )
 def test_what_is_wrong_in_a_file_is_told(training, key, value, told):
-    content = json.loads(json.dumps(ann.fit(training, Forecast.MONTH).to_dict()))
+    content = json.loads(json.dumps(ann_training.fit(training, Forecast.MONTH).to_dict()))
     with pytest.raises(InputError, match=told):
         rule_from_dict(content | {key: value})
 

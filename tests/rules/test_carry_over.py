@@ -8,8 +8,8 @@ import pytest
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.planning.notes import CARRY_OVER, storage_ratio
 from reservoir.planning.plan import optimise
-from reservoir.rules.evaluation.acceptance import FORESIGHT_TOLERANCE, rules_checks
 from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate
+from reservoir.rules.evaluation.findings import FORESIGHT_TOLERANCE, rules_checks
 from reservoir.zoo.zoo import Part, zoo_case
 
 FAMILIES = ("guide-curve", "linear", "sdp", "water-value", "standard")
@@ -49,7 +49,7 @@ def of_objective(request):
 
 
 def scores(evaluation):
-    return [(result.accounts[key], result.scores[key]) for result in evaluation.families for key in result.accounts]
+    return [(run.account, run.score) for result in evaluation.families for run in result.runs.values()]
 
 
 def test_nothing_is_above_foresight_where_storage_carries_over(carried):
@@ -68,7 +68,7 @@ def test_no_year_of_a_record_has_negative_energy_or_credit_for_water(carried):
 
 
 def test_the_standard_policy_gives_its_own_firm_power_in_nine_months_of_ten(carried):
-    standard = carried.families[-1].scores[SimulationMode.CONTINUOUS, Sample.TRAINING]
+    standard = carried.families[-1].runs[SimulationMode.CONTINUOUS, Sample.TRAINING].score
     assert standard.family == "standard"
     assert standard.firm_reliability >= 0.9
 
@@ -88,7 +88,7 @@ def test_rules_of_other_objectives_are_scored_in_their_own_unit(of_objective):
 def test_a_rule_that_looks_ahead_regrets_less_than_one_that_knows_energy_alone(of_objective):
     """`sdp` optimises what its plan does: `standard` knows the firm power, and nothing of prices or targets."""
     regret = {
-        result.family: result.scores[SimulationMode.CONTINUOUS, Sample.TRAINING].regret
+        result.family: result.runs[SimulationMode.CONTINUOUS, Sample.TRAINING].score.regret
         for result in of_objective.families
     }
     assert regret["sdp"] <= regret["standard"]
@@ -100,6 +100,6 @@ def test_values_of_water_follow_a_lake_that_a_drought_holds_below_its_bounds():
     case = zoo_case(3, 30, part=Part.TUNING)
     plan = optimise(case.reservoir, case.inflow, solver="dp", horizon="record", reference=False)
     evaluation = evaluate(plan, folds=2, families=("sdp", "standard"))
-    sdp, standard = (each.scores[SimulationMode.CONTINUOUS, Sample.HELD_OUT] for each in evaluation.families)
+    sdp, standard = (each.runs[SimulationMode.CONTINUOUS, Sample.HELD_OUT].score for each in evaluation.families)
     assert sdp.violation < standard.violation
     assert sdp.percent_of_foresight > standard.percent_of_foresight

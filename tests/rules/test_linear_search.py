@@ -11,10 +11,9 @@ from reservoir.planning.plan import optimise
 from reservoir.rules import Forecast, Training
 from reservoir.rules.base.record_operation import record_of, stored_value_per_hm3
 from reservoir.rules.base.simulation import simulate
-from reservoir.rules.families.linear import rule as linear
-from reservoir.rules.families.linear import search as linear_search
-from reservoir.rules.families.linear.operation import operate_linear
-from reservoir.rules.families.linear.search import LinearSearchRule
+from reservoir.rules.families import linear, linear_operation
+from reservoir.rules.families.linear import LinearSearchRule
+from reservoir.rules.families.linear_operation import operate_linear
 
 FLOWS = np.array([35, 25, 18, 14, 12, 16, 24, 38, 55, 80, 75, 50], float)
 
@@ -27,7 +26,7 @@ def begun(training, forecast):
 
 @pytest.fixture(scope="module")
 def found(training, forecast):
-    return linear_search.fit(training, forecast)
+    return linear_operation.fit(training, forecast)
 
 
 def anywhere(rule, training):
@@ -95,13 +94,13 @@ def test_without_a_forecast_this_months_inflow_has_no_factor(found):
 
 
 def test_the_same_years_give_the_same_rule(training, forecast, found):
-    assert linear_search.fit(training, forecast) == found
+    assert linear_operation.fit(training, forecast) == found
 
 
 def test_years_are_not_changed_by_a_fit(training, forecast):
     before = {field.name: getattr(training, field.name) for field in fields(training)}
     copies = {name: value.copy() for name, value in before.items() if isinstance(value, np.ndarray)}
-    linear_search.fit(training, forecast)
+    linear_operation.fit(training, forecast)
     assert all(np.array_equal(before[name], copy) for name, copy in copies.items())
 
 
@@ -129,7 +128,7 @@ def between(reservoir, lower, upper):
 @pytest.mark.parametrize("bounds", [None, (100.0, 100.5), (100.0, 100.0)], ids=["wide", "narrow", "always full"])
 def test_other_reservoirs_are_searched_as_they_are_simulated(small, bounds, forecast):
     training, inflow = october(small if bounds is None else between(small, *bounds))
-    found = linear_search.fit(training, forecast)
+    found = linear_operation.fit(training, forecast)
     assert np.all(np.isfinite(found.factors))
     assert value_gwh(found, training) == pytest.approx(simulated_value(found, training, inflow), rel=1e-9)
     assert value_gwh(found, training) >= value_gwh(anywhere(linear.fit(training, forecast), training), training) * (
@@ -140,7 +139,7 @@ def test_other_reservoirs_are_searched_as_they_are_simulated(small, bounds, fore
 
 def test_a_lake_that_is_always_full_releases_what_flows_in(small):
     training, inflow = october(between(small, 100.0, 100.0))
-    run = simulate(linear_search.fit(training, Forecast.MONTH), training.model, inflow, 100.0)
+    run = simulate(linear_operation.fit(training, Forecast.MONTH), training.model, inflow, 100.0)
     np.testing.assert_allclose(run.operation.release_m3s, inflow.flow_m3s, rtol=1e-9)
 
 
@@ -151,13 +150,13 @@ def test_an_inflow_that_is_the_same_in_all_years_takes_no_part(training):
     rounded = inflow[:, 3] + 1e-10 * np.arange(training.years)
     for flow in (inflow[:, 3], rounded):
         inflow[:, 3] = flow
-        found = linear_search.fit(replace(training, inflow_m3s=inflow), Forecast.MONTH)
+        found = linear_operation.fit(replace(training, inflow_m3s=inflow), Forecast.MONTH)
         assert found.factors[3][2] == 0.0
         assert np.abs(found.constant_hm3).max() < 1e6
 
 
 def test_the_rule_of_many_years_is_the_mean_of_searches_that_each_lack_a_part_of_them(training):
-    parts = linear_search._parts(training.select([0] * 62))
-    assert len(parts) == linear_search.SEARCHES
+    parts = linear_operation._parts(training.select([0] * 62))
+    assert len(parts) == linear_operation.SEARCHES
     assert sorted(year for part in parts for year in set(range(62)) - set(part)) == list(range(62))
-    assert linear_search._parts(training) == [list(range(10))]
+    assert linear_operation._parts(training) == [list(range(10))]

@@ -5,9 +5,9 @@ import pytest
 
 from reservoir.planning.plan import optimise
 from reservoir.rules import Training
-from reservoir.rules.base.other_starts import SPAN_YEARS
 from reservoir.rules.base.rule import Forecast
-from reservoir.rules.families.linear import rule as linear
+from reservoir.rules.base.training import SPAN_YEARS
+from reservoir.rules.families import linear
 from reservoir.zoo.zoo import Part, zoo_case
 
 

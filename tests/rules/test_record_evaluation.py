@@ -10,8 +10,7 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.rules import fit
 from reservoir.rules.base.targets import Targets
-from reservoir.rules.evaluation.evaluation import Sample, SimulationMode
-from reservoir.rules.evaluation.record_evaluation import evaluate_record
+from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate_record
 from tests.year_ends import cyclic
 
 FULL = 14557.0
@@ -31,7 +30,7 @@ def test_the_training_score_of_an_evaluation_is_found_again(six_year_rules, xiao
     evaluation, _ = six_year_rules
     result = evaluation.families[1]
     again = evaluate_record(result.rule, xiaowan, evaluation.plan.inflow).score
-    wanted = result.scores[SimulationMode.CONTINUOUS, Sample.TRAINING]
+    wanted = result.runs[SimulationMode.CONTINUOUS, Sample.TRAINING].score
     # Nothing is demanded of the water: a NaN, which equals nothing.
     assert np.isnan([again.supply_reliability, wanted.supply_reliability]).all()
     assert replace(again, sample=wanted.sample, supply_reliability=0.0) == replace(wanted, supply_reliability=0.0)

@@ -8,10 +8,9 @@ import pytest
 from reservoir.rules import Forecast, fit
 from reservoir.rules.advice import Situation
 from reservoir.rules.base.month_conditions import LakeMonths, ObjectiveMonths
+from reservoir.rules.base.physics import Physics
 from reservoir.rules.base.simulation import simulate
-from reservoir.rules.families.replan.outlook import outlook
-from reservoir.rules.families.replan.step_tables import step_tables
-from reservoir.rules.families.sdp.month_physics import Physics
+from reservoir.rules.families.replan import outlook, step_tables
 
 
 @pytest.fixture(scope="module")

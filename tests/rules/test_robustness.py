@@ -18,12 +18,9 @@ from reservoir.report.figures.rule_scores import robustness_figure, shown_runs
 from reservoir.report.figures.rules_figures import rules_captions
 from reservoir.report.rules_folder import write_rules
 from reservoir.rules.base.simulation import simulate
-from reservoir.rules.evaluation.acceptance import rules_checks
-from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate
-from reservoir.rules.evaluation.findings import sentence_on_test
-from reservoir.rules.evaluation.record_evaluation import evaluate_record
+from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate, evaluate_record
+from reservoir.rules.evaluation.findings import rules_checks, sentence_on_test, shortfalls
 from reservoir.rules.evaluation.robustness import MemberRuns, member_runs, robustness_table
-from reservoir.rules.evaluation.shortfalls import shortfalls
 
 FULL, FAMILIES = 14557.0, ("guide-curve", "linear", "standard")
 HEADLINE = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
@@ -67,14 +64,14 @@ def test_the_table_has_the_columns_that_are_documented_and_a_row_a_family_and_sa
 
 def test_energies_and_regrets_are_of_whole_members(tested):
     result = tested.families[1]
-    energy = result.accounts[HEADLINE].at_equal_storage.reshape(4, 3).mean(axis=1)
+    energy = result.runs[HEADLINE].account.at_equal_storage.reshape(4, 3).mean(axis=1)
     foresight = tested.foresight_benefit(SimulationMode.CONTINUOUS).reshape(4, 3).mean(axis=1)
     row = robustness_table(tested).set_index(["family", "sample"]).loc["linear", "held-out"]
     assert (row["best_gwh"], row["worst_gwh"]) == (energy.max(), energy.min())
     assert row["median_gwh"] == pytest.approx(np.median(energy))
     assert row["regret_mean_gwh"] == pytest.approx((foresight - energy).mean())
     assert row["regret_largest_gwh"] == pytest.approx((foresight - energy).max())
-    power = result.simulations[HEADLINE].operation.power_mw.reshape(4, 36)
+    power = result.runs[HEADLINE].simulation.operation.power_mw.reshape(4, 36)
     assert row["firm_worst_mw"] == pytest.approx(np.quantile(power, 0.1, axis=1).min())
 
 
@@ -151,7 +148,7 @@ def test_the_sentence_names_the_best_on_the_test_and_the_best_on_held_out_years(
     energy = {run.rule.family: f"{run.score.percent_of_foresight:.2f}" for run in tested.tests}
     most = [family for family, percent in energy.items() if percent == max(energy.values())]
     assert most == ["guide-curve", "linear"]  # at 96.34 %, which no reader tells apart
-    held_out = tested.families[1].scores[HEADLINE].percent_of_foresight
+    held_out = tested.families[1].runs[HEADLINE].score.percent_of_foresight
     best = f"the best fitted family on held-out years ({held_out:.2f} % of perfect foresight)"
     assert sentence_on_test(tested) == (
         f"On the test (11 members, each 2001 to 2002) guide-curve and linear do best, {energy['linear']} % of perfect "

@@ -6,8 +6,7 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.io.reservoir_toml.reader import read_reservoir
-from reservoir.io.rule_belonging import belongings, require_same_plan, require_same_reservoir
-from reservoir.io.rule_file import read_rule_file
+from reservoir.io.rule_file import belongings, read_rule_file, require_same_plan, require_same_reservoir
 
 
 @pytest.fixture

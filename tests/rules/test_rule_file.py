@@ -8,8 +8,7 @@ from pydantic import ValidationError
 
 import reservoir as package
 from reservoir.errors import InputError, OutputError
-from reservoir.io.rule_belonging import require_reservoir
-from reservoir.io.rule_file import read_rule, write_rule
+from reservoir.io.rule_file import read_rule, require_reservoir, write_rule
 from reservoir.rules import FAMILIES, Forecast, fit, rule_from_dict
 
 FITTED_TO = {"record": "inflow.csv", "years": ["1953", "1962"]}

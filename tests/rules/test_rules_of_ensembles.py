@@ -10,22 +10,18 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import optimise
 from reservoir.problems.mlp import Perceptron
-from reservoir.rules import FAMILIES, Forecast, Training, fit, folds
+from reservoir.rules import FAMILIES, Forecast, Training, fit
 from reservoir.rules.base import training as training_module
 from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.record_operation import record_of, stored_value_per_hm3
-from reservoir.rules.base.simulation import simulate
-from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate
-from reservoir.rules.evaluation.misfit import decisions
-from reservoir.rules.evaluation.record_evaluation import evaluate_record
+from reservoir.rules.base.simulation import decisions, simulate
+from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate, evaluate_record
 from reservoir.rules.evaluation.scores import service
-from reservoir.rules.families.ann.inputs import Scales, input_names
-from reservoir.rules.families.ann.problem import NetworkOperation
-from reservoir.rules.families.ann.rule import AnnRule
-from reservoir.rules.families.linear import rule as linear
-from reservoir.rules.families.linear.operation import operate_linear
-from reservoir.rules.families.zones.chart import Charts
-from reservoir.rules.families.zones.trial import Trial
+from reservoir.rules.families import linear
+from reservoir.rules.families.ann import AnnRule, Scales, input_names
+from reservoir.rules.families.ann_operation import NetworkOperation
+from reservoir.rules.families.linear_operation import operate_linear
+from reservoir.rules.families.zones_operation import Charts, Trial
 
 FULL, MEMBERS, EACH = 14557.0, 4, 5
 HEADLINE = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
@@ -148,10 +144,10 @@ def test_the_search_of_networks_counts_members_as_they_are_simulated(training, e
 
 
 def test_perfect_foresight_is_of_each_member(training, ensemble):
-    whole = Foresight.over_record(training.model, ensemble, FULL).operation
+    whole = Foresight.of(training.model, ensemble, FULL).operation
     assert whole.storage_hm3.shape == (MEMBERS, 12 * EACH + 1)
     for member in range(MEMBERS):
-        alone = Foresight.over_record(training.model, record_of_member(ensemble, member), FULL).operation[0]
+        alone = Foresight.of(training.model, record_of_member(ensemble, member), FULL).operation[0]
         assert np.array_equal(whole.release_m3s[member], alone.release_m3s)
 
 
@@ -162,9 +158,9 @@ def test_no_rule_has_seen_a_year_of_the_member_that_it_is_tested_on(plan, monkey
         seen.append({label.split(":")[0] for label in training.labels})
         return fit(family, training, forecast)
 
-    monkeypatch.setattr(folds, "fit", listening)
+    monkeypatch.setattr("reservoir.rules.evaluation.evaluation.fit", listening)
     result = evaluate(plan, folds=2, families=("guide-curve",))
-    assert seen == [{"c", "d"}, {"a", "b"}]
+    assert seen == [{"a", "b", "c", "d"}, {"c", "d"}, {"a", "b"}]
     assert result.cross_validation == "2 blocks of members"
     assert evaluate(plan, folds=4, families=("guide-curve",)).cross_validation == "leave one member out"
 
@@ -178,7 +174,7 @@ def test_more_folds_than_members_are_refused(plan):
 
 def test_scores_of_an_ensemble_are_those_of_all_its_members(plan, ensemble):
     result = evaluate(plan, folds=2, families=("linear",)).families[0]
-    rule, score = result.rule, result.scores[SimulationMode.CONTINUOUS, Sample.TRAINING]
+    rule, score = result.rule, result.runs[SimulationMode.CONTINUOUS, Sample.TRAINING].score
     alone = evaluate_record(rule, plan.reservoir, ensemble, start_hm3=FULL).score
     assert score.mean == alone.mean
     assert score.percent_of_foresight == alone.percent_of_foresight < 100
@@ -203,8 +199,8 @@ def test_searches_of_large_ensembles_operate_whole_members_spread_over_all(train
 
 
 def test_blocks_for_searches_are_of_whole_members_if_there_are_enough(training):
-    assert folds.parts_of(training, 4) == [range(0, 5), range(5, 10), range(10, 15), range(15, 20)]
-    assert folds.parts_of(training, 5) == folds.blocks(20, 5)
+    assert training_module.parts_of(training, 4) == [range(0, 5), range(5, 10), range(10, 15), range(15, 20)]
+    assert training_module.parts_of(training, 5) == training_module.blocks(20, 5)
 
 
 def test_a_part_of_an_ensemble_that_begins_within_a_member_is_refused(plan, xiaowan, training, ensemble):

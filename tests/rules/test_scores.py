@@ -4,19 +4,19 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.hydro.stored_energy import stored_energy_gwh
 from reservoir.rules import Forecast, Training, fit
-from reservoir.rules.base.foresight import Foresight
+from reservoir.rules.base.foresight import Foresight, accounts_of
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.base.targets import Targets
-from reservoir.rules.evaluation.accounts import accounts_of
+from reservoir.rules.base.training import blocks
+from reservoir.rules.evaluation.evaluation import held_out_rules
 from reservoir.rules.evaluation.scores import score, service
-from reservoir.rules.folds import blocks, held_out_rules
 
 FULL = 14557.0
 
 
 @pytest.fixture(scope="module")
 def foresight(training, ten_years):
-    return Foresight.over_record(training.model, ten_years, FULL)
+    return Foresight.of(training.model, ten_years, FULL)
 
 
 def test_service_of_a_series_by_hand():
@@ -37,9 +37,9 @@ def test_foresight_over_a_record_is_at_least_the_years_one_by_one(plan, foresigh
 
 
 def test_years_foreseen_together_are_what_each_is_by_itself(training, ten_years):
-    found = Foresight.in_years(training.model, ten_years, FULL).operation
+    found = Foresight.of(training.model, ten_years, FULL, continuous=False).operation
     for year in (0, 9):
-        alone = Foresight.over_record(training.model, ten_years.span(year, year + 1), FULL).operation[0]
+        alone = Foresight.of(training.model, ten_years.span(year, year + 1), FULL).operation[0]
         assert np.array_equal(found[year].storage_hm3, alone.storage_hm3)
         assert np.array_equal(found[year].energy_gwh, alone.energy_gwh)
 
@@ -94,7 +94,7 @@ def test_a_score_is_consistent_with_its_simulation(training, ten_years, foresigh
     (account,) = accounts_of(foresight, [run.operation])
     names = {"family": "linear", "run": "continuous", "sample": "training"}
     aims = Targets(19_000, 1_000, 900, True, "the test")
-    found = score(run, training.model, account, aims, run.violations, **names)
+    found = score(run, account, aims, **names)
     assert found.worst <= found.worst_decile <= found.mean
     assert found.percent_of_foresight == pytest.approx(100 * (1 - found.regret / account.foresight.mean()))
     assert found.mean == pytest.approx(run.energy_gwh.mean() + found.end_storage_value)
@@ -114,18 +114,14 @@ def test_a_number_of_folds_that_leaves_nothing_to_fit_is_refused(folds):
         blocks(10, folds)
 
 
-def test_a_held_out_year_is_decided_by_a_rule_that_never_saw_it(plan, monkeypatch):
+def test_a_held_out_year_is_decided_by_a_rule_that_never_saw_it(plan):
     seen = []
-    import reservoir.rules.folds as cross_validation
-
-    real = cross_validation.fit
 
     def watched(family, training, forecast):
         seen.append(training.labels)
-        return real(family, training, forecast)
+        return fit(family, training, forecast)
 
-    monkeypatch.setattr(cross_validation, "fit", watched)
-    rules = held_out_rules("linear", Training.of(plan), Forecast.MONTH, 5)
+    rules = held_out_rules("linear", Training.of(plan), Forecast.MONTH, 5, fitter=watched)
     assert len(rules) == 10
     for block, labels in zip(blocks(10, 5), seen, strict=True):
         assert not {plan.inflow.labels[year] for year in block} & set(labels)

@@ -12,13 +12,11 @@ from reservoir.hydro.step import power_at
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.planning.plan import optimise
 from reservoir.rules import Forecast, Training
+from reservoir.rules.base.physics import Physics
 from reservoir.rules.base.simulation import simulate
-from reservoir.rules.families import standard
-from reservoir.rules.families.sdp import rule as sdp
-from reservoir.rules.families.sdp.month_physics import Physics
-from reservoir.rules.inflow_model.inflow_chain import EDGES, inflow_chain
-from reservoir.rules.inflow_model.model import InflowModel
-from reservoir.rules.inflow_model.random_numbers import uniform_numbers
+from reservoir.rules.families import sdp, standard
+from reservoir.rules.inflow_model.model import EDGES, InflowModel, inflow_chain
+from reservoir.rules.inflow_model.monthly_regression import uniform_numbers
 from tests.hydro import paper
 from tests.rules.stored import energy_at_equal_storage
 
@@ -253,7 +251,7 @@ def test_without_a_forecast_the_inflow_of_the_month_changes_nothing(eight):
 
 
 def test_nothing_of_the_future_can_be_told_to_the_rule():
-    known = list(inspect.signature(sdp.Sdp.release).parameters)
+    known = list(inspect.signature(sdp.Sdp.releases).parameters)
     assert known == ["self", "step", "storage_hm3", "inflow_now_m3s", "inflow_before_m3s"]
 
 

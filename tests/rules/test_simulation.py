@@ -1,22 +1,22 @@
+from typing import Literal
+
 import numpy as np
 import pytest
 
-from reservoir.rules import Forecast, fit
+from reservoir.rules import Forecast, Rule, fit
 from reservoir.rules.base.simulation import simulate
 
 FULL = 14557.0
 
 
-class Greedy:
+class Greedy(Rule):
     """Asks for the impossible."""
 
-    forecast = Forecast.MONTH
+    family: Literal["greedy"]
+    wanted: float
 
-    def __init__(self, wanted):
-        self.wanted = wanted
-
-    def release(self, step, storage, now, before):
-        return self.wanted
+    def releases(self, step, storage, now, before):
+        return np.full(len(storage), self.wanted)
 
 
 def test_storage_is_carried_over_in_a_continuous_run_and_not_in_a_yearly_one(training, ten_years):
@@ -46,7 +46,7 @@ def test_the_water_balance_of_a_simulation_closes(training, ten_years):
 
 @pytest.mark.parametrize("wanted", [-1e6, 1e6])
 def test_whatever_a_rule_asks_for_the_limits_hold_and_the_repairs_are_counted(training, ten_years, wanted):
-    run = simulate(Greedy(wanted), training.model, ten_years, FULL)
+    run = simulate(Greedy.fitted(training, Forecast.MONTH, wanted=wanted), training.model, ten_years, FULL)
     assert run.repaired.all()
     assert run.operation.violation.sum() == 0
 

@@ -7,9 +7,8 @@ import pytest
 
 from reservoir.hydro.objectives import Objective
 from reservoir.rules import fit
-from reservoir.rules.base.firm_yield import TOLERANCE, firm_power_at
 from reservoir.rules.base.simulation import simulate
-from reservoir.rules.base.targets import Targets
+from reservoir.rules.base.targets import TOLERANCE, Targets, firm_power_at
 
 
 def without_guarantee(training):

@@ -21,14 +21,13 @@ from reservoir.problems.fitness import fitness_of
 from reservoir.problems.mlp import Perceptron
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.rules import Forecast, Training
-from reservoir.rules.base.month_end import month_end
-from reservoir.rules.base.monthly import Months
+from reservoir.rules.base.physics import Physics, month_end
 from reservoir.rules.base.record_operation import generated, record_of
+from reservoir.rules.base.rule import Months
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.families import standard
-from reservoir.rules.families.ann.inputs import Scales, input_names
-from reservoir.rules.families.ann.problem import NetworkOperation
-from reservoir.rules.families.sdp.month_physics import Physics
+from reservoir.rules.families.ann import Scales, input_names
+from reservoir.rules.families.ann_training import NetworkOperation
 from reservoir.solvers.dp import recursion, sequential
 from tests.hydro.random_reservoirs import States, random_reservoir, random_states
 
@@ -173,8 +172,9 @@ def test_a_month_of_a_simulation_ends_as_its_step_does(trial: Trial) -> None:
     expected = by_the_step(plant_of(trial.reservoir), trial.reservoir, states)
     for at, (storage, wanted, inflow, volume, lowest, highest, least, most) in enumerate(zip(*states, strict=True)):
         dead = float(trial.reservoir.storage_lower_hm3.min())
-        ended = month_end(storage, wanted, inflow, volume, (lowest, highest), (least, most), dead)
-        assert ended == pytest.approx((expected.release[at], expected.end[at]), rel=1e-12)
+        release, draft, end = month_end(storage, wanted, inflow, volume, (lowest, highest), (least, most), dead)
+        assert (release, end) == pytest.approx((expected.release[at], expected.end[at]), rel=1e-12)
+        assert draft == release
 
 
 def test_dynamic_programming_of_rules_sees_the_step_by_its_table_of_the_plant(trial: Trial) -> None:

@@ -16,11 +16,8 @@ from reservoir.rules import Training, fit
 from reservoir.rules.base.record_operation import violation_costs
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.base.violations import Violations, beyond_bounds
-from reservoir.rules.evaluation.acceptance import best_fitted, rules_checks
-from reservoir.rules.evaluation.evaluation import Evaluation, Sample, SimulationMode, evaluate
-from reservoir.rules.evaluation.findings import findings
-from reservoir.rules.evaluation.record_evaluation import evaluate_record
-from reservoir.rules.evaluation.shortfalls import shortfalls
+from reservoir.rules.evaluation.evaluation import Evaluation, Sample, SimulationMode, evaluate, evaluate_record
+from reservoir.rules.evaluation.findings import best_fitted, findings, rules_checks, shortfalls
 
 HELD_OUT = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
 
@@ -84,20 +81,20 @@ def test_a_storage_that_is_no_number_is_no_storage_within_bounds(small):
 def test_scores_count_what_the_simulation_leaves_outside(evaluation, lake):
     violated = 0
     for result in evaluation.families:
-        for key, run in result.simulations.items():
-            ends, score = run.operation.storage_hm3[:, 1:], result.scores[key]
+        for run in result.runs.values():
+            ends, score = run.simulation.operation.storage_hm3[:, 1:], run.score
             outside = (ends > 120 * (1 + 1e-9)) | (ends < 20 * (1 - 1e-9))
             assert score.months_violated == outside.sum()
             assert score.largest_violation_hm3 == pytest.approx(np.maximum(ends - 120, 20 - ends).clip(min=0).max())
-            assert score.violation == pytest.approx(run.operation.violation.sum(), abs=1e-6)
+            assert score.violation == pytest.approx(run.simulation.operation.violation.sum(), abs=1e-6)
             violated += score.months_violated
     assert violated > 0
 
 
 def test_the_rule_of_most_energy_is_not_the_best_where_it_leaves_the_bounds(evaluation):
     linear, zones = family(evaluation, "linear"), family(evaluation, "zones")
-    assert zones.accounts[HELD_OUT].at_equal_storage.sum() > linear.accounts[HELD_OUT].at_equal_storage.sum()
-    assert zones.scores[HELD_OUT].months_violated > 0 == linear.scores[HELD_OUT].months_violated
+    assert zones.runs[HELD_OUT].account.at_equal_storage.sum() > linear.runs[HELD_OUT].account.at_equal_storage.sum()
+    assert zones.runs[HELD_OUT].score.months_violated > 0 == linear.runs[HELD_OUT].score.months_violated
     assert best_fitted(only(evaluation, "linear", "zones")).family == "linear"
 
 
@@ -125,7 +122,7 @@ def test_what_perfect_foresight_cannot_keep_is_held_against_no_rule(evaluation):
 def test_every_family_that_leaves_the_bounds_is_told(evaluation):
     said = shortfalls(evaluation)
     for result in evaluation.families:
-        leaves = any(result.scores[SimulationMode.CONTINUOUS, sample].months_violated for sample in Sample)
+        leaves = any(result.runs[SimulationMode.CONTINUOUS, sample].score.months_violated for sample in Sample)
         assert any(sentence.startswith(f"The rule {result.family} violates") for sentence in said) is leaves
     assert "the best family fitted to the plan is linear" in said[-1]
     assert shortfalls(only(evaluation, "linear")) == []
@@ -137,12 +134,12 @@ def test_no_rule_beats_foresight_by_leaving_the_bounds(evaluation):
     more = evaluation.foresight_benefit(SimulationMode.CONTINUOUS) * 1.0005
     for name, passes in (("zones", True), ("linear", False)):
         result = family(evaluation, name)
-        account = replace(result.accounts[HELD_OUT], made=more, end_value=np.zeros_like(more))
-        raised = replace(result, accounts={**result.accounts, HELD_OUT: account})
+        account = replace(result.runs[HELD_OUT].account, made=more, end_value=np.zeros_like(more))
+        raised = replace(result, runs={**result.runs, HELD_OUT: replace(result.runs[HELD_OUT], account=account)})
         checks = rules_checks(replace(evaluation, families=(raised,)))
         (check,) = [each for each in checks if "above perfect foresight" in each.check]
         assert check.passed is passes
-    assert zones.scores[HELD_OUT].months_violated > 0
+    assert zones.runs[HELD_OUT].score.months_violated > 0
 
 
 def test_the_search_of_linear_rules_keeps_the_bounds_of_its_years(flood_plan):

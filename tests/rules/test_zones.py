@@ -11,10 +11,8 @@ from reservoir.hydro.plant import plant_of
 from reservoir.planning.plan import optimise
 from reservoir.rules import Forecast, Training
 from reservoir.rules.base.simulation import simulate
-from reservoir.rules.families import standard
-from reservoir.rules.families.zones import rule as zones
-from reservoir.rules.families.zones.chart import Charts
-from reservoir.rules.families.zones.trial import Trial
+from reservoir.rules.families import standard, zones, zones_operation
+from reservoir.rules.families.zones_operation import Charts, Trial
 from tests.rules.stored import energy_at_equal_storage
 
 FULL = 14557.0
@@ -33,7 +31,7 @@ def training(xiaowan, six_years) -> Training:
 
 @pytest.fixture(scope="module")
 def rules(training):
-    return {forecast: zones.fit(training, forecast) for forecast in Forecast}
+    return {forecast: zones_operation.fit(training, forecast) for forecast in Forecast}
 
 
 def power(model, storage, release):
@@ -122,7 +120,7 @@ def test_a_chart_is_worth_the_same_alone_as_after_others(rules, training, foreca
 
 @every_forecast
 def test_it_is_fitted_the_same_again(rules, training, forecast):
-    assert zones.fit(training, forecast) == rules[forecast]
+    assert zones_operation.fit(training, forecast) == rules[forecast]
 
 
 @every_forecast

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.rules.inflow_model.random_numbers import uniform_numbers
+from reservoir.rules.inflow_model.monthly_regression import uniform_numbers
 from reservoir.synthetic import kirsch
 
 

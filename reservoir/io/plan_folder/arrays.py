@@ -15,7 +15,6 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import COMPANIONS, Inflow
 from reservoir.hydro.time_step import TimeStep
 from reservoir.io.plan_folder.files import ARRAYS, CALENDAR, FILES, changed, check_files, read_provenance
-from reservoir.planning.schedule import year_columns
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -97,6 +96,8 @@ def months_of_plan(folder: Path) -> pd.DataFrame:
     check_files(folder, {name: digest for name, digest in origin[FILES].items() if name in wanted})
     arrays = read_arrays(folder, wanted & set(origin[FILES]))
     record = saved_record(origin, arrays)
+    from reservoir.planning.schedule import year_columns  # an operator reads the arrays alone
+
     names = {name: np.repeat(column, record.steps) for name, column in year_columns(record).items()}
     columns = {
         "month": np.tile(record.calendar.months, record.years),

@@ -12,11 +12,10 @@ import numpy as np
 import pandas as pd
 
 from reservoir.errors import InputError, Mistake, worth_telling
-from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, MOST_YEARS
 from reservoir.hydro.unit_system import UnitSystem
 from reservoir.io.plan_folder.arrays import months_of_plan
 from reservoir.io.plan_folder.files import AGAIN, SCHEDULE, changed, schedule_file
-from reservoir.io.records.dates import MOST_YEARS
 from reservoir.text.data_file import read_limited, text_of
 
 #: No table of a plan is larger: that many months are more than eight thousand years.

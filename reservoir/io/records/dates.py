@@ -20,8 +20,6 @@ from reservoir.io.records.words import Saying, folded, understand
 FIRST_YEAR = 1000
 #: One less than the last year that Python's calendar knows, because a water year may end in the next.
 LAST_YEAR = 9998
-#: Water years of a record: a few fewer than the calendar has. Longer records are planned in parts.
-MOST_YEARS = 8_000
 #: Minutes of a day: the minute of 24:00.
 MINUTES = 24 * 60
 

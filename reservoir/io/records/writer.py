@@ -1,23 +1,18 @@
-"""Write an ensemble, or the copy of a record, so that it is read back as it was."""
+"""Write an ensemble of inflow: a long CSV file, or NetCDF by CF conventions; `reservoir.read_inflow` reads both."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.inflow import COMPANIONS, Inflow
-from reservoir.hydro.time_step import TimeStep
+from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.hydro.water_years import step_name
 from reservoir.io.containers import INSTALL, write_netcdf
 from reservoir.io.records.netcdf import is_netcdf
-from reservoir.io.records.table import csv_of_workbook, is_workbook
 from reservoir.text.quantities import printable
 
 #: Significant digits of a flow.
@@ -88,48 +83,3 @@ def write_ensemble(inflow: Inflow, file: str, path: Path, units: UnitSystem = SI
         "inflow_m3s": {"_FillValue": None},  # no flow is missing
     }
     write_netcdf(dataset, path, encoding)
-
-
-#: What a copy is: the file itself, the sheet of a workbook that was read, or the flows that were planned.
-FILE, SHEET, VALUES = "file", "sheet", "values"
-
-
-class RecordCopy(NamedTuple):
-    """A copy of a record, a CSV file, and what it is."""
-
-    kind: str
-    content: bytes
-
-    @property
-    def told(self) -> dict[str, str]:
-        """What ``plan.json`` says of it."""
-        return {"kind": self.kind, "sha256": hashlib.sha256(self.content).hexdigest()}
-
-
-def record_copy(record: Inflow) -> RecordCopy | None:
-    """The file of a record if it still says what was read, else what says the same.
-
-    None of an ensemble from a file, which may be large, and where the tables of a plan say everything.
-    """
-    source, content = record.source, record.content
-    if not content and record.members is None and not is_netcdf(source) and source and Path(source).is_file():
-        content = Path(source).read_bytes()
-    if content and hashlib.sha256(content).hexdigest() == record.sha256:
-        return RecordCopy(SHEET, csv_of_workbook(content)) if is_workbook(content) else RecordCopy(FILE, content)
-    beside = [name for name in COMPANIONS if getattr(record, name) is not None]
-    whole = record.calendar.step is TimeStep.MONTH and record.calendar.steps == TimeStep.MONTH.per_year
-    if record.members is not None or not whole or not (beside or is_netcdf(source)):
-        return None
-    # Every digit of the flows and of what stands beside them; as powers of ten, no value is taken for a code.
-    columns = [record.flow_m3s, *(getattr(record, name) for name in beside)]
-    lines = [",".join(("date", "inflow_m3s", *beside))]
-    for place, values in enumerate(zip(*(column.ravel().tolist() for column in columns), strict=True)):
-        lines.append(",".join((step_name(record.calendar, place), *(f"{value:.16e}" for value in values))))
-    return RecordCopy(VALUES, ("\n".join(lines) + "\n").encode())
-
-
-def reading_of(kind: str, record: Inflow) -> Mapping[str, Any]:
-    """How a copy is to be read, as arguments of `read_inflow`."""
-    if kind == VALUES:
-        return {"negative": "keep"} if record.allow_negative else {}
-    return record.reading

@@ -12,7 +12,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import UnitSystem
 from reservoir.report.figures.axes import THOUSANDS, draw_bands, level_axis
 from reservoir.report.figures.style import LIMITS, STORAGE, on_axes, sheet_figure
-from reservoir.rules.families.replan.outlook import Outlook
+from reservoir.rules.families.replan import Outlook
 
 #: Names of months on the axis.
 _MOST_NAMES = 24

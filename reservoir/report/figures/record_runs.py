@@ -105,7 +105,7 @@ def record_runs(evaluation: Evaluation) -> list[RecordRun]:
 
 
 def _held_out_run(result: FamilyResult, years: int) -> RecordRun:
-    return RecordRun(result.family, family_look(result.family), result.simulations[HELD_OUT].operation, years)
+    return RecordRun(result.family, family_look(result.family), result.runs[HELD_OUT].simulation.operation, years)
 
 
 def outside_handles(evaluation: Evaluation) -> list[Line2D]:

@@ -28,10 +28,10 @@ from reservoir.rules.base.training import Training
 from reservoir.rules.evaluation.evaluation import Evaluation
 from reservoir.rules.families.guide_curve import FAMILY as GUIDE_CURVE
 from reservoir.rules.families.guide_curve import LOWER_QUANTILE, UPPER_QUANTILE, GuideCurve
-from reservoir.rules.families.linear.rule import FAMILY as LINEAR
-from reservoir.rules.families.water_value.rule import WaterValue
-from reservoir.rules.families.zones.rule import ALIKE, ZonesRule, zone_name
-from reservoir.rules.families.zones.rule import FAMILY as ZONES
+from reservoir.rules.families.linear import FAMILY as LINEAR
+from reservoir.rules.families.water_value import WaterValue
+from reservoir.rules.families.zones import ALIKE, ZonesRule, zone_name
+from reservoir.rules.families.zones import FAMILY as ZONES
 from reservoir.text.quantities import quantity
 
 FloatArray = NDArray[np.float64]

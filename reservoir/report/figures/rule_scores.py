@@ -71,7 +71,7 @@ def draw_rule_energy(ax: Axes, evaluation: Evaluation) -> Axes:
     for place, result in enumerate(evaluation.families, start=1):
         colour = family_look(result.family).colour
         for offset, key, filled in ((-_OFFSET, HELD_OUT, True), (_OFFSET, TRAINING, False)):
-            draw_box(ax, place + offset, shown(objective, result.accounts[key].by_year), colour, filled=filled)
+            draw_box(ax, place + offset, shown(objective, result.runs[key].account.by_year), colour, filled=filled)
     _mark_outside(ax, evaluation)
     names = [FORESIGHT_NAME.replace(" ", "\n"), *(result.family for result in evaluation.families)]
     ax.set_xticks(range(len(names)), names)
@@ -101,7 +101,7 @@ def _foresight(evaluation: Evaluation) -> FloatArray:
 def _mark_outside(ax: Axes, evaluation: Evaluation) -> None:
     energies = [
         _foresight(evaluation),
-        *(shown(evaluation.plan.objective, each.accounts[HELD_OUT].by_year) for each in evaluation.families),
+        *(shown(evaluation.plan.objective, each.runs[HELD_OUT].account.by_year) for each in evaluation.families),
     ]
     for place, (run, energy) in enumerate(zip(record_runs(evaluation), energies, strict=True)):
         years = run.outside.any(axis=1)
@@ -180,7 +180,7 @@ def draw_regret(ax: Axes, evaluation: Evaluation) -> Axes:
     for place, result in enumerate(ranked):
         colour = family_look(result.family).colour
         for offset, key, fill in ((-_OFFSET, HELD_OUT, colour), (_OFFSET, TRAINING, "white")):
-            score = result.scores[key]
+            score = result.runs[key].score
             ax.barh(place + offset, score.regret, _HEIGHT, facecolor=fill, edgecolor=colour, lw=1.2, zorder=2)
             _write(ax, place + offset, score, digits)
     ax.set_yticks(range(len(ranked)), [result.family for result in ranked])
@@ -198,12 +198,12 @@ def draw_regret(ax: Axes, evaluation: Evaluation) -> Axes:
 
 def by_regret(evaluation: Evaluation) -> list[FamilyResult]:
     """Families from the least regret on held-out years to the most."""
-    return sorted(evaluation.families, key=lambda result: result.scores[HELD_OUT].regret)
+    return sorted(evaluation.families, key=lambda result: result.runs[HELD_OUT].score.regret)
 
 
 def _digits(results: list[FamilyResult]) -> int:
     """Decimals of every bar's number: three figures of the largest."""
-    most = max(abs(result.scores[key].regret) for result in results for key in (HELD_OUT, TRAINING))
+    most = max(abs(result.runs[key].score.regret) for result in results for key in (HELD_OUT, TRAINING))
     return max(0, 2 - int(np.floor(np.log10(max(most, 1e-2)))))
 
 

@@ -12,6 +12,9 @@ from xml.etree import ElementTree as Tree
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from reservoir.errors import InputError, Mistake
+from reservoir.io.plan_folder.files import AGAIN
+
 #: Elements that show something. The rest of a drawing goes: metadata, and styles that would hold for the whole page.
 _ELEMENTS = {"svg", "defs", "g", "path", "use", "clipPath", "rect"}
 _POINTER = re.compile(r"url\(#([^)]*)\)")
@@ -23,7 +26,7 @@ def inline_svg(svg: bytes, prefix: str, label: str, described_by: str) -> Markup
     Parameters
     ----------
     svg : bytes
-        The file, which becomes markup that is trusted: as this program wrote it.
+        The file, as this program wrote it: it becomes markup that is trusted.
     prefix : str
         Put before every name in it, different for every drawing of a page.
     label : str
@@ -37,6 +40,7 @@ def inline_svg(svg: bytes, prefix: str, label: str, described_by: str) -> Markup
             element.remove(child)
         element.tag, element.text, element.tail = _local(element.tag), None, None
         attributes = {_local(name): " ".join(value.split()) for name, value in element.attrib.items()}
+        attributes = {name: value for name, value in attributes.items() if not name.startswith("on")}  # nothing acts
         element.attrib.clear()
         element.attrib |= attributes
     pointed = {name for element in root.iter() for value in element.attrib.values() for name in _POINTER.findall(value)}
@@ -156,11 +160,22 @@ def picture(name: str, title: str, caption: str, svg: bytes) -> Picture:
 
 
 def read_pictures(folder: Path, titles: Mapping[str, str], captions: Mapping[str, str]) -> list[Picture]:
-    """Take the drawings that this program wrote to a folder as ``NAME.svg``, in the order of their captions."""
-    return [
-        picture(name, titles[name], caption, (folder / f"{name}.svg").read_bytes())
-        for name, caption in captions.items()
-    ]
+    """Take the drawings that this program wrote to a folder as ``NAME.svg``, in the order of their captions.
+
+    Raises
+    ------
+    InputError
+        If one is no drawing of this program, although its hash is that of ``plan.json``.
+    """
+    pictures = []
+    for name, caption in captions.items():
+        path = folder / f"{name}.svg"
+        try:
+            pictures.append(picture(name, titles[name], caption, path.read_bytes()))
+        except (OSError, KeyError, Tree.ParseError, RecursionError) as error:
+            problem = f"is no drawing of this program ({type(error).__name__})"
+            raise InputError(Mistake(problem, mend=AGAIN, file=str(path))) from error
+    return pictures
 
 
 def render(heading: Heading, sections: Sequence[Section]) -> str:

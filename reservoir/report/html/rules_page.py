@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,18 +11,19 @@ import pandas as pd
 
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Objective
-from reservoir.hydro.unit_system import SI, UnitSystem
+from reservoir.hydro.unit_system import SI
 from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
 from reservoir.planning.schedule import shown
 from reservoir.report.html.page import Column, Heading, HtmlTable, Picture, Section, render
 from reservoir.report.html.plan_page import plan_heading
-from reservoir.report.html.tables import QUANTITY, acceptance_table, number
+from reservoir.report.html.tables import ResultColumn, acceptance_table
 from reservoir.rules import FAMILIES, Forecast
 from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.targets import STRICTER_SHARE
-from reservoir.rules.evaluation.acceptance import (
+from reservoir.rules.evaluation.evaluation import TEST, Evaluation, FamilyResult, Sample, SimulationMode
+from reservoir.rules.evaluation.findings import (
     FITTED_NETWORK,
     SEARCHED_NETWORK,
     STRONG,
@@ -30,58 +31,43 @@ from reservoir.rules.evaluation.acceptance import (
     best_fitted,
     best_names,
     better_than,
+    findings,
+    part_of_foresight,
+    sentence_on_test,
+    shortfalls,
 )
-from reservoir.rules.evaluation.evaluation import TEST, Evaluation, FamilyResult, Sample, SimulationMode
-from reservoir.rules.evaluation.findings import findings, part_of_foresight, sentence_on_test
 from reservoir.rules.evaluation.robustness import robustness_table
 from reservoir.rules.evaluation.scores import benefit_suffix, worst_decile
-from reservoir.rules.evaluation.shortfalls import shortfalls
-
-
-@dataclass(frozen=True)
-class ScoreColumn:
-    """A column of scores: name in `Score`, head, unit, form of its numbers, and how many of its units are one."""
-
-    name: str
-    title: str
-    unit: str
-    form: str = QUANTITY
-    times: float = 1.0
-
-    def written(self, value: float, units: UnitSystem) -> str:
-        """Write a value as its cell, in some units."""
-        return number(self.times * value / units.size(self.name), self.form)
-
 
 #: In place of a unit: that of the objective.
 BENEFIT = "objective"
 _ENERGY = (
-    ScoreColumn("mean", "Mean", BENEFIT),
-    ScoreColumn("percent_of_foresight", "Of foresight", "%", "{:.2f}"),
-    ScoreColumn("regret", "Regret", BENEFIT),
-    ScoreColumn("median", "Median", BENEFIT),
-    ScoreColumn("worst_decile", "Worst decile", BENEFIT),
-    ScoreColumn("worst", "Worst year", BENEFIT),
-    ScoreColumn("spill_hm3", "Spill", "hm³ per year"),
-    ScoreColumn("end_storage_value", "End storage", BENEFIT),
+    ResultColumn("mean", "Mean", BENEFIT),
+    ResultColumn("percent_of_foresight", "Of foresight", "%", "{:.2f}"),
+    ResultColumn("regret", "Regret", BENEFIT),
+    ResultColumn("median", "Median", BENEFIT),
+    ResultColumn("worst_decile", "Worst decile", BENEFIT),
+    ResultColumn("worst", "Worst year", BENEFIT),
+    ResultColumn("spill_hm3", "Spill", "hm³ per year"),
+    ResultColumn("end_storage_value", "End storage", BENEFIT),
 )
-_MEAN_ENERGY = ScoreColumn("mean_energy_gwh", "Energy", "GWh")
+_MEAN_ENERGY = ResultColumn("mean_energy_gwh", "Energy", "GWh")
 SERVICE = (
-    ScoreColumn("reliability", "Reliable", "years, %", "{:.1f}", 100),
-    ScoreColumn("resilience", "Resilient", "years, %", "{:.1f}", 100),
-    ScoreColumn("vulnerability", "Shortfall", "years, %", "{:.1f}", 100),
-    ScoreColumn("firm_reliability", "Reliable", "months, %", "{:.1f}", 100),
-    ScoreColumn("firm_resilience", "Resilient", "months, %", "{:.1f}", 100),
-    ScoreColumn("firm_vulnerability", "Shortfall", "months, %", "{:.1f}", 100),
-    ScoreColumn("firm_95_reliability", "Strict", "months, %", "{:.1f}", 100),
-    ScoreColumn("supply_reliability", "Supplied", "months, %", "{:.1f}", 100),
+    ResultColumn("reliability", "Reliable", "years, %", "{:.1f}", 100),
+    ResultColumn("resilience", "Resilient", "years, %", "{:.1f}", 100),
+    ResultColumn("vulnerability", "Shortfall", "years, %", "{:.1f}", 100),
+    ResultColumn("firm_reliability", "Reliable", "months, %", "{:.1f}", 100),
+    ResultColumn("firm_resilience", "Resilient", "months, %", "{:.1f}", 100),
+    ResultColumn("firm_vulnerability", "Shortfall", "months, %", "{:.1f}", 100),
+    ResultColumn("firm_95_reliability", "Strict", "months, %", "{:.1f}", 100),
+    ResultColumn("supply_reliability", "Supplied", "months, %", "{:.1f}", 100),
 )
 LIMITS = (
-    ScoreColumn("months_at_limit", "At a limit", "months", "{:,.0f}"),
-    ScoreColumn("repairs", "Repaired", "months", "{:,.0f}"),
-    ScoreColumn("months_violated", "Outside", "months", "{:,.0f}"),
-    ScoreColumn("largest_violation_hm3", "Largest", "hm³", "{:,.3g}"),
-    ScoreColumn("months_unmet", "Demands unmet", "months", "{:,.0f}"),
+    ResultColumn("months_at_limit", "At a limit", "months", "{:,.0f}"),
+    ResultColumn("repairs", "Repaired", "months", "{:,.0f}"),
+    ResultColumn("months_violated", "Outside", "months", "{:,.0f}"),
+    ResultColumn("largest_violation_hm3", "Largest", "hm³", "{:,.3g}"),
+    ResultColumn("months_unmet", "Demands unmet", "months", "{:,.0f}"),
 )
 
 
@@ -105,7 +91,7 @@ def energy_table(evaluation: Evaluation, mode: SimulationMode) -> HtmlTable:
 
 
 def _foresight_row(
-    evaluation: Evaluation, columns: Sequence[ScoreColumn], years: str, foresight: Foresight, inflow: Inflow
+    evaluation: Evaluation, columns: Sequence[ResultColumn], years: str, foresight: Foresight, inflow: Inflow
 ) -> tuple[str, ...]:
     """What perfect foresight of a record comes to, as a row of the table of energies."""
     operation = foresight.operation.in_years(inflow.steps)
@@ -125,7 +111,7 @@ def _foresight_row(
     return "perfect foresight", years, *cells
 
 
-def _unit(column: ScoreColumn, evaluation: Evaluation) -> str:
+def _unit(column: ResultColumn, evaluation: Evaluation) -> str:
     if column.unit == BENEFIT:
         return evaluation.plan.objective.unit
     return evaluation.plan.units.label(column.unit)
@@ -135,7 +121,7 @@ def scores_table(
     evaluation: Evaluation,
     mode: SimulationMode,
     kind: str,
-    columns: Sequence[ScoreColumn],
+    columns: Sequence[ResultColumn],
     top: Sequence[tuple[str, ...]] = (),
     *,
     top_marked: bool = False,
@@ -166,17 +152,17 @@ def scores_table(
 
 
 COLUMNS = (
-    ScoreColumn("best", "Best", BENEFIT),
-    ScoreColumn("median", "Median", BENEFIT),
-    ScoreColumn("worst_decile", "Worst decile", BENEFIT),
-    ScoreColumn("worst", "Worst", BENEFIT),
-    ScoreColumn("firm_median_mw", "Firm power, median", "MW"),
-    ScoreColumn("firm_worst_decile_mw", "Worst decile", "MW"),
-    ScoreColumn("regret_mean", "Regret, mean", BENEFIT),
-    ScoreColumn("regret_median", "Median", BENEFIT),
-    ScoreColumn("regret_worst_decile", "Worst decile", BENEFIT),
-    ScoreColumn("regret_largest", "Largest", BENEFIT),
-    ScoreColumn("violating_members", "Violating", "members, %", "{:.1f}", 100),
+    ResultColumn("best", "Best", BENEFIT),
+    ResultColumn("median", "Median", BENEFIT),
+    ResultColumn("worst_decile", "Worst decile", BENEFIT),
+    ResultColumn("worst", "Worst", BENEFIT),
+    ResultColumn("firm_median_mw", "Firm power, median", "MW"),
+    ResultColumn("firm_worst_decile_mw", "Worst decile", "MW"),
+    ResultColumn("regret_mean", "Regret, mean", BENEFIT),
+    ResultColumn("regret_median", "Median", BENEFIT),
+    ResultColumn("regret_worst_decile", "Worst decile", BENEFIT),
+    ResultColumn("regret_largest", "Largest", BENEFIT),
+    ResultColumn("violating_members", "Violating", "members, %", "{:.1f}", 100),
 )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -21,52 +21,73 @@ from reservoir.planning.water_values import table_months
 from reservoir.report.html.page import Column, HtmlTable
 from reservoir.text.quantities import quantity
 
-#: Quantities of the schedule whose medians are shown: column, title, unit, decimals.
-_MONTHLY = (
-    ("inflow_m3s", "Inflow", "m³/s", 0),
-    ("release_m3s", "Release", "m³/s", 0),
-    ("turbined_m3s", "Turbined", "m³/s", 0),
-    ("spill_m3s", "Spilled", "m³/s", 0),
-    ("storage_end_hm3", "Storage at end", "hm³", 0),
-    ("level_m", "Level at end", "m", 1),
-    ("head_m", "Head", "m", 1),
-    ("power_mw", "Power", "MW", 0),
-    ("energy_gwh", "Energy", "GWh", 0),
-)
 #: The form of a quantity that may be large or small (`reservoir.text.quantities`).
 QUANTITY = ""
+
+
+@dataclass(frozen=True)
+class ResultColumn:
+    """A column of results: name in its table, head, unit, form of its numbers, and how many of its units are one."""
+
+    name: str
+    title: str
+    unit: str = ""
+    form: str = QUANTITY
+    times: float = 1.0
+
+    def head(self, units: UnitSystem) -> Column:
+        """The head of the column, in some units."""
+        return Column(self.title, units.label(self.unit))
+
+    def written(self, value: float, units: UnitSystem) -> str:
+        """Write a value as its cell, in some units."""
+        return number(self.times * value / units.size(self.name), self.form)
+
+
+#: Quantities of the schedule whose medians are shown.
+_MONTHLY = (
+    ResultColumn("inflow_m3s", "Inflow", "m³/s", "{:,.0f}"),
+    ResultColumn("release_m3s", "Release", "m³/s", "{:,.0f}"),
+    ResultColumn("turbined_m3s", "Turbined", "m³/s", "{:,.0f}"),
+    ResultColumn("spill_m3s", "Spilled", "m³/s", "{:,.0f}"),
+    ResultColumn("storage_end_hm3", "Storage at end", "hm³", "{:,.0f}"),
+    ResultColumn("level_m", "Level at end", "m", "{:,.1f}"),
+    ResultColumn("head_m", "Head", "m", "{:,.1f}"),
+    ResultColumn("power_mw", "Power", "MW", "{:,.0f}"),
+    ResultColumn("energy_gwh", "Energy", "GWh", "{:,.0f}"),
+)
 #: Quantities of the summary.
 _YEARLY = (
-    ("inflow_mean_m3s", "Mean inflow", "m³/s", "{:,.0f}"),
-    ("energy_gwh", "Energy", "GWh", "{:,.1f}"),
-    ("objective", "Objective", "", QUANTITY),
-    ("firm_power_mw", "Firm power", "MW", QUANTITY),
-    ("storage_change_hm3", "Change of storage", "hm³", "{:,.1f}"),
-    ("spill_hm3", "Spill", "hm³", "{:,.1f}"),
-    ("evaporation_hm3", "Evaporation", "hm³", "{:,.1f}"),
-    ("seepage_hm3", "Seepage", "hm³", "{:,.1f}"),
-    ("withdrawal_hm3", "Withdrawal", "hm³", "{:,.1f}"),
-    ("shortage_hm3", "Shortage", "hm³", "{:,.1f}"),
-    ("violation", "Violation", "relative", "{:.3g}"),
-    ("reference_gwh", "Reference optimum", "GWh", "{:,.1f}"),
-    ("reference_objective", "Reference objective", "", QUANTITY),
-    ("reference_violation", "Reference violation", "relative", "{:.3g}"),
-    ("gap", "Gap", "relative", "{:.1e}"),
-    ("proven_bound", "Proven bound", "", QUANTITY),
-    ("proven_gap", "Proven gap", "relative", "{:.1e}"),
-    ("engine_gap", "Gap of the solver's own", "relative", "{:.1e}"),
-    ("generations", "Generations", "", "{:,.0f}"),
+    ResultColumn("inflow_mean_m3s", "Mean inflow", "m³/s", "{:,.0f}"),
+    ResultColumn("energy_gwh", "Energy", "GWh", "{:,.1f}"),
+    ResultColumn("objective", "Objective"),
+    ResultColumn("firm_power_mw", "Firm power", "MW"),
+    ResultColumn("storage_change_hm3", "Change of storage", "hm³", "{:,.1f}"),
+    ResultColumn("spill_hm3", "Spill", "hm³", "{:,.1f}"),
+    ResultColumn("evaporation_hm3", "Evaporation", "hm³", "{:,.1f}"),
+    ResultColumn("seepage_hm3", "Seepage", "hm³", "{:,.1f}"),
+    ResultColumn("withdrawal_hm3", "Withdrawal", "hm³", "{:,.1f}"),
+    ResultColumn("shortage_hm3", "Shortage", "hm³", "{:,.1f}"),
+    ResultColumn("violation", "Violation", "relative", "{:.3g}"),
+    ResultColumn("reference_gwh", "Reference optimum", "GWh", "{:,.1f}"),
+    ResultColumn("reference_objective", "Reference objective"),
+    ResultColumn("reference_violation", "Reference violation", "relative", "{:.3g}"),
+    ResultColumn("gap", "Gap", "relative", "{:.1e}"),
+    ResultColumn("proven_bound", "Proven bound"),
+    ResultColumn("proven_gap", "Proven gap", "relative", "{:.1e}"),
+    ResultColumn("engine_gap", "Gap of the solver's own", "relative", "{:.1e}"),
+    ResultColumn("generations", "Generations", "", "{:,.0f}"),
 )
 #: Quantities of members; up to so many have a row each, and of more there are percentiles.
 _MEMBERS = (
-    ("inflow_mean_m3s", "Mean inflow", "m³/s", "{:,.0f}"),
-    ("energy_gwh", "Energy", "GWh a year", "{:,.1f}"),
-    ("lowest_energy_gwh", "Poorest year", "GWh", "{:,.1f}"),
-    ("firm_power_mw", "Firm power", "MW", "{:,.0f}"),
-    ("spill_hm3", "Spill", "hm³ a year", "{:,.1f}"),
-    ("storage_mean_hm3", "Mean storage", "hm³", "{:,.0f}"),
-    ("lowest_storage_hm3", "Lowest storage", "hm³", "{:,.0f}"),
-    ("violating_years", "Years that violate limits", "", "{:,.0f}"),
+    ResultColumn("inflow_mean_m3s", "Mean inflow", "m³/s", "{:,.0f}"),
+    ResultColumn("energy_gwh", "Energy", "GWh a year", "{:,.1f}"),
+    ResultColumn("lowest_energy_gwh", "Poorest year", "GWh", "{:,.1f}"),
+    ResultColumn("firm_power_mw", "Firm power", "MW", "{:,.0f}"),
+    ResultColumn("spill_hm3", "Spill", "hm³ a year", "{:,.1f}"),
+    ResultColumn("storage_mean_hm3", "Mean storage", "hm³", "{:,.0f}"),
+    ResultColumn("lowest_storage_hm3", "Lowest storage", "hm³", "{:,.0f}"),
+    ResultColumn("violating_years", "Years that violate limits", "", "{:,.0f}"),
 )
 SHOWN_MEMBERS = 100
 _PERCENTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -86,14 +107,13 @@ def acceptance_table(checks: Sequence[Check], units: UnitSystem, name: str = "ac
 def yearly_table(plan: Plan) -> HtmlTable:
     """One row a year; years outside their bounds are marked."""
     summary, units = plan.summary(), plan.units
-    given = [column for column in _YEARLY if column[0] in summary and summary[column[0]].notna().any()]
-    shown = [(name, Column(title, units.label(unit)), form) for name, title, unit, form in given]
-    cells = [[number(value / units.size(name), form) for value in summary[name].tolist()] for name, _, form in shown]
+    shown = [column for column in _YEARLY if column.name in summary and summary[column.name].notna().any()]
+    cells = [[column.written(value, units) for value in summary[column.name].tolist()] for column in shown]
     source, names = ((Column("Schedule", text=True),), (plan.source.tolist(),)) if plan.sources else ((), ())
     return HtmlTable(
         name="yearly-table",
         caption=_yearly_caption(plan),
-        columns=(Column(plan.year_word.capitalize(), text=True), *source, *(column for _, column, _ in shown)),
+        columns=(Column(plan.year_word.capitalize(), text=True), *source, *(column.head(units) for column in shown)),
         rows=tuple(zip(plan.inflow.labels, *names, *cells, strict=True)),
         marked=frozenset(int(row) for row in np.flatnonzero(plan.violation > 0)),
     )
@@ -104,10 +124,10 @@ def member_table(members: pd.DataFrame, units: UnitSystem) -> HtmlTable:
     many = len(members) > SHOWN_MEMBERS
     cells = [
         [
-            number(value / units.size(name), form)
-            for value in (np.quantile(members[name], _PERCENTILES) if many else members[name])
+            column.written(value, units)
+            for value in (np.quantile(members[column.name], _PERCENTILES) if many else members[column.name])
         ]
-        for name, _, _, form in _MEMBERS
+        for column in _MEMBERS
     ]
     names = [f"exceeded by {100 * (1 - part):g} %" for part in _PERCENTILES] if many else members["member"].tolist()
     caption = f"Percentiles of {len(members):,} members, per column. " if many else ""
@@ -116,7 +136,7 @@ def member_table(members: pd.DataFrame, units: UnitSystem) -> HtmlTable:
         caption=f"{caption}Each member has {counted(int(members['years'].iloc[0]))}; means of its years.",
         columns=(
             Column("Members" if many else "Member", text=True),
-            *(Column(title, units.label(unit)) for _, title, unit, _ in _MEMBERS),
+            *(column.head(units) for column in _MEMBERS),
         ),
         rows=tuple(zip(names, *cells, strict=True)),
     )
@@ -126,26 +146,16 @@ def monthly_table(plan: Plan) -> HtmlTable:
     """The median of every quantity over the years that keep their limits, a row a month of the water year."""
     of_steps, months = step_columns(plan.inflow, plan.operation), table_months(plan.inflow.calendar).tolist()
     columns = [
-        [
-            number(_median(of_steps[name][plan.keeps_limits], plan, month) / plan.units.size(name), f"{{:,.{places}f}}")
-            for month in months
-        ]
-        for name, _, _, places in _MONTHLY
+        [column.written(_median(of_steps[column.name][plan.keeps_limits], plan, month), plan.units) for month in months]
+        for column in _MONTHLY
     ]
     rows = tuple(zip([MONTH_NAMES[month - 1] for month in months], *columns, strict=True))
     return HtmlTable(
         name="monthly-table",
         caption=f"Medians over {kept_years(plan)}, per column.",
-        columns=(
-            Column("Month", text=True),
-            *(Column(title, plan.units.label(unit)) for _, title, unit, _ in _MONTHLY),
-        ),
+        columns=(Column("Month", text=True), *(column.head(plan.units) for column in _MONTHLY)),
         rows=rows,
     )
-
-
-def _heads(quantities: Sequence[tuple[str, str, str, Any]], units: UnitSystem) -> Iterator[Column]:
-    return (Column(title, units.label(unit)) for _, title, unit, _ in quantities)
 
 
 def _median(values: NDArray[np.float64], plan: Plan, month: int) -> float:

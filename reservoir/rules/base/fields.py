@@ -1,7 +1,7 @@
-"""What the values of a rule may be: each kind is a type with its refusals, and a refusal says where and why.
+"""What the values of a rule may be, and the words in which others are refused: the key, the mistake, what is right.
 
-A kind that compares with another field finds it in what is known, which holds the fields before it that are sound. So
-everything that can be judged is judged at once.
+Each kind of value is a type with its refusals. A kind that compares with another field finds it in what is known, which
+holds the fields before it that are sound. So everything that can be judged is judged at once.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -22,8 +22,9 @@ from pydantic import (
     ValidatorFunctionWrapHandler,
     WrapValidator,
 )
-from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
+from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
 from reservoir.text.strict_json import LARGEST
 
@@ -209,3 +210,50 @@ MonthlyVolume = Annotated[Monthly, check(_volume_of_a_month)]
 CalendarMonths = Annotated[
     tuple[Annotated[int, Field(strict=True)], ...], count(MONTHS_PER_YEAR, _A_MONTH), check(_calendar)
 ]
+
+
+Content = TypeVar("Content", bound=Block)
+
+WRITTEN = 'use the file as "reservoir rules" wrote it, or fit the rules again'
+
+#: What a value is not, and what it should have been, by the validator's name for the error.
+_TYPES: Mapping[str, tuple[str, str]] = {
+    "float_type": ("is not a number", "a number"),
+    "finite_number": ("is not a finite number", "a number"),
+    "int_type": ("is not a whole number", "a whole number"),
+    "string_type": ("is not text", "text in quotes"),
+    "tuple_type": ("is not a list", "values in square brackets"),
+    "model_type": ("is not an object", "keys and values in braces"),
+}
+
+
+def validated(model: type[Content], content: object) -> Content:
+    """Validate the content of a rule.
+
+    Raises
+    ------
+    InputError
+        With every mistake in it, each with its dotted key: ``curves_hm3[1][6]``.
+    """
+    try:
+        return model.model_validate(content)
+    except ValidationError as refused:
+        mistakes = [_mistake(error) for error in refused.errors(include_url=False)]
+    raise InputError(mistakes)
+
+
+def _mistake(error: ErrorDetails) -> Mistake:
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"]).removeprefix(".")
+    found, words = error["input"], error.get("ctx", {})
+    match error["type"]:
+        case "refusal":
+            return Mistake(words["problem"], words["expected"], column=key, value=found)
+        case "missing":
+            return Mistake("is missing", mend=WRITTEN, column=key)
+        case "extra_forbidden":
+            return Mistake("is not a known key", mend="remove it or correct its name", column=key, value=found)
+        case "enum" | "literal_error":
+            return Mistake("is not one of the choices", words["expected"], column=key, value=found)
+    problem, expected = _TYPES.get(error["type"], (error["msg"], ""))
+    # A mistake shows no value that is None, so its problem says it.
+    return Mistake("is null" if found is None else problem, expected, column=key, value=found)

@@ -13,7 +13,7 @@ from reservoir.hydro.curves.joined_lines import joined_lines
 from reservoir.hydro.record_terms import UNLIMITED
 from reservoir.hydro.units import HM3_PER_KM2_MM
 from reservoir.rules.base.fields import Block, Monthly, Number, Numbers, Rising, as_long_as
-from reservoir.rules.base.monthly import Months
+from reservoir.rules.base.rule import Months
 from reservoir.rules.base.training import Training
 
 #: Points of the curves of area and seepage.

@@ -15,8 +15,7 @@ from reservoir.hydro.plant import Plant
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import enforce_limits, power_at, unmet_minimum, violation_scale
 from reservoir.hydro.stored_energy import stored_energy_gwh
-from reservoir.rules.base.monthly import Months
-from reservoir.rules.base.rule import Forecast
+from reservoir.rules.base.rule import Forecast, Months
 from reservoir.rules.base.training import Training
 from reservoir.rules.base.violations import ROUNDING
 

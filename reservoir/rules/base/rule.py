@@ -1,4 +1,4 @@
-"""What a monthly operation rule is, and what it may know.
+"""What a monthly operation rule is, what it may know, and what every family needs of a reservoir by month.
 
 A rule sees the month, the storage at its start, the inflow of the month before and, with a one-month forecast, the
 inflow of the month itself. It never sees the future: there is no argument through which it could.
@@ -8,18 +8,84 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Self, get_args
+from typing import Annotated, Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.rules.base.fields import Block
-from reservoir.rules.base.monthly import Months
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.elementwise import clip
+from reservoir.hydro.step import release_to_reach
+from reservoir.rules.base.fields import Block, CalendarMonths, Monthly, MonthlyVolume, not_below, validated
 from reservoir.rules.base.training import FloatArray, Training
-from reservoir.rules.base.wording import validated
 
-if TYPE_CHECKING:
-    from reservoir.rules.families.sdp.month_physics import Physics
+
+class Months(Block):
+    """The months of a water year as rules know them; one value a step.
+
+    Parameters
+    ----------
+    calendar_month : tuple of int
+        1 to 12, in calendar order from the first month of the water year.
+    volume_per_flow : tuple of float
+        hm3 that 1 m3/s carries in the month, its mean over the training years (February has 28.25 days or so).
+    inflow_m3s : tuple of float
+        Mean inflow, used where the month's own is not known.
+    release_lower_m3s, release_upper_m3s : tuple of float
+        Bounds of the release.
+    loss_m3s : tuple of float
+        Evaporation, seepage and withdrawals of the month, as a flow: their mean over the training years.
+    """
+
+    calendar_month: CalendarMonths
+    volume_per_flow: MonthlyVolume
+    inflow_m3s: Monthly
+    release_lower_m3s: Monthly
+    release_upper_m3s: Annotated[Monthly, not_below("release_lower_m3s")]
+    loss_m3s: Monthly = (0.0,) * MONTHS_PER_YEAR
+
+    @classmethod
+    def of(cls, training: Training) -> Months:
+        """The months of the training years."""
+        plant = training.model.reservoir
+        release_lower, release_upper = plant.release_bounds_m3s.tolist()
+        return cls(
+            calendar_month=plant.months.tolist(),
+            volume_per_flow=training.hm3_per_m3s.mean(axis=0).tolist(),
+            inflow_m3s=training.inflow_m3s.mean(axis=0).tolist(),
+            release_lower_m3s=release_lower,
+            release_upper_m3s=release_upper,
+            loss_m3s=training.loss_m3s.mean(axis=0).tolist(),
+        )
+
+    @property
+    def per_missing_hm3(self) -> float:
+        """Relative violation of a hm3 that is missing of the least release: 1 over the largest of a month."""
+        most = max(flow * volume for flow, volume in zip(self.release_lower_m3s, self.volume_per_flow, strict=True))
+        return 1 / most if most > 0 else 0.0
+
+    def releases_to_reach(
+        self, step: int, storage_hm3: FloatArray, target_hm3: FloatArray | float, inflow_m3s: FloatArray | None
+    ) -> FloatArray:
+        """Releases (m3/s) that end a step at a storage, within the bounds of the release, shape (situations,).
+
+        They reckon with the inflow, or its mean where it is not known, less what the month is expected to lose.
+        """
+        inflow = np.asarray(self.inflow_m3s[step]) if inflow_m3s is None else inflow_m3s
+        target, gain = np.asarray(target_hm3, float), inflow - self.loss_m3s[step]
+        return self.within_bounds(step, release_to_reach(storage_hm3, target, gain, self.volume_per_flow[step]))
+
+    def feasible_releases(
+        self, step: int, storage_hm3: FloatArray, storages_hm3: tuple[float, float], inflow_m3s: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Releases that end a step at the upper and at the lower of two storages, or as near as bounds allow."""
+        lower, upper = storages_hm3
+        filling = self.releases_to_reach(step, storage_hm3, upper, inflow_m3s)
+        return filling, self.releases_to_reach(step, storage_hm3, lower, inflow_m3s)
+
+    def within_bounds(self, step: int, release_m3s: FloatArray) -> FloatArray:
+        """Releases (m3/s), or the bounds of the release nearest to them."""
+        return np.asarray(clip(release_m3s, self.release_lower_m3s[step], self.release_upper_m3s[step]))
 
 
 class Forecast(StrEnum):
@@ -63,31 +129,31 @@ class Rule(Block, ABC):
         )
 
     @abstractmethod
-    def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
-        """Release (m3/s) wanted in a step.
+    def releases(
+        self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
+    ) -> FloatArray:
+        """Releases (m3/s) wanted in situations of a step, shape (situations,).
 
         Parameters
         ----------
         step : int
             Step of the water year, from 0.
-        storage_hm3 : float
+        storage_hm3 : ndarray, shape (situations,)
             Storage at the start of the step.
-        inflow_now_m3s : float or None
+        inflow_now_m3s : ndarray, shape (situations,), or None
             Mean inflow of the step; None where `forecast` is ``none``.
-        inflow_before_m3s : float
+        inflow_before_m3s : ndarray, shape (situations,)
             Mean inflow of the step before.
         """
 
-    def releases(
-        self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
-    ) -> FloatArray:
-        """`release` in many situations of a step at once, arrays of shape (situations,).
+    def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
+        """`releases` in one situation."""
+        now = None if inflow_now_m3s is None else np.array([inflow_now_m3s], float)
+        return float(self.releases(step, np.array([storage_hm3], float), now, np.array([inflow_before_m3s], float))[0])
 
-        A family that can work them all out together does so: of ensembles there are millions.
-        """
-        known = [None] * len(storage_hm3) if inflow_now_m3s is None else inflow_now_m3s.tolist()
-        situations = zip(storage_hm3.tolist(), known, inflow_before_m3s.tolist(), strict=True)
-        return np.array([self.release(step, *each) for each in situations])
+    def known(self, inflow_m3s: FloatArray) -> FloatArray | None:
+        """What the rule may know of these inflows of steps that it decides."""
+        return inflow_m3s if self.forecast is Forecast.MONTH else None
 
     def prepare(
         self, steps: NDArray[np.int64], inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
@@ -112,8 +178,8 @@ class Rule(Block, ABC):
         return None
 
     @property
-    def physics(self) -> Physics | None:
-        """What releases of a month come to; None of a rule that does not work it out."""
+    def physics(self) -> Any:
+        """What releases of a month come to (`base.physics.Physics`); None of a rule that does not work it out."""
         return None
 
     def to_dict(self) -> dict[str, Any]:

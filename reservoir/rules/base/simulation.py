@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +17,10 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.objective import Operation, operate
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.step import enforce_limits
 from reservoir.problems.reservoir.year import ReservoirModel
-from reservoir.rules.base.month_end import month_end
-from reservoir.rules.base.rule import Forecast, Rule
-from reservoir.rules.base.training import inflow_before, require_no_ramps
+from reservoir.rules.base.physics import month_end
+from reservoir.rules.base.rule import Rule
+from reservoir.rules.base.training import Training, inflow_before, require_no_ramps
 from reservoir.rules.base.violations import Violations
 
 FloatArray = NDArray[np.float64]
@@ -131,25 +129,26 @@ def simulate(
     """
     inflow.require_whole_members("the simulation of a rule")
     rules = list(rule) if isinstance(rule, Sequence) else [rule] * inflow.years
-    limits = open_limits(model.reservoir, inflow)
+    limits, members = open_limits(model.reservoir, inflow), inflow.member_count
     require_no_ramps(limits.conditions)
-    members, least = inflow.member_count, limits.release_lower_m3s
     before = inflow_before(inflow.flow_m3s, inflow_before_m3s, members)
     years = without_foresight(limits, np.full(inflow.years, start_hm3))
-    _prepare(rules, inflow.flow_m3s, before)
+    for one, those in _by_rule(rules):
+        now = inflow.flow_m3s[those].ravel()
+        one.prepare(np.tile(np.arange(inflow.steps), len(those)), one.known(now), before[those].ravel())
     asked = np.empty_like(inflow.flow_m3s)
     # Runs that do not wait for each other, by the places of their years: members, or years that start anew.
     runs = np.arange(inflow.years).reshape((members, -1) if continuous else (-1, 1))
-    for column in range(runs.shape[1]):
-        places = runs[:, column]
-        decide = _decisions_together if members > 1 else _decisions
-        told = Told(inflow.flow_m3s, before, least)
-        asked[places] = decide([rules[place] for place in places], told, with_callable_curves(years, limits), places)
-        if column + 1 < runs.shape[1]:
-            alone = operate(model.exact, some_years(years, places), np.maximum(asked[places], least[places]))
-            years.start[runs[:, column + 1]] = alone.storage_hm3[:, -1]
-    # Asking for less than the least release cuts no withdrawal.
-    operation = operate(model.exact, years, np.maximum(asked, least))
+    for at, column in enumerate(runs.T):
+        lake = with_callable_curves(years, limits)
+        # The losses of members are found together, to the last bit of the slowest; the years of a record stand alone.
+        for places in [column] if members > 1 else column[:, np.newaxis]:
+            asked[places] = _decided([rules[place] for place in places], limits, lake, before, places)
+        if at + 1 < runs.shape[1]:
+            # Asking for less than the least release cuts no withdrawal.
+            wanted = np.maximum(asked[column], limits.release_lower_m3s[column])
+            years.start[runs[:, at + 1]] = operate(model.exact, some_years(years, column), wanted).storage_hm3[:, -1]
+    operation = operate(model.exact, years, np.maximum(asked, limits.release_lower_m3s))
     moved = repaired(model.reservoir, operation, asked)
     carried = np.full(inflow.years, continuous)
     carried[runs[:, -1]] = False
@@ -157,75 +156,49 @@ def simulate(
     return Simulation(model.reservoir, inflow.labels, operation, asked, moved, carried, volumes, limits, members)
 
 
-class Told(NamedTuple):
-    """What rules are told of each step, and the least release; arrays of shape (years, steps), m3/s."""
-
-    inflow: FloatArray
-    inflow_before: FloatArray
-    least_release: FloatArray
-
-
-def _prepare(rules: Sequence[Rule], inflow: FloatArray, before: FloatArray) -> None:
-    """Tell each rule all that it will be asked, which may be worked out at once."""
-    steps = np.arange(inflow.shape[1])
-    for rule in {id(each): each for each in rules if isinstance(each, Rule)}.values():
-        years = [year for year, each in enumerate(rules) if each is rule]
-        now = inflow[years].ravel() if rule.forecast is Forecast.MONTH else None
-        rule.prepare(np.tile(steps, len(years)), now, before[years].ravel())
-
-
-def _decisions(rules: Sequence[Rule], told: Told, years: YearArrays, places: IntArray) -> FloatArray:
-    """Ask the rule of each year month by month, and follow the storage as the physical limits let it go."""
-    asked = np.empty((len(places), told.inflow.shape[1]))
-    for row, (rule, year) in enumerate(zip(rules, places, strict=True)):
-        storage, conditions = float(years.start[year]), conditions_of_year(years.conditions, year)
-        dead = float(years.dead[year])
-        columns = zip(*(each.tolist() for each in _months(told, years, year)), strict=True)
-        for step, (now, earlier, least, *month) in enumerate(columns):
-            known = now if rule.forecast is Forecast.MONTH else None
-            asked[row, step] = rule.release(step, storage, known, earlier)
-            inflow, volume, storages, releases = month
-            wanted, of_step = max(float(asked[row, step]), least), conditions_at(conditions, step)
-            _, storage = month_end(storage, wanted, inflow, volume, storages, releases, dead, of_step)
+def _decided(
+    rules: Sequence[Rule], limits: Limits, years: YearArrays, before: FloatArray, places: IntArray
+) -> FloatArray:
+    """Releases that rules, one a year, ask for in years side by side, as their storages go; shape (places, steps)."""
+    asked = np.empty((len(places), limits.steps))
+    storage, groups = years.start[places], _in_groups(rules)
+    conditions, dead = conditions_of_year(years.conditions, places), years.dead[places]
+    for step in range(limits.steps):
+        at = places, step
+        inflow, earlier = limits.inflow_m3s[at], before[at]
+        for rule, those in groups:
+            asked[those, step] = rule.releases(step, storage[those], rule.known(inflow[those]), earlier[those])
+        storages = years.reach_lower[at], years.reach_upper[at]
+        releases = limits.release_lower_m3s[at], limits.release_upper_m3s[at]
+        of_step = conditions_at(conditions, (slice(None), step))
+        volume = limits.hm3_per_m3s[at]
+        storage = month_end(storage, asked[:, step], inflow, volume, storages, releases, dead, of_step)[2]
     return asked
 
 
-def _decisions_together(rules: Sequence[Rule], told: Told, years: YearArrays, places: IntArray) -> FloatArray:
-    """As `_decisions`, every month of all years at once."""
-    asked = np.empty((len(places), told.inflow.shape[1]))
-    storage, decided = years.start[places], by_rule(rules)
-    columns, conditions = [each[places] for each in _months(told, years)], conditions_of_year(years.conditions, places)
-    for step in range(asked.shape[1]):
-        now, earlier, least, inflow, volume, storages, releases = (each[:, step] for each in columns)
-        for rule, those in decided:
-            known = now[those] if rule.forecast is Forecast.MONTH else None
-            asked[those, step] = rule.releases(step, storage[those], known, earlier[those])
-        wanted = np.clip(np.maximum(asked[:, step], least), releases[:, 0], releases[:, 1])
-        bounds = (storages[:, 0], storages[:, 1]), (releases[:, 0], releases[:, 1])
-        storage = enforce_limits(
-            storage, wanted, inflow, volume, *bounds, years.dead[places], conditions_at(conditions, (slice(None), step))
-        )[1]
+def decisions(rules: Sequence[Rule], training: Training) -> FloatArray:
+    """Releases that rules, one a year, ask for in the situations that the training years hold, shape (years, steps)."""
+    asked = np.empty_like(training.inflow_m3s)
+    for rule, years in _in_groups(rules, MOST_TOGETHER if len(training.first_years) > 1 else 1):
+        for step in range(training.steps):
+            known = rule.known(training.inflow_m3s[years, step])
+            before = training.inflow_before_m3s[years, step]
+            asked[years, step] = rule.releases(step, training.storage_start_hm3[years, step], known, before)
     return asked
 
 
-def by_rule(rules: Sequence[Rule]) -> list[tuple[Rule, IntArray]]:
-    """Places of what each rule decides, at most `MOST_TOGETHER` at a time."""
-    found: dict[int, list[int]] = {}
+def _by_rule(rules: Sequence[Rule]) -> list[tuple[Rule, IntArray]]:
+    """Places of what each rule decides."""
+    places: dict[int, list[int]] = {}
     for place, rule in enumerate(rules):
-        found.setdefault(id(rule), []).append(place)
+        places.setdefault(id(rule), []).append(place)
+    return [(rules[those[0]], np.array(those)) for those in places.values()]
+
+
+def _in_groups(rules: Sequence[Rule], most: int = MOST_TOGETHER) -> list[tuple[Rule, IntArray]]:
+    """Places of what each rule decides, so many at a time."""
     return [
-        (rules[places[0]], np.array(places[first : first + MOST_TOGETHER]))
-        for places in found.values()
-        for first in range(0, len(places), MOST_TOGETHER)
+        (rule, places[first : first + most])
+        for rule, places in _by_rule(rules)
+        for first in range(0, len(places), most)
     ]
-
-
-def _months(told: Told, years: YearArrays, which: Any = slice(None)) -> tuple[FloatArray, ...]:
-    """What rules are told, then net inflow, volume of a flow, and the bounds of storage and draft, by step."""
-    physics = (
-        years.inflow,
-        years.hm3_per_m3s,
-        np.stack([years.reach_lower, years.reach_upper], axis=-1),
-        np.stack([years.release_lower, years.release_upper], axis=-1),
-    )
-    return tuple(each[which] for each in (*told, *physics))

@@ -1,11 +1,25 @@
-"""What an operation should reach: the energy of a year and the power of a month."""
+"""What an operation should reach, the energy of a year and the power of a month; by default firm power by simulation.
+
+The standard policy releases what makes a power while water lasts (Maass et al. 1962, Design of Water-Resource Systems);
+how much it can promise at a reliability is the classical firm yield (Loucks and van Beek 2017, Water Resource Systems
+Planning and Management, ch. 4). It uses no forecast, so that a rule can reach it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from reservoir.hydro.calendar import HOURS_PER_YEAR
+from reservoir.hydro.conditions import conditions_at
+from reservoir.hydro.elementwise import mean
+from reservoir.hydro.plant import plant_of
+from reservoir.hydro.power import most_power_mw, releases_for_power
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.step import power_at
+from reservoir.rules.base.physics import month_end
 from reservoir.rules.base.training import Training
 
 #: Parts of the months that give the firm power, where nothing is guaranteed.
@@ -37,9 +51,6 @@ class Targets:
         guaranteed = cls.of_reservoir(training.model.reservoir)
         if guaranteed is not None:
             return guaranteed
-        # Compiled code, for which an operator with a rule does not wait.
-        from reservoir.rules.base.firm_yield import firm_power_at
-
         firm, stricter = (firm_power_at(training, share) for share in (SHARE, STRICTER_SHARE))
         return cls(firm * HOURS_PER_YEAR / 1000, firm, stricter, False, FIRM_POWER)
 
@@ -56,3 +67,59 @@ class Targets:
             return None
         steady = energy * 1000 / HOURS_PER_YEAR
         return cls(energy, steady, steady, True, GUARANTEED_ENERGY)
+
+
+FloatArray = NDArray[np.float64]
+
+#: A month that gives all but this part of a power reaches it: a rule decides at the storage a month begins with.
+TOLERANCE = 0.01
+#: Storages of the table of releases, and powers that are tried at once, each time between two of the time before.
+_STORAGES, _POWERS, _ROUNDS = 41, 33, 3
+
+
+def firm_power_at(training: Training, share: float) -> float:
+    """Firm power, MW, of the training years one after the other, from where the plan begins; each member from there.
+
+    Parameters
+    ----------
+    training : Training
+    share : float
+        Part of the months that must reach it.
+    """
+    training = training.searched()
+    low, high = 0.0, most_power_mw(training.model.reservoir, float(training.model.reservoir.storage_upper_hm3.max()))
+    for _ in range(_ROUNDS):
+        powers = np.linspace(low, high, _POWERS)
+        kept = np.flatnonzero(_shares_reached(training, powers) >= share)
+        best = int(kept[-1]) if kept.size else 0
+        low, high = float(powers[best]), float(powers[min(best + 1, _POWERS - 1)])
+    return low
+
+
+def _shares_reached(training: Training, powers_mw: FloatArray) -> FloatArray:
+    """Part of the months in which the standard policy reaches each power that it aims at, shape (powers,)."""
+    # Compiled code, for which an operator with a rule does not wait.
+    from reservoir.hydro.given_releases import callable_curves
+
+    reservoir, members = training.model.reservoir, len(training.first_years)
+    lower, upper = reservoir.storage_bounds_hm3
+    storages = np.linspace(float(lower.min()), float(upper.max()), _STORAGES)
+    releases = releases_for_power(reservoir, storages, powers_mw)
+    per_hm3 = (_STORAGES - 1) / max(storages[-1] - storages[0], 1e-9)
+    limits = training.limits.joined(training.years // members)
+    conditions = callable_curves(limits).conditions
+    power_of, plant = np.arange(len(powers_mw)), plant_of(reservoir)
+    storage, reached = np.full((members, len(powers_mw)), training.start_hm3), np.zeros((members, len(powers_mw)))
+    for step in range(limits.steps):
+        at = slice(None), step, np.newaxis
+        place = np.clip((storage - storages[0]) * per_hm3, 0, _STORAGES - 1)
+        left = np.minimum(place.astype(np.int64), _STORAGES - 2)
+        wanted = releases[power_of, left] + (place - left) * (releases[power_of, left + 1] - releases[power_of, left])
+        storage_bounds = limits.storage_lower_hm3[at], limits.storage_upper_hm3[at]
+        release_bounds = limits.release_lower_m3s[at], limits.release_upper_m3s[at]
+        inflow, volume, dead = limits.inflow_m3s[at], limits.hm3_per_m3s[at], limits.dead_hm3[:, np.newaxis]
+        of_step = conditions_at(conditions, at)
+        release, _, end = month_end(storage, wanted, inflow, volume, storage_bounds, release_bounds, dead, of_step)
+        reached += power_at(plant, mean(storage, end), release, of_step) >= powers_mw * (1 - TOLERANCE)
+        storage = end
+    return np.asarray(reached.mean(axis=0) / limits.steps)

@@ -1,16 +1,21 @@
-"""The optimised years that rules are fitted to."""
+"""The optimised years that rules are fitted to: all, or some of them to decide in the others.
+
+Where storage carries over years, a plan is one long path, and a rule that is fitted to it alone has never seen the
+storages that it gets to itself. There the record is cut into spans of some years; each begins empty or full, and leads
+back to the plan at its end (`OtherStarts`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.rules.base.other_starts import Decisions, OtherStarts, other_starts
 
 if TYPE_CHECKING:
     from reservoir.hydro.limits import Limits
@@ -19,22 +24,128 @@ if TYPE_CHECKING:
     from reservoir.planning.plan import Plan
     from reservoir.problems.reservoir.year import ReservoirModel
 
+
 FloatArray = NDArray[np.float64]
+
+#: Years of a span: of fewer, all would be a way back to the plan; of more, most would be the plan.
+SPAN_YEARS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """Optimised years, as a rule is fitted to them; arrays of shape (years, steps).
+
+    Parameters
+    ----------
+    inflow_m3s, inflow_before_m3s : ndarray
+    storage_start_hm3, storage_end_hm3 : ndarray
+    release_m3s, power_mw : ndarray
+    """
+
+    inflow_m3s: FloatArray
+    inflow_before_m3s: FloatArray
+    storage_start_hm3: FloatArray
+    storage_end_hm3: FloatArray
+    release_m3s: FloatArray
+    power_mw: FloatArray
+
+    def chosen(self, years: NDArray[np.integer] | NDArray[np.bool_]) -> Decisions:
+        """Some of the years."""
+        return Decisions(*(getattr(self, name)[years] for name in _DECIDED))
+
+    def followed_by(self, other: Decisions) -> Decisions:
+        """These years and others behind them."""
+        return Decisions(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in _DECIDED))
+
+
+_DECIDED = tuple(field.name for field in fields(Decisions))
+
+
+@dataclass(frozen=True, eq=False)
+class OtherStarts:
+    """Years of spans that begin off the plan.
+
+    Parameters
+    ----------
+    decisions : Decisions
+    span : ndarray of int, shape (years, SPAN_YEARS)
+        Places, among the years of the plan, of those that were optimised together with a year.
+    """
+
+    decisions: Decisions
+    span: NDArray[np.int64]
+
+    def within(self, years: NDArray[np.int64], of: int) -> OtherStarts:
+        """Those that know no other years than the chosen ones, by the places that these then have.
+
+        Parameters
+        ----------
+        years : ndarray of int, shape (chosen,)
+        of : int
+            Number of all years.
+        """
+        place = np.full(of, -1)
+        place[years] = np.arange(len(years))
+        span = place[self.span]
+        known: NDArray[np.bool_] = np.asarray((span >= 0).all(axis=1))
+        return OtherStarts(self.decisions.chosen(known), span[known])
+
+    def counts(self, of_years: FloatArray) -> FloatArray:
+        """How much each year counts: as the least of its span, shape (years,)."""
+        return np.asarray(of_years[self.span].min(axis=1, initial=np.inf))
+
+
+def other_starts(model: ReservoirModel, limits: Limits, plan: Decisions, member: NDArray[np.int64]) -> OtherStarts:
+    """Optimise every span from the lowest and from the highest storage; one that cannot keep the limits is left out.
+
+    Parameters
+    ----------
+    model : ReservoirModel
+    limits : Limits
+        Of the plan's years, nothing said of their ends.
+    plan : Decisions
+    member : ndarray of int, shape (years,)
+    """
+    from reservoir.rules.base.foresight import operated  # which loads solvers
+
+    years_of_members = np.split(np.arange(len(member)), np.flatnonzero(np.diff(member)) + 1)
+    first = [years[at] for years in years_of_members for at in range(0, len(years) - SPAN_YEARS + 1, SPAN_YEARS)]
+    spans = np.array(first, np.int64).reshape(-1, 1) + np.arange(SPAN_YEARS)
+    if not len(spans):
+        return OtherStarts(plan.chosen(np.arange(0)), spans)
+    horizons = limits[spans.ravel()].joined(SPAN_YEARS)
+    ends = plan.storage_end_hm3[spans[:, -1], -1]
+    low, high = (
+        _from_start(operated(model, horizons, [str(year) for year in first], start, ends), plan, spans)
+        for start in model.reservoir.storage_bounds_hm3[:, -1].tolist()
+    )
+    return OtherStarts(low.decisions.followed_by(high.decisions), np.concatenate([low.span, high.span]))
+
+
+def _from_start(operation: Operation, plan: Decisions, spans: NDArray[np.int64]) -> OtherStarts:
+    """The spans that keep the limits from a start, operated by dynamic programming."""
+    kept = np.repeat((operation.violation == 0).all(axis=1), SPAN_YEARS)
+    years = operation.in_years(plan.inflow_m3s.shape[1])
+    decisions = replace(
+        plan.chosen(spans.ravel()),
+        storage_start_hm3=years.storage_hm3[:, :-1],
+        storage_end_hm3=years.storage_hm3[:, 1:],
+        release_m3s=years.release_m3s,
+        power_mw=years.power_mw,
+    )
+    return OtherStarts(decisions.chosen(kept), np.repeat(spans, SPAN_YEARS, axis=0)[kept])
+
 
 #: Of an ensemble: that many years hold what a search can learn, and each more makes it longer.
 MOST_SEARCHED_YEARS = 300
 
 
 @dataclass(frozen=True, eq=False)
-class Training:
+class Training(Decisions):
     """Optimised years, any selection of a plan's; arrays of shape (years, steps).
 
     Parameters
     ----------
-    model : ReservoirModel
-        The reservoir.
-    labels : sequence of str
-        Names of the years.
     inflow_m3s, inflow_before_m3s : ndarray
         Mean inflow of each step and of the step before it. Before the first step of a record stands the mean of the
         record's last steps, since nothing is known of it.
@@ -48,28 +159,26 @@ class Training:
         hm3 that 1 m3/s carries in each step.
     limits : Limits
         Bounds of the steps, losses of the lake, demands on the plant and the terms of the objective.
-    end_value_per_hm3 : float or None
-        The plan's mean water value at the end of a year, in the unit of the objective; None of years planned by
-        themselves for energy.
     member : ndarray of int, shape (years,)
         Place of the member of an ensemble that each year belongs to; all 0 of a record. The years of a member follow
         each other, and each begins anew.
+    model : ReservoirModel
+        The reservoir.
+    labels : sequence of str
+        Names of the years.
+    end_value_per_hm3 : float or None
+        The plan's mean water value at the end of a year, in the unit of the objective; None of years planned by
+        themselves for energy.
     other_starts : OtherStarts or None
         What the plan would decide off its path, where storage carries over years.
     """
 
-    model: ReservoirModel
-    labels: Sequence[str]
-    inflow_m3s: FloatArray
-    inflow_before_m3s: FloatArray
-    storage_start_hm3: FloatArray
-    storage_end_hm3: FloatArray
-    release_m3s: FloatArray
-    power_mw: FloatArray
     loss_m3s: FloatArray
     hm3_per_m3s: FloatArray
     limits: Limits
     member: NDArray[np.int64]
+    model: ReservoirModel
+    labels: Sequence[str]
     end_value_per_hm3: float | None = None
     other_starts: OtherStarts | None = None
 
@@ -92,21 +201,22 @@ class Training:
         plan.inflow.require_whole_members("the fit of rules")
         limits = open_limits(plan.problems.model.reservoir, plan.inflow)
         require_no_ramps(limits.conditions)
-        storage, members = plan.operation.storage_hm3, plan.inflow.member_count
+        operation, members, hm3_per_m3s = plan.operation, plan.inflow.member_count, plan.inflow.calendar.hm3_per_m3s
+        lost_m3s = (operation.evaporation_hm3 + operation.seepage_hm3) / hm3_per_m3s
         made = cls(
-            plan.problems.model,
-            plan.inflow.labels,
-            plan.inflow.flow_m3s,
-            inflow_before(plan.inflow.flow_m3s, members=members),
-            storage[:, :-1],
-            storage[:, 1:],
-            plan.operation.release_m3s,
-            plan.operation.power_mw,
-            _losses_m3s(plan.operation, plan.inflow.calendar.hm3_per_m3s),
-            plan.inflow.calendar.hm3_per_m3s,
-            limits,
-            np.repeat(np.arange(members), plan.inflow.years // members),
-            _end_value(plan, limits),
+            inflow_m3s=plan.inflow.flow_m3s,
+            inflow_before_m3s=inflow_before(plan.inflow.flow_m3s, members=members),
+            storage_start_hm3=operation.storage_hm3[:, :-1],
+            storage_end_hm3=operation.storage_hm3[:, 1:],
+            release_m3s=operation.release_m3s,
+            power_mw=operation.power_mw,
+            loss_m3s=operation.withdrawal_m3s + lost_m3s,
+            hm3_per_m3s=hm3_per_m3s,
+            limits=limits,
+            member=np.repeat(np.arange(members), plan.inflow.years // members),
+            model=plan.problems.model,
+            labels=plan.inflow.labels,
+            end_value_per_hm3=_end_value(plan, limits),
         )
         if plan.horizon.is_year:
             return made
@@ -115,7 +225,7 @@ class Training:
     @property
     def planned(self) -> Decisions:
         """What the plan decides in these years."""
-        return Decisions(*(getattr(self, field.name) for field in fields(Decisions)))
+        return Decisions(*(getattr(self, name) for name in _DECIDED))
 
     @property
     def decisions(self) -> Decisions:
@@ -128,15 +238,15 @@ class Training:
 
     def select(self, years: Sequence[int]) -> Training:
         """Some of the years, by their place."""
-        chosen = np.array(list(years), np.int64)
-        taken = {
-            field.name: getattr(self, field.name)[chosen]
-            for field in fields(self)
-            if field.name not in ("model", "labels", "end_value_per_hm3", "other_starts")
-        }
-        labels = tuple(self.labels[year] for year in chosen)
-        others = None if self.other_starts is None else self.other_starts.within(chosen, self.years)
-        return Training(self.model, labels, **taken, end_value_per_hm3=self.end_value_per_hm3, other_starts=others)
+        places = np.array(list(years), np.int64)
+        return replace(
+            self,
+            **{
+                name: getattr(self, name)[places] for name in (*_DECIDED, "loss_m3s", "hm3_per_m3s", "limits", "member")
+            },
+            labels=tuple(self.labels[year] for year in places),
+            other_starts=None if self.other_starts is None else self.other_starts.within(places, self.years),
+        )
 
     def searched(self) -> Training:
         """The years that a rule is searched on, which operates them thousands of times.
@@ -177,15 +287,10 @@ def _end_value(plan: Plan, limits: Limits) -> float | None:
         return None
     from reservoir.planning.water_values import water_values_of
 
-    found = plan.water_values or water_values_of(plan.problems, plan.operation, plan.feasible_problems)
-    ends = found.month_end_gwh_per_hm3[:, -1]
+    values = plan.water_values or water_values_of(plan.problems, plan.operation, plan.feasible_problems)
+    ends = values.month_end_gwh_per_hm3[:, -1]
     known = ends[np.isfinite(ends)]
     return max(float(known.mean()), 0.0) if known.size else 0.0
-
-
-def _losses_m3s(operation: Operation, hm3_per_m3s: FloatArray) -> FloatArray:
-    """Evaporation, seepage and withdrawals of each step as a flow, shape (years, steps)."""
-    return operation.withdrawal_m3s + (operation.evaporation_hm3 + operation.seepage_hm3) / hm3_per_m3s
 
 
 def require_no_ramps(conditions: RecordConditions | None) -> None:
@@ -212,3 +317,37 @@ def inflow_before(flow_m3s: FloatArray, first_m3s: float | None = None, members:
     before = np.full((members, flow_m3s.size // members), first)
     before[:, 1:] = flow_m3s.reshape(members, -1)[:, :-1]
     return before.reshape(flow_m3s.shape)
+
+
+def blocks(years: int, folds: int) -> list[range]:
+    """Cut years into blocks of consecutive years, as equal as can be; as many folds as years leave one out at a time.
+
+    Raises
+    ------
+    InputError
+        If there are not between 2 and `years` folds.
+    """
+    if not 2 <= folds <= years:
+        raise InputError(Mistake("is not a valid number of folds", f"2 to {years}, the number of years", value=folds))
+    edges = np.linspace(0, years, folds + 1).round().astype(int)
+    return [range(int(first), int(last)) for first, last in pairwise(edges)]
+
+
+def parts_of(training: Training, folds: int) -> list[range]:
+    """Cut training years into blocks of consecutive ones; an ensemble of enough members into blocks of whole members.
+
+    Raises
+    ------
+    InputError
+        If there are not between 2 and as many folds as years.
+    """
+    first = training.first_years
+    if len(first) < max(folds, 2):
+        return blocks(training.years, folds)
+    edges = [*first.tolist(), training.years]
+    return [range(edges[part.start], edges[part.stop]) for part in blocks(len(first), folds)]
+
+
+def outside(years: int, block: range) -> list[int]:
+    """The years that are not in a block."""
+    return [year for year in range(years) if year not in block]

@@ -1,29 +1,139 @@
-"""What families do against each other: findings of an evaluation, no checks of it. They decide no exit status."""
+"""What a result of rules must satisfy, what families do against each other, and which limits they violate.
+
+The checks decide the exit status; what was found of families decides none.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
 
-from reservoir.rules.evaluation.acceptance import (
-    FITTED_NETWORK,
-    HEADLINE,
-    SEARCHED_NETWORK,
-    STRONG,
-    WEAK,
-    avoidable_violation,
-    best_fitted,
-    best_names,
-    better_than,
-    fitted_families,
-    tied,
-)
-from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult
-from reservoir.rules.evaluation.scores import Score
-from reservoir.rules.families.sdp.rule import Sdp
+import numpy as np
+
+from reservoir.planning.checks import BALANCE_TOLERANCE, Check, balance_residual, largest, release_excess
+from reservoir.rules import Rule, rule_from_dict
+from reservoir.rules.base.simulation import decisions
+from reservoir.rules.base.training import Training
+from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, RecordEvaluation, Sample, SimulationMode
+from reservoir.rules.evaluation.scores import Score, avoidable
+from reservoir.rules.families.sdp import Sdp
 from reservoir.text.quantities import quantity
+
+#: Strong and weak baseline; every other family is fitted to the plan.
+STRONG, WEAK = "sdp", "standard"
+#: The two stages of one training.
+FITTED_NETWORK, SEARCHED_NETWORK = "ann-regression", "ann"
+#: Perfect foresight is found on a grid: a rule may seem better by this part.
+FORESIGHT_TOLERANCE = 1e-5
+#: No more than this part of what perfect foresight brings is told apart: percentages have two decimals.
+TIED = 5e-5
+
+#: The runs that count most: storage carried over, years that the rule has not seen.
+HEADLINE = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
+
+
+def rules_checks(evaluation: Evaluation) -> list[Check]:
+    """The acceptance table of an evaluation; claims about families that were left out are left out."""
+    reservoir = evaluation.plan.reservoir
+    runs = [run for result in evaluation.families for run in result.runs.values()] + list(evaluation.tests)
+    operations = [(run.simulation.operation, run.inflow) for run in runs]
+    residual = largest([balance_residual(*each) for each in operations]) / float(reservoir.storage_upper_hm3.max())
+    excess = largest([release_excess(operation, reservoir) for operation, _ in operations])
+    above = [_above_foresight(run) for run in runs if run.foresight is not None]
+    bounded = "largest benefit of any rule above perfect foresight (fraction of perfect foresight's)"
+    different = sum(_decides_differently(result.rule, evaluation.training) for result in evaluation.families)
+    return [
+        Check(
+            "water balance of the simulations: largest residual (fraction of the largest storage)",
+            residual,
+            BALANCE_TOLERANCE,
+        ),
+        Check("release outside its limits in any simulation: largest excess (m3/s)", excess, 0),
+        Check("rules that decide differently after saving and loading", different, 0),
+        # No rule brings more, unless it violates limits that foresight keeps: that is charged.
+        *([Check(bounded, largest(above), FORESIGHT_TOLERANCE)] if above else []),
+    ]
+
+
+def best_fitted(evaluation: Evaluation) -> FamilyResult | None:
+    """The family of most held-out benefit among those that are fitted to the plan and keep all limits.
+
+    What perfect foresight cannot keep is held against none. None where no family is left.
+    """
+    kept = [result for result in fitted_families(evaluation) if avoidable_violation(evaluation, result) <= 0]
+    return max(kept, key=held_out) if kept else None
+
+
+def tied(evaluation: Evaluation, result: FamilyResult, other: FamilyResult) -> bool:
+    """Whether what two families bring in held-out years is told apart by no figure that is shown."""
+    whole = float(np.abs(result.runs[HEADLINE].account.foresight.sum()))
+    return abs(charged(evaluation, result) - charged(evaluation, other)) <= TIED * whole
+
+
+def best_tied(evaluation: Evaluation) -> list[FamilyResult]:
+    """The best family that is fitted to the plan, see `best_fitted`, and behind it those that are as good."""
+    best = best_fitted(evaluation)
+    if best is None:
+        return []
+    kept = [each for each in fitted_families(evaluation) if avoidable_violation(evaluation, each) <= 0]
+    return [best, *(each for each in kept if each is not best and tied(evaluation, best, each))]
+
+
+def better_than(evaluation: Evaluation, best: FamilyResult) -> list[FamilyResult]:
+    """Families that bring more than the best one in held-out years, what they violate charged; the most first."""
+    more = [each for each in evaluation.families if charged(evaluation, each) > charged(evaluation, best)]
+    return sorted(
+        (each for each in more if not tied(evaluation, best, each)), key=lambda each: -charged(evaluation, each)
+    )
+
+
+def charged(evaluation: Evaluation, result: FamilyResult) -> float:
+    """What a family brings in held-out years, less what it violates beyond perfect foresight."""
+    return held_out(result) - evaluation.plan.reservoir.penalty * avoidable_violation(evaluation, result)
+
+
+def best_names(evaluation: Evaluation) -> str:
+    """Names of `best_tied`, in words; empty if there is none."""
+    names = [each.family for each in best_tied(evaluation)]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} (tied)" if names else ""
+
+
+def fitted_families(evaluation: Evaluation) -> list[FamilyResult]:
+    """Families that are fitted to the plan."""
+    return [result for result in evaluation.families if result.family not in (STRONG, WEAK)]
+
+
+def avoidable_violation(evaluation: Evaluation, result: FamilyResult) -> float:
+    """Sum of relative violations on held-out years beyond that of perfect foresight."""
+    return avoidable(result.runs[HEADLINE].score.violation, evaluation.foresight_violations.relative)
+
+
+def held_out(result: FamilyResult) -> float:
+    """What a family brings in held-out years at equal end storage, in the unit of the objective."""
+    return float(result.runs[HEADLINE].account.at_equal_storage.sum())
+
+
+def _above_foresight(run: RecordEvaluation) -> float:
+    """What a run brings more than perfect foresight, what it violates more charged, as a part of that."""
+    reservoir, best = run.reservoir, float(run.account.foresight.sum())
+    unavoidable = 0.0 if run.foresight is None else run.foresight.violations.relative
+    charge = reservoir.penalty * avoidable(run.score.violation, unavoidable)
+    least = reservoir.objective.least_scale(reservoir.installed_mw) * len(run.account.made)
+    return (float(run.account.at_equal_storage.sum()) - charge - best) / max(abs(best), least, 1e-9)
+
+
+def _decides_differently(rule: Rule, training: Training) -> bool:
+    """Whether a rule read back decides otherwise than one of the same values, both asked month by month.
+
+    What the rule itself has worked out for many decisions at once may differ from that by a rounding.
+    """
+    same = type(rule)(**{name: getattr(rule, name) for name in type(rule).model_fields})
+    again = rule_from_dict(json.loads(json.dumps(rule.to_dict())))
+    one, other = (decisions([each] * training.years, training) for each in (same, again))
+    return not np.array_equal(one, other)
 
 
 @dataclass(frozen=True)
@@ -81,7 +191,7 @@ def _against_baselines(evaluation: Evaluation) -> Iterator[Finding]:
         return
     for name, what in ((STRONG, "strong"), (WEAK, "weak")):
         for baseline in (result for result in evaluation.families if result.family == name):
-            less = best.scores[HEADLINE].regret - baseline.scores[HEADLINE].regret
+            less = best.runs[HEADLINE].score.regret - baseline.runs[HEADLINE].score.regret
             amount = f"{quantity(abs(less))} {evaluation.plan.objective.unit}".strip()
             said = f"{amount} a year {'less' if less <= 0 else 'more'} regret"
             said = "as much regret" if tied(evaluation, best, baseline) else said
@@ -100,11 +210,15 @@ def _best_possible(evaluation: Evaluation) -> Iterator[Finding]:
     """How much of the best family's regret is ignorance of the future, by what dynamic programming expects."""
     best = best_fitted(evaluation)
     for result in evaluation.families:
-        if best is None or not isinstance(result.rule, Sdp) or not isfinite(best.scores[HEADLINE].percent_of_foresight):
+        if (
+            best is None
+            or not isinstance(result.rule, Sdp)
+            or not isfinite(best.runs[HEADLINE].score.percent_of_foresight)
+        ):
             continue
         expected, unit = result.rule.value_of_a_year(), evaluation.plan.objective.unit
-        part = 100 * expected / float(result.accounts[HEADLINE].foresight.mean())
-        lacks = 100 - best.scores[HEADLINE].percent_of_foresight
+        part = 100 * expected / float(result.runs[HEADLINE].account.foresight.mean())
+        lacks = 100 - best.runs[HEADLINE].score.percent_of_foresight
         share = f"{part:.2f} % of perfect foresight"
         said = f", so that of the {lacks:.2f} % that {best.family} lacks, {100 - part:.2f} are ignorance of the future"
         # The years of the record may have been better than the classes that the model makes of them, or poorer.
@@ -126,7 +240,7 @@ def _years(evaluation: Evaluation) -> Iterator[Finding]:
 
 def part_of_foresight(result: FamilyResult) -> str:
     """What a family brings on held-out years beside perfect foresight, in words."""
-    return _beside_foresight(result.scores[HEADLINE])
+    return _beside_foresight(result.runs[HEADLINE].score)
 
 
 def _beside_foresight(score: Score) -> str:
@@ -142,7 +256,7 @@ def sentence_on_test(evaluation: Evaluation) -> str:
     """
     if not evaluation.tests:
         return ""
-    on_test = {run.rule.family: run.score for run in evaluation.tests}
+    on_test = {run.score.family: run.score for run in evaluation.tests}
     told = {family: _beside_foresight(score) for family, score in on_test.items()}
     least = min(on_test, key=lambda family: on_test[family].regret)
     most = [least, *(family for family in on_test if family != least and told[family] == told[least])]
@@ -155,3 +269,53 @@ def sentence_on_test(evaluation: Evaluation) -> str:
     if best.family in most:
         return f"{said}; {best.family} is {beside} too."
     return f"{said}; {best.family}, {beside}, reaches {told[best.family]}."
+
+
+#: What a plant and a lake may have to deliver.
+DEMANDS = "the minimum release, the demanded withdrawal or the minimum power"
+
+
+def shortfalls(evaluation: Evaluation) -> list[str]:
+    """A sentence for perfect foresight and each family that violates the limits, storage carried through the record.
+
+    The last one states the consequence for the choice of a rule; empty if all limits are satisfied.
+    """
+    months = evaluation.training.years * evaluation.training.steps
+    found = []
+    unavoidable = evaluation.foresight_violations
+    if unavoidable.months:
+        extent = f"in {unavoidable.months} of {months} months by up to {unavoidable.largest_hm3:,.3g} hm3"
+        found.append(f"Perfect foresight violates the storage limits {extent}: no rule can satisfy all.")
+    if unavoidable.unmet_months:
+        found.append(f"Perfect foresight misses {DEMANDS} in {unavoidable.unmet_months} of {months} months.")
+    for place, result in enumerate(evaluation.families):
+        runs = [result.runs[SimulationMode.CONTINUOUS, sample] for sample in Sample] + list(
+            evaluation.tests[place:][:1]
+        )
+        scores = [(run.score, run.inflow.flow_m3s.size) for run in runs]
+        violated = [
+            f"in {score.months_violated} of {count} months by up to {score.largest_violation_hm3:,.3g} hm3 "
+            f"({score.sample})"
+            for score, count in scores
+            if score.months_violated
+        ]
+        if violated:
+            found.append(f"The rule {result.family} violates the storage limits {' and '.join(violated)}.")
+        missed = [
+            f"in {score.months_unmet} of {count} months ({score.sample})"
+            for score, count in scores
+            if score.months_unmet
+        ]
+        if missed:
+            found.append(f"The rule {result.family} misses {DEMANDS} {' and '.join(missed)}.")
+    return [*found, _choice(evaluation)] if found else []
+
+
+def _choice(evaluation: Evaluation) -> str:
+    rule = "A rule that violates limits which foresight satisfies is never chosen as best"
+    best = best_names(evaluation)
+    if best:
+        return f"{rule}; the best family fitted to the plan is {best}."
+    if all(result.family in (STRONG, WEAK) for result in evaluation.families):
+        return f"{rule}."
+    return f"{rule}. On held-out years every family fitted to the plan does so: none is recommended."

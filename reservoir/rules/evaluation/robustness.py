@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.operated_record import FIRM_QUANTILE
 from reservoir.rules.base.violations import beyond_bounds
-from reservoir.rules.evaluation.evaluation import TEST, Evaluation, Sample, SimulationMode
+from reservoir.rules.evaluation.evaluation import Evaluation, Sample, SimulationMode
 from reservoir.rules.evaluation.scores import benefit_suffix, worst_decile
 
 FloatArray = NDArray[np.float64]
@@ -102,7 +101,23 @@ def member_runs(evaluation: Evaluation) -> list[MemberRuns]:
 
     Those held out of the plan's ensemble first, then those of an ensemble that rules are tested on; nothing of records.
     """
-    return [*_held_out(evaluation), *_tested(evaluation)]
+    key = SimulationMode.CONTINUOUS, Sample.HELD_OUT
+    rows = []
+    for runs in ([result.runs[key] for result in evaluation.families], evaluation.tests):
+        for place, run in enumerate(runs):
+            members, best, foresight, sample = (
+                run.inflow.member_count,
+                run.account.foresight,
+                run.foresight,
+                run.score.sample,
+            )
+            if members < 2 or foresight is None:
+                break
+            if not place:
+                rows.append(MemberRuns.of(FORESIGHT, sample, run.reservoir, foresight.operation, best, best, members))
+            brought, operation = run.account.at_equal_storage, run.simulation.operation
+            rows.append(MemberRuns.of(run.score.family, sample, run.reservoir, operation, brought, best, members))
+    return rows
 
 
 def robustness_table(evaluation: Evaluation) -> pd.DataFrame | None:
@@ -114,26 +129,3 @@ def robustness_table(evaluation: Evaluation) -> pd.DataFrame | None:
     """
     runs = member_runs(evaluation)
     return pd.DataFrame([each.as_dict() for each in runs]) if runs else None
-
-
-def _held_out(evaluation: Evaluation) -> Iterator[MemberRuns]:
-    reservoir, members = evaluation.plan.reservoir, evaluation.plan.inflow.member_count
-    if members < 2:
-        return
-    best = evaluation.foresight_benefit(SimulationMode.CONTINUOUS)
-    key = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
-    yield MemberRuns.of(FORESIGHT, Sample.HELD_OUT, reservoir, evaluation.foresight, best, best, members)
-    for result in evaluation.families:
-        operation, brought = result.simulations[key].operation, result.accounts[key].at_equal_storage
-        yield MemberRuns.of(result.family, Sample.HELD_OUT, reservoir, operation, brought, best, members)
-
-
-def _tested(evaluation: Evaluation) -> Iterator[MemberRuns]:
-    for place, run in enumerate(evaluation.tests):
-        members, best, foresight = run.inflow.member_count, run.account.foresight, run.foresight
-        if members < 2 or foresight is None:
-            return
-        if not place:
-            yield MemberRuns.of(FORESIGHT, TEST, run.reservoir, foresight.operation, best, best, members)
-        operation, brought = run.simulation.operation, run.account.at_equal_storage
-        yield MemberRuns.of(run.rule.family, TEST, run.reservoir, operation, brought, best, members)

@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.objectives import Objective
 from reservoir.planning.schedule import shown
-from reservoir.problems.reservoir.year import ReservoirModel
-from reservoir.rules.base.firm_yield import TOLERANCE
+from reservoir.rules.base.foresight import Account
 from reservoir.rules.base.simulation import Simulation
-from reservoir.rules.base.targets import Targets
-from reservoir.rules.base.violations import ROUNDING, Violations
-from reservoir.rules.evaluation.accounts import Account
+from reservoir.rules.base.targets import TOLERANCE, Targets
+from reservoir.rules.base.violations import ROUNDING
 
 FloatArray = NDArray[np.float64]
 
@@ -134,10 +132,8 @@ def worst_decile(benefit: FloatArray) -> float:
 
 def score(
     simulation: Simulation,
-    model: ReservoirModel,
     account: Account,
-    targets: Targets,
-    violations: Violations,
+    targets: Targets | None,
     unavoidable: float = 0.0,
     *,
     family: str,
@@ -150,22 +146,22 @@ def score(
     ----------
     account : Account
         What it brings, and what perfect foresight does.
-    targets : Targets
-        A year's energy and a month's power.
-    violations : Violations
-        Of the simulation.
+    targets : Targets or None
+        A year's energy and a month's power, if they are known.
     unavoidable : float
         Relative violations of perfect foresight.
     family, run, sample : str
         Name the line of the table.
     """
-    operation, members, objective = simulation.operation, simulation.members, model.reservoir.objective
+    operation, members, reservoir = simulation.operation, simulation.members, simulation.reservoir
+    objective, violations = reservoir.objective, simulation.violations
+    targets = targets or Targets(np.nan, np.nan, np.nan, False, "")
     years, by_year = len(account.made), account.by_year
     energy = by_year if objective.is_energy else operation.annual_energy_gwh
     yearly = service(energy.reshape(members, -1), targets.annual_gwh)
     power = operation.power_mw.reshape(members, -1)
     monthly, stricter = (service(power, each, TOLERANCE) for each in (targets.firm_mw, targets.firm_95_mw))
-    charge = model.reservoir.penalty * avoidable(violations.relative, unavoidable)
+    charge = reservoir.penalty * avoidable(violations.relative, unavoidable)
     brought, best = float(account.at_equal_storage.sum()) - charge, float(account.foresight.sum())
     sign = float(shown(objective, np.ones(1))[0])
     return Score(
@@ -178,7 +174,7 @@ def score(
         reliability=yearly.reliability,
         resilience=yearly.resilience,
         vulnerability=yearly.vulnerability,
-        spill_hm3=_spill_hm3(simulation),
+        spill_hm3=float((operation.spill_m3s * simulation.hm3_per_m3s).sum(axis=1).mean()),
         repairs=int(simulation.repaired.sum()),
         run=run,
         median=sign * float(np.median(by_year)),
@@ -188,7 +184,7 @@ def score(
         firm_vulnerability=monthly.vulnerability,
         firm_95_reliability=stricter.reliability,
         supply_reliability=simulation.supply_reliability,
-        months_at_limit=_months_at_limit(simulation, model),
+        months_at_limit=_months_at_limit(simulation),
         end_storage_value=sign * float(account.end_value.mean()),
         months_violated=violations.months,
         largest_violation_hm3=violations.largest_hm3,
@@ -205,13 +201,8 @@ def avoidable(violation: float, unavoidable: float) -> float:
     return max(beyond, 0.0) if not beyond <= ROUNDING else 0.0
 
 
-def _spill_hm3(simulation: Simulation) -> float:
-    """Water released past the turbines in a year, mean of the years."""
-    return float((simulation.operation.spill_m3s * simulation.hm3_per_m3s).sum(axis=1).mean())
-
-
-def _months_at_limit(simulation: Simulation, model: ReservoirModel) -> int:
+def _months_at_limit(simulation: Simulation) -> int:
     ends = simulation.operation.storage_hm3[:, 1:]
-    lower, upper = model.reservoir.storage_bounds_hm3
+    lower, upper = simulation.reservoir.storage_bounds_hm3
     slack = AT_LIMIT * float(upper.max())
     return int(((ends <= lower + slack) | (ends >= upper - slack)).sum())

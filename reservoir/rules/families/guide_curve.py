@@ -30,14 +30,10 @@ class GuideCurve(Rule):
     lower_hm3: Annotated[Monthly, not_above("guide_hm3")]
     upper_hm3: Annotated[Monthly, not_below("guide_hm3")]
 
-    def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
-        """Release that ends the month on the guide, with the month's mean inflow where its own is not known."""
-        return self.months.release_to_reach(step, storage_hm3, self.guide_hm3[step], inflow_now_m3s)
-
     def releases(
         self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
     ) -> FloatArray:
-        """`release` in many situations."""
+        """Releases that end the month on the guide, with the month's mean inflow where its own is not known."""
         return self.months.releases_to_reach(step, storage_hm3, self.guide_hm3[step], inflow_now_m3s)
 
 

@@ -25,16 +25,11 @@ class StandardRule(Rule):
     storage_hm3: Rising
     release_m3s: Annotated[Numbers, as_long_as("storage_hm3")]
 
-    def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
-        """Release that makes the firm power at the start storage, whatever flows in."""
-        wanted = float(np.interp(storage_hm3, self.storage_hm3, self.release_m3s))
-        return self.months.within_bounds(step, wanted)
-
     def releases(
         self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
     ) -> FloatArray:
-        """`release` in many situations."""
-        return self.months.all_within_bounds(step, np.interp(storage_hm3, self.storage_hm3, self.release_m3s))
+        """Releases that make the firm power at the start storage, whatever flows in."""
+        return self.months.within_bounds(step, np.interp(storage_hm3, self.storage_hm3, self.release_m3s))
 
 
 def fit(training: Training, forecast: Forecast) -> StandardRule:

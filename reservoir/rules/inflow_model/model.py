@@ -5,6 +5,10 @@ and on the mean of the last year, with normal noise (`StandardisedMonths`, `Mont
 ``thomas-fiering`` of ``reservoir synth``). The standardised months of a year are then jointly normal, so that what is
 not known of the past year is drawn given what is. Noise is such that in the long run every standardised month has mean
 0 and variance 1, and flows are scaled to the record's mean: neither follows from the regression alone.
+
+Stochastic dynamic programming knows inflow as a lag-1 Markov chain that repeats every year (`inflow_chain`): classes of
+each month, and which follows which, counted in many years of the inflow model, not in the few on record: a class of
+three or four years, and what followed it, is chance for the most part.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from scipy.special import ndtr, ndtri
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.rules.base.fields import Block, Known, Monthly, Numbers, Refusal, check, count
 from reservoir.rules.base.training import FloatArray, Training
-from reservoir.rules.inflow_model.monthly_regression import PREDICTORS, MonthlyRegression
+from reservoir.rules.inflow_model.monthly_regression import PREDICTORS, MonthlyRegression, uniform_numbers
 from reservoir.rules.inflow_model.standardised import ALL_VALUES, StandardisedMonths
 
 #: Fewer years that follow another tell the regression on the last year nothing: then a month follows the month before.
@@ -121,9 +125,7 @@ class InflowModel(Block):
 
     def value(self, step: int, flow_m3s: FloatArray) -> FloatArray:
         """Standardised value of flows of a step."""
-        months = self.months
-        at = slice(step % len(self.noise), step % len(self.noise) + 1)
-        one = StandardisedMonths(*(getattr(months, name)[at] for name in _STANDARD))
+        one = self.months.at(np.array([step % len(self.noise)]))
         least = one.lower_m3s + 1e-6 * one.scale_m3s
         values = one.values(np.maximum(np.asarray(flow_m3s, float), least)[..., None])[..., 0]
         return np.asarray(np.clip(values, -_most(one), _most(one)))
@@ -166,7 +168,7 @@ class InflowModel(Block):
         return np.asarray(made.reshape(-1, uniform.shape[1]))
 
     def _flows(self, places: NDArray[np.integer], values: FloatArray) -> FloatArray:
-        chosen = StandardisedMonths(*(getattr(self.months, name)[places] for name in _STANDARD))
+        chosen = self.months.at(places)
         return np.maximum(chosen.flows(np.clip(values, -_most(chosen), _most(chosen))), 0.0)
 
     def _drawn_past(self, step: int, known_m3s: FloatArray, normal: FloatArray) -> list[FloatArray]:
@@ -195,7 +197,7 @@ class InflowModel(Block):
         """
         steps, seen = len(self.noise), values.shape[1]
         places = np.arange(step - 1, step - 1 - seen, -1) % steps
-        months = StandardisedMonths(*(getattr(self.months, name)[places] for name in _STANDARD))
+        months = self.months.at(places)
         dry = months.dry(known_m3s) & months.varies
         known = values[:, None, :]
         if not dry.any():
@@ -297,3 +299,61 @@ def _at_rest_moments(coefficients: FloatArray, noise: FloatArray) -> tuple[Float
         if np.abs(covariance - begun).max() < 1e-9:
             break
     return np.array(means), np.array(covariances)
+
+
+#: Parts of the months that lie below the edges of classes: narrow ones for droughts and floods, which decide most.
+EDGES = (0.01, 0.05, 0.15, 0.35, 0.6, 0.8, 0.93, 0.985)
+#: Years that the classes are counted in: so many members of so many consecutive years.
+_MEMBERS, _YEARS = 1000, 20
+_SEED = 7
+#: Years that the months' own frequencies of classes count for beside the transitions seen.
+CLIMATOLOGY_YEARS = 1.0
+
+
+def inflow_chain(training: Training) -> tuple[FloatArray, FloatArray]:
+    """Inflow classes of each step, and the probability of each after each class of the step before.
+
+    The transitions seen are mixed with the frequency of the classes, as if `CLIMATOLOGY_YEARS` more had been seen after
+    each class, so that every class may follow.
+
+    Returns
+    -------
+    classes : ndarray, shape (steps, classes)
+        Mean inflow of each class, not falling; over all classes, the mean of the training years.
+    transitions : ndarray, shape (steps, classes, classes)
+        By step, class of the step before and class.
+    """
+    now, before = _years(training)
+    edges = np.quantile(now, EDGES, axis=0).T
+    place = np.array([np.searchsorted(*each) for each in zip(edges, now.T, strict=True)])
+    of_before = np.array([np.searchsorted(*each) for each in zip(np.roll(edges, 1, axis=0), before.T, strict=True)])
+    count = len(EDGES) + 1
+    share = np.array([np.bincount(each, minlength=count) for each in place]) / len(now)
+    totals = np.array([np.bincount(*each, minlength=count) for each in zip(place, now.T, strict=True)])
+    classes = np.array([_means(*each) for each in zip(totals / len(now), share, strict=True)])
+    transitions = np.array([_frequencies(*each) for each in zip(of_before, place, share, strict=True)])
+    return classes, transitions
+
+
+def _years(training: Training) -> tuple[FloatArray, FloatArray]:
+    """Years of the inflow model, scaled to the mean of each month, and the month before each month of them."""
+    uniform = uniform_numbers(_SEED, 0, _MEMBERS, 1, training.steps + 1 + training.steps * _YEARS)[:, 0]
+    made = InflowModel.of(training).futures(-1, np.empty((1, 0)), uniform)[0]
+    now, before = (each.reshape(-1, training.steps) for each in (made[:, 1:], made[:, :-1]))
+    mean, wanted = now.mean(axis=0), np.maximum(training.inflow_m3s, 0.0).mean(axis=0)
+    factor = np.divide(wanted, mean, out=np.ones_like(mean), where=mean > 0)
+    return now * factor, before * np.roll(factor, 1)
+
+
+def _means(total: FloatArray, share: FloatArray) -> FloatArray:
+    """Mean of each class; of one that no year is in, as if it lay between those beside it."""
+    filled = np.flatnonzero(share)
+    return np.asarray(np.interp(np.arange(len(share)), filled, total[filled] / share[filled]))
+
+
+def _frequencies(before: NDArray[np.int64], now: NDArray[np.int64], share: FloatArray) -> FloatArray:
+    """Part of each class after each class before, mixed with the parts of the classes in all years."""
+    seen = np.zeros((len(share), len(share)))
+    np.add.at(seen, (before, now), 1.0)
+    seen += CLIMATOLOGY_YEARS * share
+    return np.asarray(seen / seen.sum(axis=1, keepdims=True))

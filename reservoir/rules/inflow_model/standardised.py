@@ -95,6 +95,11 @@ class StandardisedMonths:
         traces = {step: each for step, each in enumerate(left) if each.any()}
         return replace(cls(*fitted), apart=bool(apart.size), traces=traces)
 
+    def at(self, steps: NDArray[np.integer]) -> StandardisedMonths:
+        """The months of these steps, one after another, as the six numbers of each have them."""
+        numbers = self.exponent, self.lower_m3s, self.scale_m3s, self.mean, self.deviation, self.dry_below
+        return StandardisedMonths(*(each[steps] for each in numbers))
+
     @cached_property
     def falls_dry(self) -> NDArray[np.bool_]:
         """Months that fell dry in some years of the record, or always, shape (steps,)."""

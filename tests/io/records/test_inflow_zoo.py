@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.io.records.dates import MOST_YEARS
+from reservoir.hydro.calendar import MOST_YEARS
 from reservoir.io.records.reader import read_inflow
 from reservoir.io.records.table import MOST_BYTES, MOST_CAVEAT, MOST_COMMENTS, MOST_LINES
 

@@ -44,7 +44,7 @@ def test_there_is_a_line_for_perfect_foresight_and_every_family(evaluation: Eval
 
 def test_a_family_shows_its_held_out_months(evaluation: Evaluation):
     _, line, *_ = draw_release(Figure().add_subplot(), evaluation).get_lines()
-    releases = result_of(evaluation, "guide-curve").simulations[HELD_OUT].operation.release_m3s
+    releases = result_of(evaluation, "guide-curve").runs[HELD_OUT].simulation.operation.release_m3s
     assert line.get_ydata() == pytest.approx(np.sort(releases.ravel())[::-1])
 
 

@@ -18,7 +18,7 @@ def marked(ax, name):
 def test_a_trace_is_the_level_at_the_end_of_every_month(evaluation: Evaluation):
     _, run, *_ = record_runs(evaluation)
     trace = draw_level_trace(Figure().add_subplot(), evaluation, run).get_lines()[0]
-    levels = result_of(evaluation, "guide-curve").simulations[HELD_OUT].operation.level_m
+    levels = result_of(evaluation, "guide-curve").runs[HELD_OUT].simulation.operation.level_m
     assert trace.get_ydata() == pytest.approx(levels.ravel())
 
 

@@ -28,9 +28,10 @@ def without_spill(evaluation: Evaluation) -> Evaluation:
 
     families = []
     for result in evaluation.families:
-        held_out = result.simulations[HELD_OUT]
+        held_out = result.runs[HELD_OUT].simulation
         kept = replace(held_out, operation=dry(held_out.operation))
-        families.append(replace(result, simulations={**result.simulations, HELD_OUT: kept}))
+        run = replace(result.runs[HELD_OUT], simulation=kept)
+        families.append(replace(result, runs={**result.runs, HELD_OUT: run}))
     foresights = {mode: replace(each, operation=dry(each.operation)) for mode, each in evaluation.foresights.items()}
     return replace(evaluation, foresights=foresights, families=tuple(families))
 

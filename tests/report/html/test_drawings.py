@@ -2,6 +2,7 @@
 
 import pytest
 
+from reservoir.errors import InputError
 from reservoir.report.html.page import inline_svg, read_pictures
 
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9"'
@@ -37,6 +38,29 @@ def test_a_shape_is_shown_as_it_was_drawn():
 def test_what_is_no_shape_is_left_out_with_all_that_it_holds(inside):
     """Styles would hold for the whole page; the rest says nothing."""
     assert shown(inside) == CLEAN
+
+
+def test_nothing_in_it_acts():
+    """Nor would a page let it: its policy forbids all scripts."""
+    assert shown('<g onclick="alert(1)"/>', 'onload="alert(1)"') == shown("<g/>")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("regret", "<svg"),
+        ("regret", ""),
+        ("regret", HEAD + ">" + "<g>" * 100_000 + "</g>" * 100_000 + "</svg>"),
+        ("regret", '<!DOCTYPE svg SYSTEM "x"><svg>&a;</svg>'),
+        ("unknown", f"{HEAD}/>"),
+        ("gone", None),
+    ],
+)
+def test_what_is_no_drawing_is_refused_with_its_name(tmp_path, name, content):
+    if content is not None:
+        (tmp_path / f"{name}.svg").write_text(content)
+    with pytest.raises(InputError, match=rf"{name}\.svg: is no drawing of this program"):
+        read_pictures(tmp_path, {"regret": "Regret", "gone": "Gone"}, {name: "How to read it"})
 
 
 def test_figures_are_read_in_the_order_of_their_captions(tmp_path):

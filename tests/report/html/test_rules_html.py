@@ -18,9 +18,8 @@ from reservoir.report.html.page import HtmlTable
 from reservoir.report.html.rules_page import rules_report, rules_sections
 from reservoir.report.rules_folder import rules_provenance
 from reservoir.rules.base.foresight import Foresight
-from reservoir.rules.evaluation.acceptance import best_fitted, rules_checks
 from reservoir.rules.evaluation.evaluation import Evaluation, Sample, SimulationMode
-from reservoir.rules.evaluation.shortfalls import shortfalls
+from reservoir.rules.evaluation.findings import best_fitted, rules_checks, shortfalls
 from reservoir.text.quantities import quantity
 from tests.report.html.test_html import Structure
 
@@ -106,7 +105,7 @@ def test_the_best_fitted_family_is_named_with_what_it_makes_of_foresight(
 ):
     best = best_fitted(any_evaluation)
     assert best is not None
-    part = f"{best.scores[SimulationMode.CONTINUOUS, Sample.HELD_OUT].percent_of_foresight:.2f} %"
+    part = f"{best.runs[SimulationMode.CONTINUOUS, Sample.HELD_OUT].score.percent_of_foresight:.2f} %"
     sentence = f"The best family fitted to the plan is {best.family}: on held-out years {part} of perfect foresight"
     assert sentence in structure.words("p")
     assert part in structure.words("dd")
@@ -184,7 +183,7 @@ def test_every_family_has_a_row_for_the_years_it_knows_and_one_for_those_it_does
 
 def test_scores_stand_under_their_heads(evaluation: Evaluation):
     tables = tables_of(evaluation)
-    score = evaluation.families[1].scores[SimulationMode.YEARLY, Sample.HELD_OUT]
+    score = evaluation.families[1].runs[SimulationMode.YEARLY, Sample.HELD_OUT].score
     energy, service, limits = (
         next(row for row in tables[f"{kind}-yearly"].rows if row[:2] == (score.family, score.sample)) for kind in KINDS
     )

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from reservoir.rules.inflow_model.monthly_regression import WARM_UP_YEARS, MonthlyRegression
-from reservoir.rules.inflow_model.random_numbers import uniform_numbers
+from reservoir.rules.inflow_model.monthly_regression import WARM_UP_YEARS, MonthlyRegression, uniform_numbers
 from reservoir.synthetic import knn, thomas_fiering
 
 

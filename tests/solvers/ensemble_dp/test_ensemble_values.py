@@ -8,9 +8,9 @@ import pytest
 from reservoir.hydro.curves.curve import constant
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.planning.plan import optimise
+from reservoir.rules.base.physics import Physics
 from reservoir.rules.base.training import Training
-from reservoir.rules.families.replan.step_tables import step_tables, withdrawals
-from reservoir.rules.families.sdp.month_physics import Physics
+from reservoir.rules.families.replan import step_tables, withdrawals
 from reservoir.solvers.ensemble_dp.engine import FEW_MONTHS, ensemble_values
 from reservoir.solvers.ensemble_dp.recursion import compiled_values
 from reservoir.solvers.ensemble_dp.tables import StepTables

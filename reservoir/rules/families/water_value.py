@@ -13,16 +13,12 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from reservoir.rules.base.fields import Known, Monthly, Number, Refusal, check, not_below
-from reservoir.rules.base.month_conditions import LakeMonths, ObjectiveMonths
-from reservoir.rules.base.rule import Forecast, Rule
+from reservoir.rules.base.fields import Known, Refusal, check
+from reservoir.rules.base.physics import ValueRule
+from reservoir.rules.base.rule import Forecast
 from reservoir.rules.base.training import FloatArray, Training
-from reservoir.rules.families.sdp.marginal_values import marginal_values, summed_up
-from reservoir.rules.families.sdp.month_physics import Physics
-from reservoir.rules.families.sdp.plant_table import PlantTable
-from reservoir.rules.families.sdp.rule import best_release, best_releases
-from reservoir.rules.families.sdp.tables import Classes, Grid, class_tables
-from reservoir.rules.inflow_model.inflow_classes import shares
+from reservoir.rules.families import sdp
+from reservoir.rules.families.sdp import Classes, Grid, class_tables, marginal_values, shares, summed_up
 
 
 def _as_many_as_classes(rows: tuple[tuple[float, ...], ...], known: Known) -> Any:
@@ -32,20 +28,13 @@ def _as_many_as_classes(rows: tuple[tuple[float, ...], ...], known: Known) -> An
             yield Refusal("has the wrong number of values", f"{wanted}, one for each inflow class", (step,), len(row))
 
 
-class WaterValue(Rule):
+class WaterValue(ValueRule):
     """A rule that weighs the energy of a release against the value of the water in store.
 
     Parameters
     ----------
-    plant : PlantTable
-    storage_lower_hm3, storage_upper_hm3 : tuple of float
-        Bounds of the storage at the end of each step.
-    penalty_gwh : float
-        Cost of a relative violation of 1, in the unit of the objective (eq. 21).
-    lake : LakeMonths or None
-        Losses of the lake and demands on the plant, if there are any.
-    objective : ObjectiveMonths or None
-        What is optimised, unless it is energy.
+    plant, storage_lower_hm3, storage_upper_hm3, penalty_gwh, lake, objective
+        See `ValueRule`.
     storages_hm3 : tuple of float
         Storages at the end of a step that the table has, evenly apart.
     inflow_classes_m3s : tuple of tuple of float
@@ -58,22 +47,10 @@ class WaterValue(Rule):
     """
 
     family: Literal["water-value"]
-    plant: PlantTable
-    storage_lower_hm3: Monthly
-    storage_upper_hm3: Annotated[Monthly, not_below("storage_lower_hm3")]
-    penalty_gwh: Number
-    lake: LakeMonths | None = None
-    objective: ObjectiveMonths | None = None
     storages_hm3: Grid
     inflow_classes_m3s: Classes
     expected_inflow_m3s: Annotated[Classes, check(_as_many_as_classes)]
     water_value_gwh_per_hm3: class_tables("storages_hm3", "inflow_classes_m3s")  # type: ignore[valid-type]
-
-    @cached_property
-    def physics(self) -> Physics:
-        """What a release comes to."""
-        bounds = self.storage_lower_hm3, self.storage_upper_hm3
-        return Physics(self.months, self.plant, *bounds, self.penalty_gwh, self.lake, self.objective)
 
     @cached_property
     def _arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -81,44 +58,33 @@ class WaterValue(Rule):
         grid, values = summed_up(np.array(self.storages_hm3), np.array(self.water_value_gwh_per_hm3))
         return grid, np.array(self.inflow_classes_m3s), np.array(self.expected_inflow_m3s), values
 
-    def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
-        """Release at which the energy of one more hm3 equals its value in store, or the best that the limits allow."""
-        inflow, values = self._situations(step, inflow_now_m3s, np.array([inflow_before_m3s]))
-        grid, one = self._arrays[0], np.ones(1)
-        return best_release(self.physics, step, storage_hm3, inflow, one, grid, values)
-
     def releases(
         self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
     ) -> FloatArray:
-        """`release` in many situations."""
-        inflow, values = self._situations(step, inflow_now_m3s, inflow_before_m3s)
-        return best_releases(self.physics, step, storage_hm3, inflow[:, None], np.ones((1, 1)), self._arrays[0], values)
+        """Releases at which the energy of one more hm3 equals its value in store, or the best that limits allow."""
+        grid, _, expected, values = self._arrays
+        share = self._shares(step, inflow_now_m3s, inflow_before_m3s)
+        blind = self.forecast is Forecast.NONE or inflow_now_m3s is None
+        inflow: Any = share @ expected[step] if blind else inflow_now_m3s
+        after = values[step] @ share[..., None]
+        return self.physics.best_releases(step, storage_hm3, inflow[:, None], np.ones((1, 1)), grid, after)
 
     def water_value(
         self, step: int, end_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float
     ) -> float | None:
         """What the table says of a storage, as a straight line between its storages and its inflow classes."""
-        told = inflow_before_m3s if self.forecast is Forecast.NONE or inflow_now_m3s is None else inflow_now_m3s
-        share = shares(self._arrays[1][step], told)
+        share = self._shares(step, inflow_now_m3s, inflow_before_m3s)
         return float(np.interp(end_hm3, self.storages_hm3, np.array(self.water_value_gwh_per_hm3[step]) @ share))
 
-    def _situations(
-        self, step: int, now: float | FloatArray | None, before: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Inflow reckoned with in each situation, and the values of storages after it (storages, situations)."""
-        _, classes, expected, values = self._arrays
-        if self.forecast is Forecast.NONE or now is None:
-            share = shares(classes[step], before)
-            return share @ expected[step], values[step] @ share.T
-        inflow = np.atleast_1d(np.asarray(now, float))
-        return inflow, values[step] @ shares(classes[step], inflow).T
+    def _shares(self, step: int, now: Any, before: Any) -> FloatArray:
+        """How much situations belong to each inflow class of the table, shape (situations, classes)."""
+        blind = self.forecast is Forecast.NONE or now is None
+        return shares(self._arrays[1][step], before if blind else now)
 
 
 def fit(training: Training, forecast: Forecast) -> WaterValue:
     """Take the slope of the values of stochastic dynamic programming."""
-    from reservoir.rules.families.sdp.rule import fit as fit_sdp
-
-    rule = fit_sdp(training, forecast)
+    rule = sdp.fit(training, forecast)
     grid, classes, transitions, values = rule.arrays
     steps = len(classes)
     later = values[(np.arange(steps) + 1) % steps]
@@ -128,15 +94,10 @@ def fit(training: Training, forecast: Forecast) -> WaterValue:
         expected = (transitions @ classes[:, :, None])[..., 0]
         later = later @ np.swapaxes(transitions, 1, 2)
     storages, table = marginal_values(grid, later)
-    return WaterValue.fitted(
+    return WaterValue.weighing(
         training,
         forecast,
-        plant=rule.plant,
-        storage_lower_hm3=rule.storage_lower_hm3,
-        storage_upper_hm3=rule.storage_upper_hm3,
-        penalty_gwh=rule.penalty_gwh,
-        lake=rule.lake,
-        objective=rule.objective,
+        rule.physics,
         storages_hm3=storages,
         inflow_classes_m3s=known,
         expected_inflow_m3s=np.maximum.accumulate(expected, axis=1),

@@ -1,15 +1,14 @@
 """Dispatch chart (调度图): storages that part reduced, guaranteed, increased and full output, month by month.
 
 The chart of Chinese practice: the storage at the start of a month falls in a zone, and the zone says the output. How it
-is fitted is in `reservoir.rules.families.zones.search`.
+is fitted is in `zones_operation`.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 
@@ -26,10 +25,14 @@ from reservoir.rules.base.fields import (
     length,
     not_below,
 )
-from reservoir.rules.base.rule import Forecast, Rule
-from reservoir.rules.base.training import FloatArray, Training
-from reservoir.rules.families.zones.chart import CURVES, ON_CURVE, ZONES
+from reservoir.rules.base.rule import Rule
+from reservoir.rules.base.training import FloatArray
 
+ZONES = ("reduced", "guaranteed", "increased", "full")
+CURVES = len(ZONES) - 1
+#: A storage higher than a curve by less than this part of the largest lies on it: a full lake must not be in a zone or
+#: in the one above as rounding will have it.
+ON_CURVE = 1e-6
 FAMILY: Final = "zones"
 #: Zones that follow each other and whose outputs differ by no more than this part are one: nobody could tell them apart
 #: at work.
@@ -87,7 +90,7 @@ class ZonesRule(Rule):
 
         Zones of about the same output are one, with all their names (`together`).
         """
-        place = self._zone(step, storage_hm3)
+        place = int(self._zones(step, np.array([storage_hm3]))[0])
         return zone_name(next(zones for zones in self.together if place in zones))
 
     @property
@@ -102,52 +105,22 @@ class ZonesRule(Rule):
                 found.append([zone])
         return tuple(map(tuple, found))
 
-    def _zone(self, step: int, storage_hm3: float) -> int:
-        return bisect_left([curve[step] for curve in self.curves_hm3], storage_hm3 - ON_CURVE * self.storage_hm3[-1])
-
-    def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
-        """Release that makes the zone's output at the start storage, and keeps the end within the storage bounds."""
-        table = self.release_m3s[self._zone(step, storage_hm3)]
-        wanted = float(np.interp(storage_hm3, self.storage_hm3, table))
-        bounds = self.storage_lower_hm3[step], self.storage_upper_hm3[step]
-        filling, emptying = self.months.feasible_releases(step, storage_hm3, bounds, inflow_now_m3s)
-        return min(max(wanted, filling), emptying)
+    def _zones(self, step: int, storage_hm3: FloatArray) -> Any:
+        curves = [curve[step] for curve in self.curves_hm3]
+        return np.searchsorted(curves, storage_hm3 - ON_CURVE * self.storage_hm3[-1])
 
     def releases(
         self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
     ) -> FloatArray:
-        """`release` in many situations."""
-        curves = np.array([curve[step] for curve in self.curves_hm3])
-        zones = np.searchsorted(curves, storage_hm3 - ON_CURVE * self.storage_hm3[-1])
+        """Releases that make the zone's output at the start storage, and keep the end within the storage bounds."""
+        zones = self._zones(step, storage_hm3)
         outputs = np.stack([np.interp(storage_hm3, self.storage_hm3, table) for table in self.release_m3s])
         wanted = outputs[zones, np.arange(len(zones))]
         bounds = self.storage_lower_hm3[step], self.storage_upper_hm3[step]
-        filling, emptying = self.months.all_feasible_releases(step, storage_hm3, bounds, inflow_now_m3s)
-        return np.minimum(np.maximum(wanted, filling), emptying)
+        filling, emptying = self.months.feasible_releases(step, storage_hm3, bounds, inflow_now_m3s)
+        return np.asarray(np.minimum(np.maximum(wanted, filling), emptying))
 
 
 def zone_name(zones: Sequence[int]) -> str:
     """The name of a zone, or of several that are one."""
     return " and ".join(ZONES[zone] for zone in zones)
-
-
-def fit(training: Training, forecast: Forecast) -> ZonesRule:
-    """Fit boundaries and outputs to the plan, then improve them by the energy of the training years."""
-    # Compiled code is loaded for fitting alone: an operator with a chart does not wait for it.
-    from reservoir.rules.families.zones.search import best_chart
-    from reservoir.rules.families.zones.trial import Trial
-
-    training = training.searched()
-    trial = Trial.of(training, forecast)
-    chart = best_chart(trial)
-    lower, upper = training.model.reservoir.storage_bounds_hm3
-    return ZonesRule.fitted(
-        training,
-        forecast,
-        storage_lower_hm3=lower,
-        storage_upper_hm3=upper,
-        curves_hm3=chart.curves,
-        outputs_mw=trial.outputs_mw[chart.levels],
-        storage_hm3=trial.storages_hm3,
-        release_m3s=trial.releases_m3s[chart.levels],
-    )

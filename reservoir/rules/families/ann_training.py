@@ -21,14 +21,12 @@ import numpy as np
 
 from reservoir.hydro.step import release_to_reach
 from reservoir.problems.mlp import Perceptron, TrainingError
-from reservoir.rules.base.monthly import Months
-from reservoir.rules.base.rule import Forecast
-from reservoir.rules.base.training import FloatArray, Training
-from reservoir.rules.families.ann.inputs import Scales, input_names, known_inputs
-from reservoir.rules.families.ann.problem import NetworkOperation
-from reservoir.rules.folds import outside, parts_of
+from reservoir.rules.base.rule import Forecast, Months
+from reservoir.rules.base.training import FloatArray, Training, outside, parts_of
+from reservoir.rules.families.ann import AnnRegressionRule, AnnRule, Scales, input_names, known_inputs
+from reservoir.rules.families.ann_operation import NetworkOperation
 from reservoir.rules.inflow_model.model import InflowModel
-from reservoir.rules.inflow_model.random_numbers import uniform_numbers
+from reservoir.rules.inflow_model.monthly_regression import uniform_numbers
 from reservoir.solvers import Problem, Solutions, runs_here, solve
 
 #: Hidden units that are tried, and what is taken where there are too few years to try.
@@ -50,6 +48,18 @@ ABOUT, SPREAD = 0.5, 0.3
 #: A feasible range narrower than this part of the largest release tells nothing about decisions.
 NARROWEST = 1e-3
 SEED = 1
+
+
+def fit(training: Training, forecast: Forecast) -> AnnRule:
+    """The rule after both stages."""
+    network = trained(training, forecast)
+    return AnnRule.of(training, forecast, network.scales, network.mean, network.searched)
+
+
+def fit_regression(training: Training, forecast: Forecast) -> AnnRule:
+    """The rule after the first stage."""
+    network = trained(training, forecast)
+    return AnnRegressionRule.of(training, forecast, network.scales, network.network, network.fitted)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 ReVelle, Joeres and Kirby 1969, Water Resour. Res. 5:767; fitted to optimised years by least squares as in implicit
 stochastic optimisation (Young 1967). The end storage is fitted rather than the release: where the optimum holds a
-storage whatever flows in, the release follows the inflow by itself.
+storage whatever flows in, the release follows the inflow by itself. How it is searched for is in `linear_operation`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ import numpy as np
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.rules.base.fields import Monthly, Numbers, count, not_below
-from reservoir.rules.base.other_starts import Decisions
 from reservoir.rules.base.rule import Forecast, Rule
-from reservoir.rules.base.training import FloatArray, Training
+from reservoir.rules.base.training import Decisions, FloatArray, Training
 
 FAMILY: Final = "linear"
 #: A column that varies less than this part of its largest value, such as a start storage that is always nearly full,
@@ -38,25 +37,22 @@ class LinearRule(Rule):
     lowest_hm3: Monthly
     highest_hm3: Annotated[Monthly, not_below("lowest_hm3")]
 
-    def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
-        """Release that ends the month at the fitted storage."""
-        known = (storage_hm3, inflow_before_m3s, inflow_now_m3s or 0.0)
-        target = self.constant_hm3[step] + sum(
-            factor * value for factor, value in zip(self.factors[step], known, strict=True)
-        )
-        target = min(max(target, self.lowest_hm3[step]), self.highest_hm3[step])
-        return self.months.release_to_reach(step, storage_hm3, target, inflow_now_m3s)
-
     def releases(
         self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
     ) -> FloatArray:
-        """`release` in many situations."""
+        """Releases that end the month at the fitted storage."""
         known = (storage_hm3, inflow_before_m3s, 0.0 if inflow_now_m3s is None else inflow_now_m3s)
         target = self.constant_hm3[step] + sum(
             factor * value for factor, value in zip(self.factors[step], known, strict=True)
         )
         target = np.clip(target, self.lowest_hm3[step], self.highest_hm3[step])
         return self.months.releases_to_reach(step, storage_hm3, target, inflow_now_m3s)
+
+
+class LinearSearchRule(LinearRule):
+    """A `LinearRule` whose end storages may be any within the bounds."""
+
+    family: Literal["linear-search"]  # type: ignore[assignment]
 
 
 def fit(training: Training, forecast: Forecast) -> LinearRule:

@@ -1,0 +1,342 @@
+"""What a month comes to: within its physical limits whatever is asked for, and weighed against the water it leaves.
+
+A rule that weighs releases holds its plant as tables, dense enough to stand for the curves, without the plant's file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Annotated, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reservoir.hydro.benefit import NO_TERMS, in_objective_unit, stage_benefit
+from reservoir.hydro.conditions import NO_CONDITIONS, demanded, released, unmet, unmet_power
+from reservoir.hydro.curves.joined_lines import joined_lines
+from reservoir.hydro.elementwise import clip, mean
+from reservoir.hydro.plant import Plant, plant_of
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.step import (
+    enforce_limits,
+    power_at,
+    relative_violation,
+    release_to_reach,
+    storage_after,
+    unmet_minimum,
+)
+from reservoir.rules.base.fields import Block, Monthly, NotFalling, Number, Numbers, as_long_as, not_below
+from reservoir.rules.base.month_conditions import LakeMonths, ObjectiveMonths
+from reservoir.rules.base.rule import Forecast, Months, Rule
+from reservoir.rules.base.training import FloatArray, Training
+from reservoir.rules.base.violations import ROUNDING
+
+#: Points of each curve between the bounds.
+POINTS = 401
+#: How far below its bounds a lake is followed, as a part of their range.
+BELOW_BOUNDS = 0.5
+#: Releases compared in a decision, which then looks between the best one's neighbours.
+RELEASES = 61
+#: Releases whose values differ by less than this part are equally good.
+EQUAL = 1e-12
+
+
+def month_end(
+    storage: Any,
+    asked: Any,
+    inflow: Any,
+    volume: Any,
+    storages: tuple[Any, Any],
+    releases: tuple[Any, Any],
+    dead: Any,
+    conditions: Any = NO_CONDITIONS,
+) -> tuple[Any, Any, Any]:
+    """How a month ends, whatever is asked for (eq. 10, repaired as in eq. 18-19): arrays of one shape, or numbers.
+
+    Parameters
+    ----------
+    storage
+        At the start of the step, hm3.
+    asked, inflow
+        Release wanted and mean inflow, m3/s.
+    volume
+        hm3 that 1 m3/s carries in the step.
+    storages, releases : tuple
+        Least and greatest storage at the end of the step and release in it.
+    dead
+        Storage below which nothing can be released.
+    conditions : StepConditions, optional
+
+    Returns
+    -------
+    release, draft, end
+        Release and draft (`hydro.conditions`), m3/s, and the storage at the end, hm3.
+    """
+    demand = demanded(conditions)
+    drafts = releases[0] - demand, releases[1]
+    wanted = clip(asked, *releases)
+    draft, end = enforce_limits(storage, wanted, inflow - demand, volume, storages, drafts, dead, conditions)
+    return released(conditions, draft, drafts[0]), draft, end
+
+
+def continued_below(points: FloatArray, lowest: float) -> FloatArray:
+    """Points evenly apart, and more of them below as far as a lowest one allows; the given ones stay as they are."""
+    spacing = (points[-1] - points[0]) / (len(points) - 1)
+    count = int(max(points[0] - lowest, 0.0) / spacing) if spacing > 0 else 0
+    return np.concatenate([points[0] - spacing * np.arange(count, 0, -1), points])
+
+
+class PlantTable(Block):
+    """The curves of a plant at so many points that straight lines between them lose nothing.
+
+    Parameters
+    ----------
+    storage_hm3, level_m : tuple of float
+        Forebay level by storage.
+    release_m3s, tailrace_m : tuple of float
+        Tailrace level by release.
+    head_m, specific_mw, capacity_m3s : tuple of float
+        Power of 1 m3/s and hydraulic capacity by head.
+    installed_mw : float
+    """
+
+    storage_hm3: NotFalling
+    level_m: Annotated[Numbers, as_long_as("storage_hm3")]
+    release_m3s: NotFalling
+    tailrace_m: Annotated[Numbers, as_long_as("release_m3s")]
+    head_m: NotFalling
+    specific_mw: Annotated[Numbers, as_long_as("head_m")]
+    capacity_m3s: Annotated[Numbers, as_long_as("head_m")]
+    installed_mw: Number
+
+    @classmethod
+    def of(cls, plant: Reservoir) -> PlantTable:
+        """Take points from the exact curves, over all storages and releases within the bounds and storages below."""
+        bounds = plant.storage_lower_hm3.min(), plant.storage_upper_hm3.max()
+        between = np.linspace(*bounds, POINTS)
+        storage = continued_below(between, max(plant.level.domain[0], bounds[0] - BELOW_BOUNDS * np.ptp(bounds)))
+        release = np.linspace(plant.release_lower_m3s.min(), plant.release_upper_m3s.max(), POINTS)
+        level, tailrace = plant.level(storage), plant.tailrace(release)
+        heads = plant.level(between).min() - tailrace.max(), level.max() - tailrace.min()
+        head = continued_below(np.linspace(*heads, POINTS), level.min() - tailrace.max())
+        return cls(
+            storage_hm3=storage.tolist(),
+            level_m=level.tolist(),
+            release_m3s=release.tolist(),
+            tailrace_m=tailrace.tolist(),
+            head_m=head.tolist(),
+            specific_mw=plant_of(plant).conversion(head).tolist(),
+            capacity_m3s=plant.capacity_m3s(head).tolist(),
+            installed_mw=float(plant.installed_mw),
+        )
+
+    @cached_property
+    def curves(self) -> Plant:
+        """The curves as functions of arrays."""
+        return Plant(
+            joined_lines(self.storage_hm3, self.level_m),
+            joined_lines(self.release_m3s, self.tailrace_m),
+            joined_lines(self.head_m, self.specific_mw),
+            joined_lines(self.head_m, self.capacity_m3s),
+            self.installed_mw,
+        )
+
+
+@dataclass(frozen=True)
+class Physics:
+    """One month of a reservoir: what a release comes to once the physical limits are kept.
+
+    Parameters
+    ----------
+    months : Months
+        Bounds of the release, and the volume of a flow.
+    plant : PlantTable
+    storage_lower_hm3, storage_upper_hm3 : tuple of float
+        Bounds of the storage at the end of each step.
+    penalty_gwh : float
+        Cost of a relative violation of 1, in the unit of the objective (eq. 21).
+    lake : LakeMonths or None
+        Losses and demands, if there are any.
+    objective : ObjectiveMonths or None
+        What is optimised, unless it is energy.
+    """
+
+    months: Months
+    plant: PlantTable
+    storage_lower_hm3: tuple[float, ...]
+    storage_upper_hm3: tuple[float, ...]
+    penalty_gwh: float
+    lake: LakeMonths | None = None
+    objective: ObjectiveMonths | None = None
+
+    @classmethod
+    def of(cls, training: Training) -> Physics:
+        """The months of the training years."""
+        plant = training.model.reservoir
+        lower, upper = map(tuple, plant.storage_bounds_hm3.tolist())
+        further = LakeMonths.of(training), ObjectiveMonths.of(training)
+        return cls(Months.of(training), PlantTable.of(plant), lower, upper, float(plant.penalty), *further)
+
+    def value_grid(self, count: int) -> FloatArray:
+        """Storages that values are known at, evenly apart: so many between the bounds, and more below.
+
+        In a drought a lake that loses more than flows in is below its bounds for months, each of which costs. Values
+        that end at the lowest bound would forgive it after one.
+        """
+        lowest, highest = min(self.storage_lower_hm3), max(self.storage_upper_hm3)
+        highest = max(highest, lowest + 1e-6 * max(abs(lowest), 1.0))
+        known = max(self.plant.storage_hm3[0], lowest - BELOW_BOUNDS * (highest - lowest), 0.0)
+        return continued_below(np.linspace(lowest, highest, count), known)
+
+    def conditions(self, step: int) -> Any:
+        """Losses and demands of a step (`StepConditions`), or nothing."""
+        return NO_CONDITIONS if self.lake is None else self.lake.at(step, self.months)
+
+    def terms(self, step: int) -> Any:
+        """Terms of the objective in a step (`StepTerms`), or nothing where it is energy."""
+        return NO_TERMS if self.objective is None else self.objective.at(step)
+
+    def releases(
+        self,
+        step: int,
+        storage: FloatArray,
+        least_inflow: FloatArray,
+        most_inflow: FloatArray,
+        count: int = RELEASES,
+    ) -> FloatArray:
+        """Releases to compare, so many, along a new first axis.
+
+        They run from what fills the reservoir at the least inflow to what empties it at the most.
+        """
+        volume, loss = self.months.volume_per_flow[step], self.months.loss_m3s[step]
+        filling = release_to_reach(storage, self.storage_upper_hm3[step], least_inflow - loss, volume)
+        emptying = release_to_reach(storage, self.storage_lower_hm3[step], most_inflow - loss, volume)
+        bounds = self.months.release_lower_m3s[step], self.months.release_upper_m3s[step]
+        return np.linspace(np.clip(filling, *bounds), np.clip(emptying, *bounds), count)
+
+    def made(self, step: int, storage: float, release: FloatArray, inflow: float) -> FloatArray:
+        """Benefit of releases of a step as they are: beyond the bounds of storage there is neither repair nor cost."""
+        volume, conditions, terms = self.months.volume_per_flow[step], self.conditions(step), self.terms(step)
+        start = np.asarray(storage, float)
+        end = storage_after(
+            start, np.asarray(inflow - demanded(conditions)), release - demanded(conditions), volume, conditions
+        )
+        power = power_at(self.plant.curves, mean(start, end), release, conditions)
+        return np.asarray(in_objective_unit(terms, stage_benefit(terms, power, release, volume)))
+
+    def after(
+        self, step: int, storage: ArrayLike, release: FloatArray, inflow: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """End storage of a step, repaired as in the simulation, and its benefit less the cost of violations."""
+        volume, start = self.months.volume_per_flow[step], np.asarray(storage, float)
+        storages = self.storage_lower_hm3[step], self.storage_upper_hm3[step]
+        releases = self.months.release_lower_m3s[step], self.months.release_upper_m3s[step]
+        conditions, terms, dead = self.conditions(step), self.terms(step), min(self.storage_lower_hm3)
+        kept, draft, end = month_end(start, release, inflow, volume, storages, releases, dead, conditions)
+        power = power_at(self.plant.curves, mean(start, end), kept, conditions)
+        violation = relative_violation(np.maximum(end, dead), *storages, max(self.storage_upper_hm3))
+        # Repair lets the end stand a rounding beyond its bound, which is no violation.
+        violation = np.where(violation > ROUNDING, violation, 0.0)
+        violation = violation + unmet(conditions, draft, kept, kept) + unmet_power(conditions, power)
+        least_draft = releases[0] - demanded(conditions)
+        violation = violation + unmet_minimum(draft, least_draft, self.months.per_missing_hm3 * volume)
+        benefit = in_objective_unit(terms, stage_benefit(terms, power, kept, volume))
+        return end, benefit - self.penalty_gwh * violation
+
+    def best_releases(
+        self,
+        step: int,
+        storage_hm3: FloatArray,
+        inflow: FloatArray,
+        probability: FloatArray,
+        grid: FloatArray,
+        values: FloatArray,
+    ) -> FloatArray:
+        """Releases of the highest expected value: tried over the whole range, then between the best one's neighbours.
+
+        Parameters
+        ----------
+        step : int
+        storage_hm3 : ndarray, shape (situations,)
+            At the start of the step.
+        inflow, probability : ndarray, shape (situations or 1, inflows)
+            Inflows that may come, m3/s, and their probabilities.
+        grid : ndarray, shape (storages,)
+        values : ndarray, shape (situations or 1, storages, inflows)
+            Value of a storage at the end of the step after each inflow.
+        """
+        every, storage = np.arange(len(storage_hm3)), storage_hm3[:, np.newaxis, np.newaxis]
+        tried = self.releases(step, storage_hm3, inflow.min(axis=-1), inflow.max(axis=-1))
+        chosen = tried[-1]
+        for _ in range(2):
+            releases = np.ascontiguousarray(tried.T)[..., np.newaxis]
+            end, gained = self.after(step, storage, releases, inflow[:, np.newaxis])
+            expected = (gained + interpolate_values(grid, values, end)) @ probability[..., np.newaxis]
+            best = _last_best(expected[..., 0])
+            chosen = tried[best, every]
+            below, above = np.maximum(best - 1, 0), np.minimum(best + 1, len(tried) - 1)
+            tried = np.linspace(tried[below, every], tried[above, every], RELEASES)
+        return np.asarray(chosen)
+
+
+def _last_best(values: FloatArray) -> Any:
+    """Place of the best in each row; of equals the last, the greatest release: repair then has the least to add."""
+    most = values.max(axis=1, keepdims=True)
+    good = values >= most - EQUAL * np.abs(most)
+    return values.shape[1] - 1 - np.argmax(good[:, ::-1], axis=1)
+
+
+def interpolate_values(grid: FloatArray, values: FloatArray, storage: FloatArray) -> FloatArray:
+    """Values at storages, shape (situations, ..., inflows), by straight lines between those of an even grid.
+
+    Parameters
+    ----------
+    grid : ndarray, shape (storages,)
+    values : ndarray, shape (situations or 1, storages, inflows)
+    """
+    last, inflows = len(grid) - 1, values.shape[2]
+    place = np.clip((storage - grid[0]) * (last / (grid[-1] - grid[0])), 0, last)
+    left = np.minimum(place.astype(np.int64), last - 1)
+    first = np.arange(len(values)).reshape(-1, *[1] * (storage.ndim - 1)) * (len(grid) * inflows) + np.arange(inflows)
+    at, flat = left * inflows + first, values.ravel()
+    low = flat[at]
+    return np.asarray(low + (place - left) * (flat[at + inflows] - low))
+
+
+class ValueRule(Rule):
+    """A rule that weighs what a release makes now against what the water that it leaves is worth.
+
+    Parameters
+    ----------
+    plant : PlantTable
+    storage_lower_hm3, storage_upper_hm3 : tuple of float
+        Bounds of the storage at the end of each step.
+    penalty_gwh : float
+        Cost of a relative violation of 1, in the unit of the objective (eq. 21).
+    lake : LakeMonths or None
+        Losses of the lake and demands on the plant, if there are any.
+    objective : ObjectiveMonths or None
+        What is optimised, unless it is energy.
+    """
+
+    plant: PlantTable
+    storage_lower_hm3: Monthly
+    storage_upper_hm3: Annotated[Monthly, not_below("storage_lower_hm3")]
+    penalty_gwh: Number
+    lake: LakeMonths | None = None
+    objective: ObjectiveMonths | None = None
+
+    @classmethod
+    def weighing(cls, training: Training, forecast: Forecast, physics: Physics, **values: Any) -> Self:
+        """The rule of these values that reckons with this physics."""
+        return cls.fitted(training, forecast, **{name: getattr(physics, name) for name in _OF_RULES}, **values)
+
+    @cached_property
+    def physics(self) -> Physics:
+        """What a release comes to."""
+        return Physics(self.months, **{name: getattr(self, name) for name in _OF_RULES})
+
+
+#: What a rule holds of its physics, beside its months.
+_OF_RULES = tuple(field.name for field in fields(Physics) if field.name != "months")

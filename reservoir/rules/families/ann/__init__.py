@@ -1,1 +1,0 @@
-"""Rules by a network."""

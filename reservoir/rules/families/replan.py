@@ -1,0 +1,405 @@
+"""Re-planning with an ensemble: every month, many futures are drawn given what is known, and all of them are solved.
+
+The value of the storage at the end of the month is the mean of what the futures' dynamic programs say it is worth, so
+that all releases of the month are judged at once (as sampling stochastic dynamic programming; Kelman et al. 1990,
+Water Resour. Res. 26:447; Faber and Stedinger 2001, J. Hydrol. 249:113). What is left at the end of the look-ahead is
+worth what stochastic dynamic programming says (`Sdp`). An ensemble forecast may take the place of the futures that are
+drawn (`ReplanOnForecast`), and a decision's futures can be followed (`outlook`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from reservoir.hydro.benefit import in_objective_unit, stage_benefit
+from reservoir.hydro.conditions import demanded, loss_volume, released, unmet, unmet_power
+from reservoir.hydro.power import generation
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.step import power_at, violation_scale
+from reservoir.rules.advice import Situation
+from reservoir.rules.base.physics import Physics, month_end
+from reservoir.rules.base.rule import Forecast, Rule
+from reservoir.rules.base.targets import Targets
+from reservoir.rules.base.training import FloatArray, Training
+from reservoir.rules.families import sdp
+from reservoir.rules.families.sdp import Sdp, shares
+from reservoir.rules.inflow_model.model import InflowModel
+from reservoir.rules.inflow_model.monthly_regression import uniform_numbers
+from reservoir.solvers.ensemble_dp.engine import ensemble_values
+from reservoir.solvers.ensemble_dp.tables import StepTables
+
+#: Storages that values are known at between the bounds; mean storages of the tables of benefits for each; drafts.
+STATES, MEANS_EACH, DRAFTS = 61, 16 / 15, 1025
+
+
+def step_tables(physics: Physics) -> StepTables:
+    """Tables of the months of a rule, whose inflow is less the withdrawal demanded (`withdrawals`)."""
+    months, steps = physics.months, len(physics.months.calendar_month)
+    lower, upper = np.array(physics.storage_lower_hm3), np.array(physics.storage_upper_hm3)
+    grid = physics.value_grid(STATES)
+    lowest, highest, means = float(grid[0]), float(grid[-1]), 1 + round(MEANS_EACH * (len(grid) - 1))
+    volume = np.array(months.volume_per_flow)
+    below, above = (physics.penalty_gwh / violation_scale(bound, upper.max()) for bound in (lower, upper))
+    demands = withdrawals(physics)
+    least = np.array(months.release_lower_m3s) - demands
+    bounds = np.maximum(least, 0.0), np.array(months.release_upper_m3s)
+    of_little = np.full(steps, lower.min()), least, -demands, physics.penalty_gwh * _per_shortage(physics)
+    missing = physics.penalty_gwh * months.per_missing_hm3 * volume
+    scalars = np.stack([volume, 1 / volume, *bounds, lower, upper, below, above, *of_little, missing], axis=-1)
+    most = max(float(np.max(months.release_upper_m3s)), 1e-6)
+    mean_storage, draft = np.linspace(lowest, highest, means)[:, None], np.linspace(0.0, most, DRAFTS)[None, :]
+    losses, benefit = np.empty((steps, means)), np.empty((steps, means, DRAFTS))
+    for step in range(steps):
+        of_step, of_terms = physics.conditions(step), physics.terms(step)
+        losses[step] = _losses(of_step, mean_storage[:, 0], volume[step])
+        release = released(of_step, draft, least[step])
+        power = power_at(physics.plant.curves, mean_storage, release, of_step)
+        made = in_objective_unit(of_terms, stage_benefit(of_terms, power, release, volume[step]))
+        missed = unmet(of_step, draft, release, release) + unmet_power(of_step, power)
+        benefit[step] = made - physics.penalty_gwh * missed
+    return StepTables((lowest, highest), len(grid), scalars, losses, benefit, most)
+
+
+def withdrawals(physics: Physics) -> FloatArray:
+    """Withdrawal demanded in each step, m3/s, shape (steps,)."""
+    steps = range(len(physics.months.calendar_month))
+    return np.array([float(demanded(physics.conditions(step))) for step in steps])
+
+
+def _per_shortage(physics: Physics) -> FloatArray:
+    """Relative violation of a shortage of 1 m3/s in each step, shape (steps,); 0 without conditions."""
+    each = (physics.conditions(step) for step in range(len(physics.months.calendar_month)))
+    return np.array([float(of_step.per_shortage) if of_step else 0.0 for of_step in each])
+
+
+def _losses(conditions: Any, mean_storage: FloatArray, volume: float) -> FloatArray:
+    return np.asarray(loss_volume(conditions, mean_storage, volume) + np.zeros(len(mean_storage)))
+
+
+#: Futures of a decision, and months of each that are drawn: without a forecast, the first is the month itself. Each
+#: future is solved as if it were known, which overrates what can be made of stored water, the more the longer it is: on
+#: unseen years of the bundled case, 2 drawn months make 97.51 % of perfect foresight (96.67 % without a forecast), 3
+#: make 97.50 % (96.63 %), and 12 made 97.25 %.
+MEMBERS, MONTHS_DRAWN = 200, 2
+MOST_MEMBERS, MOST_MONTHS_AHEAD = 10_000, 60
+SEED = 1
+#: Futures that are solved at once.
+MOST_FUTURES = 200_000
+
+#: A decision: its step and the inflows that are known, the latest first.
+Key = tuple[int, tuple[float, ...]]
+
+
+class Replan(Rule):
+    """A rule that takes the release of most energy over the mean of many futures.
+
+    Parameters
+    ----------
+    end : Sdp
+        What a storage at the end of the look-ahead is worth; its physics are the rule's.
+    inflow : InflowModel
+        What futures are drawn from.
+    members, months_ahead : int
+        Futures of a decision, and months of each behind the month that is decided.
+    seed : int
+        Of the random numbers; a decision in a month always has the same.
+    """
+
+    family: Literal["replan"]
+    end: Sdp
+    inflow: InflowModel
+    members: Annotated[int, Field(strict=True, ge=1, le=MOST_MEMBERS)]
+    months_ahead: Annotated[int, Field(strict=True, ge=1, le=MOST_MONTHS_AHEAD)]
+    seed: Annotated[int, Field(strict=True, ge=0, lt=2**32)]
+
+    def changed(self, **values: int) -> Replan:
+        """The same rule with other members, months ahead or seed; one that has solved nothing yet."""
+        return Replan(**{name: getattr(self, name) for name in type(self).model_fields} | values)
+
+    @cached_property
+    def tables(self) -> StepTables:
+        """The months of a water year as the dynamic programs read them."""
+        return step_tables(self.end.physics)
+
+    @cached_property
+    def _withdrawals(self) -> FloatArray:
+        return withdrawals(self.end.physics)
+
+    @cached_property
+    def _kept(self) -> dict[Key, tuple[FloatArray, FloatArray]]:
+        return {}
+
+    def releases(
+        self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
+    ) -> FloatArray:
+        """Releases of the highest mean value over all futures."""
+        chosen = np.empty(len(storage_hm3))
+        for at in range(len(chosen)):
+            now = None if inflow_now_m3s is None else inflow_now_m3s[at]
+            inflow, values = self._outcomes(step, now, inflow_before_m3s[at])
+            given = inflow[None], np.full((1, len(inflow)), 1 / len(inflow)), self.tables.grid_hm3, values[None]
+            chosen[at : at + 1] = self.end.physics.best_releases(step, storage_hm3[at : at + 1], *given)
+        return chosen
+
+    def water_value(
+        self, step: int, end_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float
+    ) -> float | None:
+        """Slope of the mean value over all futures."""
+        values = self._outcomes(step, inflow_now_m3s, inflow_before_m3s)[1]
+        return _slope_at(self.tables.grid_hm3, values.mean(axis=1), end_hm3)
+
+    @property
+    def physics(self) -> Physics:
+        """What a release comes to."""
+        return self.end.physics
+
+    def _outcomes(self, step: int, now: float | None, before: float) -> tuple[FloatArray, FloatArray]:
+        """Inflows (m3/s) that may come in the step, and the values of storages after each (storages, inflows)."""
+        key = self._key(step, now, before)
+        if key not in self._kept:
+            self._solve([key])
+        return self._kept[key]
+
+    def prepare(
+        self, steps: NDArray[np.int64], inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
+    ) -> None:
+        """Solve the futures of decisions that will be asked for, all at once."""
+        now = [None] * len(steps) if inflow_now_m3s is None else inflow_now_m3s.tolist()
+        keys = [self._key(*each) for each in zip(steps.tolist(), now, inflow_before_m3s.tolist(), strict=True)]
+        missing = [key for key in dict.fromkeys(keys) if key not in self._kept]
+        at_once = max(MOST_FUTURES // self.members, 1)
+        for first in range(0, len(missing), at_once):
+            self._solve(missing[first : first + at_once])
+
+    def _key(self, step: int, now: float | None, before: float) -> Key:
+        known = self.forecast is Forecast.MONTH and now is not None
+        return step, (float(now), float(before)) if known else (float(before),)  # type: ignore[arg-type]
+
+    def futures(self, step: int, known_m3s: tuple[float, ...], months: int) -> FloatArray:
+        """Inflows (m3/s) that a decision of a step reckons with, shape (members, months).
+
+        Known flows are the latest first: of two, that of the step itself; of one alone, that of the step before.
+        The first months are the same however many there are.
+        """
+        begin = (step + (len(known_m3s) == 2)) % self.tables.steps
+        made: FloatArray = self.inflow.futures(begin, np.array([known_m3s]), self._uniform(step, months))[0]
+        return made
+
+    def _solve(self, keys: list[Key]) -> None:
+        futures = self._futures(keys)
+        known = len(keys[0][1]) == 2
+        ahead = futures if known else futures[:, :, 1:]
+        steps = np.array([(step + 1) % self.tables.steps for step, _ in keys], np.int32)
+        months = ahead.reshape(-1, self.months_ahead)
+        first = np.repeat(steps, self.members)
+        steps_ahead = (first[:, None] + np.arange(self.months_ahead)) % self.tables.steps
+        gains = months - self._withdrawals[steps_ahead]
+        values = ensemble_values(self.tables, gains, first, self._ends(first, months[:, -1]))
+        for place, key in enumerate(keys):
+            of_members = values[place * self.members : (place + 1) * self.members].astype(np.float64).T
+            if known:
+                self._kept[key] = np.array(key[1][:1]), of_members.mean(axis=1, keepdims=True)
+            else:
+                self._kept[key] = futures[place, :, 0], of_members
+
+    def _futures(self, keys: list[Key]) -> FloatArray:
+        """Inflows (m3/s) from the first month that is not known, shape (decisions, members, months)."""
+        known = len(keys[0][1])
+        months = self.months_ahead + (known == 1)
+        made = np.empty((len(keys), self.members, months))
+        steps = np.array([step for step, _ in keys])
+        for step in np.unique(steps):
+            places = np.flatnonzero(steps == step)
+            seen = np.array([keys[place][1] for place in places])
+            begin = (int(step) + (known == 2)) % self.tables.steps
+            made[places] = self.inflow.futures(begin, seen, self._uniform(int(step), months))
+        return made
+
+    def _uniform(self, step: int, months: int) -> FloatArray:
+        numbers = self.tables.steps + months
+        return uniform_numbers(self.seed, 0, self.members, 1, numbers, stream=step + 1)[:, 0]
+
+    def _ends(self, first_step: NDArray[np.int32], last_m3s: FloatArray) -> NDArray[np.float32]:
+        """Value of each storage at the end of each future, shape (futures, states)."""
+        grid, classes, _, values = self.end.arrays
+        after = (first_step + self.months_ahead) % self.tables.steps
+        found = np.empty((len(after), self.tables.states), np.float32)
+        for step in np.unique(after):
+            places = np.flatnonzero(after == step)
+            at_grid = np.array([np.interp(self.tables.grid_hm3, grid, column) for column in values[step].T])
+            found[places] = shares(classes[step - 1], last_m3s[places]) @ at_grid
+        return found
+
+
+def fit(training: Training, forecast: Forecast) -> Replan:
+    """Fit the inflow model, and stochastic dynamic programming for the ends of the futures."""
+    return Replan.fitted(
+        training,
+        forecast,
+        end=sdp.fit(training, forecast),
+        inflow=InflowModel.of(training),
+        members=MEMBERS,
+        months_ahead=MONTHS_DRAWN if forecast is Forecast.MONTH else MONTHS_DRAWN - 1,
+        seed=SEED,
+    )
+
+
+def _slope_at(grid: FloatArray, values: FloatArray, storage: float) -> float:
+    """Slope of values by storage, both of shape (storages,), in the interval of the grid that a storage lies in."""
+    left = int(np.clip(np.searchsorted(grid, storage) - 1, 0, len(grid) - 2))
+    return float((values[left + 1] - values[left]) / (grid[left + 1] - grid[left]))
+
+
+class ReplanOnForecast(Replan):
+    """A rule that re-plans with given futures; of the month that is decided, it knows them alone.
+
+    Parameters
+    ----------
+    forecast_m3s : tuple of tuple of float
+        Inflow of each member, from the month that is decided on. Behind them each member goes on as the inflow model
+        draws it, given its last flows.
+    """
+
+    forecast_m3s: tuple[tuple[float, ...], ...]
+
+    @classmethod
+    def of(cls, rule: Replan, flow_m3s: FloatArray) -> ReplanOnForecast:
+        """A rule with futures of shape (members, months)."""
+        values = {name: getattr(rule, name) for name in type(rule).model_fields}
+        values |= {"members": len(flow_m3s), "forecast": Forecast.NONE, "forecast_m3s": flow_m3s.tolist()}
+        return cls(**values)
+
+    @cached_property
+    def _given(self) -> FloatArray:
+        return np.array(self.forecast_m3s)
+
+    def futures(self, step: int, known_m3s: tuple[float, ...], months: int) -> FloatArray:
+        """Inflows (m3/s) from the step that is decided on, shape (members, months)."""
+        given = self._given[:, :months]
+        more = months - given.shape[1]
+        if more == 0:
+            return given
+        before = np.full((len(given), 1), known_m3s[0])
+        latest = np.concatenate([before, given], axis=1)[:, :-3:-1]
+        begin = (step + given.shape[1]) % self.tables.steps
+        made = self.inflow.futures(begin, latest, self._uniform(step, more)[:, None])[:, 0]
+        return np.concatenate([given, made], axis=1)
+
+    def _futures(self, keys: list[Key]) -> FloatArray:
+        return np.stack([self.futures(step, known, self.months_ahead + 1) for step, known in keys])
+
+
+#: Full is a storage of at least this part of the range of storages, and spill more than this part of a release.
+_FULL, _SPILL = 0.995, 5e-4
+#: Firm power is made that is missed by no more than this part.
+_FIRM = 1 - 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """Futures from the month that is decided on, in arrays of shape (members, months).
+
+    Parameters
+    ----------
+    steps, calendar_month : ndarray of int, shape (months,)
+        Steps of the water year, from 0, and their calendar months.
+    storage_hm3 : ndarray, shape (members, months + 1)
+    release_m3s, spill_m3s, power_mw : ndarray, shape (members, months)
+    highest_hm3 : float
+        The highest storage that the reservoir may have in any month, and the lowest.
+    lowest_hm3 : float
+    firm_mw : float or None
+        Power that the reservoir's file promises.
+    """
+
+    steps: NDArray[np.int64]
+    calendar_month: NDArray[np.int64]
+    storage_hm3: FloatArray
+    release_m3s: FloatArray
+    spill_m3s: FloatArray
+    power_mw: FloatArray
+    highest_hm3: float
+    lowest_hm3: float
+    firm_mw: float | None
+
+    @property
+    def refill_probability(self) -> float:
+        """Part of the futures in which the reservoir is full at the end of some month."""
+        full = self.lowest_hm3 + _FULL * (self.highest_hm3 - self.lowest_hm3)
+        return float((self.storage_hm3[:, 1:].max(axis=1) >= full).mean())
+
+    @property
+    def spill_probability(self) -> float:
+        """Part of the futures in which water passes the turbines by in some month."""
+        return float((self.spill_m3s > _SPILL * self.release_m3s).any(axis=1).mean())
+
+    @property
+    def firm_probability(self) -> float | None:
+        """Part of the futures in which every month makes the firm power; None where none is promised."""
+        return None if self.firm_mw is None else float((self.power_mw >= _FIRM * self.firm_mw).all(axis=1).mean())
+
+
+def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: float, months: int) -> Outlook:
+    """Follow the futures of a decision.
+
+    The release of the first month is the one decided, as far as each future's limits allow; those of later months are
+    decided in each future by what is known there, with the values of `Replan.end`.
+
+    Parameters
+    ----------
+    rule : Replan
+    plant : Reservoir
+    situation : Situation
+    release_m3s : float
+        Of the first month.
+    months : int
+        Including the first.
+    """
+    inflow = _inflows(rule, situation, months)
+    steps = (situation.step + np.arange(months)) % rule.tables.steps
+    storages = np.full((rule.members, months + 1), situation.storage_hm3)
+    releases, spills, powers = (np.empty((rule.members, months)) for _ in range(3))
+    before = np.full(rule.members, situation.inflow_before_m3s)
+    wanted = np.full(rule.members, release_m3s)
+    for at, step in enumerate(steps.tolist()):
+        storage, now = storages[:, at], inflow[:, at]
+        if at > 0:
+            wanted = rule.end.releases(step, storage, now if rule.end.forecast is Forecast.MONTH else None, before)
+        storage_bounds, release_bounds = plant.storage_bounds_hm3[:, step], plant.release_bounds_m3s[:, step]
+        conditions = rule.end.physics.conditions(step)
+        volume, dead = rule.months.volume_per_flow[step], float(plant.storage_lower_hm3.min())
+        releases[:, at], _, end = month_end(
+            storage, wanted, now, volume, tuple(storage_bounds), tuple(release_bounds), dead, conditions
+        )
+        storages[:, at + 1] = end
+        made = generation(plant, (storage + end) / 2, releases[:, at], conditions)
+        spills[:, at], powers[:, at] = releases[:, at] - made.turbined_m3s, made.power_mw
+        before = now
+    promised = Targets.of_reservoir(plant)
+    lowest, highest = plant.storage_bounds_hm3
+    return Outlook(
+        steps,
+        plant.months[steps],
+        storages,
+        releases,
+        np.maximum(spills, 0.0),
+        powers,
+        float(highest.max()),
+        float(lowest.min()),
+        None if promised is None else promised.firm_mw,
+    )
+
+
+def _inflows(rule: Replan, situation: Situation, months: int) -> FloatArray:
+    """Inflow of each month, shape (members, months): the forecast first, if the rule is told one."""
+    if rule.forecast is Forecast.NONE:
+        return rule.futures(situation.step, (situation.inflow_before_m3s,), months)
+    known = situation.inflow_m3s, situation.inflow_before_m3s
+    first = np.full((rule.members, 1), situation.inflow_m3s)
+    return np.concatenate([first, rule.futures(situation.step, known, months - 1)], axis=1)

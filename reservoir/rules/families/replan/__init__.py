@@ -1,1 +1,0 @@
-"""Re-planning every month with an ensemble of futures."""

@@ -1,1 +1,0 @@
-"""Water values as a rule."""
