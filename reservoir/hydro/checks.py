@@ -106,7 +106,7 @@ def value_of(row: Attribute, given: Any, name: str, words: Words) -> Any:
         try:
             result = None if isinstance(value, bool) or not isinstance(value, types) else float(value)
         except OverflowError:
-            result = math.copysign(math.inf, value) if what == "a whole number" else None
+            result = (math.inf if value > 0 else -math.inf) if what == "a whole number" else None
         if result is None:
             refuse(f"is not {what}", f"{what}: {row.description}", place=place)
         if math.isnan(result) or (math.isinf(result) and what == "a number"):
