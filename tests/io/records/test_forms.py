@@ -26,7 +26,7 @@ def written(tmp_path, header, rows):
 
 def test_a_way_to_write_dates_is_one_form(tmp_path, monkeypatch):
     path = written(tmp_path, "date,inflow", [f"{month}/01/1990,{flow}" for month, flow in enumerate(FLOWS, start=1)])
-    with pytest.raises(InputError, match="all dates are numbers"):
+    with pytest.raises(InputError, match="day and month cannot be distinguished"):
         read_inflow(path)
     month_first = re.compile(r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})")
     monkeypatch.setattr(dates, "_FORMS", (*dates._FORMS, month_first))
