@@ -164,11 +164,11 @@ class Study:
         """The study with tables of what was measured."""
         return replace(self, data=data)
 
-    def notes(self, name: str, **values: Any) -> tuple[str, ...]:
+    def notes(self, name: str, /, **values: Any) -> tuple[str, ...]:
         """What the paper's file says under a name, with these values and those of the study put in."""
         return tuple(note.format(study=self, **values) for note in bundled(self.paper)["notes"].get(name, ()))
 
-    def table(self, name: str, rows: Any, *further: str, **values: Any) -> ResultTable:
+    def table(self, name: str, rows: Any, /, *further: str, **values: Any) -> ResultTable:
         """A table of rows, or of a frame, whose title, formats and notes are in the paper's file.
 
         Parameters
@@ -185,7 +185,7 @@ class Study:
         title, forms = about["title"].format(study=self, **values), about.get("forms", {})
         return result_table(title, rows, *self.notes(name, **values), *further, form=about.get("form"), **forms)
 
-    def claim(self, name: str, value: float, limit: float | None = None, **values: Any) -> Check:
+    def claim(self, name: str, value: float, limit: float | None = None, /, **values: Any) -> Check:
         """What was measured, beside its bar in the paper's file (``at_most``, ``at_least``) or beside another limit."""
         about = bundled(self.paper)["claims"][name]
         bar = about.get("at_least", about.get("at_most")) if limit is None else limit

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from reservoir.bench.peer_search import Attempt, FloatArray, RaceCourse, gap_to
 from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT
-from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.curves.approximation import Form
 from reservoir.hydro.curves.forms import PolynomialForm
 from reservoir.hydro.plant import Plant
+from reservoir.hydro.rows import FIELDS, NUMBERS, PLAIN_FIELDS, PLAIN_NUMBERS
 from reservoir.problems.reservoir.year import ReservoirYear
 
 #: Generations from one look at the results to the next.
@@ -136,14 +136,13 @@ def _programs(
     return jax.jit(jax.vmap(begin)), jax.jit(jax.vmap(advance))
 
 
-_NOT_ARRAYS = ("cyclic", "unrolled")
+_NAMES = (*FIELDS[:PLAIN_FIELDS], *NUMBERS[:PLAIN_NUMBERS])
 
 
 def stacked_years(years: Sequence[ReservoirYear]) -> dict[str, jax.Array]:
-    """The years of one reservoir by the names of `YearArrays`, shapes (years, steps) and (years,)."""
+    """The years of one reservoir by name (`hydro.rows`), shapes (years, steps) and (years,)."""
     arrays = [year.compiled_context().year for year in years]
-    names = [name for name in YearArrays._fields if name not in _NOT_ARRAYS]
-    return {name: jnp.asarray(np.stack([getattr(each, name) for each in arrays])) for name in names}
+    return {name: jnp.asarray(np.stack([getattr(each, name) for each in arrays])) for name in _NAMES}
 
 
 def fitness(like: ReservoirYear, year: dict[str, jax.Array], position: jax.Array) -> jax.Array:

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.conditions import YearConditions
 from reservoir.hydro.curves.curve import CompiledCurve, constant
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.record_terms import UNLIMITED
+from reservoir.hydro.rows import FIELDS, OFFSET, YearRows
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 
 FloatArray = NDArray[np.float64]
@@ -93,20 +93,18 @@ def stages_of(limits: Limits, missing_penalty: float = 0.0) -> Stages:
         horizon without withdrawals, which would be cut before it.
     """
     steps, per_flow = limits.steps, np.array(limits.hm3_per_m3s, np.float64)
-    year: Any = limits.arrays()
+    year = limits.arrays()
     most = np.array(limits.release_upper_m3s, np.float64)
     allowed = TOLERANCE * (float(limits.capacity_hm3) / per_flow + most)
     price = np.where(_may_touch(limits), missing_penalty * year.per_missing * per_flow, 0.0)
     as_none = _missing_as_none(limits)
-    spare, lost, power_lower = np.zeros(steps), None, np.full(steps, -1.0)
+    spare, power_lower = np.zeros(steps), np.full(steps, -1.0)
     evaporation, factor = np.zeros(steps), np.ones(steps)
-    if year.conditions:
-        lost = year.conditions
-        delivers = np.asarray(lost.withdrawal) > 0
-        spare = np.where(delivers, DEMAND_TOLERANCE / lost.per_shortage, 0.0)
-        power_lower = np.where(lost.power_lower > 0, lost.power_lower * (1 - DEMAND_TOLERANCE), -1.0)
-        evaporation, factor = np.array(lost.evaporation), np.array(lost.plant_factor)
-    terms: dict[str, Any] = _terms(limits, year.terms, per_flow)
+    if year.lake:
+        spare = np.divide(DEMAND_TOLERANCE, year.per_shortage, out=spare, where=year.withdrawal > 0)
+        power_lower = np.where(year.power_lower > 0, year.power_lower * (1 - DEMAND_TOLERANCE), -1.0)
+        evaporation, factor = np.array(year.evaporation), np.array(year.plant_factor)
+    terms: dict[str, Any] = _terms(year, per_flow)
     return Stages(
         per_flow=per_flow,
         inflow=np.array(limits.net_inflow_m3s, np.float64),
@@ -122,7 +120,7 @@ def stages_of(limits: Limits, missing_penalty: float = 0.0) -> Stages:
         evaporation=evaporation,
         plant_factor=factor,
         **terms,
-        **_lake(lost, float(limits.capacity_hm3)),
+        **_lake(year, float(limits.capacity_hm3)),
     )
 
 
@@ -137,31 +135,18 @@ def _may_touch(limits: Limits) -> NDArray[np.bool_]:
     return np.asarray((limits.storage_lower_hm3 <= limits.dead_hm3) & (limits.release_lower_m3s > 0))
 
 
-def _lake(conditions: YearConditions | None, capacity_hm3: float) -> dict[str, Any]:
-    if conditions is None:
+def _lake(year: YearRows, capacity_hm3: float) -> dict[str, Any]:
+    if not year.lake:
         none = constant(0.0, (0.0, capacity_hm3)).compiled()
         return {"has_losses": False, "area": none, "seepage": none, "operating_storage": -1.0}
-    lost = bool(np.any(conditions.evaporation != 0) or np.any(conditions.seepage.coefficients != 0))
-    return {
-        "has_losses": lost,
-        "area": conditions.area,
-        "seepage": conditions.seepage,
-        "operating_storage": float(conditions.operating_storage),
-    }
+    operating = float(year.operating_storage)
+    lost = bool(np.any(year.evaporation != 0) or np.any(year.lake.seepage.coefficients != 0))
+    return {"has_losses": lost, **year.lake._asdict(), "operating_storage": operating}
 
 
-def _terms(limits: Limits, terms: Any, per_flow: FloatArray) -> dict[str, FloatArray]:
+def _terms(year: YearRows, per_flow: FloatArray) -> dict[str, FloatArray]:
     """What power and release are worth; energy where nothing else is said."""
-    if terms:
-        return {name: np.array(getattr(terms, name), np.float64) for name in terms._fields}
-    none = np.zeros(limits.steps)
-    return {
-        "offset": none,
-        "power_value": per_flow * GWH_PER_MW_VOLUME,
-        "power_target": none,
-        "power_cost": none,
-        "power_cost_squared": none,
-        "power_cost_most": none + UNLIMITED,
-        "supply_target": none,
-        "supply_cost_squared": none,
-    }
+    if year.priced:
+        return {name: np.array(getattr(year, name)) for name in FIELDS[OFFSET:]}
+    none = dict.fromkeys(FIELDS[OFFSET:], np.zeros(len(per_flow)))
+    return {**none, "power_value": per_flow * GWH_PER_MW_VOLUME, "power_cost_most": none["offset"] + UNLIMITED}

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from reservoir.certificate.cells import Intervals, cells_of, cuts
 from reservoir.certificate.paths import Cells
 from reservoir.hydro.calendar import HM3_PER_YEAR_AND_M3S
-from reservoir.hydro.compiled_year import YearArrays
+from reservoir.hydro.compiled_year import value_of_little_water
 from reservoir.hydro.cursors import lake_with_cursors, plant_with_cursors
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.plant import Plant
-from reservoir.hydro.step_value import value_of_little_water
+from reservoir.hydro.rows import DEAD, HM3_PER_M3S, YearRows
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.dp.recursion import best_value, reachable_ends, value_between
 
@@ -26,7 +26,7 @@ FloatArray = NDArray[np.float64]
 @compiled
 def fill_values(
     plant: Plant,
-    year: YearArrays,
+    year: YearRows,
     grid: FloatArray,
     penalty: float,
     short: bool,
@@ -59,7 +59,7 @@ def fill_values(
                 low += 1
             while high > low and not feasible[high]:
                 high -= 1
-        rounding = 1e-8 * (abs(grid[step, states - 1]) + 1.0) / year.hm3_per_m3s[step]
+        rounding = 1e-8 * (abs(grid[step, states - 1]) + 1.0) / year.rows[HM3_PER_M3S, step]
         for state in range(states):
             storage = grid[step, state]
             if short:
@@ -68,7 +68,7 @@ def fill_values(
                     values[step, state] = benefit - penalty * unmet + value_between(row, later, end)
                     continue
             lowest, highest = reachable_ends(year, step, storage, rounding)
-            lowest, highest = max(lowest, row[low], min(year.dead, highest)), min(highest, row[high])
+            lowest, highest = max(lowest, row[low], min(year.numbers[DEAD], highest)), min(highest, row[high])
             if lowest <= highest:
                 values[step, state] = best_value(plant, year, step, storage, lowest, highest, penalty, row, later)
             else:
@@ -161,7 +161,7 @@ def cell_values(
     grid = _grid(intervals, former)
     arrays = lake_with_cursors(_at_cost((_opened(year.limits) if cyclic else year.limits).arrays(), cost))
     values = np.empty(grid.shape)
-    worth = float(arrays.conditions.end_value) if arrays.conditions else 0.0
+    worth = float(arrays.end_value) if arrays.lake else 0.0
     values[-1] = worth * (grid[-1] - grid[0, 0])
     if cyclic:
         values[-1] = 0.0 if former is None else np.interp(grid[-1], *former.end)
@@ -174,13 +174,12 @@ def cell_values(
     return lined_up(intervals, grid, values, None if cyclic else worth)
 
 
-def _at_cost(arrays: YearArrays, cost: float) -> YearArrays:
+def _at_cost(arrays: YearRows, cost: float) -> YearRows:
     """A horizon whose promised power costs no more than a multiple of what power is worth."""
-    terms = arrays.terms
-    if not terms:
+    if not arrays.priced:
         return arrays
-    most = np.where(terms.power_value > 0, cost * terms.power_value, np.inf)
-    return arrays._replace(terms=terms._replace(power_cost=np.minimum(terms.power_cost, most)))
+    most = np.where(arrays.power_value > 0, cost * arrays.power_value, np.inf)
+    return arrays.changed(power_cost=np.minimum(arrays.power_cost, most))
 
 
 def _penalty(year: ReservoirYear, cost: float) -> float:
@@ -190,7 +189,7 @@ def _penalty(year: ReservoirYear, cost: float) -> float:
 
 
 def _fill(
-    year: ReservoirYear, arrays: YearArrays, grid: FloatArray, penalty: float, short: bool, values: FloatArray
+    year: ReservoirYear, arrays: YearRows, grid: FloatArray, penalty: float, short: bool, values: FloatArray
 ) -> None:
     plant = plant_with_cursors(year.model.exact)
     fill_values(plant, arrays, grid, penalty, short, values, np.empty(grid.shape[1], bool))

@@ -13,6 +13,16 @@ from typing import Any, NamedTuple
 
 from reservoir.hydro.elementwise import Numbers, greater, lesser
 from reservoir.hydro.optional import ZERO, none_without
+from reservoir.hydro.rows import (
+    OFFSET,
+    POWER_COST,
+    POWER_COST_MOST,
+    POWER_COST_SQUARED,
+    POWER_TARGET,
+    POWER_VALUE,
+    SUPPLY_COST_SQUARED,
+    SUPPLY_TARGET,
+)
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 
 #: GWh in the unit of `stage_benefit` where the objective is energy; a constant factor, which loops leave to their end.
@@ -52,18 +62,19 @@ class StepTerms(NamedTuple):
     supply_cost_squared: Any
 
 
-@none_without(lambda terms, step: ())
-def terms_at(terms: Any, step: Any) -> Any:
-    """Terms of one step of a year, or of one of many years, or of some of them."""
+@none_without(lambda year, step: (), "priced")
+def terms_at(year: Any, step: Any) -> Any:
+    """Terms of one step of a year (`rows.YearRows`); in Python of many years too (`YearRows.by_field`)."""
+    rows = year.rows
     return StepTerms(
-        terms.offset[step],
-        terms.power_value[step],
-        terms.power_target[step],
-        terms.power_cost[step],
-        terms.power_cost_squared[step],
-        terms.power_cost_most[step],
-        terms.supply_target[step],
-        terms.supply_cost_squared[step],
+        rows[OFFSET][step],
+        rows[POWER_VALUE][step],
+        rows[POWER_TARGET][step],
+        rows[POWER_COST][step],
+        rows[POWER_COST_SQUARED][step],
+        rows[POWER_COST_MOST][step],
+        rows[SUPPLY_TARGET][step],
+        rows[SUPPLY_COST_SQUARED][step],
     )
 
 

@@ -1,132 +1,103 @@
-"""One year as compiled code reads and runs it (Yu et al. 2020, eq. 6 and 11-20).
+"""One year as compiled code runs it (Yu et al. 2020, eq. 6 and 11-20), and what a step of it is worth.
 
 The bounds themselves, and the storages from which a year can be completed, are made in `limits`.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-import numpy as np
-
-from reservoir.hydro.benefit import stage_benefit, terms_at
-from reservoir.hydro.conditions import (
-    BY_YEAR,
-    conditions_at,
-    lower_tilt,
-    ramped,
-    released,
-    unmet,
-    unmet_power,
-    upper_tilt,
-)
+from reservoir.hydro.benefit import in_objective_unit, stage_benefit, terms_at
+from reservoir.hydro.conditions import conditions_at, lower_tilt, ramped, released, unmet, unmet_power, upper_tilt
 from reservoir.hydro.elementwise import RealArray, clip, mean
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.plant import Plant
-from reservoir.hydro.step import enforce_limits, power_at, relative_violation, steered, unmet_minimum
+from reservoir.hydro.rows import (
+    CAPACITY,
+    DEAD,
+    DRIFT_LOWER,
+    DRIFT_UPPER,
+    HM3_PER_M3S,
+    INFLOW,
+    PER_MISSING,
+    REACH_LOWER,
+    REACH_UPPER,
+    RELEASE_LOWER,
+    RELEASE_UPPER,
+    STORAGE_LOWER,
+    STORAGE_UPPER,
+    YearRows,
+)
+from reservoir.hydro.step import (
+    enforce_limits,
+    power_at,
+    relative_violation,
+    steered,
+    storage_after,
+    there_is,
+    unmet_minimum,
+)
 
 #: Loops over more steps than this are compiled as loops.
 MOST_UNROLLED = 40
 
 
-class YearArrays(NamedTuple):
-    """One year as compiled code reads it; arrays of shape (steps,), storages at the end of each step.
-
-    ``reach_lower`` and ``reach_upper`` are the reachable bounds of eq. 16-17. In a cyclic year they hold for an open
-    end, and the bounds for a given start are ``clip(start - drift_lower, reach_lower, reach_upper)`` and likewise
-    with ``drift_upper``. ``capacity`` is the largest storage, ``dead`` the one below which nothing can be released, and
-    ``per_missing`` the relative violation of a hm3 that is missing of the least release. ``conditions`` are
-    `YearConditions` or nothing: with them ``inflow`` is less the withdrawal demanded, ``release_lower`` is the least
-    draft. ``terms`` are `StepTerms` of arrays, or nothing where the objective is energy. ``unrolled`` is a tuple of so
-    many zeros: unlike an array's, its length is known when code is compiled, so that loops over steps become vector
-    instructions (see `steps_in`). It is empty where there are more than `MOST_UNROLLED` steps, and in float64: dynamic
-    programming and certificates gain nothing by it, and would be compiled again for every number of steps.
-    """
-
-    inflow: Any
-    hm3_per_m3s: Any
-    release_lower: Any
-    release_upper: Any
-    storage_lower: Any
-    storage_upper: Any
-    reach_lower: Any
-    reach_upper: Any
-    drift_lower: Any
-    drift_upper: Any
-    start: Any
-    capacity: Any
-    dead: Any
-    per_missing: Any
-    conditions: Any
-    terms: Any
-    cyclic: bool
-    unrolled: tuple[int, ...]
-
-
-def some_years(years: YearArrays, which: Any) -> YearArrays:
-    """Some of many years, or one year as one of many (`numpy.newaxis`)."""
-    rows = {name: np.asarray(getattr(years, name))[which] for name in years._fields if name not in _SHARED}
-    conditions = years.conditions
-    if conditions:
-        of_conditions = {name: np.asarray(getattr(conditions, name))[which] for name in BY_YEAR}
-        conditions = conditions._replace(**of_conditions)
-    return years._replace(**rows, conditions=conditions, terms=terms_at(years.terms, which))
-
-
-#: Fields of `YearArrays` that are no arrays.
-_SHARED = ("conditions", "terms", "cyclic", "unrolled")
-
-
 @inlined
-def steps_in(year: YearArrays) -> int:
+def steps_in(year: YearRows) -> int:
     """Number of steps; known when code is compiled where ``unrolled`` is not empty."""
-    return len(year.unrolled) or len(year.inflow)
+    return len(year.unrolled) or year.rows.shape[1]
 
 
 @inlined
-def lower_reach(year: YearArrays, step: int, start: float) -> float:
+def year_at(years: YearRows, index: int) -> YearRows:
+    """One of many years."""
+    return YearRows(
+        years.rows[index, 0], years.numbers[index, 0], years.lake, years.priced, years.cyclic, years.unrolled
+    )
+
+
+@inlined
+def lower_reach(year: YearRows, step: int, start: float) -> float:
     """Lowest storage at the end of a step from which the year can be completed (eq. 16)."""
-    lower: float = year.reach_lower[step]
+    lower: float = year.rows[REACH_LOWER, step]
     if year.cyclic:
-        shifted = start - year.drift_lower[step] + lower_tilt(year.conditions, step, start)
-        lower = clip(shifted, year.reach_lower[step], year.reach_upper[step])
+        shifted = start - year.rows[DRIFT_LOWER, step] + lower_tilt(year, step, start)
+        lower = clip(shifted, year.rows[REACH_LOWER, step], year.rows[REACH_UPPER, step])
     return lower
 
 
 @inlined
-def upper_reach(year: YearArrays, step: int, start: float) -> float:
+def upper_reach(year: YearRows, step: int, start: float) -> float:
     """Highest storage at the end of a step from which the year can be completed (eq. 17)."""
-    upper: float = year.reach_upper[step]
+    upper: float = year.rows[REACH_UPPER, step]
     if year.cyclic:
-        shifted = start - year.drift_upper[step] + upper_tilt(year.conditions, step, start)
-        upper = clip(shifted, year.reach_lower[step], year.reach_upper[step])
+        shifted = start - year.rows[DRIFT_UPPER, step] + upper_tilt(year, step, start)
+        upper = clip(shifted, year.rows[REACH_LOWER, step], year.rows[REACH_UPPER, step])
     return upper
 
 
 @inlined
-def violation_at(year: YearArrays, step: int, storage: float, start: float) -> float:
+def violation_at(year: YearRows, step: int, storage: float, start: float) -> float:
     """Violation of the storage bounds at the end of a step, relative to them (eq. 20).
 
     At the end of a cyclic year the bound is its start.
     """
-    lower: float = year.storage_lower[step]
-    upper: float = year.storage_upper[step]
+    lower: float = year.rows[STORAGE_LOWER, step]
+    upper: float = year.rows[STORAGE_UPPER, step]
     if year.cyclic and step == steps_in(year) - 1:
         lower = upper = start
-    violation: float = relative_violation(storage, lower, upper, year.capacity)
+    violation: float = relative_violation(storage, lower, upper, year.numbers[CAPACITY])
     return violation
 
 
 @inlined
-def missing_at(year: YearArrays, step: int, draft: float) -> float:
+def missing_at(year: YearRows, step: int, draft: float) -> float:
     """Violation of the least release of a step, relative to the largest of the year."""
-    per_missing = year.per_missing * year.hm3_per_m3s[step]
-    violation: float = unmet_minimum(draft, year.release_lower[step], per_missing)
+    per_missing = year.numbers[PER_MISSING] * year.rows[HM3_PER_M3S, step]
+    violation: float = unmet_minimum(draft, year.rows[RELEASE_LOWER, step], per_missing)
     return violation
 
 
 @inlined
-def follow(year: YearArrays, wanted: RealArray, drafts: RealArray, storages: RealArray) -> float:
+def follow(year: YearRows, wanted: RealArray, drafts: RealArray, storages: RealArray) -> float:
     """Run a year from ``storages[0]`` with the drafts wanted, repaired; fills `drafts` and `storages`.
 
     A draft is the release, but for steps that cut a withdrawal (`conditions`). Returns the sum of the violations, but
@@ -136,17 +107,24 @@ def follow(year: YearArrays, wanted: RealArray, drafts: RealArray, storages: Rea
     storage, violation = start, start - start
     before = wanted[0]
     for step in range(steps_in(year)):
-        conditions = conditions_at(year.conditions, step)
+        conditions = conditions_at(year, step)
         reach = lower_reach(year, step, start), upper_reach(year, step, start)
-        bounds = year.release_lower[step], year.release_upper[step]
+        bounds = year.rows[RELEASE_LOWER, step], year.rows[RELEASE_UPPER, step]
         asked = ramped(conditions, wanted[step], before) if step > 0 else wanted[step]
         drafts[step], storage = enforce_limits(
-            storage, asked, year.inflow[step], year.hm3_per_m3s[step], reach, bounds, year.dead, conditions
+            storage,
+            asked,
+            year.rows[INFLOW, step],
+            year.rows[HM3_PER_M3S, step],
+            reach,
+            bounds,
+            year.numbers[DEAD],
+            conditions,
         )
         storages[step + 1] = storage
         violation += violation_at(year, step, storage, start)
         violation += missing_at(year, step, drafts[step])
-        release = released(conditions, drafts[step], year.release_lower[step])
+        release = released(conditions, drafts[step], year.rows[RELEASE_LOWER, step])
         violation += unmet(conditions, drafts[step], release, before if step > 0 else release)
         before = release
     return violation
@@ -154,7 +132,7 @@ def follow(year: YearArrays, wanted: RealArray, drafts: RealArray, storages: Rea
 
 @inlined
 def follow_repairable(
-    year: YearArrays, flow_per_volume: RealArray, wanted: RealArray, releases: RealArray, storages: RealArray
+    year: YearRows, flow_per_volume: RealArray, wanted: RealArray, releases: RealArray, storages: RealArray
 ) -> None:
     """As `follow`, in a year that is always repairable (`repairable.always_repairable`): no bound can be violated.
 
@@ -165,40 +143,77 @@ def follow_repairable(
     storage = start
     for step in range(steps_in(year)):
         reach = lower_reach(year, step, start), upper_reach(year, step, start)
-        storage, releases[step] = steered(storage, wanted[step], year.inflow[step], year.hm3_per_m3s[step], reach)
+        storage, releases[step] = steered(
+            storage, wanted[step], year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], reach
+        )
         storages[step + 1] = storage
     for step in range(steps_in(year)):
         releases[step] = wanted[step] + releases[step] * flow_per_volume[step]
 
 
 @inlined
-def benefit_of(
-    plant: Plant, year: YearArrays, drafts: RealArray, storages: RealArray, per_stage_benefit: float
-) -> float:
+def benefit_of(plant: Plant, year: YearRows, drafts: RealArray, storages: RealArray, per_stage_benefit: float) -> float:
     """Benefit of a year (eq. 6); `objective_per_stage_benefit` in the precision of the arrays is the last argument."""
     benefit: float = storages[0] - storages[0]
     for step in range(steps_in(year)):
         release, power = power_in_step(plant, year, step, drafts, storages)
-        benefit += stage_benefit(terms_at(year.terms, step), power, release, year.hm3_per_m3s[step])
+        benefit += stage_benefit(terms_at(year, step), power, release, year.rows[HM3_PER_M3S, step])
     return benefit * per_stage_benefit
 
 
 @inlined
 def power_in_step(
-    plant: Plant, year: YearArrays, step: int, drafts: RealArray, storages: RealArray
+    plant: Plant, year: YearRows, step: int, drafts: RealArray, storages: RealArray
 ) -> tuple[float, float]:
     """Release (m3/s) and power (MW) of a step."""
-    conditions = conditions_at(year.conditions, step)
-    release = released(conditions, drafts[step], year.release_lower[step])
+    conditions = conditions_at(year, step)
+    release = released(conditions, drafts[step], year.rows[RELEASE_LOWER, step])
     power: float = power_at(plant, mean(storages[step], storages[step + 1]), release, conditions)
     return release, power
 
 
 @inlined
-def power_violation(plant: Plant, year: YearArrays, drafts: RealArray, storages: RealArray) -> float:
+def power_violation(plant: Plant, year: YearRows, drafts: RealArray, storages: RealArray) -> float:
     """Sum of the relative violations of the lowest power."""
     violation: float = storages[0] - storages[0]
     for step in range(steps_in(year)):
         _, power = power_in_step(plant, year, step, drafts, storages)
-        violation += unmet_power(conditions_at(year.conditions, step), power)
+        violation += unmet_power(conditions_at(year, step), power)
     return violation
+
+
+#: A storage below another by less than this part of it is so by rounding.
+_ROUNDING = 1e-9
+
+
+@inlined
+def step_value(
+    plant: Plant, year: YearRows, step: int, storage: float, end: float, draft: float
+) -> tuple[float, float]:
+    """Benefit of a step and relative violation of its demands; its draft is held to its bounds."""
+    return _value_of(
+        plant, year, step, storage, end, clip(draft, year.rows[RELEASE_LOWER, step], year.rows[RELEASE_UPPER, step])
+    )
+
+
+@inlined
+def value_of_little_water(plant: Plant, year: YearRows, step: int, storage: float) -> tuple[bool, float, float, float]:
+    """Whether a step has too little water for its least draft or its losses, how it then ends, and its `step_value`."""
+    least, inflow, per_flow = year.rows[RELEASE_LOWER, step], year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step]
+    conditions = conditions_at(year, step)
+    end = storage_after(storage, inflow, least, per_flow, conditions)
+    little = end < year.numbers[DEAD] - _ROUNDING * (abs(year.numbers[DEAD]) + 1)
+    draft, end = there_is(storage, least, end, inflow, per_flow, year.numbers[DEAD], conditions)
+    benefit, unmet_here = _value_of(plant, year, step, storage, end, draft)
+    return little, end, benefit, unmet_here
+
+
+@inlined
+def _value_of(plant: Plant, year: YearRows, step: int, storage: float, end: float, draft: float) -> tuple[float, float]:
+    conditions = conditions_at(year, step)
+    release = released(conditions, draft, year.rows[RELEASE_LOWER, step])
+    power = power_at(plant, mean(storage, end), release, conditions)
+    terms = terms_at(year, step)
+    benefit: float = in_objective_unit(terms, stage_benefit(terms, power, release, year.rows[HM3_PER_M3S, step]))
+    missed = unmet(conditions, draft, release, release) + unmet_power(conditions, power)
+    return benefit, missed + missing_at(year, step, draft)

@@ -16,6 +16,21 @@ import numpy as np
 
 from reservoir.hydro.elementwise import Numbers, choose, curve_value, every, greater, lesser, mean, rounding
 from reservoir.hydro.optional import ZERO, none_without
+from reservoir.hydro.rows import (
+    END_VALUE,
+    EVAPORATION,
+    MIDDLE_START,
+    OPERATING_STORAGE,
+    PER_SHORTAGE,
+    PLANT_FACTOR,
+    POWER_LOWER,
+    RAMP_DOWN,
+    RAMP_UP,
+    TILT_LOWER,
+    TILT_UPPER,
+    WITHDRAWAL,
+    YearRows,
+)
 
 #: A reservoir without conditions.
 NO_CONDITIONS: tuple[()] = ()
@@ -65,97 +80,50 @@ class StepConditions(NamedTuple):
     per_shortage: Any
 
 
-class YearConditions(NamedTuple):
-    """Conditions of a year, or of years, in compiled code: arrays of shape (steps,) or (years, steps).
-
-    The curves and the limits that hold for all steps are those of `StepConditions`.
-
-    Parameters
-    ----------
-    middle_start : float, or ndarray of shape (years,)
-        Start (hm3) of a cyclic year for which its drift is told.
-    tilt_lower, tilt_upper : ndarray
-        How much more than a hm3 the reachable bounds of a cyclic year rise with each hm3 of its start.
-    end_value : float
-        What a hm3 more at the end than at the start is worth, GWh.
-    """
-
-    evaporation: Any
-    withdrawal: Any
-    plant_factor: Any
-    power_lower: Any
-    tilt_lower: Any
-    tilt_upper: Any
-    middle_start: Any
-    per_shortage: Any
-    area: Any
-    seepage: Any
-    operating_storage: Any
-    ramp_up: Any
-    ramp_down: Any
-    end_value: Any
-
-
-#: The fields of `YearConditions` that have an axis of years where there are many.
-BY_YEAR = YearConditions._fields[:8]
-
-
-@none_without(lambda conditions, step: ())
-def conditions_at(conditions: Any, step: Any) -> Any:
-    """Conditions of one step of a year, or of one step of many years."""
+@none_without(lambda year, step: ())
+def conditions_at(year: Any, step: Any) -> Any:
+    """Conditions of one step of a year (`rows.YearRows`); in Python of many years too (`YearRows.by_field`)."""
+    rows, numbers = year.rows, year.numbers
     return StepConditions(
-        conditions.evaporation[step],
-        conditions.withdrawal[step],
-        conditions.plant_factor[step],
-        conditions.power_lower[step],
-        conditions.area,
-        conditions.seepage,
-        conditions.operating_storage,
-        conditions.ramp_up,
-        conditions.ramp_down,
-        conditions.per_shortage[step],
+        rows[EVAPORATION][step],
+        rows[WITHDRAWAL][step],
+        rows[PLANT_FACTOR][step],
+        rows[POWER_LOWER][step],
+        year.lake.area,
+        year.lake.seepage,
+        numbers[OPERATING_STORAGE],
+        numbers[RAMP_UP],
+        numbers[RAMP_DOWN],
+        rows[PER_SHORTAGE][step],
     )
 
 
-@none_without(lambda conditions, year: ())
-def conditions_of_year(conditions: Any, year: Any) -> Any:
-    """Conditions of one of many years, or of some of them."""
-    return YearConditions(
-        conditions.evaporation[year],
-        conditions.withdrawal[year],
-        conditions.plant_factor[year],
-        conditions.power_lower[year],
-        conditions.tilt_lower[year],
-        conditions.tilt_upper[year],
-        conditions.middle_start[year],
-        conditions.per_shortage[year],
-        conditions.area,
-        conditions.seepage,
-        conditions.operating_storage,
-        conditions.ramp_up,
-        conditions.ramp_down,
-        conditions.end_value,
+@none_without(lambda years, index: ())
+def year_of(years: Any, index: int) -> Any:
+    """One of many years with losses or demands."""
+    return YearRows(
+        years.rows[index, 0], years.numbers[index, 0], years.lake, years.priced, years.cyclic, years.unrolled
     )
 
 
-@none_without(lambda conditions, step, start: ZERO)
-def lower_tilt(conditions: Any, step: int, start: float) -> float:
+@none_without(lambda year, step, start: ZERO)
+def lower_tilt(year: Any, step: int, start: float) -> float:
     """How much higher the lower reachable bound of a cyclic year is than its drift tells, hm3."""
-    tilted: float = conditions.tilt_lower[step] * (start - conditions.middle_start)
+    tilted: float = year.rows[TILT_LOWER, step] * (start - year.numbers[MIDDLE_START])
     return tilted
 
 
-@none_without(lambda conditions, step, start: ZERO)
-def upper_tilt(conditions: Any, step: int, start: float) -> float:
+@none_without(lambda year, step, start: ZERO)
+def upper_tilt(year: Any, step: int, start: float) -> float:
     """How much higher the upper reachable bound of a cyclic year is than its drift tells, hm3."""
-    tilted: float = conditions.tilt_upper[step] * (start - conditions.middle_start)
+    tilted: float = year.rows[TILT_UPPER, step] * (start - year.numbers[MIDDLE_START])
     return tilted
 
 
-@none_without(lambda conditions, start, end: ZERO)
-def end_value(conditions: Any, start: Any, end: Any) -> Any:
-    """What a year's change of storage is worth, GWh."""
-    return conditions.end_value * (end - start)
+@none_without(lambda year, start, end: ZERO)
+def end_value(year: Any, start: Any, end: Any) -> Any:
+    """What a year's change of storage is worth, in the unit of the objective."""
+    return year.numbers[END_VALUE] * (end - start)
 
 
 @none_without(lambda conditions, mean_storage, hm3_per_m3s: ZERO)

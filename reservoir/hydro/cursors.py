@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.curves.curve import CompiledCurve
 from reservoir.hydro.curves.forms import CurveCursor
 from reservoir.hydro.plant import Plant
+from reservoir.hydro.rows import Lake, YearRows
 
 
 def _cursor(curve: CompiledCurve) -> CurveCursor:
     return CurveCursor(curve, np.zeros(1, np.int64))
 
 
-def lake_with_cursors(year: YearArrays) -> YearArrays:
+def lake_with_cursors(year: YearRows) -> YearRows:
     """The year for one thread that asks the curves of the lake for neighbouring arguments."""
-    lake = year.conditions
-    if not lake:
-        return year
-    return year._replace(conditions=lake._replace(area=_cursor(lake.area), seepage=_cursor(lake.seepage)))
+    return year._replace(lake=Lake(*map(_cursor, year.lake))) if year.lake else year
 
 
 def plant_with_cursors(plant: Plant) -> Plant:

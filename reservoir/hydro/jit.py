@@ -1,16 +1,25 @@
-"""Compile scalar physics and solvers with numba, cached on disk under a hash of the sources.
+"""Compile scalar physics and solvers with numba, cached on disk under a hash of the sources that each function uses.
 
 numba's own cache notices a change of the file that holds a function, but not of the files it calls into. Here the
-cache folder is named by a hash of every module that holds compiled code, so that a change anywhere is a miss.
+folder of a function's code is named by a hash of every module that its own takes compiled code, types or constants
+from: a change in one of them is a miss, a change anywhere else is none. Damaged code is compiled again; on a full disk
+nothing is stored.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import pickle
+import re
+import shutil
+import sys
+import time
 import warnings
-from collections.abc import Callable
-from functools import cache, wraps
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import cache, cached_property, wraps
 from inspect import isfunction
 from pathlib import Path
 from types import ModuleType
@@ -38,9 +47,10 @@ try:
         warnings.filterwarnings("error", "Environment variable")
         import numba
         import numba.core.config as numba_config
+        from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+        from numba.core.dispatcher import Dispatcher
+        from numba.core.registry import CPUDispatcher
         from numba.extending import overload as numba_overload
-
-        from reservoir.hydro.jit_cache import KeptCode
 except ImportError:
     raise
 except Exception as error:  # numba reads its settings when it is imported, and raises what each of them happens to
@@ -54,16 +64,165 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 FAST = frozenset({"nsz", "arcp", "contract", "reassoc"})
 
 
+#: Functions of Python that compiled code calls in a form of their own.
+_OVERLOADED: set[Any] = set()
+#: Kinds of constants that are compiled into code.
+_CONSTANTS = (int, float, complex, str, bytes, tuple, frozenset, np.generic, np.ndarray)
+_PACKAGE = "reservoir"
+_BEGAN = time.time()
+#: Import statements of the package, a hundred times as fast as a parser finds them.
+_IMPORTS = re.compile(rf"^\s*from ({_PACKAGE}[\w.]*) import (\([^)]*\)|[^(\n]*)", re.MULTILINE)
+_NAMES = re.compile(r"\w+(?= as )|(?<! as )\b(?!as\b)\w+")
+
+
 @cache
-def cache_folder(further: tuple[str, ...] = ()) -> str | None:
-    """Folder of this version's compiled code, and of further sources; None where nothing can be written."""
-    package = Path(__file__).resolve().parent.parent
+def _used_modules(module: str) -> frozenset[str]:
+    """Modules of the package that a module takes compiled code, named tuples or constants from; itself among them."""
+    left, used = {module}, set()
+    while left:
+        used |= left
+        left = {name for each in left for name in _imported(each)} - used
+    return frozenset(used)
+
+
+@cache
+def _imported(module: str) -> frozenset[str]:
+    """The same, by its own import statements."""
+    statements = _IMPORTS.findall(_source(module).decode())
+    places = ((sys.modules.get(place), name) for place, names in statements for name in _NAMES.findall(names))
+    values = ((place, getattr(place, name, None)) for place, name in places if place)
+    return frozenset(
+        value.__name__ if isinstance(value, ModuleType) else place.__name__
+        for place, value in values
+        if isinstance(value, ModuleType) or _is_compiled_into(value)
+    )
+
+
+def _is_compiled_into(value: Any) -> bool:
+    """Whether compiled code that reads a name of a module depends on its value."""
+    named_tuple = isinstance(value, type) and hasattr(value, "_fields")
+    return named_tuple or isinstance(value, (Dispatcher, *_CONSTANTS)) or (isfunction(value) and value in _OVERLOADED)
+
+
+@cache
+def _source(module: str) -> bytes:
+    path = getattr(sys.modules.get(module), "__file__", None)
+    return Path(path).read_bytes() if path else b""
+
+
+def _of_package(module: str) -> bool:
+    return module.partition(".")[0] == _PACKAGE
+
+
+@cache
+def source_digest(modules: frozenset[str]) -> str:
+    """Hash of the compiler's version and of the sources that compiled code of some modules uses.
+
+    Empty if one of them was changed after this process began, which may have loaded it as it was.
+    """
     digest = hashlib.sha256(numba.__version__.encode())
-    for sources in ("hydro/**/*.py", "problems/**/*.py", "solvers/**/*.py", "rules/**/*operation.py", *further):
-        for source in sorted(package.glob(sources)):
-            digest.update(source.read_bytes())
-    folder = usable_folder(f"numba/{digest.hexdigest()[:16]}")
-    return None if folder is None else str(folder)
+    for module in sorted(frozenset().union(*map(_used_modules, modules | {__name__}))):
+        path = getattr(sys.modules.get(module), "__file__", None)
+        if path and Path(path).stat().st_mtime > _BEGAN:
+            return ""
+        digest.update(_source(module))
+    return digest.hexdigest()[:16]
+
+
+def _modules_of_types(types: Iterable[Any]) -> Iterator[str]:
+    """Modules of the package whose named tuples are among some types of compiled code, or within one."""
+    for each in types:
+        kind = getattr(each, "instance_class", None)
+        if kind is not None and _of_package(kind.__module__):
+            yield kind.__module__
+        if isinstance(each, numba.types.BaseTuple):
+            yield from _modules_of_types(each)
+
+
+class KeptCode(NullCache):  # type: ignore[misc]
+    """A function's compiled code on disk; its folder is made when it is first called, with all modules imported."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    @cached_property
+    def _files(self) -> _FunctionFiles | None:
+        digest = source_digest(frozenset([self._function.__module__]))
+        folder = usable_folder(f"numba/{digest}") if digest else None
+        if folder is None:
+            return None
+        before = numba_config.CACHE_DIR  # type: ignore[attr-defined]
+        numba_config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
+        try:
+            return _FunctionFiles(self._function)
+        finally:
+            numba_config.CACHE_DIR = before  # type: ignore[attr-defined]
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Read what is kept for a signature; None if nothing is, or if it is damaged."""
+        if self._files is None or not self._files.digest(sig):
+            return None
+        try:
+            return self._files.load_overload(sig, target_context)
+        except Exception:  # a damaged pickle raises whatever its bytes happen to mean
+            self._files.remove()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled, if it can be kept."""
+        if self._files is not None and self._files.digest(sig):
+            with suppress(Exception):
+                self._files.save_overload(sig, data)
+
+
+class _FunctionFiles(FunctionCache):  # type: ignore[misc]
+    """The files of a function's compiled code."""
+
+    _cache_file: IndexDataCacheFile
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        given = self._cache_file
+        self._cache_file = _SummedFile(self._cache_path, self._impl.filename_base, given._source_stamp)
+
+    def digest(self, sig: Any) -> str:
+        """Hash of the sources of the classes of arguments, which choose what is called (`problems.fitness`)."""
+        types = sig if isinstance(sig, tuple) else sig.args
+        return source_digest(frozenset(_modules_of_types(types)))
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return *super()._index_key(sig, codegen), self.digest(sig)
+
+    def remove(self) -> None:
+        """Remove all files of the function."""
+        for path in Path(self._cache_path).glob(f"{self._impl.filename_base}.*"):
+            with suppress(OSError):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+class _SummedFile(IndexDataCacheFile):  # type: ignore[misc]
+    """A function's files with a check sum at the end of each: machine code with one wrong byte ends the process."""
+
+    def _dump(self, obj: Any) -> bytes:
+        data: bytes = super()._dump(obj)
+        return data + _sum(data)  # readers of pickles stop where the pickle ends
+
+    def _load_data(self, name: str) -> Any:
+        try:
+            content = Path(self._data_path(name)).read_bytes()
+        except IsADirectoryError as error:  # numba takes any error of the system for a file that is not there
+            raise ValueError(f"{name} is no file") from error
+        data, checked = content[:-_SUM_BYTES], content[-_SUM_BYTES:]
+        if _sum(data) != checked:
+            raise ValueError(f"{name} is damaged")
+        return pickle.loads(data)
+
+
+_SUM_BYTES = 4
+
+
+def _sum(data: bytes) -> bytes:
+    return zlib.crc32(data).to_bytes(_SUM_BYTES, "big")
 
 
 #: Options of all compiled code. Without numba's runtime nothing is reference-counted, which costs several times the
@@ -84,32 +243,55 @@ def compiled(function: Function) -> Function:
 
 def compiled_as_written(function: Function) -> Function:
     """As `compiled`, but every operation stays and rounds as it is written, so that its error can be bounded."""
-    return _compiled(function, ROUNDED_AS_WRITTEN, ("certificate/**/*.py",))
+    return _compiled(function, ROUNDED_AS_WRITTEN)
+
+
+def inlined(function: Function) -> Function:
+    """Decorate a scalar function that is compiled into its callers."""
+    return _part(function, INLINED)
 
 
 def inlined_as_written(function: Function) -> Function:
     """As `inlined`, but every operation stays and rounds as it is written."""
-    return cast(Function, numba.njit(**ROUNDED_AS_WRITTEN, forceinline=True)(function))
+    return _part(function, {**ROUNDED_AS_WRITTEN, "forceinline": True})
+
+
+def compiled_part(function: Function) -> Function:
+    """Decorate a function that compiled code calls: on its own the compiler knows more of its arrays than inlined."""
+    return _part(function, OPTIONS)
 
 
 def part_as_written(function: Function) -> Function:
     """As `compiled_part`, but every operation stays and rounds as it is written."""
-    return cast(Function, numba.njit(**ROUNDED_AS_WRITTEN)(function))
+    return _part(function, ROUNDED_AS_WRITTEN)
 
 
-def _compiled(function: Function, options: dict[str, Any], further: tuple[str, ...] = ()) -> Function:
-    dispatcher = numba.njit(nogil=True, **options)(function)
+def _compiled(function: Function, options: dict[str, Any]) -> Function:
+    dispatcher = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
     if numba_config.DISABLE_JIT:  # type: ignore[attr-defined]
         raise _refuse("compilation is disabled")
-    folder = cache_folder(further)
-    if folder is not None:
-        before = numba_config.CACHE_DIR  # type: ignore[attr-defined]
-        numba_config.CACHE_DIR = folder  # type: ignore[attr-defined]
-        try:
-            dispatcher._cache = KeptCode(function)
-        finally:
-            numba_config.CACHE_DIR = before  # type: ignore[attr-defined]
+    dispatcher._cache = KeptCode(function)
     return cast(Function, dispatcher)
+
+
+def _part(function: Function, options: dict[str, Any]) -> Function:
+    return cast(Function, _Part(py_func=function, targetoptions={**options, **_NO_WRAPPERS, "nopython": True}))
+
+
+#: What lets other programs call compiled code takes the compiler as long as the code itself.
+_NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+class _Part(CPUDispatcher):  # type: ignore[misc]
+    """A function that compiled code calls; for Python, which seldom does, it is compiled once more."""
+
+    @cached_property
+    def _for_python(self) -> Callable[..., Any]:
+        options = {name: value for name, value in self.targetoptions.items() if name not in _NO_WRAPPERS}
+        return cast(Callable[..., Any], numba.jit(**options)(self.py_func))
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._for_python(*arguments)
 
 
 def compiled_for_any(function: Function) -> Function:
@@ -139,21 +321,12 @@ def _of_this_package(value: Any) -> bool:
     return mine and all(map(_of_this_package, value))
 
 
-def inlined(function: Function) -> Function:
-    """Decorate a scalar function that is compiled into its callers."""
-    return cast(Function, numba.njit(**INLINED)(function))
-
-
-def compiled_part(function: Function) -> Function:
-    """Decorate a function that compiled code calls: on its own the compiler knows more of its arrays than inlined."""
-    return cast(Function, numba.njit(**OPTIONS)(function))
-
-
 def overload(function: Callable[..., Any], options: dict[str, Any] = INLINED) -> Callable[[Function], Function]:
     """Decorate what chooses the compiled form of a function of Python by the types of its arguments.
 
     ``strict`` is off: its comparison of signatures includes the annotations, which differ.
     """
+    _OVERLOADED.add(function)
     return cast(Callable[[Function], Function], numba_overload(function, jit_options=options, strict=False))
 
 
@@ -178,10 +351,12 @@ _FOR_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
 
 def _let_part_be_none(function: Callable[..., Any]) -> None:
     """Compile one of two forms of a function of an `optional` part, by the type of its first argument."""
+    nothing = numba.types.Tuple(())
 
     @overload(function)
     def _(part: Any, *_: Any) -> Callable[..., Any]:
-        none = part == numba.types.Tuple(())
+        fields = dict(zip(getattr(part, "fields", ()), getattr(part, "types", ()), strict=False))
+        none = nothing in (part, fields.get(function.field))
         return function.without_part if none else function.__wrapped__  # type: ignore[attr-defined,no-any-return]
 
 

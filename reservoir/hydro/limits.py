@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.compiled_year import MOST_UNROLLED, YearArrays
+from reservoir.hydro.compiled_year import MOST_UNROLLED
 from reservoir.hydro.conditions import NO_CONDITIONS
 from reservoir.hydro.reach import draw_in, follow_corridor, left_by_losses
 from reservoir.hydro.record_conditions import RecordConditions, stacked
 from reservoir.hydro.record_terms import RecordTerms, stacked_terms
+from reservoir.hydro.rows import Lake, YearRows, empty_years
 from reservoir.hydro.step import volume_gained
 
 FloatArray = NDArray[np.float64]
@@ -153,8 +154,8 @@ class Limits:
         dtype: type = np.float64,
         lake: tuple[Any, Any] | None = None,
         saving: bool | None = None,
-    ) -> YearArrays:
-        """The years as compiled code reads them.
+    ) -> YearRows:
+        """The years, or the year, as compiled code reads them: one array.
 
         Parameters
         ----------
@@ -163,38 +164,54 @@ class Limits:
         dtype : type
             Of the arrays.
         lake : tuple, optional
-            Forms of the curves of area and seepage; by default they are exact.
+            Forms of the curves of area and seepage; by default they are exact. Not read in float64.
         saving : bool, optional
             See `reachable_storage`; by default with a margin of searches in float32.
         """
         slack = margin * self.capacity_hm3
         saving = margin > EXACT_MARGIN if saving is None else saving
-        drift, tilt, middle = _drift(self, slack)
-        per_step = (
-            self.net_inflow_m3s,
-            self.hm3_per_m3s,
-            self.least_draft_m3s,
-            self.release_upper_m3s,
-            self.storage_lower_hm3,
-            self.storage_upper_hm3,
-            *reachable_storage(self, slack, saving=saving),
-            *drift,
-        )
-        start = np.zeros(self.inflow_m3s.shape[:-1]) if self.initial_storage_hm3 is None else self.initial_storage_hm3
-        # A copy, since compiled code knows arrays that can be written to; [()] makes a number of an array of none.
-        least_hm3 = (self.release_lower_m3s * self.hm3_per_m3s).max(axis=-1)
-        per_missing = np.divide(1.0, least_hm3, out=np.zeros_like(least_hm3), where=least_hm3 > 0)
-        numbers = start, self.capacity_hm3, self.dead_hm3, per_missing
-        rows: list[Any] = [np.array(each, dtype, order="C")[()] for each in (*per_step, *numbers)]
-        conditions = (
-            ()
-            if self.conditions is None
-            else self.conditions.arrays(lake, dtype, self.hm3_per_m3s, tilt, middle, margin)
-        )
-        searched = dtype == np.float32 and self.steps <= MOST_UNROLLED
-        unrolled = (0,) * (self.steps if searched else 0)
-        terms = () if self.terms is None else self.terms.arrays(dtype)
-        return YearArrays._make([*rows, conditions, terms, self.cyclic, unrolled])
+        years = self._step_rows(margin)
+        reach = reachable_storage(self, slack, saving=saving, losses=years)
+        drift, tilt, middle = _drift(self, slack, years)
+        found = dict(zip(("reach_lower", "reach_upper", "drift_lower", "drift_upper"), (*reach, *drift), strict=True))
+        if years.lake:
+            found |= {"tilt_lower": tilt[0], "tilt_upper": tilt[1]}
+            years.middle_start[:] = middle
+        for name, row in found.items():
+            getattr(years, name)[:] = row.reshape(-1, self.steps)
+        if self.inflow_m3s.ndim == 1:
+            years = years._replace(rows=years.rows[0, 0], numbers=years.numbers[0, 0])
+        if dtype == np.float64:
+            return years
+        unrolled = (0,) * (self.steps if self.steps <= MOST_UNROLLED else 0)
+        return years.converted(dtype, years.lake if lake is None else Lake(*lake), unrolled)
+
+    def _step_rows(self, margin: float) -> YearRows:
+        """The years in float64, many of them or one, with all but what depends on later steps."""
+        conditions, terms, volume = self.conditions, self.terms, self.hm3_per_m3s
+        lake: Lake | tuple[()] = () if conditions is None else conditions.lake
+        count = self.inflow_m3s.size // self.steps
+        years = empty_years(count, self.steps, lake, priced=terms is not None, cyclic=self.cyclic)
+        least_hm3 = (self.release_lower_m3s * volume).max(axis=-1)
+        values: dict[str, Any] = {
+            "inflow": self.net_inflow_m3s,
+            "hm3_per_m3s": volume,
+            "release_lower": self.least_draft_m3s,
+            "release_upper": self.release_upper_m3s,
+            "storage_lower": self.storage_lower_hm3,
+            "storage_upper": self.storage_upper_hm3,
+            "start": 0.0 if self.initial_storage_hm3 is None else self.initial_storage_hm3,
+            "capacity": self.capacity_hm3,
+            "dead": self.dead_hm3,
+            "per_missing": np.divide(1.0, least_hm3, out=np.zeros_like(least_hm3), where=least_hm3 > 0),
+        }
+        if conditions is not None:
+            values |= conditions.fields(volume, margin) | conditions.numbers
+        if terms is not None:
+            values |= terms.of_steps._asdict()
+        for name, value in values.items():
+            getattr(years, name)[:] = value
+        return years
 
     def joined(self, years: int) -> Limits:
         """Consecutive horizons joined, so many at a time; they divide the number of horizons."""
@@ -220,7 +237,7 @@ OF_HORIZON = ("initial_storage_hm3", "start_bounds_hm3", "dead_hm3")
 
 
 def reachable_storage(
-    limits: Limits, slack_hm3: float | FloatArray = 0.0, *, saving: bool = False
+    limits: Limits, slack_hm3: float | FloatArray = 0.0, *, saving: bool = False, losses: YearRows | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Storages at the end of each step from which the rest of the year can be completed (eq. 16-17).
 
@@ -235,6 +252,8 @@ def reachable_storage(
         How far each step of the recursion is drawn in.
     saving : bool
         Hold water back nevertheless where the lake comes up again, for searches that price alone leads astray.
+    losses : YearRows, optional
+        The years' rows, if they are made already.
 
     Returns
     -------
@@ -246,7 +265,7 @@ def reachable_storage(
 
     def drawn(storage_lower: FloatArray, release_lower: FloatArray) -> tuple[FloatArray, FloatArray]:
         lower, upper = (np.array(bound, order="C") for bound in (storage_lower, limits.storage_upper_hm3))
-        rows: list[Any] = [*_as_years(limits, *gains, lower, upper), release_lower, dead]
+        rows: list[Any] = [*_as_years(limits, *gains, lower, upper, losses=losses), release_lower, dead]
         draw_in(*rows)
         return lower, upper
 
@@ -306,14 +325,12 @@ def _of_minimum(limits: Limits, dead_hm3: FloatArray) -> tuple[FloatArray, Float
     return limits.release_lower_m3s.reshape(-1, limits.steps), np.array(dead_hm3, np.float64).reshape(-1)
 
 
-def _as_years(limits: Limits, *rows: FloatArray) -> tuple[Any, ...]:
-    """Rows of one year or of many as those of many, the volume of a flow, and the conditions."""
+def _as_years(limits: Limits, *rows: FloatArray, losses: YearRows | None = None) -> tuple[Any, ...]:
+    """Rows of one year or of many as those of many, the volume of a flow, and the years with losses, or nothing."""
     each_year = [each.reshape(-1, limits.steps) for each in (*rows, limits.hm3_per_m3s)]
     if limits.conditions is None:
-        return (*each_year, NO_CONDITIONS)
-    none = np.zeros_like(each_year[0])
-    conditions = limits.conditions.reshaped(*none.shape)
-    return (*each_year, conditions.arrays(None, np.float64, each_year[-1], (none, none), none[:, 0], EXACT_MARGIN))
+        return *each_year, NO_CONDITIONS
+    return *each_year, losses or limits._step_rows(EXACT_MARGIN)
 
 
 def satisfiable(limits: Limits) -> NDArray[np.bool_]:
@@ -375,7 +392,7 @@ class _Drift(NamedTuple):
     middle_hm3: FloatArray
 
 
-def _drift(limits: Limits, slack_hm3: FloatArray) -> _Drift:
+def _drift(limits: Limits, slack_hm3: FloatArray, years: YearRows) -> _Drift:
     gains = _drawn_in(limits.gains_hm3(), slack_hm3)
     middle = limits.start_bounds_hm3.mean(axis=-1)
     if limits.conditions is None or not limits.cyclic:
@@ -389,7 +406,7 @@ def _drift(limits: Limits, slack_hm3: FloatArray) -> _Drift:
         for each in before:
             each[..., -1] = ends
         of_minimum = _of_minimum(limits, np.full_like(limits.dead_hm3, -np.inf))
-        rows: list[Any] = [*_as_years(limits, *gains, *before), *of_minimum]
+        rows: list[Any] = [*_as_years(limits, *gains, *before, losses=years), *of_minimum]
         draw_in(*rows)
         found.append(before)
     below, above = found

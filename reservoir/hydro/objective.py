@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.benefit import stage_benefit, terms_at
-from reservoir.hydro.compiled_year import YearArrays, follow, missing_at, some_years, violation_at
+from reservoir.hydro.compiled_year import follow, missing_at, violation_at, year_at
 from reservoir.hydro.conditions import (
     conditions_at,
-    conditions_of_year,
     demanded,
     released,
     step_losses,
@@ -27,6 +26,7 @@ from reservoir.hydro.conditions import (
 from reservoir.hydro.elementwise import curve_value, mean
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
+from reservoir.hydro.rows import HM3_PER_M3S, INFLOW, RELEASE_LOWER, YearRows
 from reservoir.hydro.step import head_at, power_of, turbined_at, volume_gained
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.processors import processors
@@ -152,7 +152,7 @@ _ARRAYS = tuple(field.name for field in fields(Operation) if field.name != "has_
 
 
 def operate(
-    plant: Plant, years: YearArrays, releases_m3s: FloatArray, start_hm3: float | FloatArray | None = None
+    plant: Plant, years: YearRows, releases_m3s: FloatArray, start_hm3: float | FloatArray | None = None
 ) -> Operation:
     """Run years of one plant with given releases, repairing them (eq. 18-19), with exact curves.
 
@@ -160,7 +160,7 @@ def operate(
     ----------
     plant : Plant
         From `exact_plant`.
-    years : YearArrays
+    years : YearRows
         From `Limits.arrays`, in float64: of years, or of one year.
     releases_m3s : ndarray, shape (years, steps), or (steps,) for one year
         Releases wanted.
@@ -169,12 +169,12 @@ def operate(
     """
     wanted = np.clip(np.asarray(releases_m3s, np.float64), years.release_lower, years.release_upper)
     if wanted.ndim == 1:
-        return operate(plant, some_years(years, np.newaxis), wanted[np.newaxis], start_hm3)[0]
+        return operate(plant, years.as_many, wanted[np.newaxis], start_hm3)[0]
     count, steps = wanted.shape
     drafts = np.empty((count, steps))
     storages = np.empty((count, steps + 1))
     storages[:, 0] = years.start if start_hm3 is None else start_hm3
-    columns = np.zeros((_COLUMNS if years.conditions else _PLAIN_COLUMNS, count, steps))
+    columns = np.zeros((_COLUMNS if years.lake else _PLAIN_COLUMNS, count, steps))
     in_blocks(partial(_operate, plant, years, wanted, drafts, storages, columns), count)
     for array in (drafts, columns):
         array += 0.0  # no zero has a sign
@@ -186,7 +186,10 @@ def operate(
     turbined, level, mean_level, tailrace, head, power, violation, *others = columns
     none = np.broadcast_to(0.0, drafts.shape)
     release, evaporation, seepage, withdrawal, shortage = others or (drafts, none, none, none, none)
-    benefit = stage_benefit(years.terms, power, release, years.hm3_per_m3s) if years.terms else energy
+    benefit = energy
+    if years.priced:
+        every = slice(None), slice(None)
+        benefit = stage_benefit(terms_at(years.by_field, every), power, release, years.hm3_per_m3s)
     benefit.setflags(write=False)
     return Operation(
         release_m3s=release,
@@ -205,7 +208,7 @@ def operate(
         withdrawal_m3s=withdrawal,
         shortage_m3s=shortage,
         missing_m3s=missing,
-        has_conditions=bool(years.conditions),
+        has_conditions=bool(years.lake),
     )
 
 
@@ -218,7 +221,7 @@ _PLAIN_COLUMNS, _COLUMNS = 7, 12
 @compiled
 def _operate(
     plant: Plant,
-    years: YearArrays,
+    years: YearRows,
     wanted: FloatArray,
     drafts: FloatArray,
     storages: FloatArray,
@@ -232,34 +235,9 @@ def _operate(
 
 
 @inlined
-def year_at(years: YearArrays, index: int) -> YearArrays:
-    """One of many years, for compiled code."""
-    return YearArrays(
-        years.inflow[index],
-        years.hm3_per_m3s[index],
-        years.release_lower[index],
-        years.release_upper[index],
-        years.storage_lower[index],
-        years.storage_upper[index],
-        years.reach_lower[index],
-        years.reach_upper[index],
-        years.drift_lower[index],
-        years.drift_upper[index],
-        years.start[index],
-        years.capacity[index],
-        years.dead[index],
-        years.per_missing[index],
-        conditions_of_year(years.conditions, index),
-        terms_at(years.terms, index),
-        years.cyclic,
-        years.unrolled,
-    )
-
-
-@inlined
 def _operate_year(
     plant: Plant,
-    year: YearArrays,
+    year: YearRows,
     wanted: FloatArray,
     drafts: FloatArray,
     storages: FloatArray,
@@ -269,9 +247,9 @@ def _operate_year(
     follow(year, wanted, drafts, storages)
     before = drafts[0]
     for step in range(len(drafts)):
-        conditions = conditions_at(year.conditions, step)
+        conditions = conditions_at(year, step)
         mean_storage = mean(storages[step], storages[step + 1])
-        release = released(conditions, drafts[step], year.release_lower[step])
+        release = released(conditions, drafts[step], year.rows[RELEASE_LOWER, step])
         head = head_at(plant, mean_storage, release)
         turbined = while_operating(conditions, mean_storage, turbined_at(plant, head, release, conditions))
         power = power_of(plant, head, turbined, conditions)
@@ -289,9 +267,9 @@ def _operate_year(
         )
         before = release
         if len(columns) > _PLAIN_COLUMNS:
-            evaporated, seeped = step_losses(conditions, mean_storage, year.hm3_per_m3s[step])
+            evaporated, seeped = step_losses(conditions, mean_storage, year.rows[HM3_PER_M3S, step])
             if storages[step + 1] <= 0.0 < evaporated + seeped:  # of an empty lake no more is lost than there was
-                gained = volume_gained(year.inflow[step], drafts[step], year.hm3_per_m3s[step])
+                gained = volume_gained(year.rows[INFLOW, step], drafts[step], year.rows[HM3_PER_M3S, step])
                 lost = (storages[step] + gained - storages[step + 1]) / (evaporated + seeped)
                 evaporated, seeped = evaporated * lost, seeped * lost
             columns[7, step] = release

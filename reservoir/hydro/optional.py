@@ -1,7 +1,7 @@
 """Functions of what most reservoirs do not have: losses and demands (`conditions`), objectives but energy (`benefit`).
 
-Such a part is the first argument, and an empty tuple where there is none. `jit` compiles one of two forms of the
-function, so that what is not there costs compiled code nothing.
+Such a part is the first argument: an empty tuple, or a year without it (`rows.YearRows`), where there is none.
+`jit` compiles one of two forms of the function, so that what is not there costs compiled code nothing.
 """
 
 from __future__ import annotations
@@ -26,17 +26,20 @@ def _as_float(found: Any) -> Any:
     return 0.0 if found is ZERO else found
 
 
-def none_without(without: Callable[..., Any]) -> Callable[[Function], Function]:
-    """Decorate a function of an optional part with what it is where there is none (`jit` compiles one of the two)."""
+def none_without(without: Callable[..., Any], field: str = "lake") -> Callable[[Function], Function]:
+    """Decorate a function of an optional part with what it is where there is none (`jit` compiles one of the two).
+
+    There is none either if a year has nothing as its `field`.
+    """
 
     def decorate(function: Function) -> Function:
         @wraps(function)
         def chosen(part: Any, *arguments: Any) -> Any:
-            if not part:
+            if not part or not getattr(part, field, True):
                 return _as_float(without(part, *arguments))
             return function(part, *(np.float64(each) if type(each) is float else each for each in arguments))
 
-        chosen.without_part = without  # type: ignore[attr-defined]
+        chosen.without_part, chosen.field = without, field  # type: ignore[attr-defined]
         return cast(Function, chosen)
 
     return decorate

@@ -1,7 +1,8 @@
 """Storages that can be reached and left again, step by step, for years as arrays (Yu et al. 2020, eq. 16-17).
 
 Gains are the volumes that a step adds to the storage with the least and with the most release, before evaporation and
-seepage; arrays have shape (years, steps), `dead` storage (years,).
+seepage; arrays have shape (years, steps), `dead` storage (years,). ``losses`` are the `rows.YearRows` of years with
+losses, or nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.conditions import conditions_at, conditions_of_year
+from reservoir.hydro.conditions import conditions_at, year_of
 from reservoir.hydro.jit import compiled
 from reservoir.hydro.step import storage_after_gain, storage_before_gain
 
@@ -28,7 +29,7 @@ def draw_in(
     lower: FloatArray,
     upper: FloatArray,
     hm3_per_m3s: FloatArray,
-    conditions: Any,
+    losses: Any,
     release_lower: FloatArray,
     dead: FloatArray,
 ) -> None:
@@ -37,7 +38,7 @@ def draw_in(
     A least release is kept in full, for which there is water down to `dead` storage; below it only losses go.
     """
     for year in range(len(lower)):
-        of_year = conditions_of_year(conditions, year)
+        of_year = year_of(losses, year)
         for step in range(lower.shape[1] - 2, -1, -1):
             after, per_flow = conditions_at(of_year, step + 1), hm3_per_m3s[year, step + 1]
             least = lower[year, step + 1]
@@ -62,7 +63,7 @@ def follow_corridor(
     allowed_lower: FloatArray,
     allowed_upper: FloatArray,
     hm3_per_m3s: FloatArray,
-    conditions: Any,
+    losses: Any,
     gain_at_rest: FloatArray,
     dead: FloatArray,
     lower: FloatArray,
@@ -75,7 +76,7 @@ def follow_corridor(
     little to keep the least draft even from the highest storage, hm3.
     """
     for year in range(len(lower)):
-        of_year = conditions_of_year(conditions, year)
+        of_year = year_of(losses, year)
         empty = dead[year] - _ROUNDING * (abs(dead[year]) + 1.0)
         for step in range(lower.shape[1] - 1):
             here, per_flow = conditions_at(of_year, step), hm3_per_m3s[year, step]
@@ -103,13 +104,13 @@ def left_by_losses(
     start: FloatArray,
     gain_at_rest: FloatArray,
     hm3_per_m3s: FloatArray,
-    conditions: Any,
+    losses: Any,
     dead: FloatArray,
     left: FloatArray,
 ) -> None:
     """What losses alone leave of a lake that was brought down to `dead` storage, at the end of each step."""
     for year in range(len(left)):
-        of_year, storage = conditions_of_year(conditions, year), min(start[year], dead[year])
+        of_year, storage = year_of(losses, year), min(start[year], dead[year])
         for step in range(left.shape[1]):
             here, per_flow = conditions_at(of_year, step), hm3_per_m3s[year, step]
             storage = storage_after_gain(storage, gain_at_rest[year, step], per_flow, here)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.checks import LOSS_MEND, MOST_LOST, loss_problem
-from reservoir.hydro.conditions import StepConditions, YearConditions
+from reservoir.hydro.conditions import StepConditions
 from reservoir.hydro.curves.area import most_evaporated
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.lake import lake_area, lake_seepage
 from reservoir.hydro.level_storage import storage_at_level
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.rows import Lake
 from reservoir.hydro.units import HM3_PER_KM2_MM
 
 FloatArray = NDArray[np.float64]
@@ -104,35 +105,34 @@ class RecordConditions:
         """Whether the release may change by so much only."""
         return min(self.ramp_up_m3s, self.ramp_down_m3s) < _UNLIMITED_M3S
 
-    def arrays(
-        self,
-        lake: tuple[Any, Any] | None,
-        dtype: type,
-        hm3_per_m3s: FloatArray,
-        tilt: tuple[FloatArray, FloatArray],
-        middle_start: FloatArray,
-        margin: float,
-    ) -> YearConditions:
-        """As compiled code reads them, with the curves of area and seepage in a form of its own.
+    def fields(self, hm3_per_m3s: FloatArray, margin: float) -> dict[str, FloatArray]:
+        """Rows of years by name (`rows.FIELDS`).
 
         The lowest power is raised by so much for a `margin` of reachable bounds that approximate curves still reach it.
         """
-        area, seepage = lake or (self.area_km2.compiled(), self.seepage_m3s.compiled())
         demanded_hm3 = (self.withdrawal_m3s * hm3_per_m3s).max(axis=-1, keepdims=True)
-        per_shortage = hm3_per_m3s / np.maximum(demanded_hm3, _LITTLE_HM3)
-        by_step = (
-            self.evaporation_mm * HM3_PER_KM2_MM,
-            self.withdrawal_m3s,
-            self.plant_factor,
-            self.power_lower_mw * (1 + POWER_PER_MARGIN * margin),
-            *tilt,
-            middle_start,
-            per_shortage,
-        )
-        rows: list[Any] = [np.array(each, dtype, order="C")[()] for each in by_step]
-        limits = (self.operating_storage_hm3, self.ramp_up_m3s, self.ramp_down_m3s, self.end_value_gwh_per_hm3)
-        operating, up, down, end_value = map(dtype, limits)
-        return YearConditions._make([*rows, area, seepage, operating, up, down, end_value])
+        return {
+            "evaporation": self.evaporation_mm * HM3_PER_KM2_MM,
+            "withdrawal": self.withdrawal_m3s,
+            "plant_factor": self.plant_factor,
+            "power_lower": self.power_lower_mw * (1 + POWER_PER_MARGIN * margin),
+            "per_shortage": hm3_per_m3s / np.maximum(demanded_hm3, _LITTLE_HM3),
+        }
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """Numbers of years by name (`rows.NUMBERS`)."""
+        return {
+            "operating_storage": self.operating_storage_hm3,
+            "ramp_up": self.ramp_up_m3s,
+            "ramp_down": self.ramp_down_m3s,
+            "end_value": self.end_value_gwh_per_hm3,
+        }
+
+    @cached_property
+    def lake(self) -> Lake:
+        """The curves as compiled code reads them."""
+        return Lake(self.area_km2.compiled(), self.seepage_m3s.compiled())
 
 
 def stacked(years: Sequence[RecordConditions | None]) -> RecordConditions | None:

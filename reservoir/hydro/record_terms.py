@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,11 +34,6 @@ class RecordTerms:
     def reshaped(self, *shape: int) -> RecordTerms:
         """The same steps in horizons of another length."""
         return RecordTerms(StepTerms._make(each.reshape(*shape) for each in self.of_steps))
-
-    def arrays(self, dtype: type) -> StepTerms:
-        """As compiled code reads them, which knows arrays that can be written to."""
-        rows: list[Any] = [np.array(each, dtype, order="C")[()] for each in self.of_steps]
-        return StepTerms._make(rows)
 
 
 def stacked_terms(years: Sequence[RecordTerms | None]) -> RecordTerms | None:

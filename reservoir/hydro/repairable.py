@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.limits import Limits
+from reservoir.hydro.rows import YearRows
 from reservoir.hydro.step import volume_gained
 
 
-def always_repairable(limits: Limits, year: YearArrays) -> NDArray[np.bool_]:
+def always_repairable(limits: Limits, year: YearRows) -> NDArray[np.bool_]:
     """Whether repair (eq. 18-19) of releases within their bounds always keeps storages and releases within theirs.
 
     Parameters
     ----------
     limits : Limits
-    year : YearArrays
+    year : YearRows
         Its arrays, with the margin that the repair uses.
 
     Returns

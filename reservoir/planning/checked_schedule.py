@@ -218,16 +218,13 @@ def _unlimited(batch: ReservoirYears, positions: FloatArray, shortage: FloatArra
     release = (drafts + shortage + moved_by).clip(min=0)
     # Nor are releases cut to the water that is there: that they ask for more is for the limits of storages to tell.
     dead = np.full_like(years.dead, -np.inf)
-    years = years._replace(reach_lower=-none, reach_upper=none, release_upper=none, dead=dead, cyclic=False)
+    free: dict[str, Any] = {"reach_lower": -none, "reach_upper": none, "release_upper": none, "dead": dead}
+    years = years._replace(cyclic=False)
     if limits.conditions is None:
-        return operate(batch.model.exact, years._replace(release_lower=np.zeros_like(none)), release)
-    free = {
-        name: np.full_like(np.asarray(getattr(years.conditions, name), np.float64), np.inf)
-        for name in ("ramp_up", "ramp_down")
-    }
-    withdrawal = years.conditions.withdrawal
+        return operate(batch.model.exact, years.changed(**free, release_lower=0.0), release)
+    withdrawal = years.withdrawal
     # With these as least drafts, releases are those of the file, whatever is cut of withdrawals beside them.
-    years = years._replace(release_lower=release - withdrawal, conditions=years.conditions._replace(**free))
+    years = years.changed(**free, release_lower=release - withdrawal, ramp_up=np.inf, ramp_down=np.inf)
     return operate(batch.model.exact, years, release - np.minimum(shortage, withdrawal))
 
 

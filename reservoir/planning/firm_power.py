@@ -316,7 +316,7 @@ def _proofs(batch: ReservoirYears, failures: int) -> Sequence[HighestPower | Non
 def _following(batch: ReservoirYears, proofs: Sequence[HighestPower]) -> FloatArray:
     """Positions that lead along storages."""
     years, storages = callable_curves(batch.limits), np.stack([each.storages_hm3 for each in proofs])
-    conditions = conditions_at(years.conditions, (slice(None), slice(None)))
+    conditions = conditions_at(years.by_field, (slice(None), slice(None)))
     volume = years.hm3_per_m3s
     drafts = release_to_reach(storages[:, :-1], storages[:, 1:], years.inflow, volume, conditions)
     return np.concatenate([drafts, storages[:, :1]], axis=1)[:, : batch.dimension]

@@ -80,11 +80,37 @@ class Approximation:
     power_error: float
 
     @property
+    def compiled_plant(self) -> Plant:
+        """The same for compiled code (`padded`)."""
+        return self._with_curves(padded)
+
+    @property
     def unheld_plant(self) -> Plant:
         """The same for storages and releases within their bounds, where polynomials need not be held at their ends."""
-        curves = (self.plant.level, self.plant.tailrace, self.plant.conversion, self.plant.capacity)
-        unheld = [UnclampedPolynomial(*each[2:]) if isinstance(each, PolynomialForm) else each for each in curves]
-        return Plant._make([*unheld, self.plant.installed_mw])
+        return self._with_curves(lambda form: _unclamped(padded(form)))
+
+    def _with_curves(self, changed: Callable[[Form], Any]) -> Plant:
+        plant = self.plant
+        curves = plant.level, plant.tailrace, plant.conversion, plant.capacity
+        return Plant._make([*map(changed, curves), plant.installed_mw])
+
+
+#: Coefficients that a polynomial is padded to: each number of them is compiled by itself. A straight line stays one:
+#: its only product is rounded otherwise where there are others.
+PADDED_LENGTHS = (2, 4, 10, 15, 32)
+
+
+def padded(form: Form) -> Form:
+    """A form whose polynomial begins with zeros, up to one of few lengths: the same values, to the last bit."""
+    if not isinstance(form, PolynomialForm):
+        return form
+    length = next(each for each in PADDED_LENGTHS if each >= len(form.coefficients))
+    zeros = (np.float32(0.0),) * (length - len(form.coefficients))
+    return form._replace(coefficients=zeros + form.coefficients)
+
+
+def _unclamped(form: Form) -> Any:
+    return UnclampedPolynomial(*form[2:]) if isinstance(form, PolynomialForm) else form
 
 
 def approximate(reservoir: Reservoir, closeness: FitTolerance = COARSE) -> Approximation:

@@ -16,6 +16,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.conditions import conditions_at
+from reservoir.hydro.given_releases import with_callable_curves
 from reservoir.hydro.step import storage_after
 from reservoir.problems.base import Certified, CertifiedBatch, FloatArray, KernelProblem
 from reservoir.problems.context_layout import ContextLayout
@@ -100,7 +102,8 @@ class StorageCorrections(Sequence["StorageCorrection"]):
         of_record = self.windows.limits.conditions
         if of_record is None:
             return left, 1 / volume.sum(axis=-1)
-        conditions = year.conditions._replace(area=of_record.area_km2, seepage=of_record.seepage_m3s)
+        every = slice(None), slice(None)
+        conditions = conditions_at(with_callable_curves(year, self.windows.limits).by_field, every)
         storage, draft = self.schedule.operation.storage_hm3[:, :-1], self.draft_m3s
         more, flow = (_VARIATION * each[:, np.newaxis] for each in (year.capacity, year.release_upper.max(axis=1)))
 

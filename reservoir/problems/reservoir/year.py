@@ -12,7 +12,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from reservoir.hydro.benefit import objective_per_stage_benefit
 from reservoir.hydro.compiled_year import (
-    YearArrays,
     benefit_of,
     follow,
     follow_repairable,
@@ -22,7 +21,14 @@ from reservoir.hydro.compiled_year import (
     upper_reach,
 )
 from reservoir.hydro.conditions import conditions_at, end_value
-from reservoir.hydro.curves.approximation import FINE, Approximation, Form, approximate, approximate_lake
+from reservoir.hydro.curves.approximation import (
+    FINE,
+    Approximation,
+    Form,
+    approximate,
+    approximate_lake,
+    padded,
+)
 from reservoir.hydro.elementwise import RealArray, clip
 from reservoir.hydro.horizon_limits import year_limits
 from reservoir.hydro.inflow import Inflow
@@ -33,6 +39,7 @@ from reservoir.hydro.plant import Plant, exact_plant
 from reservoir.hydro.repairable import always_repairable
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
+from reservoir.hydro.rows import DEAD, HM3_PER_M3S, INFLOW, RELEASE_LOWER, RELEASE_UPPER, START, YearRows
 from reservoir.hydro.step import release_to_reach, storage_after, there_is
 from reservoir.hydro.year_labels import some_labels
 from reservoir.problems.base import Certified, CertifiedBatch, FloatArray, KernelProblem
@@ -45,7 +52,7 @@ class ReservoirContext(NamedTuple):
     """What compiled solvers read, in float32."""
 
     plant: Plant
-    year: YearArrays
+    year: YearRows
     penalty: Any
     per_stage_benefit: Any
 
@@ -54,7 +61,7 @@ class RepairableContext(NamedTuple):
     """The same of a year that is always repairable: no violation, and curves that need not be held at their ends."""
 
     plant: Plant
-    year: YearArrays
+    year: YearRows
     flow_per_volume: Any
     per_stage_benefit: Any
 
@@ -64,7 +71,7 @@ def _fitness(context: ReservoirContext, position: RealArray, scratch: Scratch) -
     violation = follow(context.year, position, releases, storages)
     benefit = benefit_of(context.plant, context.year, releases, storages, context.per_stage_benefit)
     violation += power_violation(context.plant, context.year, releases, storages)
-    change = end_value(context.year.conditions, storages[0], storages[steps_in(context.year)])
+    change = end_value(context.year, storages[0], storages[steps_in(context.year)])
     fitness: float = benefit - context.penalty * violation + change
     return fitness
 
@@ -76,16 +83,16 @@ def _fitness_repairable(context: RepairableContext, position: RealArray, scratch
 
 
 @inlined
-def _started(year: YearArrays, position: RealArray, scratch: Scratch) -> tuple[RealArray, RealArray]:
+def _started(year: YearRows, position: RealArray, scratch: Scratch) -> tuple[RealArray, RealArray]:
     releases, storages = scratch[0], scratch[1]
-    storages[0] = position[steps_in(year)] if year.cyclic else year.start
+    storages[0] = position[steps_in(year)] if year.cyclic else year.numbers[START]
     return releases, storages
 
 
 def _repair(context: ReservoirContext, position: RealArray, scratch: Scratch) -> None:
-    releases, lower, upper = scratch[0], context.year.release_lower, context.year.release_upper
+    releases, rows = scratch[0], context.year.rows
     for step in range(steps_in(context.year)):
-        position[step] = min(max(releases[step], lower[step]), upper[step])
+        position[step] = min(max(releases[step], rows[RELEASE_LOWER, step]), rows[RELEASE_UPPER, step])
 
 
 register_fitness(ReservoirContext, _fitness, repair=_repair)
@@ -95,14 +102,14 @@ register_fitness(RepairableContext, _fitness_repairable, repair=_repair)
 class StorageCoding(NamedTuple):
     """What compiled code reads, in float32."""
 
-    year: YearArrays
+    year: YearRows
     start_lower: np.float32
     start_upper: np.float32
 
 
 def _position(coding: StorageCoding, parts: RealArray, position: RealArray) -> None:
     year = coding.year
-    storage, first = year.start, 0
+    storage, first = year.numbers[START], 0
     if year.cyclic:
         storage = coding.start_lower + parts[0] * (coding.start_upper - coding.start_lower)
         position[steps_in(year)] = storage
@@ -115,19 +122,19 @@ def _position(coding: StorageCoding, parts: RealArray, position: RealArray) -> N
 
 
 @inlined
-def _release_to(year: YearArrays, step: int, storage: float, start: float, part: float) -> tuple[float, float]:
+def _release_to(year: YearRows, step: int, storage: float, start: float, part: float) -> tuple[float, float]:
     """Release of a step, and the storage that it leaves."""
-    per_flow, inflow = year.hm3_per_m3s[step], year.inflow[step]
-    conditions = conditions_at(year.conditions, step)
-    least = storage_after(storage, inflow, year.release_upper[step], per_flow, conditions)
-    most = storage_after(storage, inflow, year.release_lower[step], per_flow, conditions)
+    per_flow, inflow = year.rows[HM3_PER_M3S, step], year.rows[INFLOW, step]
+    conditions = conditions_at(year, step)
+    least = storage_after(storage, inflow, year.rows[RELEASE_UPPER, step], per_flow, conditions)
+    most = storage_after(storage, inflow, year.rows[RELEASE_LOWER, step], per_flow, conditions)
     lower = max(lower_reach(year, step, start), least)
     upper = min(upper_reach(year, step, start), most)
     target = lower + part * (upper - lower)
     wanted = release_to_reach(storage, target, inflow, per_flow, conditions)
-    release = clip(wanted, year.release_lower[step], year.release_upper[step])
+    release = clip(wanted, year.rows[RELEASE_LOWER, step], year.rows[RELEASE_UPPER, step])
     end = storage_after(storage, inflow, release, per_flow, conditions)
-    _, end = there_is(storage, release, end, inflow, per_flow, year.dead, conditions)
+    _, end = there_is(storage, release, end, inflow, per_flow, year.numbers[DEAD], conditions)
     return release, end
 
 
@@ -160,6 +167,12 @@ class ReservoirModel:
     def lake(self) -> tuple[Form, Form]:
         """Forms of area and seepage by storage."""
         return approximate_lake(self.reservoir)
+
+    @property
+    def compiled_lake(self) -> tuple[Form, Form]:
+        """The same for compiled code (`padded`)."""
+        area, seepage = map(padded, self.lake)
+        return area, seepage
 
 
 @lru_cache(maxsize=16)
@@ -194,12 +207,12 @@ class _Years:
         return np.concatenate([releases, starts], axis=-1) if self.limits.cyclic else releases
 
     @cached_property
-    def exact_year(self) -> YearArrays:
+    def exact_year(self) -> YearRows:
         """The limits in float64, as compiled code reads them."""
         return self.limits.arrays()
 
     @cached_property
-    def _saving_year(self) -> YearArrays:
+    def _saving_year(self) -> YearRows:
         return self.limits.arrays(saving=True)
 
     @property
@@ -228,8 +241,8 @@ class _Years:
         return operate(self.model.exact, self.limits.starting_at(starts[..., 0]).arrays(), releases)
 
     def _fitness(self, operation: Operation) -> FloatArray:
-        fitness, storage = operation.fitness(self.penalty), operation.storage_hm3
-        return np.asarray(fitness + end_value(self.exact_year.conditions, storage[..., 0], storage[..., -1]))
+        fitness, storage, year = operation.fitness(self.penalty), operation.storage_hm3, self.exact_year
+        return np.asarray(fitness + year.end_value * (storage[..., -1] - storage[..., 0]) if year.lake else fitness)
 
     def kernel_rows(self, margin: float, dtype: DTypeLike = np.float64) -> NDArray[np.floating]:
         """The context of a kernel, with reachable bounds drawn in by `margin`."""
@@ -283,10 +296,10 @@ class ReservoirYear(_Years):
         forms = self.model.fine if fine else self.model.approximation
         if always_repairable(self.limits, self.limits.arrays(FLOAT32_MARGIN)):
             return RepairableContext(forms.unheld_plant, year, 1 / year.hm3_per_m3s, per_stage_benefit)
-        return ReservoirContext(forms.plant, year, np.float32(self.penalty), per_stage_benefit)
+        return ReservoirContext(forms.compiled_plant, year, np.float32(self.penalty), per_stage_benefit)
 
-    def _float32_year(self) -> YearArrays:
-        lake = None if self.limits.conditions is None else self.model.lake
+    def _float32_year(self) -> YearRows:
+        lake = None if self.limits.conditions is None else self.model.compiled_lake
         return self.limits.arrays(FLOAT32_MARGIN, np.float32, lake)
 
     @property

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.hydro.benefit import in_objective_unit, stage_benefit, terms_at
-from reservoir.hydro.conditions import BY_YEAR, conditions_at, released, unmet, unmet_power
+from reservoir.hydro.conditions import conditions_at, released, unmet, unmet_power
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.rows import YearRows
 from reservoir.hydro.step import enforce_limits, power_at, unmet_minimum, violation_scale
 from reservoir.hydro.stored_energy import stored_energy_gwh
 from reservoir.rules.base.rule import Forecast, Months
@@ -30,7 +31,7 @@ class RecordArrays(NamedTuple):
     cut. Storage bounds are those at the end of each step, ``start`` is the storage at the first. ``cost_below`` and
     ``cost_above`` are what a hm3 outside the storage bounds costs, ``penalty`` what a relative violation of 1 does, in
     the unit of the objective (eq. 20-21); outside by less than ``rounding`` hm3 is within. ``dead`` and ``per_missing``
-    are those of a year (`YearArrays`), ``conditions`` and ``terms`` those of one year of all these steps, or nothing.
+    are those of a year, ``conditions`` and ``terms`` one year of all these steps (`YearRows`), or nothing.
     """
 
     restarts: Any
@@ -113,9 +114,6 @@ def followed_by(
     def mean_year(by_step: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.tile(by_step.reshape(-1, steps).mean(axis=0), years)
 
-    def followed(by_step: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.concatenate([by_step, mean_year(by_step)])
-
     added = {
         "restarts": np.zeros(more.size),
         "inflow": more - mean_year(record.inflow_now - record.inflow),
@@ -128,14 +126,15 @@ def followed_by(
     }
     bounds = ("release_lower", "release_upper", "storage_lower", "storage_upper", "cost_below", "cost_above")
     added |= {name: np.tile(getattr(record, name)[:steps], years) for name in bounds}
-    conditions, terms = record.conditions, record.terms
-    if conditions:
-        of_steps = [name for name in BY_YEAR if name != "middle_start"]
-        conditions = conditions._replace(**{name: followed(getattr(conditions, name)) for name in of_steps})
-    if terms:
-        terms = terms._make(map(followed, terms))
+    conditions, terms = (each and _followed_by_means(each, years, steps) for each in (record.conditions, record.terms))
     longer = {name: np.concatenate([getattr(record, name), each]) for name, each in added.items()}
     return record._replace(**longer, conditions=conditions, terms=terms)
+
+
+def _followed_by_means(year: YearRows, years: int, steps: int) -> YearRows:
+    """One year of all steps with more years of so many steps behind it, which are its mean."""
+    means = year.rows.reshape(len(year.rows), -1, steps).mean(axis=1)
+    return year._replace(rows=np.concatenate([year.rows, np.tile(means, years)], axis=1))
 
 
 def stored_value_per_hm3(training: Training) -> float:

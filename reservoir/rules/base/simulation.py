@@ -9,14 +9,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.compiled_year import YearArrays, some_years
-from reservoir.hydro.conditions import conditions_at, conditions_of_year
+from reservoir.hydro.conditions import conditions_at
 from reservoir.hydro.given_releases import repaired, with_callable_curves, without_foresight
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.objective import Operation, operate
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.rows import YearRows
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.physics import month_end
 from reservoir.rules.base.rule import Rule
@@ -147,7 +147,7 @@ def simulate(
         if at + 1 < runs.shape[1]:
             # Asking for less than the least release cuts no withdrawal.
             wanted = np.maximum(asked[column], limits.release_lower_m3s[column])
-            years.start[runs[:, at + 1]] = operate(model.exact, some_years(years, column), wanted).storage_hm3[:, -1]
+            years.start[runs[:, at + 1]] = operate(model.exact, years.some(column), wanted).storage_hm3[:, -1]
     operation = operate(model.exact, years, np.maximum(asked, limits.release_lower_m3s))
     moved = repaired(model.reservoir, operation, asked)
     carried = np.full(inflow.years, continuous)
@@ -157,12 +157,12 @@ def simulate(
 
 
 def _decided(
-    rules: Sequence[Rule], limits: Limits, years: YearArrays, before: FloatArray, places: IntArray
+    rules: Sequence[Rule], limits: Limits, years: YearRows, before: FloatArray, places: IntArray
 ) -> FloatArray:
     """Releases that rules, one a year, ask for in years side by side, as their storages go; shape (places, steps)."""
     asked = np.empty((len(places), limits.steps))
     storage, groups = years.start[places], _in_groups(rules)
-    conditions, dead = conditions_of_year(years.conditions, places), years.dead[places]
+    by_field, dead = years.some(places).by_field, years.dead[places]
     for step in range(limits.steps):
         at = places, step
         inflow, earlier = limits.inflow_m3s[at], before[at]
@@ -170,7 +170,7 @@ def _decided(
             asked[those, step] = rule.releases(step, storage[those], rule.known(inflow[those]), earlier[those])
         storages = years.reach_lower[at], years.reach_upper[at]
         releases = limits.release_lower_m3s[at], limits.release_upper_m3s[at]
-        of_step = conditions_at(conditions, (slice(None), step))
+        of_step = conditions_at(by_field, (slice(None), step))
         volume = limits.hm3_per_m3s[at]
         storage = month_end(storage, asked[:, step], inflow, volume, storages, releases, dead, of_step)[2]
     return asked

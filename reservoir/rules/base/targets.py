@@ -107,7 +107,7 @@ def _shares_reached(training: Training, powers_mw: FloatArray) -> FloatArray:
     releases = releases_for_power(reservoir, storages, powers_mw)
     per_hm3 = (_STORAGES - 1) / max(storages[-1] - storages[0], 1e-9)
     limits = training.limits.joined(training.years // members)
-    conditions = callable_curves(limits).conditions
+    by_field = callable_curves(limits).by_field
     power_of, plant = np.arange(len(powers_mw)), plant_of(reservoir)
     storage, reached = np.full((members, len(powers_mw)), training.start_hm3), np.zeros((members, len(powers_mw)))
     for step in range(limits.steps):
@@ -118,7 +118,7 @@ def _shares_reached(training: Training, powers_mw: FloatArray) -> FloatArray:
         storage_bounds = limits.storage_lower_hm3[at], limits.storage_upper_hm3[at]
         release_bounds = limits.release_lower_m3s[at], limits.release_upper_m3s[at]
         inflow, volume, dead = limits.inflow_m3s[at], limits.hm3_per_m3s[at], limits.dead_hm3[:, np.newaxis]
-        of_step = conditions_at(conditions, at)
+        of_step = conditions_at(by_field, at)
         release, _, end = month_end(storage, wanted, inflow, volume, storage_bounds, release_bounds, dead, of_step)
         reached += power_at(plant, mean(storage, end), release, of_step) >= powers_mw * (1 - TOLERANCE)
         storage = end

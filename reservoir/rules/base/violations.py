@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.conditions import unmet, unmet_power
+from reservoir.hydro.conditions import conditions_at, unmet, unmet_power
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import unmet_minimum, violation_scale
 
@@ -75,7 +75,8 @@ class Violations:
 def unmet_demands(limits: Limits, operation: Operation) -> FloatArray:
     """Relative shortage of withdrawal, lowest power and least release, shape (years, steps); 0 without a demand."""
     years, release, draft = limits.arrays(), operation.release_m3s, operation.draft_m3s
-    conditions, per_missing = years.conditions, years.per_missing[:, np.newaxis] * years.hm3_per_m3s
+    every = slice(None), slice(None)
+    conditions, per_missing = conditions_at(years.by_field, every), years.per_missing[:, np.newaxis] * years.hm3_per_m3s
     missed = unmet(conditions, draft, release, release) + unmet_power(conditions, operation.power_mw)
     missed = missed + unmet_minimum(draft, years.release_lower, per_missing)
     return np.broadcast_to(np.asarray(missed, np.float64), release.shape)

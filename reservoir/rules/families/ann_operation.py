@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.benefit import StepTerms, objective_per_stage_benefit, stage_benefit, terms_at
+from reservoir.hydro.benefit import objective_per_stage_benefit, stage_benefit, terms_at
 from reservoir.hydro.conditions import conditions_at, released, unmet, unmet_power
 from reservoir.hydro.elementwise import RealArray, clip, mean
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
+from reservoir.hydro.rows import Lake
 from reservoir.hydro.step import feasible_releases, limited, power_at, steered, unmet_minimum
 from reservoir.problems.base import KernelProblem, SymmetricBox
 from reservoir.problems.context_layout import ContextLayout
@@ -133,8 +134,6 @@ def operate_networks(context: OperationContext, networks: RealArray, fitness: Re
 
 
 STEP_COUNT = "STEP_COUNT"
-#: The curves of `YearConditions`.
-LAKE = ("area", "seepage")
 #: Numbers at the head of a kernel's context: how many rows follow, and the numbers of `OperationContext`.
 HEAD = ContextLayout(
     "HEAD",
@@ -153,16 +152,6 @@ def row_layout(known: int, *, conditions: bool = False, terms: bool = False) -> 
     """A step's row in a kernel's context: so many known inputs, the other arrays, and what there is of the rest."""
     further = (*(CONDITIONS_OF_STEP if conditions else ()), *(TERM_ROWS.values() if terms else ()))
     return ContextLayout("ROW", {"KNOWN_INPUTS": known, **dict.fromkeys((*_ROW, *further), 1)})
-
-
-def conditions_in(conditions: Any, precision: type[np.floating], lake: tuple[Any, Any] | None) -> Any:
-    """Conditions of a record in another precision, with forms of the curves of area and seepage; or nothing."""
-    if not conditions:
-        return conditions
-    numbers = {
-        name: np.array(getattr(conditions, name), precision)[()] for name in conditions._fields if name not in LAKE
-    }
-    return conditions._replace(**numbers, **(dict(zip(LAKE, lake, strict=True)) if lake else {}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,7 +261,7 @@ class NetworkOperation(SymmetricBox):
 
     def compiled_context(self, *, fine: bool = False) -> OperationContext:
         """The same as arrays in float32, with the solvers' forms of the curves."""
-        return self._context(self.model.approximation.plant, np.float32)
+        return self._context(self.model.approximation.compiled_plant, np.float32)
 
     @property
     def _row_layout(self) -> ContextLayout:
@@ -310,11 +299,10 @@ class NetworkOperation(SymmetricBox):
         def converted(value: object) -> Any:
             return np.array(value, precision, order="C")[()]  # [()] makes a number of one
 
-        lake = None if precision is np.float64 else self.model.lake
-        further = (
-            conditions_in(record.conditions, precision, lake),
-            record.terms and StepTerms(*map(converted, record.terms)),
-        )
+        further = record.conditions, record.terms
+        if precision is not np.float64:
+            lake = Lake(*self.model.compiled_lake) if record.conditions else ()
+            further = tuple(each and each.converted(precision, lake) for each in further)
         return OperationContext._make(
             [plant, *(converted(values[name]) for name in names), *further, self.network.hidden]
         )

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from reservoir.errors import DeviceError, Mistake
-from reservoir.hydro.benefit import StepTerms
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.hydro.lake import lake_area, lake_seepage
@@ -26,6 +25,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import BuiltProgram, DeviceInfo, HostClock, Session, require_local
 from reservoir.problems.base import Problem, as_batch
 from reservoir.problems.context_layout import ContextLayout
+from reservoir.problems.reservoir.rows import TERM_ROWS
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYears
 from reservoir.processors import processors
 from reservoir.solvers.device_engine import (
@@ -155,7 +155,7 @@ _PER_STEP_OF_LONG, _BESIDE_STEPS = 42, 32
 #: Further numbers of a step with conditions.
 _PER_STEP_OF_CONDITIONS = 20
 #: Further numbers of a step where the objective is not energy.
-_PER_STEP_OF_TERMS = len(StepTerms._fields)
+_PER_STEP_OF_TERMS = len(TERM_ROWS)
 #: Smallest change of a float32 fitness that is more than rounding.
 _FLOAT32_TOLERANCE = 2e-7
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.compiled_year import YearArrays, violation_at
+from reservoir.hydro.compiled_year import step_value, value_of_little_water, violation_at
 from reservoir.hydro.conditions import conditions_at, end_value, released, unmet
 from reservoir.hydro.elementwise import clip
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
+from reservoir.hydro.rows import DEAD, HM3_PER_M3S, INFLOW, RELEASE_LOWER, RELEASE_UPPER, YearRows
 from reservoir.hydro.step import release_to_reach, storage_after
-from reservoir.hydro.step_value import step_value, value_of_little_water
 
 FloatArray = NDArray[np.float64]
 
@@ -19,7 +19,7 @@ FloatArray = NDArray[np.float64]
 @compiled
 def bellman(
     plant: Plant,
-    year: YearArrays,
+    year: YearRows,
     grid: FloatArray,
     penalty: float,
     values: FloatArray,
@@ -33,12 +33,12 @@ def bellman(
     release, the nearest is taken at a penalty. `violations` has room for a number a state.
     """
     steps, states = choices.shape
-    tried, empty = 0, year.dead - 1e-9 * (abs(year.dead) + 1.0)
+    tried, empty = 0, year.numbers[DEAD] - 1e-9 * (abs(year.numbers[DEAD]) + 1.0)
     for state in range(states):
-        values[steps, state] = end_value(year.conditions, grid[0, 0], grid[steps, state])
+        values[steps, state] = end_value(year, grid[0, 0], grid[steps, state])
     for step in range(steps - 1, -1, -1):
-        per_flow, inflow = year.hm3_per_m3s[step], year.inflow[step]
-        least, conditions = year.release_lower[step], conditions_at(year.conditions, step)
+        per_flow, inflow = year.rows[HM3_PER_M3S, step], year.rows[INFLOW, step]
+        least, conditions = year.rows[RELEASE_LOWER, step], conditions_at(year, step)
         rounding = 1e-12 * (abs(grid[step, states - 1]) + 1.0) / per_flow
         for state in range(states):
             violations[state] = violation_at(year, step, grid[step + 1, state], grid[step + 1, state])
@@ -70,7 +70,7 @@ def bellman(
                 elif row[0] < empty:
                     # Between a state below dead storage, to which no release leads, and one that is too high.
                     ends = reachable_ends(year, step, storage, rounding)
-                    for end in (max(ends[0], year.dead), ends[1]):
+                    for end in (max(ends[0], year.numbers[DEAD]), ends[1]):
                         draft = release_to_reach(storage, end, inflow, per_flow, conditions)
                         energy, unmet_here = step_value(plant, year, step, storage, end, draft)
                         violation = violation_at(year, step, end, end) + unmet_here
@@ -119,28 +119,28 @@ def value_between(row: FloatArray, values: FloatArray, storage: float) -> float:
 
 
 @inlined
-def reachable_ends(year: YearArrays, step: int, storage: float, rounding_m3s: float) -> tuple[float, float]:
+def reachable_ends(year: YearRows, step: int, storage: float, rounding_m3s: float) -> tuple[float, float]:
     """Lowest and highest storage that a step can end at, its release beyond its bounds by no more than rounding."""
-    per_flow, inflow, conditions = year.hm3_per_m3s[step], year.inflow[step], conditions_at(year.conditions, step)
-    lowest = storage_after(storage, inflow, year.release_upper[step] + rounding_m3s, per_flow, conditions)
-    highest = storage_after(storage, inflow, year.release_lower[step] - rounding_m3s, per_flow, conditions)
+    per_flow, inflow, conditions = year.rows[HM3_PER_M3S, step], year.rows[INFLOW, step], conditions_at(year, step)
+    lowest = storage_after(storage, inflow, year.rows[RELEASE_UPPER, step] + rounding_m3s, per_flow, conditions)
+    highest = storage_after(storage, inflow, year.rows[RELEASE_LOWER, step] - rounding_m3s, per_flow, conditions)
     return lowest, highest
 
 
 @inlined
-def draft_above(year: YearArrays, step: int, storage: float, end: float) -> float:
+def draft_above(year: YearRows, step: int, storage: float, end: float) -> float:
     """By how much the draft between two storages is more than the most, m3/s."""
-    conditions = conditions_at(year.conditions, step)
-    draft: float = release_to_reach(storage, end, year.inflow[step], year.hm3_per_m3s[step], conditions)
-    most: float = year.release_upper[step]
+    conditions = conditions_at(year, step)
+    draft: float = release_to_reach(storage, end, year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], conditions)
+    most: float = year.rows[RELEASE_UPPER, step]
     return draft - most
 
 
 @inlined
-def nearest_state(year: YearArrays, step: int, storage: float, row: FloatArray) -> tuple[int, float]:
+def nearest_state(year: YearRows, step: int, storage: float, row: FloatArray) -> tuple[int, float]:
     """State whose draft is nearest to its bounds, where none is within them, and the violation of a step to it."""
-    per_flow, inflow, conditions = year.hm3_per_m3s[step], year.inflow[step], conditions_at(year.conditions, step)
-    least, most = year.release_lower[step], year.release_upper[step]
+    per_flow, inflow, conditions = year.rows[HM3_PER_M3S, step], year.rows[INFLOW, step], conditions_at(year, step)
+    least, most = year.rows[RELEASE_LOWER, step], year.rows[RELEASE_UPPER, step]
     choice, nearest = 0, np.inf
     for following in range(len(row)):
         draft = release_to_reach(storage, row[following], inflow, per_flow, conditions)
@@ -154,7 +154,7 @@ def nearest_state(year: YearArrays, step: int, storage: float, row: FloatArray) 
 
 @compiled
 def trace(
-    year: YearArrays,
+    year: YearRows,
     grid: FloatArray,
     values: FloatArray,
     choices: NDArray[np.integer],
@@ -170,9 +170,9 @@ def trace(
     for step in range(len(releases)):
         state = choices[step, state]
         storages[step + 1] = grid[step + 1, state]
-        conditions, per_flow = conditions_at(year.conditions, step), year.hm3_per_m3s[step]
-        release = release_to_reach(storages[step], storages[step + 1], year.inflow[step], per_flow, conditions)
-        releases[step] = clip(release, year.release_lower[step], year.release_upper[step])
+        conditions, per_flow = conditions_at(year, step), year.rows[HM3_PER_M3S, step]
+        release = release_to_reach(storages[step], storages[step + 1], year.rows[INFLOW, step], per_flow, conditions)
+        releases[step] = clip(release, year.rows[RELEASE_LOWER, step], year.rows[RELEASE_UPPER, step])
 
 
 #: Of the states that a step can end at, every third is tried; golden section then searches between the two tried on
@@ -184,7 +184,7 @@ _SHORTER, _DIVISIONS = 0.3819660112501051, 17
 
 @compiled
 def value_function(
-    plant: Plant, year: YearArrays, grid: FloatArray, penalty: float, first_step: int, values: FloatArray
+    plant: Plant, year: YearRows, grid: FloatArray, penalty: float, first_step: int, values: FloatArray
 ) -> None:
     """Backward recursion over some steps of a year that is not cyclic.
 
@@ -204,11 +204,14 @@ def value_function(
     states = grid.shape[1]
     for place in range(len(grid) - 2, -1, -1):
         step, row, later = first_step + place, grid[place + 1], values[place + 1]
-        rounding = 1e-12 * (abs(grid[place, states - 1]) + 1.0) / year.hm3_per_m3s[step]
+        rounding = 1e-12 * (abs(grid[place, states - 1]) + 1.0) / year.rows[HM3_PER_M3S, step]
         for state in range(states):
             storage = grid[place, state]
             lowest, highest = reachable_ends(year, step, storage, rounding)
-            lowest, highest = max(lowest, row[0], min(year.dead, row[states - 1])), min(highest, row[states - 1])
+            lowest, highest = (
+                max(lowest, row[0], min(year.numbers[DEAD], row[states - 1])),
+                min(highest, row[states - 1]),
+            )
             if lowest <= highest:
                 values[place, state] = best_value(plant, year, step, storage, lowest, highest, penalty, row, later)
                 continue
@@ -224,7 +227,7 @@ def value_function(
 @inlined
 def best_value(
     plant: Plant,
-    year: YearArrays,
+    year: YearRows,
     step: int,
     storage: float,
     lowest: float,
@@ -267,10 +270,10 @@ def best_value(
 
 
 @inlined
-def _value_with(plant: Plant, year: YearArrays, step: int, storage: float, end: float, penalty: float) -> float:
+def _value_with(plant: Plant, year: YearRows, step: int, storage: float, end: float, penalty: float) -> float:
     """Energy of a step that ends at a storage, less the cost of violations."""
-    conditions = conditions_at(year.conditions, step)
-    draft = release_to_reach(storage, end, year.inflow[step], year.hm3_per_m3s[step], conditions)
+    conditions = conditions_at(year, step)
+    draft = release_to_reach(storage, end, year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], conditions)
     energy, unmet_here = step_value(plant, year, step, storage, end, draft)
     value: float = energy - penalty * (violation_at(year, step, end, end) + unmet_here)
     return value

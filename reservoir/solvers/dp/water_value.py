@@ -55,7 +55,7 @@ def water_values(year: ReservoirYear, storage_hm3: FloatArray, levels_hm3: Float
     """
     year = with_ends_of(year, storage_hm3)
     grids, steps = _Grids(year, storage_hm3), year.limits.steps
-    values = np.zeros(grids.states) + end_value(year.limits.arrays().conditions, 0.0, grids.rows(steps, steps + 1)[0])
+    values = np.zeros(grids.states) + end_value(year.limits.arrays(), 0.0, grids.rows(steps, steps + 1)[0])
     on_trajectory, at_levels = np.empty(steps), np.empty((steps, len(levels_hm3)))
     for first in reversed(range(0, steps, _BLOCK)):
         stop = min(first + _BLOCK, steps)
@@ -207,7 +207,7 @@ def end_storage_value(year: ReservoirYear, storage_hm3: FloatArray) -> float:
     year, storage_hm3 = _from_step(with_ends_of(year, storage_hm3), storage_hm3, first), storage_hm3[first:]
     limits = year.limits
     if limits.storage_lower_hm3[-1] < limits.storage_upper_hm3[-1]:
-        return float(end_value(limits.arrays().conditions, 0.0, 1.0))
+        return float(end_value(limits.arrays(), 0.0, 1.0))
     change = TRAJECTORY_CHANGE * active_storage(limits)
     return -_slope_at_end(year, storage_hm3, change, change)
 

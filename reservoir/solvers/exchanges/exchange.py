@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reservoir.hydro.compiled_year import YearArrays, violation_at
+from reservoir.hydro.compiled_year import step_value, violation_at
 from reservoir.hydro.conditions import conditions_at, end_value
 from reservoir.hydro.elementwise import clip, mean
 from reservoir.hydro.jit import compiled_part, inlined
 from reservoir.hydro.plant import Plant
+from reservoir.hydro.rows import HM3_PER_M3S, INFLOW, RELEASE_LOWER, RELEASE_UPPER, YearRows
 from reservoir.hydro.step import head_at, release_to_reach, storage_after, turbined_at
-from reservoir.hydro.step_value import step_value
 
 #: A step just fills the turbines if its draft is this close, relatively, to what they can take.
 _NEARLY_FULL = 0.02
@@ -51,7 +51,7 @@ class Search(NamedTuple):
     """
 
     plant: Plant
-    year: YearArrays
+    year: YearRows
     penalty: float
     lower: Any
     upper: Any
@@ -110,10 +110,11 @@ def exchange(
     open_end = not year.cyclic and search.lower[-1] < search.upper[-1]
     step, storage, gain, differs = giver, path.storages[giver], 0.0, not (fills and any_taker)
     left = search.reach
-    draft = path.drafts[giver] + volume / year.hm3_per_m3s[giver]
+    draft = path.drafts[giver] + volume / year.rows[HM3_PER_M3S, giver]
     while True:
-        part = _part_within(path.drafts[step], draft, year.release_lower[step], year.release_upper[step])
-        draft = clip(draft, year.release_lower[step], year.release_upper[step])
+        least, most = year.rows[RELEASE_LOWER, step], year.rows[RELEASE_UPPER, step]
+        part = _part_within(path.drafts[step], draft, least, most)
+        draft = clip(draft, least, most)
         end = _end_of_step(search, step, storage, draft)
         part = min(part, _part_within(path.storages[step + 1], end, search.lower[step + 1], search.upper[step + 1]))
         if part < 1.0:
@@ -123,7 +124,7 @@ def exchange(
         step, storage, left = step + 1, end, left - 1
         if step == steps:
             if open_end and differs and (any_taker or taker == steps):
-                gain += end_value(year.conditions, path.storages[steps], end)
+                gain += end_value(year, path.storages[steps], end)
                 return gain if gain > least_gain else -np.inf, 1.0, steps
             step = 0
             if not year.cyclic:
@@ -131,11 +132,12 @@ def exchange(
         if step == giver or left < 0:
             return -np.inf, 1.0, taker
         if differs and (any_taker or taker == step):
-            target, conditions = path.storages[step + 1], conditions_at(year.conditions, step)
-            draft = release_to_reach(storage, target, year.inflow[step], year.hm3_per_m3s[step], conditions)
-            part = _part_within(path.drafts[step], draft, year.release_lower[step], year.release_upper[step])
+            target, conditions = path.storages[step + 1], conditions_at(year, step)
+            least, most = year.rows[RELEASE_LOWER, step], year.rows[RELEASE_UPPER, step]
+            draft = release_to_reach(storage, target, year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], conditions)
+            part = _part_within(path.drafts[step], draft, least, most)
             if part == 1.0:
-                draft = clip(draft, year.release_lower[step], year.release_upper[step])
+                draft = clip(draft, least, most)
                 found = gain + step_fitness(search, step, storage, target, draft) - path.values[step]
                 if found > least_gain:
                     trial.drafts[step], trial.storages[step + 1] = draft, target
@@ -223,8 +225,8 @@ def step_fitness(search: Search, step: int, storage: float, end: float, draft: f
 @compiled_part
 def _end_of_step(search: Search, step: int, storage: float, draft: float) -> float:
     year = search.year
-    conditions = conditions_at(year.conditions, step)
-    end: float = storage_after(storage, year.inflow[step], draft, year.hm3_per_m3s[step], conditions)
+    conditions = conditions_at(year, step)
+    end: float = storage_after(storage, year.rows[INFLOW, step], draft, year.rows[HM3_PER_M3S, step], conditions)
     return end
 
 
@@ -232,14 +234,14 @@ def _end_of_step(search: Search, step: int, storage: float, draft: float) -> flo
 def _excess(search: Search, step: int, storage: float, draft: float) -> float:
     """By how much a draft is more than the turbines can take, m3/s."""
     head = head_at(search.plant, mean(storage, _end_of_step(search, step, storage, draft)), draft)
-    excess: float = draft - turbined_at(search.plant, head, _UNLIMITED, conditions_at(search.year.conditions, step))
+    excess: float = draft - turbined_at(search.plant, head, _UNLIMITED, conditions_at(search.year, step))
     return excess
 
 
 @compiled_part
 def _filling_draft(search: Search, step: int, storage: float) -> float:
     """Draft that just fills the turbines, near that of the path and within its bounds: by secants."""
-    least, most = search.year.release_lower[step], search.year.release_upper[step]
+    least, most = search.year.rows[RELEASE_LOWER, step], search.year.rows[RELEASE_UPPER, step]
     draft: float = search.path.drafts[step]
     before, of_before, slope = 0.0, 0.0, 1.0
     for number in range(_MOST_SECANTS):
@@ -308,7 +310,7 @@ def shift_storages(search: Search, widest: float, total: float, least_gain: floa
             break
     for step in range(steps):
         draft = _draft(search, step, path.storages[step], path.storages[step + 1])
-        path.drafts[step] = clip(draft, search.year.release_lower[step], search.year.release_upper[step])
+        path.drafts[step] = clip(draft, search.year.rows[RELEASE_LOWER, step], search.year.rows[RELEASE_UPPER, step])
 
 
 @compiled_part
@@ -335,21 +337,18 @@ def _tabulate(search: Search, step: int, volume: float, tables: Any) -> None:
     """Gains of a step as giver, between and as taker of the volume, and of its negative."""
     for sign in range(SIGNS):
         less = volume if sign == 0 else -volume
-        for role in range(ROLES):
-            tables[sign, role, step] = _gain(search, step, role, less)
+        tables[sign, _GIVER, step] = _gain(search, step, 0.0, less)
+        tables[sign, _BETWEEN, step] = _gain(search, step, less, less)
+        tables[sign, _TAKER, step] = _gain(search, step, less, 0.0)
 
 
-@inlined
-def _gain(search: Search, step: int, role: int, volume: float) -> float:
-    """What a step gains where a volume less is stored after the giver, hm3; minus infinity where limits forbid it."""
+@compiled_part
+def _gain(search: Search, step: int, less_before: float, less_after: float) -> float:
+    """What a step gains with so much less in store before and after it, hm3; minus infinity where limits forbid it."""
     path = search.path
-    storage, end = path.storages[step], path.storages[step + 1]
-    if role != _GIVER:
-        storage -= volume
-    if role != _TAKER:
-        end -= volume
-        if end < search.lower[step + 1] or end > search.upper[step + 1]:
-            return -np.inf
+    storage, end = path.storages[step] - less_before, path.storages[step + 1] - less_after
+    if less_after != 0.0 and (end < search.lower[step + 1] or end > search.upper[step + 1]):
+        return -np.inf
     gain: float = _fitness_between(search, step, storage, end) - path.values[step]
     return gain
 
@@ -385,7 +384,7 @@ def _best_shift(search: Search, tables: Any, volume: float) -> tuple[float, int,
 def _end_gain(search: Search, volume: float) -> float:
     """What a volume less at the end is worth, GWh."""
     end = search.path.storages[-1]
-    worth: float = end_value(search.year.conditions, end, end - volume)
+    worth: float = end_value(search.year, end, end - volume)
     return worth
 
 
@@ -404,7 +403,7 @@ def _expanded(search: Search, giver: int, taker: int, volume: float, gain: float
 def _gain_of(search: Search, giver: int, taker: int, volume: float) -> float:
     """Gain of a shift, GWh."""
     steps = len(search.path.drafts)
-    gain, step = _gain(search, giver, _GIVER, volume), giver
+    gain, step = _gain(search, giver, 0.0, volume), giver
     while gain > -np.inf:
         step += 1
         if step == steps:
@@ -412,8 +411,8 @@ def _gain_of(search: Search, giver: int, taker: int, volume: float) -> float:
                 return gain + _end_gain(search, volume)
             step = 0
         if step == taker:
-            return gain + _gain(search, step, _TAKER, volume)
-        gain += _gain(search, step, _BETWEEN, volume)
+            return gain + _gain(search, step, volume, 0.0)
+        gain += _gain(search, step, volume, volume)
     return gain
 
 
@@ -434,8 +433,9 @@ def _shift(search: Search, giver: int, taker: int, volume: float) -> None:
 def _fitness_between(search: Search, step: int, storage: float, end: float) -> float:
     """Fitness of a step between two storages, GWh; minus infinity if its draft would leave its bounds."""
     draft = _draft(search, step, storage, end)
-    rounding = _PART_OF_ROUNDING * search.year.release_upper[step]
-    if draft < search.year.release_lower[step] - rounding or draft > search.year.release_upper[step] + rounding:
+    least, most = search.year.rows[RELEASE_LOWER, step], search.year.rows[RELEASE_UPPER, step]
+    rounding = _PART_OF_ROUNDING * most
+    if draft < least - rounding or draft > most + rounding:
         return -np.inf
     value: float = step_fitness(search, step, storage, end, draft)
     return value
@@ -444,6 +444,6 @@ def _fitness_between(search: Search, step: int, storage: float, end: float) -> f
 @inlined
 def _draft(search: Search, step: int, storage: float, end: float) -> float:
     year = search.year
-    conditions = conditions_at(year.conditions, step)
-    draft: float = release_to_reach(storage, end, year.inflow[step], year.hm3_per_m3s[step], conditions)
+    conditions = conditions_at(year, step)
+    draft: float = release_to_reach(storage, end, year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], conditions)
     return draft

@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.compiled_year import YearArrays
+from reservoir.hydro.compiled_year import year_at
 from reservoir.hydro.cursors import lake_with_cursors, plant_with_cursors
 from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.hydro.jit import compiled, compiled_part
-from reservoir.hydro.objective import year_at
 from reservoir.hydro.plant import Plant
+from reservoir.hydro.rows import YearRows
 from reservoir.problems.base import Problem, as_batch
 from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
 from reservoir.solvers.exchanges.exchange import (
@@ -135,7 +135,7 @@ def _allowed(years: ReservoirYears, storages_hm3: FloatArray) -> tuple[FloatArra
 @compiled
 def _exchange(
     plant: Plant,
-    years: YearArrays,
+    years: YearRows,
     penalty: float,
     drafts: FloatArray,
     storages: FloatArray,

@@ -15,6 +15,7 @@ from reservoir.hydro.compiled_year import MOST_UNROLLED
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import EXACT_MARGIN, Limits, satisfiable
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.rows import PLAIN_FIELDS, PLAIN_NUMBERS
 from reservoir.problems.base import Certified, CertifiedBatch, Problem, certify_all, kernel_contexts
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYear, ReservoirYears, reservoir_problems
 from reservoir.processors import ENVIRONMENT_VARIABLE
@@ -62,8 +63,10 @@ def positions_in(problems: list[Problem]) -> list[np.ndarray]:
 
 def rows_of(limits: Limits, margin: float, dtype: type) -> Iterator[tuple[bytes, ...]]:
     """The arrays of years, year by year, as bytes."""
-    *arrays, _, _, _, _ = limits.arrays(margin, dtype)
-    return zip(*([row.tobytes() for row in each] for each in arrays), strict=True)
+    years = limits.arrays(margin, dtype)
+    assert years.rows.shape == (len(limits), 1, PLAIN_FIELDS, limits.steps)
+    assert years.numbers.shape == (len(limits), 1, PLAIN_NUMBERS)
+    return zip(*([row.tobytes() for row in each] for each in (years.rows, years.numbers)), strict=True)
 
 
 def each_of(found: CertifiedBatch) -> list[Certified]:
@@ -85,8 +88,8 @@ def test_arrays_of_stacked_years_are_those_of_each(
 ) -> None:
     limits = [with_steps(year, steps).limits for year in tried]
     for year, row in zip(limits, rows_of(Limits.of(limits), margin, dtype), strict=True):
-        *alone, conditions, terms, cyclic, unrolled = year.arrays(margin, dtype)
-        assert conditions == terms == ()
+        *alone, lake, priced, cyclic, unrolled = year.arrays(margin, dtype)
+        assert lake == priced == ()
         assert tuple(each.tobytes() for each in alone) == row
         assert cyclic == year.cyclic
         assert len(unrolled) in (0, steps)

@@ -1,0 +1,159 @@
+"""One array of a year: what a step reads, a row for each field; and the numbers that a year has one of.
+
+``rows[year, reservoir, field, step]`` and ``numbers[year, reservoir, name]`` hold many years; compiled code runs one
+year, ``rows[field, step]`` and ``numbers[name]``, and kernels are handed the same rows behind each other
+(`problems.reservoir.rows`). A new field is a line here, and where it is filled in (`limits.Limits.arrays`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+#: Fields of a step; storages are those at its end. ``REACH_LOWER`` and ``REACH_UPPER`` are the reachable bounds of
+#: eq. 16-17 (Yu et al. 2020): in a cyclic year they hold for an open end, and the bounds for a given start are
+#: ``clip(start - drift, reach_lower, reach_upper)``. With losses or demands ``INFLOW`` is less the withdrawal demanded,
+#: and ``RELEASE_LOWER`` is the least draft. From ``EVAPORATION`` on: only of years with losses or demands;
+#: from ``OFFSET`` on: only where the objective is not energy.
+(
+    INFLOW,
+    HM3_PER_M3S,
+    RELEASE_LOWER,
+    RELEASE_UPPER,
+    STORAGE_LOWER,
+    STORAGE_UPPER,
+    REACH_LOWER,
+    REACH_UPPER,
+    DRIFT_LOWER,
+    DRIFT_UPPER,
+    EVAPORATION,  # net, hm3 per km2 of the lake
+    WITHDRAWAL,  # demanded, m3/s
+    PLANT_FACTOR,  # part of the step in which the turbines can run
+    POWER_LOWER,  # MW; 0 where none is demanded
+    PER_SHORTAGE,  # relative violation of a shortage of 1 m3/s: its volume over the largest that is demanded in a step
+    TILT_LOWER,  # how much more than a hm3 the reachable bounds of a cyclic year rise with each hm3 of its start
+    TILT_UPPER,
+    OFFSET,  # from here on the fields of `benefit.StepTerms`
+    POWER_VALUE,
+    POWER_TARGET,
+    POWER_COST,
+    POWER_COST_SQUARED,
+    POWER_COST_MOST,
+    SUPPLY_TARGET,
+    SUPPLY_COST_SQUARED,
+) = range(25)
+#: Their names, in order.
+FIELDS = tuple(name.lower() for name in list(globals()) if name.isupper())
+#: Numbers of a year. ``CAPACITY`` is its largest storage, ``DEAD`` the one below which nothing can be released,
+#: ``PER_MISSING`` the relative violation of a hm3 that is missing of the least release. ``MIDDLE_START`` and those
+#: behind it: as ``EVAPORATION``.
+(
+    START,
+    CAPACITY,
+    DEAD,
+    PER_MISSING,
+    MIDDLE_START,  # of a cyclic year: the start for which its drift is told
+    OPERATING_STORAGE,  # mean storage below which the turbines stand still
+    RAMP_UP,  # largest rise and fall of the release from one step to the next, m3/s
+    RAMP_DOWN,
+    END_VALUE,  # what a hm3 more at the end than at the start is worth, in the unit of the objective
+) = range(9)
+NUMBERS = tuple(name.lower() for name in list(globals()) if name.isupper() and name != "FIELDS")[len(FIELDS) :]
+#: How many of both a year without losses, demands and terms has.
+PLAIN_FIELDS, PLAIN_NUMBERS = EVAPORATION, MIDDLE_START
+_FIELD_PLACES = {name: place for place, name in enumerate(FIELDS)}
+_NUMBER_PLACES = {name: place for place, name in enumerate(NUMBERS)}
+
+
+class Lake(NamedTuple):
+    """Curves of the lake by storage (hm3): area (km2) and seepage (m3/s)."""
+
+    area: Any
+    seepage: Any
+
+
+class YearRows(NamedTuple):
+    """One year, or many, as compiled code reads them. In Python ``year.inflow`` is the row of that name, and so on.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (fields, steps), or (years, reservoirs, fields, steps)
+    numbers : ndarray, shape (names,), or (years, reservoirs, names)
+    lake : Lake or ()
+        Nothing of a reservoir without losses and demands: compiled code has one form with and one without.
+    priced : tuple of int
+        Empty where the objective is energy, which has a form of its own as well; else one 0.
+    cyclic : bool
+    unrolled : tuple of int
+        So many zeros as there are steps: unlike an array's, its length is known when code is compiled, so that loops
+        over steps become vector instructions (`compiled_year.steps_in`). Empty where there are many steps, and in
+        float64: dynamic programming and certificates gain nothing by it, and would be compiled again for every number
+        of steps.
+    """
+
+    rows: Any
+    numbers: Any
+    lake: Any
+    priced: tuple[int, ...]
+    cyclic: bool
+    unrolled: tuple[int, ...]
+
+    def __getattr__(self, name: str) -> Any:
+        """A row, shape (steps,) or (years, steps), or a number, shape () or (years,), by name; of the one reservoir."""
+        place = _FIELD_PLACES.get(name, len(FIELDS))
+        if place < self.rows.shape[-2]:
+            return self.rows[place] if self.rows.ndim == 2 else self.rows[:, 0, place]
+        place = _NUMBER_PLACES.get(name, len(NUMBERS))
+        if place < self.numbers.shape[-1]:
+            return self.numbers[place] if self.numbers.ndim == 1 else self.numbers[:, 0, place]
+        raise AttributeError(name)
+
+    @property
+    def conditions(self) -> YearRows | tuple[()]:
+        """The year, if there are losses of the lake or demands on the plant; else nothing."""
+        return self if self.lake else ()
+
+    @property
+    def terms(self) -> YearRows | tuple[()]:
+        """The year, if the objective is not energy; else nothing."""
+        return self if self.priced else ()
+
+    @property
+    def by_field(self) -> YearRows:
+        """Many years for functions of one in Python: a row has shape (years, steps), and numbers are the first year's.
+
+        What numbers of a step `conditions_at` reads are the same in all years.
+        """
+        return self._replace(rows=np.moveaxis(self.rows[:, 0], 0, 1), numbers=self.numbers[0, 0])
+
+    def some(self, which: Any) -> YearRows:
+        """Some of many years, as an array is indexed."""
+        return self._replace(rows=self.rows[which], numbers=self.numbers[which])
+
+    @property
+    def as_many(self) -> YearRows:
+        """One year as one of many."""
+        return self._replace(rows=self.rows[np.newaxis, np.newaxis], numbers=self.numbers[np.newaxis, np.newaxis])
+
+    def changed(self, **values: Any) -> YearRows:
+        """A copy with other rows or numbers, by name."""
+        rows, numbers = self.rows.copy(), self.numbers.copy()
+        for name, value in values.items():
+            array, place = (rows, _FIELD_PLACES[name]) if name in _FIELD_PLACES else (numbers, _NUMBER_PLACES[name])
+            at = place if self.rows.ndim == 2 else (slice(None), 0, place)
+            array[at] = value
+        return self._replace(rows=rows, numbers=numbers)
+
+    def converted(self, dtype: type[np.floating], lake: Any, unrolled: tuple[int, ...] = ()) -> YearRows:
+        """In another precision, with curves of the lake in another form."""
+        rows, numbers = (np.array(each, dtype, order="C") for each in (self.rows, self.numbers))
+        return YearRows(rows, numbers, self.lake and lake, self.priced, self.cyclic, unrolled)
+
+
+def empty_years(years: int, steps: int, lake: Lake | tuple[()], *, priced: bool, cyclic: bool) -> YearRows:
+    """Years in float64 whose rows are yet to be filled, one reservoir each; numbers are 0."""
+    fields = len(FIELDS) if priced else OFFSET if lake else PLAIN_FIELDS
+    names = len(NUMBERS) if lake else PLAIN_NUMBERS
+    rows, numbers = np.empty((years, 1, fields, steps)), np.zeros((years, 1, names))
+    return YearRows(rows, numbers, lake, (0,) if priced else (), cyclic, ())

@@ -1,0 +1,87 @@
+"""One array of a year: its fields by name, for one year and for many."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reservoir.hydro.benefit import StepTerms, terms_at
+from reservoir.hydro.conditions import conditions_at
+from reservoir.hydro.curves.approximation import PADDED_LENGTHS, padded
+from reservoir.hydro.curves.forms import PolynomialForm
+from reservoir.hydro.objectives import Goal, Objective
+from reservoir.hydro.rows import DEAD, FIELDS, INFLOW, NUMBERS, OFFSET, PLAIN_FIELDS, PLAIN_NUMBERS
+from reservoir.problems.reservoir.year import ReservoirModel, reservoir_problems
+from tests.hydro.random_reservoirs import random_reservoir
+
+
+@pytest.fixture(scope="module")
+def years(small, small_inflow):
+    lossy = replace(small, withdrawal_m3s=np.linspace(0.0, 1.1, 12), evaporation_mm=np.linspace(-5.0, 60.0, 12))
+    priced = Objective({Goal.REVENUE: 1.0}, price_per_mwh=np.linspace(30.0, 60.0, 12))
+    return reservoir_problems(replace(lossy, objective=priced), small_inflow)
+
+
+def test_every_field_has_a_row_and_every_number_a_place(years):
+    arrays = years.limits.arrays()
+    assert arrays.rows.shape == (len(years), 1, len(FIELDS), 12)
+    assert arrays.numbers.shape == (len(years), 1, len(NUMBERS))
+    assert FIELDS[OFFSET:] == StepTerms._fields
+    assert (FIELDS[INFLOW], NUMBERS[DEAD]) == ("inflow", "dead")
+    for place, name in enumerate(FIELDS):
+        np.testing.assert_array_equal(getattr(arrays, name), arrays.rows[:, 0, place])
+    for place, name in enumerate(NUMBERS):
+        np.testing.assert_array_equal(getattr(arrays, name), arrays.numbers[:, 0, place])
+    with pytest.raises(AttributeError):
+        _ = arrays.outflow
+
+
+def test_a_plain_reservoir_has_fewer_rows(small, small_inflow):
+    arrays = reservoir_problems(small, small_inflow).limits.arrays()
+    assert arrays.rows.shape[2:] == (PLAIN_FIELDS, 12)
+    assert arrays.numbers.shape[2:] == (PLAIN_NUMBERS,)
+    assert arrays.conditions == arrays.terms == conditions_at(arrays, 3) == terms_at(arrays, 3) == ()
+    with pytest.raises(AttributeError):
+        _ = arrays.evaporation
+
+
+def test_what_many_years_say_of_a_step_is_what_each_says(years):
+    many = years.limits.arrays()
+    for place, year in enumerate(years):
+        alone = year.limits.arrays()
+        assert alone.rows.tobytes() == many.rows[place, 0].tobytes()
+        for at in (0, 7):
+            for of in (conditions_at, terms_at):
+                together = of(many.by_field, (slice(None), at))
+                for name, expected in of(alone, at)._asdict().items():
+                    given = getattr(together, name)
+                    if name not in ("area", "seepage"):
+                        assert np.broadcast_to(given, len(years))[place] == expected
+
+
+def test_changed_rows_are_a_copy(years):
+    arrays = years.limits.arrays()
+    changed = arrays.changed(inflow=1.5, dead=arrays.dead - 1)
+    assert (changed.inflow == 1.5).all()
+    assert (arrays.inflow != 1.5).any()
+    np.testing.assert_array_equal(changed.dead, arrays.dead - 1)
+    alone = arrays.some((0, 0)).changed(start=3.0, withdrawal=np.arange(12.0))
+    assert alone.start == 3.0
+    np.testing.assert_array_equal(alone.withdrawal, np.arange(12.0))
+    assert alone.as_many.rows.shape == (1, 1, len(FIELDS), 12)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 10, 11, 25, 32])
+def test_a_padded_polynomial_has_the_same_values_to_the_last_bit(count):
+    random = np.random.default_rng(count)
+    coefficients = tuple(map(np.float32, random.normal(size=count)))
+    form = PolynomialForm(*map(np.float32, (-2.0, 3.0, 0.5, 0.4)), coefficients)
+    longer, x = padded(form), np.append(random.uniform(-3, 4, 2000), 0.5)
+    assert len(longer.coefficients) in PADDED_LENGTHS
+    assert form(x).tobytes() == longer(x).tobytes()
+
+
+def test_few_lengths_stand_for_all_random_reservoirs():
+    plants = [ReservoirModel.of(random_reservoir(seed)).approximation.compiled_plant for seed in range(6)]
+    lengths = {len(form.coefficients) for plant in plants for form in plant[:4] if isinstance(form, PolynomialForm)}
+    assert lengths <= set(PADDED_LENGTHS)
