@@ -10,6 +10,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -197,8 +198,7 @@ def checked(fields: Mapping[str, Any]) -> dict[str, Any]:
     InputError
         With every mistake, by its field.
     """
-    marks = vars(fields["marks"]) if isinstance(fields["marks"], ReferenceLevels) else {}
-    values = {**fields, **{f"marks.{name}": value for name, value in marks.items()}}
+    values = {**fields, **_within("marks", fields["marks"]), **_within("objective", fields["objective"])}
     words = FieldWords(values=values, names={"lake_hm3": "level"})
     sound, mistakes = _sound_fields(fields, words)
     parts = dict(sound)
@@ -244,15 +244,24 @@ def _sound_field(name: str, value: Any, words: Words) -> Any:
             raise InputError(mistake)
     if name in _CLASSES and not isinstance(value, _CLASSES[name][0]):
         raise InputError(words.mistake(name, *_CLASSES[name][1:]))
-    if isinstance(value, ReferenceLevels):
-        marks, mistakes = _sound_fields({f"marks.{mark}": level for mark, level in vars(value).items()}, words)
+    if isinstance(value, ReferenceLevels | Objective):
+        sound, mistakes = _sound_fields(_within(name, value), words)
         if mistakes:
             raise InputError(mistakes)
-        return ReferenceLevels(*marks.values())
+        return replace(value, **{field.partition(".")[2]: each for field, each in sound.items()})
     row = next((row for row in (_KINDS, *reversed(ATTRIBUTES)) if row.field == name), None)
-    if row is None or (value is None and row.kind is Kind.NUMBER and name not in _NEVER_NONE):
+    if row is None:
         return value
+    optional = row.default is None and (row.kind is Kind.NUMBER or "." in name) and name not in _NEVER_NONE
+    if value is None and optional:
+        return None
     return value_of(row, value, name, words)
+
+
+def _within(name: str, value: Any) -> dict[str, Any]:
+    """What an object that is a field holds, by the names of the table."""
+    holds = vars(value) if isinstance(value, ReferenceLevels | Objective) else {}
+    return {f"{name}.{field}": each for field, each in holds.items()}
 
 
 def _sound_fields(fields: Mapping[str, Any], words: Words) -> tuple[dict[str, Any], list[Mistake]]:

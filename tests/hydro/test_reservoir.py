@@ -10,6 +10,7 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.hydro.curves.curve import Polynomial, PowerLaw, Table, constant
+from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
 
@@ -51,6 +52,17 @@ BROKEN: list[tuple[dict[str, Any], str, str]] = [
     ({"penalty": -1.0}, "penalty", "out of range"),
     ({"first_month": 13}, "first_month", "1 to 12"),
     ({"first_month": 1.0}, "first_month", "not a whole number"),
+    ({"first_month": 10**400}, "first_month", "out of range"),
+    ({"objective": Objective(firm_power_mw=INF)}, "objective.firm_power_mw", "not a finite number"),
+    (
+        {"objective": Objective(firm_power_mw=31.0)},
+        "objective.firm_power_mw",
+        r"at most the installed capacity \(30 MW",
+    ),
+    ({"objective": Objective(currency="bell\a")}, "objective.currency", r"U\+0007"),
+    ({"objective": Objective(price_per_mwh=[-1.0] * 12)}, "objective.price_per_mwh", "below 0 in every month"),
+    ({"objective": None}, "objective", "not an objective"),
+    ({"marks": ReferenceLevels(flood_months=None)}, "marks.flood_months", "is not a list"),
     ({"guaranteed_energy_gwh": 300.0}, "guaranteed_energy_gwh", "262.98 GWh"),
     ({"guaranteed_power_mw": 31.0}, "guaranteed_power_mw", "at most 30 MW, the installed capacity"),
     ({"name": ""}, "name", "is empty"),

@@ -96,6 +96,7 @@ def test_turbines_that_do_not_run_below_a_head_make_nothing_there(tmp_path: Path
         ("units = 2", "units = 0", ["units", "at least 1"]),
         ("head_m = [40.0,", 'head_m = ["low",', ["head_m: value 1 of the list is not a number"]),
         ("units = 2", "gate = 1", ["turbine.gate: is not a known key"]),
+        ("units = 2", "power = 1", ["turbine.power: is not a known key", "write power_mw if it is in MW"]),
     ],
 )
 def test_a_broken_turbine_table_is_refused_by_its_point(tmp_path: Path, old: str, new: str, words: list[str]) -> None:
