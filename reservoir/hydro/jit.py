@@ -349,7 +349,7 @@ _FOR_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
 }
 
 
-def _let_part_be_none(function: Callable[..., Any]) -> None:
+def _let_part_be_none(function: Any) -> None:
     """Compile one of two forms of a function of an `optional` part, by the type of its first argument."""
     nothing = numba.types.Tuple(())
 
@@ -357,7 +357,7 @@ def _let_part_be_none(function: Callable[..., Any]) -> None:
     def _(part: Any, *_: Any) -> Callable[..., Any]:
         fields = dict(zip(getattr(part, "fields", ()), getattr(part, "types", ()), strict=False))
         none = nothing in (part, fields.get(function.field))
-        return function.without_part if none else function.__wrapped__  # type: ignore[attr-defined,no-any-return]
+        return function.without_part if none else function.__wrapped__  # type: ignore[no-any-return]
 
 
 @overload(elementwise.rounding)
