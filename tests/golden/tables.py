@@ -15,7 +15,7 @@ import pandas as pd
 
 #: Columns and keys that differ from run to run.
 _VOLATILE = re.compile(
-    r"seconds|_s$|per_second|ratio|part_of_limit|created|machine|packages|version|sha256|runs_per|^cpu"
+    r"seconds|_s$|per_(?:\w+_)?second|(?:^|_)ratio|part_of_limit|created|machine|packages|version|sha256|runs_per|^cpu"
 )
 #: What sentences say of the same: times, devices, and folders.
 _SAID = re.compile(r"\b[\d.,]+ (?:ms|s|seconds|minutes|MB)\b|/tmp/[^\s\"',:;]+")
