@@ -80,7 +80,7 @@ def test_a_folder_that_another_run_writes_is_refused_before_anything_is_computed
     for computing in (
         "planning.plan.optimise",
         "rules.evaluation.evaluation.evaluate",
-        "rules.evaluation.record_evaluation.evaluate_record",
+        "rules.evaluation.evaluation.evaluate_record",
     ):
         monkeypatch.setattr(f"reservoir.{computing}", lambda *_, **__: pytest.fail("computed"))
     monkeypatch.setattr("reservoir.cli.bench._run", lambda *_: pytest.fail("computed"))
