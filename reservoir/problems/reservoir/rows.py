@@ -7,15 +7,16 @@ from numpy.typing import DTypeLike, NDArray
 
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.repairable import always_repairable
-from reservoir.hydro.rows import FIELDS, OFFSET, PLAIN_FIELDS, YearRows
+from reservoir.hydro.rows import FIELDS, OFFSET, PER_SHORTAGE, PLAIN_FIELDS, YearRows
 from reservoir.hydro.step import violation_scale
 from reservoir.problems.context_layout import ContextLayout
 
 FloatArray = NDArray[np.float64]
 
-#: Rows of a number a step, as `hydro.rows` has them: of all years, and of years with conditions.
+#: Rows of a number a step, as `hydro.rows` has them: of all years, and of years with conditions, of which kernels
+#: read what a shortage costs (``SHORTAGE_COST``) in place of ``PER_SHORTAGE``.
 _ROWS = tuple(name.upper() for name in FIELDS[:PLAIN_FIELDS])
-_CONDITION_ROWS = tuple(name.upper() for name in FIELDS[PLAIN_FIELDS:OFFSET])
+_CONDITION_ROWS = tuple(name.upper() for name in FIELDS[PLAIN_FIELDS:OFFSET] if name != FIELDS[PER_SHORTAGE])
 #: Rows of the terms of an objective that is not energy, by their names in `StepTerms`.
 TERM_ROWS = {name: f"TERM_{name.upper()}" for name in FIELDS[OFFSET:]}
 #: Rows and numbers that are worked out of them; ``REPAIRABLE`` is not 0 if repair always leaves storages and releases
