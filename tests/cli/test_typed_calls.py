@@ -177,7 +177,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["simulate", "members/rules/linear.json", "drier.csv", "--out", "operated-members"], 0),
     (["synth", "--case", "xiaowan", "--no-check", "--out", "made.nc"], 0),
     (["synth", "--case", "xiaowan", "--no-check", "--out", "made.nc", "--force"], 0),
-    (["compare", *OWN, *SWARM, "--solver", "dp", "--repeats", "2", "--json", "--debug"], 0),
+    (["compare", *OWN, *SWARM, "--solver", "dp", "--set", "states=101", "--repeats", "2", "--json", "--debug"], 0),
     (["compare", *OWN, "--horizon", "2", "--solver", "dp", "--units", "us"], 0),
     (
         [
@@ -195,7 +195,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["plan", "--point", "front/p2", "--solver", "dp", "--no-figures", "--out", "at-point"], 0),
     (["compare", *OWN, "--objective", "unused-capacity", "--solver", "dp"], 0),
     (["compare", "inflow.csv", "--case", "xiaowan", "--solver", "lshade", "--evaluations", "400"], 0),
-    (["validate", *OWN, *SWARM, "--runs", "2", "--no-zoo", "--json", "--debug"], 1),
+    (["validate", *OWN, *SWARM, "--set", "model=lanes", "--runs", "2", "--no-zoo", "--json", "--debug"], 1),
     (["validate", *OWN, "--horizon", "record"], 0),
     (["validate", "inflow.csv", "--case", "xiaowan", *SWARM, "--zoo"], 0),
     (
