@@ -195,7 +195,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["plan", "--point", "front/p2", "--solver", "dp", "--no-figures", "--out", "at-point"], 0),
     (["compare", *OWN, "--objective", "unused-capacity", "--solver", "dp"], 0),
     (["compare", "inflow.csv", "--case", "xiaowan", "--solver", "lshade", "--evaluations", "400"], 0),
-    (["validate", *OWN, *SWARM, "--set", "model=lanes", "--runs", "2", "--no-zoo", "--json", "--debug"], 1),
+    (["validate", *OWN, *SWARM, "--set", "refreshing_gap=5", "--runs", "2", "--no-zoo", "--json", "--debug"], 1),
     (["validate", *OWN, "--horizon", "record"], 0),
     (["validate", "inflow.csv", "--case", "xiaowan", *SWARM, "--zoo"], 0),
     (

@@ -22,6 +22,7 @@ from reservoir.report.figures.convergence import (
     convergence_figure,
     linkage_caption,
     linkage_map_figure,
+    mean_linkage,
 )
 from reservoir.report.figures.storages import (
     record_trace_caption,
@@ -31,7 +32,7 @@ from reservoir.report.figures.storages import (
 )
 from reservoir.report.figures.style import rendered
 from reservoir.report.figures.typical_years import typical_years_caption, typical_years_figure
-from reservoir.report.figures.water_value_map import water_value_caption, water_value_figure
+from reservoir.report.figures.water_value_map import has_water_values, water_value_caption, water_value_figure
 
 _Made = TypeVar("_Made")
 #: Kinds of files that are written of each figure.
@@ -125,6 +126,8 @@ def _drawings(plan: Plan, typical: Mapping[str, str] | None) -> dict[str, _Drawi
     # Of years by themselves there is no trace, of an ensemble no sequence of years.
     senseless = {"record-trace"} if plan.horizon.is_year else set()
     senseless |= {"members"} if plan.inflow.members is None else {"record-trace", "annual-energy"}
+    senseless |= set() if has_water_values(plan) else {"water-values"}
+    senseless |= {"linkage"} if mean_linkage(plan) is None else set()
     return {name: drawing for name, drawing in drawings.items() if name not in senseless}
 
 
