@@ -152,8 +152,8 @@ class YearRows(NamedTuple):
 
 
 def empty_years(years: int, steps: int, lake: Lake | tuple[()], *, priced: bool, cyclic: bool) -> YearRows:
-    """Years in float64 whose rows are yet to be filled, one reservoir each; numbers are 0."""
+    """Years in float64 whose rows are yet to be filled, one reservoir each; till then rows and numbers are 0."""
     fields = len(FIELDS) if priced else OFFSET if lake else PLAIN_FIELDS
     names = len(NUMBERS) if lake else PLAIN_NUMBERS
-    rows, numbers = np.empty((years, 1, fields, steps)), np.zeros((years, 1, names))
+    rows, numbers = np.zeros((years, 1, fields, steps)), np.zeros((years, 1, names))
     return YearRows(rows, numbers, lake, (0,) if priced else (), cyclic, ())
