@@ -113,7 +113,7 @@ def test_samples_say_what_the_plan_decided(training, forecast):
     for place in np.flatnonzero(weights)[::7]:
         year, step = divmod(int(place), 12)
         rule = rule_of_part(training, forecast, parts[place, 0])
-        now = float(training.inflow_m3s[year, step]) if forecast is Forecast.MONTH else None
+        now = training.inflow_m3s[year, [step]] if forecast is Forecast.MONTH else None
         asked = rule.release(step, float(training.storage_start_hm3[year, step]), now, 700.0)
         if 0 < parts[place, 0] < 1 and (forecast is Forecast.NONE or step != 1):  # February's days differ
             assert asked == pytest.approx(training.release_m3s[year, step], rel=1e-6)
@@ -162,10 +162,11 @@ def test_the_network_of_a_rule_is_the_network_that_was_trained(training, forecas
     rule = ann_training.fit(training, forecast)
     inputs = samples(training, forecast, found.scales)[0].reshape(training.years, 12, -1)
     for year, step in ((0, 0), (4, 6), (9, 11)):
-        now = float(training.inflow_m3s[year, step]) if forecast is Forecast.MONTH else None
+        now = training.inflow_m3s[year, [step]] if forecast is Forecast.MONTH else None
         storage, before = training.storage_start_hm3[year, step], training.inflow_before_m3s[year, step]
         expected = np.clip(found.mean(found.searched, inputs[year, step])[0], 0, 1)
-        assert rule.part(step, float(storage), now, float(before)) == pytest.approx(expected, abs=1e-12)
+        (part,) = rule.parts(step, np.array([storage]), now, np.array([before]))
+        assert part == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_rules_file_can_be_read_by_hand(training):
