@@ -139,7 +139,7 @@ def test_an_interrupted_run_writes_nothing(call, plan, record, tmp_path, monkeyp
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("reservoir.report.simulation_folder.simulation_provenance", interrupt)
+    monkeypatch.setattr("reservoir.report.rules_folder.simulation_provenance", interrupt)
     before = sorted(tmp_path.iterdir())
     call("simulate", "plan/rules/linear.json", "record.csv", "--no-foresight", "--out", "out", status=130)
     assert sorted(tmp_path.iterdir()) == before
