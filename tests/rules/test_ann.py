@@ -113,7 +113,7 @@ def test_samples_say_what_the_plan_decided(training, forecast):
     for place in np.flatnonzero(weights)[::7]:
         year, step = divmod(int(place), 12)
         rule = rule_of_part(training, forecast, parts[place, 0])
-        now = training.inflow_m3s[year, [step]] if forecast is Forecast.MONTH else None
+        now = float(training.inflow_m3s[year, step]) if forecast is Forecast.MONTH else None
         asked = rule.release(step, float(training.storage_start_hm3[year, step]), now, 700.0)
         if 0 < parts[place, 0] < 1 and (forecast is Forecast.NONE or step != 1):  # February's days differ
             assert asked == pytest.approx(training.release_m3s[year, step], rel=1e-6)
