@@ -41,7 +41,7 @@ from reservoir.solvers.device_engine import (
 )
 from reservoir.solvers.dp.settings import DeviceGridSettings, Grids, first_grids, reservoir_years
 from reservoir.solvers.dp.start_search import best_starts
-from reservoir.solvers.exchanges.polish import polished
+from reservoir.solvers.exchanges import polished
 from reservoir.solvers.solution import LaunchResult, engine_results
 
 #: Smallest fitness that differences are relative to, and the type that kernels write both numbers in.

@@ -27,7 +27,7 @@ from reservoir.solvers.dp.recursion import bellman, trace
 from reservoir.solvers.dp.settings import Grids, GridSettings, first_grids, reservoir_years
 from reservoir.solvers.dp.start_search import best_starts
 from reservoir.solvers.engine import HostEngine
-from reservoir.solvers.exchanges.polish import polished
+from reservoir.solvers.exchanges import polished
 from reservoir.solvers.solution import EngineResult
 from reservoir.solvers.threads import solve_on_threads
 

@@ -71,6 +71,15 @@ def describe(search: Search) -> float:
 
 
 @compiled_part
+def widest_range(search: Search) -> float:
+    """Widest range of the storages, hm3."""
+    widest = 0.0
+    for point in range(len(search.upper)):
+        widest = max(widest, search.upper[point] - search.lower[point])
+    return widest
+
+
+@compiled_part
 def _describe_step(search: Search, step: int) -> None:
     path = search.path
     storage, draft = path.storages[step], path.drafts[step]

@@ -31,7 +31,7 @@ from reservoir.solvers.device_engine import (
     require_private,
 )
 from reservoir.solvers.engine import FirstPositionsEngine
-from reservoir.solvers.exchanges.polish import SearchEnd, can_be_polished, polish_end
+from reservoir.solvers.exchanges import SearchEnd, can_be_polished, polish_end
 from reservoir.solvers.lshade.settings import DeviceLshadeSettings
 from reservoir.solvers.rng import EVEN_IN_16_BITS
 from reservoir.solvers.settings import trace_generations

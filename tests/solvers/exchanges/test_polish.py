@@ -17,7 +17,7 @@ from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
 from reservoir.solvers import solve
 from reservoir.solvers.dp.sequential import best_trajectory
 from reservoir.solvers.dp.settings import GridSettings
-from reservoir.solvers.exchanges.polish import polished
+from reservoir.solvers.exchanges import polished
 from tests.year_ends import cyclic, free, valued
 
 ENDS: dict[str, Callable[[Reservoir], Reservoir]] = {
