@@ -241,4 +241,4 @@ def _nodes(cells: Intervals | Cells) -> list[FloatArray]:
 
 def _opened(limits: Limits) -> Limits:
     """A cyclic horizon as one with an end anywhere between the bounds of its end."""
-    return replace(limits, initial_storage_hm3=np.asarray(limits.start_bounds_hm3[0]))
+    return replace(limits, cyclic=False)

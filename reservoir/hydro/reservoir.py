@@ -201,8 +201,8 @@ class Reservoir:
         return self.step.in_water_year(self.step.listed(values, self.first_month), self.first_month)
 
     def in_years(self, values: NDArray[np.float64], calendar: Calendar) -> NDArray[np.float64]:
-        """The same for every year of a calendar, shape (years, steps)."""
-        return np.tile(np.resize(self.by_step(values), calendar.steps), (calendar.years, 1))
+        """The same for every year of a calendar, shape (years, steps); stored once, and read-only."""
+        return np.broadcast_to(np.resize(self.by_step(values), calendar.steps), (calendar.years, calendar.steps))
 
     def to_toml(self, path: str | Path | None = None, *, force: bool = False) -> str:
         """Return the text of a reservoir file, and write it to `path` if given, see `reservoir.write_reservoir`."""

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.given_releases import without_foresight
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.limits import without_foresight
 from reservoir.hydro.objective import Operation, joined, operate
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
@@ -220,7 +220,7 @@ def _unlimited(batch: ReservoirYears, positions: FloatArray, shortage: FloatArra
     dead = np.full_like(years.dead, -np.inf)
     free: dict[str, Any] = {"reach_lower": -none, "reach_upper": none, "release_upper": none, "dead": dead}
     years = years._replace(cyclic=False)
-    if limits.conditions is None:
+    if not limits.lake:
         return operate(batch.model.exact, years.changed(**free, release_lower=0.0), release)
     withdrawal = years.withdrawal
     # With these as least drafts, releases are those of the file, whatever is cut of withdrawals beside them.

@@ -68,8 +68,7 @@ def feasible_years(limits: Limits, violation: NDArray[np.float64]) -> NDArray[np
 
 
 def _demands_of_power_or_change(limits: Limits) -> bool:
-    conditions = limits.conditions
-    return conditions is not None and (conditions.ramps or bool(np.any(conditions.power_lower_mw > 0)))
+    return bool(limits.lake) and (limits.ramps or bool(np.any(limits.power_lower_mw > 0)))
 
 
 def chosen(labels: Sequence[str], which: NDArray[np.bool_]) -> Sequence[str]:

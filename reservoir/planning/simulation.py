@@ -11,12 +11,12 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.given_releases import repaired, without_foresight
 from reservoir.hydro.horizon import RECORD, Horizon
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.limits import without_foresight
 from reservoir.hydro.month_series import first_days, flows_by_date, has_dates
-from reservoir.hydro.objective import Operation, joined, operate
+from reservoir.hydro.objective import Operation, joined, operate, repaired
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of

@@ -182,7 +182,7 @@ def implied_end_value(reservoir: Reservoir, inflow: Inflow) -> float:
         end_value_gwh_per_hm3=None,
     )
     (cycle,) = record_problems(cyclic, inflow, Horizon(None)).each
-    if cycle.limits.conditions is not None and cycle.limits.conditions.ramps:
+    if cycle.limits.ramps:
         problem = "is missing: with a limit of the change of the release, the record implies none"
         raise InputError(Mistake(problem, "GWh per hm3", _MEND, column=_COLUMN))
     value = cycle_end_value(cycle)

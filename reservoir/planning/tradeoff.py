@@ -16,7 +16,7 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation, joined
 from reservoir.hydro.objectives import COSTS, Goal, Objective, goal_label
-from reservoir.hydro.record_terms import RecordTerms, terms_of
+from reservoir.hydro.record_rows import terms_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.firm_power import better_of, firm_power_mw, keeping_promise, largest_firm_power, no_worse_than
@@ -59,14 +59,13 @@ def without_firm_power(reservoir: Reservoir) -> Reservoir:
 
 
 def with_objectives(
-    batch: ReservoirYears, terms: Sequence[RecordTerms | None], stated: Sequence[Reservoir]
+    batch: ReservoirYears, terms: Sequence[dict[str, FloatArray]], stated: Sequence[Reservoir]
 ) -> ReservoirYears:
     """Problems with the terms of each objective, one objective behind another."""
     several = batch[np.tile(np.arange(len(batch)), len(stated))]
-    given = [each.of_steps for each in terms if each is not None]
-    if len(given) == len(terms):
-        steps = StepTerms._make(map(np.concatenate, zip(*given, strict=True)))
-        several = replace(several, limits=replace(several.limits, terms=RecordTerms(steps)))
+    if all(terms):
+        joined = {name: np.concatenate([each[name] for each in terms]) for name in terms[0]}
+        several = replace(several, limits=several.limits.with_terms(joined))
     promised = [each.objective.firm_power_mw for each in stated]
     if promised[0] is None:
         return several
@@ -162,7 +161,7 @@ class FrontSearch:
         if goal is Goal.ENERGY:
             return np.array([each.energy_gwh.sum() for each in found.operations])
         terms = terms_of(with_goal(without_firm_power(self.reservoir), goal), self.inflow)
-        steps, volume = terms.of_steps if terms else NO_TERMS, self.inflow.calendar.hm3_per_m3s
+        steps, volume = StepTerms(**terms) if terms else NO_TERMS, self.inflow.calendar.hm3_per_m3s
         benefits = [stage_benefit(steps, each.power_mw, each.release_m3s, volume).sum() for each in found.operations]
         return np.array(benefits) * (-1.0 if goal in COSTS else 1.0)
 
@@ -175,7 +174,7 @@ class FrontSearch:
         positions, solver, device = [], "", ""
         for number, (batch, (first, stop, _)) in enumerate(zip(self.problems.batches, spans, strict=True)):
             shape = len(batch), batch.limits.steps
-            of_batch = [None if each is None else each[first:stop].reshaped(*shape) for each in terms]
+            of_batch = [{name: row[first:stop].reshape(shape) for name, row in each.items()} for each in terms]
             several = with_objectives(replace(batch, model=model), of_batch, stated)
             if known:
                 found = self._promised(several, known[number], stated)

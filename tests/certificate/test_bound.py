@@ -39,10 +39,8 @@ def solved(problems, place):
 
 def of_steps(problems, steps):
     """The first steps of the years alone."""
-    limits = problems.limits
-    names = ("inflow_m3s", "hm3_per_m3s", "release_lower_m3s", "release_upper_m3s")
-    cut = {name: getattr(limits, name)[:, :steps] for name in (*names, "storage_lower_hm3", "storage_upper_hm3")}
-    return replace(problems, limits=replace(limits, **cut))
+    cut = {name: row[..., :steps] for name, row in problems.limits.rows.items()}
+    return replace(problems, limits=replace(problems.limits, rows=cut))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -153,7 +151,7 @@ def test_a_year_without_water_is_proved_infeasible_with_its_month():
     limits = year.limits
     dry = limits.inflow_m3s.copy()
     dry[3:] = 0.0
-    year = replace(year, limits=replace(limits, inflow_m3s=dry, release_lower_m3s=np.full(12, 300.0)))
+    year = replace(year, limits=limits.changed(inflow_m3s=dry, release_lower_m3s=300.0))
     found = prove_bound(year, np.full(13, float(limits.initial_storage_hm3)), None)
     assert found.infeasible
     left, step = float(limits.initial_storage_hm3), 0

@@ -9,7 +9,7 @@ from reservoir.errors import InputError
 from reservoir.hydro.curves.curve import Table
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.lake import lake_area
+from reservoir.hydro.record_rows import lake_area
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.planning.checks import BALANCE_TOLERANCE, balance_residual

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.conditions import conditions_at
-from reservoir.hydro.given_releases import with_callable_curves
 from reservoir.hydro.step import storage_after
 from reservoir.problems.base import Certified, CertifiedBatch, FloatArray, KernelProblem
 from reservoir.problems.context_layout import ContextLayout
@@ -99,11 +98,10 @@ class StorageCorrections(Sequence["StorageCorrection"]):
         year = self.windows.exact_year
         shape = len(self), self.dimension, -1
         left, volume = np.ones((len(self), self.dimension)), year.hm3_per_m3s.reshape(shape)
-        of_record = self.windows.limits.conditions
-        if of_record is None:
+        if not year.lake:
             return left, 1 / volume.sum(axis=-1)
         every = slice(None), slice(None)
-        conditions = conditions_at(with_callable_curves(year, self.windows.limits).by_field, every)
+        conditions = conditions_at(year._replace(lake=self.windows.limits.lake).by_field, every)
         storage, draft = self.schedule.operation.storage_hm3[:, :-1], self.draft_m3s
         more, flow = (_VARIATION * each[:, np.newaxis] for each in (year.capacity, year.release_upper.max(axis=1)))
 
@@ -154,7 +152,7 @@ class StorageCorrections(Sequence["StorageCorrection"]):
     @property
     def _layout(self) -> ContextLayout:
         limits = self.windows.limits
-        further = {"conditions": limits.conditions is not None, "terms": limits.terms is not None}
+        further = {"conditions": bool(limits.lake), "terms": limits.priced}
         return corrections_layout(limits.steps, self.dimension, **further)
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.hydro.record_terms import UNLIMITED, RecordTerms, with_power_target
+from reservoir.hydro.limits import Limits
+from reservoir.hydro.record_rows import UNLIMITED
 from reservoir.problems.base import FloatArray
 from reservoir.problems.reservoir.year import ReservoirYears
 
@@ -40,12 +41,11 @@ def promising(batch: ReservoirYears, power_mw: FloatArray, share: float = 1.0) -
     target = np.repeat((power_mw * (1 - SLACK))[:, np.newaxis], limits.steps, axis=1)
     cost = cost_of_shortage(target, batch.penalty, limits.steps)
     most = UNLIMITED if allowed_failures(limits.steps, share) == 0 else _COST_OF_FAILURE * batch.penalty
-    terms = None if limits.terms is None else with_power_target(limits.terms, target, cost, most)
-    return replace(batch, limits=replace(limits, terms=terms))
+    if not limits.priced:
+        return batch
+    return replace(batch, limits=limits.changed(power_target=target, power_cost=cost, power_cost_most=most))
 
 
-def promised_in(terms: RecordTerms, steps: NDArray[np.bool_]) -> RecordTerms:
-    """The same promise, but in some steps only, shape (years, steps), none of which may fail."""
-    target = np.where(steps, terms.of_steps.power_target, 0.0)
-    most = np.full_like(target, UNLIMITED)
-    return RecordTerms(terms.of_steps._replace(power_target=target, power_cost_most=most))
+def promised_in(limits: Limits, steps: NDArray[np.bool_]) -> Limits:
+    """Limits with the same promise, but in some steps only, shape (years, steps), none of which may fail."""
+    return limits.changed(power_target=np.where(steps, limits.power_target, 0.0), power_cost_most=UNLIMITED)

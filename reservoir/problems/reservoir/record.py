@@ -98,17 +98,16 @@ class RecordProblems:
     @property
     def ramps(self) -> bool:
         """Whether the release may change by so much only from month to month."""
-        conditions = self.batches[0].limits.conditions
-        return conditions is not None and conditions.ramps
+        return self.batches[0].limits.ramps
 
     @cached_property
     def year_bounds(self) -> Limits:
         """Bounds of the record's years; what is said of the ends of problems apart."""
-        found = open_limits(self.model.reservoir, self.inflow)
-        for name in ("storage_lower_hm3", "storage_upper_hm3"):
-            rows = [getattr(batch.limits, name).reshape(-1, found.steps) for batch in self.batches]
-            getattr(found, name)[:] = np.concatenate(rows)
-        return found
+        bounds = {
+            name: np.concatenate([getattr(batch.limits, name).reshape(-1, self.inflow.steps) for batch in self.batches])
+            for name in ("storage_lower", "storage_upper")
+        }
+        return open_limits(self.model.reservoir, self.inflow).changed(**bounds)
 
     def span(self, first: int, stop: int) -> RecordProblems:
         """Consecutive problems of a record of which each year is one."""

@@ -152,8 +152,7 @@ def reservoir_years(problems: Sequence[Problem]) -> Sequence[ReservoirYear]:
 
 
 def _without_ramps(years: Sequence[ReservoirYear]) -> Sequence[ReservoirYear]:
-    conditions = years[0].limits.conditions if len(years) else None
-    if conditions is not None and conditions.ramps:
+    if len(years) and years[0].limits.ramps:
         raise InputError(
             Mistake(
                 "dynamic programming cannot limit the change of the release from month to month",

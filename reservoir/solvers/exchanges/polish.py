@@ -209,8 +209,7 @@ def can_be_polished(problem: Problem) -> bool:
     """Whether a problem is a year of a reservoir whose water can be exchanged: its steps are few and not coupled."""
     if not isinstance(problem, ReservoirYear) or problem.limits.steps > MOST_STEPS_OF_YEAR:
         return False
-    conditions = problem.limits.conditions
-    return conditions is None or not conditions.ramps
+    return not problem.limits.ramps
 
 
 def polish_end(problems: Sequence[Problem], end: SearchEnd, threads: int) -> SearchEnd:

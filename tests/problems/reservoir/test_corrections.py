@@ -7,7 +7,7 @@ import pytest
 
 from reservoir.hydro.curves.curve import Table
 from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.window_limits import window_limits
+from reservoir.hydro.horizon_limits import window_limits
 from reservoir.problems.base import as_batch
 from reservoir.problems.reservoir.corrections import StorageCorrections
 from reservoir.problems.reservoir.record import record_problems
@@ -50,9 +50,7 @@ def test_no_correction_is_the_schedule(windows):
 
 
 def test_a_correction_changes_the_storage_at_the_end_of_a_block(windows):
-    wide = replace(windows.windows.limits, storage_lower_hm3=np.full_like(windows.draft_m3s, 1.0))
-    wide = replace(wide, storage_upper_hm3=np.full_like(windows.draft_m3s, 300.0))
-    wide = replace(wide, release_lower_m3s=np.zeros_like(windows.draft_m3s))
+    wide = windows.windows.limits.changed(storage_lower_hm3=1.0, storage_upper_hm3=300.0, release_lower_m3s=0.0)
     if wide.conditions is not None:
         wide = replace(wide, conditions=replace(wide.conditions, ramp_up_m3s=1e9, ramp_down_m3s=1e9))
     free = replace(windows, windows=replace(windows.windows, limits=wide))
