@@ -29,15 +29,19 @@ from reservoir.hydro.attributes import (
     LONGEST_TEXT,
     WEIGHT,
     Attribute,
+    CalendarKind,
+    ConversionKind,
     FieldWords,
     Kind,
     Range,
+    ReferenceLevels,
     Words,
+    YearEnd,
     attribute_of,
     by_step_attributes,
     plain,
 )
-from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTHS_PER_YEAR, step_names
+from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTHS_PER_YEAR, TimeStep, step_names
 from reservoir.hydro.curve_checks import (
     SLACK,
     checked_curves,
@@ -48,10 +52,7 @@ from reservoir.hydro.curve_checks import (
 from reservoir.hydro.curves.area import area_of_levels, most_evaporated
 from reservoir.hydro.curves.checks import LARGEST_EXPONENT, MOST_COEFFICIENTS
 from reservoir.hydro.curves.curve import Curve, FloatArray
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.objectives import NEEDED, Goal, Objective
-from reservoir.hydro.reservoir_kinds import CalendarKind, ConversionKind, ReferenceLevels, YearEnd
-from reservoir.hydro.time_step import TimeStep
+from reservoir.hydro.objectives import NEEDED, Goal, Horizon, Objective
 from reservoir.text.quantities import counted, first_unprintable
 
 Claim = Callable[..., Iterator[Mistake]]

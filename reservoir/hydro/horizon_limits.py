@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, later_sum, reaching_down, satisfiable
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.record_rows import record_rows, terms_of
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import YearEnd
+from reservoir.hydro.system import System
 
 FloatArray = NDArray[np.float64]
 
@@ -27,18 +28,18 @@ _TRIED_STARTS = 129
 _HALVINGS = 20
 
 
-def year_limits(reservoir: Reservoir, inflow: Inflow) -> Limits:
+def year_limits(system: System, inflow: Inflow) -> Limits:
     """Limits of every water year of a record, with the start and the end that the reservoir prescribes."""
-    return _with_ends(reservoir, open_limits(reservoir, inflow))
+    return _with_ends(system.reservoir, open_limits(system, inflow))
 
 
-def horizon_limits(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> list[Limits]:
+def horizon_limits(system: System, inflow: Inflow, horizon: Horizon) -> list[Limits]:
     """Limits of a record's horizons, each with the start and the end that the reservoir prescribes.
 
     One item of equally long horizons, and one of the last where it is shorter.
     """
-    years, spans = open_limits(reservoir, inflow), horizon.equal_spans(inflow.years)
-    return [_with_ends(reservoir, years[first:stop].joined(length)) for first, stop, length in spans]
+    years, spans = open_limits(system, inflow), horizon.equal_spans(inflow.years)
+    return [_with_ends(system.reservoir, years[first:stop].joined(length)) for first, stop, length in spans]
 
 
 def _with_ends(reservoir: Reservoir, limits: Limits) -> Limits:
@@ -53,10 +54,10 @@ def _with_ends(reservoir: Reservoir, limits: Limits) -> Limits:
     return reaching_down(limits.begun_at(start))
 
 
-def open_limits(reservoir: Reservoir, inflow: Inflow) -> Limits:
+def open_limits(system: System, inflow: Inflow) -> Limits:
     """Years with the bounds of their steps, nothing said of their ends, any start within the last step's bounds."""
-    rows, numbers, lake = record_rows(reservoir, inflow)
-    return Limits.given({**rows, **terms_of(reservoir, inflow)}, numbers, lake)
+    rows, numbers, lake = record_rows(system.reservoir, inflow)
+    return Limits.given({**rows, **terms_of(system, inflow)}, numbers, lake)
 
 
 def _with_good_starts(years: Limits) -> Limits:

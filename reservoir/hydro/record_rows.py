@@ -19,10 +19,11 @@ from reservoir.hydro.conditions import NO_CONDITIONS, StepConditions
 from reservoir.hydro.curves.area import area_of_levels, most_evaporated
 from reservoir.hydro.curves.curve import Curve, constant
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.level_storage import storage_at_level
 from reservoir.hydro.objectives import Goal
+from reservoir.hydro.plant import storage_at_level
 from reservoir.hydro.reservoir import CONDITIONS, Reservoir
 from reservoir.hydro.rows import ATTRIBUTE_FIELDS, TERMS, Lake
+from reservoir.hydro.system import System
 from reservoir.hydro.units import GWH_PER_MW_VOLUME, HM3_PER_KM2_MM
 
 FloatArray = NDArray[np.float64]
@@ -117,7 +118,7 @@ def conditions_in(reservoir: Reservoir, inflow: Inflow, place: tuple[int, int]) 
     )
 
 
-def terms_of(reservoir: Reservoir, inflow: Inflow) -> dict[str, FloatArray]:
+def terms_of(system: System, inflow: Inflow) -> dict[str, FloatArray]:
     """Terms of the objective in a record's steps (`benefit.StepTerms`); nothing if the objective is energy.
 
     Raises
@@ -125,7 +126,7 @@ def terms_of(reservoir: Reservoir, inflow: Inflow) -> dict[str, FloatArray]:
     InputError
         If revenue is optimised without prices.
     """
-    objective = reservoir.objective
+    objective, reservoir = system.objective, system.reservoir
     if objective.is_energy:
         return {}
 

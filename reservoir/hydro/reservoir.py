@@ -13,15 +13,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.attributes import ATTRIBUTES, attribute_of
-from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.attributes import ATTRIBUTES, CalendarKind, ConversionKind, ReferenceLevels, YearEnd, attribute_of
+from reservoir.hydro.calendar import Calendar, TimeStep
 from reservoir.hydro.checks import checked
 from reservoir.hydro.curve_checks import notes_of, storages_of
 from reservoir.hydro.curves.curve import Curve
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.objectives import Objective
-from reservoir.hydro.reservoir_kinds import CalendarKind, ConversionKind, ReferenceLevels, YearEnd
-from reservoir.hydro.time_step import TimeStep
+from reservoir.hydro.objectives import Horizon, Objective
 from reservoir.text.quantities import quantity
 
 _Class = TypeVar("_Class", bound=type)

@@ -13,6 +13,7 @@ from reservoir.errors import InputError
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.record_rows import energy_terms
+from reservoir.hydro.system import System
 from reservoir.planning.column_names import second_run
 from reservoir.planning.firm_power import judged
 from reservoir.planning.simulation import FIRST
@@ -216,7 +217,7 @@ def _for_energy(batch: ReservoirYears, given: Operation) -> ReservoirYears:
     """The problems for energy, with what an operation gives of the targets."""
     reservoir, limits, energy = batch.model.reservoir, batch.limits, Objective()
     penalty = energy.largest_per_year(reservoir.installed_mw, reservoir.step.per_year)
-    model = replace(batch.model, reservoir=replace(reservoir, objective=energy, penalty=penalty))
+    model = replace(batch.model, system=System.of(replace(reservoir, objective=energy, penalty=penalty)))
     supply = np.where(limits.supply_cost_squared > 0, np.minimum(limits.supply_target, given.release_m3s), 0.0)
     power = np.where(limits.power_cost_squared > 0, np.minimum(limits.power_target, given.power_mw), 0.0)
     least = np.clip(supply, limits.release_lower_m3s, limits.release_upper_m3s)

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import without_foresight
 from reservoir.hydro.objective import Operation, joined, operate
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.hydro.step import REPAIR_TOLERANCE
+from reservoir.hydro.system import System
 from reservoir.planning.best_known import stated_solutions
 from reservoir.planning.checks import Check, proof_lines
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
@@ -148,14 +148,14 @@ def checked_schedule(
     horizon : Horizon, str or int, optional
         What was planned as one problem; by default as the reservoir says.
     """
-    record = on_calendar_of(reservoir, record)
+    system = System.of(reservoir)
+    record = system.on_calendar(record)
     shortage = given.columns.get(SHORTAGE, np.zeros_like(given.columns[RELEASE]))
     valued = with_end_value(reservoir, end_value_used(reservoir, record))
-    asked = Horizon.of(reservoir.horizon if horizon is None else horizon)
-    problems = record_problems(valued, on_calendar_of(reservoir, given.inflow), asked)
+    problems = record_problems(valued, system.on_calendar(given.inflow), system.asked_horizon(horizon))
     positions = _positions(problems, given, shortage)
     held = problems.operate(positions)
-    if problems.model.reservoir.objective.is_firm:
+    if problems.model.system.objective.is_firm:
         problems = promising_all(problems, firm_power_of_problems(problems, held))
     plan = _plan(reservoir, problems, positions, held)
     slack = float(np.clip(given.half_digit[RELEASE], FINEST_ROUNDING, COARSEST_ROUNDING))

@@ -58,7 +58,7 @@ def firm_power_mw(power_mw: FloatArray, share: float) -> FloatArray:
 
 def firm_power_of_problems(problems: RecordProblems, operation: Operation) -> FloatArray:
     """The power that the steps of each problem give, or the share of them that the objective asks for."""
-    share = problems.model.reservoir.objective.firm_share
+    share = problems.model.system.objective.firm_share
     years = np.flatnonzero(np.diff(problems.of_year)) + 1
     return np.array([firm_power_mw(each.ravel(), share) for each in np.split(operation.power_mw, years)])
 
@@ -132,7 +132,7 @@ def again_within(
     problems: RecordProblems, solutions: Solutions, solve: Callable[[ReservoirYears], Solutions]
 ) -> Solutions:
     """Solutions of which those that miss a power which they must give are searched again where it is given."""
-    objective, first = problems.model.reservoir.objective, 0
+    objective, first = problems.model.system.objective, 0
     for batch in problems.batches:
         places = np.arange(first, first + len(batch))
         first += len(batch)
@@ -241,7 +241,7 @@ def firm_power_of(problems: RecordProblems, solve: Solve, progress: StageProgres
     progress : callable
         Told the stage, and how many problems are done.
     """
-    share = problems.model.reservoir.objective.firm_share
+    share = problems.model.system.objective.firm_share
     found = [largest_firm_power(batch, share, solve, progress) for batch in problems.batches]
     bounds = FirmBounds(*(np.concatenate([getattr(each.bounds, name) for each in found]) for name in _OF_BOUNDS))
     positions = [row for each in found for row in each.positions]
@@ -253,7 +253,7 @@ _OF_BOUNDS = ("not_kept_mw", "proved")
 
 def promising_all(problems: RecordProblems, power_mw: FloatArray) -> RecordProblems:
     """Problems that must give a power, shape (problems,), in the share of their steps that the objective says."""
-    share = problems.model.reservoir.objective.firm_share
+    share = problems.model.system.objective.firm_share
     parts = np.split(power_mw, np.cumsum([len(batch) for batch in problems.batches])[:-1])
     batches = [promising(batch, power, share) for batch, power in zip(problems.batches, parts, strict=True)]
     return replace(problems, batches=tuple(batches))

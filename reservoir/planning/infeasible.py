@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.certificate.kept_power import proved_impossible
+from reservoir.hydro.calendar import some_labels
 from reservoir.hydro.limits import Limits, satisfiable
-from reservoir.hydro.year_labels import some_labels
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.text.quantities import counted as counted
 

@@ -13,11 +13,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.hydro.curves.approximation import Approximation
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.month_series import first_days
+from reservoir.hydro.inflow import Inflow, first_days
 from reservoir.hydro.objective import Operation
-from reservoir.hydro.objectives import Objective
+from reservoir.hydro.objectives import Horizon, Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.best_known import Sources, reference_of_years, relative_gap
@@ -120,7 +118,7 @@ class Plan(OperatedRecord):
     @property
     def objective(self) -> Objective:
         """What is optimised."""
-        return self.problems.model.reservoir.objective
+        return self.problems.model.system.objective
 
     @cached_property
     def benefit(self) -> FloatArray:

@@ -10,10 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.month_series import first_days
+from reservoir.hydro.calendar import TimeStep
+from reservoir.hydro.inflow import Inflow, first_days
 from reservoir.hydro.objectives import Objective
-from reservoir.hydro.time_step import TimeStep
 from reservoir.planning.column_names import FIRM_POWER, OBJECTIVE, REFERENCE_ENERGY, REFERENCE_OBJECTIVE
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def reference_column(objective: Objective) -> str:
 
 def objective_columns(problems: RecordProblems, operation: Operation) -> Mapping[str, FloatArray]:
     """Columns of years, shape (years,); none if the objective is energy."""
-    objective = problems.model.reservoir.objective
+    objective = problems.model.system.objective
     columns = {} if objective.is_energy else {OBJECTIVE: shown(objective, operation.benefit)}
     if objective.is_firm or objective.firm_power_mw is not None:
         from reservoir.planning.firm_power import firm_power_of_problems

@@ -10,13 +10,12 @@ from functools import cached_property
 import numpy as np
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.level_storage import storage_at_level
+from reservoir.hydro.inflow import Inflow, traces_of
+from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.plant import storage_at_level
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import YearEnd
-from reservoir.hydro.traces import traces_of
 from reservoir.planning.stopwatch import Timer, untimed
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.solvers.dp.water_value import cycle_end_value

@@ -13,8 +13,7 @@ from reservoir.certificate.bound import Effort, prove_bound
 from reservoir.certificate.reachable import reachable
 from reservoir.certificate.stages import stages_of
 from reservoir.certificate.tables import _grid, cell_values, lined_up
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.objectives import Goal, Objective
+from reservoir.hydro.objectives import Goal, Horizon, Objective
 from reservoir.planning.infeasible import feasible_years
 from reservoir.planning.proof import LONGER_PAIRS
 from reservoir.problems.reservoir.promised_power import promising
@@ -76,7 +75,7 @@ def test_no_schedule_exceeds_the_bound_which_is_close_to_the_best(name):
     found = prove_bound(year, storages, fitness, Effort(gap=1e-5, seconds=20.0, pairs=LONGER_PAIRS))
     if fitness is None:
         return
-    scale = max(abs(fitness), problems.model.reservoir.objective.least_scale(problems.model.reservoir.installed_mw))
+    scale = max(abs(fitness), problems.model.system.objective.least_scale(problems.model.reservoir.installed_mw))
     assert 0 <= found.bound - fitness <= 2e-4 * scale
     for made in random_schedules(problems, 200, np.random.default_rng(5)):
         assert not (made.violation[0] == 0 and made.fitness[0] > found.bound)

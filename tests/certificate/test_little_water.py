@@ -12,11 +12,11 @@ from reservoir.certificate.cells import pairs_of
 from reservoir.certificate.paths import Cells, bound_pairs
 from reservoir.certificate.reachable import reachable, stages_to_prove
 from reservoir.certificate.stages import stages_of
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import reaching_down
 from reservoir.hydro.objectives import Goal
-from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.hydro.step import unmet_minimum
 from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.solvers import solve

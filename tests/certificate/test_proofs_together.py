@@ -11,7 +11,7 @@ from reservoir import bundled_case
 from reservoir.certificate import bound as proofs_together
 from reservoir.certificate import on_device
 from reservoir.certificate.bound import Effort, Known, parts_together, prove_bound, prove_together
-from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.objectives import Horizon
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import solve

@@ -38,6 +38,7 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import reservoir_digests
+from reservoir.hydro.system import System
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.io.reservoir_toml.writer import write_template
 import generated
@@ -57,7 +58,7 @@ lake, usual = read("fish_cfs = 100"), read("")
 back = reservoir_of(lake.to_toml().encode(), "")
 write_template("lake", Path(target))
 inflow = Inflow(np.full((3, 12), 20.0), Calendar(2001, 3, lake.first_month))
-limits = open_limits(lake, inflow)
+limits = open_limits(System.of(lake), inflow)
 years = limits.arrays()
 print(json.dumps({
     "read": lake.fish_release_m3s.tolist(),

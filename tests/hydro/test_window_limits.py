@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from reservoir.hydro.curves.curve import Table
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.horizon_limits import window_limits
 from reservoir.hydro.objective import operate
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.plant import exact_plant
 from reservoir.problems.reservoir.record import record_problems
 from tests.year_ends import cyclic, free, valued

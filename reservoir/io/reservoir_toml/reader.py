@@ -23,19 +23,19 @@ from reservoir.hydro.attributes import (
     LOSSLESS_COEFFICIENT,
     Attribute,
     Kind,
+    ReferenceLevels,
     Words,
+    YearEnd,
     curve_keys,
     units_of,
 )
-from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTH_NAMES, MONTHS_PER_YEAR
+from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTH_NAMES, MONTHS_PER_YEAR, TimeStep
 from reservoir.hydro.checks import Lake, mistakes_between, offending, value_of
 from reservoir.hydro.curve_checks import ROUNDING, Domain, checked_curves, unlimited_m3s
 from reservoir.hydro.curves.checks import point_mistakes
 from reservoir.hydro.curves.curve import Curve, Follows, Polynomial, PowerLaw, Table, constant
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import ReferenceLevels, YearEnd
-from reservoir.hydro.time_step import TimeStep
 from reservoir.io.reservoir_toml.draft import KEYS, Draft, file_content, home, parsed, unknown_key
 
 #: What is sound of a section, by its keys, or of the file, with its sections.

@@ -10,13 +10,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.horizon_limits import horizon_limits, open_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.objective import Operation, joined
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.problems.base import FloatArray
 from reservoir.problems.reservoir.promised_power import promising
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, ReservoirYears
@@ -61,8 +60,7 @@ class RecordProblems:
     @property
     def least_gap_scale(self) -> float:
         """What a gap of fitness is at least a part of, in the unit of the objective."""
-        reservoir = self.model.reservoir
-        return reservoir.objective.least_scale(reservoir.installed_mw, reservoir.step.per_year)
+        return self.model.system.least_gap_scale
 
     @property
     def steps(self) -> int:
@@ -107,7 +105,7 @@ class RecordProblems:
             name: np.concatenate([getattr(batch.limits, name).reshape(-1, self.inflow.steps) for batch in self.batches])
             for name in ("storage_lower", "storage_upper")
         }
-        return open_limits(self.model.reservoir, self.inflow).changed(**bounds)
+        return open_limits(self.model.system, self.inflow).changed(**bounds)
 
     def span(self, first: int, stop: int) -> RecordProblems:
         """Consecutive problems of a record of which each year is one."""
@@ -132,16 +130,16 @@ def record_problems(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> R
     InputError
         If reservoir and record begin their water years in different months, or the curves cannot be approximated.
     """
-    inflow = on_calendar_of(reservoir, inflow)
-    horizon = horizon.within(inflow.calendar)
-    model, labels, streams = ReservoirModel.of(reservoir), inflow.labels, inflow.rng_stream_ids
-    batches, promised = [], reservoir.objective.firm_power_mw
+    model = ReservoirModel.of(reservoir)
+    system, inflow = model.system, model.system.on_calendar(inflow)
+    horizon, labels, streams = horizon.within(inflow.calendar), inflow.labels, inflow.rng_stream_ids
+    batches, promised = [], system.objective.firm_power_mw
     spans = horizon.equal_spans(inflow.years)
-    for limits, (first, stop, length) in zip(horizon_limits(reservoir, inflow, horizon), spans, strict=True):
+    for limits, (first, stop, length) in zip(horizon_limits(system, inflow, horizon), spans, strict=True):
         named = labels[first:stop] if length == 1 else _joined(labels[first:stop], length)
         batch = ReservoirYears(model, limits, named, streams[first:stop:length])
         if promised is not None:
-            batch = promising(batch, np.full(len(batch), promised), reservoir.objective.firm_share)
+            batch = promising(batch, np.full(len(batch), promised), system.objective.firm_share)
         batches.append(batch)
     return RecordProblems(horizon, inflow, tuple(batches))
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from reservoir.hydro.benefit import objective_per_stage_benefit
+from reservoir.hydro.calendar import some_labels
 from reservoir.hydro.compiled_year import (
     benefit_of,
     follow,
@@ -37,10 +38,9 @@ from reservoir.hydro.limits import Limits, always_repairable
 from reservoir.hydro.objective import Operation, better_of, operate
 from reservoir.hydro.plant import Plant, exact_plant
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.hydro.rows import DEAD, HM3_PER_M3S, INFLOW, RELEASE_LOWER, RELEASE_UPPER, START, YearRows
 from reservoir.hydro.step import release_to_reach, storage_after, there_is
-from reservoir.hydro.year_labels import some_labels
+from reservoir.hydro.system import System
 from reservoir.problems.base import Certified, CertifiedBatch, FloatArray, KernelProblem
 from reservoir.problems.fitness import Scratch, register_fitness, register_position
 from reservoir.problems.reservoir.plant_source import STEP_FILES, lake_source, plant_constants, plant_source
@@ -146,11 +146,16 @@ FLOAT32_MARGIN = 1e-6
 
 @dataclass(frozen=True)
 class ReservoirModel:
-    """A reservoir in the two forms that solvers need; shared by all its years."""
+    """A system of one reservoir in the two forms that solvers need; shared by all its years."""
 
-    reservoir: Reservoir
+    system: System
     exact: Plant
     approximation: Approximation
+
+    @property
+    def reservoir(self) -> Reservoir:
+        """The reservoir."""
+        return self.system.reservoir
 
     @staticmethod
     def of(reservoir: Reservoir) -> ReservoirModel:
@@ -176,7 +181,7 @@ class ReservoirModel:
 
 @lru_cache(maxsize=16)
 def _model_of(reservoir: Reservoir) -> ReservoirModel:
-    return ReservoirModel(reservoir, exact_plant(reservoir), approximate(reservoir))
+    return ReservoirModel(System.of(reservoir), exact_plant(reservoir), approximate(reservoir))
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +222,7 @@ class _Years:
     @property
     def penalty(self) -> float:
         """Penalty factor (eq. 21)."""
-        return self.model.reservoir.penalty
+        return self.model.system.penalty
 
     @property
     def program_key(self) -> Hashable:
@@ -370,5 +375,6 @@ def reservoir_problems(reservoir: Reservoir, inflow: Inflow) -> ReservoirYears:
     InputError
         If reservoir and record begin their water years in different months, or the curves cannot be approximated.
     """
-    inflow, model = on_calendar_of(reservoir, inflow), ReservoirModel.of(reservoir)
-    return ReservoirYears(model, year_limits(reservoir, inflow), inflow.labels, inflow.rng_stream_ids)
+    model = ReservoirModel.of(reservoir)
+    inflow = model.system.on_calendar(inflow)
+    return ReservoirYears(model, year_limits(model.system, inflow), inflow.labels, inflow.rng_stream_ids)

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.planning.infeasible import chosen
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import horizon_text, left_out_sentence, reference_sentence

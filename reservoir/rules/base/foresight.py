@@ -64,7 +64,7 @@ class Foresight:
         continuous: bool = True,
     ) -> Foresight:
         """Of a whole record, or of each member of an ensemble; or else of every year by itself."""
-        years, length = open_limits(model.reservoir, inflow), inflow.years // inflow.member_count
+        years, length = open_limits(model.system, inflow), inflow.years // inflow.member_count
         names: Sequence[str] = inflow.labels
         if continuous:
             names = tuple(f"{names[at]} to {names[at + length - 1]}" for at in range(0, inflow.years, length))

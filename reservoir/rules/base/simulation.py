@@ -128,7 +128,7 @@ def simulate(
     """
     inflow.require_whole_members("the simulation of a rule")
     rules = list(rule) if isinstance(rule, Sequence) else [rule] * inflow.years
-    limits, members = open_limits(model.reservoir, inflow), inflow.member_count
+    limits, members = open_limits(model.system, inflow), inflow.member_count
     require_no_ramps(model.reservoir)
     before = inflow_before(inflow.flow_m3s, inflow_before_m3s, members)
     years = without_foresight(limits, np.full(inflow.years, start_hm3))

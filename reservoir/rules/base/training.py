@@ -199,7 +199,7 @@ class Training(Decisions):
             raise InputError(Mistake(problem, "a plan of whole water years", "plan without --from"))
         plan.inflow.require_months("the fit of rules")
         plan.inflow.require_whole_members("the fit of rules")
-        limits = open_limits(plan.problems.model.reservoir, plan.inflow)
+        limits = open_limits(plan.problems.model.system, plan.inflow)
         require_no_ramps(plan.problems.model.reservoir)
         operation, members, hm3_per_m3s = plan.operation, plan.inflow.member_count, plan.inflow.calendar.hm3_per_m3s
         lost_m3s = (operation.evaporation_hm3 + operation.seepage_hm3) / hm3_per_m3s

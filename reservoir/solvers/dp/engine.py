@@ -17,8 +17,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from reservoir.errors import DeviceError, Mistake
 from reservoir.hydro.curves.curve import Curve
-from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.hydro.limits import EXACT_MARGIN
+from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.hydro.plant import plant_of
 from reservoir.hydro.record_rows import lake_area, lake_seepage
 from reservoir.hydro.reservoir import Reservoir

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
+from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
 from reservoir.solvers.settings import Settings, device_size, number, switch

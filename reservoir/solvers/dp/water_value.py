@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.conditions import end_value
-from reservoir.hydro.cursors import lake_with_cursors, plant_with_cursors
 from reservoir.hydro.limits import Limits, corridor, reachable_storage
+from reservoir.hydro.plant import lake_with_cursors, plant_with_cursors
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.processors import processors
 from reservoir.solvers.dp.recursion import reachable_ends, value_function

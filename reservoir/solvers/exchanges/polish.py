@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.compiled_year import year_at
-from reservoir.hydro.cursors import lake_with_cursors, plant_with_cursors
-from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.hydro.jit import compiled, compiled_part
-from reservoir.hydro.plant import Plant
+from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
+from reservoir.hydro.plant import Plant, lake_with_cursors, plant_with_cursors
 from reservoir.hydro.rows import YearRows
 from reservoir.problems.base import Problem, as_batch
 from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from reservoir.hydro.curves.curve import Table
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.horizon_limits import window_limits
+from reservoir.hydro.objectives import Horizon
 from reservoir.problems.base import as_batch
 from reservoir.problems.reservoir.corrections import StorageCorrections
 from reservoir.problems.reservoir.record import record_problems

@@ -10,11 +10,11 @@ from scipy.optimize import LinearConstraint, minimize
 
 import reservoir as package
 from reservoir.errors import InputError
+from reservoir.hydro.attributes import ConversionKind
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import ConversionKind
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, reservoir_problems
 from reservoir.solvers import Solution, solve
 from tests.solvers.toys import Toy

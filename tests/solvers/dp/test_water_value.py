@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.curves.curve import Table
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.limits import satisfiable
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.dp import water_value
