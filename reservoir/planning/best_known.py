@@ -29,8 +29,7 @@ from reservoir.planning.solving import (
 )
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.base import CertifiedBatch, FloatArray
-from reservoir.problems.reservoir.promised_power import cost_of_shortage
-from reservoir.problems.reservoir.record import RecordProblems
+from reservoir.problems.reservoir.record import RecordProblems, cost_of_shortage
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import Solutions, more_effort
 from reservoir.solvers.solution import repeated

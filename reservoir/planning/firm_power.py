@@ -28,14 +28,14 @@ from reservoir.hydro.record_rows import energy_terms, shortage_terms
 from reservoir.hydro.step import release_to_reach
 from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.problems.base import certify_all
-from reservoir.problems.reservoir.promised_power import (
+from reservoir.problems.reservoir.record import (
     SLACK,
+    RecordProblems,
     allowed_failures,
     cost_of_shortage,
     promised_in,
     promising,
 )
-from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
 from reservoir.processors import processors
 from reservoir.solvers import Solutions

@@ -24,8 +24,7 @@ from reservoir.planning.goals import with_goal
 from reservoir.planning.solving import DEVICE_REFERENCE, StageProgress, references_of, silent_stage
 from reservoir.planning.start import end_value_used, with_end_value
 from reservoir.planning.stopwatch import Stopwatch
-from reservoir.problems.reservoir.promised_power import SLACK, promising
-from reservoir.problems.reservoir.record import RecordProblems, record_problems
+from reservoir.problems.reservoir.record import SLACK, RecordProblems, promising, record_problems
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import Solutions
 

@@ -16,8 +16,7 @@ from reservoir.certificate.tables import _grid, cell_values, lined_up
 from reservoir.hydro.objectives import Goal, Horizon, Objective
 from reservoir.planning.infeasible import feasible_years
 from reservoir.planning.proof import LONGER_PAIRS
-from reservoir.problems.reservoir.promised_power import promising
-from reservoir.problems.reservoir.record import record_problems
+from reservoir.problems.reservoir.record import promising, record_problems
 from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.solvers import solve
 from reservoir.zoo.zoo import zoo_case
