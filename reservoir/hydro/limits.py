@@ -19,7 +19,7 @@ from reservoir.hydro.compiled_year import MOST_UNROLLED
 from reservoir.hydro.conditions import NO_CONDITIONS
 from reservoir.hydro.reach import draw_in, follow_corridor, left_by_losses
 from reservoir.hydro.record_rows import UNLIMITED_M3S
-from reservoir.hydro.rows import NUMBERS, TERMS, Lake, YearRows, empty_years
+from reservoir.hydro.rows import FIELDS, NUMBERS, TERMS, Lake, YearRows, empty_years
 from reservoir.hydro.step import volume_gained
 from reservoir.hydro.units import HM3_PER_KM2_MM
 
@@ -121,6 +121,8 @@ class Limits:
         for name, value in values.items():
             stem, array = _without_unit(name), np.asarray(value, np.float64)
             of_years = stem in NUMBERS or stem in _STARTS
+            if not of_years and stem not in FIELDS:
+                raise AttributeError(name)
             filled = shape[:-1] if of_years else shape
             array = array if array.shape == filled else np.broadcast_to(array, filled)
             if of_years:
@@ -172,6 +174,11 @@ class Limits:
     def ramps(self) -> bool:
         """Whether the release may change by so much only."""
         return bool(self.lake) and bool(np.min([self.ramp_up, self.ramp_down]) < UNLIMITED_M3S)
+
+    @property
+    def demands_power(self) -> bool:
+        """Whether some step has a lowest power."""
+        return bool(self.lake) and bool(np.any(self.power_lower_mw > 0))
 
     @property
     def initial_storage_hm3(self) -> FloatArray | None:

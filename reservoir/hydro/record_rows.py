@@ -109,13 +109,10 @@ def conditions_in(reservoir: Reservoir, inflow: Inflow, place: tuple[int, int]) 
     rows, numbers, lake = record_rows(reservoir, inflow)
     if not lake:
         return NO_CONDITIONS
-    return StepConditions(
-        evaporation=rows["evaporation"][place] * HM3_PER_KM2_MM,
-        **{name: rows[name][place] for name in ("withdrawal", "plant_factor", "power_lower")},
-        **lake._asdict(),
-        **{name: numbers[name] for name in ("operating_storage", "ramp_up", "ramp_down")},
-        per_shortage=0.0,
-    )
+    values: dict[str, Any] = {name: rows[name][place] for name in StepConditions._fields if name in rows}
+    values |= {name: numbers[name] for name in StepConditions._fields if name in numbers}
+    values["evaporation"] *= HM3_PER_KM2_MM
+    return StepConditions(**values, **lake._asdict(), per_shortage=0.0)
 
 
 def terms_of(system: System, inflow: Inflow) -> dict[str, FloatArray]:

@@ -138,7 +138,7 @@ def again_within(
         first += len(batch)
         limits = batch.limits
         promises = objective.firm_power_mw is not None and objective.firm_share == 1 and limits.priced
-        if not promises and not (limits.lake and np.any(limits.power_lower_mw > 0)):
+        if not promises and not limits.demands_power:
             continue
         operation = batch.operate(np.stack([solutions.position[place] for place in places.tolist()]))
         missed = operation.violation_sum > 0

@@ -47,6 +47,8 @@ def test_what_is_given_has_a_row_of_its_name(years, small_inflow):
     )
     with pytest.raises(AttributeError):
         _ = limits.outflow_m3s
+    with pytest.raises(AttributeError):
+        limits.changed(outflow_m3s=1.0)
 
 
 def test_what_is_the_same_in_all_years_is_stored_once(small, small_inflow):
