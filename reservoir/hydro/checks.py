@@ -70,7 +70,7 @@ _LENGTHS = frozenset(step.per_year for step in TimeStep)
 _NEVER_NONE = ("installed_mw", "penalty")
 
 
-class Lake(NamedTuple):
+class LakeRange(NamedTuple):
     """Between which storages (hm3) a lake is, and what its ends are called."""
 
     least: float
@@ -206,7 +206,7 @@ def checked(fields: Mapping[str, Any]) -> dict[str, Any]:
     if "level" in sound:  # what its curve describes, and what that may miss by rounding
         low, high = sound["level"].domain
         slack = SLACK * (high - low)
-        parts["lake"] = Lake(low - slack, high + slack, "start of the level curve", "end of the level curve")
+        parts["lake"] = LakeRange(low - slack, high + slack, "start of the level curve", "end of the level curve")
     mistakes += mistakes_between(parts, words)
     if not mistakes:
         of_curves, mistakes = checked_curves(
@@ -359,7 +359,7 @@ def guarantee_can_be_generated(
         yield words.mistake("guaranteed_power_mw", "is more than the plant can generate", expected)
 
 
-def lake_large_enough(lake: Lake, words: Words) -> Iterator[Mistake]:
+def lake_large_enough(lake: LakeRange, words: Words) -> Iterator[Mistake]:
     """Require storage to work with that float32 tells from none."""
     least = max(LEAST_FULL_HM3, LEAST_ACTIVE_PART * lake.most)
     if lake.most - lake.least < least:
@@ -406,7 +406,7 @@ def year_end_has_its_storages(
 
 
 def ends_within_the_lake(
-    lake: Lake, initial_storage_hm3: float | None, final_storage_hm3: float | None, words: Words
+    lake: LakeRange, initial_storage_hm3: float | None, final_storage_hm3: float | None, words: Words
 ) -> Iterator[Mistake]:
     """Require initial and final storage within the lake; where one key gives both, it is stated once."""
     given = {"initial_storage_hm3": initial_storage_hm3, "final_storage_hm3": final_storage_hm3}
@@ -455,7 +455,7 @@ def power_demanded_can_be_made(
 
 
 def operating_level_within_the_lake(
-    operating_level_m: float | None, level: Curve, lake: Lake, words: Words
+    operating_level_m: float | None, level: Curve, lake: LakeRange, words: Words
 ) -> Iterator[Mistake]:
     """Require a level that the lake has, below its highest."""
     low, high = (float(level(end)) for end in lake[:2])
@@ -474,7 +474,7 @@ def end_value_needs_its_year_end(
 
 
 def losses_follow_the_storage(
-    evaporation_mm: FloatArray, level: Curve, area_km2: Curve | None, lake: Lake, words: Words
+    evaporation_mm: FloatArray, level: Curve, area_km2: Curve | None, lake: LakeRange, words: Words
 ) -> Iterator[Mistake]:
     """Allow no evaporation that would take most of what each further hm3 adds."""
     if not np.any(evaporation_mm):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -267,11 +267,7 @@ class Limits:
         saving = margin > EXACT_MARGIN if saving is None else saving
         years = self._step_rows(margin)
         reach = reachable_storage(self, slack, saving=saving, losses=years)
-        drift, tilt, middle = _drift(self, slack, years)
-        derived = dict(zip(("reach_lower", "reach_upper", "drift_lower", "drift_upper"), (*reach, *drift), strict=True))
-        if years.lake:
-            derived |= {"tilt_lower": tilt[0], "tilt_upper": tilt[1]}
-            years.middle_start[:] = middle
+        derived = {"reach_lower": reach[0], "reach_upper": reach[1], **_drift(self, slack, years)}
         for name, row in derived.items():
             getattr(years, name)[:] = row.reshape(-1, self.steps)
         if self.inflow_m3s.ndim == 1:
@@ -463,25 +459,19 @@ def later_sum(gains: FloatArray) -> FloatArray:
     return sums
 
 
-class _Drift(NamedTuple):
-    """How the reachable bounds of a cyclic year follow its start, which is also its end.
+def _drift(limits: Limits, slack_hm3: FloatArray, years: YearRows) -> dict[str, FloatArray]:
+    """How the reachable bounds of a cyclic year follow its start, which is also its end: rows of `years`, by field.
 
-    Without the bounds of the months, they are ``start - drift + tilt * (start - middle)``, lower and upper.
+    Without the bounds of the months, they are ``start - drift + tilt * (start - middle)``, lower and upper; the middle
+    start is filled in.
     """
-
-    drift: tuple[FloatArray, FloatArray]
-    tilt: tuple[FloatArray, FloatArray]
-    middle_hm3: FloatArray
-
-
-def _drift(limits: Limits, slack_hm3: FloatArray, years: YearRows) -> _Drift:
     gains = _drawn_in(limits.gains_hm3(), slack_hm3)
     middle = limits.start_bounds_hm3.mean(axis=-1)
-    if not (limits.lake and limits.cyclic):
-        none = np.zeros_like(gains[0])
-        return _Drift((later_sum(gains[0]), later_sum(gains[1])), (none, none), middle)
-    spread = 1e-3 * limits.capacity_hm3
-    found = []
+    if years.lake:
+        years.middle_start[:] = middle
+    if not (years.lake and limits.cyclic):
+        return {"drift_lower": later_sum(gains[0]), "drift_upper": later_sum(gains[1])}
+    spread, found = 1e-3 * limits.capacity_hm3, []
     for ends in (middle - spread, middle + spread):
         # Storages that lead to this end of the year, whatever the bounds of the months.
         before = tuple(np.full_like(gains[0], bound) for bound in (-np.inf, np.inf))
@@ -491,11 +481,11 @@ def _drift(limits: Limits, slack_hm3: FloatArray, years: YearRows) -> _Drift:
         rows: list[Any] = [*_as_years(limits, *gains, *before, losses=years), *of_minimum]
         draw_in(*rows)
         found.append(before)
-    below, above = found
-    width = 2 * spread[..., np.newaxis]
-    drifts = tuple(middle[..., np.newaxis] - (low + high) / 2 for low, high in zip(below, above, strict=True))
-    tilts = tuple((high - low) / width - 1 for low, high in zip(below, above, strict=True))
-    return _Drift((drifts[0], drifts[1]), (tilts[0], tilts[1]), middle)
+    width, derived = 2 * spread[..., np.newaxis], {}
+    for side, low, high in zip(("lower", "upper"), *found, strict=True):
+        derived[f"drift_{side}"] = middle[..., np.newaxis] - (low + high) / 2
+        derived[f"tilt_{side}"] = (high - low) / width - 1
+    return derived
 
 
 def always_repairable(limits: Limits, year: YearRows) -> NDArray[np.bool_]:

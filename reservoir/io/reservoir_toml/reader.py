@@ -30,7 +30,7 @@ from reservoir.hydro.attributes import (
     units_of,
 )
 from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTH_NAMES, MONTHS_PER_YEAR, TimeStep
-from reservoir.hydro.checks import Lake, mistakes_between, offending, value_of
+from reservoir.hydro.checks import LakeRange, mistakes_between, offending, value_of
 from reservoir.hydro.curve_checks import ROUNDING, Domain, checked_curves, unlimited_m3s
 from reservoir.hydro.curves.checks import point_mistakes
 from reservoir.hydro.curves.curve import Curve, Follows, Polynomial, PowerLaw, Table, constant
@@ -263,7 +263,7 @@ def _complete_storage(storage: Section, parts: dict[str, Any]) -> None:
     if parts["year_end"] is YearEnd.FIXED and parts["final_storage_hm3"] is None:
         parts["final_storage_hm3"] = parts["initial_storage_hm3"]
     if dead < full:
-        parts["lake"] = Lake(dead, full)
+        parts["lake"] = LakeRange(dead, full)
         if all(np.all((dead <= values) & (values <= full)) for values in bounds.values()):
             parts |= bounds
 
