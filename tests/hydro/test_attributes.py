@@ -37,10 +37,12 @@ from reservoir.hydro import rows
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import reservoir_digests
 from reservoir.hydro.system import System
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.io.reservoir_toml.writer import write_template
+from reservoir.problems.reservoir.record import record_problems
 import generated
 
 text, target = sys.stdin.read(), sys.argv[1]
@@ -75,7 +77,7 @@ print(json.dumps({
     "unit": refusal(lambda: read("fish_hm3 = 1")),
     "rows": [rows.FIELDS[-1], years.rows.shape, years.rows[:, 0, -1].tolist(), years.fish_release[1].tolist()],
     "given": [limits.fish_release_m3s.shape, limits.rows["fish_release"].strides[0]],
-    "plan": reservoir.optimise(lake, inflow, solver="dp").problems.batches[0].limits.fish_release_m3s.tolist(),
+    "problems": record_problems(lake, inflow, Horizon()).batches[0].limits.fish_release_m3s.tolist(),
     "template": open(target).read().count("fish_m3s"),
 }))
 """
@@ -111,7 +113,7 @@ def test_a_further_row_is_a_further_attribute_everywhere(tmp_path: Path) -> None
     assert (last, shape) == ("fish_release", [3, 1, len(FIELDS) + 1, 12])
     np.testing.assert_allclose([*own, second], [[flow] * 12] * 4, rtol=1e-11)
     assert said["given"] == [[3, 12], 0]
-    assert said["plan"] == own
+    assert said["problems"] == own
     assert said["template"] == 1
 
 
