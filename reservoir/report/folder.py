@@ -432,7 +432,7 @@ def _write_figures(
     captions = plan_captions(plan, typical=typical_years, left_out=left_out)
     save_figures(plan, place, told, typical=typical_years, watch=watch, left_out=left_out)
     captions = {name: caption for name, caption in captions.items() if name not in left_out}
-    return {name: plan.units.label(caption) for name, caption in captions.items()}
+    return {name: plan.units.text(caption) for name, caption in captions.items()}
 
 
 def write_report(
