@@ -65,12 +65,8 @@ _ONE_OF = (
     ("plant.plant_factor", "plant.full_load_hours"),
 )
 #: A file's level curve has no level stretch: there a level would say nothing of the storage.
-_CURVES = {
-    **CURVES,
-    "level": CURVES["level"]._replace(
-        claim="a level that increases with the storage", holds=lt, broken="does not increase"
-    ),
-}
+_RISING = {"claim": "a level that increases with the storage", "holds": lt, "broken": "does not increase"}
+_CURVES = {**CURVES, "level": CURVES["level"]._replace(**_RISING)}
 _KW_PER_MW = 1000
 
 
@@ -95,7 +91,7 @@ def read_reservoir(path: str | Path, *, step: TimeStep | str | None = None) -> R
         With every mistake in the file.
     """
     if step is not None and step not in tuple(TimeStep):
-        raise InputError(Mistake("is unknown", " or ".join(TimeStep), "give one of these", column="step", value=step))
+        raise InputError("is unknown", " or ".join(TimeStep), "give one of these", column="step", value=step)
     return reservoir_of(file_content(path), str(path), None if step is None else TimeStep(step))
 
 
@@ -130,9 +126,7 @@ def _sound_file(draft: Draft) -> tuple[Section, list[Mistake]]:
     list of Mistake
         Unknown and missing keys, wrong values.
     """
-    mistakes: list[Mistake] = []
-    missing: dict[str, Mistake] = {}
-    meant: set[str] = set()
+    mistakes, missing, meant = list[Mistake](), dict[str, Mistake](), set[str]()
     rows_of: dict[str, list[Attribute]] = {}
     for row in ATTRIBUTES:
         rows_of.setdefault(row.section, []).append(row)
@@ -140,11 +134,9 @@ def _sound_file(draft: Draft) -> tuple[Section, list[Mistake]]:
     def read(section: str, table: Any, rows: Sequence[Attribute], kind: str = "") -> Section | None:
         """The values of a section; None where one is wrong or missing."""
         if not isinstance(table, dict):
-            expected = f"a line [{section}], and its keys below it"
-            mistakes.append(draft.mistake(section, "is not a section", expected))
+            mistakes.append(draft.mistake(section, "is not a section", f"a line [{section}], and its keys below it"))
             return None
-        values: Section = {}
-        whole = True
+        values, whole = Section(), True
         for row in rows:
             dotted = f"{section}.{row.name}".lstrip(".")
             if row.name in table:
@@ -202,13 +194,11 @@ def _value(row: Attribute, given: Any, dotted: str, draft: Draft) -> Any:
     """What a file gives for an attribute; InputError if it is not what it should be."""
     if row.kind in LISTS and not isinstance(given, list):
         if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) < np.inf:
-            problem = "is neither a number nor a list of numbers"
-            raise InputError(draft.mistake(dotted, problem, LISTS[row.kind]))
+            raise InputError(draft.mistake(dotted, "is neither a number nor a list of numbers", LISTS[row.kind]))
         given = [given] * MONTHS_PER_YEAR
     value = value_of(row, given, dotted, draft)
     if row.kind is Kind.NAME and not re.fullmatch(r"[A-Za-z0-9_-]+", value):
-        problem, expected = "is not valid in file names", "only letters a to z, digits, - and _"
-        raise InputError(draft.mistake(dotted, problem, expected))
+        raise InputError(draft.mistake(dotted, "is not valid in file names", "only letters a to z, digits, - and _"))
     return value
 
 
@@ -228,12 +218,16 @@ def _fields(file: Section) -> dict[str, Any]:
         holder, _, field = name.partition(".")
         inner[holder][field] = parts.pop(name)
     parts["marks"] = ReferenceLevels(**inner["marks"])
-    stated = file.get("objective", {})
-    weights = {Goal(name.replace("_", "-")): weight for name, weight in stated.get("weights", {}).items()}
-    goal = {} if "weights" in stated else {stated.get("goal", Goal.ENERGY): 1.0}
+    objective = file.get("objective", {})
+    weights = {Goal(name.replace("_", "-")): weight for name, weight in objective.get("weights", {}).items()}
+    goal = {} if "weights" in objective else {objective.get("goal", Goal.ENERGY): 1.0}
     parts["objective"] = Objective(weights or goal, **inner["objective"])
     if "plant" in file:
-        parts |= _of_plant(file["plant"])
+        plant = file["plant"]
+        units, of_one, hours = (plant.get(key) for key in ("units", "unit_capacity_mw", "full_load_hours"))
+        installed = plant.get("installed_capacity_mw", of_one * units if units and of_one else None)
+        parts |= {} if installed is None else {"installed_mw": installed}
+        parts |= {} if hours is None else {"plant_factor": hours / np.array(HOURS_OF_MONTHS)}
         if parts.get("installed_mw") is None:
             parts.pop("installed_mw", None)
         elif parts["penalty"] is None:
@@ -242,15 +236,6 @@ def _fields(file: Section) -> dict[str, Any]:
     if "storage" in file:
         _complete_storage(file["storage"], parts)
     return parts
-
-
-def _of_plant(plant: Section) -> dict[str, Any]:
-    """Installed capacity, and the part of each step in which the turbines can run, however a file gives them."""
-    units, of_one = plant.get("units"), plant.get("unit_capacity_mw")
-    installed = plant.get("installed_capacity_mw", of_one * units if units and of_one else None)
-    fields = {} if installed is None else {"installed_mw": installed}
-    hours = plant.get("full_load_hours")
-    return fields if hours is None else {**fields, "plant_factor": hours / np.array(HOURS_OF_MONTHS)}
 
 
 def _complete_storage(storage: Section, parts: dict[str, Any]) -> None:
@@ -322,8 +307,7 @@ def _mistakes_of_storage(storage: Section, parts: Mapping[str, Any], draft: Draf
     """
     key, (dead, full) = "storage.dead_hm3", (storage["dead_hm3"], storage["full_hm3"])
     if not dead < full:
-        expected = f"less than the full storage, {draft.amount(key, full)}"
-        yield draft.mistake(key, "leaves no active storage", expected)
+        yield draft.mistake(key, "leaves no active storage", f"less than the full storage, {draft.amount(key, full)}")
         return
     step, first_month, final = parts["step"], parts["first_month"], parts["final_storage_hm3"]
     for name, values in zip(("lower_hm3", "upper_hm3"), parts["bounds"], strict=True):
@@ -422,16 +406,13 @@ def _turbine_curves(table: Section, words: Draft) -> tuple[dict[str, Curve], lis
     Where the turbines take no water, K is that of the nearest head at which they do.
     """
     heads, flows, powers, units = table["head_m"], table["flow_m3s"], table["power_mw"], table.get("units", 1)
-    mistakes = [
-        *point_mistakes("head_m", heads, "flow_m3s", flows, words),
-        *point_mistakes("head_m", heads, "power_mw", powers, words),
-    ]
-    mistakes = mistakes or list(_mistakes_of_turbine(list(zip(heads, flows, powers, strict=True)), units, words))
+    mistakes = list(point_mistakes("head_m", heads, "flow_m3s", flows, words))
+    mistakes += point_mistakes("head_m", heads, "power_mw", powers, words)
+    rows = [] if mistakes else list(zip(heads, flows, powers, strict=True))
+    mistakes = mistakes or list(_mistakes_of_turbine(rows, units, words))
     if mistakes:
         return {}, list(dict.fromkeys(mistakes))
-    running = {
-        head: _KW_PER_MW * power / (flow * head) for head, flow, power in zip(heads, flows, powers, strict=True) if flow
-    }
+    running = {head: _KW_PER_MW * power / (flow * head) for head, flow, power in rows if flow}
     nearest = (min((abs(other - head), place) for place, other in enumerate(running))[1] for head in heads)
     coefficients = tuple(min(list(running.values())[place], LOSSLESS_COEFFICIENT) for place in nearest)
     capacity = Table(heads, tuple(flow * units for flow in flows))
