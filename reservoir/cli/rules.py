@@ -12,6 +12,7 @@ import click
 from reservoir.cli import options
 from reservoir.cli.path_types import FilePath
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.unit_system import labelled
 from reservoir.text.quantities import quantity
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def command(
         blocks = inflow.member_count if inflow.member_count > 1 else inflow.years
         _check_request(families, folds, blocks, "members" if inflow.member_count > 1 else "years")
         test = _read_test(test_file, reading, saved.plan.reservoir, options.unit_said(saved.origin["inflow"]))
-        units = UnitSystem.of(unit_system or saved.plan.units.name).keeping(saved.plan.reservoir, inflow, test)
+        units = UnitSystem.of(unit_system or saved.plan.units.name)
         with progress_bars() as progress:
             evaluation = evaluate(
                 replace(saved.plan, units=units),
@@ -139,7 +140,7 @@ def command(
         told = {
             "scores": scores,
             "best_fitted": _best(evaluation),
-            "shortfalls": [units.text(each) for each in shortfalls(evaluation)],
+            "shortfalls": shortfalls(evaluation),
             "findings": [each.as_dict() for each in findings(evaluation)],
         }
         told |= {"test": sentence_on_test(evaluation)} if evaluation.tests else {}
@@ -204,7 +205,7 @@ _COLUMNS = (
     ("reliability", "reliability", "{:.0%}".format),
     ("resilience", "resilience", "{:.0%}".format),
     ("vulnerability", "vulnerability", "{:.1%}".format),
-    ("spill, hm3", "spill_hm3", quantity),
+    (labelled("spill, {}", "hm3"), "spill_hm3", quantity),
     ("repairs", "repairs", "{:d}".format),
     ("months outside limits", "months_violated", "{:d}".format),
     ("demands unmet", "months_unmet", "{:d}".format),
@@ -241,15 +242,15 @@ def _show(evaluation: Evaluation) -> None:
             lines.append(len(rows) - 1)
         written = (_cell(getattr(score, _of_target(name, evaluation)), name, form, units) for _, name, form in _COLUMNS)
         rows.append((result.family, str(score.sample), *written))
-    columns = [Column("family"), Column("years"), *(Column(units.label(title), "right") for title, _, _ in _COLUMNS)]
+    columns = [Column("family"), Column("years"), *(Column(units.text(title), "right") for title, _, _ in _COLUMNS)]
     show_table(columns, rows, title=escape(title), lines_after=lines, screen=screen)
     screen.print(escape(f"Reliability: {_target(evaluation)}"), soft_wrap=True)
     if evaluation.tests:
         screen.print(escape(sentence_on_test(evaluation)), soft_wrap=True)
     for finding in findings(evaluation):
-        screen.print(escape(units.text(f"Finding: {finding.compared}: {finding.found}")), soft_wrap=True)
+        screen.print(escape(f"Finding: {finding.compared}: {finding.found}"), soft_wrap=True)
     for sentence in shortfalls(evaluation):
-        screen.print(f"[red]{escape(units.text(sentence))}[/]", soft_wrap=True)
+        screen.print(f"[red]{escape(sentence)}[/]", soft_wrap=True)
 
 
 def _foresight_row(

@@ -91,9 +91,6 @@ class Plan(OperatedRecord):
     proofs: Proofs | None = None
     firm_bounds: FirmBounds | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "units", self.units.keeping(self.reservoir, self.inflow))
-
     def __repr__(self) -> str:
         years, kept = counted(self.inflow.years, self.year_word), len(self.kept_energy_gwh)
         energy = f"{quantity(float(self.kept_energy_gwh.sum()))} GWh in {years}"

@@ -193,7 +193,7 @@ def write_plan(
             captions = plan_captions(plan, typical=typical_years, left_out=left_out)
             shown = partial(progress, "figures")
             save_figures(plan, draft / FIGURES, shown, typical=typical_years, watch=watch, left_out=left_out)
-            captions = {name: plan.units.label(of) for name, of in captions.items() if name not in left_out}
+            captions = {name: plan.units.text(of) for name, of in captions.items() if name not in left_out}
         names += [name for name in (RESERVOIR, INFLOW) if (draft / name).exists()]
         names += [f"{FIGURES}/{name}.svg" for name in captions]
         calendar = calendar_provenance(plan.inflow.calendar)

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import StepPatch
 from numpy.typing import NDArray
 
+from reservoir.hydro.unit_system import labelled
 from reservoir.planning.infeasible import counted
 from reservoir.planning.operated_record import FIRM_QUANTILE, members_table
 from reservoir.planning.plan import Plan
@@ -75,7 +76,7 @@ def draw_annual_spill(ax: Axes, plan: Plan) -> Axes:
     """Draw the spill of every year as thin bars; returns the axis."""
     _draw_bars(ax, plan, annual_spill_hm3(plan), SPILL, 0.35)
     ax.set_ylim(bottom=0)
-    return axes.quantity_axis(ax, "Spill (hm³)", 3)
+    return axes.quantity_axis(ax, labelled("Spill ({})", "hm³"), 3)
 
 
 def draw_storage_change(ax: Axes, plan: Plan) -> Axes:
@@ -83,7 +84,7 @@ def draw_storage_change(ax: Axes, plan: Plan) -> Axes:
     storage = plan.operation.storage_hm3
     _draw_bars(ax, plan, storage[:, -1] - storage[:, 0], STORAGE, 0.8)
     ax.axhline(0, color=LIMITS, lw=0.8, zorder=3)
-    return axes.quantity_axis(ax, "Change of\nstorage (hm³)", 3)
+    return axes.quantity_axis(ax, labelled("Change of\nstorage ({})", "hm³"), 3)
 
 
 def annual_spill_hm3(plan: Plan) -> FloatArray:
@@ -106,7 +107,7 @@ def annual_energy_caption(plan: Plan) -> str:
     best = f"Optimal energy of each {plan.year_word}, with its inflow known in advance"
     if not plan.horizon.is_year:
         best = f"Energy of each year in the optimal operation of {horizon_text(plan)}, with all inflow known in advance"
-    text = f"{best}. {who}; the total spill is {quantity(spill.sum())} hm³."
+    text = f"{best}. {who}; the total spill is {plan.units.stated(float(spill.sum()), 'hm³')}."
     marks = left_out_sentence(plan, "marked"), reference_sentence(plan, "marked by a circle")
     return " ".join(filter(None, (text, *marks)))
 
@@ -148,7 +149,7 @@ def members_figure(plan: Plan) -> Figure | None:
     def draw(sheet: SubFigure) -> None:
         for ax, (name, title, unit, colour) in zip(sheet.subplots(2, 2).flat, _PANELS, strict=True):
             draw_exceedance(ax, table[name].to_numpy(float) / units.size(name), colour)
-            ax.set(title=title, ylabel=units.label(unit))
+            ax.set(title=title, ylabel=units.unit_name(unit))
         for ax in sheet.axes[2:]:
             ax.set_xlabel("Exceedance (% of members)")
 

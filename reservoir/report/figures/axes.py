@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reservoir.hydro.calendar import MONTH_NAMES, Calendar
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.unit_system import UnitSystem
+from reservoir.hydro.unit_system import UnitSystem, UnitText, labelled
 from reservoir.hydro.year_labels import year_label
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
@@ -220,7 +220,7 @@ def level_axis(ax: Axes, reservoir: Reservoir, units: UnitSystem) -> Axes:
     right = ax.twinx()
     right.set_ylim(limits)
     right.set_yticks(places[shown], [f"{level:g}" for level in levels[shown]])
-    right.set_ylabel(units.label("Level (m)"))
+    right.set_ylabel(units.text(labelled("Level ({})", "m")))
     right.grid(visible=False)
     right.spines["right"].set_visible(True)
     return right
@@ -338,7 +338,7 @@ def draw_storage_frame(ax: Axes, plan: Plan, storages: FloatArray) -> Axes:
     shade_outside(ax, month_ends(plan.inflow.calendar), lower, upper)
     month_axis(ax, plan.inflow.calendar)
     _draw_marks(ax, plan)
-    not_below_zero(quantity_axis(ax, "Storage (hm³)"))
+    not_below_zero(quantity_axis(ax, labelled("Storage ({})", "hm³")))
     level_axis(ax, plan.reservoir, plan.units)
     return ax
 
@@ -406,6 +406,10 @@ def marked_levels(plan: Plan) -> dict[str, float]:
     return {name: level for name, level in given.items() if level is not None}
 
 
+def _level_name(mark: LevelMark) -> UnitText:
+    return UnitText(lambda units: f"{mark.name} level {units.stated(mark.level_m, 'm', 'g')}")
+
+
 def _draw_marks(ax: Axes, plan: Plan) -> None:
     bottom, top = ax.get_ylim()
     marks = level_marks(plan, (bottom, top))
@@ -419,5 +423,5 @@ def _draw_marks(ax: Axes, plan: Plan) -> None:
         inset = NAME_PART * (right - left) / 2
         # A line through the whole year is named at its left end, where the name of the flood level hardly ever is.
         at = left + inset if end - start == right - left else np.clip((start + end) / 2, left + inset, right - inset)
-        name, va = f"{mark.name} level {mark.level_m:g} m", "bottom" if above else "top"
+        va, name = "bottom" if above else "top", _level_name(mark)
         write_beside(ax, name, (at, mark.storage_hm3), (0, 2 if above else -2), ha="center", va=va, zorder=5)

@@ -7,15 +7,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from reservoir.hydro.inflow_check import InflowCheck
-from reservoir.hydro.unit_system import SI, UnitSystem
+from reservoir.hydro.unit_system import SI, UnitSystem, labelled
 from reservoir.report.figures.axes import draw_bands, month_axis, month_middles, quantity_axis, year_axis, year_title
 from reservoir.report.figures.style import INFLOW, OUTSIDE_MARK, REFERENCE, shade, sheet_figure
-from reservoir.text.quantities import quantity
 
 
 def inflow_record_figure(check: InflowCheck, units: UnitSystem = SI) -> Figure:
     """Draw a record in some units; of an ensemble, the months of its first member and the spread of all."""
-    inflow, units = check.inflow, units.keeping(check.inflow, check.reservoir)
+    inflow = check.inflow
 
     def draw(sheet: SubFigure) -> Axes:
         grid = sheet.add_gridspec(2, 2)
@@ -24,8 +23,7 @@ def inflow_record_figure(check: InflowCheck, units: UnitSystem = SI) -> Figure:
         draw_years(sheet.add_subplot(grid[1, 1]), check)
         return trace
 
-    # What the file has is no amount: it would be converted with the others.
-    scale = inflow.scale if units is SI else f"mean flow {quantity(inflow.mean_m3s)} m3/s"
+    scale = inflow.scale if units is SI else f"mean flow {units.stated(inflow.mean_m3s, 'm3/s')}"
     about = f"{inflow.span_text}; {scale}. Crosses: far from the other values of their calendar month."
     return sheet_figure(5.4, (about, inflow.caveat), draw, units=units)
 
@@ -44,7 +42,7 @@ def draw_trace(ax: Axes, check: InflowCheck) -> Axes:
         ax.plot(x[at], flow[at], **OUTSIDE_MARK, label="outlier")
     ax.set_xlim(x[0] - 0.5, x[-1] + 0.5)
     ax.set_xlabel(year_title(calendar))
-    return quantity_axis(ax, "Flow (m³/s)")
+    return quantity_axis(ax, labelled("Flow ({})", "m³/s"))
 
 
 def draw_months(ax: Axes, check: InflowCheck) -> Axes:
@@ -53,7 +51,8 @@ def draw_months(ax: Axes, check: InflowCheck) -> Axes:
     draw_bands(ax, x, check.inflow.flow_m3s, INFLOW, single="flow")
     for outlier in check.outliers:
         ax.plot(x[outlier.place[1]], outlier.flow_m3s, **OUTSIDE_MARK)
-    return quantity_axis(month_axis(ax, calendar, 6.5), f"Flow of the {calendar.step.noun} (m³/s)")
+    label = labelled(f"Flow of the {calendar.step.noun} ({{}})", "m³/s")
+    return quantity_axis(month_axis(ax, calendar, 6.5), label)
 
 
 def draw_years(ax: Axes, check: InflowCheck) -> Axes:
@@ -63,4 +62,4 @@ def draw_years(ax: Axes, check: InflowCheck) -> Axes:
     volumes = check.annual_hm3.reshape(-1, years).mean(axis=0)
     ax.bar(calendar.start_years[:years], volumes, color=INFLOW, width=0.8)
     ax.axhline(float(volumes.mean()), color=REFERENCE, lw=0.9, ls="--")
-    return quantity_axis(year_axis(ax, calendar.span(0, years)), "Inflow of the year (hm³)")
+    return quantity_axis(year_axis(ax, calendar.span(0, years)), labelled("Inflow of the year ({})", "hm³"))

@@ -19,6 +19,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from reservoir.hydro.objective import Operation
+from reservoir.hydro.unit_system import labelled
 from reservoir.planning.infeasible import counted
 from reservoir.report.figures import axes
 from reservoir.report.figures.annual_energy import LEAST_SPILL
@@ -157,7 +158,8 @@ def duration_curves_figure(evaluation: Evaluation) -> Figure:
 
 def draw_release(ax: Axes, evaluation: Evaluation) -> Axes:
     """Draw the duration curves of the monthly release; returns the axis."""
-    _draw_curves(ax, evaluation, "Release", "release_m3s", "Release (m³/s)").set_ylim(bottom=0)
+    release = labelled("Release ({})", "m³/s")
+    _draw_curves(ax, evaluation, "Release", "release_m3s", release).set_ylim(bottom=0)
     return ax
 
 
@@ -180,7 +182,8 @@ def draw_storage(ax: Axes, evaluation: Evaluation) -> Axes:
 
     Months that end outside the limits of storage are marked.
     """
-    _draw_curves(ax, evaluation, "Storage", "storage_hm3", "Storage at the end of the month (hm³)")
+    label = labelled("Storage at the end of the month ({})", "hm³")
+    _draw_curves(ax, evaluation, "Storage", "storage_hm3", label)
     for run in record_runs(evaluation):
         storage = run.monthly("storage_hm3").ravel()
         outside = run.outside.ravel()[np.argsort(storage)[::-1]]
@@ -226,7 +229,7 @@ def duration_curves_caption(evaluation: Evaluation) -> str:
     )
 
 
-LEVEL = "Level at the end of the month (m)"
+LEVEL = labelled("Level at the end of the month ({})", "m")
 _INCHES_PER_RUN = 0.98
 
 
@@ -311,7 +314,7 @@ def spill_map_figure(evaluation: Evaluation) -> Figure:
         for ax in panels[len(runs) :]:
             ax.remove()
         separator = "; " if rows > 1 else "\n"
-        label = f"Spill, monthly mean (m³/s){separator}white: none"
+        label = labelled(f"Spill, monthly mean ({{}}){separator}white: none", "m³/s")
         axes.colour_bar(sheet, panels[: len(runs)], label, _scale(evaluation), aspect=30)
         if outside_handles(evaluation):
             sheet.legend(handles=outside_handles(evaluation), loc="outside lower center")

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import YearEnd
-from reservoir.hydro.unit_system import UnitSystem
+from reservoir.hydro.unit_system import UnitSystem, labelled
 from reservoir.planning.infeasible import chosen
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import horizon_text, left_out_sentence, reference_sentence
@@ -99,7 +99,7 @@ def draw_record_level(ax: Axes, plan: Plan) -> Axes:
     axes.draw_through_record(ax, plan.inflow.calendar, levels, STORAGE)
     set_level_limits(ax, plan, levels)
     draw_level_marks(ax, plan)
-    ax.set_ylabel("Level (m)")
+    ax.set_ylabel(labelled("Level ({})", "m"))
     return ax
 
 
@@ -125,7 +125,7 @@ def draw_record_storage(ax: Axes, plan: Plan) -> Axes:
         height, label = bottom + 0.025 * (top - bottom), f"schedule of {plan.references.solver}"
         line = np.where(np.repeat(plan.from_reference, plan.inflow.steps), height, np.nan)
         ax.plot(x, line, color=REFERENCE, lw=1.5, zorder=5, label=label)
-    return axes.not_below_zero(axes.quantity_axis(ax, "Storage (hm³)", 5))
+    return axes.not_below_zero(axes.quantity_axis(ax, labelled("Storage ({})", "hm³"), 5))
 
 
 def set_level_limits(ax: Axes, plan: Plan, levels: FloatArray) -> None:
@@ -144,7 +144,8 @@ def draw_level_marks(ax: Axes, plan: Plan) -> None:
     for name, level in levels.items():
         for start, end in _spans(plan, name):
             ax.plot([start, end], [level, level], color=LIMITS, lw=0.9, ls=_STYLES[name], zorder=2, gid=f"{name} level")
-    axes.name_lines(ax, [(level, f"{name} {level:g} m", LIMITS) for name, level in levels.items()])
+    stated = plan.units.stated
+    axes.name_lines(ax, [(level, f"{name} {stated(level, 'm', 'g')}", LIMITS) for name, level in levels.items()])
 
 
 def _spans(plan: Plan, name: str) -> list[tuple[float, float]]:
@@ -190,5 +191,5 @@ def draw_outlook(ax: Axes, outlook: Outlook, plant: Reservoir, units: UnitSystem
     for bounds, label in ((upper, "storage bounds"), (lower, None)):
         ax.step(ends, [*bounds, bounds[-1]], where="post", color=LIMITS, lw=1.0, ls="--", label=label)
     axes.named_steps(ax, names, -(-len(names) // _MOST_NAMES))
-    axes.level_axis(axes.quantity_axis(ax, "Storage (hm³)"), plant, units)
+    axes.level_axis(axes.quantity_axis(ax, labelled("Storage ({})", "hm³")), plant, units)
     return ax

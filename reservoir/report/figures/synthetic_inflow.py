@@ -9,15 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.report.figures.axes import (
-    THOUSANDS,
-    draw_bands,
-    exceedance_axis,
-    month_axis,
-    month_middles,
-    quantity_axis,
-)
+from reservoir.hydro.unit_system import SI, UnitSystem, labelled
+from reservoir.report.figures import axes
+from reservoir.report.figures.axes import THOUSANDS, draw_bands
 from reservoir.report.figures.style import INFLOW, POWER, REFERENCE, STORAGE, sheet_figure
 from reservoir.synthetic import acceptance
 from reservoir.synthetic.acceptance import Comparison
@@ -55,16 +49,17 @@ def synthetic_inflow_figure(
         rows = 3 if optimised else 2
         panels = sheet.subplots(rows, 2).ravel().tolist()
         titles = ("mean of the month", "deviation of the month", "skew of the month")
-        labels = ("Mean (m³/s)", "Standard deviation (m³/s)", "Skewness")
+        labels = (labelled("Mean ({})", "m³/s"), labelled("Standard deviation ({})", "m³/s"), "Skewness")
         for ax, title, label in zip(panels, titles, labels, strict=False):
             draw_months(ax, comparisons[title], calendar)
             ax.set_ylabel(label)
         flows = comparisons["flow duration curve"]
-        draw_exceeded(panels[3], acceptance.EXCEEDED, flows.record, flows.synthetic, INFLOW, "Flow (m³/s)", "months")
+        label = labelled("Flow ({})", "m³/s")
+        draw_exceeded(panels[3], acceptance.EXCEEDED, flows.record, flows.synthetic, INFLOW, label, "months")
         if optimised:
             energy, storage = ([getattr(each, name) for each in optimised] for name in ("energy_gwh", "storage_hm3"))
             draw_distribution(panels[4], *energy, POWER, "Annual energy (GWh)")
-            draw_distribution(panels[5], *storage, STORAGE, "Storage at the month's end (hm³)")
+            draw_distribution(panels[5], *storage, STORAGE, labelled("Storage at the month's end ({})", "hm³"))
         first: Axes = panels[0]
         return first
 
@@ -74,10 +69,10 @@ def synthetic_inflow_figure(
 
 def draw_months(ax: Axes, compared: Comparison, calendar: Calendar) -> Axes:
     """Draw a statistic of each month; returns the axis."""
-    x = month_middles(calendar)
+    x = axes.month_middles(calendar)
     draw_bands(ax, x, compared.synthetic, INFLOW)
     ax.plot(x, compared.record, color=REFERENCE, marker="o", ms=3.5, lw=0.8, label="record", zorder=4)
-    month_axis(ax, calendar, 6.5).set_xlabel("")
+    axes.month_axis(ax, calendar, 6.5).set_xlabel("")
     ax.yaxis.set_major_formatter(THOUSANDS)
     return ax
 
@@ -98,4 +93,4 @@ def draw_exceeded(
     x = 100 * np.asarray(parts)
     draw_bands(ax, x, synthetic, colour)
     ax.plot(x, record, color=REFERENCE, lw=1.2, label="record", zorder=4)
-    return quantity_axis(exceedance_axis(ax, unit), label)
+    return axes.quantity_axis(axes.exceedance_axis(ax, unit), label)

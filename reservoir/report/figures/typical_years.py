@@ -12,11 +12,11 @@ from matplotlib.figure import Figure, SubFigure
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.unit_system import labelled
 from reservoir.planning.plan import Plan
 from reservoir.report.figures import axes
 from reservoir.report.figures.axes import FloatArray
 from reservoir.report.figures.style import DASHES, DRY, LIMITS, NORMAL, OUTSIDE_MARK, WET, plan_figure, titled
-from reservoir.text.quantities import quantity
 
 #: Which year is taken by default: the one whose mean inflow is nearest to what this part of all years exceeds (%).
 EXCEEDED_BY = {"wet": 10, "normal": 50, "dry": 90}
@@ -97,12 +97,14 @@ def typical_years_figure(plan: Plan, years: Mapping[str, str] | None = None) -> 
 
 def draw_inflow(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
     """Draw the monthly inflow of the years (paper, Figure 6); returns the axis."""
-    return _draw_monthly(ax, plan, years, "Inflow", plan.inflow.flow_m3s, "Inflow (m³/s)")
+    inflow = plan.inflow.flow_m3s
+    return _draw_monthly(ax, plan, years, "Inflow", inflow, labelled("Inflow ({})", "m³/s"))
 
 
 def draw_release(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
     """Draw the monthly release of the years, turbined and spilled (paper, Figure 7); returns the axis."""
-    return _draw_monthly(ax, plan, years, "Release", plan.operation.release_m3s, "Release (m³/s)")
+    release = plan.operation.release_m3s
+    return _draw_monthly(ax, plan, years, "Release", release, labelled("Release ({})", "m³/s"))
 
 
 def draw_level(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
@@ -118,7 +120,7 @@ def draw_level(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
         if outside.size:
             ax.plot(outside + 1, levels[year.row, outside + 1], **OUTSIDE_MARK | {"ms": 7})
     axes.month_axis(ax, plan.inflow.calendar)
-    ax.set_ylabel(f"Level at the end of the {plan.inflow.calendar.step.noun} (m)")
+    ax.set_ylabel(labelled(f"Level at the end of the {plan.inflow.calendar.step.noun} ({{}})", "m"))
     return titled(ax, "Forebay level")
 
 
@@ -169,4 +171,4 @@ def _label(plan: Plan, year: TypicalYear) -> str:
     kinds = f"{', '.join(year.kinds)}: " if plan.inflow.years > 1 else ""
     outside = "" if plan.keeps_limits[year.row] else ", violates its limits"
     taken = f", schedule of {plan.references.solver}" if plan.from_reference[year.row] else ""
-    return f"{kinds}{label}, {quantity(mean)} m³/s{taken}{outside}"
+    return f"{kinds}{label}, {plan.units.stated(float(mean), 'm³/s')}{taken}{outside}"

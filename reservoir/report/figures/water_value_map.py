@@ -11,6 +11,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator
 
 from reservoir.hydro.calendar import MONTH_NAMES
+from reservoir.hydro.unit_system import labelled
 from reservoir.planning.plan import Plan
 from reservoir.planning.water_values import LEVELS, table_months
 from reservoir.report.figures import axes
@@ -45,9 +46,9 @@ def water_value_figure(plan: Plan) -> Figure | None:
         for ax, (column, title) in zip(panels, PANELS.items(), strict=True):
             titled(draw_water_values(ax, plan, column), title, fontsize=8.5, pad=4)
         first: Axes = panels[0]
-        first.set_ylabel("Storage at the start of the month (hm³)")
+        first.set_ylabel(labelled("Storage at the start of the month ({})", "hm³"))
         axes.level_axis(panels[-1], plan.reservoir, plan.units)
-        label = f"Water value ({f'{plan.objective.unit} per hm³'.strip()})"
+        label = labelled("Water value ({})", f"{plan.objective.unit} per hm³".strip())
         axes.colour_bar(sheet, panels, label, _scale(plan), location="bottom", aspect=50)
         return first
 
@@ -105,7 +106,7 @@ def water_value_caption(plan: Plan) -> str | None:
     if not has_water_values(plan):
         return None
     return (
-        "Value of one more hm³ in storage at the start of a month if all later inflows are known: the slope of the "
-        "value function of dynamic programming. Each cell is a month and a storage; darker means more valuable. Grey: "
-        "in no year can the plan be completed within its limits from this storage."
+        f"Value of one more {plan.units.unit_name('hm³')} in storage at the start of a month if all later inflows are "
+        "known: the slope of the value function of dynamic programming. Each cell is a month and a storage; darker "
+        "means more valuable. Grey: in no year can the plan be completed within its limits from this storage."
     )

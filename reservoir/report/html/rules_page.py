@@ -114,7 +114,7 @@ def _foresight_row(
 def _unit(column: ResultColumn, evaluation: Evaluation) -> str:
     if column.unit == BENEFIT:
         return evaluation.plan.objective.unit
-    return evaluation.plan.units.label(column.unit)
+    return evaluation.plan.units.unit_name(column.unit)
 
 
 def scores_table(
@@ -225,7 +225,7 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
         Section(
             "rules-shortfalls",
             "Limits and demands that rules do not keep",
-            items=tuple(map(evaluation.plan.units.text, outside)),
+            items=tuple(outside),
             warning=True,
         )
         if outside
@@ -261,7 +261,7 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
             "rules-findings",
             "Findings",
             text=("What the families do against each other, on held-out years. No check of this result.",),
-            facts=tuple((each.compared, f"{evaluation.plan.units.text(each.found)}.") for each in found),
+            facts=tuple((each.compared, f"{each.found}.") for each in found),
         )
         if found
         else None,
@@ -389,8 +389,10 @@ def _stages(evaluation: Evaluation) -> tuple[str, ...]:
     if not {FITTED_NETWORK, SEARCHED_NETWORK} <= set(found):
         return ()
     fitted, searched = found[FITTED_NETWORK], found[SEARCHED_NETWORK]
-    units = evaluation.plan.units
-    misfits = [units.text(f"{result.misfit_m3s[Sample.HELD_OUT]:,.0f} m³/s") for result in (fitted, searched)]
+    misfits = [
+        evaluation.plan.units.stated(result.misfit_m3s[Sample.HELD_OUT], "m³/s", ",.0f")
+        for result in (fitted, searched)
+    ]
     return (
         f"The network of {SEARCHED_NETWORK} is trained in two stages. The first ({FITTED_NETWORK}) fits it to the "
         f"releases of the plan: root mean square error {misfits[0]} (held-out years, in the states of the plan), "

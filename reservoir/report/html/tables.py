@@ -37,7 +37,7 @@ class ResultColumn:
 
     def head(self, units: UnitSystem) -> Column:
         """The head of the column, in some units."""
-        return Column(self.title, units.label(self.unit))
+        return Column(self.title, units.unit_name(self.unit))
 
     def written(self, value: float, units: UnitSystem) -> str:
         """Write a value as its cell, in some units."""
