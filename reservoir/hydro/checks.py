@@ -17,26 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.attributes import (
-    ATTRIBUTES,
-    CAPACITY_M3S,
-    CONVERSIONS,
-    CURVES,
-    LEAST_ACTIVE_PART,
-    LEAST_FULL_HM3,
-    LISTS,
-    LONGEST_NAME,
-    LONGEST_TEXT,
-    WEIGHT,
-    Attribute,
-    FieldWords,
-    Kind,
-    Range,
-    Words,
-    attribute_of,
-    by_step_attributes,
-    plain,
-)
+from reservoir.hydro import attributes
+from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, LISTS, Attribute, FieldWords, Kind, Range, Words
 from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTHS_PER_YEAR, step_names
 from reservoir.hydro.curve_checks import SLACK, checked_curves, following, releases_of, storages_of
 from reservoir.hydro.curves.area import area_of_levels, most_evaporated
@@ -170,7 +152,7 @@ def value_of(row: Attribute, given: Any, name: str, words: Words) -> Any:
         refuse("is not a known unit", f"one of {', '.join(row.choices)}", mend)
     # The lines of a text are joined: it is shown as one sentence.
     text = re.sub(r"[ \t]*[\r\n\t]\s*", " ", given).strip() if row.kind is Kind.TEXT else given
-    longest = LONGEST_NAME if row.kind is Kind.NAME else LONGEST_TEXT
+    longest = attributes.LONGEST_NAME if row.kind is Kind.NAME else attributes.LONGEST_TEXT
     if character := first_unprintable(text):
         refuse(f"has the unprintable character {character}", mend="remove it")
     if len(text) > longest:
@@ -288,12 +270,12 @@ def mistakes_between(parts: Mapping[str, Any], words: Words) -> list[Mistake]:
         problem = f'contradicts step = "{step}": only months can be equal'
         mistakes.append(words.mistake("calendar", problem, mend="remove one of the two"))
     # Limits are compared with each other; losses and what objectives have are compared with nothing.
-    limits = [row.field for row in by_step_attributes() if row.section not in ("losses", "objective")]
+    limits = [row.field for row in attributes.by_step_attributes() if row.section not in ("losses", "objective")]
     compared = {name: sound[name] for name in limits if name in sound}
     if "first_month" in sound and any(len(values) != MONTHS_PER_YEAR for values in compared.values()):
         sound |= {name: step.listed(values, sound["first_month"]) for name, values in compared.items()}
     for name, values in _lists(sound).items():
-        mistakes += _list_in_range(name, values, attribute_of(name).allowed, words)
+        mistakes += _list_in_range(name, values, attributes.attribute_of(name).allowed, words)
     for claim, needs in CLAIMS.items():
         if all(name in sound for name in needs):
             mistakes += claim(**{name: sound[name] for name in needs})
@@ -304,7 +286,7 @@ def _lists(parts: Mapping[str, Any]) -> dict[str, FloatArray]:
     """Arrays by step, by their fields."""
     objective = vars(parts["objective"]) if "objective" in parts else {}
     given = {**parts, **{f"objective.{name}": value for name, value in objective.items()}}
-    return {row.field: given[row.field] for row in by_step_attributes() if given.get(row.field) is not None}
+    return {row.field: given[row.field] for row in attributes.by_step_attributes() if given.get(row.field) is not None}
 
 
 def offending(wrong: NDArray[np.bool_]) -> str:
@@ -332,7 +314,7 @@ def _list_in_range(name: str, values: FloatArray, allowed: Range, words: Words) 
 def has_a_name(name: str, words: Words) -> Iterator[Mistake]:
     """Require a name that can be seen; in a file it is of letters and digits anyway."""
     if not name.strip():
-        yield words.mistake("name", "is empty", attribute_of("name").meaning)
+        yield words.mistake("name", "is empty", attributes.attribute_of("name").meaning)
 
 
 def guarantee_can_be_generated(
@@ -350,7 +332,7 @@ def guarantee_can_be_generated(
 
 def lake_large_enough(lake: Lake, words: Words) -> Iterator[Mistake]:
     """Require storage to work with that float32 tells from none."""
-    least = max(LEAST_FULL_HM3, LEAST_ACTIVE_PART * lake.most)
+    least = max(attributes.LEAST_FULL_HM3, attributes.LEAST_ACTIVE_PART * lake.most)
     if lake.most - lake.least < least:
         expected = f"an active storage of at least {words.amount('lake_hm3', least)}"
         yield words.mistake("lake_hm3", "leaves too little active storage", expected)
@@ -374,8 +356,8 @@ def releases_in_order(release_lower_m3s: FloatArray, release_upper_m3s: FloatArr
         yield from _crossing("release_lower_m3s", release_lower_m3s, "release_upper_m3s", release_upper_m3s, words)
     elif np.all(release_lower_m3s == release_upper_m3s):
         yield words.mistake("release", "leaves nothing to plan", "an upper limit above the lower limit in some month")
-    elif release_upper_m3s.max() < CAPACITY_M3S.least:
-        least = words.amount("release_upper_m3s", CAPACITY_M3S.least)
+    elif release_upper_m3s.max() < attributes.CAPACITY_M3S.least:
+        least = words.amount("release_upper_m3s", attributes.CAPACITY_M3S.least)
         yield words.mistake("release_upper_m3s", "allows no release", f"at least {least} in some month")
 
 
@@ -483,8 +465,9 @@ def weights_are_positive(objective: Objective, words: Words) -> Iterator[Mistake
     if not objective.weights:
         yield words.mistake("objective", "has no goal", f"one of {', '.join(Goal)}")
     for goal, weight in objective.weights.items():
-        if not WEIGHT.holds(weight):
-            expected = f"a number from {plain(WEIGHT.least)} to {plain(WEIGHT.most)}"
+        if not attributes.WEIGHT.holds(weight):
+            least, most = map(attributes.plain, attributes.WEIGHT)
+            expected = f"a number from {least} to {most}"
             yield words.mistake(weight_key(goal), "is out of range", expected, "leave out goals that do not count")
 
 
@@ -527,22 +510,10 @@ def weight_key(goal: Goal) -> str:
 CLAIMS: Mapping[Claim, tuple[str, ...]] = {
     claim: tuple(inspect.signature(claim).parameters)
     for claim in (
-        has_a_name,
-        guarantee_can_be_generated,
-        lake_large_enough,
-        storages_in_order,
-        year_end_has_its_storages,
-        ends_within_the_lake,
-        releases_in_order,
-        installed_capacity_within_reach,
-        marks_near_the_lake,
-        plant_runs_in_some_month,
-        power_demanded_can_be_made,
-        operating_level_within_the_lake,
-        end_value_needs_its_year_end,
-        losses_follow_the_storage,
-        weights_are_positive,
-        targets_are_given,
+        *(has_a_name, guarantee_can_be_generated, lake_large_enough, storages_in_order, year_end_has_its_storages),
+        *(ends_within_the_lake, releases_in_order, installed_capacity_within_reach, marks_near_the_lake),
+        *(plant_runs_in_some_month, power_demanded_can_be_made, operating_level_within_the_lake),
+        *(end_value_needs_its_year_end, losses_follow_the_storage, weights_are_positive, targets_are_given),
         firm_power_is_possible,
     )
 }

@@ -13,20 +13,8 @@ from typing import Any
 import numpy as np
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.attributes import (
-    ATTRIBUTES,
-    COEFFICIENT,
-    CONVERSIONS,
-    CURVES,
-    FLOW_M3S,
-    LISTS,
-    LOSSLESS_COEFFICIENT,
-    Attribute,
-    Kind,
-    Words,
-    curve_keys,
-    units_of,
-)
+from reservoir.hydro import attributes
+from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, LISTS, Attribute, Kind, Words, curve_keys
 from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTH_NAMES, MONTHS_PER_YEAR
 from reservoir.hydro.checks import Lake, mistakes_between, offending, value_of
 from reservoir.hydro.curve_checks import ROUNDING, Domain, checked_curves, unlimited_m3s
@@ -53,16 +41,18 @@ _REQUIRED = {
 #: Sections that a file may leave out.
 _OPTIONAL = ("marks", "horizon", "losses", "objective")
 #: The ways to say how much power water gives, and other keys of which a file has one.
-_CONVERSIONS = (
-    *(f"curves.{name}" for name in (*CONVERSIONS.values(), "turbine")),
-    "plant.output_coefficient",
-    "plant.efficiency",
-)
+_CONVERSIONS = tuple(f"curves.{name}" for name in (*CONVERSIONS.values(), "turbine"))
+_CONVERSIONS += ("plant.output_coefficient", "plant.efficiency")
 _ONE_OF = (
     ("curves.capacity", "curves.turbine", "plant.hydraulic_capacity_m3s", "plant.unit_hydraulic_capacity_m3s"),
     ("plant.installed_capacity_mw", "plant.unit_capacity_mw"),
     ("curves.seepage", "losses.seepage_m3s"),
     ("plant.plant_factor", "plant.full_load_hours"),
+)
+#: Keys in GWh beside those in the unit of any objective, and what to write where that is another.
+_IN_GWH = (
+    ("objective", "penalty", "penalty_gwh", "write penalty in place of penalty_gwh"),
+    ("storage", "end_value_per_hm3", "end_value_gwh_per_hm3", "write end_value_per_hm3 in its place"),
 )
 #: A file's level curve has no level stretch: there a level would say nothing of the storage.
 _RISING = {"claim": "a level that increases with the storage", "holds": lt, "broken": "does not increase"}
@@ -268,10 +258,7 @@ def _mistakes_of_keys(file: Section, parts: Mapping[str, Any], draft: Draft) -> 
     if draft.has("objective.goal") and draft.has("objective.weights"):
         yield draft.mistake("objective.goal", "contradicts [objective.weights]", mend="remove one of the two")
     of_unit = f"in the unit of the objective ({unit or 'no unit'})"
-    for section, key, in_gwh, instead in (
-        ("objective", "penalty", "penalty_gwh", "write penalty in place of penalty_gwh"),
-        ("storage", "end_value_per_hm3", "end_value_gwh_per_hm3", "write end_value_per_hm3 in its place"),
-    ):
+    for section, key, in_gwh, instead in _IN_GWH:
         values = file.get(section, {})
         if in_gwh in values and key in values:
             yield draft.mistake(f"{section}.{key}", f"contradicts {in_gwh}", "only one of the two")
@@ -382,10 +369,11 @@ def _curve(section: str, block: Section, needed: Domain | None, words: Draft) ->
     if origin > domain[0]:
         expected = f"at most {words.amount(law.x, domain[0])}"
         return None, [words.mistake(f"origin_{suffix}", "is above values at which the curve is evaluated", expected)]
-    size, value_size = (
-        next((unit.size for unit in units_of(name)[1] if unit.name == block.get(f"{name.partition('_')[0]}_unit")), 1.0)
-        for name in (law.x, law.y)
-    )
+    sizes = []
+    for name in (law.x, law.y):
+        written = block.get(f"{name.partition('_')[0]}_unit")
+        sizes.append(next((unit.size for unit in attributes.units_of(name)[1] if unit.name == written), 1.0))
+    size, value_size = sizes
     try:
         if block["kind"] == "polynomial":
             scaled = (value * value_size / size**power for power, value in enumerate(block["coefficients"]))
@@ -414,7 +402,7 @@ def _turbine_curves(table: Section, words: Draft) -> tuple[dict[str, Curve], lis
         return {}, list(dict.fromkeys(mistakes))
     running = {head: _KW_PER_MW * power / (flow * head) for head, flow, power in rows if flow}
     nearest = (min((abs(other - head), place) for place, other in enumerate(running))[1] for head in heads)
-    coefficients = tuple(min(list(running.values())[place], LOSSLESS_COEFFICIENT) for place in nearest)
+    coefficients = tuple(min(list(running.values())[place], attributes.LOSSLESS_COEFFICIENT) for place in nearest)
     capacity = Table(heads, tuple(flow * units for flow in flows))
     return {"capacity": capacity, "output_coefficient": Table(heads, coefficients)}, []
 
@@ -426,8 +414,8 @@ def _mistakes_of_turbine(rows: list[tuple[float, float, float]], units: int, wor
         return
     for number, (head, flow, power) in enumerate(rows, 1):
         at = f"at point {number} ({words.amount('head_m', head)})"
-        most = LOSSLESS_COEFFICIENT * flow * head / _KW_PER_MW
-        if not FLOW_M3S.holds(flow * units):
+        most = attributes.LOSSLESS_COEFFICIENT * flow * head / _KW_PER_MW
+        if not attributes.FLOW_M3S.holds(flow * units):
             yield words.mistake("flow_m3s", f"is out of range {at}", "a discharge of 0 or more")
         elif (flow > 0) != (power > 0):
             problem = f"is {words.amount('power_mw', power)} with a discharge of {words.amount('flow_m3s', flow)} {at}"
@@ -436,7 +424,7 @@ def _mistakes_of_turbine(rows: list[tuple[float, float, float]], units: int, wor
             mend = "check the units of head, discharge and power, and that all three are of the same number of units"
             expected = f"at most {words.amount('power_mw', most)} there"
             yield words.mistake("power_mw", f"is more than the water contains {at}", expected, mend)
-        elif power * _KW_PER_MW < COEFFICIENT.least * flow * head:
+        elif power * _KW_PER_MW < attributes.COEFFICIENT.least * flow * head:
             mend = "check the units of head, discharge and power"
             yield words.mistake("power_mw", f"is hardly any for the discharge {at}", mend=mend)
         else:
