@@ -14,7 +14,7 @@ from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.record_rows import energy_terms
 from reservoir.hydro.system import System
-from reservoir.planning.column_names import second_run
+from reservoir.planning.columns import second_run
 from reservoir.planning.firm_power import judged
 from reservoir.planning.simulation import FIRST
 from reservoir.planning.solving import (

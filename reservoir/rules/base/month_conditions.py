@@ -29,6 +29,18 @@ def _mean_of_years(row: NDArray[np.float64]) -> list[float]:
     return means
 
 
+def _mean_of_years(row: NDArray[np.float64]) -> list[float]:
+    """Mean of each step; the years are added up one after the other also where their row is stored once."""
+    means: list[float] = np.array(row).mean(axis=0).tolist()
+    return means
+
+
+def _mean_of_years(row: NDArray[np.float64]) -> list[float]:
+    """Mean of each step; the years are added up one after the other also where their row is stored once."""
+    means: list[float] = np.array(row).mean(axis=0).tolist()
+    return means
+
+
 class LakeMonths(Block):
     """Losses of the lake and demands on the plant, means of the training years.
 
