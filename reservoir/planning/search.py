@@ -123,7 +123,7 @@ def search(
     """
     solver, device, options, notes = method.solver, method.device, dict(method.options), tuple[str, ...]()
     firm: FirmPower | None = None
-    if problems.model.reservoir.objective.is_firm:
+    if problems.model.system.objective.is_firm:
         with watch(FIRM_POWER_STAGE):
             firm = firm_power_of(problems, _solver_of_shortages(problems, method), progress)
             problems = promising_all(problems, firm.power_mw)
@@ -137,7 +137,7 @@ def search(
         solutions = judged(problems.each, solutions)
     if solver in REFERENCE_SOLVERS:
         solutions = _giving_power(problems, solutions, firm, method)
-    open_ = leaves_energy_open(problems.model.reservoir.objective)
+    open_ = leaves_energy_open(problems.model.system.objective)
     if open_ and solutions and not stopped:
         with watch(ENERGY_STAGE):
             settings = {name: value for name, value in method.options.items() if name != FIRST}

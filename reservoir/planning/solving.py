@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import DeviceError, InputError, Mistake
-from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
-from reservoir.hydro.time_step import TimeStep
+from reservoir.hydro.calendar import TimeStep
+from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.problems.reservoir.year import ReservoirYear

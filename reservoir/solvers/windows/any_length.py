@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
+from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.problems.base import Batch, Problem
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.engine import Engine, Progress, Stop
