@@ -32,7 +32,7 @@ from reservoir.resources import folder
 from reservoir.solvers import SOLVERS, settings_of, solve
 from reservoir.solvers.dsmga2.settings import DEVICE_MODELS
 from reservoir.solvers.ensemble_dp.engine import ensemble_values
-from reservoir.solvers.ensemble_dp.tables import StepTables
+from reservoir.solvers.ensemble_dp.step import StepTables
 from tests.certificate.device_cases import CASES, of_device, random_cells
 from tests.engine_calls import CALLS, problems_by_name
 

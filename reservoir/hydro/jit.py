@@ -18,7 +18,7 @@ import time
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache, cached_property, wraps
 from inspect import isfunction
 from pathlib import Path
@@ -53,6 +53,7 @@ try:
         from numba.core.compiler import CompilerBase, DefaultPassBuilder
         from numba.core.compiler_machinery import PassManager, register_pass
         from numba.core.dispatcher import Dispatcher
+        from numba.core.event import Listener, register, unregister
         from numba.core.registry import CPUDispatcher
         from numba.core.typed_passes import NativeLowering
         from numba.extending import overload as numba_overload
@@ -195,6 +196,11 @@ class _FunctionFiles(FunctionCache):  # type: ignore[misc]
         types = sig if isinstance(sig, tuple) else sig.args
         return source_digest(frozenset(_modules_of_types(types)))
 
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """As numba does, without its rules for all of numpy, a third of a second: only a compiler reads them."""
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         return *super()._index_key(sig, codegen), self.digest(sig)
 
@@ -244,7 +250,7 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
     def own_module(self) -> Any:
-        """This code without what it calls."""
+        """The code itself, without what it calls."""
         return super()._get_module_for_linking()
 
     def _get_module_for_linking(self) -> Any:
@@ -326,7 +332,7 @@ class _EntryCompiler(CompilerBase):  # type: ignore[misc]
     lowering: type[_Lowering] = _EntryLowering
 
     def define_pipelines(self) -> list[PassManager]:
-        """numba's own passes, but for the last."""
+        """Numba's own passes, but for the last."""
         usual, passes = DefaultPassBuilder.define_nopython_pipeline(self.state), PassManager("nopython")
         for kind, words in usual.passes:
             passes.add_pass(self.lowering if kind is NativeLowering else kind, words)
@@ -403,6 +409,41 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
 
     def __call__(self, *arguments: Any) -> Any:
         return self._for_python(*arguments)
+
+
+#: Told what is compiled, of how many parts it is so far, and whether it is ready.
+Tell = Callable[[str, int, bool], None]
+
+
+@contextmanager
+def compiling_told(tell: Tell) -> Iterator[None]:
+    """Tell what is compiled during a block, by the names of functions that Python calls; nothing of what is kept."""
+    listener = _Compiling(tell)
+    register("numba:compile", listener)
+    try:
+        yield
+    finally:
+        unregister("numba:compile", listener)
+
+
+class _Compiling(Listener):  # type: ignore[misc]
+    """Hears of each function whose compiling begins or ends: one at a time, parts within what calls them."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell, self._open, self._parts = tell, list[str](), 0
+
+    def on_start(self, event: Any) -> None:
+        """A function."""
+        self._parts = self._parts if self._open else 0
+        self._open.append(event.data["dispatcher"].py_func.__name__)
+        self._tell(self._open[0].replace("_", " ").strip(), self._parts, False)
+
+    def on_end(self, event: Any) -> None:
+        """It is ready, or failed."""
+        self._parts += 1
+        name = self._open[0]
+        self._open.pop()
+        self._tell(name.replace("_", " ").strip(), self._parts, not self._open)
 
 
 def compiled_for_any(function: Function) -> Function:

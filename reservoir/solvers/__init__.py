@@ -19,7 +19,7 @@ from reservoir.solvers.engine import Engine, IntermediateResult, Progress, Stop,
 from reservoir.solvers.registry import GENERAL_SOLVERS, SOLVERS, Solver, runs_here, solver_named, why_unusable
 from reservoir.solvers.settings import Settings
 from reservoir.solvers.solution import Solution, Solutions
-from reservoir.solvers.windows.settings import WindowSettings
+from reservoir.solvers.windows import WindowSettings
 
 __all__ = [
     "GENERAL_SOLVERS",
@@ -92,7 +92,7 @@ def solve(
     _require_settings(entry, options)
     caller_stop = stop and callers_own(stop)
     if entry.swept:
-        from reservoir.solvers.windows.any_length import solve_any_length
+        from reservoir.solvers.windows.sweeps import solve_any_length
 
         return solve_any_length(
             engine, problems, options, seed=int(seed), device=device, progress=progress, stop=caller_stop

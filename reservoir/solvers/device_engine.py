@@ -17,8 +17,16 @@ from numpy.typing import DTypeLike, NDArray
 
 from reservoir.errors import DeviceError, InputError, Mistake
 from reservoir.opencl import BuiltProgram, DeviceInfo, HostClock, Session, assemble, build, choose_devices, ordering_of
-from reservoir.problems.base import KernelProblem, Problem, by_program_key, kernel_contexts, rng_stream_ids, take
-from reservoir.solvers.engine import Engine, Progress, S
+from reservoir.problems.base import (
+    KernelProblem,
+    Problem,
+    by_program_key,
+    certify_all,
+    kernel_contexts,
+    rng_stream_ids,
+    take,
+)
+from reservoir.solvers.engine import Engine, Progress, S, meanwhile
 from reservoir.solvers.rng import seed_words
 from reservoir.solvers.solution import Column, EngineResults, LaunchResult, Solutions, to_solutions
 
@@ -445,8 +453,8 @@ class PopulationEngine(DeviceEngine[S], Generic[S, L]):
 
     def launch(self, device: DeviceInfo, problems: Sequence[Problem]) -> LaunchResult:
         """Lay out, build and run."""
-        layout, clock = self.layout(device, problems), HostClock()
-        with clock("build"):
+        layout, clock, some = self.layout(device, problems), HostClock(), problems[:2]
+        with clock("build"), meanwhile(lambda: certify_all(some, [(each.lower + each.upper) / 2 for each in some])):
             program = self.build(device, problems[0], layout)
         with Session(device, clock) as session:
             found = self.run(Launch(problems, layout, program, session, clock, self.seed))

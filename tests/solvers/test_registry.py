@@ -8,7 +8,7 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers import SOLVERS, settings_of, solve, solver_named
-from reservoir.solvers.windows.any_length import WINDOW_SETTINGS
+from reservoir.solvers.windows.sweeps import WINDOW_SETTINGS
 from tests.solvers.engines import each_of
 
 

@@ -39,8 +39,8 @@ from reservoir.solvers.device_engine import (
     lanes_for,
     require_countable,
 )
-from reservoir.solvers.dp.settings import DeviceGridSettings, Grids, first_grids, reservoir_years
-from reservoir.solvers.dp.start_search import best_starts
+from reservoir.solvers.dp import DeviceGridSettings, Grids, best_starts, first_grids, reservoir_years
+from reservoir.solvers.engine import meanwhile
 from reservoir.solvers.exchanges import polished
 from reservoir.solvers.solution import LaunchResult, engine_results
 
@@ -336,7 +336,8 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         grids = self.settings.grids(limits.steps)
         further = {"conditions": bool(limits.lake), "terms": limits.priced}
         layout = layout_for(device, self.settings, limits.steps, **further)
-        with clock("build"):
+        some = years[:2]
+        with clock("build"), meanwhile(lambda: polished(some, (some.lower + some.upper) / 2)):
             program = build_program(device, years, grids, layout)
         with clock("prepare"):
             rows, tables = contexts(years, layout), curve_tables(years.model.reservoir, layout)

@@ -23,9 +23,8 @@ from reservoir.hydro.plant import lake_with_cursors, plant_with_cursors
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.processors import processors
+from reservoir.solvers.dp import Grids, GridSettings, best_starts, first_grids, reservoir_years
 from reservoir.solvers.dp.recursion import bellman, trace
-from reservoir.solvers.dp.settings import Grids, GridSettings, first_grids, reservoir_years
-from reservoir.solvers.dp.start_search import best_starts
 from reservoir.solvers.engine import HostEngine
 from reservoir.solvers.exchanges import polished
 from reservoir.solvers.solution import EngineResult

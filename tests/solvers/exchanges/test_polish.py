@@ -15,8 +15,8 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
 from reservoir.solvers import solve
+from reservoir.solvers.dp import GridSettings
 from reservoir.solvers.dp.sequential import best_trajectory
-from reservoir.solvers.dp.settings import GridSettings
 from reservoir.solvers.exchanges import polished
 from tests.year_ends import cyclic, free, valued
 
