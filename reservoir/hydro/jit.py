@@ -27,10 +27,10 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from reservoir.caches import usable_folder
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro import benefit, conditions, conversion, elementwise, step
 from reservoir.hydro.curves import forms
+from reservoir.runtime import usable_folder
 
 
 def _refuse(problem: str) -> InputError:

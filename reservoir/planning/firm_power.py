@@ -37,7 +37,7 @@ from reservoir.problems.reservoir.record import (
     promising,
 )
 from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
-from reservoir.processors import processors
+from reservoir.runtime import processors
 from reservoir.solvers import Solutions
 
 FloatArray = NDArray[np.float64]

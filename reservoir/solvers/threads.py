@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
-from reservoir.processors import processors
+from reservoir.runtime import processors
 from reservoir.solvers.device_engine import items_for, lanes_for
 from reservoir.solvers.engine import ONE_THREAD, HostEngine
 from reservoir.solvers.settings import Settings, number

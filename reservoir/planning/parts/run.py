@@ -13,12 +13,12 @@ from threading import Event, Lock
 from typing import Any, Protocol
 
 from reservoir.errors import DeviceError, InputError, shortened
-from reservoir.interrupts import deferred
 from reservoir.planning.parts.store import Columns, PartStore, columns_of, found_of, run_identity, told_of
 from reservoir.planning.search import Found, Method, search
 from reservoir.planning.solving import StageProgress
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import RecordProblems
+from reservoir.runtime import deferred
 from reservoir.solvers.registry import devices_of
 
 #: Years of a part, at most. The same everywhere: which years are solved again depends on the sum of the gaps of a part.

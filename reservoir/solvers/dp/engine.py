@@ -27,7 +27,7 @@ from reservoir.problems.base import Problem, as_batch
 from reservoir.problems.context_layout import ContextLayout
 from reservoir.problems.reservoir.rows import TERM_ROWS
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYears
-from reservoir.processors import processors
+from reservoir.runtime import processors
 from reservoir.solvers.device_engine import (
     LOCAL_RESERVE_BYTES,
     VECTOR_WIDTHS,

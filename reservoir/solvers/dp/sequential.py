@@ -22,7 +22,7 @@ from reservoir.hydro.limits import Limits, corridor
 from reservoir.hydro.plant import lake_with_cursors, plant_with_cursors
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.processors import processors
+from reservoir.runtime import processors
 from reservoir.solvers.dp import Grids, GridSettings, best_starts, first_grids, reservoir_years
 from reservoir.solvers.dp.recursion import bellman, trace
 from reservoir.solvers.engine import HostEngine

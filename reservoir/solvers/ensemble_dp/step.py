@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.elementwise import choose, clip, every, greater, lesser, mean, whole
 from reservoir.hydro.jit import compiled, let_compiled_code_call
-from reservoir.processors import processors
+from reservoir.runtime import processors
 
 FloatArray = NDArray[np.float64]
 Float32Array = NDArray[np.float32]

@@ -19,7 +19,7 @@ import numpy as np
 
 from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem, kernel_contexts
-from reservoir.processors import processors
+from reservoir.runtime import processors
 from reservoir.solvers.device_engine import (
     Launch,
     PopulationEngine,
