@@ -28,6 +28,7 @@ from reservoir.solvers.exchanges.exchange import (
     SIGNS,
     Path,
     Search,
+    any_full,
     describe,
     exchange,
     exchange_best,
@@ -215,7 +216,7 @@ def _exchange_from(search: Search, giver: int, volume: float, precision: float) 
     gained = 0.0
     for way in range(4):
         fills, signed = way > 1, volume if way % 2 == 0 else -volume
-        if fills and search.path.full.sum() == 0.0:
+        if fills and not any_full(search):
             break
         for _ in range(len(search.path.drafts)):
             tried = signed
