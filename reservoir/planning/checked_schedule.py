@@ -18,12 +18,12 @@ from reservoir.hydro.objective import Operation, joined, operate
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.hydro.step import REPAIR_TOLERANCE
-from reservoir.planning.best_known import stated_solutions
 from reservoir.planning.checks import Check, proof_lines
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
 from reservoir.planning.plan import Plan
 from reservoir.planning.proofs import Proofs
 from reservoir.planning.schedule import step_columns
+from reservoir.planning.search import stated_solutions
 from reservoir.planning.sentences import demand_shortfalls, storage_shortfall
 from reservoir.planning.start import end_value_used, with_end_value
 from reservoir.problems.base import certify_all

@@ -39,7 +39,7 @@ from reservoir.io.reservoir_toml.reader import read_reservoir, reservoir_of
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.planning.checks import Check
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
-from reservoir.planning.parts.store import columns_of, found_of, operation_of_columns
+from reservoir.planning.parts import columns_of, found_of, operation_of_columns
 from reservoir.planning.plan import Plan
 from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP, Proofs
 from reservoir.planning.search import Found

@@ -17,7 +17,7 @@ from reservoir.hydro.limits import Limits
 from reservoir.hydro.objective import Operation, joined
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
-from reservoir.problems.base import FloatArray
+from reservoir.problems.base import FloatArray, rows_at
 from reservoir.problems.reservoir.promised_power import promising
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, ReservoirYears
 
@@ -117,7 +117,7 @@ class RecordProblems:
     def split(self, positions: Sequence[FloatArray] | FloatArray) -> list[FloatArray]:
         """Positions of the problems, an array for each batch."""
         ends = [0, *np.cumsum([len(batch) for batch in self.batches])]
-        return [np.asarray(positions[first:stop]) for first, stop in pairwise(ends)]
+        return [rows_at(positions, range(first, stop)) for first, stop in pairwise(ends)]
 
     def operate(self, positions: Sequence[FloatArray] | FloatArray) -> Operation:
         """Run a position of each problem in float64; a row for each year of the record."""
