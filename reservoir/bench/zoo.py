@@ -20,7 +20,7 @@ from reservoir.bench.tables import ResultTable, Row, in_order, select
 from reservoir.errors import ReservoirError
 from reservoir.hydro.horizon import Horizon
 from reservoir.planning.checks import YEAR_GAP, Check, largest
-from reservoir.planning.column_names import second_run
+from reservoir.planning.columns import second_run
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.plan import silent_stage
 from reservoir.planning.search import Method, best_known

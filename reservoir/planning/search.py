@@ -17,7 +17,7 @@ from reservoir.errors import DeviceError, InputError
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.record_terms import energy_terms
-from reservoir.planning.column_names import second_run
+from reservoir.planning.columns import second_run
 from reservoir.planning.firm_power import (
     FIRM_POWER_STAGE,
     FirmBounds,
