@@ -27,11 +27,11 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import YEAR
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import list_devices
-from reservoir.planning.best_known import relative_gap
 from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check, largest
 from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.plan import Plan, optimise
 from reservoir.planning.solving import FALLBACK_SOLVER as SEQUENTIAL
+from reservoir.planning.solving import relative_gap
 from reservoir.planning.validation import SIGNIFICANCE, SPREAD
 from reservoir.report.figures import style
 from reservoir.solvers import Solutions

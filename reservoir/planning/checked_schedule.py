@@ -19,13 +19,13 @@ from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import REPAIR_TOLERANCE
 from reservoir.hydro.system import System
-from reservoir.planning.best_known import stated_solutions
 from reservoir.planning.checks import Check, proof_lines
 from reservoir.planning.columns import table_of
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
 from reservoir.planning.operated_record import OperatedSteps
 from reservoir.planning.plan import Plan
 from reservoir.planning.proofs import Proofs
+from reservoir.planning.search import stated_solutions
 from reservoir.planning.sentences import demand_shortfalls, storage_shortfall
 from reservoir.planning.start import end_value_used, with_end_value
 from reservoir.problems.base import certify_all

@@ -21,7 +21,8 @@ from reservoir.hydro.system import System
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.firm_power import better_of, firm_power_mw, keeping_promise, largest_firm_power, no_worse_than
 from reservoir.planning.goals import with_goal
-from reservoir.planning.solving import DEVICE_REFERENCE, StageProgress, references_of, silent_stage
+from reservoir.planning.search import references_of
+from reservoir.planning.solving import DEVICE_REFERENCE, StageProgress, silent_stage
 from reservoir.planning.start import end_value_used, with_end_value
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import SLACK, RecordProblems, promising, record_problems

@@ -32,7 +32,7 @@ from reservoir.planning.checks import Check
 from reservoir.planning.columns import PROVEN_BOUND, PROVEN_GAP
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
 from reservoir.planning.notes import notes_again, plan_notes
-from reservoir.planning.parts.store import columns_of, found_of, operation_of_columns
+from reservoir.planning.parts import columns_of, found_of, operation_of_columns
 from reservoir.planning.plan import Plan
 from reservoir.planning.proofs import Proofs
 from reservoir.planning.search import Found
