@@ -330,8 +330,8 @@ def _needless_shortages(given: GivenSchedule, plan: Plan, slack_m3s: float) -> I
     if SHORTAGE not in given.columns:
         return
     shortage, release = given.columns[SHORTAGE], given.columns[RELEASE]
-    conditions, (lower, _) = plan.problems.year_bounds.conditions, _release_bounds(plan)
-    withdrawal = np.zeros_like(release) if conditions is None else conditions.withdrawal_m3s
+    limits, (lower, _) = plan.problems.year_bounds, _release_bounds(plan)
+    withdrawal = limits.withdrawal_m3s if limits.lake else np.zeros_like(release)
     open_to = float(np.clip(given.half_digit[SHORTAGE], FINEST_ROUNDING, COARSEST_ROUNDING))
     size = given.sizes[SHORTAGE]
     for year, step in np.argwhere(shortage > open_to).tolist():

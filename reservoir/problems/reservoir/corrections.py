@@ -145,6 +145,10 @@ class StorageCorrections(Sequence[Any]):
         }
         return self._layout.pack(values, (len(self),)).astype(np.float32)
 
+    def kernel_context(self) -> NDArray[np.float32]:
+        """The first row: of whose length layouts ask, and all have one length."""
+        return np.asarray(self.kernel_contexts()[0])
+
     @property
     def _layout(self) -> ContextLayout:
         limits = self.windows.limits
