@@ -47,11 +47,10 @@ from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, format_of, wr
 from reservoir.io.plan_folder.saved_plan import copy_inputs, plan_arrays
 from reservoir.io.workplace import contents, leaves
 from reservoir.planning.checks import Check, plan_checks
-from reservoir.planning.column_names import OBJECTIVE, REFERENCE_OBJECTIVE
+from reservoir.planning.columns import forms_of_cells
 from reservoir.planning.infeasible import chosen
 from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
-from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP
 from reservoir.planning.sentences import shortfall_months, shortfalls
 from reservoir.planning.stopwatch import Profile, Timer, untimed
 from reservoir.text.strict_json import strict_json
@@ -74,15 +73,6 @@ OWN_NAMES = {
 MOST_TOLD = 10_000
 #: Characters of a name in that of a folder: no disk takes more than 255 bytes.
 _MOST_OF_A_NAME = 60
-#: Columns of the summary that six decimals would cut short: gaps are small, and an objective has any size.
-_FORMS = {
-    "gap": "{:.3e}",
-    "engine_gap": "{:.3e}",
-    PROVEN_GAP: "{:.3e}",
-    PROVEN_BOUND: "{:.12g}",
-    OBJECTIVE: "{:.12g}",
-    REFERENCE_OBJECTIVE: "{:.12g}",
-}
 _PACKAGES = ("numpy", "pandas", "scipy", "numba", "pyopencl", "pocl-binary-distribution", "matplotlib")
 
 
@@ -291,7 +281,7 @@ def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
     else:
         write_dataset(plan.to_xarray(copy=False), folder, kind)
         datasets = [DATASETS[kind]]
-    for name in _FORMS:
+    for name in forms_of_cells("summary"):
         if name in tables.get(SUMMARY, ()):
             tables[SUMMARY][name] = as_written(name, tables[SUMMARY][name])
     if plan.water_values:
@@ -303,7 +293,8 @@ def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
 
 def as_written(name: str, numbers: pd.Series) -> NDArray[np.object_]:
     """Cells of a column of the summary that has a form of its own; empty where a number is not known."""
-    return np.array([_FORMS[name].format(each) if np.isfinite(each) else "" for each in numbers.tolist()], object)
+    form = forms_of_cells("summary")[name]
+    return np.array([form.format(each) if np.isfinite(each) else "" for each in numbers.tolist()], object)
 
 
 def figures_left_out(left_out: Mapping[str, str], tell: Callable[[str], None]) -> dict[str, Any]:
@@ -432,7 +423,7 @@ def _write_figures(
     captions = plan_captions(plan, typical=typical_years, left_out=left_out)
     save_figures(plan, place, told, typical=typical_years, watch=watch, left_out=left_out)
     captions = {name: caption for name, caption in captions.items() if name not in left_out}
-    return {name: plan.units.label(caption) for name, caption in captions.items()}
+    return {name: plan.units.text(caption) for name, caption in captions.items()}
 
 
 def write_report(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import COMPANIONS, Inflow
+from reservoir.hydro.inflow_check import InflowCheck
 from reservoir.hydro.reservoir import Reservoir, reservoir_digests
 from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.unit_system import UnitSystem
@@ -33,15 +34,18 @@ from reservoir.io.plan_folder.files import (
     check_files,
     read_provenance,
 )
+from reservoir.io.records.columns import FROM_COLUMN, companion_notes
 from reservoir.io.records.netcdf import is_netcdf
 from reservoir.io.records.table import csv_of_workbook, is_workbook
 from reservoir.io.reservoir_toml.reader import read_reservoir, reservoir_of
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.planning.checks import Check
+from reservoir.planning.columns import PROVEN_BOUND, PROVEN_GAP
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
+from reservoir.planning.notes import notes_again, plan_notes
 from reservoir.planning.parts.store import columns_of, found_of, operation_of_columns
 from reservoir.planning.plan import Plan
-from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP, Proofs
+from reservoir.planning.proofs import Proofs
 from reservoir.planning.search import Found
 from reservoir.planning.start import PlanStart, with_end_value
 from reservoir.planning.water_values import WaterValues
@@ -226,9 +230,21 @@ def _plan(folder: Path, origin: Mapping[str, Any], arrays: Arrays) -> Plan:
         stated = origin["proof"]
         proofs = Proofs(arrays[PROVEN_BOUND], arrays[PROVEN_GAP], float(stated["gap_asked"]), stated["infeasible"])
     held = problems, found.operation, found.solutions, found.references
-    about = tuple(origin["notes"]), seconds, origin["stopped"] or "", start
+    stopped = origin["stopped"] or ""
+    of_inputs = (*plant.notes, *InflowCheck(inflow, plant).doubts, *_record_notes(inflow, origin["notes"]))
+    of_plan = plan_notes(plant, problems, found.operation, start, stopped)
+    notes = notes_again(origin["notes"], (*of_inputs, *of_plan))
+    about = notes, seconds, stopped, start
     units = UnitSystem.of(origin["units"]["system"])
     return Plan(plant, inflow, *held, *about, values, found.sources, units, proofs, found.firm_bounds)
+
+
+def _record_notes(record: Inflow, texts: Sequence[str]) -> Iterator[str]:
+    """The note on the withdrawals that were read beside the inflow, if it is among some texts."""
+    for text in texts if record.withdrawal_m3s is not None else ():
+        note, _, column = text.partition(FROM_COLUMN)
+        if note.startswith("withdrawal "):
+            yield from companion_notes({"withdrawal_m3s": (column, record.withdrawal_m3s)}, record.steps)
 
 
 def require_follows(saved: SavedPlan) -> None:

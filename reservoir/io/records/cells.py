@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.unit_system import UnitText
 from reservoir.io.records import vocabulary as known
 from reservoir.text.quantities import counted
 
@@ -296,9 +297,15 @@ def negative_note(
         problem = f"{values} ({named}) together take away {water:.4g} hm3, and all others bring {whole:.4g} hm3"
         mend = "check the values and the column: these are no errors of a balance"
         raise InputError(Mistake(problem, "negative values that are errors of a reservoir's balance", mend))
-    amount = f"{water:.4g} hm3 in the whole record, {100 * water / whole:.3g} % of its inflow"
-    done = f"set to zero, which adds {amount}" if negative == "zero" else f"kept: together -{amount}"
-    return (f"{values} {done} ({named})",)
+    done = "set to zero, which adds " if negative == "zero" else "kept: together -"
+    return (
+        UnitText(
+            lambda units: (
+                f"{values} {done}{units.stated(water, 'hm3', '.4g')} in the whole record, {100 * water / whole:.3g} % "
+                f"of its inflow ({named})"
+            )
+        ),
+    )
 
 
 class StepValue(NamedTuple):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.attributes import EVAPORATION_MM, FLOW_M3S, PRICE_PER_MWH, Range
+from reservoir.hydro.unit_system import UnitText
 from reservoir.hydro.units import DEPTH_MM, key_suffix
 from reservoir.hydro.units import FLOW_M3S as FLOW_UNITS
 from reservoir.io.records import vocabulary as known
@@ -118,7 +119,7 @@ _NAMES = {
 }
 _READ = {word: quantity for quantity, name in _NAMES.items() for word in name.read}
 _ALL = _READ | {word: quantity for quantity, name in _NAMES.items() for word in name.others}
-#: Words beside these that change nothing, and spellings of a depth; how alike a slip is to its word.
+#: UnitText beside these that change nothing, and spellings of a depth; how alike a slip is to its word.
 _PLAIN = frozenset({"net", "lake", "reservoir", "surface", "water", "total", "monthly", "mean", "average", "the", "of"})
 _PLAIN |= {"per", "energy", "electricity", "power", "spot", "market"}
 _DEPTHS = {"millimetres": "mm", "millimeters": "mm", "inch": "in", "inches": "in", "feet": "ft", "foot": "ft"}
@@ -190,15 +191,24 @@ def read_companions(
     return columns, mistakes
 
 
+#: Before the name of the column in notes on what was read beside the inflow.
+FROM_COLUMN = ", from column "
+
+
 def companion_notes(columns: Mapping[str, tuple[str, NDArray[np.float64]]], steps: int) -> Iterator[str]:
     """What was read beside the inflow, as amounts: by field of `Inflow` the column, and its values of any shape."""
     for field, (column, values) in columns.items():
         mean = float(np.mean(values))
         if field == "evaporation_mm":
-            yield f"evaporation {quantity(mean * steps)} mm a year, from column {column}"
+            yield f"evaporation {quantity(mean * steps)} mm a year{FROM_COLUMN}{column}"
+        elif field == "withdrawal_m3s":
+            yield _withdrawal_note(mean, column)
         else:
-            what = "withdrawal {} m3/s" if field == "withdrawal_m3s" else "price {} per MWh"
-            yield f"{what.format(quantity(mean))} on average, from column {column}"
+            yield f"price {quantity(mean)} per MWh on average{FROM_COLUMN}{column}"
+
+
+def _withdrawal_note(mean_m3s: float, column: str) -> UnitText:
+    return UnitText(lambda units: f"withdrawal {units.stated(mean_m3s, 'm3/s')} on average{FROM_COLUMN}{column}")
 
 
 _ONE = "one value column, such as inflow_m3s"

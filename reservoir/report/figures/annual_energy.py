@@ -10,9 +10,10 @@ from matplotlib.patches import StepPatch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from reservoir.hydro.unit_system import UnitSystem
+from reservoir.hydro.unit_system import UnitSystem, labelled
+from reservoir.planning.columns import FIRM_QUANTILE
 from reservoir.planning.infeasible import counted
-from reservoir.planning.operated_record import FIRM_QUANTILE, members_table
+from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import horizon_text, left_out_sentence, limits_word, reference_sentence
 from reservoir.report.figures.axes import THOUSANDS, name_lines, year_axis
@@ -112,7 +113,7 @@ def draw_annual_spill(ax: Axes, plan: Plan) -> Axes:
     _draw_bars(ax, plan, annual_spill_hm3(plan), SPILL, 0.35)
     ax.set_ylim(bottom=0)
     ax.yaxis.set_major_locator(MaxNLocator(3))
-    ax.set_ylabel("Spill (hm³)")
+    ax.set_ylabel(labelled("Spill ({})", "hm³"))
     return ax
 
 
@@ -122,7 +123,7 @@ def draw_storage_change(ax: Axes, plan: Plan) -> Axes:
     _draw_bars(ax, plan, storage[:, -1] - storage[:, 0], STORAGE, 0.8)
     ax.axhline(0, color=LIMITS, lw=0.8, zorder=3)
     ax.yaxis.set_major_locator(MaxNLocator(3))
-    ax.set_ylabel("Change of\nstorage (hm³)")
+    ax.set_ylabel(labelled("Change of\nstorage ({})", "hm³"))
     return ax
 
 
@@ -146,7 +147,7 @@ def annual_energy_caption(plan: Plan) -> str:
     best = f"Optimal energy of each {plan.year_word}, with its inflow known in advance"
     if not plan.horizon.is_year:
         best = f"Energy of each year in the optimal operation of {horizon_text(plan)}, with all inflow known in advance"
-    text = f"{best}. {who}; the total spill is {quantity(spill.sum())} hm³."
+    text = f"{best}. {who}; the total spill is {plan.units.stated(float(spill.sum()), 'hm³')}."
     said = [left_out_sentence(plan, "marked"), reference_sentence(plan, "marked by a circle")]
     return " ".join([text, *filter(None, said)])
 
@@ -195,7 +196,7 @@ def members_figure(plan: Plan) -> Figure | None:
 def _draw(sheet: SubFigure, table: pd.DataFrame, units: UnitSystem) -> None:
     for ax, (name, title, unit, colour) in zip(sheet.subplots(2, 2).flat, _PANELS, strict=True):
         draw_exceedance(ax, table[name].to_numpy(float) / units.size(name), colour)
-        ax.set(title=title, ylabel=units.label(unit))
+        ax.set(title=title, ylabel=units.unit_name(unit))
     for ax in sheet.axes[2:]:
         ax.set_xlabel("Exceedance (% of members)")
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reservoir.hydro.calendar import MONTH_NAMES, Calendar
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.unit_system import UnitSystem
+from reservoir.hydro.unit_system import UnitSystem, UnitText, labelled
 from reservoir.hydro.year_labels import year_label
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
@@ -123,7 +123,7 @@ def level_axis(ax: Axes, reservoir: Reservoir, units: UnitSystem) -> Axes:
     right = ax.twinx()
     right.set_ylim(limits)
     right.set_yticks(places[shown], [f"{level:g}" for level in levels[shown]])
-    right.set_ylabel(units.label("Level (m)"))
+    right.set_ylabel(units.text(labelled("Level ({})", "m")))
     right.grid(visible=False)
     right.spines["right"].set_visible(True)
     return right
@@ -252,7 +252,7 @@ def draw_storage_frame(ax: Axes, plan: Plan, storages: FloatArray) -> Axes:
     month_axis(ax, plan.inflow.calendar)
     _draw_marks(ax, plan)
     ax.yaxis.set_major_formatter(THOUSANDS)
-    ax.set_ylabel("Storage (hm³)")
+    ax.set_ylabel(labelled("Storage ({})", "hm³"))
     not_below_zero(ax)
     level_axis(ax, plan.reservoir, plan.units)
     return ax
@@ -338,7 +338,7 @@ def _name_mark(ax: Axes, mark: LevelMark, above: bool) -> None:
     # A line through the whole year is named at its left end, where the name of the flood level hardly ever is.
     at = left + inset if end - start == right - left else np.clip((start + end) / 2, left + inset, right - inset)
     ax.annotate(
-        f"{mark.name} level {mark.level_m:g} m",
+        UnitText(lambda units: f"{mark.name} level {units.stated(mark.level_m, 'm', 'g')}"),
         (at, mark.storage_hm3),
         xytext=(0, 2 if above else -2),
         textcoords="offset points",

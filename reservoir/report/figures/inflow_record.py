@@ -7,10 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from reservoir.hydro.inflow_check import InflowCheck
-from reservoir.hydro.unit_system import SI, UnitSystem
+from reservoir.hydro.unit_system import SI, UnitSystem, labelled
 from reservoir.report.figures.axes import THOUSANDS, draw_bands, month_axis, month_middles, year_axis, year_title
 from reservoir.report.figures.style import INFLOW, OUTSIDE_MARK, REFERENCE, shade, sheet_figure
-from reservoir.text.quantities import quantity
 
 #: Inches.
 _HEIGHT = 5.4
@@ -18,7 +17,7 @@ _HEIGHT = 5.4
 
 def inflow_record_figure(check: InflowCheck, units: UnitSystem = SI) -> Figure:
     """Draw a record in some units; of an ensemble, the months of its first member and the spread of all."""
-    inflow, units = check.inflow, units.keeping(check.inflow, check.reservoir)
+    inflow = check.inflow
 
     def draw(sheet: SubFigure) -> Axes:
         grid = sheet.add_gridspec(2, 2)
@@ -27,8 +26,7 @@ def inflow_record_figure(check: InflowCheck, units: UnitSystem = SI) -> Figure:
         draw_years(sheet.add_subplot(grid[1, 1]), check)
         return trace
 
-    # What the file has is no amount: it would be converted with the others.
-    scale = inflow.scale if units is SI else f"mean flow {quantity(inflow.mean_m3s)} m3/s"
+    scale = inflow.scale if units is SI else f"mean flow {units.stated(inflow.mean_m3s, 'm3/s')}"
     about = f"{inflow.span_text}; {scale}. Crosses: far from the other values of their calendar month."
     return sheet_figure(_HEIGHT, (about, inflow.caveat), draw, units=units)
 
@@ -53,7 +51,7 @@ def draw_trace(ax: Axes, check: InflowCheck) -> Axes:
         ax.plot(x[at], [each.flow_m3s for each in outliers], **OUTSIDE_MARK, label="outlier")
     ax.set_xlim(x[0] - 0.5, x[-1] + 0.5)
     ax.set_xlabel(year_title(calendar))
-    return _flow_axis(ax, "Flow (m³/s)")
+    return _flow_axis(ax, labelled("Flow ({})", "m³/s"))
 
 
 def draw_months(ax: Axes, check: InflowCheck) -> Axes:
@@ -64,7 +62,7 @@ def draw_months(ax: Axes, check: InflowCheck) -> Axes:
         ax.plot(x[each.place[1]], each.flow_m3s, **OUTSIDE_MARK)
     month_axis(ax, calendar)
     ax.tick_params(axis="x", which="minor", labelsize=6.5)
-    return _flow_axis(ax, f"Flow of the {calendar.step.noun} (m³/s)")
+    return _flow_axis(ax, labelled(f"Flow of the {calendar.step.noun} ({{}})", "m³/s"))
 
 
 def draw_years(ax: Axes, check: InflowCheck) -> Axes:
@@ -75,7 +73,7 @@ def draw_years(ax: Axes, check: InflowCheck) -> Axes:
     ax.bar(calendar.start_years[:years], volumes, color=INFLOW, width=0.8)
     ax.axhline(float(volumes.mean()), color=REFERENCE, lw=0.9, ls="--")
     year_axis(ax, calendar.span(0, years))
-    return _flow_axis(ax, "Inflow of the year (hm³)")
+    return _flow_axis(ax, labelled("Inflow of the year ({})", "hm³"))
 
 
 def _flow_axis(ax: Axes, label: str) -> Axes:

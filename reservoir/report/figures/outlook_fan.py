@@ -9,7 +9,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.unit_system import UnitSystem
+from reservoir.hydro.unit_system import UnitSystem, labelled
 from reservoir.report.figures.axes import THOUSANDS, draw_bands, level_axis
 from reservoir.report.figures.style import LIMITS, STORAGE, on_axes, sheet_figure
 from reservoir.rules.families.replan import Outlook
@@ -42,6 +42,6 @@ def draw_outlook(ax: Axes, found: Outlook, plant: Reservoir, units: UnitSystem) 
     ax.xaxis.set_major_formatter(FixedFormatter([MONTH_NAMES[found.calendar_month[at] - 1][:3] for at in shown]))
     ax.tick_params(axis="x", length=0)
     ax.yaxis.set_major_formatter(THOUSANDS)
-    ax.set_ylabel("Storage (hm³)")
+    ax.set_ylabel(labelled("Storage ({})", "hm³"))
     level_axis(ax, plant, units)
     return ax

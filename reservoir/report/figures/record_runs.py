@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.objective import Operation
+from reservoir.hydro.unit_system import labelled
 from reservoir.planning.infeasible import counted
 from reservoir.report.figures.annual_energy import LEAST_SPILL
 from reservoir.report.figures.axes import (
@@ -177,7 +178,7 @@ def duration_curves_figure(evaluation: Evaluation) -> Figure:
 def draw_release(ax: Axes, evaluation: Evaluation) -> Axes:
     """Draw the duration curves of the monthly release; returns the axis."""
     ax.set_title("Release")
-    _draw_curves(ax, evaluation, "release_m3s", "Release (m³/s)")
+    _draw_curves(ax, evaluation, "release_m3s", labelled("Release ({})", "m³/s"))
     ax.set_ylim(bottom=0)
     return ax
 
@@ -210,7 +211,7 @@ def draw_storage(ax: Axes, evaluation: Evaluation) -> Axes:
     Months that end outside the limits of storage are marked.
     """
     ax.set_title("Storage")
-    _draw_curves(ax, evaluation, "storage_hm3", "Storage at the end of the month (hm³)")
+    _draw_curves(ax, evaluation, "storage_hm3", labelled("Storage at the end of the month ({})", "hm³"))
     for run in record_runs(evaluation):
         storage = run.monthly("storage_hm3").ravel()
         outside = run.outside.ravel()[np.argsort(storage)[::-1]]
@@ -274,7 +275,7 @@ def duration_curves_caption(evaluation: Evaluation) -> str:
     )
 
 
-LEVEL = "Level at the end of the month (m)"
+LEVEL = labelled("Level at the end of the month ({})", "m")
 _EVERY_MONTH = "Forebay level at the end of every month of the record"
 _INCHES_PER_RUN = 0.98
 
@@ -375,7 +376,7 @@ def spill_map_figure(evaluation: Evaluation) -> Figure:
             ScalarMappable(norm, colours), ax=list(panels[: len(runs)]), aspect=30, pad=0.02, format=THOUSANDS
         )
         separator = "; " if rows > 1 else "\n"
-        bar.set_label(f"Spill, monthly mean (m³/s){separator}white: none")
+        bar.set_label(labelled(f"Spill, monthly mean ({{}}){separator}white: none", "m³/s"))
         if outside_handles(evaluation):
             sheet.legend(handles=outside_handles(evaluation), loc="outside lower center")
         bar.outline.set_linewidth(0.8)  # type: ignore[operator]

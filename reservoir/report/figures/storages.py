@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.reservoir_kinds import YearEnd
+from reservoir.hydro.unit_system import labelled
 from reservoir.planning.infeasible import chosen
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import horizon_text, left_out_sentence, reference_sentence
@@ -121,7 +122,7 @@ def draw_record_level(ax: Axes, plan: Plan) -> Axes:
     _draw(ax, plan, levels)
     set_level_limits(ax, plan, levels)
     draw_level_marks(ax, plan)
-    ax.set_ylabel("Level (m)")
+    ax.set_ylabel(labelled("Level ({})", "m"))
     return ax
 
 
@@ -143,7 +144,7 @@ def draw_record_storage(ax: Axes, plan: Plan) -> Axes:
     _mark_reference(ax, plan, bottom + 0.025 * (top - bottom))
     ax.yaxis.set_major_locator(MaxNLocator(5))
     ax.yaxis.set_major_formatter(THOUSANDS)
-    ax.set_ylabel("Storage (hm³)")
+    ax.set_ylabel(labelled("Storage ({})", "hm³"))
     not_below_zero(ax)
     return ax
 
@@ -177,7 +178,8 @@ def draw_level_marks(ax: Axes, plan: Plan) -> None:
     for name, level in levels.items():
         for start, end in _spans(plan, name):
             ax.plot([start, end], [level, level], color=LIMITS, lw=0.9, ls=_STYLES[name], zorder=2, gid=f"{name} level")
-    name_lines(ax, [(level, f"{name} {level:g} m", LIMITS) for name, level in levels.items()])
+    stated = plan.units.stated
+    name_lines(ax, [(level, f"{name} {stated(level, 'm', 'g')}", LIMITS) for name, level in levels.items()])
 
 
 def _spans(plan: Plan, name: str) -> list[tuple[float, float]]:

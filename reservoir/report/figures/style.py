@@ -25,7 +25,7 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator
 from matplotlib.transforms import Bbox
 
-from reservoir.hydro.unit_system import SI, DisplayUnit, UnitSystem
+from reservoir.hydro.unit_system import SI, DisplayUnit, UnitSystem, UnitText
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import solved_by
 
@@ -47,7 +47,7 @@ class UnitLocator(MaxNLocator):
 
 
 def show_in_units(figure: Figure, units: UnitSystem) -> None:
-    """Write the axes and texts of a figure that is drawn, but not laid out yet, in some units; its foot is already."""
+    """Write the axes and texts of a figure that is drawn, but not laid out yet, in some units."""
     if not units.by_ending:
         return
     for axis, label in _labelled(figure):
@@ -55,13 +55,11 @@ def show_in_units(figure: Figure, units: UnitSystem) -> None:
         if unit is not None and not isinstance(axis.get_major_formatter(), FixedFormatter):
             _convert(axis, unit)
     for artist in figure.findobj():
-        if artist.get_gid() == FOOT:
-            continue
-        label = str(artist.get_label())
-        if not isinstance(artist, Axis) and units.text(label) != label:
+        label = artist.get_label()
+        if not isinstance(artist, Axis) and isinstance(label, UnitText):
             artist.set_label(units.text(label))
-        if isinstance(artist, Text) and units.label(artist.get_text()) != artist.get_text():
-            artist.set_text(units.label(artist.get_text()))
+        if isinstance(artist, Text) and isinstance(artist.get_text(), UnitText):
+            artist.set_text(units.text(artist.get_text()))
 
 
 def _labelled(figure: Figure) -> Iterator[tuple[Axis, str]]:
@@ -226,7 +224,7 @@ def sheet_figure(
     options, if any.
     """
     with figure_style():
-        figure, sheet = footed_figure(height, broken(*map(units.text, foot)))
+        figure, sheet = footed_figure(height, broken(*foot))
         labelled = draw(sheet)
         show_in_units(figure, units)
         if labelled is not None and labelled.get_legend_handles_labels()[1]:

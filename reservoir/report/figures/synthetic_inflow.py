@@ -11,7 +11,7 @@ from matplotlib.ticker import FixedLocator
 from numpy.typing import ArrayLike
 
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.unit_system import SI, UnitSystem
+from reservoir.hydro.unit_system import SI, UnitSystem, labelled
 from reservoir.report.figures.axes import THOUSANDS, draw_bands, month_axis, month_middles
 from reservoir.report.figures.style import INFLOW, POWER, REFERENCE, STORAGE, sheet_figure
 from reservoir.synthetic import acceptance
@@ -50,7 +50,7 @@ def synthetic_inflow_figure(
         rows = 3 if optimised else 2
         panels = sheet.subplots(rows, 2).ravel().tolist()
         titles = ("mean of the month", "deviation of the month", "skew of the month")
-        labels = ("Mean (m³/s)", "Standard deviation (m³/s)", "Skewness")
+        labels = (labelled("Mean ({})", "m³/s"), labelled("Standard deviation ({})", "m³/s"), "Skewness")
         for ax, title, label in zip(panels, titles, labels, strict=False):
             draw_months(ax, comparisons[title], calendar)
             ax.set_ylabel(label)
@@ -58,9 +58,8 @@ def synthetic_inflow_figure(
         if optimised:
             record, synthetic = optimised
             draw_distribution(panels[4], record.energy_gwh, synthetic.energy_gwh, POWER, "Annual energy (GWh)")
-            draw_distribution(
-                panels[5], record.storage_hm3, synthetic.storage_hm3, STORAGE, "Storage at the month's end (hm³)"
-            )
+            label = labelled("Storage at the month's end ({})", "hm³")
+            draw_distribution(panels[5], record.storage_hm3, synthetic.storage_hm3, STORAGE, label)
         first: Axes = panels[0]
         return first
 
@@ -82,7 +81,8 @@ def draw_months(ax: Axes, compared: Comparison, calendar: Calendar) -> Axes:
 
 def draw_duration_curve(ax: Axes, compared: Comparison) -> Axes:
     """Draw the flows that parts of the months exceed; returns the axis."""
-    return _draw_exceeded(ax, acceptance.EXCEEDED, compared.record, compared.synthetic, INFLOW, "Flow (m³/s)", "months")
+    label = labelled("Flow ({})", "m³/s")
+    return _draw_exceeded(ax, acceptance.EXCEEDED, compared.record, compared.synthetic, INFLOW, label, "months")
 
 
 def draw_distribution(ax: Axes, record: FloatArray, synthetic: FloatArray, colour: str, label: str) -> Axes:

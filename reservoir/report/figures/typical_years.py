@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.unit_system import labelled
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.axes import MOST_MARKED_STEPS, THOUSANDS, month_axis, month_ends, month_middles
 from reservoir.report.figures.style import DASHES, DRY, LIMITS, NORMAL, OUTSIDE_MARK, WET, plan_figure
-from reservoir.text.quantities import quantity
 
 FloatArray = NDArray[np.float64]
 
@@ -104,13 +104,13 @@ def typical_years_figure(plan: Plan, years: Mapping[str, str] | None = None) -> 
 def draw_inflow(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
     """Draw the monthly inflow of the years (paper, Figure 6); returns the axis."""
     ax.set_title("Inflow")
-    return _draw_monthly(ax, plan, years, plan.inflow.flow_m3s, "Inflow (m³/s)")
+    return _draw_monthly(ax, plan, years, plan.inflow.flow_m3s, labelled("Inflow ({})", "m³/s"))
 
 
 def draw_release(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
     """Draw the monthly release of the years, turbined and spilled (paper, Figure 7); returns the axis."""
     ax.set_title("Release")
-    return _draw_monthly(ax, plan, years, plan.operation.release_m3s, "Release (m³/s)")
+    return _draw_monthly(ax, plan, years, plan.operation.release_m3s, labelled("Release ({})", "m³/s"))
 
 
 def draw_level(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
@@ -127,7 +127,7 @@ def draw_level(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
         if outside.size:
             ax.plot(outside + 1, levels[year.row, outside + 1], **OUTSIDE_MARK | {"ms": 7})
     month_axis(ax, plan.inflow.calendar)
-    ax.set_ylabel(f"Level at the end of the {plan.inflow.calendar.step.noun} (m)")
+    ax.set_ylabel(labelled(f"Level at the end of the {plan.inflow.calendar.step.noun} ({{}})", "m"))
     return ax
 
 
@@ -199,4 +199,4 @@ def _label(plan: Plan, year: TypicalYear) -> str:
     kinds = f"{', '.join(year.kinds)}: " if plan.inflow.years > 1 else ""
     outside = "" if plan.keeps_limits[year.row] else ", violates its limits"
     taken = f", schedule of {plan.references.solver}" if plan.from_reference[year.row] else ""
-    return f"{kinds}{label}, {quantity(mean)} m³/s{taken}{outside}"
+    return f"{kinds}{label}, {plan.units.stated(float(mean), 'm³/s')}{taken}{outside}"

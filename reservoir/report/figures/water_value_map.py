@@ -14,6 +14,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTH_NAMES
+from reservoir.hydro.unit_system import labelled
 from reservoir.planning.plan import Plan
 from reservoir.planning.water_values import LEVELS, table_months
 from reservoir.report.figures.axes import THOUSANDS, level_axis
@@ -52,7 +53,7 @@ def water_value_figure(plan: Plan) -> Figure | None:
         for ax, (column, title) in zip(panels, PANELS.items(), strict=True):
             draw_water_values(ax, plan, column)
             ax.set_title(title, fontsize=8.5, pad=4)
-        panels[0].set_ylabel("Storage at the start of the month (hm³)")
+        panels[0].set_ylabel(labelled("Storage at the start of the month ({})", "hm³"))
         level_axis(panels[-1], plan.reservoir, plan.units)
         bar = sheet.colorbar(
             ScalarMappable(norm, colours),
@@ -63,7 +64,7 @@ def water_value_figure(plan: Plan) -> Figure | None:
             format=THOUSANDS,
             extend=norm.extend,
         )
-        bar.set_label(f"Water value ({f'{plan.objective.unit} per hm³'.strip()})")
+        bar.set_label(labelled("Water value ({})", f"{plan.objective.unit} per hm³".strip()))
         bar.outline.set_linewidth(0.8)  # type: ignore[operator]
         first: Axes = panels[0]
         return first
@@ -142,7 +143,7 @@ def water_value_caption(plan: Plan) -> str | None:
     if not has_water_values(plan):
         return None
     return (
-        "Value of one more hm³ in storage at the start of a month if all later inflows are known: the slope of the "
-        "value function of dynamic programming. Each cell is a month and a storage; darker means more valuable. Grey: "
-        "in no year can the plan be completed within its limits from this storage."
+        f"Value of one more {plan.units.unit_name('hm³')} in storage at the start of a month if all later inflows are "
+        "known: the slope of the value function of dynamic programming. Each cell is a month and a storage; darker "
+        "means more valuable. Grey: in no year can the plan be completed within its limits from this storage."
     )
