@@ -80,9 +80,9 @@ def worth_of(step, given, share):
     cost = np.minimum((step["power_cost"] + step["power_cost_squared"] * short) * short, step["power_cost_most"])
     dry = np.maximum(step["supply_target"] - flow - step["spare"], 0)
     worth = values + step["offset"] + step["power_value"] * power - cost - step["supply_cost_squared"] * dry**2
-    worth = worth - step["missing_price"] * np.maximum(step["least"] - flow, 0)
-    kept = (flow <= step["most"]) & (power >= np.maximum(step["power_lower"], 0))
-    return worth, kept & ((step["least"] <= flow) | (step["missing_price"] > 0))
+    worth = worth - step["missing_price"] * np.maximum(step["release_lower"] - flow, 0)
+    kept = (flow <= step["release_upper"]) & (power >= np.maximum(step["power_lower"], 0))
+    return worth, kept & ((step["release_lower"] <= flow) | (step["missing_price"] > 0))
 
 
 def excess(device, *mistakes, seed=11, wide=0.0):
