@@ -95,10 +95,7 @@ class CaseStudy(DeviceStudy):
 def run(reservoir: Reservoir, inflow: Inflow, *, budget: RunBudget, peers: bool = False) -> ExperimentResult:
     """Run the experiment on the first device; how a case is shared among all of its kind is measured, too.
 
-    Parameters
-    ----------
-    peers : bool
-        Race other libraries on the same years, too.
+    Options: see `reservoir.cli.bench`.
     """
     device = DeviceStudy.of(budget).device
     settings: dict[str, Any] = budget.usual({}, {"generations": QUICK_GENERATIONS})
