@@ -1,8 +1,11 @@
-"""Options that several commands share, each defined once."""
+"""Options that several commands share, each defined once; what is wrong in the words of a call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -10,14 +13,138 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reservoir.cli.call_words import named_as, step_asked
-from reservoir.cli.path_types import FilePath, FiniteRange, FolderPath
 from reservoir.text.quantities import printable
 
 if TYPE_CHECKING:
     from reservoir.errors import Mistake
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
+    from reservoir.hydro.unit_system import UnitSystem
+
+
+class FilePath(click.Path):
+    """A file or folder to read, or a file to write; its reader says what is wrong with one that cannot be used."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Read a path; click asks the system for it, which raises ValueError for what no file can be called."""
+        try:
+            return Path(super().convert(value, param, ctx))  # type: ignore[arg-type] # text, not bytes: see path_type
+        except ValueError:
+            return Path(value)
+
+
+class FolderPath(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 and later alone
+    """A folder to write; ``~`` at its beginning is the home folder, which shells leave as it is after ``--out=``."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Read a path, and refuse an empty one, which would be the present folder."""
+        path = Path(value)
+        if not str(value).strip():
+            self.fail("the path is empty; for the current folder, give .", param, ctx)
+        try:
+            return path.expanduser() if path.parts[:1] == ("~",) else path
+        except RuntimeError:
+            self.fail(f"the home folder is unknown; for a folder of this name, give ./{path}", param, ctx)
+
+
+class _Finite(click.types.FloatParamType):
+    """Refuses what is no number, which no comparison with the ends of a range does, and what is infinite."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read a number."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        return number
+
+
+class FiniteNumber(_Finite):
+    """A number that is finite."""
+
+
+class FiniteRange(_Finite, click.FloatRange):
+    """A finite number of a range."""
+
+
+@contextmanager
+def named_as(names: Mapping[str, str]) -> Iterator[None]:
+    """Call the arguments of a function as the options of a command in messages about them."""
+    from reservoir.errors import InputError
+
+    def renamed(text: str) -> str:
+        return re.sub(rf"\b({'|'.join(names)})\b", lambda found: names[found[1]], text)
+
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(
+            replace(each, column=names[each.column], expected=renamed(each.expected), mend=renamed(each.mend))
+            if each.column in names
+            else each
+            for each in error.mistakes
+        ) from error
+
+
+@contextmanager
+def told_in(units: UnitSystem) -> Iterator[None]:
+    """State mistakes in the units of a call: amounts, and values of options that were given in them."""
+    from reservoir.errors import InputError
+
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(replace(each, **_in_units(each, units)) for each in error.mistakes) from error
+
+
+#: Quantities of options, and of arguments that options set.
+_QUANTITIES = {
+    **{"--level": "level_m", "--storage": "storage_hm3", "--inflow": "inflow_m3s"},
+    **{"start_level_m": "level_m", "start_hm3": "storage_hm3"},
+}
+
+
+def _in_units(mistake: Mistake, units: UnitSystem) -> dict[str, Any]:
+    name = _QUANTITIES.get(mistake.column, "")
+    value = mistake.value
+    if isinstance(value, float):
+        value = float(f"{value / units.size(name):.12g}")  # as it was given
+        value = int(value) if value.is_integer() else value
+    texts = {name: units.text(getattr(mistake, name)) for name in ("problem", "expected", "mend")}
+    return texts | {"value": value}
+
+
+#: How mistakes of a reservoir speak of its step, and how of that of a call.
+_STEP_WORDS = (
+    (r'set step = "([a-z-]+)"', r"give --step \1"),
+    (r'\bstep is "([a-z-]+)"', r"--step is \1"),
+    (r'(?<!-)\bstep = "([a-z-]+)"', r"--step \1"),
+)
+
+
+@contextmanager
+def step_asked(step: str | None) -> Iterator[None]:
+    """Call the step of a reservoir as the option that set it, if one did."""
+    from reservoir.errors import InputError
+
+    try:
+        yield
+    except InputError as error:
+        if step is None:
+            raise
+        raise type(error)(
+            replace(each, problem=_of_option(each.problem), mend=_of_option(each.mend)) for each in error.mistakes
+        ) from error
+
+
+def _of_option(text: str) -> str:
+    for words, option in _STEP_WORDS:
+        text = re.sub(words, option, text)
+    return text
 
 
 #: Where a unit was said that neither the file nor the call gives.
@@ -91,7 +218,7 @@ class Inputs:
         """The same with another goal, if one is named."""
         if goal is None:
             return self
-        from reservoir.planning.goals import with_goal
+        from reservoir.planning.tradeoff import with_goal
 
         return replace(self, reservoir=with_goal(self.reservoir, goal), reference_gwh=None)
 

@@ -25,7 +25,7 @@ from reservoir.planning.columns import table_of
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
 from reservoir.planning.operated_record import OperatedSteps
 from reservoir.planning.plan import Plan
-from reservoir.planning.proofs import Proofs
+from reservoir.planning.planned_record import Proofs
 from reservoir.planning.sentences import demand_shortfalls, storage_shortfall
 from reservoir.planning.start import end_value_used, with_end_value
 from reservoir.problems.base import certify_all
@@ -253,11 +253,7 @@ def _starts_outside(plan: Plan, given: GivenSchedule) -> Iterator[tuple[int, str
 
 
 def _missed(
-    plan: Plan,
-    held: Operation,
-    slack_m3s: float,
-    sound: tuple[NDArray[np.bool_], NDArray[np.bool_]],
-    told: set[int],
+    plan: Plan, held: Operation, slack_m3s: float, sound: tuple[NDArray[np.bool_], NDArray[np.bool_]], told: set[int]
 ) -> Iterator[tuple[int, str]]:
     """Limits that the releases of a plan as given do not keep: the problem, and a sentence.
 

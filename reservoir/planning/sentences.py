@@ -6,14 +6,30 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reservoir.hydro.objectives import Objective
+from reservoir.hydro.year_labels import some_labels
 from reservoir.planning.columns import column_of
-from reservoir.planning.infeasible import chosen, listed
 from reservoir.planning.planned_record import Plan
 from reservoir.planning.solving import REFERENCE_SOLVERS, beyond_limits, gap_limits
 from reservoir.solvers import solver_named
 from reservoir.text.quantities import counted, quantity
+
+#: Years that a sentence names; more are counted.
+NAMED_YEARS = 8
+
+
+def chosen(labels: Sequence[str], which: NDArray[np.bool_]) -> Sequence[str]:
+    """Labels of some of the years."""
+    return some_labels(labels, np.flatnonzero(which))
+
+
+def listed(labels: Sequence[str]) -> str:
+    """Name years: all of them, or the first and how many more; ``1961, 1963 and 4 more``."""
+    if len(labels) <= NAMED_YEARS:
+        return ", ".join(labels)
+    return f"{', '.join(labels[:NAMED_YEARS])} and {len(labels) - NAMED_YEARS:,} more"
 
 
 def objective_sentence(plan: Plan) -> str:
@@ -128,10 +144,7 @@ def outside_sentences(plan: Plan) -> list[str]:
     cannot = f"{counted(len(lost), one)} cannot satisfy {_their(lost)} {which} with any {tried}"
     sentences = [
         (lost, cannot),
-        (
-            missed,
-            f"{counted(len(missed))} can satisfy {_their(missed)} {which}, but the solver found no schedule",
-        ),
+        (missed, f"{counted(len(missed))} can satisfy {_their(missed)} {which}, but the solver found no schedule"),
     ]
     return [f"{sentence}: {listed(names)}" for names, sentence in sentences if names]
 

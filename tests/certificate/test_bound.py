@@ -15,7 +15,7 @@ from reservoir.certificate.stages import stages_of
 from reservoir.certificate.tables import _grid, cell_values, lined_up
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.objectives import Goal, Objective
-from reservoir.planning.infeasible import feasible_years
+from reservoir.planning.planned_record import feasible_years
 from reservoir.planning.proof import LONGER_PAIRS
 from reservoir.problems.reservoir.promised_power import promising
 from reservoir.problems.reservoir.record import record_problems

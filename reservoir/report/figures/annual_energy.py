@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.unit_system import UnitSystem, labelled
 from reservoir.planning.columns import FIRM_QUANTILE
-from reservoir.planning.infeasible import counted
 from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import horizon_text, left_out_sentence, limits_word, reference_sentence
@@ -29,7 +28,7 @@ from reservoir.report.figures.style import (
     plan_figure,
     tint,
 )
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import counted, quantity
 
 FloatArray = NDArray[np.float64]
 

@@ -15,9 +15,9 @@ from reservoir.hydro.calendar import MONTH_NAMES, Calendar
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import UnitSystem, UnitText, labelled
 from reservoir.hydro.year_labels import year_label
-from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.style import DASHES, LIMITS, OUTSIDE, VIOLATION, shade, tint
+from reservoir.text.quantities import counted
 
 FloatArray = NDArray[np.float64]
 

@@ -15,11 +15,11 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
 from reservoir.planning.best_known import relative_gap
-from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.plan import Plan
-from reservoir.planning.sentences import all_limits, reference_sentence
+from reservoir.planning.sentences import all_limits, chosen, listed, reference_sentence
 from reservoir.report.figures.axes import THOUSANDS, draw_bands
 from reservoir.report.figures.style import LIMITS, OUTSIDE, POWER, on_axes, plan_figure
+from reservoir.text.quantities import counted
 
 FloatArray = NDArray[np.float64]
 

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.unit_system import labelled
-from reservoir.planning.infeasible import counted
 from reservoir.report.figures.annual_energy import LEAST_SPILL
 from reservoir.report.figures.axes import (
     TEXT_SHARE,
@@ -52,7 +51,7 @@ from reservoir.report.figures.style import (
 )
 from reservoir.rules.base.rule import Forecast
 from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import counted, quantity
 
 FloatArray = NDArray[np.float64]
 

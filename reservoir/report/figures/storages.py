@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.hydro.unit_system import labelled
-from reservoir.planning.infeasible import chosen
 from reservoir.planning.plan import Plan
-from reservoir.planning.sentences import horizon_text, left_out_sentence, reference_sentence
+from reservoir.planning.sentences import chosen, horizon_text, left_out_sentence, reference_sentence
 from reservoir.report.figures.axes import (
     THOUSANDS,
     draw_bands,

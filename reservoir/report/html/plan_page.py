@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from reservoir.planning.checks import Check
-from reservoir.planning.infeasible import counted
 from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import (
@@ -23,7 +22,7 @@ from reservoir.planning.sentences import (
 )
 from reservoir.report.html.page import Heading, Picture, Section, render
 from reservoir.report.html.tables import acceptance_table, kept_years, member_table, monthly_table, number, yearly_table
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import counted, quantity
 
 #: Months with storages outside their limits that a report tells of; plan.json has more of them.
 SHOWN_SHORTFALLS = 24

@@ -15,7 +15,6 @@ from reservoir.hydro.unit_system import SI
 from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.planning.checks import Check
 from reservoir.planning.columns import MEAN_ENERGY, ResultColumn, shown, shown_columns
-from reservoir.planning.infeasible import counted
 from reservoir.report.html.page import Column, Heading, HtmlTable, Picture, Section, render
 from reservoir.report.html.plan_page import plan_heading
 from reservoir.report.html.tables import acceptance_table, cell, head
@@ -38,6 +37,7 @@ from reservoir.rules.evaluation.findings import (
 )
 from reservoir.rules.evaluation.robustness import robustness_table
 from reservoir.rules.evaluation.scores import benefit_suffix, worst_decile
+from reservoir.text.quantities import counted
 
 #: How the years follow each other, and what perfect foresight of them knows.
 _MODES = {
@@ -172,12 +172,7 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
     """The rules' part of the report."""
     outside, found, objective = shortfalls(evaluation), findings(evaluation), evaluation.plan.objective.title
     sections = [
-        Section(
-            "rules-shortfalls",
-            "Limits and demands that rules do not keep",
-            items=tuple(outside),
-            warning=True,
-        )
+        Section("rules-shortfalls", "Limits and demands that rules do not keep", items=tuple(outside), warning=True)
         if outside
         else None,
         Section(

@@ -13,12 +13,11 @@ from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.unit_system import UnitSystem
 from reservoir.planning.checks import Check
 from reservoir.planning.columns import BENEFIT, ResultColumn, shown_columns, table_of
-from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import horizon_text, limits_word
 from reservoir.planning.water_values import table_months
 from reservoir.report.html.page import Column, HtmlTable
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import counted, quantity
 
 #: Members up to which each has a row; of more there are percentiles.
 SHOWN_MEMBERS = 100
@@ -80,10 +79,7 @@ def member_table(members: pd.DataFrame, units: UnitSystem) -> HtmlTable:
     return HtmlTable(
         name="members-table",
         caption=f"{caption}Each member has {counted(int(members['years'].iloc[0]))}; means of its years.",
-        columns=(
-            Column("Members" if many else "Member", text=True),
-            *(head(column, units) for column in columns),
-        ),
+        columns=(Column("Members" if many else "Member", text=True), *(head(column, units) for column in columns)),
         rows=tuple(zip(names, *cells, strict=True)),
     )
 
