@@ -247,7 +247,7 @@ def _outlook_rows(found: Outlook, units: UnitSystem) -> list[tuple[str, str]]:
 def _write_figure(found: Outlook, inputs: RuleInputs, units: UnitSystem, caveats: tuple[str, ...], file: Path) -> None:
     """Draw the fan chart into a file."""
     from reservoir.cli.screen import drawn
-    from reservoir.report.figures.outlook_fan import outlook_figure
+    from reservoir.report.figures.storages import outlook_figure
 
     figure = drawn(file, lambda: outlook_figure(found, inputs.reservoir, units, caveats))
     try:
