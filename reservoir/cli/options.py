@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -72,33 +72,29 @@ class FiniteRange(_Finite, click.FloatRange):
 
 
 @contextmanager
-def named_as(names: Mapping[str, str]) -> Iterator[None]:
+def _restated(change: Callable[[Mistake], Mistake]) -> Iterator[None]:
+    """State the mistakes that are raised inside in other words."""
+    from reservoir.errors import InputError
+
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(map(change, error.mistakes)) from error
+
+
+def named_as(names: Mapping[str, str]) -> AbstractContextManager[None]:
     """Call the arguments of a function as the options of a command in messages about them."""
-    from reservoir.errors import InputError
 
-    def renamed(text: str) -> str:
-        return re.sub(rf"\b({'|'.join(names)})\b", lambda found: names[found[1]], text)
+    def of_options(mistake: Mistake) -> Mistake:
+        if mistake.column not in names:
+            return mistake
+        expected, mend = (
+            re.sub(rf"\b({'|'.join(names)})\b", lambda found: names[found[1]], text)
+            for text in (mistake.expected, mistake.mend)
+        )
+        return replace(mistake, column=names[mistake.column], expected=expected, mend=mend)
 
-    try:
-        yield
-    except InputError as error:
-        raise type(error)(
-            replace(each, column=names[each.column], expected=renamed(each.expected), mend=renamed(each.mend))
-            if each.column in names
-            else each
-            for each in error.mistakes
-        ) from error
-
-
-@contextmanager
-def told_in(units: UnitSystem) -> Iterator[None]:
-    """State mistakes in the units of a call: amounts, and values of options that were given in them."""
-    from reservoir.errors import InputError
-
-    try:
-        yield
-    except InputError as error:
-        raise type(error)(replace(each, **_in_units(each, units)) for each in error.mistakes) from error
+    return _restated(of_options)
 
 
 #: Quantities of options, and of arguments that options set.
@@ -108,14 +104,18 @@ _QUANTITIES = {
 }
 
 
-def _in_units(mistake: Mistake, units: UnitSystem) -> dict[str, Any]:
-    name = _QUANTITIES.get(mistake.column, "")
-    value = mistake.value
-    if isinstance(value, float):
-        value = float(f"{value / units.size(name):.12g}")  # as it was given
-        value = int(value) if value.is_integer() else value
-    texts = {name: units.text(getattr(mistake, name)) for name in ("problem", "expected", "mend")}
-    return texts | {"value": value}
+def told_in(units: UnitSystem) -> AbstractContextManager[None]:
+    """State mistakes in the units of a call: amounts, and values of options that were given in them."""
+
+    def in_units(mistake: Mistake) -> Mistake:
+        value = mistake.value
+        if isinstance(value, float):
+            value = float(f"{value / units.size(_QUANTITIES.get(mistake.column, '')):.12g}")  # as it was given
+            value = int(value) if value.is_integer() else value
+        problem, expected, mend = map(units.text, (mistake.problem, mistake.expected, mistake.mend))
+        return replace(mistake, problem=problem, expected=expected, mend=mend, value=value)
+
+    return _restated(in_units)
 
 
 #: How mistakes of a reservoir speak of its step, and how of that of a call.
@@ -126,25 +126,12 @@ _STEP_WORDS = (
 )
 
 
-@contextmanager
-def step_asked(step: str | None) -> Iterator[None]:
-    """Call the step of a reservoir as the option that set it, if one did."""
-    from reservoir.errors import InputError
-
-    try:
-        yield
-    except InputError as error:
-        if step is None:
-            raise
-        raise type(error)(
-            replace(each, problem=_of_option(each.problem), mend=_of_option(each.mend)) for each in error.mistakes
-        ) from error
-
-
-def _of_option(text: str) -> str:
+def _step_asked(mistake: Mistake) -> Mistake:
+    """Call the step of a reservoir as the option that set it."""
+    problem, mend = mistake.problem, mistake.mend
     for words, option in _STEP_WORDS:
-        text = re.sub(words, option, text)
-    return text
+        problem, mend = re.sub(words, option, problem), re.sub(words, option, mend)
+    return replace(mistake, problem=problem, mend=mend)
 
 
 #: Where a unit was said that neither the file nor the call gives.
@@ -181,7 +168,7 @@ def read_plant(file: Path, step: str | None) -> Reservoir:
     """Read a reservoir, for another step than that of its file if one is asked for."""
     from reservoir.io.reservoir_toml.reader import read_reservoir
 
-    with step_asked(step):
+    with nullcontext() if step is None else _restated(_step_asked):
         return read_reservoir(file, step=step)
 
 

@@ -228,17 +228,20 @@ def storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[str]:
     closes = plan.problems.cyclic and plan.problems.ends_with(year) and step == limits.steps - 1
     if closes:
         lower = upper = plan.operation.storage_hm3[plan.problems.first_year(year), 0]
-    if lower <= storage <= upper:
-        return
-    above = storage > upper
-    bound, amount = (upper, storage - upper) if above else (lower, lower - storage)
-    stated = partial(plan.units.stated, unit="hm3")
-    side = "above its upper" if above else "below its lower"
-    yield (
-        f"the storage at the end of the {_step_word(plan)} is {stated(storage, form=',.6g')}, "
-        f"{stated(amount, form=',.4g')} {side} limit of {stated(bound, form=',.6g')}"
-        f"{f', where the {_problem_word(plan)} began and has to end' if closes else ''}"
-    )
+    sentence = beyond_bounds(f"the storage at the end of the {_step_word(plan)}", storage, (lower, upper), "hm3", plan)
+    if sentence:
+        yield sentence + (f", where the {_problem_word(plan)} began and has to end" if closes else "")
+
+
+def beyond_bounds(what: str, value: float, bounds: tuple[float, float], unit: str, plan: Plan) -> str:
+    """How far a quantity is beyond its lower or its upper bound, in words; empty within them."""
+    lower, upper = bounds
+    if lower <= value <= upper:
+        return ""
+    above, stated = value > upper, partial(plan.units.stated, unit=unit)
+    side, bound = ("above its upper", upper) if above else ("below its lower", lower)
+    amount = stated(abs(value - bound), form=",.4g")
+    return f"{what} is {stated(value, form=',.6g')}, {amount} {side} limit of {stated(bound, form=',.6g')}"
 
 
 def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
