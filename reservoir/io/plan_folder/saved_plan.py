@@ -222,10 +222,11 @@ def _plan(folder: Path, origin: Mapping[str, Any], arrays: Arrays) -> Plan:
 
 def _record_notes(record: Inflow, texts: Sequence[str]) -> Iterator[str]:
     """The note on the withdrawals that were read beside the inflow, if it is among some texts."""
-    for text in texts if record.withdrawal_m3s is not None else ():
+    withdrawal = record.withdrawal_m3s
+    for text in texts:
         note, _, column = text.partition(FROM_COLUMN)
-        if note.startswith("withdrawal "):
-            yield from companion_notes({"withdrawal_m3s": (column, record.withdrawal_m3s)}, record.steps)
+        if withdrawal is not None and note.startswith("withdrawal "):
+            yield from companion_notes({"withdrawal_m3s": (column, withdrawal)}, record.steps)
 
 
 def require_follows(saved: SavedPlan) -> None:

@@ -71,8 +71,8 @@ def scores_table(evaluation: Evaluation, mode: SimulationMode, kind: str) -> Htm
     marked |= set(range(len(top))) if outside else set()
     caption = f"{'; '.join(_MODES[mode] if top else _MODES[mode][:1])}."
     caption = caption.format(years=counted(evaluation.training.years, "year"))
-    of_plan = {"units": evaluation.plan.units, "benefit": objective.unit}
-    return result_table(f"{kind}-{mode}", caption, names, columns, values, marked=marked, **of_plan)
+    units, benefit = evaluation.plan.units, objective.unit
+    return result_table(f"{kind}-{mode}", caption, names, columns, values, units, benefit=benefit, marked=marked)
 
 
 def _foresights(evaluation: Evaluation, mode: SimulationMode) -> Iterator[tuple[str, dict[str, float]]]:

@@ -77,7 +77,8 @@ def acceptance_table(checks: Sequence[Check], units: UnitSystem, name: str = "ac
 
 def yearly_table(plan: Plan) -> HtmlTable:
     """One row a year; years outside their bounds are marked."""
-    summary, names = plan.summary(), {plan.year_word.capitalize(): plan.inflow.labels}
+    summary = plan.summary()
+    names: dict[str, Sequence[str]] = {plan.year_word.capitalize(): plan.inflow.labels}
     columns = [each for each in shown_columns("summary", "page") if summary.get(each.name, _NOTHING).notna().any()]
     values = {column.name: summary[column.name].tolist() for column in columns}
     names |= {"Schedule": plan.source.tolist()} if plan.sources else {}
