@@ -21,8 +21,8 @@ from reservoir.errors import ReservoirError
 from reservoir.hydro.objectives import Horizon
 from reservoir.planning.checks import YEAR_GAP, Check, largest
 from reservoir.planning.columns import second_run
-from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.plan import silent_stage
+from reservoir.planning.planned_record import feasible_problems
 from reservoir.planning.search import Method, best_known
 from reservoir.planning.solving import DEVICE_REFERENCE, HOST_REFERENCE, REFERENCE_SOLVERS
 from reservoir.planning.stopwatch import Stopwatch

@@ -34,7 +34,7 @@ from reservoir.planning.firm_power import firm_power_of_problems, promising_all
 from reservoir.planning.notes import notes_again, plan_notes
 from reservoir.planning.parts import columns_of, found_of, operation_of_columns
 from reservoir.planning.plan import Plan
-from reservoir.planning.proofs import Proofs
+from reservoir.planning.planned_record import Proofs
 from reservoir.planning.search import Found
 from reservoir.planning.start import PlanStart, with_end_value
 from reservoir.planning.water_values import WaterValues
@@ -221,10 +221,11 @@ def _plan(folder: Path, origin: Mapping[str, Any], arrays: Arrays) -> Plan:
 
 def _record_notes(record: Inflow, texts: Sequence[str]) -> Iterator[str]:
     """The note on the withdrawals that were read beside the inflow, if it is among some texts."""
-    for text in texts if record.withdrawal_m3s is not None else ():
+    withdrawal = record.withdrawal_m3s
+    for text in texts:
         note, _, column = text.partition(FROM_COLUMN)
-        if note.startswith("withdrawal "):
-            yield from companion_notes({"withdrawal_m3s": (column, record.withdrawal_m3s)}, record.steps)
+        if withdrawal is not None and note.startswith("withdrawal "):
+            yield from companion_notes({"withdrawal_m3s": (column, withdrawal)}, record.steps)
 
 
 def require_follows(saved: SavedPlan) -> None:

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.unit_system import labelled
-from reservoir.planning.infeasible import counted
 from reservoir.report.figures import axes
 from reservoir.report.figures.annual_energy import LEAST_SPILL
 from reservoir.report.figures.axes import TEXT_SHARE, FloatArray, duration_curve
@@ -38,7 +37,7 @@ from reservoir.report.figures.style import (
 )
 from reservoir.rules.base.rule import Forecast
 from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import counted, quantity
 
 #: The run that figures show: storage carried over from year to year, by rules that have not seen the year.
 HELD_OUT = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
