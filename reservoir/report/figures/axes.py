@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -260,8 +259,7 @@ def name_lines(ax: Axes, lines: Sequence[tuple[float, str, str]]) -> Axes:
     return ax
 
 
-@dataclass(frozen=True)
-class Band:
+class Band(NamedTuple):
     """Two percentiles between which a band is filled, and how strongly."""
 
     lower: float
@@ -271,14 +269,10 @@ class Band:
 
 
 #: Widest first: each is drawn over the one before.
-BANDS = (
-    Band(0, 100, 0.18, "minimum to maximum"),
-    Band(5, 95, 0.38, "5 to 95 %"),
-    Band(25, 75, 0.65, "25 to 75 %"),
-)
+BANDS = (Band(0, 100, 0.18, "minimum to maximum"), Band(5, 95, 0.38, "5 to 95 %"), Band(25, 75, 0.65, "25 to 75 %"))
 
 
-def percentiles(values: ArrayLike, band: Band) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def percentiles(values: ArrayLike, band: Band) -> tuple[FloatArray, FloatArray]:
     """Lower and upper edge of a band over the members, ``values`` of shape (members, points)."""
     lower, upper = np.percentile(np.asarray(values, np.float64), [band.lower, band.upper], axis=0)
     return lower, upper
@@ -376,8 +370,7 @@ def storage_bounds(plan: Plan) -> tuple[FloatArray, FloatArray]:
     return np.append(lower[-1], np.resize(lower, steps)), np.append(upper[-1], np.resize(upper, steps))
 
 
-@dataclass(frozen=True)
-class LevelMark:
+class LevelMark(NamedTuple):
     """A level of the reservoir, its storage, and the part of the month axis that it holds for."""
 
     name: str
