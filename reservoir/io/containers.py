@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from reservoir.errors import InputError, shortened
 from reservoir.interrupts import deferred
-from reservoir.planning.schedule import Dataset
+from reservoir.planning.operated_record import Dataset
 
 INSTALL = "pip install 'reservoir[netcdf]'"
 #: Bytes that arrays may take in memory, whatever the file holds; and times its bytes beyond.

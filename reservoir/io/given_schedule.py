@@ -15,11 +15,10 @@ from reservoir.hydro import attributes, units
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import first_days
 from reservoir.hydro.time_step import TimeStep
-from reservoir.io.plan_folder.columns import SCHEDULE_COLUMNS
 from reservoir.io.plan_folder.files import AGAIN
 from reservoir.io.plan_folder.tables import read_cells, require_one_of_each
 from reservoir.planning.checked_schedule import CLAIMS, RELEASE, SHORTAGE, GivenSchedule
-from reservoir.planning.schedule import FIRST_DAY
+from reservoir.planning.columns import FIRST_DAY, meanings
 
 DATE = "date"
 _MEND = "correct the file, and try again"
@@ -67,7 +66,7 @@ def read_given_schedule(path: Path, inflow: Inflow) -> GivenSchedule:
     numbers = _numbers(path, cells, headings, sizes)
     columns = {name: values.reshape(years.flow_m3s.shape) for name, values in numbers.items()}
     digits = {name: 0.5 * 10.0 ** -_decimals(cells[name]) * sizes[name] for name in numbers}
-    not_read = tuple(str(name) for name in cells.columns if name not in (*SCHEDULE_COLUMNS, *headings, DATE))
+    not_read = tuple(str(name) for name in cells.columns if name not in (*meanings("schedule"), *headings, DATE))
     return GivenSchedule(path, years, columns, digits, headings, sizes, not_read)
 
 

@@ -21,10 +21,11 @@ from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.hydro.step import REPAIR_TOLERANCE
 from reservoir.planning.best_known import stated_solutions
 from reservoir.planning.checks import Check, proof_lines
+from reservoir.planning.columns import table_of
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
+from reservoir.planning.operated_record import OperatedSteps
 from reservoir.planning.plan import Plan
 from reservoir.planning.proofs import Proofs
-from reservoir.planning.schedule import step_columns
 from reservoir.planning.sentences import demand_shortfalls, storage_shortfall
 from reservoir.planning.start import end_value_used, with_end_value
 from reservoir.problems.base import certify_all
@@ -356,7 +357,7 @@ def _differences(
 
     Steps outside their limits say nothing of how large numbers are, and so of how they round.
     """
-    computed, more, less = (step_columns(inflow, each) for each in (follows, *around))
+    computed, more, less = (table_of("steps", OperatedSteps(inflow, each)) for each in (follows, *around))
     for name in CLAIMS:
         if name not in given.columns or name not in computed:
             continue

@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 
 from reservoir.hydro.objectives import Objective
+from reservoir.planning.columns import column_of
 from reservoir.planning.infeasible import chosen, listed
 from reservoir.planning.planned_record import Plan
-from reservoir.planning.schedule import loss_volumes_of_years
 from reservoir.planning.solving import REFERENCE_SOLVERS, beyond_limits, gap_limits
 from reservoir.solvers import solver_named
 from reservoir.text.quantities import counted, quantity
@@ -149,10 +149,11 @@ def _problem_word(plan: Plan) -> str:
 
 def losses_sentence(plan: Plan) -> str:
     """Mean losses and withdrawals of a plan's years, or scenarios, in words; empty if its reservoir has none."""
-    means = {name: float(each.mean()) for name, each in loss_volumes_of_years(plan.inflow, plan.operation).items()}
+    named = {"evaporation_hm3": "net evaporation", "seepage_hm3": "seepage", "withdrawal_hm3": "withdrawals"}
+    volumes = {name: column_of("summary", name, plan) for name in (*named, "shortage_hm3")}
+    means = {name: float(each.mean()) for name, each in volumes.items() if each is not None}
     if not any(means.values()):
         return ""
-    named = {"evaporation_hm3": "net evaporation", "seepage_hm3": "seepage", "withdrawal_hm3": "withdrawals"}
     amounts = {name: plan.units.amount(mean, "hm3") for name, mean in means.items()}
     parts = [f"{name} {quantity(amounts[key][0])}" for key, name in named.items() if means[key]]
     short, unit = amounts["shortage_hm3"]

@@ -32,11 +32,10 @@ from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, format_of, wr
 from reservoir.io.plan_folder.saved_plan import copy_inputs, plan_arrays
 from reservoir.io.workplace import contents, leaves
 from reservoir.planning.checks import Check, plan_checks
-from reservoir.planning.column_names import OBJECTIVE, REFERENCE_OBJECTIVE
+from reservoir.planning.columns import forms_of_cells
 from reservoir.planning.infeasible import chosen
 from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
-from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP
 from reservoir.planning.sentences import shortfall_months, shortfalls
 from reservoir.planning.stopwatch import Profile, Timer, untimed
 from reservoir.text.strict_json import strict_json
@@ -59,9 +58,6 @@ OWN_NAMES = {
 MOST_TOLD = 10_000
 #: Characters of a name in that of a folder: no disk takes more than 255 bytes.
 _MOST_OF_A_NAME = 60
-#: Columns of the summary that six decimals would cut short: gaps are small, and an objective has any size.
-_FORMS = dict.fromkeys(("gap", "engine_gap", PROVEN_GAP), "{:.3e}")
-_FORMS |= dict.fromkeys((PROVEN_BOUND, OBJECTIVE, REFERENCE_OBJECTIVE), "{:.12g}")
 _PACKAGES = ("numpy", "pandas", "scipy", "numba", "pyopencl", "pocl-binary-distribution", "matplotlib")
 
 
@@ -260,7 +256,7 @@ def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
     else:
         write_dataset(plan.to_xarray(copy=False), folder, kind)
         datasets = [DATASETS[kind]]
-    for name in _FORMS:
+    for name in forms_of_cells("summary"):
         if name in tables.get(SUMMARY, ()):
             tables[SUMMARY][name] = as_written(name, tables[SUMMARY][name])
     if plan.water_values:
@@ -272,7 +268,8 @@ def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
 
 def as_written(name: str, numbers: pd.Series) -> NDArray[np.object_]:
     """Cells of a column of the summary that has a form of its own; empty where a number is not known."""
-    return np.array([_FORMS[name].format(value) if np.isfinite(value) else "" for value in numbers.tolist()], object)
+    form = forms_of_cells("summary")[name]
+    return np.array([form.format(each) if np.isfinite(each) else "" for each in numbers.tolist()], object)
 
 
 def figures_left_out(left_out: Mapping[str, str], tell: Callable[[str], None]) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from reservoir.io.plan_folder.saved_plan import SavedPlan, proof_arrays
 from reservoir.io.plan_folder.tables import read_cells
 from reservoir.io.workplace import leaves
 from reservoir.planning.checks import Check, proof_lines
+from reservoir.planning.columns import PROVEN_BOUND, PROVEN_GAP
 from reservoir.planning.plan import Plan
-from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP
 from reservoir.report.folder import REPORT, as_written, write_report
 
 _COLUMNS = (PROVEN_BOUND, PROVEN_GAP)

@@ -15,7 +15,7 @@ from reservoir.io.csv_table import write_table
 from reservoir.io.output import Claim, content_sha256, drafted
 from reservoir.io.plan_folder.files import FILES, file_hashes
 from reservoir.io.reservoir_toml.writer import write_reservoir
-from reservoir.planning.column_names import FIRM_POWER
+from reservoir.planning.columns import FIRM_POWER
 from reservoir.planning.tradeoff import Tradeoff
 from reservoir.report.folder import check_new, figures_left_out, record_provenance, run_provenance, write_json
 from reservoir.report.html.page import Column, Heading, HtmlTable, Picture, Section, picture, render

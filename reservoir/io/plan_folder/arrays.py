@@ -88,7 +88,7 @@ def months_of_plan(folder: Path) -> pd.DataFrame:
     check_files(folder, {name: digest for name, digest in origin[FILES].items() if name in wanted})
     arrays = read_arrays(folder, wanted & set(origin[FILES]))
     record = saved_record(origin, arrays)
-    from reservoir.planning.schedule import year_columns  # an operator reads the arrays alone
+    from reservoir.planning.operated_record import year_columns  # an operator reads the arrays alone
 
     names = {name: np.repeat(column, record.steps) for name, column in year_columns(record).items()}
     columns = {

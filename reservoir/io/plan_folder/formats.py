@@ -12,7 +12,7 @@ import numpy as np
 from reservoir.errors import InputError
 from reservoir.io.containers import write_netcdf
 from reservoir.io.plan_folder.files import NETCDF, ZARR
-from reservoir.planning.schedule import INSTALL, Dataset
+from reservoir.planning.operated_record import INSTALL, Dataset
 
 #: From so many years on, tables are written as NetCDF unless another format is asked for.
 MANY_YEARS = 5_000

@@ -30,11 +30,12 @@ from reservoir.io.records.table import csv_of_workbook, is_workbook
 from reservoir.io.reservoir_toml.reader import read_reservoir, reservoir_of
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.planning.checks import Check
+from reservoir.planning.columns import PROVEN_BOUND, PROVEN_GAP
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
 from reservoir.planning.notes import notes_again, plan_notes
 from reservoir.planning.parts.store import columns_of, found_of, operation_of_columns
 from reservoir.planning.plan import Plan
-from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP, Proofs
+from reservoir.planning.proofs import Proofs
 from reservoir.planning.search import Found
 from reservoir.planning.start import PlanStart, with_end_value
 from reservoir.planning.water_values import WaterValues

@@ -9,8 +9,9 @@ from matplotlib.patches import StepPatch
 from numpy.typing import NDArray
 
 from reservoir.hydro.unit_system import labelled
+from reservoir.planning.columns import FIRM_QUANTILE
 from reservoir.planning.infeasible import counted
-from reservoir.planning.operated_record import FIRM_QUANTILE, members_table
+from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import horizon_text, left_out_sentence, limits_word, reference_sentence
 from reservoir.report.figures import axes, style
