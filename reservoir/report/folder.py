@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from reservoir.errors import Mistake, OutputError
 from reservoir.hydro.inflow import Inflow
-from reservoir.io.csv_table import write_table
 from reservoir.io.output import Claim, claimed, claimed_new, drafted, write_new
 from reservoir.io.plan_folder import files
 from reservoir.io.plan_folder.arrays import calendar_provenance, write_arrays
@@ -30,6 +29,7 @@ from reservoir.io.plan_folder.files import FIGURES, FILES, FORMAT, INFLOW, MEMBE
 from reservoir.io.plan_folder.files import write_json as write_json
 from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, format_of, write_dataset
 from reservoir.io.plan_folder.saved_plan import copy_inputs, plan_arrays
+from reservoir.io.plan_folder.tables import write_table
 from reservoir.io.workplace import contents, leaves
 from reservoir.planning.checks import Check, plan_checks
 from reservoir.planning.columns import forms_of_cells

@@ -8,14 +8,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from reservoir.io.csv_table import write_table
 from reservoir.io.output import Claim, claimed, drafted, nothing
 from reservoir.io.plan_folder import files
 from reservoir.io.plan_folder.arrays import write_arrays
 from reservoir.io.plan_folder.files import ARRAYS, FILES, FORMAT, SUMMARY
 from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, append_to_dataset
 from reservoir.io.plan_folder.saved_plan import SavedPlan, proof_arrays
-from reservoir.io.plan_folder.tables import read_cells
+from reservoir.io.plan_folder.tables import read_cells, write_table
 from reservoir.io.workplace import leaves
 from reservoir.planning.checks import Check, proof_lines
 from reservoir.planning.columns import PROVEN_BOUND, PROVEN_GAP

@@ -21,12 +21,11 @@ from reservoir.hydro.unit_system import UnitText
 from reservoir.hydro.units import DEPTH_MM, key_suffix
 from reservoir.hydro.units import FLOW_M3S as FLOW_UNITS
 from reservoir.io.records import cells
-from reservoir.io.records import vocabulary as known
+from reservoir.io.records import words as known
 from reservoir.io.records.cells import looks_like_number, parse_flow, parse_number
 from reservoir.io.records.table import InflowTable
 from reservoir.io.records.units import unit_named
-from reservoir.io.records.vocabulary import BESIDE, JUDGES, Kind
-from reservoir.io.records.words import folded, parts_of, understand
+from reservoir.io.records.words import BESIDE, JUDGES, Kind, folded, parts_of, understand
 from reservoir.text.quantities import quantity
 
 

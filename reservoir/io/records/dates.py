@@ -14,8 +14,18 @@ from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.water_years import month_name
 from reservoir.io.records.cells import NO_SUMMARY
 from reservoir.io.records.table import InflowTable
-from reservoir.io.records.vocabulary import BEGINS, DATE_NAMES, DATE_PARTS, ENDS, MONTH_OF_NAME, SUMMARY, YEAR_NAMES
-from reservoir.io.records.words import Saying, folded, understand
+from reservoir.io.records.words import (
+    BEGINS,
+    DATE_NAMES,
+    DATE_PARTS,
+    ENDS,
+    MONTH_OF_NAME,
+    SUMMARY,
+    YEAR_NAMES,
+    Saying,
+    folded,
+    understand,
+)
 
 #: No record is older than this; a year of fewer digits is a slip, or a synthetic year that can be numbered otherwise.
 FIRST_YEAR = 1000

@@ -35,7 +35,7 @@ from reservoir.io.records.dates import date_columns, parse_month
 from reservoir.io.records.record import InflowReading, MemberMonths, Series
 from reservoir.io.records.table import Comment, InflowTable, Row, content_of
 from reservoir.io.records.units import choose_unit
-from reservoir.io.records.vocabulary import MEMBER_NAMES
+from reservoir.io.records.words import MEMBER_NAMES
 from reservoir.text.quantities import first_unprintable, printable
 
 #: Bytes in which comments and the header stand.

@@ -33,8 +33,7 @@ from reservoir.io.records.members import wrong_name
 from reservoir.io.records.record import InflowReading, MemberMonths, Series
 from reservoir.io.records.table import caveat_mistakes
 from reservoir.io.records.units import ACCEPTED, InflowUnit, unit_named
-from reservoir.io.records.vocabulary import MEMBER_DIMENSIONS, STRANGE_FORMS
-from reservoir.io.records.words import understand, words_of
+from reservoir.io.records.words import MEMBER_DIMENSIONS, STRANGE_FORMS, understand, words_of
 from reservoir.text.quantities import printable
 
 #: Names of a variable that is the inflow whatever stands beside it.
