@@ -158,7 +158,7 @@ def require_one_of_each(path: Path, quantities: Mapping[str, str], mend: str) ->
         With these columns.
     """
     for quantity in dict.fromkeys(quantities.values()):
-        alike = [name for name, each in quantities.items() if each == quantity]
+        alike = [name for name, named in quantities.items() if named == quantity]
         if len(alike) > 1:
             problem = "are columns of one quantity"
             raise InputError(problem, "one of them", mend, str(path), row=1, value=", ".join(alike))

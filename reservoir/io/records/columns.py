@@ -289,7 +289,8 @@ def several_series(name: str, texts: Sequence[str], long_block: int = _LONG_BLOC
     short = bool(words & known.CODED) and all(len(value) <= _SHORT_CODE for value in values)
     if len(values) < 2 or words & JUDGES or (not of_series and (words & known.VARYING or short)):
         return None
-    if all(of and known.HOW_GOOD.issuperset(of) for of in (re.findall(r"[^\W\d_]+", value) for value in values)):
+    words_of_values = [re.findall(r"[^\W\d_]+", value) for value in values]
+    if all(value and known.HOW_GOOD.issuperset(value) for value in words_of_values):
         return None
     saying, numbers = understand(name), all(map(looks_like_number, values))
     a_quantity = saying.units or saying.kinds & {Kind.OTHER, Kind.FLOW, Kind.VOLUME, Kind.RUNOFF, Kind.STATISTIC}

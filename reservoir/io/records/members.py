@@ -161,8 +161,8 @@ def _read_rows(file: MemberFile, numbers: Mapping[int, _Numbers], texts: Sequenc
         raise InputError("there are no data rows below the header", mend="add the data rows", row=file.header.number)
     member, month, *columns = (np.concatenate(column) for column in zip(*parts, strict=True))
     which = zip(different.items(), columns[len(numbers) :], strict=True)
-    of_texts = {place: ([*known], codes) for (place, known), codes in which}
-    return _Rows(tuple(names), member, month, dict(zip(numbers, columns, strict=False)), of_texts)
+    codes_of = {place: ([*known], codes) for (place, known), codes in which}
+    return _Rows(tuple(names), member, month, dict(zip(numbers, columns, strict=False)), codes_of)
 
 
 def _pieces(file: MemberFile, numbers: Mapping[int, _Numbers]) -> Iterator[pd.DataFrame]:
@@ -233,7 +233,7 @@ def _mistakes(file: MemberFile, numbers: Mapping[int, _Numbers], reason: str) ->
             else:
                 values = ((place, parse(cells[place])) for place, parse in parsers.items())
                 wrong = [(place, value) for place, value in values if isinstance(value, Mistake)]
-                mistakes += [replace(of, row=row, column=header[at], value=cells[at]) for at, of in wrong]
+                mistakes += [replace(mistake, row=row, column=header[at], value=cells[at]) for at, mistake in wrong]
             if len(mistakes) > MOST_MISTAKES:
                 break
     except UnicodeDecodeError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,7 +55,8 @@ def quantity_axis(ax: Axes, label: str, most_ticks: int | None = None) -> Axes:
 
 def write_beside(ax: Axes, text: str, place: tuple[Any, Any], offset: tuple[float, float], **look: Any) -> None:
     """Write on an axis beside a place, so many points to the right and above it."""
-    ax.annotate(text, place, xytext=offset, textcoords="offset points", **{"color": LIMITS, "fontsize": 8} | look)
+    look = {"color": LIMITS, "fontsize": 8, "textcoords": "offset points"} | look
+    ax.annotate(text, place, xytext=offset, **look)
 
 
 def exceedance_axis(ax: Axes, of: str) -> Axes:
@@ -99,7 +100,7 @@ def classes(colours: Colormap, edges: FloatArray, *, above: bool = False) -> dic
     return {"cmap": ListedColormap(steps), "norm": norm}
 
 
-def colour_bar(sheet: SubFigure, axes: Sequence[Axes], label: str, look: Mapping[str, Any], **place: Any) -> None:
+def colour_bar(sheet: SubFigure, axes: Iterable[Axes], label: str, look: Mapping[str, Any], **place: Any) -> None:
     """Add the bar of `classes` beside axes."""
     bar = sheet.colorbar(ScalarMappable(**look), ax=list(axes), pad=0.02, format=THOUSANDS, **place)
     bar.set_label(label)

@@ -65,10 +65,11 @@ class RecordRun(NamedTuple):
 def record_runs(evaluation: Evaluation) -> list[RecordRun]:
     """Perfect foresight first, then every family in the order of the evaluation."""
     years = evaluation.training.years
-    operations = {FORESIGHT_NAME: evaluation.foresight}
-    operations |= {result.family: result.runs[HELD_OUT].simulation.operation for result in evaluation.families}
-    looks = (style.FORESIGHT, *(style.family_look(result.family) for result in evaluation.families))
-    return [RecordRun(name, look, of, years) for (name, of), look in zip(operations.items(), looks, strict=True)]
+    runs = [RecordRun(FORESIGHT_NAME, style.FORESIGHT, evaluation.foresight, years)]
+    for result in evaluation.families:
+        operation = result.runs[HELD_OUT].simulation.operation
+        runs.append(RecordRun(result.family, style.family_look(result.family), operation, years))
+    return runs
 
 
 def outside_handles(evaluation: Evaluation) -> list[Line2D]:
