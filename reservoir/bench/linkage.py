@@ -40,10 +40,10 @@ from reservoir.errors import InputError, Mistake
 from reservoir.opencl import DeviceInfo, Session
 from reservoir.planning.checks import Check, largest
 from reservoir.report.figures.style import POWER, RELEASE, Look, sheet_figure
-from reservoir.solvers.dsmga2 import run as dsmga2
-from reservoir.solvers.dsmga2.device_builder import DeviceBuilder, build_model_program, model_layout
-from reservoir.solvers.dsmga2.engine import run_all
-from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND, SEQUENTIAL, Dsmga2Settings
+from reservoir.solvers.dsmga2 import DEVICE_MODELS, LOSSLESS, LOSSY, ON_DEMAND, SEQUENTIAL, Dsmga2Settings
+from reservoir.solvers.dsmga2 import engine as dsmga2
+from reservoir.solvers.dsmga2.engine import DeviceBuilder, HostBuilder
+from reservoir.solvers.dsmga2.run import CLIMBING, EQUAL, HIT
 from reservoir.text.quantities import quantity
 
 #: In the order of the tables.
@@ -219,25 +219,26 @@ def _evaluated_runs(study: LinkageStudy) -> pd.DataFrame:
         problems = [case.problem(number) for number in range(count)]
         for model in EVALUATED:
             settings = Dsmga2Settings(population=case.population, model=model, linkage_generations=0)
-            runs, *_ = run_all(problems, settings, seed=seed, device=device)
+            runs, *_ = dsmga2.run_all(problems, settings, seed=seed, device=device)
             rows += [case.about | {"model": model, "run": number} | _found(run) for number, run in enumerate(runs)]
     return pd.DataFrame(rows)
 
 
 @contextmanager
-def _builder(case: Case, settings: Dsmga2Settings, device: DeviceInfo) -> Iterator[dsmga2.Builder]:
+def _builder(case: Case, settings: Dsmga2Settings, device: DeviceInfo) -> Iterator[HostBuilder | DeviceBuilder]:
     """What builds the models of all runs of a case: a device keeps its buffers from run to run."""
-    if not settings.on_device:
-        yield dsmga2.HostBuilder(settings.model)
+    if settings.model not in DEVICE_MODELS:
+        yield HostBuilder(settings.model)
         return
-    layout = model_layout(device, case.bits, settings.individuals, lossy=settings.model == LOSSY)
+    layout = dsmga2.model_layout(device, case.bits, settings.individuals, lossy=settings.model == LOSSY)
     with Session(device) as session:
-        yield DeviceBuilder(session, build_model_program(device, layout), layout, 1, timed=True)
+        program = dsmga2.build_model_program(device, layout)
+        yield DeviceBuilder(session, program, layout, 1, timed=True)
 
 
-def _timed(case: Case, settings: Dsmga2Settings, builder: dsmga2.Builder, number: int, seed: int) -> Row:
+def _timed(case: Case, settings: Dsmga2Settings, builder: HostBuilder | DeviceBuilder, number: int, seed: int) -> Row:
     began = time.perf_counter()
-    run = dsmga2.new_run(case.problem(number), settings, seed)
+    run = dsmga2.Run.of(case.problem(number), settings, seed)
     builder.seconds.clear()
     seconds = dsmga2.evolve([run], settings, builder, lambda run: None)
     total = time.perf_counter() - began
@@ -250,9 +251,9 @@ def _timed(case: Case, settings: Dsmga2Settings, builder: dsmga2.Builder, number
 def _found(run: dsmga2.Run) -> Row:
     tally, problem = run.population.tally, run.problem
     genes, _ = run.best
-    reported, climbing = bool(tally[dsmga2.HIT]), int(tally[dsmga2.CLIMBING])
-    spent = int(tally[dsmga2.HIT]) or run.evaluations
-    right = problem.certify(genes[: run.loci].astype(float)).fitness >= run.population.optimum - dsmga2.EQUAL
+    reported, climbing = bool(tally[HIT]), int(tally[CLIMBING])
+    spent = int(tally[HIT]) or run.evaluations
+    right = problem.certify(genes[: run.loci].astype(float)).fitness >= run.population.optimum - EQUAL
     row = {"found": reported, "false_optimum": reported and not right, "evaluations": spent}
     row |= {"mixing_evaluations": max(spent - climbing, 0), "climbing_evaluations": climbing}
     return row | {"generations": run.generations}

@@ -31,8 +31,8 @@ from reservoir.planning.validation import SIGNIFICANCE
 from reservoir.problems.functions import FUNCTIONS, Function, FunctionProblem, function_problems, functions_named
 from reservoir.report.figures import style
 from reservoir.report.figures.style import Look, on_axes, sheet_figure
-from reservoir.solvers import Solution
-from reservoir.solvers.clpso.settings import LANES, MODELS, STRICT
+from reservoir.solvers import Solutions
+from reservoir.solvers.clpso import LANES, MODELS, STRICT
 
 DIMENSION, PARTICLES, GENERATIONS, QUICK_GENERATIONS = 30, 40, 5000, 500
 #: Values of the convergence trace.
@@ -123,12 +123,12 @@ class ModelStudy(DeviceStudy):
         """The function as a problem of which every run is a swarm."""
         return function_problems(function, 1, dimension=DIMENSION)[0]
 
-    def swarms(self, problems: Sequence[FunctionProblem], solver: str, **settings: Any) -> Solution:
+    def swarms(self, problems: Sequence[FunctionProblem], solver: str, **settings: Any) -> Solutions:
         """The first solution of a call, whose seconds are those of the whole call."""
         asked = {"particles": PARTICLES, "generations": self.generations} | settings
         return self.solve(problems, solver, **asked)[0]
 
-    def solved(self, place: int, function: Function, run: int) -> Solution:
+    def solved(self, place: int, function: Function, run: int) -> Solutions:
         """One run of an engine. No two engines share a seed: some draw the same numbers from the same."""
         engine, seed = self.engines[place], self.budget.seed + place * (self.budget.runs + 1) + run
         points = self.generations if engine.finds_leader else TRACE_POINTS

@@ -26,8 +26,8 @@ from reservoir.rules import Forecast, Training
 from reservoir.rules.families.ann import Scales, input_names
 from reservoir.rules.families.ann_operation import NetworkOperation
 from reservoir.rules.families.ann_training import SETTLING
-from reservoir.solvers import Problem, Solution, solve
-from reservoir.solvers.two_level_pso.settings import FUSED, GLOBAL, STEPS, TwoLevelSettings
+from reservoir.solvers import Problem, Solutions, solve
+from reservoir.solvers.two_level_pso import FUSED, GLOBAL, STEPS, TwoLevelSettings
 
 #: Engines by name, and variants of the solver on a device.
 TWO_LEVEL, IN_STEPS, NO_LOCAL = "two-level", "two-level, a kernel a step", "no local reduction"
@@ -117,7 +117,7 @@ class NetworkStudy(DeviceStudy):
         problem = load.problem()
         return replace(problem, reach=self.reach) if isinstance(problem, TrainingError) else problem
 
-    def solved(self, engine: str, problem: Problem, particles: int, iterations: int, seed: int) -> Solution:
+    def solved(self, engine: str, problem: Problem, particles: int, iterations: int, seed: int) -> Solutions:
         """One run."""
         swarm: dict[str, Any] = {**self.swarm, "particles": particles, "generations": iterations}
         if engine == BASELINE:

@@ -19,11 +19,10 @@ from reservoir.bench.figures import BASE_LOOK, MAIN_LOOK, SECOND_LOOK, lines, lo
 from reservoir.bench.result import ExperimentResult
 from reservoir.bench.tables import Frame, ResultTable, Row, by, seconds_of, select
 from reservoir.planning.checks import Check, largest
-from reservoir.problems.functions import FEWEST, MOST_OF_SUM, Function, FunctionProblem
-from reservoir.problems.sums import RING_FUNCTIONS
+from reservoir.problems.functions import FEWEST, MOST_OF_SUM, RING_FUNCTIONS, Function, FunctionProblem
 from reservoir.report.figures.style import sheet_figure
 from reservoir.solvers import Solutions, solve
-from reservoir.solvers.ring_pso.settings import ASYNC, STAR, SYNC, RingSettings
+from reservoir.solvers.ring_pso import ASYNC, STAR, SYNC, RingSettings
 
 SEQUENTIAL = "sequential"
 ENGINES = (SEQUENTIAL, SYNC, ASYNC)

@@ -24,8 +24,8 @@ from reservoir.opencl import DeviceInfo
 from reservoir.planning.checks import Check, largest
 from reservoir.problems.tours import TourProblem, tour_problem
 from reservoir.report.figures.style import DRY, INFLOW, POWER, RELEASE, SPILL, Look, on_axes, sheet_figure
-from reservoir.solvers import Solution
-from reservoir.solvers.island_ga.settings import IslandSettings
+from reservoir.solvers import Solutions
+from reservoir.solvers.island_ga import IslandSettings
 
 #: Individuals of an island, as in the paper.
 ISLAND = 128
@@ -78,11 +78,11 @@ class TourStudy(DeviceStudy):
         about |= {"iterations": self.iterations, "populations": list(self.populations), "island_size": ISLAND}
         return super().origin() | about | {"settings": {name: settings[name] for name in names}}
 
-    def solved(self, seed: int, solver: str = "island-ga", **settings: Any) -> Solution:
+    def solved(self, seed: int, solver: str = "island-ga", **settings: Any) -> Solutions:
         """One run."""
         return self.solve([self.problem], solver, seed=seed, **settings)[0]
 
-    def tried(self, name: str, population: int, seed: int, **settings: Any) -> Iterator[Solution]:
+    def tried(self, name: str, population: int, seed: int, **settings: Any) -> Iterator[Solutions]:
         """One run on islands, or none where the device refuses it.
 
         A CPU may also have no thread left for a group that others wait for, now and then.
@@ -171,7 +171,7 @@ def _engine_runs(study: TourStudy) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _row(engine: str, population: int, run: int, solution: Solution) -> Row:
+def _row(engine: str, population: int, run: int, solution: Solutions) -> Row:
     about = {"engine": engine, "population": population, "run": run} | seconds_of(solution)
     about |= {"length": -int(solution.fitness), "evaluations": solution.evaluations}
     defaults = {"work_groups": 1, "items": 1, "team": 1, "resident": None}

@@ -18,14 +18,14 @@ from reservoir.bench.figures import log_axis, panels
 from reservoir.bench.result import ExperimentResult
 from reservoir.bench.tables import ResultTable, Row, in_order, select
 from reservoir.errors import ReservoirError
-from reservoir.hydro.horizon import Horizon
-from reservoir.planning.best_known import best_known
+from reservoir.hydro.objectives import Horizon
 from reservoir.planning.checks import YEAR_GAP, Check, largest
 from reservoir.planning.columns import second_run
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.plan import silent_stage
+from reservoir.planning.search import Method, best_known
 from reservoir.planning.solving import DEVICE_REFERENCE, HOST_REFERENCE, REFERENCE_SOLVERS
-from reservoir.planning.stopwatch import untimed
+from reservoir.planning.stopwatch import Stopwatch
 from reservoir.planning.validation import REFERENCE_GAP
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.report.figures import style
@@ -319,7 +319,7 @@ def _run_reservoir(study: ZooStudy, place: Place) -> Row:
     solved: list[Row] = [{}]
     for solver, seed, years in study.calls(case.number):
         given = RecordProblems(problems.horizon, problems.inflow.span(0, years), (batch[:years],))
-        call, numbers = _tried(study, solver, seed, given, Solutions.of(references[:years]))
+        call, numbers = _tried(study, solver, seed, given, references[:years])
         calls.append(call)
         solved.append(numbers)
     traits = {name: str(each) if isinstance(each, str) else each for name, each in asdict(case.traits).items()}
@@ -334,9 +334,8 @@ def _tried(study: ZooStudy, solver: str, seed: int, problems: RecordProblems, re
         return {"solver": solver, "seed": seed, "years": len(problems), "refused": str(error)}, {}
     plan, sources = first, [FIRST_RUN] * len(first)
     if solver not in REFERENCE_SOLVERS:  # a plan holds the best known
-        asked: Row = {"solver": solver, "seed": seed, "device": str(study.device.index), "options": {}}
-        asked |= {"progress": silent_stage, "stop": None, "watch": untimed}
-        plan, of_plan, _ = best_known(problems, first, references, **asked)
+        method = Method(solver, seed, str(study.device.index), reference=True, engine_only=False, options={})
+        plan, of_plan, _ = best_known(problems, first, references, method, silent_stage, None, Stopwatch())
         words = {solver: FIRST_RUN, second_run(solver): SECOND_RUN, references.solver: FROM_REFERENCE}
         sources = [words[each] for each in of_plan.of_problem] if of_plan else sources
     numbers: Row = {"fitness": first.fitness.tolist(), "violation": first.violation.tolist()}

@@ -12,19 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.curves.approximation import Approximation
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
-from reservoir.hydro.objectives import Objective
+from reservoir.hydro.objectives import Horizon, Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.planning.best_known import Sources, reference_of_years, relative_gap
 from reservoir.planning.columns import shown
 from reservoir.planning.firm_power import FirmBounds, firm_power_of_problems
 from reservoir.planning.infeasible import feasible_problems, impossible_problems
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.planning.proofs import Proofs
-from reservoir.planning.solving import REFERENCE_SOLVERS
+from reservoir.planning.search import Sources, reference_of_years
+from reservoir.planning.solving import REFERENCE_SOLVERS, relative_gap
 from reservoir.planning.start import PlanStart
 from reservoir.planning.water_values import WaterValues, water_values_of
 from reservoir.problems.reservoir.record import RecordProblems
@@ -116,7 +115,7 @@ class Plan(OperatedRecord):
     @property
     def objective(self) -> Objective:
         """What is optimised."""
-        return self.problems.model.reservoir.objective
+        return self.problems.model.system.objective
 
     @cached_property
     def benefit(self) -> FloatArray:
