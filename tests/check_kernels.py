@@ -30,7 +30,7 @@ from reservoir.opencl import DeviceInfo, Session, assemble, build, choose_device
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.runtime import package_folder
 from reservoir.solvers import SOLVERS, settings_of, solve
-from reservoir.solvers.dsmga2.settings import DEVICE_MODELS
+from reservoir.solvers.dsmga2 import DEVICE_MODELS
 from reservoir.solvers.ensemble_dp.engine import ensemble_values
 from reservoir.solvers.ensemble_dp.step import StepTables
 from tests.certificate.device_cases import CASES, of_device, random_cells

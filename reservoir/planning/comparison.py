@@ -17,16 +17,15 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.system import System
-from reservoir.planning.best_known import relative_gap
 from reservoir.planning.columns import shown
 from reservoir.planning.firm_power import firm_power_of, promised_within, promising_all
-from reservoir.planning.infeasible import chosen, feasible_problems
 from reservoir.planning.plan import StageProgress, silent_stage
-from reservoir.planning.solving import is_swept, require_horizon, require_settings
+from reservoir.planning.planned_record import feasible_problems
+from reservoir.planning.sentences import chosen
+from reservoir.planning.solving import is_swept, relative_gap, require_horizon, require_settings
 from reservoir.planning.start import end_value_used, with_end_value
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
-from reservoir.solvers import SOLVERS, Solutions, runs_here, solve, solver_named
-from reservoir.solvers.registry import devices_of
+from reservoir.solvers import SOLVERS, Solutions, devices_of, runs_here, solve, solver_named
 
 REFERENCE = "dp"
 

@@ -39,6 +39,7 @@ from reservoir.problems.reservoir.record import (
 from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
 from reservoir.runtime import processors
 from reservoir.solvers import Solutions
+from reservoir.solvers.solution import joined
 
 FloatArray = NDArray[np.float64]
 
@@ -125,7 +126,8 @@ def no_worse_than(
     problems: Sequence[ReservoirYear], solutions: Solutions, positions: Sequence[FloatArray]
 ) -> Solutions:
     """Solutions, with these positions where they are worth more."""
-    return better_of(np.arange(len(problems)), problems, solutions, replace(solutions, position=positions))
+    others = replace(solutions, position=joined([each[np.newaxis] for each in positions]))
+    return better_of(np.arange(len(problems)), problems, solutions, others)
 
 
 def again_within(
@@ -165,10 +167,10 @@ def better_of(
     places: NDArray[np.intp], problems: Sequence[ReservoirYear], solutions: Solutions, others: Solutions
 ) -> Solutions:
     """Solutions, with others of some problems where those alone keep the limits, or are worth more."""
-    others, before = judged(problems, others), solutions.some(places)
+    others, before = judged(problems, others), solutions[places]
     better = (others.violation < before.violation) & (others.violation == 0)
     better |= (others.violation <= before.violation) & (others.fitness > before.fitness)
-    return solutions.replaced(places[better], others.some(np.flatnonzero(better))) if better.any() else solutions
+    return solutions.replaced(places[better], others[better]) if better.any() else solutions
 
 
 #: Solves problems by dynamic programming.
@@ -260,12 +262,7 @@ def promising_all(problems: RecordProblems, power_mw: FloatArray) -> RecordProbl
 
 
 def largest_firm_power(
-    batch: ReservoirYears,
-    share: float,
-    solve: Solve,
-    progress: StageProgress = silent_stage,
-    *,
-    smallest: bool = False,
+    batch: ReservoirYears, share: float, solve: Solve, progress: StageProgress = silent_stage, *, smallest: bool = False
 ) -> FirmPower:
     """Search the firm power of each problem.
 

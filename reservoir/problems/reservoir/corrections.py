@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.conditions import conditions_at
 from reservoir.hydro.step import storage_after
-from reservoir.problems.base import CertifiedBatch, FloatArray, KernelProblem
+from reservoir.problems.base import Certified, FloatArray, KernelProblem
 from reservoir.problems.context_layout import ContextLayout
 from reservoir.problems.reservoir.rows import year_layout
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYears
@@ -84,7 +84,7 @@ class StorageCorrections(Sequence[Any]):
         return self.windows.rng_stream_ids
 
     @cached_property
-    def schedule(self) -> CertifiedBatch:
+    def schedule(self) -> Certified:
         """The schedule that is corrected, in float64."""
         return self.windows.certify(self.draft_m3s)
 
@@ -120,7 +120,7 @@ class StorageCorrections(Sequence[Any]):
         more = (before * left - positions) * flow_per_volume
         return np.asarray(self.draft_m3s + np.repeat(more, self.steps_of_block, axis=1))
 
-    def certify(self, positions: FloatArray) -> CertifiedBatch:
+    def certify(self, positions: FloatArray) -> Certified:
         """Benefit, violation and fitness of corrections of each window in float64."""
         return self.windows.certify(self.drafts_m3s(positions))
 
@@ -144,6 +144,10 @@ class StorageCorrections(Sequence[Any]):
             "FLOW_PER_BLOCK_VOLUME": flow_per_volume,
         }
         return self._layout.pack(values, (len(self),)).astype(np.float32)
+
+    def kernel_context(self) -> NDArray[np.float32]:
+        """The first row: of whose length layouts ask, and all have one length."""
+        return np.asarray(self.kernel_contexts()[0])
 
     @property
     def _layout(self) -> ContextLayout:

@@ -21,7 +21,7 @@ from reservoir.hydro.objective import Operation, joined
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.record_rows import UNLIMITED
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.problems.base import FloatArray
+from reservoir.problems.base import FloatArray, rows_at
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, ReservoirYears
 
 #: What is promised is less than what is asked by this part: room for rounding.
@@ -155,7 +155,7 @@ class RecordProblems:
     def split(self, positions: Sequence[FloatArray] | FloatArray) -> list[FloatArray]:
         """Positions of the problems, an array for each batch."""
         ends = [0, *np.cumsum([len(batch) for batch in self.batches])]
-        return [np.asarray(positions[first:stop]) for first, stop in pairwise(ends)]
+        return [rows_at(positions, range(first, stop)) for first, stop in pairwise(ends)]
 
     def operate(self, positions: Sequence[FloatArray] | FloatArray) -> Operation:
         """Run a position of each problem in float64; a row for each year of the record."""

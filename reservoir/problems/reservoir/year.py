@@ -41,7 +41,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import DEAD, HM3_PER_M3S, INFLOW, RELEASE_LOWER, RELEASE_UPPER, START, YearRows
 from reservoir.hydro.step import release_to_reach, storage_after, there_is
 from reservoir.hydro.system import System
-from reservoir.problems.base import Certified, CertifiedBatch, FloatArray, KernelProblem
+from reservoir.problems.base import Certified, FloatArray, KernelProblem
 from reservoir.problems.fitness import Scratch, register_fitness, register_position
 from reservoir.problems.reservoir.plant_source import STEP_FILES, lake_source, plant_constants, plant_source
 from reservoir.problems.reservoir.rows import kernel_rows, year_layout
@@ -357,10 +357,10 @@ class ReservoirYears(_Years, Sequence[ReservoirYear]):
             return ReservoirYears(self.model, self.limits[index], labels, self.rng_stream_ids[index])
         return ReservoirYear(self.model, self.limits[index], self.labels[index], int(self.rng_stream_ids[index]))
 
-    def certify(self, positions: FloatArray) -> CertifiedBatch:
+    def certify(self, positions: FloatArray) -> Certified:
         """Benefit, violation and fitness of a position of each year in float64."""
         operation = self.operate(positions)
-        return CertifiedBatch(self._fitness(operation), operation.benefit, operation.violation_sum, operation)
+        return Certified(self._fitness(operation), operation.benefit, operation.violation_sum, operation)
 
     def kernel_contexts(self) -> NDArray[np.float32]:
         """Rows of ``kernels/problems/reservoir/reservoir_year.cl``."""

@@ -23,22 +23,9 @@ POINTS = 101
 _LITTLE_HM3 = 1e-6
 
 
-def _mean_of_years(row: NDArray[np.float64]) -> list[float]:
+def _mean_of_years(row: NDArray[np.float64]) -> tuple[float, ...]:
     """Mean of each step; the years are added up one after the other also where their row is stored once."""
-    means: list[float] = np.array(row).mean(axis=0).tolist()
-    return means
-
-
-def _mean_of_years(row: NDArray[np.float64]) -> list[float]:
-    """Mean of each step; the years are added up one after the other also where their row is stored once."""
-    means: list[float] = np.array(row).mean(axis=0).tolist()
-    return means
-
-
-def _mean_of_years(row: NDArray[np.float64]) -> list[float]:
-    """Mean of each step; the years are added up one after the other also where their row is stored once."""
-    means: list[float] = np.array(row).mean(axis=0).tolist()
-    return means
+    return tuple(np.array(row).mean(axis=0).tolist())
 
 
 class LakeMonths(Block):

@@ -34,15 +34,14 @@ from reservoir.solvers.device_engine import (
     DeviceEngine,
     Launch,
     build_around,
-    choices,
     items_for,
     lanes_for,
     require_countable,
 )
 from reservoir.solvers.dp import DeviceGridSettings, Grids, best_starts, first_grids, reservoir_years
 from reservoir.solvers.engine import meanwhile
-from reservoir.solvers.exchanges import polished
-from reservoir.solvers.solution import LaunchResult, engine_results
+from reservoir.solvers.exchanges import compile_exchanges, polished
+from reservoir.solvers.solution import EngineResults, engine_results
 
 #: Smallest fitness that differences are relative to, and the type that kernels write both numbers in.
 _LEAST, _WRITTEN = 1e-12, np.float32
@@ -328,16 +327,16 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         years = -(-year.limits.steps // MOST_STEPS_OF_YEAR)
         return max(device.compute_units, self.launch_years[device.kind] // (starts * years))
 
-    def launch(self, device: DeviceInfo, problems: Sequence[Problem]) -> LaunchResult:
+    def launch(
+        self, device: DeviceInfo, problems: Sequence[Problem], places: Sequence[int], clock: HostClock
+    ) -> tuple[EngineResults, float]:
         """Solve years from their start, or first search that of cyclic ones, in rounds."""
-        clock = HostClock()
         years: ReservoirYears = as_batch(problems)
         limits = years.limits
         grids = self.settings.grids(limits.steps)
         further = {"conditions": bool(limits.lake), "terms": limits.priced}
         layout = layout_for(device, self.settings, limits.steps, **further)
-        some = years[:2]
-        with clock("build"), meanwhile(lambda: polished(some, (some.lower + some.upper) / 2)):
+        with clock("build"), meanwhile(lambda: compile_exchanges(years[:2])):
             program = build_program(device, years, grids, layout)
         with clock("prepare"):
             rows, tables = contexts(years, layout), curve_tables(years.model.reservoir, layout)
@@ -350,17 +349,14 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         with clock("polish"):
             positions = polished(years, found, processors()).positions
         refined, transitions = np.zeros(len(years), np.int64), np.zeros(len(years), np.int64)
-        for places, each in rounds:
-            refined[places] += each.grids.sum(axis=1)
-            transitions[places] += each.transitions.sum(axis=1)
-        used = {**asdict(grids), **choices(layout, "lanes", "items", "double")}
-        return LaunchResult(
-            found=engine_results(
-                position=positions, generations=refined, evaluations=transitions, of_all={"settings": used}
-            ),
-            device_seconds=sum(ready.device_seconds),
-            host_seconds_by_phase=clock.seconds,
+        for of_round, runs in rounds:
+            refined[of_round] += runs.grids.sum(axis=1)
+            transitions[of_round] += runs.transitions.sum(axis=1)
+        used = {**asdict(grids), **{name: getattr(layout, name) for name in ("lanes", "items", "double")}}
+        results = engine_results(
+            position=positions, generations=refined, evaluations=transitions, of_all={"settings": used}
         )
+        return results, sum(ready.device_seconds)
 
 
 ENGINE = DpEngine

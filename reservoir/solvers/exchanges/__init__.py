@@ -106,6 +106,11 @@ def polished(years: ReservoirYears, positions: FloatArray, threads: int = 1, eff
         return Polished(*map(np.concatenate, zip(*found, strict=True)))
 
 
+def compile_exchanges(years: ReservoirYears) -> None:
+    """Compile what `polished` does with years like some, at least one; nothing is exchanged."""
+    _polished(years, (years.lower + years.upper) / 2, FINE._replace(volumes=np.empty(0)))
+
+
 def _polished(years: ReservoirYears, positions: FloatArray, effort: Effort) -> Polished:
     before = years.certify(positions)
     drafts, storages = before.operation.draft_m3s.copy(), before.operation.storage_hm3.copy()

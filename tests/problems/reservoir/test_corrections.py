@@ -13,8 +13,8 @@ from reservoir.problems.reservoir.corrections import StorageCorrections
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers.engine import silent
+from reservoir.solvers.lshade import DeviceLshadeSettings
 from reservoir.solvers.lshade.engine import LshadeEngine
-from reservoir.solvers.lshade.settings import DeviceLshadeSettings
 
 BLOCKS = 4
 

@@ -16,7 +16,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import EXACT_MARGIN, Limits, satisfiable
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import PLAIN_FIELDS, PLAIN_NUMBERS
-from reservoir.problems.base import Certified, CertifiedBatch, Problem, certify_all, kernel_contexts
+from reservoir.problems.base import Certified, Problem, certify_all, kernel_contexts
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYear, ReservoirYears, reservoir_problems
 from reservoir.runtime import THREADS_VARIABLE
 from tests.solvers.toys import Toy
@@ -60,7 +60,7 @@ def rows_of(limits: Limits, margin: float, dtype: type) -> Iterator[tuple[bytes,
     return zip(*([row.tobytes() for row in each] for each in (years.rows, years.numbers)), strict=True)
 
 
-def each_of(found: CertifiedBatch) -> list[Certified]:
+def each_of(found: Certified) -> list[Certified]:
     """What is certified of many, problem by problem."""
     columns = found.fitness.tolist(), found.benefit.tolist(), found.violation.tolist()
     return [Certified(*worth) for worth in zip(*columns, strict=True)]

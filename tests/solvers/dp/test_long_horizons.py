@@ -14,7 +14,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.system import System
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, ReservoirYears, reservoir_problems
-from reservoir.solvers import Solution, solve
+from reservoir.solvers import Solutions, solve
 from reservoir.solvers.dp import DeviceGridSettings, GridSettings, first_grids, recursion, sequential
 from reservoir.solvers.dp import engine as program
 from reservoir.solvers.dp.engine import Runs, _Years, until_agreed
@@ -36,11 +36,11 @@ def record_of(reservoir: Reservoir, inflow: Inflow, repeat: int = 1) -> Reservoi
     return ReservoirYears(ReservoirModel.of(reservoir), record, ("record",), np.array([1]))
 
 
-def solution(problems: ReservoirYears, solver: str = "dp-opencl", **options: object) -> Solution:
+def solution(problems: ReservoirYears, solver: str = "dp-opencl", **options: object) -> Solutions:
     return solve(problems, solver=solver, **options)[0]
 
 
-def bytes_of(found: Solution) -> tuple[bytes, int, int]:
+def bytes_of(found: Solutions) -> tuple[bytes, int, int]:
     """Everything that was found, to the last bit."""
     return found.position.tobytes(), found.generations, found.evaluations
 
