@@ -118,10 +118,10 @@ def _polished(years: ReservoirYears, positions: FloatArray, effort: Effort) -> P
     steps = years.limits.steps
     work, totals = np.zeros((_ROWS, steps + 1)), np.zeros(len(years))
     plant, arrays = plant_with_cursors(years.model.exact), lake_with_cursors(years.exact_year)
-    schedules = plant, arrays, years.penalty, drafts, storages, lower, upper, work, totals
+    schedules = _Schedules(plant, arrays, years.penalty, drafts, storages, lower, upper, work, totals)
     if effort.least_gain_of_shift > 0.0:
-        _shift_all(*schedules, effort.least_gain_of_shift, np.zeros((SIGNS, ROLES, steps)))
-    _exchange_all(*schedules, effort.volumes, effort.least_gain, effort.least_gain_of_round)
+        _shift_all(schedules, effort.least_gain_of_shift, np.zeros((SIGNS, ROLES, steps)))
+    _exchange_all(schedules, effort.volumes, effort.least_gain, effort.least_gain_of_round)
     found = np.column_stack([drafts, storages[:, 0]])[:, : years.dimension]
     gains = years.certify(found).fitness - before.fitness
     better = gains > 0
@@ -141,78 +141,58 @@ def _allowed(years: ReservoirYears, storages_hm3: FloatArray) -> tuple[FloatArra
     return np.minimum(lower, storages_hm3), np.maximum(upper, storages_hm3)
 
 
+class _Schedules(NamedTuple):
+    """Schedules of years that are changed in place, their bounds of storages, rows to work on, and fitness before."""
+
+    plant: Plant
+    years: YearRows
+    penalty: float
+    drafts: FloatArray
+    storages: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    work: FloatArray
+    totals: FloatArray
+
+
 @compiled
-def _shift_all(
-    plant: Plant,
-    years: YearRows,
-    penalty: float,
-    drafts: FloatArray,
-    storages: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    work: FloatArray,
-    totals: FloatArray,
-    least_gain: float,
-    tables: FloatArray,
-) -> None:
-    """Change drafts and storages of each year as long as shifts bring a gain, and tell its fitness before (`totals`).
+def _shift_all(schedules: _Schedules, least_gain: float, tables: FloatArray) -> None:
+    """Change each year's schedule as long as shifts bring a gain, and tell its fitness before.
 
     What follows dynamic programming shifts nothing, and is compiled without this.
     """
-    for index in range(len(drafts)):
-        search = _search(plant, year_at(years, index), penalty, index, drafts, storages, lower, upper, work)
-        totals[index] = describe(search)
-        shift_storages(search, widest_range(search), totals[index], least_gain, tables)
+    for index in range(len(schedules.drafts)):
+        search = _search(schedules, index)
+        schedules.totals[index] = describe(search)
+        shift_storages(search, widest_range(search), schedules.totals[index], least_gain, tables)
 
 
 @compiled
-def _exchange_all(
-    plant: Plant,
-    years: YearRows,
-    penalty: float,
-    drafts: FloatArray,
-    storages: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    work: FloatArray,
-    totals: FloatArray,
-    volumes: FloatArray,
-    least_gain: float,
-    least_gain_of_round: float,
-) -> None:
-    """Change drafts and storages of each year as long as rounds of exchanges bring a gain (`Effort`).
+def _exchange_all(schedules: _Schedules, volumes: FloatArray, least_gain: float, least_gain_of_round: float) -> None:
+    """Change each year's schedule as long as rounds of exchanges bring a gain (`Effort`).
 
-    Gains are relative to `totals`, or where they are 0 to the fitness of the year.
+    Gains are relative to the fitness before shifts, or where there were none, to that of the schedule.
     """
-    for index in range(len(drafts)):
-        search = _search(plant, year_at(years, index), penalty, index, drafts, storages, lower, upper, work)
+    for index in range(len(schedules.drafts)):
+        search = _search(schedules, index)
         total, widest = describe(search), widest_range(search)
-        if totals[index] > 0.0:
-            total = totals[index]
+        if schedules.totals[index] > 0.0:
+            total = schedules.totals[index]
         for _ in range(_MOST_ROUNDS):
             gained = 0.0
             for part in volumes:
-                for giver in range(drafts.shape[1]):
+                for giver in range(schedules.drafts.shape[1]):
                     gained += _exchange_from(search, giver, part * widest, least_gain * total)
             if gained <= least_gain_of_round * total:
                 break
 
 
 @inlined
-def _search(
-    plant: Plant,
-    year: YearRows,
-    penalty: float,
-    index: int,
-    drafts: FloatArray,
-    storages: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    work: FloatArray,
-) -> Search:
-    path = Path(drafts[index], storages[index], work[0], work[1])
-    trial = Path(work[2], work[3], work[4], work[5])
-    return Search(plant, year, penalty, lower[index], upper[index], path, trial, _MOST_REACH)
+def _search(of: _Schedules, index: int) -> Search:
+    path = Path(of.drafts[index], of.storages[index], of.work[0], of.work[1])
+    trial = Path(of.work[2], of.work[3], of.work[4], of.work[5])
+    year = year_at(of.years, index)
+    return Search(of.plant, year, of.penalty, of.lower[index], of.upper[index], path, trial, _MOST_REACH)
 
 
 @compiled_part
