@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from reservoir.caches import note
 from reservoir.errors import DeviceError, Mistake, shortened
 from reservoir.opencl.driver_cache import VARIABLE as CACHE_VARIABLE
 from reservoir.opencl.driver_cache import prepare_driver_cache
@@ -16,6 +15,7 @@ from reservoir.opencl.pocl_processor import VARIABLE as PROCESSOR_VARIABLE
 from reservoir.opencl.pocl_processor import mistake_of_variable, name_asked, name_to_tell, tell_name
 from reservoir.opencl.registered import broken_drivers
 from reservoir.opencl.trial import finds_linker, why_runs_nothing
+from reservoir.runtime import note
 
 if TYPE_CHECKING:
     import pyopencl as cl

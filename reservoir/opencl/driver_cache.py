@@ -16,8 +16,8 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-from reservoir.caches import usable_folder
 from reservoir.opencl.pocl_processor import wished_name
+from reservoir.runtime import usable_folder
 
 VARIABLE = "POCL_CACHE_DIR"
 #: Begins the name of a folder of what is built for the processor of a name, see `pocl_processor`.

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from reservoir.caches import usable_folder
+from reservoir.runtime import usable_folder
 
 #: Names the folder of the drivers' .icd files, or one of them, or a driver, in place of `USUAL_FOLDER`.
 VARIABLE = "OCL_ICD_VENDORS"

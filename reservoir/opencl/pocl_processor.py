@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from reservoir.errors import Mistake
 from reservoir.opencl.registered import driver_of
-from reservoir.processors import processor_flags
+from reservoir.runtime import processor_flags
 
 if TYPE_CHECKING:
     import pyopencl as cl

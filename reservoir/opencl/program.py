@@ -19,14 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reservoir import resources
-from reservoir.caches import usable_folder
+from reservoir import runtime
 from reservoir.errors import DeviceError, Mistake, shortened
 from reservoir.opencl.context import context_of
 from reservoir.opencl.devices import DeviceInfo
 from reservoir.opencl.driver_cache import forget_driver_cache
 from reservoir.opencl.trial import MEDDLING
-from reservoir.processors import processor
+from reservoir.runtime import processor, usable_folder
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -274,7 +273,7 @@ def _definition(name: str, value: int | float | str) -> str:
 
 @cache
 def _piece(file: str) -> str:
-    return f'// file: {file}\n#line 1 "{file}"\n{resources.text("kernels", file)}'
+    return f'// file: {file}\n#line 1 "{file}"\n{runtime.package_text("kernels", file)}'
 
 
 def _float_literal(value: float) -> str:

@@ -21,12 +21,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reservoir.caches import usable_folder
 from reservoir.errors import shortened
 from reservoir.opencl.own_driver import write_small
 from reservoir.opencl.pocl_processor import tell_name
 from reservoir.opencl.registered import driver_of
-from reservoir.processors import processor
+from reservoir.runtime import processor, usable_folder
 
 if TYPE_CHECKING:
     import numpy as np

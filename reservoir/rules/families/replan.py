@@ -32,7 +32,7 @@ from reservoir.rules.families.sdp import Sdp, shares
 from reservoir.rules.inflow_model.model import InflowModel
 from reservoir.rules.inflow_model.monthly_regression import uniform_numbers
 from reservoir.solvers.ensemble_dp.engine import ensemble_values
-from reservoir.solvers.ensemble_dp.tables import StepTables
+from reservoir.solvers.ensemble_dp.step import StepTables
 
 #: Storages that values are known at between the bounds; mean storages of the tables of benefits for each; drafts.
 STATES, MEANS_EACH, DRAFTS = 61, 16 / 15, 1025
