@@ -276,7 +276,8 @@ def found_of(
         return sum(known) if len(known) == len(seconds) else None
 
     def certified(whose: str, of_problems: Operation | None = None) -> Certified:
-        return Certified(*(columns[f"{whose}_{name}"] for name in _WORTH), of_problems)
+        fitness, benefit, violation = (columns[f"{whose}_{name}"] for name in _WORTH)
+        return Certified(fitness, benefit, violation, of_problems)
 
     settings, reference, operation = parts[0]["settings"], first("reference"), operation_of_columns(columns)
     device_names = Counter(part["device"] for part in parts)
@@ -293,7 +294,8 @@ def found_of(
     solutions = stated_solutions(positions, of_plan, settings, **of_call, host_seconds_by_phase=host_seconds)
     references = Solutions.of([])
     if reference:
-        none, best = np.zeros(len(problems), np.int64), positions
+        none = np.zeros(len(problems), np.int64)
+        best: Any = positions
         if _BEST in columns:
             best = np.split(columns[_BEST], np.cumsum([len(position) for position in positions])[:-1])
         else:
