@@ -25,7 +25,7 @@ from reservoir.cases import bundled_case
 from reservoir.certificate.cells import pairs_of
 from reservoir.certificate.stages import stages_of
 from reservoir.errors import ReservoirError
-from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.objectives import Horizon
 from reservoir.opencl import DeviceInfo, Session, assemble, build, choose_device, program
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.resources import folder

@@ -23,8 +23,8 @@ from reservoir.bench.models import host_time_rows, phase_seconds
 from reservoir.bench.result import ExperimentResult
 from reservoir.bench.scaling import DEVICE_ENGINE, NOT_MEASURED, ArithmeticLimit, operations_per_move, rule
 from reservoir.bench.tables import ResultTable, Row, p_value, seconds_of, select, summary
-from reservoir.hydro.horizon import YEAR
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import YEAR
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import list_devices
 from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check, largest

@@ -18,7 +18,7 @@ from reservoir.bench.figures import log_axis, panels
 from reservoir.bench.result import ExperimentResult
 from reservoir.bench.tables import ResultTable, Row, in_order, select
 from reservoir.errors import ReservoirError
-from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.objectives import Horizon
 from reservoir.planning.checks import YEAR_GAP, Check, largest
 from reservoir.planning.columns import second_run
 from reservoir.planning.infeasible import feasible_problems

@@ -79,7 +79,7 @@ def stages_to_prove(limits: Limits, penalty: float) -> Stages:
         What a relative violation costs.
     """
     stages = stages_of(limits)
-    if limits.conditions is not None and bool(np.any(limits.conditions.withdrawal_m3s > 0)):
+    if limits.lake and bool(np.any(limits.withdrawal_m3s > 0)):
         return stages
     if reachable(limits, stages).empty_step is None:
         return stages

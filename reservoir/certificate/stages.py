@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.curves.curve import CompiledCurve, constant
 from reservoir.hydro.limits import Limits
-from reservoir.hydro.record_terms import UNLIMITED
-from reservoir.hydro.rows import FIELDS, OFFSET, YearRows
+from reservoir.hydro.record_rows import UNLIMITED
+from reservoir.hydro.rows import TERMS, YearRows
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 
 FloatArray = NDArray[np.float64]
@@ -147,6 +147,6 @@ def _lake(year: YearRows, capacity_hm3: float) -> dict[str, Any]:
 def _terms(year: YearRows, per_flow: FloatArray) -> dict[str, FloatArray]:
     """What power and release are worth; energy where nothing else is said."""
     if year.priced:
-        return {name: np.array(getattr(year, name)) for name in FIELDS[OFFSET:]}
-    none = dict.fromkeys(FIELDS[OFFSET:], np.zeros(len(per_flow)))
+        return {name: np.array(getattr(year, name)) for name in TERMS}
+    none = dict.fromkeys(TERMS, np.zeros(len(per_flow)))
     return {**none, "power_value": per_flow * GWH_PER_MW_VOLUME, "power_cost_most": none["offset"] + UNLIMITED}

@@ -12,10 +12,9 @@ from reservoir.certificate.cells import Intervals, cells_of, cuts
 from reservoir.certificate.paths import Cells
 from reservoir.hydro.calendar import HM3_PER_YEAR_AND_M3S
 from reservoir.hydro.compiled_year import value_of_little_water
-from reservoir.hydro.cursors import lake_with_cursors, plant_with_cursors
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.limits import Limits
-from reservoir.hydro.plant import Plant
+from reservoir.hydro.plant import Plant, lake_with_cursors, plant_with_cursors
 from reservoir.hydro.rows import DEAD, HM3_PER_M3S, YearRows
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.dp.recursion import best_value, reachable_ends, value_between
@@ -241,4 +240,4 @@ def _nodes(cells: Intervals | Cells) -> list[FloatArray]:
 
 def _opened(limits: Limits) -> Limits:
     """A cyclic horizon as one with an end anywhere between the bounds of its end."""
-    return replace(limits, initial_storage_hm3=np.asarray(limits.start_bounds_hm3[0]))
+    return replace(limits, cyclic=False)

@@ -46,7 +46,7 @@ def command(
     """
     from reservoir.cli.screen import progress_bars, show_checks, show_inputs, show_json, show_solver
     from reservoir.cli.streams import say
-    from reservoir.hydro.horizon import Horizon
+    from reservoir.hydro.objectives import Horizon
     from reservoir.opencl.trial import forget_refusals
     from reservoir.planning.checks import all_pass
     from reservoir.planning.validation import (

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from reservoir.errors import DeviceError, InputError, Mistake
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.interrupts import deferred
 from reservoir.planning.parts import Part, PartResult, searched

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import DeviceError
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.system import System
 from reservoir.planning.columns import shown
 from reservoir.planning.firm_power import firm_power_of, promised_within, promising_all
 from reservoir.planning.infeasible import chosen, feasible_problems
@@ -95,7 +96,7 @@ def compare(
         As `reservoir.planning.plan.optimise`. A device that fails at its work costs no other solver's row, unless all
         fail.
     """
-    span = Horizon.of(reservoir.horizon if horizon is None else horizon)
+    span = System.of(reservoir).asked_horizon(horizon)
     problems = record_problems(with_end_value(reservoir, end_value_used(reservoir, inflow)), inflow, span)
     several = problems.steps > inflow.steps
     able = [name for name, solver in SOLVERS.items() if solver.long_horizons or not several]
@@ -149,7 +150,7 @@ def _compared(
         progress(name, repeat + 1, repeats)
     busy = [run.device_seconds for run in runs if run.device_seconds is not None]
     gaps = [relative_gap(run, references, problems.least_gap_scale)[feasible] for run in runs]
-    objective = problems.model.reservoir.objective
+    objective = problems.model.system.objective
     return Comparison(
         name,
         runs[0].device,

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.certificate.kept_power import proved_impossible
+from reservoir.hydro.calendar import some_labels
 from reservoir.hydro.limits import Limits, satisfiable
-from reservoir.hydro.year_labels import some_labels
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.text.quantities import counted as counted
 
@@ -43,7 +43,7 @@ def impossible_problems(problems: RecordProblems, feasible: NDArray[np.bool_]) -
     impossible, first = ~feasible, 0
     for batch in problems.batches:
         lost = np.flatnonzero(~feasible[first : first + len(batch)])
-        if lost.size and _demands_of_power_or_change(batch.limits):
+        if lost.size and (batch.limits.ramps or batch.limits.demands_power):
             able = satisfiable(batch.limits[lost])
             for place in lost[able].tolist():
                 impossible[first + place] = proved_impossible(batch[place])
@@ -63,13 +63,8 @@ def feasible_years(limits: Limits, violation: NDArray[np.float64]) -> NDArray[np
     feasible = np.asarray(violation <= 0)
     lost = np.flatnonzero(~feasible)
     # Whether a lowest power or a slow change of release can be kept is not known: then, what was found counts.
-    feasible[lost] = False if _demands_of_power_or_change(limits) else satisfiable(limits[lost])
+    feasible[lost] = False if limits.ramps or limits.demands_power else satisfiable(limits[lost])
     return feasible
-
-
-def _demands_of_power_or_change(limits: Limits) -> bool:
-    conditions = limits.conditions
-    return conditions is not None and (conditions.ramps or bool(np.any(conditions.power_lower_mw > 0)))
 
 
 def chosen(labels: Sequence[str], which: NDArray[np.bool_]) -> Sequence[str]:

@@ -10,11 +10,11 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.inflow_check import InflowCheck
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_calendar import on_calendar_of
+from reservoir.hydro.system import System
 from reservoir.planning.cluster import cluster_workers
 from reservoir.planning.notes import plan_notes
 from reservoir.planning.operated_record import OperatedRecord
@@ -112,9 +112,10 @@ def optimise(
     """
     watch = Stopwatch()
     with watch("prepare"):
-        asked = Horizon.of(reservoir.horizon if horizon is None else horizon)
+        system = System.of(reservoir)
+        asked = system.asked_horizon(horizon)
         begin = plan_start(start, start_level_m, start_hm3, asked, reservoir)
-        inflow = on_calendar_of(reservoir, inflow)
+        inflow = system.on_calendar(inflow)
         doubts = InflowCheck(inflow, reservoir).doubts
         end_value = end_value_used(reservoir, inflow, watch)
         if begin:

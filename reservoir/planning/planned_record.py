@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.curves.approximation import Approximation
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
-from reservoir.hydro.objectives import Objective
+from reservoir.hydro.objectives import Horizon, Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.columns import shown
@@ -116,7 +115,7 @@ class Plan(OperatedRecord):
     @property
     def objective(self) -> Objective:
         """What is optimised."""
-        return self.problems.model.reservoir.objective
+        return self.problems.model.system.objective
 
     @cached_property
     def benefit(self) -> FloatArray:

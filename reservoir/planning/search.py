@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from reservoir.errors import DeviceError, InputError
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Goal, Objective
-from reservoir.hydro.record_terms import energy_terms
+from reservoir.hydro.record_rows import energy_terms
+from reservoir.hydro.system import System
 from reservoir.planning.columns import second_run
 from reservoir.planning.firm_power import (
     FIRM_POWER_STAGE,
@@ -48,8 +49,7 @@ from reservoir.planning.solving import (
 )
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.base import Certified, FloatArray
-from reservoir.problems.reservoir.promised_power import cost_of_shortage
-from reservoir.problems.reservoir.record import RecordProblems, record_problems
+from reservoir.problems.reservoir.record import RecordProblems, cost_of_shortage, record_problems
 from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
 from reservoir.solvers import Solutions, Stop, more_effort, solve, solver_named
 from reservoir.solvers.solution import engine_results, joined
@@ -161,7 +161,7 @@ def search(
         Times the stages.
     """
     solver, device, notes = method.solver, method.device, tuple[str, ...]()
-    objective, firm = problems.model.reservoir.objective, None
+    objective, firm = problems.model.system.objective, None
     if objective.is_firm:
         with watch(FIRM_POWER_STAGE):
             firm = firm_power_of(problems, _solver_of_shortages(problems, method), progress)
@@ -399,16 +399,14 @@ def _for_energy(batch: ReservoirYears, given: Operation) -> ReservoirYears:
     """The problems for energy, with what an operation gives of the targets."""
     reservoir, limits, energy = batch.model.reservoir, batch.limits, Objective()
     penalty = energy.largest_per_year(reservoir.installed_mw, reservoir.step.per_year)
-    model = replace(batch.model, reservoir=replace(reservoir, objective=energy, penalty=penalty))
-    assert limits.terms is not None  # a target is one
-    of_steps = limits.terms.of_steps
-    supply = np.where(of_steps.supply_cost_squared > 0, np.minimum(of_steps.supply_target, given.release_m3s), 0.0)
-    power = np.where(of_steps.power_cost_squared > 0, np.minimum(of_steps.power_target, given.power_mw), 0.0)
+    model = replace(batch.model, system=System.of(replace(reservoir, objective=energy, penalty=penalty)))
+    supply = np.where(limits.supply_cost_squared > 0, np.minimum(limits.supply_target, given.release_m3s), 0.0)
+    power = np.where(limits.power_cost_squared > 0, np.minimum(limits.power_target, given.power_mw), 0.0)
     least = np.clip(supply, limits.release_lower_m3s, limits.release_upper_m3s)
-    terms = None
+    terms: dict[str, FloatArray] = {}
     if power.any():
         terms = energy_terms(limits.hm3_per_m3s, power, cost_of_shortage(power, penalty, limits.steps))
-    return replace(batch, model=model, limits=replace(limits, release_lower_m3s=least, terms=terms))
+    return replace(batch, model=model, limits=limits.changed(release_lower=least).with_terms(terms))
 
 
 def operation_of(problems: RecordProblems, solutions: Solutions) -> Operation:

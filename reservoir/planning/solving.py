@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
-from reservoir.hydro.time_step import TimeStep
+from reservoir.hydro.calendar import TimeStep
+from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.problems.base import FloatArray
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import SOLVERS, Progress, Solutions, settings_of, solver_named, why_unusable

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from reservoir.errors import ReservoirError
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
-from reservoir.hydro.horizon import YEAR, Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import YEAR, Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.checks import (
     SWEPT_GAP,

@@ -15,7 +15,7 @@ from numbers import Integral
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
+from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.problems.base import BITS, PERMUTATION, REAL, Batch, Problem, encoding_of
 from reservoir.solvers.engine import Engine, IntermediateResult, Progress, Stop, callers_own, silent
 from reservoir.solvers.settings import Settings

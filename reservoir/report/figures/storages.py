@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator
 
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.hydro.unit_system import UnitSystem, labelled
 from reservoir.planning.infeasible import chosen
 from reservoir.planning.plan import Plan

@@ -17,10 +17,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from reservoir.errors import DeviceError, Mistake
 from reservoir.hydro.curves.curve import Curve
-from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
-from reservoir.hydro.lake import lake_area, lake_seepage
 from reservoir.hydro.limits import EXACT_MARGIN
+from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.hydro.plant import plant_of
+from reservoir.hydro.record_rows import lake_area, lake_seepage
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import BuiltProgram, DeviceInfo, HostClock, Session, require_local
 from reservoir.problems.base import Problem, as_batch
@@ -334,7 +334,7 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         years: ReservoirYears = as_batch(problems)
         limits = years.limits
         grids = self.settings.grids(limits.steps)
-        further = {"conditions": limits.conditions is not None, "terms": limits.terms is not None}
+        further = {"conditions": bool(limits.lake), "terms": limits.priced}
         layout = layout_for(device, self.settings, limits.steps, **further)
         with clock("build"):
             program = build_program(device, years, grids, layout)

@@ -26,15 +26,6 @@ FACTORS = (0.05, 0.6, 1.0, 1.6, 12.0)
 #: Steps of a year: one, fewer and more than a year's months, and more than compiled code unrolls.
 STEP_COUNTS = (1, 2, 5, 12, MOST_UNROLLED + 2)
 
-_PER_STEP = (
-    "inflow_m3s",
-    "hm3_per_m3s",
-    "release_lower_m3s",
-    "release_upper_m3s",
-    "storage_lower_hm3",
-    "storage_upper_hm3",
-)
-
 
 @pytest.fixture(scope="module")
 def tried(case: tuple[Reservoir, Inflow]) -> ReservoirYears:
@@ -47,8 +38,8 @@ def tried(case: tuple[Reservoir, Inflow]) -> ReservoirYears:
 
 def with_steps(year: ReservoirYear, steps: int) -> ReservoirYear:
     """The last so many steps of a year that runs again and again."""
-    rows = {name: np.resize(getattr(year.limits, name)[::-1], steps)[::-1].copy() for name in _PER_STEP}
-    return replace(year, limits=replace(year.limits, **rows))
+    rows = {name: np.resize(row[0, ::-1], (1, steps))[:, ::-1].copy() for name, row in year.limits.rows.items()}
+    return replace(year, limits=replace(year.limits, rows=rows))
 
 
 def test_exact_physics_is_compiled_once_for_all_numbers_of_steps(small_years: list[ReservoirYear]) -> None:

@@ -10,11 +10,11 @@ from scipy.optimize import LinearConstraint, minimize
 
 import reservoir as package
 from reservoir.errors import InputError
+from reservoir.hydro.attributes import ConversionKind
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import ConversionKind
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, reservoir_problems
 from reservoir.solvers import Solutions, solve
 from tests.solvers.toys import Toy
@@ -38,20 +38,18 @@ def benefit_gwh(reservoir: Reservoir, storage: np.ndarray, following: np.ndarray
 def three_months(reservoir: Reservoir, start: float | None, inflow: tuple[float, ...]) -> ReservoirYear:
     """A year of three steps of 30 days; without a start, a cyclic one."""
     least, most = float(reservoir.storage_lower_hm3.min()), float(reservoir.storage_upper_hm3.max())
-    lower, upper = np.full(3, least), np.full(3, most)
+    rows = {
+        "inflow": inflow,
+        "hm3_per_m3s": 30 * 0.0864,
+        "release_lower": reservoir.release_lower_m3s.min(),
+        "release_upper": reservoir.release_upper_m3s.max() / 2,
+        "storage_lower": least,
+        "storage_upper": most,
+    }
+    limits = Limits.given(rows, {"dead": least})
     if start is not None:
-        lower[-1] = upper[-1] = start - 0.1 * (start - least)
-    limits = Limits(
-        np.array(inflow),
-        np.full(3, 30 * 0.0864),
-        np.full(3, reservoir.release_lower_m3s.min()),
-        np.full(3, reservoir.release_upper_m3s.max() / 2),
-        lower,
-        upper,
-        None if start is None else np.array(start),
-        np.array([least, most] if start is None else [start, start]),
-        np.array(least),
-    )
+        end = start - 0.1 * (start - least)
+        limits = limits.ending_within(end, end).begun_at(start)
     return ReservoirYear(ReservoirModel.of(reservoir), limits, "three months", 1)
 
 
