@@ -8,7 +8,7 @@ from numpy.typing import DTypeLike, NDArray
 from reservoir.hydro.limits import Limits, always_repairable
 from reservoir.hydro.rows import FIELDS, OFFSET, PER_SHORTAGE, PLAIN_FIELDS, TERMS, YearRows
 from reservoir.hydro.step import violation_scale
-from reservoir.problems.context_layout import ContextLayout
+from reservoir.problems.base import ContextLayout
 
 FloatArray = NDArray[np.float64]
 

@@ -21,8 +21,7 @@ from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.rows import Lake
 from reservoir.hydro.step import feasible_releases, limited, power_at, steered, unmet_minimum
-from reservoir.problems.base import KernelProblem, SymmetricBox
-from reservoir.problems.context_layout import ContextLayout
+from reservoir.problems.base import ContextLayout, KernelProblem, SymmetricBox
 from reservoir.problems.fitness import register_fitness
 from reservoir.problems.mlp import Perceptron
 from reservoir.problems.reservoir.plant_source import STEP_FILES, lake_source, plant_constants, plant_source
