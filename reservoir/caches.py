@@ -47,6 +47,14 @@ def usable_folder(name: str, asked: str = "", variable: str = "XDG_CACHE_HOME") 
     return None if why_unusable(folder) else folder
 
 
+def write_at_once(file: Path, content: bytes) -> None:
+    """Write a small file whole, which another process may be writing or reading too."""
+    descriptor, draft = tempfile.mkstemp(dir=file.parent)
+    with os.fdopen(descriptor, "wb") as opened:
+        opened.write(content)
+    os.replace(draft, file)
+
+
 def user_cache(name: str) -> Path | None:
     """The folder of that name in the user's cache; None for users without a home. Made by nobody yet."""
     try:
