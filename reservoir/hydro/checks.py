@@ -45,9 +45,14 @@ from reservoir.hydro.curve_checks import (
     releases_of,
     storages_of,
 )
-from reservoir.hydro.curves.area import area_of_levels, most_evaporated
-from reservoir.hydro.curves.checks import LARGEST_EXPONENT, MOST_COEFFICIENTS
-from reservoir.hydro.curves.curve import Curve, FloatArray
+from reservoir.hydro.curves.curve import (
+    LARGEST_EXPONENT,
+    MOST_COEFFICIENTS,
+    Curve,
+    FloatArray,
+    area_of_levels,
+    most_evaporated,
+)
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.objectives import NEEDED, Goal, Objective
 from reservoir.hydro.reservoir_kinds import CalendarKind, ConversionKind, ReferenceLevels, YearEnd

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from reservoir.hydro.curves.area import area_of_levels
-from reservoir.hydro.curves.curve import Curve, constant
+from reservoir.hydro.curves.curve import Curve, area_of_levels, constant
 from reservoir.hydro.reservoir import Reservoir
 
 

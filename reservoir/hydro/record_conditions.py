@@ -14,8 +14,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.checks import LOSS_MEND, MOST_LOST, loss_problem
 from reservoir.hydro.conditions import StepConditions
-from reservoir.hydro.curves.area import most_evaporated
-from reservoir.hydro.curves.curve import Curve
+from reservoir.hydro.curves.curve import Curve, most_evaporated
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.lake import lake_area, lake_seepage
 from reservoir.hydro.level_storage import storage_at_level

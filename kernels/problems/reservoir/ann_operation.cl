@@ -38,7 +38,7 @@ reals fitness(const reals *network, CONTEXT_SPACE const float *record) {
             storage = record[START];
         }
         const Step step = {row[INFLOW], row[HM3_PER_M3S], row[M3S_PER_HM3], row[LEAST_DRAFT], row[RELEASE_UPPER],
-                           record[DEAD], record[MISSING_COST] * row[HM3_PER_M3S],
+                           record[DEAD], record[MISSING_COST] * row[HM3_PER_M3S], record[INSTALLED], record[MOST_TURBINED],
 #if CONDITIONS
                            row[EVAPORATION], row[WITHDRAWAL], row[PLANT_FACTOR], row[OPERATING_STORAGE],
                            row[SHORTAGE_COST], row[POWER_LOWER], row[POWER_COST],

@@ -1,6 +1,8 @@
 // Power by the curves' forms, which are written in front of this file when the program is assembled: each as _at, held beyond
-// its ends, and as _within, for arguments between them. Stands behind reservoir_step.cl.
+// its ends, and as _within, for arguments between them; of the capacity its part of the largest. Stands behind reservoir_step.cl.
 
+#define capacity_at(head) (capacity_part_at(head) * step.most_turbined)
+#define capacity_within(head) (capacity_part_within(head) * step.most_turbined)
 #define HELD(curve, x) curve##_at(x)
 #define WITHIN(curve, x) curve##_within(x)
 

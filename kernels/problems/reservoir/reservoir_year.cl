@@ -43,6 +43,7 @@ reals within_reach(const reals storage, const reals start, const int step, CONTE
 Step year_step(const int step, CONTEXT_SPACE const REAL *year) {
     const Step found = {AT(INFLOW, step), AT(HM3_PER_M3S, step), AT(FLOW_PER_VOLUME, step), AT(RELEASE_LOWER, step),
                         AT(RELEASE_UPPER, step), year[DEAD], year[MISSING_COST] * AT(HM3_PER_M3S, step),
+                        year[INSTALLED], year[MOST_TURBINED],
 #if CONDITIONS
                         AT(EVAPORATION, step), AT(WITHDRAWAL, step), AT(PLANT_FACTOR, step), year[OPERATING_STORAGE],
                         AT(SHORTAGE_COST, step), AT(POWER_LOWER, step), AT(POWER_COST, step),

@@ -1,11 +1,12 @@
-"""A plant for kernels: its curves as source code, its constants as macros."""
+"""A plant for kernels: its curves as OpenCL C, and what a planner turns of it as numbers of their context."""
 
 from __future__ import annotations
 
 from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT
-from reservoir.hydro.curves.approximation import Form
-from reservoir.hydro.plant import Plant
-from reservoir.problems.reservoir.curve_source import curve_source
+from reservoir.hydro.curves.approximation import Approximation, Form, most_and_part
+from reservoir.hydro.curves.forms import PolynomialForm, UniformTable
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.opencl import literal
 
 #: The kernel files of a reservoir's step and of its stage benefit, which read both.
 STEP_FILES = (
@@ -13,25 +14,63 @@ STEP_FILES = (
     "problems/reservoir/reservoir_step.cl",
     "problems/reservoir/fitted_curves.cl",
 )
+#: Numbers of a plant in a kernel's context: changing them builds no program.
+PLANT_NUMBERS = ("INSTALLED", "MOST_TURBINED")
 
 
-def plant_source(plant: Plant) -> str:
-    """The plant's forms as OpenCL C."""
-    curves = {
-        "level": plant.level,
-        "tailrace": plant.tailrace,
-        "specific_power": plant.conversion,
-        "capacity": plant.capacity,
-    }
-    return "".join(curve_source(name, form) for name, form in curves.items())
+def plant_numbers(reservoir: Reservoir) -> dict[str, float]:
+    """`PLANT_NUMBERS` of a reservoir: MW, and m3/s."""
+    return {"INSTALLED": reservoir.installed_mw, "MOST_TURBINED": most_and_part(reservoir.capacity_m3s)[0]}
 
 
-def lake_source(area: Form, seepage: Form) -> str:
-    """The forms of the lake's area and seepage as OpenCL C."""
-    return curve_source("area", area) + curve_source("seepage", seepage)
-
-
-def plant_constants(plant: Plant, *, terms: bool = False) -> dict[str, float]:
+def plant_constants(*, terms: bool = False) -> dict[str, float]:
     """Macros of `STEP_FILES` and of whatever sums up benefits; with `terms`, where the objective is not energy."""
-    constants = {"INSTALLED_MW": float(plant.installed_mw), "PER_STAGE_BENEFIT": GWH_PER_STAGE_BENEFIT}
-    return {**constants, "PER_STAGE_BENEFIT": 1.0, "TERMS": 1} if terms else constants
+    return {"PER_STAGE_BENEFIT": 1.0, "TERMS": 1} if terms else {"PER_STAGE_BENEFIT": GWH_PER_STAGE_BENEFIT}
+
+
+def plant_source(forms: Approximation, lake: tuple[Form, Form] | None = None) -> str:
+    """OpenCL C of a plant's forms, and of the lake's area and seepage where these count.
+
+    A curve is Horner's rule, or an even table in constant memory. ``{name}_at`` holds it beyond its ends;
+    ``{name}_within`` is for arguments between them, but for rounding.
+    """
+    level, tailrace, conversion, *_ = forms.plant
+    curves = {"level": level, "tailrace": tailrace, "specific_power": conversion, "capacity_part": forms.capacity_part}
+    curves |= dict(zip(("area", "seepage"), lake or (), strict=False))
+    return "".join(
+        _horner_source(name, form) if isinstance(form, PolynomialForm) else _table_source(name, form)
+        for name, form in curves.items()
+    )
+
+
+def _horner_source(name: str, form: PolynomialForm) -> str:
+    shift = -float(form.centre) * float(form.per_unit)
+    first, *others = form.coefficients if any(form.coefficients[:-1]) else form.coefficients[-1:]  # or a constant
+    steps = "".join(f"    value = FUSED(value, scaled, (reals)({literal(each)}));\n" for each in others)
+    lower, upper = literal(form.lower), literal(form.upper)
+    return (
+        f"reals {name}_within(const reals x) {{\n"
+        f"    const reals scaled = FUSED(x, (reals)({literal(form.per_unit)}), (reals)({literal(shift)}));\n"
+        f"    reals value = {literal(first)};\n{steps}    return value;\n}}\n"
+        f"reals {name}_at(const reals x) {{\n"
+        f"    return {name}_within(LESSER(GREATER(x, (reals)({lower})), (reals)({upper})));\n}}\n"
+    )
+
+
+def _table_source(name: str, form: UniformTable) -> str:
+    points = ", ".join(map(literal, form.values))
+    last = len(form.values) - 1
+    place = f"(x - {literal(form.lower)}) * {literal(form.per_unit)}"
+    return (
+        f"__constant float {name}_values[] = {{{points}}};\n"
+        f"reals {name}_at(const reals x) {{\n"
+        f"    const reals place = LESSER(GREATER({place}, (reals)(0)), (reals)({last}));\n"
+        f"    reals value;\n"
+        f"    for (int lane = 0; lane < LANES; ++lane) {{\n"
+        f"        const REAL at = REAL_OF(place, lane);\n"
+        f"        const int left = min((int)at, {last - 1});\n"
+        f"        const REAL low = {name}_values[left];\n"
+        f"        REAL_OF(value, lane) = FUSED(at - left, {name}_values[left + 1] - low, low);\n"
+        f"    }}\n    return value;\n}}\n"
+        f"reals {name}_within(const reals x) {{ return {name}_at(x); }}\n"
+    )

@@ -44,7 +44,7 @@ from reservoir.hydro.step import release_to_reach, storage_after, there_is
 from reservoir.hydro.year_labels import some_labels
 from reservoir.problems.base import Certified, CertifiedBatch, FloatArray, KernelProblem
 from reservoir.problems.fitness import Scratch, register_fitness, register_position
-from reservoir.problems.reservoir.plant_source import STEP_FILES, lake_source, plant_constants, plant_source
+from reservoir.problems.reservoir.plant_source import STEP_FILES, plant_constants, plant_numbers, plant_source
 from reservoir.problems.reservoir.rows import kernel_rows, year_layout
 
 
@@ -151,12 +151,16 @@ class ReservoirModel:
 
     reservoir: Reservoir
     exact: Plant
-    approximation: Approximation
 
     @staticmethod
     def of(reservoir: Reservoir) -> ReservoirModel:
-        """Compile the curves and fit their forms, once a reservoir; raises InputError where they cannot be fitted."""
+        """Compile the curves, once a reservoir; their forms are fitted where they are asked for."""
         return _model_of(reservoir)
+
+    @cached_property
+    def approximation(self) -> Approximation:
+        """Forms of the curves; raises InputError where there are none that are close enough."""
+        return approximate(self.reservoir)
 
     @cached_property
     def fine(self) -> Approximation:
@@ -177,7 +181,7 @@ class ReservoirModel:
 
 @lru_cache(maxsize=16)
 def _model_of(reservoir: Reservoir) -> ReservoirModel:
-    return ReservoirModel(reservoir, exact_plant(reservoir), approximate(reservoir))
+    return ReservoirModel(reservoir, exact_plant(reservoir))
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,17 +250,17 @@ class _Years:
 
     def kernel_rows(self, margin: float, dtype: DTypeLike = np.float64) -> NDArray[np.floating]:
         """The context of a kernel, with reachable bounds drawn in by `margin`."""
-        return kernel_rows(self.limits, margin, self.penalty, dtype)
+        return kernel_rows(self.limits, margin, self.penalty, plant_numbers(self.model.reservoir), dtype)
 
     def kernel(self, *, fine: bool = False) -> KernelProblem:
         """Curves as source, and the file that reads them."""
-        plant = (self.model.fine if fine else self.model.approximation).plant
         steps = self.limits.steps
         conditions, terms = self.limits.conditions is not None, self.limits.terms is not None
-        constants = {"STEPS": steps, "CYCLIC": int(self.limits.cyclic), **plant_constants(plant, terms=terms)}
+        constants = {"STEPS": steps, "CYCLIC": int(self.limits.cyclic), **plant_constants(terms=terms)}
         constants |= year_layout(steps, conditions=conditions, terms=terms).constants()
         constants |= {"CONDITIONS": 1} if conditions else {}
-        source = plant_source(plant) + (lake_source(*self.model.lake) if conditions else "")
+        forms = self.model.fine if fine else self.model.approximation
+        source = plant_source(forms, self.model.lake if conditions else None)
         return KernelProblem(source, (*STEP_FILES, "problems/reservoir/reservoir_year.cl"), constants)
 
 
