@@ -39,7 +39,7 @@ __kernel void test(__global REAL *out, __global const REAL *steps, __global cons
     found[0] = kept.release;
     found[1] = kept.end;
     found[2] = cost_outside(kept.end, lowest, highest, row[6], row[7]);
-    found[3] = power_at((storage + kept.end) * 0.5f, kept.release, step);
+    found[3] = power_at(storage + kept.end, kept.release, step);
     found[4] = STAGE_BENEFIT(reals, found[3], found[0], step, (reals)(step.per_flow));
     found[5] = RELEASE_TO_REACH(storage, (reals)(highest), step.inflow, (reals)(step.per_volume));
     found[6] = missing_cost(kept.release, step);

@@ -66,7 +66,7 @@ reals fitness(const reals *network, CONTEXT_SPACE const float *record) {
         const reals outside = cost_outside(decided, lowest, highest, row[COST_BELOW], row[COST_ABOVE]);
         cost += CHOOSE(kept.limited, outside + missing_cost(kept.release, step), (reals)(0));
         const reals release = RELEASED(reals, kept.release, step);
-        const reals power = power_at((storage + kept.end) * 0.5f, release, step);
+        const reals power = power_at(storage + kept.end, release, step);
 #if CONDITIONS
         cost += unmet_cost(kept.release, power, step);
 #endif

@@ -51,7 +51,7 @@ _STEEP_HEAD_M = 0.02
 _LEAST_PART = 0.01
 #: Into how many parts an octave is divided to whose next ends ranges are widened, the widest range first; None: as far
 #: as the curves go.
-_WIDTHS = (None, 1, 4)
+_WIDTHS = (None, 1, 8)
 #: How much dearer the forms of a range may be than the cheapest, and what a table costs for each doubling of its
 #: points, in coefficients of polynomials.
 _DEARER, _TABLE_COST = 1.1, 8
@@ -81,7 +81,7 @@ class FitTolerance:
 #: the best for the exact curves (bundled case), less than such engines leave themselves.
 COARSE = FitTolerance(6e-5, 12)
 #: For engines that leave less: up to 9e-6, for an eighth more time.
-FINE = FitTolerance(2e-5, 24)
+FINE = FitTolerance(2.2e-5, 24)
 #: For losses, as a part of their mean: they are a small part of what a step balances.
 LAKE = FitTolerance(1e-4, 12)
 

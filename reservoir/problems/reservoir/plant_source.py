@@ -29,12 +29,15 @@ def plant_constants(*, terms: bool = False) -> dict[str, float]:
 
 
 def plant_source(forms: Approximation, lake: tuple[Form, Form] | None = None) -> str:
-    """OpenCL C of a plant's forms, and of the lake's area and seepage where these count.
+    """OpenCL C of a plant's forms, the level's by twice the storage, and of the area and seepage where these count.
 
     A curve is Horner's rule, or an even table in constant memory. ``{name}_at`` holds it beyond its ends;
     ``{name}_within`` is for arguments between them, but for rounding.
     """
     level, tailrace, conversion, *_ = forms.plant
+    level = level._replace(lower=2 * level.lower, per_unit=level.per_unit / 2)  # to the last bit
+    if isinstance(level, PolynomialForm):
+        level = level._replace(upper=2 * level.upper, centre=2 * level.centre)
     curves = {"level": level, "tailrace": tailrace, "specific_power": conversion, "capacity_part": forms.capacity_part}
     curves |= dict(zip(("area", "seepage"), lake or (), strict=False))
     return "".join(
@@ -44,14 +47,21 @@ def plant_source(forms: Approximation, lake: tuple[Form, Form] | None = None) ->
 
 
 def _horner_source(name: str, form: PolynomialForm) -> str:
-    shift = -float(form.centre) * float(form.per_unit)
-    first, *others = form.coefficients if any(form.coefficients[:-1]) else form.coefficients[-1:]  # or a constant
-    steps = "".join(f"    value = FUSED(value, scaled, (reals)({literal(each)}));\n" for each in others)
+    first, *others = form.coefficients
+    scale, shift = float(form.per_unit), -float(form.centre) * float(form.per_unit)
+    argument = f"FUSED(x, (reals)({literal(scale)}), (reals)({literal(shift)}))"
+    if not any(form.coefficients[:-1]):
+        value, steps = literal(others[-1] if others else first), ""
+    elif len(others) == 1:  # one product is enough of a straight line
+        slope, offset = float(first) * scale, float(others[0]) + float(first) * shift
+        value, steps = f"FUSED(x, (reals)({literal(slope)}), (reals)({literal(offset)}))", ""
+    else:
+        value = literal(first)
+        steps = "".join(f"    value = FUSED(value, scaled, (reals)({literal(each)}));\n" for each in others)
+        steps = f"    const reals scaled = {argument};\n{steps}"
     lower, upper = literal(form.lower), literal(form.upper)
     return (
-        f"reals {name}_within(const reals x) {{\n"
-        f"    const reals scaled = FUSED(x, (reals)({literal(form.per_unit)}), (reals)({literal(shift)}));\n"
-        f"    reals value = {literal(first)};\n{steps}    return value;\n}}\n"
+        f"reals {name}_within(const reals x) {{\n    reals value = {value};\n{steps}    return value;\n}}\n"
         f"reals {name}_at(const reals x) {{\n"
         f"    return {name}_within(LESSER(GREATER(x, (reals)({lower})), (reals)({upper})));\n}}\n"
     )

@@ -45,16 +45,17 @@ def record(files: Path) -> Inflow:
 
 def changed(lake: Reservoir, number: int) -> Reservoir:
     """The lake with one number or list changed, another each time."""
-    part = 1 - 0.002 * (number + 1)
-    storage = lake.storage_upper_hm3.copy()
+    part = 1 - 0.0015 * (number + 1)
+    storage, release = lake.storage_upper_hm3.copy(), lake.release_upper_m3s.copy()
     storage[number % 12] *= part
+    release[0] *= part
     dearer = replace(lake.objective, price_per_mwh=lake.objective.price_per_mwh * part)
     capacity = lake.capacity_m3s
     return (
         replace(lake, storage_upper_hm3=storage),
         replace(lake, storage_lower_hm3=lake.storage_lower_hm3 / part),
         replace(lake, release_lower_m3s=lake.release_lower_m3s / part),
-        replace(lake, release_upper_m3s=lake.release_upper_m3s * part),
+        replace(lake, release_upper_m3s=release),
         replace(lake, installed_mw=lake.installed_mw * part),
         replace(lake, capacity_m3s=Table(capacity.x, tuple(part * value for value in capacity.y))),
         replace(lake, withdrawal_m3s=lake.withdrawal_m3s * part),
