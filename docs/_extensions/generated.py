@@ -75,13 +75,13 @@ def key_of(row: Any) -> tuple[str, ...]:
 
 def columns(name: str) -> Rows:
     """Columns of a table of results."""
-    meanings = getattr(import_module("reservoir.io.plan_folder.columns"), name)
+    meanings = import_module("reservoir.planning.columns").meanings(name)
     return [(f"`{column}`", meaning) for column, meaning in meanings.items()]
 
 
 def units(_: str) -> Rows:
     """Units of an inflow record, with every spelling."""
-    spellings = import_module("reservoir.io.records.vocabulary").SPELLINGS
+    spellings = import_module("reservoir.io.records.words").SPELLINGS
     sizes = import_module("reservoir.hydro.units")
     for unit, spelt in spellings.items():
         of_flow = unit in sizes.FLOW_M3S

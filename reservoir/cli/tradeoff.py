@@ -53,20 +53,20 @@ def command(
     Writes front.csv, a figure, report.html and a reservoir file for each point to a new folder; `reservoir plan --point
     FOLDER/NAME` plans a point in full.
     """
-    from reservoir.cli.call_words import named_as, told_in
+    from reservoir.cli import say, warn
+    from reservoir.cli.options import named_as, told_in
     from reservoir.cli.screen import progress_bars, show_inputs, show_json
-    from reservoir.cli.streams import say, warn
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.tradeoff import tradeoff
     from reservoir.report.folder import claimed_empty
     from reservoir.report.tradeoff_folder import tradeoff_provenance, write_tradeoff
 
     found = request.read(step)
-    units = UnitSystem.of(unit_system or "si").keeping(found.reservoir, found.inflow)
+    units = UnitSystem.of(unit_system or "si")
     with claimed_empty(out, f"tradeoff-{found.reservoir.name}") as claim:
         if not as_json:
             show_inputs(found, units)
-        with progress_bars() as progress, told_in(units), named_as({"between": "--between", "horizon": "--horizon"}):
+        with progress_bars() as progress, named_as({"between": "--between", "horizon": "--horizon"}), told_in(units):
             goals = [name.strip() for name in between.split(",")]
             asked: dict[str, Any] = {"points": points, "horizon": horizon, "device": device, "progress": progress}
             front = replace(tradeoff(found.reservoir, found.inflow, goals, **asked), units=units)

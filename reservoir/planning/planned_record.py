@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from reservoir.certificate.kept_power import proved_impossible
 from reservoir.hydro.curves.approximation import Approximation
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.month_series import first_days
+from reservoir.hydro.limits import Limits, satisfiable
 from reservoir.hydro.objective import Operation
-from reservoir.hydro.objectives import Objective
+from reservoir.hydro.objectives import Horizon, Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.planning.best_known import Sources, reference_of_years, relative_gap
+from reservoir.planning.columns import shown
 from reservoir.planning.firm_power import FirmBounds, firm_power_of_problems
-from reservoir.planning.infeasible import feasible_problems, impossible_problems
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
-from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP, Proofs
-from reservoir.planning.schedule import loss_volumes_of_years, objective_columns, reference_column, shown, year_columns
-from reservoir.planning.solving import REFERENCE_SOLVERS
+from reservoir.planning.search import Sources, reference_of_years
+from reservoir.planning.solving import REFERENCE_SOLVERS, relative_gap
 from reservoir.planning.start import PlanStart
 from reservoir.planning.water_values import WaterValues, water_values_of
 from reservoir.problems.reservoir.record import RecordProblems
@@ -35,6 +33,68 @@ from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+#: Problems that plan.json names.
+MOST_TOLD = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Proofs:
+    """Proven bounds of a plan's problems.
+
+    Parameters
+    ----------
+    bound : ndarray, shape (problems,)
+        No schedule that keeps the limits has a larger fitness; where it is proved that none keeps them, none that lacks
+        only water for the least release, and minus infinity where nothing is known of these; infinity where nothing
+        could be proved.
+    gap : ndarray, shape (problems,)
+        Part of the bound by which the plan's schedule is below it, infinity where nothing could be proved; NaN where it
+        is none of those that are bounded.
+    asked : float
+        Gap that was asked for.
+    infeasible : mapping of str to str
+        Problems of which it is proved that no schedule keeps the limits, by label: first day of the step by whose end
+        they cannot be kept; empty if that is not known.
+    """
+
+    bound: FloatArray
+    gap: FloatArray
+    asked: float
+    infeasible: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def finite_bound(self) -> FloatArray:
+        """The bounds, NaN where no schedule keeps the limits, and where nothing could be proved."""
+        return np.where(np.isfinite(self.bound), self.bound, np.nan)
+
+    @property
+    def finite_gap(self) -> FloatArray:
+        """The gaps, NaN where none is known."""
+        return np.where(np.isfinite(self.gap), self.gap, np.nan)
+
+    @property
+    def worst_gap(self) -> float:
+        """Largest gap; NaN if no schedule keeps its limits."""
+        known = self.gap[~np.isnan(self.gap)]
+        return float(known.max()) if known.size else float("nan")
+
+    @property
+    def reached(self) -> int:
+        """Problems whose gap is as small as was asked for, but for rounding."""
+        return int((self.gap <= self.asked * (1 + 1e-3)).sum())
+
+    def as_dict(self) -> dict[str, Any]:
+        """For ``plan.json``."""
+        worst = self.worst_gap
+        return {
+            "gap_asked": self.asked,
+            "problems": len(self.bound),
+            "reached": self.reached,
+            "worst_gap": worst if np.isfinite(worst) else None,
+            "infeasible": dict(list(self.infeasible.items())[:MOST_TOLD]),
+        }
 
 
 @dataclass(frozen=True, eq=False)  # compared by identity, as the arrays it holds
@@ -90,9 +150,7 @@ class Plan(OperatedRecord):
     units: UnitSystem = SI
     proofs: Proofs | None = None
     firm_bounds: FirmBounds | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "units", self.units.keeping(self.reservoir, self.inflow))
+    step_table, year_table = "schedule", "summary"
 
     def __repr__(self) -> str:
         years, kept = counted(self.inflow.years, self.year_word), len(self.kept_energy_gwh)
@@ -120,7 +178,7 @@ class Plan(OperatedRecord):
     @property
     def objective(self) -> Objective:
         """What is optimised."""
-        return self.problems.model.reservoir.objective
+        return self.problems.model.system.objective
 
     @cached_property
     def benefit(self) -> FloatArray:
@@ -229,87 +287,65 @@ class Plan(OperatedRecord):
 
         return reservoir.plan_figures(self)
 
-    def schedule(self) -> pd.DataFrame:
-        """One row a year and month, by the first day of the month, see `schedule_table`; with the ``source``.
+    @property
+    def reference_benefit(self) -> FloatArray:
+        """What the reference of each year comes to, as tables show it, shape (years,); not a number without one."""
+        return shown(self.objective, self._reference[0])
 
-        A plan by dynamic programming has a last column ``water_value_gwh_per_hm3``, see `water_values`.
-        """
-        source = np.repeat(self.source, self.inflow.steps)
-        return (
-            super().schedule().assign(source=source, **{name: each.ravel() for name, each in self._of_months().items()})
-        )
+    @property
+    def reference_violation(self) -> FloatArray:
+        """Violation of the reference of each year, shape (years,); zero without one."""
+        return self._reference[1]
 
-    def summary(self) -> pd.DataFrame:
-        """One row a year, by its first day: mean inflow, energy, spill, violation, gap, generations.
-
-        ``reference_gwh`` is the reference's energy; of another objective than energy, ``objective`` is what it comes
-        to and ``reference_objective`` that of the reference. Only where the reference violates limits too, in any year,
-        a column ``reference_violation`` says by how much. Horizons of several years have their gap and work in every
-        row, their name in a column ``horizon``, and beside the energy of each year the storage that it gained. Of a
-        reservoir with losses or withdrawals, there are their volumes. ``source`` says whose schedule the year holds;
-        ``engine_gap`` is the gap of the solver's own, only if a year holds the reference's. With `proofs`,
-        ``proven_bound`` is what no schedule that keeps the limits can exceed (or if there is none, none that lacks only
-        water for the least release), and ``proven_gap`` how far the plan's is from it.
-        """
-        volume, storage = self.inflow.calendar.hm3_per_m3s, self.operation.storage_hm3
-        of_year = self.problems.of_year
-        reference, violation = reference_of_years(self.problems, self.references)
-        horizons: dict[str, NDArray[Any]] = {}
-        if not self.horizon.is_year:
-            horizons["horizon"] = np.array(self.problems.labels)[of_year]
-            horizons["storage_change_hm3"] = storage[:, -1] - storage[:, 0]
-        return pd.DataFrame(
-            {
-                **year_columns(self.inflow),
-                "inflow_mean_m3s": self.inflow.annual_mean_m3s,
-                "energy_gwh": self.energy_gwh,
-                **objective_columns(self.problems, self.operation),
-                "spill_hm3": (self.spill_m3s * volume).sum(axis=1),
-                **loss_volumes_of_years(self.inflow, self.operation),
-                **horizons,
-                "violation": self.violation,
-                reference_column(self.objective): shown(self.objective, reference),
-                **({"reference_violation": violation} if violation.any() else {}),
-                "gap": self.gap,
-                **self._proven(),
-                "source": self.source,
-                **({"engine_gap": self.engine_gap} if self.from_reference.any() else {}),
-                "generations": self.solutions.generations[of_year],
-                "evaluations": self.solutions.evaluations[of_year],
-            },
-            first_days(self.inflow.calendar)[:: self.inflow.steps],
-        )
-
-    def _of_years(self) -> Mapping[str, NDArray[Any]]:
-        gaps = {"gap": self.gap, "engine_gap": self.engine_gap} if self.from_reference.any() else {"gap": self.gap}
-        reference, violation = reference_of_years(self.problems, self.references)
-        of_year = self.problems.of_year
-        return {
-            **super()._of_years(),
-            "annual_violation": self.violation,
-            **objective_columns(self.problems, self.operation),
-            reference_column(self.objective): shown(self.objective, reference),
-            **({"reference_violation": violation} if violation.any() else {}),
-            **gaps,
-            **self._proven(),
-            "source": self.source.astype(str),
-            "generations": self.solutions.generations[of_year],
-            "evaluations": self.solutions.evaluations[of_year],
-        }
-
-    def _proven(self) -> dict[str, FloatArray]:
-        """What is proved of the problem of each year, as tables show it."""
-        if self.proofs is None:
-            return {}
-        of_year = self.problems.of_year
-        return {
-            PROVEN_BOUND: shown(self.objective, self.proofs.finite_bound[of_year]),
-            PROVEN_GAP: self.proofs.finite_gap[of_year],
-        }
-
-    def _of_months(self) -> Mapping[str, FloatArray]:
-        values = self.water_values
-        return {} if values is None else {"water_value_gwh_per_hm3": values.month_end_gwh_per_hm3}
+    @cached_property
+    def _reference(self) -> tuple[FloatArray, FloatArray]:
+        return reference_of_years(self.problems, self.references)
 
     def _described(self) -> Mapping[str, str]:
         return {**super()._described(), "solver": self.solutions.solver, "horizon": str(self.horizon)}
+
+
+def feasible_problems(problems: RecordProblems, violation: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether some schedule keeps the limits of each problem, shape (problems,); see `feasible_years`."""
+    ends = [0, *np.cumsum([len(batch) for batch in problems.batches])]
+    parts = zip(problems.batches, pairwise(ends), strict=True)
+    return np.concatenate([feasible_years(batch.limits, violation[slice(*span)]) for batch, span in parts])
+
+
+def impossible_problems(problems: RecordProblems, feasible: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether it is sure that no schedule keeps the limits of each problem, shape (problems,).
+
+    Of some for which none was found it is not: those that miss a lowest power or a slow change of the release, where
+    nothing proves that they must.
+
+    Parameters
+    ----------
+    problems : RecordProblems
+    feasible : ndarray of bool, shape (problems,)
+        As of `feasible_problems`.
+    """
+    impossible, first = ~feasible, 0
+    for batch in problems.batches:
+        lost = np.flatnonzero(~feasible[first : first + len(batch)])
+        if lost.size and (batch.limits.ramps or batch.limits.demands_power):
+            able = satisfiable(batch.limits[lost])
+            for place in lost[able].tolist():
+                impossible[first + place] = proved_impossible(batch[place])
+        first += len(batch)
+    return impossible
+
+
+def feasible_years(limits: Limits, violation: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether some schedule keeps the limits of each year, shape (years,).
+
+    Parameters
+    ----------
+    limits : Limits
+    violation : ndarray, shape (years,)
+        Of any schedule of each year: one without violation proves that there is one, and only the others are searched.
+    """
+    feasible = np.asarray(violation <= 0)
+    lost = np.flatnonzero(~feasible)
+    # Whether a lowest power or a slow change of release can be kept is not known: then, what was found counts.
+    feasible[lost] = False if limits.ramps or limits.demands_power else satisfiable(limits[lost])
+    return feasible

@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
+from reservoir.hydro.calendar import some_labels
 from reservoir.hydro.objectives import Objective
-from reservoir.planning.infeasible import chosen, listed
+from reservoir.planning.columns import column_of
 from reservoir.planning.planned_record import Plan
-from reservoir.planning.schedule import loss_volumes_of_years
 from reservoir.planning.solving import REFERENCE_SOLVERS, beyond_limits, gap_limits
 from reservoir.solvers import solver_named
 from reservoir.text.quantities import counted, quantity
+
+#: Years that a sentence names; more are counted.
+NAMED_YEARS = 8
+
+
+def chosen(labels: Sequence[str], which: NDArray[np.bool_]) -> Sequence[str]:
+    """Labels of some of the years."""
+    return some_labels(labels, np.flatnonzero(which))
+
+
+def listed(labels: Sequence[str]) -> str:
+    """Name years: all of them, or the first and how many more; ``1961, 1963 and 4 more``."""
+    if len(labels) <= NAMED_YEARS:
+        return ", ".join(labels)
+    return f"{', '.join(labels[:NAMED_YEARS])} and {len(labels) - NAMED_YEARS:,} more"
 
 
 def objective_sentence(plan: Plan) -> str:
@@ -95,7 +112,7 @@ _NEGLIGIBLE = 1e-9
 def horizon_text(plan: Plan) -> str:
     """What is planned as one problem, in words."""
     if plan.start:
-        return plan.start.note(plan.inflow.calendar).removesuffix(".")
+        return plan.units.text(plan.start.note(plan.inflow.calendar)).removesuffix(".")
     if plan.horizon.is_year:
         return "each year as one problem"
     if len(plan.problems) == 1:
@@ -127,10 +144,7 @@ def outside_sentences(plan: Plan) -> list[str]:
     cannot = f"{counted(len(lost), one)} cannot satisfy {_their(lost)} {which} with any {tried}"
     sentences = [
         (lost, cannot),
-        (
-            missed,
-            f"{counted(len(missed))} can satisfy {_their(missed)} {which}, but the solver found no schedule",
-        ),
+        (missed, f"{counted(len(missed))} can satisfy {_their(missed)} {which}, but the solver found no schedule"),
     ]
     return [f"{sentence}: {listed(names)}" for names, sentence in sentences if names]
 
@@ -148,10 +162,11 @@ def _problem_word(plan: Plan) -> str:
 
 def losses_sentence(plan: Plan) -> str:
     """Mean losses and withdrawals of a plan's years, or scenarios, in words; empty if its reservoir has none."""
-    means = {name: float(each.mean()) for name, each in loss_volumes_of_years(plan.inflow, plan.operation).items()}
+    named = {"evaporation_hm3": "net evaporation", "seepage_hm3": "seepage", "withdrawal_hm3": "withdrawals"}
+    volumes = {name: column_of("summary", name, plan) for name in (*named, "shortage_hm3")}
+    means = {name: float(each.mean()) for name, each in volumes.items() if each is not None}
     if not any(means.values()):
         return ""
-    named = {"evaporation_hm3": "net evaporation", "seepage_hm3": "seepage", "withdrawal_hm3": "withdrawals"}
     amounts = {name: plan.units.amount(mean, "hm3") for name, mean in means.items()}
     parts = [f"{name} {quantity(amounts[key][0])}" for key, name in named.items() if means[key]]
     short, unit = amounts["shortage_hm3"]
@@ -186,7 +201,7 @@ def shortfalls(plan: Plan, most_months: int | None = None) -> list[str]:
     Of the first `most_months` that do not keep one, if that is given.
     """
     return [
-        f"{plan.inflow.labels[year]} {plan.inflow.calendar.step_names[step]}: {plan.units.text(shortfall)}; "
+        f"{plan.inflow.labels[year]} {plan.inflow.calendar.step_names[step]}: {shortfall}; "
         f"{_blame(plan.feasible[year], plan)}"
         for year, step in np.argwhere(~(plan.operation.violation <= 0))[:most_months].tolist()
         for shortfall in (*storage_shortfall(plan, year, step), *demand_shortfalls(plan, year, step))
@@ -213,33 +228,40 @@ def storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[str]:
     closes = plan.problems.cyclic and plan.problems.ends_with(year) and step == limits.steps - 1
     if closes:
         lower = upper = plan.operation.storage_hm3[plan.problems.first_year(year), 0]
-    if lower <= storage <= upper:
-        return
-    above = storage > upper
-    bound, amount = (upper, storage - upper) if above else (lower, lower - storage)
-    yield (
-        f"the storage at the end of the {_step_word(plan)} is {storage:,.6g} hm3, "
-        f"{amount:,.4g} hm3 {'above its upper' if above else 'below its lower'} limit of {bound:,.6g} hm3"
-        f"{f', where the {_problem_word(plan)} began and has to end' if closes else ''}"
-    )
+    sentence = beyond_bounds(f"the storage at the end of the {_step_word(plan)}", storage, (lower, upper), "hm3", plan)
+    if sentence:
+        yield sentence + (f", where the {_problem_word(plan)} began and has to end" if closes else "")
+
+
+def beyond_bounds(what: str, value: float, bounds: tuple[float, float], unit: str, plan: Plan) -> str:
+    """How far a quantity is beyond its lower or its upper bound, in words; empty within them."""
+    lower, upper = bounds
+    if lower <= value <= upper:
+        return ""
+    above, stated = value > upper, partial(plan.units.stated, unit=unit)
+    side, bound = ("above its upper", upper) if above else ("below its lower", lower)
+    amount = stated(abs(value - bound), form=",.4g")
+    return f"{what} is {stated(value, form=',.6g')}, {amount} {side} limit of {stated(bound, form=',.6g')}"
 
 
 def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
     """What a month does not deliver of minimum release, withdrawal and power, and how far its release changes."""
-    conditions, operation = plan.problems.year_bounds.conditions, plan.operation
+    limits, operation = plan.problems.year_bounds, plan.operation
+    flow = partial(plan.units.stated, unit="m3/s", form=",.4g")
     missing, least = float(operation.missing_m3s[year, step]), float(plan.reservoir.release_bounds_m3s[0].max())
     if not missing <= _NEGLIGIBLE * least:
         release = float(operation.release_m3s[year, step])
         yield (
-            f"{missing:,.4g} m3/s are missing of the minimum release of {release + missing:,.4g} m3/s: there is no "
-            f"more water above dead storage"
+            f"{flow(missing)} are missing of the minimum release of {flow(release + missing)}: there is no more water "
+            "above dead storage"
         )
-    if conditions is None:
+    if not limits.lake:
         return
-    short, demanded = float(operation.shortage_m3s[year, step]), float(conditions.withdrawal_m3s[year, step])
+    short, demanded = float(operation.shortage_m3s[year, step]), float(limits.withdrawal_m3s[year, step])
     if not short <= _NEGLIGIBLE * demanded:  # NaN fulfils nothing, here and below
-        yield f"{short:,.4g} of the {demanded:,.4g} m3/s to be withdrawn are not delivered"
-    power, lowest = float(operation.power_mw[year, step]), float(conditions.power_lower_mw[year, step])
+        part = plan.units.number(short, "m3/s", ",.4g")
+        yield f"{part} of the {flow(demanded)} to be withdrawn are not delivered"
+    power, lowest = float(operation.power_mw[year, step]), float(limits.power_lower_mw[year, step])
     if not power >= lowest * (1 - _NEGLIGIBLE):
         yield f"the mean power is {lowest - power:,.4g} MW below the minimum of {lowest:,.4g} MW"
     releases = operation.release_m3s.ravel()
@@ -247,11 +269,10 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
     if step == 0 and plan.problems.first_year(year) == year:
         return
     change = float(releases[place] - releases[place - 1])
-    most = conditions.ramp_up_m3s if change > 0 else conditions.ramp_down_m3s
+    most = float((limits.ramp_up_m3s if change > 0 else limits.ramp_down_m3s)[year])
     if not abs(change) <= most * (1 + _NEGLIGIBLE):
         way = "rises" if change > 0 else "falls"
-        by = f"{abs(change):,.4g} m3/s from the {_step_word(plan)} before"
-        yield f"the release {way} by {by}, more than {most:,.4g} m3/s"
+        yield f"the release {way} by {flow(abs(change))} from the {_step_word(plan)} before, more than {flow(most)}"
 
 
 def source_sentence(plan: Plan) -> str:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.operated_record import FIRM_QUANTILE
+from reservoir.planning.columns import FIRM_QUANTILE
 from reservoir.planning.plan import StageProgress, optimise, silent_stage
 from reservoir.planning.solving import DEVICE_REFERENCE
 from reservoir.synthetic.acceptance import Claim, Comparison

@@ -11,12 +11,13 @@ import numpy as np
 
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_calendar import on_calendar_of
+from reservoir.hydro.system import System
 from reservoir.io.given_schedule import read_given_schedule
 from reservoir.io.records.reader import read_inflow
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.planning.checked_schedule import checked_schedule
-from reservoir.planning.schedule import step_columns
+from reservoir.planning.columns import table_of
+from reservoir.planning.operated_record import OperatedSteps
 from reservoir.text.quantities import first_unprintable
 from tests.fuzz.case import Reader, one_file
 from tests.fuzz.spoiling import spoiled
@@ -49,7 +50,7 @@ def reader() -> Reader:
     reservoir, record = _case()
     given = checked_schedule(reservoir, record, _given(plain, record))
     operation = given.plan.operation
-    columns = {name: each.ravel() for name, each in step_columns(record, operation).items()}
+    columns = {name: each.ravel() for name, each in table_of("steps", OperatedSteps(record, operation)).items()}
     header = ",".join(("year", "month", *columns, "shortage_m3s"))
     rows = zip(*(each.tolist() for each in columns.values()), strict=True)
     full = "".join(
@@ -67,7 +68,7 @@ def _case() -> tuple[Reservoir, Inflow]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "inflow.csv"
         path.write_text(f"date,inflow_m3s\n{rows}")
-        return reservoir, on_calendar_of(reservoir, read_inflow(path))
+        return reservoir, System.of(reservoir).on_calendar(read_inflow(path))
 
 
 def _given(text: str, record: Inflow):

@@ -21,14 +21,14 @@ from numpy.polynomial.chebyshev import cheb2poly, chebvander
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.attributes import ConversionKind
 from reservoir.hydro.conversion import conversion_of
 from reservoir.hydro.curve_checks import Domain, releases_of, storages_of
 from reservoir.hydro.curves.curve import Curve, Follows, Polynomial, PowerLaw, Table
 from reservoir.hydro.curves.forms import PolynomialForm, UnclampedPolynomial, UniformTable
-from reservoir.hydro.lake import lake_area, lake_seepage
 from reservoir.hydro.plant import Plant
+from reservoir.hydro.record_rows import lake_area, lake_seepage
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import ConversionKind
 from reservoir.hydro.step import head_at, power_at_head
 
 FloatArray = NDArray[np.float64]

@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime
+from itertools import chain, takewhile
 from typing import NamedTuple
 
 from reservoir.errors import Mistake
-from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.hydro.water_years import month_name
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, month_name
+from reservoir.io.records import words as known
 from reservoir.io.records.cells import NO_SUMMARY
 from reservoir.io.records.table import InflowTable
-from reservoir.io.records.vocabulary import BEGINS, DATE_NAMES, DATE_PARTS, ENDS, MONTH_OF_NAME, SUMMARY, YEAR_NAMES
 from reservoir.io.records.words import Saying, folded, understand
 
 #: No record is older than this; a year of fewer digits is a slip, or a synthetic year that can be numbered otherwise.
@@ -54,23 +54,19 @@ _FORMS = tuple(
     )
 )
 #: What a time such as 24:00 of a day within a month is.
-NEXT_DAY = Mistake(
-    "24:00 is the start of the next day, possibly in the next month",
-    "the month of the flow, such as 1953-01",
-    "write dates as YYYY-MM",
-)
+_START = "24:00 is the start of the next day, possibly in the next month"
+NEXT_DAY = Mistake(_START, "the month of the flow, such as 1953-01", "write dates as YYYY-MM")
 
 
 class Stamp(NamedTuple):
-    """A date as it is written.
+    """A date as it is written."""
 
-    Its month, counted from January of year 0; its day, 0 where it names none; the minute of the day, up to 24:00; and
-    whether a time is written.
-    """
-
+    #: Counted from January of year 0.
     month: int
+    #: 0 where it names none; and the minute of the day, up to 24:00.
     day: int = 0
     minute: int = 0
+    #: Whether a time is written.
     timed: bool = False
 
     @classmethod
@@ -104,15 +100,14 @@ def parse_date(text: str) -> Stamp | Mistake:
     match = next(filter(None, (form.fullmatch(text) for form in _FORMS)), None)
     parts = match.groupdict() if match else {}
     named = parts.get("month", "")
-    month = int(named) if named.isdecimal() else MONTH_OF_NAME.get(named.casefold())
+    month = int(named) if named.isdecimal() else known.MONTH_OF_NAME.get(named.casefold())
     if month is None:
         unordered = re.fullmatch(r"\d{1,2}[/.\-]\d{1,2}[/.\-](\d{2}|\d{4})", text)
         ambiguous = "ambiguous date: day and month cannot be distinguished"
         expected = "1953-01 or 1953-01-31 (year, month, day), or a date with the month's name, such as 31-Jan-1953"
-        mend = NO_SUMMARY if SUMMARY.fullmatch(text) else "write dates as YYYY-MM or YYYY-MM-DD, without a time zone"
+        mend = _mend(text, "write dates as YYYY-MM or YYYY-MM-DD, without a time zone")
         return Mistake(ambiguous if unordered else "not a date that is understood", expected, mend)
-    wrong = year_mistake(parts["year"])
-    if wrong:
+    if wrong := year_mistake(parts["year"]):
         return wrong
     day = str(1 + 10 * "上中下".index(parts["tenth"])) if "tenth" in parts else parts.get("day")
     clock = re.sub(r"\D", "", parts.get("clock") or "")
@@ -126,6 +121,10 @@ def parse_date(text: str) -> Stamp | Mistake:
     return Stamp(year * MONTHS_PER_YEAR + month - 1, int(day or 0), hour * 60 + minute, bool(clock))
 
 
+def _mend(text: str, otherwise: str) -> str:
+    return NO_SUMMARY if known.SUMMARY.fullmatch(text) else otherwise
+
+
 def parse_month(text: str) -> Stamp | Mistake:
     """Read the date of a month: 24:00 may only end its last day."""
     stamp = parse_date(text)
@@ -136,26 +135,20 @@ def year_mistake(year: str) -> Mistake | None:
     """Refuse a year of digits that no calendar has."""
     if len(year) <= 4 and FIRST_YEAR <= int(year) <= LAST_YEAR:
         return None
-    return Mistake(
-        "the year has two digits: the century is unknown" if len(year) == 2 else "the year is out of range",
-        f"a year from {FIRST_YEAR} to {LAST_YEAR}",
-        "write four digits, such as 1953; number synthetic years from 2001, for example",
-    )
+    problem = "the year has two digits: the century is unknown" if len(year) == 2 else "the year is out of range"
+    mend = "write four digits, such as 1953; number synthetic years from 2001, for example"
+    return Mistake(problem, f"a year from {FIRST_YEAR} to {LAST_YEAR}", mend)
 
 
 def date_columns(header: Sequence[str]) -> tuple[int, ...] | None:
     """Find the column of dates; without one, columns of year and month, and of day and hour beside them, in order."""
     names = [cell.casefold() for cell in header]
-    of_date = next((place for place, name in enumerate(names) if name in DATE_NAMES), None)
+    of_date = next((place for place, name in enumerate(names) if name in known.DATE_NAMES), None)
     if of_date is not None:
         return (of_date,)
-    places: list[int] = []
-    for _, known, _ in DATE_PARTS:
-        place = next((place for place, name in enumerate(names) if name in known), None)
-        if place is None:
-            break
-        places.append(place)
-    return tuple(places) if len(places) > 1 else None
+    parts = ([place for place, name in enumerate(names) if name in spelt][:1] for _, spelt, _ in known.DATE_PARTS)
+    places = tuple(chain(*takewhile(bool, parts)))
+    return places if len(places) > 1 else None
 
 
 def stamps_of(table: InflowTable, places: Sequence[int]) -> tuple[dict[int, Stamp], list[Mistake]]:
@@ -168,35 +161,34 @@ def stamps_of(table: InflowTable, places: Sequence[int]) -> tuple[dict[int, Stam
         if isinstance(stamp, Stamp):
             stamps[row.number] = stamp
         else:
-            place = places[part]
-            name = table.header.cells[place]
-            mistakes.append(replace(stamp, row=row.number, column=name, value=row.cells[place]))
+            name, value = table.header.cells[places[part]], row.cells[places[part]]
+            mistakes.append(replace(stamp, row=row.number, column=name, value=value))
     return stamps, mistakes
 
 
 def _put_together(cells: Sequence[str]) -> tuple[int, Stamp | Mistake]:
     """The date of a row in several columns; or what is wrong with one of its parts, by the place of that part."""
     numbers: list[int] = []
-    for part, ((name, _, allowed), text) in enumerate(zip(DATE_PARTS, cells, strict=False)):
-        number = MONTH_OF_NAME.get(text.casefold().rstrip(".")) if name == "month" else None
+    for part, ((name, _, allowed), text) in enumerate(zip(known.DATE_PARTS, cells, strict=False)):
+        number = known.MONTH_OF_NAME.get(text.casefold().rstrip(".")) if name == "month" else None
         if number is None:
             whole = text.removesuffix(".0")  # spreadsheets write 1963.0
             number = int(whole) if whole.isascii() and whole.isdecimal() and len(whole) <= 4 else -1
             if number not in allowed:
                 expected = "a year such as 1953" if name == "year" else f"{allowed[0]} to {allowed[-1]}"
-                mend = NO_SUMMARY if SUMMARY.fullmatch(text) else "correct the cell"
-                return part, Mistake(f"not a{'n' if name == 'hour' else ''} {name}", expected, mend)
+                problem = f"not a{'n' if name == 'hour' else ''} {name}"
+                return part, Mistake(problem, expected, _mend(text, "correct the cell"))
             if name == "year" and (wrong := year_mistake(whole)):
                 return part, wrong
         numbers.append(number)
     year, *rest = numbers
-    clock = f" {rest.pop():02}:00" if len(numbers) == len(DATE_PARTS) else ""
+    clock = f" {rest.pop():02}:00" if len(numbers) == len(known.DATE_PARTS) else ""
     return len(rest), parse_date("-".join((str(year), *(f"{number:02}" for number in rest))) + clock)
 
 
 _MONTH_OF = {
     **{name: month for month in range(1, 13) for name in (f"m{month:02}", f"m{month}", f"{month:02}", f"{month}")},
-    **{name + point: month for name, month in MONTH_OF_NAME.items() for point in ("", ".")},
+    **{name + point: month for name, month in known.MONTH_OF_NAME.items() for point in ("", ".")},
 }
 #: A month and what stands behind it: ``Jan (hm3)``, ``m01_cfs``; behind a bare number only what is in brackets.
 _MONTH_AND_MORE = re.compile(r"\s*(?:([a-z]+\.?|m\d{1,2})(?=[\s_\-,:(\[])|(\d{1,2})\s*(?=[(\[]))(.+)", re.IGNORECASE)
@@ -217,15 +209,13 @@ def year_column(header: Sequence[str]) -> int | None:
 def year_name(cell: str) -> str | None:
     """The name of a column of years in small letters, without a unit that stands behind it; None of another column."""
     name = cell.casefold()
-    return name if name in YEAR_NAMES else ("year" if _unit_of_year(cell) else None)
+    return name if name in known.YEAR_NAMES else ("year" if _unit_of_year(cell) else None)
 
 
 def unit_texts(header: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """What the columns' names say beside year and month, with these names."""
-    texts = []
-    for cell in header:
-        month, unit = _month_and_unit(cell)
-        texts.append((cell, unit if month else _unit_of_year(cell)))
+    of_months = ((cell, *_month_and_unit(cell)) for cell in header)
+    texts = ((cell, unit if month else _unit_of_year(cell)) for cell, month, unit in of_months)
     return tuple((cell, text) for cell, text in texts if text)
 
 
@@ -276,8 +266,7 @@ def parse_year(text: str) -> Year | Mistake:
     """Read ``1953``, ``WY1953``, or ``1953/54`` or ``1953-54`` for a water year that begins in 1953."""
     match = _YEAR.fullmatch(text.translate(_DASHES))
     if match and (match["water"] is not None or text[:1].isdecimal()):
-        wrong = year_mistake(match["first"])
-        if wrong:
+        if wrong := year_mistake(match["first"]):
             return wrong
         first, second = int(match["first"]), match["second"]
         if second is None:
@@ -290,20 +279,18 @@ def parse_year(text: str) -> Year | Mistake:
     mend = "write only the year, or 1953/54 for a water year that begins in 1953"
     if re.match(r"\d{4}-\d{2}", text):
         mend = 'name the column "date" if there is one row per month'
-    elif SUMMARY.fullmatch(text):
-        mend = NO_SUMMARY
-    return Mistake("not a year", "a whole number such as 1953, 1953/54 or WY1954", mend)
+    return Mistake("not a year", "a whole number such as 1953, 1953/54 or WY1954", _mend(text, mend))
 
 
 def says_end(text: str) -> bool:
     """Whether a text says that dates stand at the end of their periods; of storages it says nothing of flows."""
     parts = re.split(r"[,;()]|[.:](?=\s|$)", folded(text))
-    return any(ENDS.search(part.replace("-", " ")) and not understand(part).is_other for part in parts)
+    return any(known.ENDS.search(part.replace("-", " ")) and not understand(part).is_other for part in parts)
 
 
 def says_begin(text: str) -> bool:
     """Whether a text says that dates stand at the beginning of their periods."""
-    return BEGINS.search(folded(text).replace("-", " ")) is not None
+    return known.BEGINS.search(folded(text).replace("-", " ")) is not None
 
 
 def whole_years_late(first: int, last: int, months: int, first_month: int) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.operated_record import FIRM_QUANTILE
+from reservoir.planning.columns import FIRM_QUANTILE
 from reservoir.rules.base.violations import beyond_bounds
 from reservoir.rules.evaluation.evaluation import Evaluation, Sample, SimulationMode
 from reservoir.rules.evaluation.scores import benefit_suffix, worst_decile

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.objectives import Objective
-from reservoir.planning.schedule import shown
+from reservoir.planning.columns import shown
 from reservoir.rules.base.foresight import Account
 from reservoir.rules.base.simulation import Simulation
 from reservoir.rules.base.targets import TOLERANCE, Targets
