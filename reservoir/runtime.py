@@ -10,6 +10,7 @@ import atexit
 import os
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -105,6 +106,14 @@ def usable_folder(name: str, asked: str = "", variable: str = "XDG_CACHE_HOME") 
         return None
     folder = run / name
     return None if why_unusable(folder) else folder
+
+
+def write_at_once(file: Path, content: bytes) -> None:
+    """Write a small file whole, which another process may be writing or reading too."""
+    descriptor, draft = tempfile.mkstemp(dir=file.parent)
+    with os.fdopen(descriptor, "wb") as opened:
+        opened.write(content)
+    os.replace(draft, file)
 
 
 def user_cache(name: str) -> Path | None:

@@ -24,8 +24,8 @@ from reservoir.io.plan_folder.saved_plan import SavedPlan, read_plan
 from reservoir.io.records.reader import read_inflow
 from reservoir.opencl import DeviceInfo, choose_device
 from reservoir.opencl.devices import ENVIRONMENT_VARIABLE
-from reservoir.opencl.own_driver import VARIABLE as VENDORS
-from reservoir.opencl.registered import OWN_ENVIRONMENT, driver_of
+from reservoir.opencl.drivers import OWN_ENVIRONMENT, driver_of
+from reservoir.opencl.drivers import VENDORS_VARIABLE as VENDORS
 from reservoir.planning.checks import plan_checks
 from reservoir.planning.plan import Plan
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems

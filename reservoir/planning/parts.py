@@ -293,7 +293,8 @@ def found_of(
     solutions = stated_solutions(positions, of_plan, settings, **of_call, host_seconds_by_phase=host_seconds)
     references = Solutions.of([])
     if reference:
-        none, best = np.zeros(len(problems), np.int64), positions
+        none = np.zeros(len(problems), np.int64)
+        best: Any = positions
         if _BEST in columns:
             best = np.split(columns[_BEST], np.cumsum([len(position) for position in positions])[:-1])
         else:

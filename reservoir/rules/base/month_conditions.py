@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.benefit import StepTerms
 from reservoir.hydro.conditions import StepConditions
-from reservoir.hydro.curves.joined_lines import joined_lines
+from reservoir.hydro.curves.curve import joined_lines
 from reservoir.hydro.record_rows import UNLIMITED
 from reservoir.hydro.units import HM3_PER_KM2_MM
 from reservoir.rules.base.fields import Block, Monthly, Number, Numbers, Rising, as_long_as

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from reservoir.hydro.benefit import NO_TERMS, in_objective_unit, stage_benefit
 from reservoir.hydro.conditions import NO_CONDITIONS, demanded, released, unmet, unmet_power
-from reservoir.hydro.curves.joined_lines import joined_lines
+from reservoir.hydro.curves.curve import joined_lines
 from reservoir.hydro.elementwise import clip, mean
 from reservoir.hydro.plant import Plant, plant_of
 from reservoir.hydro.reservoir import Reservoir

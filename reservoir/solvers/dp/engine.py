@@ -23,8 +23,7 @@ from reservoir.hydro.plant import plant_of
 from reservoir.hydro.record_rows import lake_area, lake_seepage
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import BuiltProgram, DeviceInfo, HostClock, Session, require_local
-from reservoir.problems.base import Problem, as_batch
-from reservoir.problems.context_layout import ContextLayout
+from reservoir.problems.base import ContextLayout, Problem, as_batch
 from reservoir.problems.reservoir.rows import TERM_ROWS
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYears
 from reservoir.runtime import processors

@@ -10,9 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from reservoir.opencl import DeviceInfo, pocl_processor
-from reservoir.opencl.driver_cache import VARIABLE as CACHE_VARIABLE
-from reservoir.opencl.pocl_processor import NAMES, UNKNOWN, VARIABLE, name_to_tell, tell_name, wished_name
+from reservoir.opencl import DeviceInfo, pocl
+from reservoir.opencl.pocl import CACHE_VARIABLE, CPU_VARIABLE, NAMES, UNKNOWN, name_to_tell, tell_name, wished_name
 
 AVX2 = "avx2 fma bmi1 bmi2 f16c abm movbe popcnt sse4_2 cx16 vaes vpclmulqdq"
 AVX512 = (
@@ -27,10 +26,10 @@ def described(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespac
     words = [ctypes.create_string_buffer(word, 32) for word in (b"x86_64-unknown-linux-gnu", b"generic")]
     memory = (ctypes.c_void_p * 100)()
     memory[79], memory[80] = map(ctypes.addressof, words)
-    monkeypatch.setattr(pocl_processor, "_wheels_library", lambda device: str(tmp_path / "libpocl.so"))
-    monkeypatch.setattr(pocl_processor, "wished_name", lambda: "znver2")
-    monkeypatch.delenv(VARIABLE, raising=False)
-    monkeypatch.setattr(pocl_processor, "own_name", cache(pocl_processor.own_name.__wrapped__))
+    monkeypatch.setattr(pocl, "_wheels_library", lambda device: str(tmp_path / "libpocl.so"))
+    monkeypatch.setattr(pocl, "wished_name", lambda: "znver2")
+    monkeypatch.delenv(CPU_VARIABLE, raising=False)
+    monkeypatch.setattr(pocl, "own_name", cache(pocl.own_name.__wrapped__))
     return SimpleNamespace(int_ptr=ctypes.addressof(memory), memory=memory, words=words)
 
 
@@ -50,7 +49,7 @@ def test_a_known_name_is_left_unless_another_is_asked_for(
 ) -> None:
     described.words[1].value = b"haswell"
     assert name_to_tell(described) == ""
-    monkeypatch.setenv(VARIABLE, "znver2")
+    monkeypatch.setenv(CPU_VARIABLE, "znver2")
     assert name_to_tell(described) == "znver2"
 
 
@@ -60,7 +59,7 @@ def test_a_known_name_is_left_unless_another_is_asked_for(
 def test_a_known_name_that_leaves_avx512_unused_is_replaced_by_one_that_uses_it(
     described: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, own: bytes, told: str
 ) -> None:
-    monkeypatch.setattr(pocl_processor, "wished_name", lambda: "icelake-server")
+    monkeypatch.setattr(pocl, "wished_name", lambda: "icelake-server")
     described.words[1].value = own
     assert name_to_tell(described) == told
 
@@ -110,20 +109,20 @@ def test_a_library_of_another_content_is_refused(described: SimpleNamespace, tmp
 def test_the_name_is_one_whose_instructions_the_processor_has(
     flags: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(CPU_VARIABLE, raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr("platform.machine", lambda: "x86_64")
-    monkeypatch.setattr(pocl_processor, "processor_flags", lambda: frozenset(flags.split()))
+    monkeypatch.setattr(pocl, "processor_flags", lambda: frozenset(flags.split()))
     assert wished_name.__wrapped__() == name
-    monkeypatch.setenv(VARIABLE, "OFF")
+    monkeypatch.setenv(CPU_VARIABLE, "OFF")
     assert wished_name.__wrapped__() == ""
-    monkeypatch.setenv(VARIABLE, "haswell")
+    monkeypatch.setenv(CPU_VARIABLE, "haswell")
     assert wished_name.__wrapped__() == "haswell"
-    assert {*pocl_processor._NEAREST, *pocl_processor._WITH_AVX512} <= NAMES
+    assert {*pocl._NEAREST, *pocl._WITH_AVX512} <= NAMES
 
 
 def _in_a_process(code: str, folder: Path, **environment: str) -> str:
-    begin = "import os; from reservoir.opencl import *; from reservoir.opencl.pocl_processor import _Memory, own_name; "
+    begin = "import os; from reservoir.opencl import *; from reservoir.opencl.pocl import _Memory, own_name; "
     given = {name: value for name, value in os.environ.items() if name != CACHE_VARIABLE}
     given |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "XDG_CACHE_HOME": str(folder), **environment}
     finished = subprocess.run([sys.executable, "-c", begin + code], env=given, capture_output=True, text=True)
@@ -145,16 +144,18 @@ print(os.environ["POCL_CACHE_DIR"])
 
 @pytest.mark.pocl(reason="it is PoCL's name")
 def test_kernels_run_by_the_name_that_was_asked_for_and_are_kept_apart(device: DeviceInfo, tmp_path: Path) -> None:
-    if not pocl_processor._wheels_library(device.device):
+    if not pocl._wheels_library(device.device):
         pytest.skip("another PoCL than the wheel's")
-    lines = {name: _in_a_process(RUN, tmp_path, **{VARIABLE: name}).splitlines() for name in ("x86-64-v3", "haswell")}
+    lines = {
+        name: _in_a_process(RUN, tmp_path, **{CPU_VARIABLE: name}).splitlines() for name in ("x86-64-v3", "haswell")
+    }
     for name, (run, kept) in lines.items():
         assert run.split()[1:] == [name, "4.0"]
         assert run.split()[0] in (UNKNOWN, *NAMES)
         assert Path(kept) == tmp_path / "reservoir/pocl" / f"cpu-{name}"
         assert list(Path(kept).rglob("*.so"))
     # A process that this one starts has the name's folder too, and no folder within it.
-    again = _in_a_process(RUN, tmp_path, **{VARIABLE: "haswell", CACHE_VARIABLE: lines["x86-64-v3"][1]})
+    again = _in_a_process(RUN, tmp_path, **{CPU_VARIABLE: "haswell", CACHE_VARIABLE: lines["x86-64-v3"][1]})
     assert again.splitlines()[1] == lines["haswell"][1]
 
 
@@ -162,8 +163,8 @@ def test_kernels_run_by_the_name_that_was_asked_for_and_are_kept_apart(device: D
 def test_a_name_that_pocls_compiler_does_not_know_is_refused_with_those_it_knows(
     tmp_path: Path, only_pocl: dict[str, str]
 ) -> None:
-    environment = only_pocl | {VARIABLE: "voodoo"}
+    environment = only_pocl | {CPU_VARIABLE: "voodoo"}
     said = _in_a_process("print(*left_out()); print(list_devices())", tmp_path, **environment)
-    assert f'{VARIABLE}: PoCL knows no such processor (found "voodoo"); expected off, or' in said
+    assert f'{CPU_VARIABLE}: PoCL knows no such processor (found "voodoo"); expected off, or' in said
     assert "znver3" in said
     assert said.endswith("[]")

@@ -10,10 +10,10 @@ import pytest
 
 from reservoir.errors import DeviceError
 from reservoir.opencl import DeviceInfo, choose_device
-from reservoir.opencl.own_driver import VARIABLE
-from reservoir.opencl.registered import (
+from reservoir.opencl.drivers import (
     OWN_ENVIRONMENT,
     SYSTEM,
+    VENDORS_VARIABLE,
     Driver,
     broken_drivers,
     driver_of,
@@ -24,7 +24,7 @@ from reservoir.opencl.registered import (
 @pytest.fixture
 def registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of drivers' files with one that points nowhere."""
-    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    monkeypatch.setenv(VENDORS_VARIABLE, str(tmp_path))
     (tmp_path / "gone.icd").write_text("/nowhere/libgone.so\n")
     return tmp_path
 
@@ -37,7 +37,7 @@ def test_a_driver_that_points_nowhere_is_told_with_its_file_and_library(register
 
 
 def test_a_single_file_may_be_named(registered: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(registered / "gone.icd"))
+    monkeypatch.setenv(VENDORS_VARIABLE, str(registered / "gone.icd"))
     assert [Path(mistake.file).name for mistake in broken_drivers()] == ["gone.icd"]
 
 
@@ -54,9 +54,9 @@ def test_a_folder_in_place_of_a_file_cannot_be_read(registered: Path) -> None:
 
 
 def test_a_variable_that_names_nothing_is_told(registered: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(registered / "absent"))
+    monkeypatch.setenv(VENDORS_VARIABLE, str(registered / "absent"))
     (mistake,) = broken_drivers()
-    assert str(mistake).startswith(f"{VARIABLE}: the folder or file does not exist")
+    assert str(mistake).startswith(f"{VENDORS_VARIABLE}: the folder or file does not exist")
     assert "Fix: unset it, or set it to a folder of .icd files" in str(mistake)
 
 
@@ -65,7 +65,7 @@ def test_the_driver_of_a_platform_is_the_file_that_it_comes_from(device: DeviceI
     if driver is None:
         pytest.skip(f"the driver of {device.platform} is in none of the usual places")
     assert Path(driver.library).name in Path("/proc/self/maps").read_text()
-    assert driver.registered in (SYSTEM, OWN_ENVIRONMENT, VARIABLE)
+    assert driver.registered in (SYSTEM, OWN_ENVIRONMENT, VENDORS_VARIABLE)
 
 
 @pytest.mark.pocl(reason="its wheel puts it beside pyopencl")
@@ -78,10 +78,10 @@ def test_pocl_lies_in_the_own_environment(device: DeviceInfo) -> None:
 def test_a_variable_may_name_a_driver_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library = tmp_path / "libmine.so"
     library.write_bytes(b"")
-    monkeypatch.setenv(VARIABLE, str(library))
-    assert registered_drivers() == [Driver(str(library), VARIABLE)]
+    monkeypatch.setenv(VENDORS_VARIABLE, str(library))
+    assert registered_drivers() == [Driver(str(library), VENDORS_VARIABLE)]
     (mistake,) = broken_drivers()
-    assert (mistake.column, mistake.value) == (VARIABLE, str(library))
+    assert (mistake.column, mistake.value) == (VENDORS_VARIABLE, str(library))
     assert "Fix: unset it, or name a driver that can be loaded" in str(mistake)
 
 
