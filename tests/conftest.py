@@ -32,8 +32,8 @@ from reservoir.planning.plan import Plan
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.report.folder import write_plan
 from reservoir.report.rules_folder import write_rules
-from reservoir.rules.evaluation.evaluation import Evaluation, evaluate
-from reservoir.rules.evaluation.findings import rules_checks
+from reservoir.rules.evaluation import Evaluation, evaluate
+from reservoir.rules.findings import rules_checks
 from tests.year_ends import cyclic, free
 
 # The same examples on every machine: a failure is never a matter of luck, and compiled code may take seconds at first.

@@ -31,9 +31,9 @@ from reservoir.report.folder import (
     run_provenance,
     write_json,
 )
-from reservoir.rules.evaluation.evaluation import Evaluation, RecordEvaluation
-from reservoir.rules.evaluation.findings import findings, shortfalls
-from reservoir.rules.evaluation.robustness import robustness_table
+from reservoir.rules.evaluation import Evaluation, robustness_table
+from reservoir.rules.findings import findings, shortfalls
+from reservoir.rules.scores import RecordEvaluation
 from reservoir.text.strict_json import known
 
 

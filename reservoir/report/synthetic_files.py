@@ -17,8 +17,7 @@ from reservoir.report.figures.figures import attempted
 from reservoir.report.figures.style import rendered
 from reservoir.report.figures.synthetic_inflow import synthetic_inflow_figure
 from reservoir.report.folder import figures_left_out
-from reservoir.synthetic.acceptance import FLOW_POWERS, Comparison
-from reservoir.synthetic.assessment import Assessment
+from reservoir.synthetic.acceptance import FLOW_POWERS, Assessment, Comparison
 from reservoir.synthetic.ensemble import SyntheticInflow
 
 _ADVICE = {"choose": "choose another --out", "replace": "give --force to replace it"}

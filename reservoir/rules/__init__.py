@@ -50,7 +50,12 @@ class Family:
 
 #: Name, class by its module in `families`, summary, and the function that fits it where that is in another module.
 _FAMILIES: tuple[tuple[str, ...], ...] = (
-    ("guide-curve", "guide_curve.GuideCurve", "end each month at the median of the optimised storages"),
+    (
+        "guide-curve",
+        "linear.GuideCurve",
+        "end each month at the median of the optimised storages",
+        "linear.fit_guide_curve",
+    ),
     ("linear", "linear.LinearRule", "end each month at a storage linear in the start storage and the inflows"),
     (
         "linear-search",
@@ -62,8 +67,9 @@ _FAMILIES: tuple[tuple[str, ...], ...] = (
     ("sdp", "sdp.Sdp", "stochastic dynamic programming: most energy now plus expected later"),
     (
         "water-value",
-        "water_value.WaterValue",
+        "sdp.WaterValue",
         "release while a hm3 makes more energy now than a table says it is worth in store",
+        "sdp.fit_water_values",
     ),
     ("replan", "replan.Replan", "re-planned every month with many futures drawn given what is known"),
     (
@@ -73,7 +79,12 @@ _FAMILIES: tuple[tuple[str, ...], ...] = (
         "ann_training.fit_regression",
     ),
     ("ann", "ann.AnnRule", "the same neural network, then trained for simulated energy", "ann_training.fit"),
-    ("standard", "standard.StandardRule", "standard operating policy, firm power while water lasts: the weak baseline"),
+    (
+        "standard",
+        "zones.StandardRule",
+        "standard operating policy, firm power while water lasts: the weak baseline",
+        "zones.fit_standard",
+    ),
 )
 
 

@@ -15,10 +15,10 @@ from scipy.optimize import brentq
 from reservoir.errors import InputError, Mistake, shortened
 from reservoir.hydro.calendar import HOURS_OF_MONTHS, Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.rules.inflow_model.monthly_regression import uniform_numbers
-from reservoir.rules.inflow_model.standardised import dry_years
+from reservoir.rules.inflow_model import uniform_numbers
+from reservoir.rules.standardised_months import dry_years
 from reservoir.synthetic import method_named
-from reservoir.synthetic.base import FloatArray, FlowModel
+from reservoir.synthetic.methods import FloatArray, FlowModel
 
 #: Days of the months of a mean year, January first.
 _MEAN_DAYS = np.array(HOURS_OF_MONTHS) / 24

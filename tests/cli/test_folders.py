@@ -79,8 +79,8 @@ def test_a_folder_that_another_run_writes_is_refused_before_anything_is_computed
         call("rules", "plan", "--no-figures", "--family", "standard", "--folds", "2")
     for computing in (
         "planning.plan.optimise",
-        "rules.evaluation.evaluation.evaluate",
-        "rules.evaluation.evaluation.evaluate_record",
+        "rules.evaluation.evaluate",
+        "rules.scores.evaluate_record",
     ):
         monkeypatch.setattr(f"reservoir.{computing}", lambda *_, **__: pytest.fail("computed"))
     monkeypatch.setattr("reservoir.cli.bench._run", lambda *_: pytest.fail("computed"))
@@ -168,7 +168,7 @@ def test_a_plan_whose_figure_was_tampered_with_is_refused_before_anything_is_com
     call, plan, short_record, monkeypatch, command, fate
 ):
     """Whatever stands there, it enters no page."""
-    monkeypatch.setattr("reservoir.rules.evaluation.evaluation.evaluate", lambda *_, **__: pytest.fail("fitted"))
+    monkeypatch.setattr("reservoir.rules.evaluation.evaluate", lambda *_, **__: pytest.fail("fitted"))
     monkeypatch.setattr("reservoir.planning.proof.prove_plan", lambda *_, **__: pytest.fail("proved"))
     figure = plan / "figures" / "storage-fan.svg"
     figure.parent.mkdir()

@@ -11,7 +11,7 @@ from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.io.rule_file import read_rule
 from reservoir.report import rules_folder
 from reservoir.report.rules_folder import check_rules_target, write_rules
-from reservoir.rules.evaluation.findings import rules_checks
+from reservoir.rules.findings import rules_checks
 
 FIRST_COLUMNS = ["family", "sample", "mean_gwh", "percent_of_foresight", "worst_decile_gwh", "worst_gwh"]
 FIRST_COLUMNS += ["reliability", "resilience", "vulnerability", "spill_hm3", "repairs"]

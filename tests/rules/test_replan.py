@@ -7,8 +7,7 @@ import pytest
 
 from reservoir.rules import Forecast, fit
 from reservoir.rules.advice import Situation
-from reservoir.rules.base.month_conditions import LakeMonths, ObjectiveMonths
-from reservoir.rules.base.physics import Physics
+from reservoir.rules.base.physics import LakeMonths, ObjectiveMonths, Physics
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.families.replan import outlook, step_tables
 

@@ -8,7 +8,7 @@ import pytest
 from reservoir.hydro.objectives import Objective
 from reservoir.rules import fit
 from reservoir.rules.base.simulation import simulate
-from reservoir.rules.base.targets import TOLERANCE, Targets, firm_power_at
+from reservoir.rules.base.targets import TOLERANCE, Targets, firm_powers
 
 
 def without_guarantee(training):
@@ -49,8 +49,8 @@ def test_without_a_guarantee_the_standard_policy_gives_the_target_in_nine_months
 
 def test_no_larger_power_is_given_so_often(training):
     training = without_guarantee(training)
-    firm = firm_power_at(training, 0.9)
-    assert firm_power_at(training, 0.8) >= firm >= firm_power_at(training, 1.0) > 0
+    firm = firm_powers(training, [0.9])[0]
+    assert firm_powers(training, [0.8])[0] >= firm >= firm_powers(training, [1.0])[0] > 0
 
 
 def test_a_reservoir_that_guarantees_nothing_has_no_target_of_its_own(training):

@@ -50,7 +50,8 @@ from reservoir.report.figures.style import (
     plan_figure,
 )
 from reservoir.rules.base.rule import Forecast
-from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
+from reservoir.rules.evaluation import Evaluation, FamilyResult, Sample
+from reservoir.rules.scores import SimulationMode
 from reservoir.text.quantities import quantity
 
 FloatArray = NDArray[np.float64]

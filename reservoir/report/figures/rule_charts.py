@@ -25,11 +25,9 @@ from reservoir.report.figures.record_runs import fitted_note, result_of
 from reservoir.report.figures.style import DASHES, LIMITS, STORAGE, family_look, on_axes, plan_figure, shade, tint
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import Training
-from reservoir.rules.evaluation.evaluation import Evaluation
-from reservoir.rules.families.guide_curve import FAMILY as GUIDE_CURVE
-from reservoir.rules.families.guide_curve import LOWER_QUANTILE, UPPER_QUANTILE, GuideCurve
-from reservoir.rules.families.linear import FAMILY as LINEAR
-from reservoir.rules.families.water_value import WaterValue
+from reservoir.rules.evaluation import Evaluation
+from reservoir.rules.families.linear import GUIDE_CURVE, LINEAR, LOWER_QUANTILE, UPPER_QUANTILE, GuideCurve
+from reservoir.rules.families.sdp import WaterValue
 from reservoir.rules.families.zones import ALIKE, ZonesRule, zone_name
 from reservoir.rules.families.zones import FAMILY as ZONES
 from reservoir.text.quantities import quantity

@@ -35,9 +35,8 @@ from reservoir.report.figures.style import (
     plan_figure,
     tint,
 )
-from reservoir.rules.evaluation.evaluation import TEST, Evaluation, FamilyResult, SimulationMode
-from reservoir.rules.evaluation.robustness import FORESIGHT, MemberRuns, member_runs
-from reservoir.rules.evaluation.scores import Score
+from reservoir.rules.evaluation import FORESIGHT, TEST, Evaluation, FamilyResult, MemberRuns, member_runs
+from reservoir.rules.scores import Score, SimulationMode
 from reservoir.text.quantities import quantity
 
 FloatArray = NDArray[np.float64]

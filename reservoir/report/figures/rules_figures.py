@@ -42,7 +42,7 @@ from reservoir.report.figures.rule_scores import (
     rule_energy_caption,
     rule_energy_figure,
 )
-from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.rules.evaluation import Evaluation
 
 _Made = TypeVar("_Made")
 

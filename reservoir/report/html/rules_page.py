@@ -22,8 +22,8 @@ from reservoir.report.html.tables import ResultColumn, acceptance_table
 from reservoir.rules import FAMILIES, Forecast
 from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.targets import STRICTER_SHARE
-from reservoir.rules.evaluation.evaluation import TEST, Evaluation, FamilyResult, Sample, SimulationMode
-from reservoir.rules.evaluation.findings import (
+from reservoir.rules.evaluation import TEST, Evaluation, FamilyResult, Sample, robustness_table
+from reservoir.rules.findings import (
     FITTED_NETWORK,
     SEARCHED_NETWORK,
     STRONG,
@@ -36,8 +36,7 @@ from reservoir.rules.evaluation.findings import (
     sentence_on_test,
     shortfalls,
 )
-from reservoir.rules.evaluation.robustness import robustness_table
-from reservoir.rules.evaluation.scores import benefit_suffix, worst_decile
+from reservoir.rules.scores import SimulationMode, benefit_suffix, worst_decile
 
 #: In place of a unit: that of the objective.
 BENEFIT = "objective"

@@ -12,11 +12,12 @@ from typing import Annotated, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reservoir.hydro.benefit import NO_TERMS, in_objective_unit, stage_benefit
-from reservoir.hydro.conditions import NO_CONDITIONS, demanded, released, unmet, unmet_power
+from reservoir.hydro.benefit import NO_TERMS, StepTerms, in_objective_unit, stage_benefit
+from reservoir.hydro.conditions import NO_CONDITIONS, StepConditions, demanded, released, unmet, unmet_power
 from reservoir.hydro.curves.joined_lines import joined_lines
 from reservoir.hydro.elementwise import clip, mean
 from reservoir.hydro.plant import Plant, plant_of
+from reservoir.hydro.record_terms import UNLIMITED
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import (
     enforce_limits,
@@ -26,11 +27,10 @@ from reservoir.hydro.step import (
     storage_after,
     unmet_minimum,
 )
-from reservoir.rules.base.fields import Block, Monthly, NotFalling, Number, Numbers, as_long_as, not_below
-from reservoir.rules.base.month_conditions import LakeMonths, ObjectiveMonths
+from reservoir.hydro.units import HM3_PER_KM2_MM
+from reservoir.rules.base.fields import Block, Monthly, NotFalling, Number, Numbers, Rising, as_long_as, not_below
 from reservoir.rules.base.rule import Forecast, Months, Rule
-from reservoir.rules.base.training import FloatArray, Training
-from reservoir.rules.base.violations import ROUNDING
+from reservoir.rules.base.training import ROUNDING, FloatArray, Training
 
 #: Points of each curve between the bounds.
 POINTS = 401
@@ -141,6 +141,100 @@ class PlantTable(Block):
             joined_lines(self.head_m, self.capacity_m3s),
             self.installed_mw,
         )
+
+
+#: Points of the curves of area and seepage.
+LAKE_POINTS = 101
+#: A demand of less volume counts as so much, hm3.
+_LITTLE_HM3 = 1e-6
+
+
+class LakeMonths(Block):
+    """Losses of the lake and demands on the plant, means of the training years.
+
+    Parameters
+    ----------
+    evaporation_mm, withdrawal_m3s, plant_factor, power_lower_mw : tuple of float
+        Net evaporation, withdrawal demanded, part of the month in which the turbines can run, and lowest power.
+    storage_hm3, area_km2, seepage_m3s : tuple of float
+        Area and seepage by storage, joined by straight lines.
+    operating_storage_hm3 : float
+        Mean storage below which the turbines stand still.
+    """
+
+    evaporation_mm: Monthly
+    withdrawal_m3s: Monthly
+    plant_factor: Monthly
+    power_lower_mw: Monthly
+    storage_hm3: Rising
+    area_km2: Annotated[Numbers, as_long_as("storage_hm3")]
+    seepage_m3s: Annotated[Numbers, as_long_as("storage_hm3")]
+    operating_storage_hm3: Number
+
+    @classmethod
+    def of(cls, training: Training) -> Self | None:
+        """Those of the training years; None where there are none."""
+        conditions, plant = training.limits.conditions, training.model.reservoir
+        if conditions is None:
+            return None
+        storage = np.linspace(plant.storage_lower_hm3.min(), plant.storage_upper_hm3.max(), LAKE_POINTS)
+        names = ("evaporation_mm", "withdrawal_m3s", "plant_factor", "power_lower_mw")
+        return cls(
+            **{name: getattr(conditions, name).mean(axis=0).tolist() for name in names},
+            storage_hm3=storage.tolist(),
+            area_km2=np.asarray(conditions.area_km2(storage)).tolist(),
+            seepage_m3s=np.asarray(conditions.seepage_m3s(storage)).tolist(),
+            operating_storage_hm3=conditions.operating_storage_hm3,
+        )
+
+    def at(self, step: int, months: Months) -> StepConditions:
+        """Conditions of a step."""
+        volume = months.volume_per_flow
+        most = max(flow * per_flow for flow, per_flow in zip(self.withdrawal_m3s, volume, strict=True))
+        area, seepage = self._curves
+        return StepConditions(
+            evaporation=self.evaporation_mm[step] * HM3_PER_KM2_MM,
+            withdrawal=self.withdrawal_m3s[step],
+            plant_factor=self.plant_factor[step],
+            power_lower=self.power_lower_mw[step],
+            area=area,
+            seepage=seepage,
+            operating_storage=self.operating_storage_hm3,
+            ramp_up=np.inf,
+            ramp_down=np.inf,
+            per_shortage=volume[step] / max(most, _LITTLE_HM3),
+        )
+
+    @cached_property
+    def _curves(self) -> tuple[Any, Any]:
+        return joined_lines(self.storage_hm3, self.area_km2), joined_lines(self.storage_hm3, self.seepage_m3s)
+
+
+class ObjectiveMonths(Block):
+    """What a month's power and release are worth, in the unit of the objective, where that is not energy.
+
+    The fields are those of `StepTerms` with the same names, means of the training years.
+    """
+
+    offset: Monthly
+    power_value: Monthly
+    power_target: Monthly
+    power_cost_squared: Monthly
+    supply_target: Monthly
+    supply_cost_squared: Monthly
+
+    @classmethod
+    def of(cls, training: Training) -> Self | None:
+        """Those of the training years; None where the objective is energy."""
+        terms = training.limits.terms
+        if terms is None:
+            return None
+        return cls(**{name: getattr(terms.of_steps, name).mean(axis=0).tolist() for name in cls.model_fields})
+
+    def at(self, step: int) -> StepTerms:
+        """Terms of a step."""
+        values = {name: getattr(self, name)[step] for name in type(self).model_fields}
+        return StepTerms(**values, power_cost=0.0, power_cost_most=UNLIMITED)
 
 
 @dataclass(frozen=True)

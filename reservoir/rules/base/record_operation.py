@@ -17,8 +17,7 @@ from reservoir.hydro.rows import YearRows
 from reservoir.hydro.step import enforce_limits, power_at, unmet_minimum, violation_scale
 from reservoir.hydro.stored_energy import stored_energy_gwh
 from reservoir.rules.base.rule import Forecast, Months
-from reservoir.rules.base.training import Training
-from reservoir.rules.base.violations import ROUNDING
+from reservoir.rules.base.training import ROUNDING, Training
 
 
 class RecordArrays(NamedTuple):

@@ -29,8 +29,7 @@ from reservoir.rules.base.targets import Targets
 from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families import sdp
 from reservoir.rules.families.sdp import Sdp, shares
-from reservoir.rules.inflow_model.model import InflowModel
-from reservoir.rules.inflow_model.monthly_regression import uniform_numbers
+from reservoir.rules.inflow_model import InflowModel, uniform_numbers
 from reservoir.solvers.ensemble_dp.engine import ensemble_values
 from reservoir.solvers.ensemble_dp.tables import StepTables
 

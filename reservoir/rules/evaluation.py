@@ -9,42 +9,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.month_series import first_days
 from reservoir.hydro.objective import Operation
+from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
-from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.planning.column_names import OBJECTIVE
 from reservoir.planning.notes import CARRY_OVER, storage_ratio
+from reservoir.planning.operated_record import FIRM_QUANTILE
 from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
-from reservoir.planning.schedule import schedule_table, shown, year_columns
 from reservoir.planning.sentences import horizon_text
 from reservoir.planning.solving import HOST_REFERENCE
-from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules import FAMILIES, Fitter, Forecast, Rule, Training, fit
-from reservoir.rules.base.foresight import Account, Foresight, accounts_of
-from reservoir.rules.base.simulation import Simulation, decisions, simulate
+from reservoir.rules.base.foresight import Foresight
+from reservoir.rules.base.simulation import Violations, beyond_bounds, decisions
 from reservoir.rules.base.targets import Targets
 from reservoir.rules.base.training import outside, parts_of
-from reservoir.rules.base.violations import ROUNDING, Violations, beyond_bounds
-from reservoir.rules.evaluation.scores import Score, score
-from reservoir.solvers import Progress
-from reservoir.solvers.engine import silent
-from reservoir.text.quantities import counted
+from reservoir.rules.scores import RecordEvaluation, Score, SimulationMode, benefit_suffix, evaluate_rules, worst_decile
 
 FloatArray = NDArray[np.float64]
 
-#: Months outside their limits that are told one by one.
-MOST_MONTHS = 1_000
 FOLDS = 5
 
 
@@ -61,142 +52,8 @@ class Sample(StrEnum):
 TEST = "test"
 
 
-class SimulationMode(StrEnum):
-    """How the years follow each other."""
-
-    CONTINUOUS = "continuous"
-    """The storage is carried over from year to year; perfect foresight knows the whole record."""
-    YEARLY = "yearly"
-    """Every year starts where the plan starts the first; perfect foresight knows the year."""
-
-
 #: A run of a rule, by how the years follow each other and on which it is scored.
 Key = tuple[SimulationMode, Sample]
-
-
-@dataclass(frozen=True, eq=False)
-class RecordEvaluation:
-    """What a rule does with a record.
-
-    Parameters
-    ----------
-    rules : sequence of Rule
-        What decides, one a year: the same, or for each year a rule that has not seen it.
-    reservoir : Reservoir
-    inflow : Inflow
-    start_hm3 : float
-        Storage at the start of the record, or of every year; energies are compared at it.
-    continuous : bool
-        Whether the storage is carried from year to year.
-    simulation : Simulation
-    targets : Targets or None
-        None where none are given and the reservoir guarantees nothing.
-    account : Account
-        What it brings, beside perfect foresight if that is known.
-    score : Score
-        NaN in what cannot be known without targets or foresight.
-    foresight : Foresight or None
-        Perfect foresight over the record, or of each member, or year.
-    """
-
-    rules: Sequence[Rule]
-    reservoir: Reservoir
-    inflow: Inflow
-    start_hm3: float
-    continuous: bool
-    simulation: Simulation
-    targets: Targets | None
-    account: Account
-    score: Score
-    foresight: Foresight | None = None
-
-    @property
-    def rule(self) -> Rule:
-        """The rule that decides; of several, that of the first year."""
-        return self.rules[0]
-
-    @property
-    def foresight_violations(self) -> Violations | None:
-        """What no rule can keep, since perfect foresight does not."""
-        return None if self.foresight is None else self.foresight.violations
-
-    def schedule(self) -> pd.DataFrame:
-        """One row a year and month, in the columns of a plan's schedule, with what the rule asked for."""
-        run = self.simulation
-        table = schedule_table(self.inflow, run.operation).drop(columns=["tailrace_m", "head_m"])
-        table.insert(list(table).index("release_m3s"), "asked_m3s", run.asked_m3s.ravel())
-        return table.assign(repaired=run.repaired.astype(int).ravel())
-
-    def summary(self) -> pd.DataFrame:
-        """One row a year, by its first day: mean inflow, energy as made and at equal end storage, spill, repairs."""
-        run = self.simulation
-        spill = run.operation.spill_m3s * run.hm3_per_m3s
-        objective = self.reservoir.objective
-        made, equal, best = (
-            shown(objective, each)
-            for each in (run.operation.benefit, self.account.at_equal_storage, self.account.foresight)
-        )
-        if objective.is_energy:
-            columns = {"energy_at_equal_storage_gwh": equal, "foresight_gwh": best}
-        else:
-            columns = {OBJECTIVE: made, "objective_at_equal_storage": equal, "foresight_objective": best}
-        return pd.DataFrame(
-            {
-                **year_columns(self.inflow),
-                "inflow_mean_m3s": self.inflow.annual_mean_m3s,
-                "energy_gwh": run.energy_gwh,
-                **columns,
-                "storage_end_hm3": run.end_storage_hm3,
-                "spill_hm3": spill.sum(axis=1),
-                "repairs": run.repaired.sum(axis=1),
-                "violation": run.operation.violation_sum,
-            },
-            first_days(self.inflow.calendar)[:: self.inflow.steps],
-        )
-
-    def shortfalls(self, units: UnitSystem = SI) -> list[str]:
-        """A sentence for each month in which no release could keep the storage within its limits, or the minimum flow.
-
-        The first names a start below dead storage; the last the months in which perfect foresight does not keep them
-        either, which its energy does not show.
-        """
-        lower, upper = self.reservoir.storage_bounds_hm3
-        missing = self.simulation.operation.missing_m3s
-        beyond = beyond_bounds(self.reservoir, self.simulation.operation.storage_hm3[:, 1:])
-        sentences = []
-        dead = float(self.reservoir.storage_lower_hm3.min())
-        if self.start_hm3 < dead - ROUNDING * float(upper.max()):
-            starts, least = (units.written(each, "hm3", ",.6g") for each in (self.start_hm3, dead))
-            sentences.append(
-                f"The storage at the start, {starts}, is below dead storage, {least}: nothing is released before the "
-                "lake is above it."
-            )
-
-        def outside(year: int, step: int) -> str:
-            above = beyond[year, step] > 0
-            where, bound = ("above its upper", upper[step]) if above else ("below its lower", lower[step])
-            most = units.written(float(abs(beyond[year, step])), "hm3", ",.4g")
-            limit = units.written(float(bound), "hm3", ",.6g")
-            return (
-                f"the storage at the end of the month is {most} {where} limit of {limit}; no permitted release "
-                "avoids this"
-            )
-
-        def short(year: int, step: int) -> str:
-            lacking = units.written(float(missing[year, step]), "m3s", ",.4g")
-            return f"{lacking} are missing of the minimum release; there is no more water above dead storage"
-
-        for months, said in ((np.argwhere(beyond != 0), outside), (np.argwhere(missing > 0), short)):
-            for year, step in months[:MOST_MONTHS].tolist():
-                month = MONTH_NAMES[int(self.reservoir.months[step]) - 1]
-                sentences.append(f"{self.inflow.labels[year]} {month}: {said(year, step)}")
-            if len(months) > MOST_MONTHS:
-                sentences.append(f"So it is in {len(months) - MOST_MONTHS:,} more months; simulation.csv lists them.")
-        best = self.foresight_violations
-        if best and best.months:
-            by = f"{counted(best.months, 'month')} by up to {units.written(best.largest_hm3, 'hm3', ',.3g')}"
-            sentences.append(f"Perfect foresight violates the storage limits too, in {by}: its energy includes these.")
-        return sentences
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,86 +185,6 @@ class Evaluation:
         return f"Years are not operated by themselves: {reason}, and storage carries water from year to year."
 
 
-def evaluate_record(
-    rule: Rule,
-    reservoir: Reservoir,
-    inflow: Inflow,
-    *,
-    start_hm3: float | None = None,
-    continuous: bool = True,
-    targets: Targets | None = None,
-    foresight: bool = True,
-    sample: str = "record",
-    progress: StageProgress = silent_stage,
-) -> RecordEvaluation:
-    """Operate a record by a rule.
-
-    Parameters
-    ----------
-    start_hm3 : float, optional
-        Storage at the start; by default the reservoir's initial storage.
-    continuous : bool
-        Carry the storage from year to year, instead of starting every year anew.
-    targets : Targets, optional
-        By default what the reservoir guarantees.
-    foresight : bool
-        Also operate with perfect foresight: over the whole record, or in every year. Without it, nobody knows what
-        water left at the end is worth.
-    sample : str
-        What the score calls the record.
-
-    Raises
-    ------
-    InputError
-        If record and reservoir begin their water years in different months, or there is no storage to start with.
-    """
-    inflow = on_calendar_of(reservoir, inflow)
-    start = reservoir.initial_storage_hm3 if start_hm3 is None else start_hm3
-    if start is None:
-        problem = f"{reservoir.name} has no initial storage, since its years are cyclic"
-        raise InputError(Mistake(problem, mend="give the level at the start of the record", column="--level"))
-    model, told = ReservoirModel.of(reservoir), partial(progress, "perfect foresight")
-    best = Foresight.of(model, inflow, start, told, continuous=continuous) if foresight else None
-    aims = targets or Targets.of_reservoir(reservoir)
-    rules = [[rule] * inflow.years]
-    return evaluate_rules(rules, model, inflow, start, best, aims, [sample], told, continuous=continuous)[0]
-
-
-def evaluate_rules(
-    rules: Sequence[Sequence[Rule]],
-    model: ReservoirModel,
-    inflow: Inflow,
-    start_hm3: float,
-    foresight: Foresight | None,
-    targets: Targets | None,
-    samples: Sequence[str],
-    progress: Progress = silent,
-    *,
-    continuous: bool = True,
-) -> list[RecordEvaluation]:
-    """Operate a record several times, and score the runs; see `evaluate_record`.
-
-    Parameters
-    ----------
-    rules : sequence of sequence of Rule
-        What decides each time, one a year.
-    foresight : Foresight or None
-        Of the same record from the same storage, with as continuous a storage.
-    samples : sequence of str
-        What the score of each calls the record.
-    """
-    runs = [simulate(each, model, inflow, start_hm3, continuous=continuous) for each in rules]
-    accounts = accounts_of(foresight, [run.operation for run in runs], progress, yearly=not continuous)
-    unavoidable = 0.0 if foresight is None else foresight.violations.relative
-    mode = SimulationMode.CONTINUOUS if continuous else SimulationMode.YEARLY
-    evaluated = []
-    for of_years, run, account, sample in zip(rules, runs, accounts, samples, strict=True):
-        scored = score(run, account, targets, unavoidable, family=of_years[0].family, run=mode, sample=sample)
-        given = of_years, model.reservoir, inflow, start_hm3, continuous, run, targets, account, scored, foresight
-        evaluated.append(RecordEvaluation(*given))
-    return evaluated
-
-
 def evaluate(
     plan: Plan,
     *,
@@ -464,8 +241,8 @@ def evaluate(
         if mode is SimulationMode.CONTINUOUS or years_stand_alone(plan)
     }
     targets, forecast = Targets.of(training), Forecast(forecast)
-    fitted = [_fitted(family, training, forecast, folds, progress, fitter or fit) for family in families]
-    rules = [samples[sample] for samples in fitted for sample in Sample]
+    fitted = fitted_rules(families, training, forecast, folds, progress, fitter or fit)
+    rules = [samples[sample] for samples in fitted.values() for sample in Sample]
     runs: list[dict[Key, RecordEvaluation]] = [{} for _ in fitted]
     for mode, foresight in foresights.items():
         continuous, called = mode is SimulationMode.CONTINUOUS, list(Sample) * len(fitted)
@@ -475,7 +252,7 @@ def evaluate(
         for place, run in enumerate(evaluated):
             runs[place // len(Sample)][mode, called[place]] = run
     results = []
-    for samples, of_family in zip(fitted, runs, strict=True):
+    for samples, of_family in zip(fitted.values(), runs, strict=True):
         misfits = {sample: misfit_m3s(rules_of_years, training) for sample, rules_of_years in samples.items()}
         rule = samples[Sample.TRAINING][0]
         results.append(FamilyResult(rule.family, rule, of_family, misfits))
@@ -494,21 +271,6 @@ def years_stand_alone(plan: Plan) -> bool:
     return plan.horizon.is_year and storage_ratio(plan.reservoir, plan.inflow) < CARRY_OVER
 
 
-def _fitted(
-    family: str, training: Training, forecast: Forecast, folds: int, progress: StageProgress, fitter: Fitter
-) -> dict[Sample, list[Rule]]:
-    """Rules of a family, one a year: fitted to all years, and to each block's others."""
-
-    def fitted(done: int, total: int) -> None:
-        progress(f"fit {family}", done + 1, total + 1)
-
-    progress(f"fit {family}", 0, folds + 1)
-    rule = fitter(family, training, forecast)
-    fitted(0, folds)
-    held_out = held_out_rules(family, training, forecast, folds, fitted, fitter)
-    return {Sample.TRAINING: [rule] * training.years, Sample.HELD_OUT: held_out}
-
-
 def misfit_m3s(rules: Sequence[Rule], training: Training) -> float:
     """Root mean square of what rules, one a year, release more or less than the plan, in the plan's own situations.
 
@@ -517,42 +279,165 @@ def misfit_m3s(rules: Sequence[Rule], training: Training) -> float:
     return float(np.sqrt(np.mean((decisions(rules, training) - training.release_m3s) ** 2)))
 
 
-def held_out_rules(
-    family: str,
+def fitted_rules(
+    families: Iterable[str],
     training: Training,
     forecast: Forecast,
     folds: int,
-    progress: Progress = silent,
+    progress: StageProgress = silent_stage,
     fitter: Fitter = fit,
-) -> list[Rule]:
-    """Fit a rule for every year that has never seen it, nor another year of its member: on those outside its block.
+) -> dict[str, dict[Sample, list[Rule]]]:
+    """Fit rules of families, one a year each: to all years, and for every year to the years outside its block.
+
+    A rule of held-out years has never seen the year that it operates, nor another year of its member. All families are
+    fitted to the same years one after the other, so that what they have in common is worked out once (`made_once`).
 
     Parameters
     ----------
-    family : str
+    families : iterable of str
     training : Training
         All optimised years.
     forecast : Forecast
     folds : int
         Number of blocks.
     progress : callable
-        Told how many blocks are done.
+        Told how many fits of a family are done.
     fitter : callable, optional
         In place of `reservoir.rules.fit`.
 
     Returns
     -------
-    list of Rule
-        One a year; the years of a block share theirs.
+    dict of dict of list of Rule
+        By family and sample, one rule a year; the years of a block share theirs.
+
+    Raises
+    ------
+    InputError
+        If there are more blocks than years, or than members.
     """
-    rules: list[Rule] = []
     members = len(training.first_years)
     if 1 < members < folds:
-        raise InputError(
-            Mistake("is not a valid number of folds", f"2 to {members}, the number of members", value=folds)
-        )
+        problem, expected = "is not a valid number of folds", f"2 to {members}, the number of members"
+        raise InputError(Mistake(problem, expected, value=folds))
+    rules: dict[str, dict[Sample, list[Rule]]] = {family: {sample: [] for sample in Sample} for family in families}
     parts = parts_of(training, folds)
-    for done, block in enumerate(parts, start=1):
-        rules += [fitter(family, training.select(outside(training.years, block)), forecast)] * len(block)
-        progress(done, len(parts))
+    for done, block in enumerate([range(0), *parts]):
+        years = training.select(outside(training.years, block)) if block else training
+        for family, of_family in rules.items():
+            progress(f"fit {family}", done, len(parts) + 1)
+            sample, count = (Sample.HELD_OUT, len(block)) if block else (Sample.TRAINING, training.years)
+            of_family[sample] += [fitter(family, years, forecast)] * count
+            progress(f"fit {family}", done + 1, len(parts) + 1)
     return rules
+
+
+#: What perfect foresight is called beside families of rules.
+FORESIGHT = "foresight"
+
+
+@dataclass(frozen=True, eq=False)
+class MemberRuns:
+    """What a family, or perfect foresight, makes of each member; arrays of shape (members,).
+
+    Parameters
+    ----------
+    family, sample : str
+    benefit : ndarray
+        Mean of a year at equal end storage, in the unit of the objective.
+    regret : ndarray
+        What perfect foresight of the member brings more.
+    firm_mw : ndarray
+        Mean power of a month that is exceeded in nine months of ten.
+    violates : ndarray of bool
+        Whether any month of the member ends outside its storage bounds, or lacks water for its least release.
+    objective : Objective
+    """
+
+    family: str
+    sample: str
+    benefit: FloatArray
+    regret: FloatArray
+    firm_mw: FloatArray
+    violates: NDArray[np.bool_]
+    objective: Objective
+
+    @classmethod
+    def of(
+        cls,
+        family: str,
+        sample: str,
+        reservoir: Reservoir,
+        operation: Operation,
+        brought: FloatArray,
+        foresight: FloatArray,
+        members: int,
+    ) -> MemberRuns:
+        """The members of a run: its operation, and what its years and those of perfect foresight bring."""
+        benefit, best = (each.reshape(members, -1).mean(axis=1) for each in (brought, foresight))
+        power = operation.power_mw.reshape(members, -1)
+        ends = operation.storage_hm3[..., 1:].reshape(-1, len(reservoir.months))
+        missed = (beyond_bounds(reservoir, ends) != 0) | (operation.missing_m3s.reshape(ends.shape) > 0)
+        outside = missed.reshape(members, -1).any(axis=1)
+        firm = np.quantile(power, FIRM_QUANTILE, axis=1)
+        return cls(family, sample, benefit, best - benefit, firm, outside, reservoir.objective)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a row of the table; benefits are named by their unit, and costs have no sign."""
+        sign = -1.0 if self.objective.is_cost else 1.0
+        benefits = {
+            "best": sign * float(self.benefit.max()),
+            "median": sign * float(np.median(self.benefit)),
+            "worst_decile": sign * worst_decile(self.benefit),
+            "worst": sign * float(self.benefit.min()),
+            "regret_mean": float(self.regret.mean()),
+            "regret_median": float(np.median(self.regret)),
+            "regret_worst_decile": 0.0 - worst_decile(-self.regret),
+            "regret_largest": float(self.regret.max()),
+        }
+        suffix = benefit_suffix(self.objective)
+        return {
+            "family": self.family,
+            "sample": str(self.sample),
+            "members": len(self.benefit),
+            **{f"{name}_{suffix}": value for name, value in list(benefits.items())[:4]},
+            "firm_median_mw": float(np.median(self.firm_mw)),
+            "firm_worst_decile_mw": worst_decile(self.firm_mw),
+            "firm_worst_mw": float(self.firm_mw.min()),
+            **{f"{name}_{suffix}": value for name, value in list(benefits.items())[4:]},
+            "violating_members": float(self.violates.mean()),
+        }
+
+
+def member_runs(evaluation: Evaluation) -> list[MemberRuns]:
+    """Runs of members that no rule has seen, storage carried through each: perfect foresight's, then each family's.
+
+    Those held out of the plan's ensemble first, then those of an ensemble that rules are tested on; nothing of records.
+    """
+    key = SimulationMode.CONTINUOUS, Sample.HELD_OUT
+    rows = []
+    for runs in ([result.runs[key] for result in evaluation.families], evaluation.tests):
+        for place, run in enumerate(runs):
+            members, best, foresight, sample = (
+                run.inflow.member_count,
+                run.account.foresight,
+                run.foresight,
+                run.score.sample,
+            )
+            if members < 2 or foresight is None:
+                break
+            if not place:
+                rows.append(MemberRuns.of(FORESIGHT, sample, run.reservoir, foresight.operation, best, best, members))
+            brought, operation = run.account.at_equal_storage, run.simulation.operation
+            rows.append(MemberRuns.of(run.score.family, sample, run.reservoir, operation, brought, best, members))
+    return rows
+
+
+def robustness_table(evaluation: Evaluation) -> pd.DataFrame | None:
+    """A row for perfect foresight and each family, and each sample of members; None without an ensemble.
+
+    Best, median, worst decile (the mean of the tenth of least energy) and worst of the members' mean annual energies,
+    of their firm power, and of their regret; and the part of the members in which any month violates storage bounds
+    or lacks water for the least release.
+    """
+    runs = member_runs(evaluation)
+    return pd.DataFrame([each.as_dict() for each in runs]) if runs else None
