@@ -75,10 +75,6 @@ class FamilyResult:
     runs: Mapping[Key, RecordEvaluation]
     misfit_m3s: Mapping[Sample, float]
 
-    def misfit_of(self, sample: str) -> float:
-        """`misfit_m3s` of a sample by its name; not a number of a test, which has no plan."""
-        return float("nan") if sample == TEST else self.misfit_m3s[Sample(sample)]
-
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -129,33 +125,24 @@ class Evaluation:
         """What perfect foresight brings in each year, in the unit of the objective, shape (years,)."""
         return self.foresights[mode].by_year.benefit
 
-    def foresight_violations_of(self, mode: SimulationMode) -> Violations:
-        """What no rule can keep, since perfect foresight does not."""
-        return self.foresights[mode].violations
-
     @property
     def foresight_violations(self) -> Violations:
-        """What no rule can keep that carries its storage over."""
-        return self.foresight_violations_of(SimulationMode.CONTINUOUS)
+        """What no rule can keep that carries its storage over, since perfect foresight does not."""
+        return self.foresights[SimulationMode.CONTINUOUS].violations
 
     def table(self) -> pd.DataFrame:
         """One row a mode, family and sample; the continuous runs, which count most, come first."""
-        return pd.DataFrame(
-            [
-                score.as_dict() | {"misfit_m3s": result.misfit_of(score.sample)}
-                for mode in self.modes
-                for result, score in self.scores_of(mode)
-            ]
-        )
+        scores = [pair for mode in self.modes for pair in self.scores_of(mode)]
+        misfits = [{**result.misfit_m3s, TEST: np.nan}[score.sample] for result, score in scores]  # a test has no plan
+        rows = [score.as_dict() for _, score in scores]
+        return pd.DataFrame([row | {"misfit_m3s": misfit} for row, misfit in zip(rows, misfits, strict=True)])
 
     def scores_of(self, mode: SimulationMode) -> list[tuple[FamilyResult, Score]]:
         """Scores of a mode by family: on training years, on held-out ones, and of the continuous runs on the test."""
-        found = []
-        for place, result in enumerate(self.families):
-            found += [(result, result.runs[mode, sample].score) for sample in Sample]
-            if self.tests and mode is SimulationMode.CONTINUOUS:
-                found.append((result, self.tests[place].score))
-        return found
+        tested = self.tests if mode is SimulationMode.CONTINUOUS else ()
+        runs = [[result.runs[mode, sample] for sample in Sample] for result in self.families]
+        runs = [[*of_family, *tested[place : place + 1]] for place, of_family in enumerate(runs)]
+        return [(result, run.score) for result, of_family in zip(self.families, runs, strict=True) for run in of_family]
 
     @property
     def caveats(self) -> tuple[str, ...]:

@@ -23,14 +23,13 @@ from reservoir.rules.scores import RecordEvaluation, Score, SimulationMode, avoi
 from reservoir.text.quantities import quantity
 
 #: Strong and weak baseline; every other family is fitted to the plan.
-STRONG, WEAK = "sdp", "standard"
+BASELINES = {"sdp": "strong", "standard": "weak"}
 #: The two stages of one training.
-FITTED_NETWORK, SEARCHED_NETWORK = "ann-regression", "ann"
+STAGES = FITTED_NETWORK, SEARCHED_NETWORK = "ann-regression", "ann"
 #: Perfect foresight is found on a grid: a rule may seem better by this part.
 FORESIGHT_TOLERANCE = 1e-5
 #: No more than this part of what perfect foresight brings is told apart: percentages have two decimals.
 TIED = 5e-5
-
 #: Years in which rules that were read back are compared.
 CHECKED_YEARS = 12
 #: The runs that count most: storage carried over, years that the rule has not seen.
@@ -105,7 +104,7 @@ def best_names(evaluation: Evaluation) -> str:
 
 def fitted_families(evaluation: Evaluation) -> list[FamilyResult]:
     """Families that are fitted to the plan."""
-    return [result for result in evaluation.families if result.family not in (STRONG, WEAK)]
+    return [result for result in evaluation.families if result.family not in BASELINES]
 
 
 def avoidable_violation(evaluation: Evaluation, result: FamilyResult) -> float:
@@ -153,92 +152,61 @@ class Finding:
 
 def findings(evaluation: Evaluation) -> list[Finding]:
     """All that can be said of the families that were fitted."""
-    return [
-        *_recommended(evaluation),
-        *_against_baselines(evaluation),
-        *_stages(evaluation),
-        *_best_possible(evaluation),
-        *_years(evaluation),
-    ]
+    return list(_findings(evaluation))
 
 
-def _recommended(evaluation: Evaluation) -> Iterator[Finding]:
-    fitted = fitted_families(evaluation)
-    if not fitted:
-        return
-    best = best_fitted(evaluation)
+def _findings(evaluation: Evaluation) -> Iterator[Finding]:
+    best, fitted, objective = best_fitted(evaluation), fitted_families(evaluation), evaluation.plan.objective
+    results = {result.family: result for result in evaluation.families}
+    compared = "best family fitted to the plan"
     if best is not None:
         better = [
-            f"{each.family}, which {_set_aside(each)}, {part_of_foresight(each)}"
+            f"{each.family}, which "
+            f"{'is not fitted to it' if each.family in BASELINES else 'violates limits that foresight satisfies'}, "
+            f"{part_of_foresight(each)}"
             for each in better_than(evaluation, best)
         ]
         more = f"; better than that: {'; '.join(better)}" if better else ""
-        yield Finding("best family fitted to the plan", f"{best_names(evaluation)}: {part_of_foresight(best)}{more}")
-        return
-    nearest = min(fitted, key=lambda result: avoidable_violation(evaluation, result))
-    amount = f"{avoidable_violation(evaluation, nearest):,.3g}"
-    yield Finding(
-        "best family fitted to the plan",
-        f"none: every family violates limits that foresight satisfies, least {nearest.family} (relative sum {amount})",
-    )
-
-
-def _set_aside(result: FamilyResult) -> str:
-    """Why a better family is not the best one fitted to the plan."""
-    return "is not fitted to it" if result.family in (STRONG, WEAK) else "violates limits that foresight satisfies"
-
-
-def _against_baselines(evaluation: Evaluation) -> Iterator[Finding]:
-    best = best_fitted(evaluation)
-    if best is None:
-        return
-    for name, what in ((STRONG, "strong"), (WEAK, "weak")):
-        for baseline in (result for result in evaluation.families if result.family == name):
-            less = best.runs[HEADLINE].score.regret - baseline.runs[HEADLINE].score.regret
-            amount = f"{quantity(abs(less))} {evaluation.plan.objective.unit}".strip()
-            said = f"{amount} a year {'less' if less <= 0 else 'more'} regret"
-            said = "as much regret" if tied(evaluation, best, baseline) else said
-            found = f"{said} ({part_of_foresight(baseline)})"
-            yield Finding(f"{best.family} against {name}, the {what} baseline", found)
-
-
-def _stages(evaluation: Evaluation) -> Iterator[Finding]:
-    by_name = {result.family: result for result in evaluation.families}
-    if {FITTED_NETWORK, SEARCHED_NETWORK} <= set(by_name):
-        fitted, searched = (part_of_foresight(by_name[name]) for name in (FITTED_NETWORK, SEARCHED_NETWORK))
-        yield Finding(f"{SEARCHED_NETWORK} against {FITTED_NETWORK}, its first stage", f"{searched}, {fitted}")
-
-
-def _best_possible(evaluation: Evaluation) -> Iterator[Finding]:
-    """How much of the best family's regret is ignorance of the future, by what dynamic programming expects."""
-    best = best_fitted(evaluation)
+        yield Finding(compared, f"{best_names(evaluation)}: {part_of_foresight(best)}{more}")
+        for name in [name for name in BASELINES if name in results]:
+            less = best.runs[HEADLINE].score.regret - results[name].runs[HEADLINE].score.regret
+            amount = f"{quantity(abs(less))} {objective.unit}".strip()
+            regret = f"{amount} a year {'less' if less <= 0 else 'more'} regret"
+            regret = "as much regret" if tied(evaluation, best, results[name]) else regret
+            beside = f"{regret} ({part_of_foresight(results[name])})"
+            yield Finding(f"{best.family} against {name}, the {BASELINES[name]} baseline", beside)
+    elif fitted:
+        nearest = min(fitted, key=lambda result: avoidable_violation(evaluation, result))
+        amount = f"least {nearest.family} (relative sum {avoidable_violation(evaluation, nearest):,.3g})"
+        yield Finding(compared, f"none: every family violates limits that foresight satisfies, {amount}")
+    if set(STAGES) <= set(results):
+        first, searched = (part_of_foresight(results[name]) for name in STAGES)
+        yield Finding(f"{SEARCHED_NETWORK} against {FITTED_NETWORK}, its first stage", f"{searched}, {first}")
     for result in evaluation.families:
-        if (
-            best is None
-            or not isinstance(result.rule, Sdp)
-            or not isfinite(best.runs[HEADLINE].score.percent_of_foresight)
-        ):
-            continue
-        expected, unit = result.rule.value_of_a_year(), evaluation.plan.objective.unit
-        part = 100 * expected / float(result.runs[HEADLINE].account.foresight.mean())
-        lacks = 100 - best.runs[HEADLINE].score.percent_of_foresight
-        share = f"{part:.2f} % of perfect foresight"
-        said = f", so that of the {lacks:.2f} % that {best.family} lacks, {100 - part:.2f} are ignorance of the future"
-        # The years of the record may have been better than the classes that the model makes of them, or poorer.
-        if part >= 100:
-            share, said = "no less than perfect foresight brings in these years", ""
-        elif not 100 - part <= lacks <= 100:
-            said = f", beside which what {best.family} lacks cannot be told apart"
-        found = (
-            f"{quantity(expected)} {unit} a year, {share}, with inflow as the classes of sdp have it{said}; estimated "
-            "by a model, no bound"
-        )
-        yield Finding("what the best possible rule could expect", found)
-
-
-def _years(evaluation: Evaluation) -> Iterator[Finding]:
+        known = best is not None and isfinite(best.runs[HEADLINE].score.percent_of_foresight)
+        if known and isinstance(result.rule, Sdp):
+            yield _best_possible(result, best, objective.unit)
     if evaluation.without_years:
         yield Finding("years by themselves", evaluation.without_years)
+
+
+def _best_possible(sdp: FamilyResult, best: FamilyResult, unit: str) -> Finding:
+    """How much of the best family's regret is ignorance of the future, by what dynamic programming expects."""
+    assert isinstance(sdp.rule, Sdp)
+    expected = sdp.rule.value_of_a_year()
+    percent = 100 * expected / float(sdp.runs[HEADLINE].account.foresight.mean())
+    lacks = 100 - best.runs[HEADLINE].score.percent_of_foresight
+    share = f"{percent:.2f} % of perfect foresight"
+    said = f", so that of the {lacks:.2f} % that {best.family} lacks, {100 - percent:.2f} are ignorance of the future"
+    # The years of the record may have been better than the classes that the model makes of them, or poorer.
+    if percent >= 100:
+        share, said = "no less than perfect foresight brings in these years", ""
+    elif not 100 - percent <= lacks <= 100:
+        said = f", beside which what {best.family} lacks cannot be told apart"
+    with_classes = f"with inflow as the classes of sdp have it{said}; estimated by a model, no bound"
+    return Finding(
+        "what the best possible rule could expect", f"{quantity(expected)} {unit} a year, {share}, {with_classes}"
+    )
 
 
 def part_of_foresight(result: FamilyResult) -> str:
@@ -319,6 +287,6 @@ def _choice(evaluation: Evaluation) -> str:
     best = best_names(evaluation)
     if best:
         return f"{rule}; the best family fitted to the plan is {best}."
-    if all(result.family in (STRONG, WEAK) for result in evaluation.families):
+    if all(result.family in BASELINES for result in evaluation.families):
         return f"{rule}."
     return f"{rule}. On held-out years every family fitted to the plan does so: none is recommended."

@@ -185,6 +185,8 @@ def score(
     charge = reservoir.penalty * avoidable(violations.relative, unavoidable)
     brought, best = float(account.at_equal_storage.sum()) - charge, float(account.foresight.sum())
     sign = float(shown(objective, np.ones(1))[0])
+    ends, (lower, upper) = operation.storage_hm3[:, 1:], reservoir.storage_bounds_hm3
+    slack = AT_LIMIT * float(upper.max())
     return Score(
         family=family,
         sample=sample,
@@ -205,7 +207,7 @@ def score(
         firm_vulnerability=monthly.vulnerability,
         firm_95_reliability=stricter.reliability,
         supply_reliability=simulation.supply_reliability,
-        months_at_limit=_months_at_limit(simulation),
+        months_at_limit=int(((ends <= lower + slack) | (ends >= upper - slack)).sum()),
         end_storage_value=sign * float(account.end_value.mean()),
         months_violated=violations.months,
         largest_violation_hm3=violations.largest_hm3,
@@ -220,13 +222,6 @@ def avoidable(violation: float, unavoidable: float) -> float:
     """Relative violations beyond those of perfect foresight; 0 for a rounding."""
     beyond = violation - unavoidable
     return max(beyond, 0.0) if not beyond <= ROUNDING else 0.0
-
-
-def _months_at_limit(simulation: Simulation) -> int:
-    ends = simulation.operation.storage_hm3[:, 1:]
-    lower, upper = simulation.reservoir.storage_bounds_hm3
-    slack = AT_LIMIT * float(upper.max())
-    return int(((ends <= lower + slack) | (ends >= upper - slack)).sum())
 
 
 class SimulationMode(StrEnum):

@@ -24,10 +24,9 @@ from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.targets import STRICTER_SHARE
 from reservoir.rules.evaluation import TEST, Evaluation, FamilyResult, Sample, robustness_table
 from reservoir.rules.findings import (
+    BASELINES,
     FITTED_NETWORK,
     SEARCHED_NETWORK,
-    STRONG,
-    WEAK,
     best_fitted,
     best_names,
     better_than,
@@ -85,7 +84,7 @@ def energy_table(evaluation: Evaluation, mode: SimulationMode) -> HtmlTable:
     test = evaluation.tests[0] if evaluation.tests and mode is SimulationMode.CONTINUOUS else None
     if test is not None and test.foresight is not None:
         top.append(_foresight_row(evaluation, columns, TEST, test.foresight, test.inflow))
-    outside = evaluation.foresight_violations_of(mode).months > 0
+    outside = evaluation.foresights[mode].violations.months > 0
     return scores_table(evaluation, mode, "energy", columns, top, top_marked=outside)
 
 
@@ -401,10 +400,9 @@ def _stages(evaluation: Evaluation) -> tuple[str, ...]:
 def _compared(evaluation: Evaluation) -> str:
     """What the baselines make, as far as they were evaluated."""
     baselines = [
-        f"{part_of_foresight(result)} by {result.family}, the {what} baseline"
+        f"{part_of_foresight(result)} by {result.family}, the {BASELINES[result.family]} baseline"
         for result in evaluation.families
-        for name, what in ((STRONG, "strong"), (WEAK, "weak"))
-        if result.family == name
+        if result.family in BASELINES
     ]
     return f" For comparison: {', and '.join(baselines)}." if baselines else ""
 

@@ -5,7 +5,6 @@ A rule that weighs releases holds its plant as tables, dense enough to stand for
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Annotated, Any, Self
 
@@ -237,8 +236,7 @@ class ObjectiveMonths(Block):
         return StepTerms(**values, power_cost=0.0, power_cost_most=UNLIMITED)
 
 
-@dataclass(frozen=True)
-class Physics:
+class Physics(Block):
     """One month of a reservoir: what a release comes to once the physical limits are kept.
 
     Parameters
@@ -251,26 +249,33 @@ class Physics:
     penalty_gwh : float
         Cost of a relative violation of 1, in the unit of the objective (eq. 21).
     lake : LakeMonths or None
-        Losses and demands, if there are any.
+        Losses of the lake and demands on the plant, if there are any.
     objective : ObjectiveMonths or None
         What is optimised, unless it is energy.
     """
 
     months: Months
     plant: PlantTable
-    storage_lower_hm3: tuple[float, ...]
-    storage_upper_hm3: tuple[float, ...]
-    penalty_gwh: float
+    storage_lower_hm3: Monthly
+    storage_upper_hm3: Annotated[Monthly, not_below("storage_lower_hm3")]
+    penalty_gwh: Number
     lake: LakeMonths | None = None
     objective: ObjectiveMonths | None = None
 
-    @classmethod
-    def of(cls, training: Training) -> Physics:
+    @staticmethod
+    def of(training: Training) -> Physics:
         """The months of the training years."""
         plant = training.model.reservoir
-        lower, upper = map(tuple, plant.storage_bounds_hm3.tolist())
-        further = LakeMonths.of(training), ObjectiveMonths.of(training)
-        return cls(Months.of(training), PlantTable.of(plant), lower, upper, float(plant.penalty), *further)
+        lower, upper = plant.storage_bounds_hm3.tolist()
+        return Physics(
+            months=Months.of(training),
+            plant=PlantTable.of(plant),
+            storage_lower_hm3=lower,
+            storage_upper_hm3=upper,
+            penalty_gwh=float(plant.penalty),
+            lake=LakeMonths.of(training),
+            objective=ObjectiveMonths.of(training),
+        )
 
     def value_grid(self, count: int) -> FloatArray:
         """Storages that values are known at, evenly apart: so many between the bounds, and more below.
@@ -291,7 +296,7 @@ class Physics:
         """Terms of the objective in a step (`StepTerms`), or nothing where it is energy."""
         return NO_TERMS if self.objective is None else self.objective.at(step)
 
-    def releases(
+    def tried_releases(
         self,
         step: int,
         storage: FloatArray,
@@ -361,24 +366,19 @@ class Physics:
             Value of a storage at the end of the step after each inflow.
         """
         every, storage = np.arange(len(storage_hm3)), storage_hm3[:, np.newaxis, np.newaxis]
-        tried = self.releases(step, storage_hm3, inflow.min(axis=-1), inflow.max(axis=-1))
+        tried = self.tried_releases(step, storage_hm3, inflow.min(axis=-1), inflow.max(axis=-1))
         chosen = tried[-1]
         for _ in range(2):
             releases = np.ascontiguousarray(tried.T)[..., np.newaxis]
             end, gained = self.after(step, storage, releases, inflow[:, np.newaxis])
             expected = (gained + interpolate_values(grid, values, end)) @ probability[..., np.newaxis]
-            best = _last_best(expected[..., 0])
+            # The last of equals is the greatest release: repair then has the least to add.
+            most = expected.max(axis=1)
+            best = len(tried) - 1 - np.argmax((expected[..., 0] >= most - EQUAL * np.abs(most))[:, ::-1], axis=1)
             chosen = tried[best, every]
             below, above = np.maximum(best - 1, 0), np.minimum(best + 1, len(tried) - 1)
             tried = np.linspace(tried[below, every], tried[above, every], RELEASES)
         return np.asarray(chosen)
-
-
-def _last_best(values: FloatArray) -> Any:
-    """Place of the best in each row; of equals the last, the greatest release: repair then has the least to add."""
-    most = values.max(axis=1, keepdims=True)
-    good = values >= most - EQUAL * np.abs(most)
-    return values.shape[1] - 1 - np.argmax(good[:, ::-1], axis=1)
 
 
 def interpolate_values(grid: FloatArray, values: FloatArray, storage: FloatArray) -> FloatArray:
@@ -398,39 +398,16 @@ def interpolate_values(grid: FloatArray, values: FloatArray, storage: FloatArray
     return np.asarray(low + (place - left) * (flat[at + inflows] - low))
 
 
-class ValueRule(Rule):
-    """A rule that weighs what a release makes now against what the water that it leaves is worth.
-
-    Parameters
-    ----------
-    plant : PlantTable
-    storage_lower_hm3, storage_upper_hm3 : tuple of float
-        Bounds of the storage at the end of each step.
-    penalty_gwh : float
-        Cost of a relative violation of 1, in the unit of the objective (eq. 21).
-    lake : LakeMonths or None
-        Losses of the lake and demands on the plant, if there are any.
-    objective : ObjectiveMonths or None
-        What is optimised, unless it is energy.
-    """
-
-    plant: PlantTable
-    storage_lower_hm3: Monthly
-    storage_upper_hm3: Annotated[Monthly, not_below("storage_lower_hm3")]
-    penalty_gwh: Number
-    lake: LakeMonths | None = None
-    objective: ObjectiveMonths | None = None
+class ValueRule(Physics, Rule):
+    """A rule that weighs what a release makes now against what the water that it leaves is worth; see `Physics`."""
 
     @classmethod
     def weighing(cls, training: Training, forecast: Forecast, physics: Physics, **values: Any) -> Self:
         """The rule of these values that reckons with this physics."""
-        return cls.fitted(training, forecast, **{name: getattr(physics, name) for name in _OF_RULES}, **values)
+        of_physics = {name: getattr(physics, name) for name in Physics.model_fields if name != "months"}
+        return cls.fitted(training, forecast, **of_physics, **values)
 
-    @cached_property
+    @property
     def physics(self) -> Physics:
         """What a release comes to."""
-        return Physics(self.months, **{name: getattr(self, name) for name in _OF_RULES})
-
-
-#: What a rule holds of its physics, beside its months.
-_OF_RULES = tuple(field.name for field in fields(Physics) if field.name != "months")
+        return self

@@ -94,10 +94,6 @@ class OtherStarts:
         known: NDArray[np.bool_] = np.asarray((span >= 0).all(axis=1))
         return OtherStarts(self.decisions.chosen(known), span[known])
 
-    def counts(self, of_years: FloatArray) -> FloatArray:
-        """How much each year counts: as the least of its span, shape (years,)."""
-        return np.asarray(of_years[self.span].min(axis=1, initial=np.inf))
-
 
 def other_starts(model: ReservoirModel, limits: Limits, plan: Decisions, member: NDArray[np.int64]) -> OtherStarts:
     """Optimise every span from the lowest and from the highest storage; one that cannot keep the limits is left out.
@@ -237,8 +233,9 @@ class Training(Decisions):
         return self.planned if self.other_starts is None else self.planned.followed_by(self.other_starts.decisions)
 
     def counts_of_decisions(self, of_years: FloatArray) -> FloatArray:
-        """How much each year of `decisions` counts, from how much each of these years does, shape (decided years,)."""
-        return of_years if self.other_starts is None else np.append(of_years, self.other_starts.counts(of_years))
+        """How much each year of `decisions` counts, shape (decided years,); off the plan, as the least of its span."""
+        of_spans = [] if self.other_starts is None else of_years[self.other_starts.span].min(axis=1, initial=np.inf)
+        return np.append(of_years, of_spans)
 
     def select(self, years: Sequence[int]) -> Training:
         """Some of the years, by their place."""

@@ -96,7 +96,7 @@ class Sdp(ValueRule):
     Parameters
     ----------
     plant, storage_lower_hm3, storage_upper_hm3, penalty_gwh, lake, objective
-        See `ValueRule`.
+        See `Physics`.
     grid_hm3 : tuple of float
         Storages that values are known at, evenly apart.
     classes_m3s : tuple of tuple of float
@@ -136,7 +136,7 @@ class Sdp(ValueRule):
 
         In the unit of the objective; on the grid, so an estimate and no bound.
         """
-        return value_of_a_year(self.physics, self.forecast, *self.arrays)
+        return value_of_a_year(self, self.forecast, *self.arrays)
 
     def releases(
         self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
@@ -147,7 +147,7 @@ class Sdp(ValueRule):
         """
         grid, values = self._smooth
         inflow, probability, left = self._outcomes(step, inflow_now_m3s, inflow_before_m3s, values)
-        return self.physics.best_releases(step, storage_hm3, inflow, probability, grid, left)
+        return self.best_releases(step, storage_hm3, inflow, probability, grid, left)
 
     def water_value(
         self, step: int, end_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float
@@ -307,9 +307,9 @@ def outcomes(
     """End storage and gain of a step, by release tried, storage of the grid and class of the inflow."""
     storage = grid[:, None]
     if forecast is Forecast.MONTH:
-        tried = physics.releases(step, storage, classes, classes, TRIED)
+        tried = physics.tried_releases(step, storage, classes, classes, TRIED)
     else:
-        tried = physics.releases(step, storage, classes[:1], classes[-1:], TRIED)
+        tried = physics.tried_releases(step, storage, classes[:1], classes[-1:], TRIED)
     return physics.after(step, storage, tried, classes)
 
 
@@ -331,7 +331,7 @@ class WaterValue(ValueRule):
     Parameters
     ----------
     plant, storage_lower_hm3, storage_upper_hm3, penalty_gwh, lake, objective
-        See `ValueRule`.
+        See `Physics`.
     storages_hm3 : tuple of float
         Storages at the end of a step that the table has, evenly apart.
     inflow_classes_m3s : tuple of tuple of float
@@ -364,7 +364,7 @@ class WaterValue(ValueRule):
         blind = self.forecast is Forecast.NONE or inflow_now_m3s is None
         inflow: Any = share @ expected[step] if blind else inflow_now_m3s
         after = values[step] @ share[..., None]
-        return self.physics.best_releases(step, storage_hm3, inflow[:, None], np.ones((1, 1)), grid, after)
+        return self.best_releases(step, storage_hm3, inflow[:, None], np.ones((1, 1)), grid, after)
 
     def water_value(
         self, step: int, end_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float
@@ -394,7 +394,7 @@ def fit_water_values(training: Training, forecast: Forecast) -> WaterValue:
     return WaterValue.weighing(
         training,
         forecast,
-        rule.physics,
+        rule,
         storages_hm3=storages,
         inflow_classes_m3s=known,
         expected_inflow_m3s=np.maximum.accumulate(expected, axis=1),
