@@ -69,8 +69,10 @@ def monthly_deviations(flow: FloatArray) -> FloatArray:
 
 
 def monthly_skews(flow: FloatArray) -> FloatArray:
-    """Skewness of each month."""
-    return _skew(np.moveaxis(flow, 1, -1))
+    """Skewness of each month; 0 of what is constant."""
+    deviations = flow - flow.mean(axis=1, keepdims=True)
+    variance = (deviations**2).mean(axis=1)
+    return np.asarray((deviations**3).mean(axis=1) / np.where(variance > 0, variance, 1.0) ** 1.5)
 
 
 def monthly_maxima(flow: FloatArray) -> FloatArray:
@@ -138,12 +140,6 @@ def hurst_exponent(flow: FloatArray) -> FloatArray:
     rescaled = np.ptp(summed, axis=1) / np.where(spread > 0, spread, 1.0)
     exponent = np.log(np.where(spread > 0, rescaled, 1.0)) / np.log(annual.shape[1] / 2)
     return np.asarray(exponent)[:, np.newaxis]
-
-
-def _skew(values: FloatArray) -> FloatArray:
-    deviations = values - values.mean(axis=-1, keepdims=True)
-    variance = (deviations**2).mean(axis=-1)
-    return np.asarray((deviations**3).mean(axis=-1) / np.where(variance > 0, variance, 1.0) ** 1.5)
 
 
 def _correlation(earlier: FloatArray, later: FloatArray) -> FloatArray:
