@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from reservoir.text.quantities import printable
 
@@ -35,15 +36,9 @@ class Mistake:
     value: object = None
 
     def __str__(self) -> str:
-        place = ", ".join(
-            part
-            for part in (
-                self.file,
-                f"row {self.row}" if self.row is not None else "",
-                self._column_words(),
-            )
-            if part
-        )
+        row = f"row {self.row}" if self.row is not None else ""
+        column = f"column {self.column}" if row and self.column else self.column
+        place = ", ".join(filter(None, (self.file, row, column)))
         sentence = f"{place}: {self.problem}" if place else self.problem
         if self.value is not None:
             sentence += f" (found {_shown(self.value)})"
@@ -52,11 +47,6 @@ class Mistake:
         if self.mend:
             sentence += f". Fix: {self.mend}"
         return printable(sentence + ".")
-
-    def _column_words(self) -> str:
-        if not self.column:
-            return ""
-        return f"column {self.column}" if self.row is not None else self.column
 
 
 def _shown(value: object, longest: int = 60) -> str:
@@ -82,28 +72,22 @@ def worth_telling(mistakes: Iterable[Mistake], file: str) -> list[Mistake]:
 
     The first ones are told in full, the others are counted by kind.
     """
-    told: list[Mistake] = []
-    alike: Counter[str] = Counter()
-    untold: Counter[str] = Counter()
+    first: list[Mistake] = []
+    alike, others = Counter[str](), Counter[str]()
     for mistake in mistakes:
         alike[mistake.problem] += 1
-        if alike[mistake.problem] <= MOST_ALIKE and len(told) < MOST_MISTAKES:
-            told.append(mistake)
+        if alike[mistake.problem] <= MOST_ALIKE and len(first) < MOST_MISTAKES:
+            first.append(mistake)
         else:
-            untold[mistake.problem] += 1
-    if untold:
-        more = "1 more mistake" if untold.total() == 1 else f"{untold.total()} more mistakes"
-        problem = f"{more} not shown: {_kinds(untold)}"
-        told.append(Mistake(problem, mend="correct these first, then try again", file=file))
-    return told
-
-
-def _kinds(count: Counter[str]) -> str:
-    """The most frequent problems, and how often each is there."""
-    kinds = count.most_common(MOST_KINDS)
-    rest = count.total() - sum(number for _, number in kinds)
+            others[mistake.problem] += 1
+    if not others:
+        return first
+    kinds = others.most_common(MOST_KINDS)
+    rest = others.total() - sum(number for _, number in kinds)
     named = ", ".join(f"{number} x {shortened(problem)}" for problem, number in kinds)
-    return f"{named}, {rest} others" if rest else named
+    more = "1 more mistake" if others.total() == 1 else f"{others.total()} more mistakes"
+    problem = f"{more} not shown: {named}, {rest} others" if rest else f"{more} not shown: {named}"
+    return [*first, Mistake(problem, mend="correct these first, then try again", file=file)]
 
 
 class ReservoirError(Exception):
@@ -115,11 +99,15 @@ class InputError(ReservoirError):
 
     Parameters
     ----------
-    mistakes : Mistake or iterable of Mistake
-        At least one.
+    mistakes : Mistake, iterable of Mistake, or str
+        At least one; a text is the problem of one.
+    words
+        The further arguments of that one, as `Mistake` takes them.
     """
 
-    def __init__(self, mistakes: Mistake | Iterable[Mistake]) -> None:
+    def __init__(self, mistakes: Mistake | Iterable[Mistake] | str, *words: Any, **place: Any) -> None:
+        if isinstance(mistakes, str):
+            mistakes = Mistake(mistakes, *words, **place)
         self.mistakes = (mistakes,) if isinstance(mistakes, Mistake) else tuple(mistakes)
         super().__init__(self.mistakes)
 

@@ -75,7 +75,7 @@ def key_of(row: Any) -> tuple[str, ...]:
 
 def columns(name: str) -> Rows:
     """Columns of a table of results."""
-    meanings = getattr(import_module("reservoir.io.plan_folder.columns"), name)
+    meanings = import_module("reservoir.planning.columns").meanings(name)
     return [(f"`{column}`", meaning) for column, meaning in meanings.items()]
 
 

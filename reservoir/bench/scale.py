@@ -31,7 +31,7 @@ from reservoir.bench.tables import Frame, ResultTable, in_order, select
 from reservoir.errors import Mistake, ReservoirError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.io.records.writer import write_ensemble
+from reservoir.io.records.members import write_ensemble
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.planning.checks import Check
 from reservoir.report.figures.style import LIMITS, NORMAL, POWER, RELEASE, SPILL, STORAGE, sheet_figure

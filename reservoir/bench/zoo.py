@@ -21,7 +21,7 @@ from reservoir.errors import ReservoirError
 from reservoir.hydro.horizon import Horizon
 from reservoir.planning.best_known import best_known
 from reservoir.planning.checks import YEAR_GAP, Check, largest
-from reservoir.planning.column_names import second_run
+from reservoir.planning.columns import second_run
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.plan import silent_stage
 from reservoir.planning.solving import DEVICE_REFERENCE, HOST_REFERENCE, REFERENCE_SOLVERS

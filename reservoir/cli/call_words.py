@@ -43,8 +43,15 @@ def told_in(units: UnitSystem) -> Iterator[None]:
         raise type(error)(replace(each, **_in_units(each, units)) for each in error.mistakes) from error
 
 
+#: Quantities of options, and of arguments that options set.
+_QUANTITIES = {
+    **{"--level": "level_m", "--storage": "storage_hm3", "--inflow": "inflow_m3s"},
+    **{"start_level_m": "level_m", "start_hm3": "storage_hm3"},
+}
+
+
 def _in_units(mistake: Mistake, units: UnitSystem) -> dict[str, Any]:
-    name = {"--level": "level_m", "--storage": "storage_hm3", "--inflow": "inflow_m3s"}.get(mistake.column, "")
+    name = _QUANTITIES.get(mistake.column, "")
     value = mistake.value
     if isinstance(value, float):
         value = float(f"{value / units.size(name):.12g}")  # as it was given

@@ -133,7 +133,7 @@ def write_figure(found: Outlook, inputs: RuleInputs, units: UnitSystem, caveats:
     """Draw the fan chart into a file."""
     from reservoir.cli.streams import warn
     from reservoir.report.figures.figures import attempted, left_out_sentences
-    from reservoir.report.figures.outlook_fan import outlook_figure
+    from reservoir.report.figures.storages import outlook_figure
     from reservoir.report.figures.style import rendered
 
     left_out: dict[str, str] = {}

@@ -113,7 +113,7 @@ class Request:
         """The same with the reservoir of a tradeoff's point, and with its record unless another is given."""
         if point is None:
             return self
-        from reservoir.io.tradeoff_point import point_inputs
+        from reservoir.report.tradeoff_folder import point_inputs
 
         return replace(self, **point_inputs(point, {"reservoir": self.reservoir_file, "inflow": self.inflow_file}))
 

@@ -148,7 +148,7 @@ def command(
 
     with watch("read"):
         found = request.at_point(point).read(step).optimised_for(objective)
-        units = UnitSystem.of(unit_system or "si").keeping(found.reservoir, found.inflow)
+        units = UnitSystem.of(unit_system or "si")
         kind = format_of(table_format, found.inflow.years)
     with (
         claimed_for_plan(out, found.reservoir.name, force=force) as claim,
@@ -161,7 +161,7 @@ def command(
     ):
         if not as_json:
             show_inputs(found, units)
-        with progress_bars() as progress, told_in(units), named_as(_OPTIONS):
+        with progress_bars() as progress, named_as(_OPTIONS), told_in(units):
             plan = optimise(
                 found.reservoir,
                 found.inflow,

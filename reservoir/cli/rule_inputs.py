@@ -56,7 +56,7 @@ class RuleInputs:
         from reservoir.io.rule_file import UNITS
 
         of_plan = read_units(self.plan_folder) if self.plan_folder else str(self.file.fitted_to.get(UNITS, "si"))
-        return UnitSystem.of(asked or of_plan).keeping(self.reservoir, inflow)
+        return UnitSystem.of(asked or of_plan)
 
     def beside(self, family: str) -> Rule | None:
         """The rule of a family for the same plan: this one, or that of the file beside it; None if there is none.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,8 @@ import click
 from reservoir.cli import options
 from reservoir.cli.path_types import FilePath
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.unit_system import SI
+from reservoir.planning.columns import BENEFIT, ResultColumn, shown_columns
 from reservoir.text.quantities import quantity
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def command(
         blocks = inflow.member_count if inflow.member_count > 1 else inflow.years
         _check_request(families, folds, blocks, "members" if inflow.member_count > 1 else "years")
         test = _read_test(test_file, reading, saved.plan.reservoir, options.unit_said(saved.origin["inflow"]))
-        units = UnitSystem.of(unit_system or saved.plan.units.name).keeping(saved.plan.reservoir, inflow, test)
+        units = UnitSystem.of(unit_system or saved.plan.units.name)
         with progress_bars() as progress:
             evaluation = evaluate(
                 replace(saved.plan, units=units),
@@ -138,7 +139,7 @@ def command(
         told = {
             "scores": scores,
             "best_fitted": _best(evaluation),
-            "shortfalls": [units.text(each) for each in shortfalls(evaluation)],
+            "shortfalls": shortfalls(evaluation),
             "findings": [each.as_dict() for each in findings(evaluation)],
         }
         told |= {"test": sentence_on_test(evaluation)} if evaluation.tests else {}
@@ -147,7 +148,7 @@ def command(
         told |= {"fitted_to": evaluation.fitted_to} if evaluation.fitted_to else {}
         show_json(checks_json(checks) | told | {"folder": str(plan_folder)})
     else:
-        _show(evaluation)
+        show_evaluation(evaluation)
         _show_robustness(evaluation)
         show_checks(checks, units)
         drawn = "figures, " if figures else ""
@@ -194,23 +195,10 @@ def _best(evaluation: Evaluation) -> str | None:
 
 #: Columns that need a target.
 _SERVICE = ("reliability", "resilience", "vulnerability")
-_COLUMNS = (
-    ("mean", "mean", quantity),
-    ("% of foresight", "percent_of_foresight", "{:.2f}".format),
-    ("regret", "regret", quantity),
-    ("worst decile", "worst_decile", quantity),
-    ("worst year", "worst", quantity),
-    ("reliability", "reliability", "{:.0%}".format),
-    ("resilience", "resilience", "{:.0%}".format),
-    ("vulnerability", "vulnerability", "{:.1%}".format),
-    ("spill, hm3", "spill_hm3", quantity),
-    ("repairs", "repairs", "{:d}".format),
-    ("months outside limits", "months_violated", "{:d}".format),
-    ("demands unmet", "months_unmet", "{:d}".format),
-)
 
 
-def _show(evaluation: Evaluation) -> None:
+def show_evaluation(evaluation: Evaluation) -> None:
+    """Print the scores of every family, findings, and limits that rules do not keep."""
     from rich.markup import escape
 
     from reservoir.cli.screen import Column, console, show_table
@@ -218,7 +206,7 @@ def _show(evaluation: Evaluation) -> None:
     from reservoir.rules.scores import SimulationMode
 
     screen = console()
-    plan, units = evaluation.plan, evaluation.plan.units
+    plan, units, columns = evaluation.plan, evaluation.plan.units, shown_columns("scores", "screen")
     for caveat in evaluation.caveats:
         screen.print(f"[yellow]{escape(caveat[:1].upper() + caveat[1:])}[/]", soft_wrap=True)
     if evaluation.fitted_to:
@@ -238,17 +226,17 @@ def _show(evaluation: Evaluation) -> None:
     for result, score in evaluation.scores_of(SimulationMode.CONTINUOUS):
         if rows[-1][0] != result.family:
             lines.append(len(rows) - 1)
-        written = (_cell(getattr(score, _of_target(name, evaluation)), name, form, units) for _, name, form in _COLUMNS)
+        written = (_cell(column, getattr(score, _of_target(column.name, evaluation)), units) for column in columns)
         rows.append((result.family, str(score.sample), *written))
-    columns = [Column("family"), Column("years"), *(Column(units.label(title), "right") for title, _, _ in _COLUMNS)]
-    show_table(columns, rows, title=escape(title), lines_after=lines, screen=screen)
+    heads = [Column("family"), Column("years"), *(Column(_title(column, units), "right") for column in columns)]
+    show_table(heads, rows, title=escape(title), lines_after=lines, screen=screen)
     screen.print(escape(f"Reliability: {_target(evaluation)}"), soft_wrap=True)
     if evaluation.tests:
         screen.print(escape(sentence_on_test(evaluation)), soft_wrap=True)
     for finding in findings(evaluation):
-        screen.print(escape(units.text(f"Finding: {finding.compared}: {finding.found}")), soft_wrap=True)
+        screen.print(escape(f"Finding: {finding.compared}: {finding.found}"), soft_wrap=True)
     for sentence in shortfalls(evaluation):
-        screen.print(f"[red]{escape(units.text(sentence))}[/]", soft_wrap=True)
+        screen.print(f"[red]{escape(sentence)}[/]", soft_wrap=True)
 
 
 def _foresight_row(
@@ -262,14 +250,23 @@ def _foresight_row(
         "months_violated": f"{violations.months:d}",
         "months_unmet": f"{violations.unmet_months:d}",
     }
-    return "foresight", years, *(cells.get(name, "") for _, name, _ in _COLUMNS)
+    return "foresight", years, *(cells.get(column.name, "") for column in shown_columns("scores", "screen"))
 
 
-def _cell(value: float, name: str, form: Callable[[Any], str], units: UnitSystem) -> str:
+def _title(column: ResultColumn, units: UnitSystem) -> str:
+    """The head of a column on the screen, with its unit unless it is that of the objective."""
+    assert column.screen is not None
+    unit = "" if column.unit in ("", BENEFIT) else f", {units.unit_name(column.unit)}"
+    return f"{column.screen.title}{unit}"
+
+
+def _cell(column: ResultColumn, value: float, units: UnitSystem) -> str:
     """A score as it is shown; nothing where it is not known."""
+    assert column.screen is not None
     if value != value:
         return ""
-    return form(value / units.size(name) if units.unit(name) else value)
+    value = value / units.size(column.name) if units.unit(column.name) else value
+    return column.screen.form.format(value) if column.screen.form else quantity(value)
 
 
 def _of_target(name: str, evaluation: Evaluation) -> str:
@@ -286,17 +283,6 @@ def _target(evaluation: Evaluation) -> str:
     return f"years with {quantity(targets.annual_gwh)} GWh ({power} in every month), {targets.origin}"
 
 
-_ROBUSTNESS = (
-    ("median", "median", quantity),
-    ("worst decile", "worst_decile", quantity),
-    ("worst", "worst", quantity),
-    ("regret, mean", "regret_mean", quantity),
-    ("worst decile", "regret_worst_decile", quantity),
-    ("largest", "regret_largest", quantity),
-    ("members outside limits", "violating_members", "{:.0%}".format),
-)
-
-
 def _show_robustness(evaluation: Evaluation) -> None:
     """Energy and regret over members that rules have not seen; nothing of a record."""
     from reservoir.cli.screen import Column, show_table
@@ -307,12 +293,12 @@ def _show_robustness(evaluation: Evaluation) -> None:
     if table is None:
         return
     suffix, objective = benefit_suffix(evaluation.plan.objective), evaluation.plan.objective
-    keys = [name if name == "violating_members" else f"{name}_{suffix}" for _, name, _ in _ROBUSTNESS]
+    shown = shown_columns("robustness", "screen")
     rows = [
-        (row["family"], row["sample"], *(form(row[key]) for key, (_, _, form) in zip(keys, _ROBUSTNESS, strict=True)))
+        (row["family"], row["sample"], *(_cell(column, row[column.benefit_name(suffix)], SI) for column in shown))
         for row in table.to_dict("records")
     ]
     unit = f" ({objective.unit})" if objective.unit else ""
     title = f"Robustness: mean annual {objective.title}{unit} of the members, and regret against their foresight"
-    columns = [Column("family"), Column("members"), *(Column(title, "right") for title, _, _ in _ROBUSTNESS)]
+    columns = [Column("family"), Column("members"), *(Column(_title(column, SI), "right") for column in shown)]
     show_table(columns, rows, title=title)

@@ -185,7 +185,6 @@ def show_inputs(found: Inputs, units: UnitSystem = SI) -> None:
 
     screen = console()
     plant, record = found.reservoir, found.inflow
-    units = units.keeping(plant, record)
     for title, told in (("Warning", (found.stranger,)), ("Doubt", InflowCheck(record, plant).doubts)):
         for sentence in filter(None, told):
             screen.print(f"[bold red]{title:<10}{escape(units.text(sentence))}[/]", soft_wrap=True)

@@ -100,7 +100,6 @@ def command(
     with named_as(_OPTIONS):
         adjustments = Adjustments.of(mean, cv, shift_season)
         reservoir, record = _read(request)
-        units = units.keeping(record)
         source = synthetic_inflow(record, method, seed=seed, adjustments=adjustments)
         each = member_years or record.years
         members = -(-years // each)

@@ -62,11 +62,11 @@ def command(
     from reservoir.report.tradeoff_folder import tradeoff_provenance, write_tradeoff
 
     found = request.read(step)
-    units = UnitSystem.of(unit_system or "si").keeping(found.reservoir, found.inflow)
+    units = UnitSystem.of(unit_system or "si")
     with claimed_empty(out, f"tradeoff-{found.reservoir.name}") as claim:
         if not as_json:
             show_inputs(found, units)
-        with progress_bars() as progress, told_in(units), named_as({"between": "--between", "horizon": "--horizon"}):
+        with progress_bars() as progress, named_as({"between": "--between", "horizon": "--horizon"}), told_in(units):
             goals = [name.strip() for name in between.split(",")]
             asked: dict[str, Any] = {"points": points, "horizon": horizon, "device": device, "progress": progress}
             front = replace(tradeoff(found.reservoir, found.inflow, goals, **asked), units=units)

@@ -17,34 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.attributes import (
-    ATTRIBUTES,
-    CAPACITY_M3S,
-    CONVERSIONS,
-    CURVES,
-    LEAST_ACTIVE_PART,
-    LEAST_FULL_HM3,
-    LISTS,
-    LONGEST_NAME,
-    LONGEST_TEXT,
-    WEIGHT,
-    Attribute,
-    FieldWords,
-    Kind,
-    Range,
-    Words,
-    attribute_of,
-    by_step_attributes,
-    plain,
-)
+from reservoir.hydro import attributes
+from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, LISTS, Attribute, FieldWords, Kind, Range, Words
 from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTHS_PER_YEAR, step_names
-from reservoir.hydro.curve_checks import (
-    SLACK,
-    checked_curves,
-    following,
-    releases_of,
-    storages_of,
-)
+from reservoir.hydro.curve_checks import SLACK, checked_curves, following, releases_of, storages_of
 from reservoir.hydro.curves.area import area_of_levels, most_evaporated
 from reservoir.hydro.curves.checks import LARGEST_EXPONENT, MOST_COEFFICIENTS
 from reservoir.hydro.curves.curve import Curve, FloatArray
@@ -115,8 +91,7 @@ def value_of(row: Attribute, given: Any, name: str, words: Words) -> Any:
         (least, most), above = row.allowed, row.above
         if row.kind not in LISTS and (result < least or result > most or (above and result == least)):
             end, limit = ("of at most", most) if result > most else ("above" if above else "of at least", least)
-            expected = f"a number {end} {words.amount(name, limit)}: {row.description}"
-            refuse("is out of range", expected, place=place)
+            refuse("is out of range", f"a number {end} {words.amount(name, limit)}: {row.description}", place=place)
         return int(value) if what == "a whole number" else result
 
     def numbers() -> tuple[Any, ...]:
@@ -177,7 +152,7 @@ def value_of(row: Attribute, given: Any, name: str, words: Words) -> Any:
         refuse("is not a known unit", f"one of {', '.join(row.choices)}", mend)
     # The lines of a text are joined: it is shown as one sentence.
     text = re.sub(r"[ \t]*[\r\n\t]\s*", " ", given).strip() if row.kind is Kind.TEXT else given
-    longest = LONGEST_NAME if row.kind is Kind.NAME else LONGEST_TEXT
+    longest = attributes.LONGEST_NAME if row.kind is Kind.NAME else attributes.LONGEST_TEXT
     if character := first_unprintable(text):
         refuse(f"has the unprintable character {character}", mend="remove it")
     if len(text) > longest:
@@ -208,18 +183,18 @@ def checked(fields: Mapping[str, Any]) -> dict[str, Any]:
         parts["lake"] = Lake(low - slack, high + slack, "start of the level curve", "end of the level curve")
     mistakes += mistakes_between(parts, words)
     if not mistakes:
-        of_curves, mistakes = checked_curves(
-            parts,
-            lambda section, needed: following(sound[CURVES[section].field], parts, needed, CURVES[section].field),
-            (storages_of(parts), releases_of(parts)),
-            words,
-            lambda section: FieldWords(CURVES[section].field, names={CURVES[section].x: "x", CURVES[section].y: "y"}),
-            (CONVERSIONS[sound["conversion_kind"]],),
-        )
+
+        def curve_of(section: str, needed: Any) -> Any:
+            return following(sound[CURVES[section].field], parts, needed, CURVES[section].field)
+
+        def words_of(section: str) -> Words:
+            return FieldWords(CURVES[section].field, names={CURVES[section].x: "x", CURVES[section].y: "y"})
+
+        ranges, conversions = (storages_of(parts), releases_of(parts)), (CONVERSIONS[sound["conversion_kind"]],)
+        of_curves, mistakes = checked_curves(parts, curve_of, ranges, words, words_of, conversions)
         sound |= {name: curve for name, curve in of_curves.items() if name in sound}
-        mistakes += installed_capacity_within_reach(
-            sound["installed_mw"], of_curves.get("most_power_mw", np.inf), words
-        )
+        most_mw = of_curves.get("most_power_mw", np.inf)
+        mistakes += installed_capacity_within_reach(sound["installed_mw"], most_mw, words)
     if mistakes:
         raise InputError(mistakes)
     return sound
@@ -240,8 +215,8 @@ def _sound_field(name: str, value: Any, words: Words) -> Any:
     if name in _CURVE_FIELDS:
         optional = name in ("area_km2", "seepage_m3s") and value is None
         if not optional and not (callable(value) and all(hasattr(value, part) for part in ("domain", "compiled"))):
-            mistake = words.mistake(name, "is not a curve", "a Table, a Polynomial, a PowerLaw or another Curve")
-            raise InputError(mistake)
+            expected = "a Table, a Polynomial, a PowerLaw or another Curve"
+            raise InputError(words.mistake(name, "is not a curve", expected))
     if name in _CLASSES and not isinstance(value, _CLASSES[name][0]):
         raise InputError(words.mistake(name, *_CLASSES[name][1:]))
     if isinstance(value, ReferenceLevels | Objective):
@@ -253,9 +228,7 @@ def _sound_field(name: str, value: Any, words: Words) -> Any:
     if row is None:
         return value
     optional = row.default is None and (row.kind is Kind.NUMBER or "." in name) and name not in _NEVER_NONE
-    if value is None and optional:
-        return None
-    return value_of(row, value, name, words)
+    return None if value is None and optional else value_of(row, value, name, words)
 
 
 def _within(name: str, value: Any) -> dict[str, Any]:
@@ -266,8 +239,7 @@ def _within(name: str, value: Any) -> dict[str, Any]:
 
 def _sound_fields(fields: Mapping[str, Any], words: Words) -> tuple[dict[str, Any], list[Mistake]]:
     """Fields as their types, and what is wrong with the others."""
-    sound: dict[str, Any] = {}
-    mistakes: list[Mistake] = []
+    sound, mistakes = dict[str, Any](), list[Mistake]()
     for name, value in fields.items():
         try:
             sound[name] = _sound_field(name, value, words)
@@ -298,12 +270,12 @@ def mistakes_between(parts: Mapping[str, Any], words: Words) -> list[Mistake]:
         problem = f'contradicts step = "{step}": only months can be equal'
         mistakes.append(words.mistake("calendar", problem, mend="remove one of the two"))
     # Limits are compared with each other; losses and what objectives have are compared with nothing.
-    limits = [row.field for row in by_step_attributes() if row.section not in ("losses", "objective")]
+    limits = [row.field for row in attributes.by_step_attributes() if row.section not in ("losses", "objective")]
     compared = {name: sound[name] for name in limits if name in sound}
     if "first_month" in sound and any(len(values) != MONTHS_PER_YEAR for values in compared.values()):
         sound |= {name: step.listed(values, sound["first_month"]) for name, values in compared.items()}
     for name, values in _lists(sound).items():
-        mistakes += _list_in_range(name, values, attribute_of(name).allowed, words)
+        mistakes += _list_in_range(name, values, attributes.attribute_of(name).allowed, words)
     for claim, needs in CLAIMS.items():
         if all(name in sound for name in needs):
             mistakes += claim(**{name: sound[name] for name in needs})
@@ -314,7 +286,7 @@ def _lists(parts: Mapping[str, Any]) -> dict[str, FloatArray]:
     """Arrays by step, by their fields."""
     objective = vars(parts["objective"]) if "objective" in parts else {}
     given = {**parts, **{f"objective.{name}": value for name, value in objective.items()}}
-    return {row.field: given[row.field] for row in by_step_attributes() if given.get(row.field) is not None}
+    return {row.field: given[row.field] for row in attributes.by_step_attributes() if given.get(row.field) is not None}
 
 
 def offending(wrong: NDArray[np.bool_]) -> str:
@@ -342,7 +314,7 @@ def _list_in_range(name: str, values: FloatArray, allowed: Range, words: Words) 
 def has_a_name(name: str, words: Words) -> Iterator[Mistake]:
     """Require a name that can be seen; in a file it is of letters and digits anyway."""
     if not name.strip():
-        yield words.mistake("name", "is empty", attribute_of("name").meaning)
+        yield words.mistake("name", "is empty", attributes.attribute_of("name").meaning)
 
 
 def guarantee_can_be_generated(
@@ -360,7 +332,7 @@ def guarantee_can_be_generated(
 
 def lake_large_enough(lake: Lake, words: Words) -> Iterator[Mistake]:
     """Require storage to work with that float32 tells from none."""
-    least = max(LEAST_FULL_HM3, LEAST_ACTIVE_PART * lake.most)
+    least = max(attributes.LEAST_FULL_HM3, attributes.LEAST_ACTIVE_PART * lake.most)
     if lake.most - lake.least < least:
         expected = f"an active storage of at least {words.amount('lake_hm3', least)}"
         yield words.mistake("lake_hm3", "leaves too little active storage", expected)
@@ -368,22 +340,24 @@ def lake_large_enough(lake: Lake, words: Words) -> Iterator[Mistake]:
 
 def storages_in_order(storage_lower_hm3: FloatArray, storage_upper_hm3: FloatArray, words: Words) -> Iterator[Mistake]:
     """Allow no month whose least storage is above its largest."""
-    months = offending(storage_lower_hm3 > storage_upper_hm3)
-    if months:
-        problem = f"is above {words.named('storage_upper_hm3')} in {months}"
-        yield words.mistake("storage_lower_hm3", problem, "a lower limit not above the upper limit")
+    yield from _crossing("storage_lower_hm3", storage_lower_hm3, "storage_upper_hm3", storage_upper_hm3, words)
+
+
+def _crossing(lower: str, least: FloatArray, upper: str, most: FloatArray, words: Words) -> Iterator[Mistake]:
+    """Refuse a lower limit above the upper one."""
+    if months := offending(least > most):
+        problem = f"is above {words.named(upper)} in {months}"
+        yield words.mistake(lower, problem, "a lower limit not above the upper limit")
 
 
 def releases_in_order(release_lower_m3s: FloatArray, release_upper_m3s: FloatArray, words: Words) -> Iterator[Mistake]:
     """Allow no month whose least release is above its largest; require one month that leaves a choice."""
-    months = offending(release_lower_m3s > release_upper_m3s)
-    if months:
-        problem = f"is above {words.named('release_upper_m3s')} in {months}"
-        yield words.mistake("release_lower_m3s", problem, "a lower limit not above the upper limit")
+    if np.any(release_lower_m3s > release_upper_m3s):
+        yield from _crossing("release_lower_m3s", release_lower_m3s, "release_upper_m3s", release_upper_m3s, words)
     elif np.all(release_lower_m3s == release_upper_m3s):
         yield words.mistake("release", "leaves nothing to plan", "an upper limit above the lower limit in some month")
-    elif release_upper_m3s.max() < CAPACITY_M3S.least:
-        least = words.amount("release_upper_m3s", CAPACITY_M3S.least)
+    elif release_upper_m3s.max() < attributes.CAPACITY_M3S.least:
+        least = words.amount("release_upper_m3s", attributes.CAPACITY_M3S.least)
         yield words.mistake("release_upper_m3s", "allows no release", f"at least {least} in some month")
 
 
@@ -391,17 +365,16 @@ def year_end_has_its_storages(
     year_end: YearEnd, initial_storage_hm3: float | None, final_storage_hm3: float | None, words: Words
 ) -> Iterator[Mistake]:
     """Require storages where the end of the year needs them, and allow them nowhere else."""
-    initial, final = "initial_storage_hm3", "final_storage_hm3"
+    initial, final, as_it_is = "initial_storage_hm3", "final_storage_hm3", f'of every year, as year_end is "{year_end}"'
     mend = 'remove it, the plan chooses this storage; or set year_end = "fixed"'
     if year_end is YearEnd.CYCLIC and initial_storage_hm3 is not None:
-        yield words.mistake(initial, 'contradicts year_end = "cyclic"', mend=mend)
+        yield words.mistake(initial, f'contradicts year_end = "{year_end}"', mend=mend)
     if year_end is not YearEnd.FIXED and final_storage_hm3 is not None:
         yield words.mistake(final, f'contradicts year_end = "{year_end}"', mend=mend)
     if year_end is not YearEnd.CYCLIC and initial_storage_hm3 is None:
-        expected = f'the storage at the start of every year, as year_end is "{year_end}"'
-        yield words.mistake(initial, "is missing", expected)
+        yield words.mistake(initial, "is missing", f"the storage at the start {as_it_is}")
     elif year_end is YearEnd.FIXED and final_storage_hm3 is None:
-        yield words.mistake(final, "is missing", f'the storage at the end of every year, as year_end is "{year_end}"')
+        yield words.mistake(final, "is missing", f"the storage at the end {as_it_is}")
 
 
 def ends_within_the_lake(
@@ -448,9 +421,8 @@ def power_demanded_can_be_made(
     """Allow no demand beyond what the plant can make in the month."""
     months = offending(power_lower_mw > plant_factor * installed_mw)
     if months:
-        problem = f"is more than the plant can generate in {months}"
         expected = f"at most the installed capacity ({words.amount('installed_mw', installed_mw)}) x the plant factor"
-        yield words.mistake("power_lower_mw", problem, expected)
+        yield words.mistake("power_lower_mw", f"is more than the plant can generate in {months}", expected)
 
 
 def operating_level_within_the_lake(
@@ -493,8 +465,9 @@ def weights_are_positive(objective: Objective, words: Words) -> Iterator[Mistake
     if not objective.weights:
         yield words.mistake("objective", "has no goal", f"one of {', '.join(Goal)}")
     for goal, weight in objective.weights.items():
-        if not WEIGHT.holds(weight):
-            expected = f"a number from {plain(WEIGHT.least)} to {plain(WEIGHT.most)}"
+        if not attributes.WEIGHT.holds(weight):
+            least, most = map(attributes.plain, attributes.WEIGHT)
+            expected = f"a number from {least} to {most}"
             yield words.mistake(weight_key(goal), "is out of range", expected, "leave out goals that do not count")
 
 
@@ -537,22 +510,10 @@ def weight_key(goal: Goal) -> str:
 CLAIMS: Mapping[Claim, tuple[str, ...]] = {
     claim: tuple(inspect.signature(claim).parameters)
     for claim in (
-        has_a_name,
-        guarantee_can_be_generated,
-        lake_large_enough,
-        storages_in_order,
-        year_end_has_its_storages,
-        ends_within_the_lake,
-        releases_in_order,
-        installed_capacity_within_reach,
-        marks_near_the_lake,
-        plant_runs_in_some_month,
-        power_demanded_can_be_made,
-        operating_level_within_the_lake,
-        end_value_needs_its_year_end,
-        losses_follow_the_storage,
-        weights_are_positive,
-        targets_are_given,
+        *(has_a_name, guarantee_can_be_generated, lake_large_enough, storages_in_order, year_end_has_its_storages),
+        *(ends_within_the_lake, releases_in_order, installed_capacity_within_reach, marks_near_the_lake),
+        *(plant_runs_in_some_month, power_demanded_can_be_made, operating_level_within_the_lake),
+        *(end_value_needs_its_year_end, losses_follow_the_storage, weights_are_positive, targets_are_given),
         firm_power_is_possible,
     )
 }

@@ -18,6 +18,7 @@ from reservoir.errors import InputError, Mistake, shortened
 from reservoir.hydro.attributes import CONVERSIONS, CURVES, LOSSLESS_COEFFICIENT, CurveConstraint, Words
 from reservoir.hydro.conversion import conversion_of
 from reservoir.hydro.curves.curve import Curve, FloatArray, Follows, Polynomial, PowerLaw, Table, constant
+from reservoir.hydro.unit_system import UnitSystem, UnitText
 
 Domain = tuple[float, float]
 
@@ -284,10 +285,7 @@ def notes_of(parts: Mapping[str, Any]) -> Iterator[str]:
     for (name, mark, word), storage in zip(ends, storages, strict=True):
         level = float(parts["level"](storage))
         if mark is not None and abs(mark - level) > LEVEL_TOLERANCE_M:
-            yield (
-                f"The {name} level (marks.{name}_m) is {mark:.7g} m, but the level curve gives {level:.7g} m at the "
-                f"{word} storage, {storage:,.6g} hm3; marks are drawn in figures and are no limits."
-            )
+            yield _mark_note(name, mark, level, word, storage)
     (least, most), slack = heads, SLACK * (heads[1] - heads[0])
     for name, field, why in (
         ("hydraulic capacity", "capacity_m3s", "which limits nothing there"),
@@ -296,9 +294,26 @@ def notes_of(parts: Mapping[str, Any]) -> Iterator[str]:
         low, high = parts[field].domain
         gaps = [(least, low)] * (low > least + slack) + [(high, most)] * (high < most - slack)
         if gaps:
-            missing = " and ".join(f"{first:.4g} to {last:.4g} m" for first, last in gaps)
-            yield f"The {name} is not given for heads of {missing}: it is held at its last value, {why}."
+            yield _gap_note(name, gaps, why)
     yield from _invented(parts["content"])
+
+
+def _mark_note(name: str, mark_m: float, level_m: float, word: str, storage_hm3: float) -> UnitText:
+    return UnitText(
+        lambda units: (
+            f"The {name} level (marks.{name}_m) is {units.stated(mark_m, 'm', '.7g')}, but the level curve gives "
+            f"{units.stated(level_m, 'm', '.7g')} at the {word} storage, {units.stated(storage_hm3, 'hm3', ',.6g')}; "
+            "marks are drawn in figures and are no limits."
+        )
+    )
+
+
+def _gap_note(name: str, gaps_m: list[tuple[float, float]], why: str) -> UnitText:
+    def said(units: UnitSystem) -> str:
+        heads = (f"{units.number(low, 'm', '.4g')} to {units.stated(high, 'm', '.4g')}" for low, high in gaps_m)
+        return f"The {name} is not given for heads of {' and '.join(heads)}: it is held at its last value, {why}."
+
+    return UnitText(said)
 
 
 def _invented(content: bytes) -> Iterator[str]:

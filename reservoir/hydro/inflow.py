@@ -199,11 +199,6 @@ class Inflow:
         return None if self.members is None else self.members[of_member - of_member[0]]
 
     @property
-    def own_words(self) -> tuple[str, ...]:
-        """What the user wrote and results repeat, see `UnitSystem.keeping`."""
-        return self.caveat, self.source, *([] if self.members is None else self.members.tolist())
-
-    @property
     def rng_stream_ids(self) -> NDArray[np.int64]:
         """What names the random numbers of each water year, shape (years,): its calendar year, and its member."""
         return (self.calendar.start_years + self.calendar.of_member * _STREAM_STEP) % 2**32

@@ -14,9 +14,9 @@ from reservoir.hydro.inflow import ASSUMED, Inflow
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.time_step import TimeStep
-from reservoir.hydro.unit_system import SI, UnitSystem
+from reservoir.hydro.unit_system import SI, UnitSystem, UnitText
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
-from reservoir.text.quantities import counted, quantity
+from reservoir.text.quantities import counted
 
 FloatArray = NDArray[np.float64]
 
@@ -44,9 +44,10 @@ class Outlier:
     median_m3s: float
     place: tuple[int, int]
 
-    def __str__(self) -> str:
-        usual = f"the median {self.month} has {quantity(self.median_m3s)}"
-        return f"{self.month} of {self.year}: {quantity(self.flow_m3s)} m3/s, {usual}"
+    def sentence(self, units: UnitSystem) -> str:
+        """What it is, with flows in some units."""
+        usual = f"the median {self.month} has {units.number(self.median_m3s, 'm3/s')}"
+        return f"{self.month} of {self.year}: {units.stated(self.flow_m3s, 'm3/s')}, {usual}"
 
 
 @dataclass(frozen=True)
@@ -61,14 +62,13 @@ class ReservoirSize:
     turbine_capacity_m3s: float
     inflow_fraction: float
 
-    def sentences(self) -> tuple[str, ...]:
-        """What these say."""
+    def sentences(self, units: UnitSystem) -> tuple[str, ...]:
+        """What these say, in some units."""
         carries = " - a year by itself says little, see --horizon record" if self.storage_years >= 1 else ""
-        active = f"active storage {quantity(self.active_storage_hm3)} hm3, {self.storage_years:.3g} mean annual inflows"
+        active, capacity = units.stated(self.active_storage_hm3, "hm3"), units.stated(self.turbine_capacity_m3s, "m3/s")
         return (
-            active + carries,
-            f"mean inflow {self.inflow_fraction:.0%} of the turbines' capacity of "
-            f"{quantity(self.turbine_capacity_m3s)} m3/s",
+            f"active storage {active}, {self.storage_years:.3g} mean annual inflows{carries}",
+            f"mean inflow {self.inflow_fraction:.0%} of the turbines' capacity of {capacity}",
         )
 
 
@@ -108,7 +108,7 @@ class InflowCheck:
         """Why the unit may be another than the one that was assumed, and which ones would fit, if it is doubtful."""
         if self.inflow.unit_from != ASSUMED or self.size is None:
             return ()
-        fraction = self.size.inflow_fraction
+        fraction, capacity = self.size.inflow_fraction, self.size.turbine_capacity_m3s
         if _TOO_LITTLE <= fraction <= _TOO_MUCH:
             return ()
         hm3 = float(np.mean(self.inflow.calendar.hm3_per_m3s))
@@ -120,9 +120,14 @@ class InflowCheck:
         named = " or ".join(f"{fits[size]} (then {fraction * size:.0%})" for size in best)
         mend = f"give the unit: {named} would fit" if named else "no known unit would fit: is it this river?"
         times = f"{fraction:,.0f} times" if fraction > 1 else f"{fraction:.2g} of"
+        read = f"the file gives no unit, and read as {self.inflow.unit} its mean flow"
         return (
-            f"the file gives no unit, and read as {self.inflow.unit} its mean flow of {quantity(self.inflow.mean_m3s)} "
-            f"m3/s is {times} what the turbines take, {quantity(self.size.turbine_capacity_m3s)} m3/s; {mend}",
+            UnitText(
+                lambda units: (
+                    f"{read} of {units.stated(self.inflow.mean_m3s, 'm3/s')} is {times} what the turbines take, "
+                    f"{units.stated(capacity, 'm3/s')}; {mend}"
+                )
+            ),
         )
 
     @cached_property
@@ -139,7 +144,6 @@ class InflowCheck:
 
     def as_dict(self, units: UnitSystem = SI) -> dict[str, object]:
         """Everything as JSON has it, in some units."""
-        units = units.keeping(self.inflow, self.reservoir)
         inflow, calendar, annual = self.inflow, self.inflow.calendar, self.annual_hm3 / units.size("annual_hm3")
         values = {
             "file": inflow.source,
@@ -170,36 +174,29 @@ class InflowCheck:
 
     def sentences(self, units: UnitSystem = SI) -> dict[str, tuple[str, ...]]:
         """What a reader should know, by topic, with amounts in some units."""
-        units = units.keeping(self.inflow, self.reservoir)
-        by_topic = {topic: tuple(map(units.text, sentences)) for topic, sentences in self._sentences().items()}
-        return by_topic | {"Unit": (self.inflow.scale_in(units), by_topic["Unit"][1])}
-
-    def _sentences(self) -> dict[str, tuple[str, ...]]:
         inflow, calendar, annual = self.inflow, self.inflow.calendar, self.annual_hm3
         noun, (begin, end) = calendar.step.noun, [MONTH_NAMES[calendar.first_month - back] for back in (1, 2)]
         of_next = "" if calendar.first_month == 1 else " of the next year"
-        volumes = (
-            f"{quantity(float(annual.mean()))} hm3 in a mean year "
-            f"({quantity(float(annual.min()))} to {quantity(float(annual.max()))} hm3)"
-        )
+        mean, most = (units.stated(float(volume), "hm3") for volume in (annual.mean(), annual.max()))
+        volumes = f"{mean} in a mean year ({units.number(float(annual.min()), 'hm3')} to {most})"
         dry = int((inflow.flow_m3s <= 0).sum())
         by_topic = {
             "Years": (f"{counted(inflow.years)}, {inflow.span_text}; each {begin} to {end}{of_next}",),
-            "Unit": (inflow.scale, volumes),
-            "Reading": inflow.notes,
+            "Unit": (inflow.scale_in(units), volumes),
+            "Reading": tuple(map(units.text, inflow.notes)),
             "Gaps": (f"none: every {noun} of these years has a value",),
-            "Outliers": self._outlier_sentences(),
+            "Outliers": self._outlier_sentences(units),
             "No flow": (f"{counted(dry, noun)} without inflow",) if dry else (),
-            "Size": self.size.sentences() if self.size else (),
-            "Doubt": self.doubts,
+            "Size": self.size.sentences(units) if self.size else (),
+            "Doubt": tuple(map(units.text, self.doubts)),
         }
         return {topic: sentences for topic, sentences in by_topic.items() if sentences}
 
-    def _outlier_sentences(self, most: int = 10) -> tuple[str, ...]:
+    def _outlier_sentences(self, units: UnitSystem, most: int = 10) -> tuple[str, ...]:
         if self.inflow.years < LEAST_YEARS:
             return (f"not looked for: fewer than {LEAST_YEARS} years",)
         more = len(self.outliers) - most
         step = self.inflow.calendar.step
         alike = "each calendar month" if step is TimeStep.MONTH else f"the same {step.noun} of all years"
-        shown = tuple(map(str, self.outliers[:most])) or (f"none among the values of {alike}",)
+        shown = [outlier.sentence(units) for outlier in self.outliers[:most]] or [f"none among the values of {alike}"]
         return (*shown, *((f"and {more:,} more",) if more > 0 else ()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.unit_system import UnitText
 
 #: The level curve's domain halved so often is a rounding.
 _HALVINGS = 60
@@ -27,7 +28,12 @@ def storage_at_level(plant: Reservoir, level_m: float, column: str = "--level") 
     low, high = plant.level.domain
     lowest, highest = float(plant.level(low)), float(plant.level(high))
     if not lowest <= level_m <= highest:
-        expected = f"{lowest:.2f} to {highest:.2f} m, the range of the level curve of {plant.name}"
+        expected = UnitText(
+            lambda units: (
+                f"{units.number(lowest, 'm', '.2f')} to {units.stated(highest, 'm', '.2f')}, the range of the level "
+                f"curve of {plant.name}"
+            )
+        )
         mend = "give a level in this range"
         raise InputError(Mistake("is outside the level curve", expected, mend, column=column, value=level_m))
     # By bisection, for an operator waits: importing a library's root finder takes longer than all the rest.

@@ -170,11 +170,6 @@ class Reservoir:
         return tuple(notes_of(vars(self)))
 
     @property
-    def own_words(self) -> tuple[str, ...]:
-        """What the user wrote and results repeat, see `UnitSystem.keeping`."""
-        return self.caveat, self.description, self.source, self.objective.currency
-
-    @property
     def has_conditions(self) -> bool:
         """Whether a step has to reckon with more than inflow, release and their bounds (`conditions`)."""
         rows = [row for row in ATTRIBUTES if row.part in CONDITIONS]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro import units
@@ -16,14 +15,6 @@ from reservoir.text.quantities import quantity
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-class _Input(Protocol):
-    """A reservoir or an inflow."""
-
-    @property
-    def own_words(self) -> tuple[str, ...]:
-        """What the user wrote and results repeat."""
 
 
 class DisplayUnit(NamedTuple):
@@ -50,7 +41,7 @@ _US = {
     "m3s": ("cfs", units.FLOW_M3S),
     "m": ("ft", units.LENGTH_M),
 }
-#: How texts write the program's units, by the ends of its names; longer ones first, of which others are a part.
+#: How texts write the program's units, by the ends of its names.
 _WRITTEN = {
     "GWh per hm³": "gwh_per_hm3",
     "GWh per hm3": "gwh_per_hm3",
@@ -60,16 +51,52 @@ _WRITTEN = {
     "hm3": "hm3",
     "m": "m",
 }
-_UNIT = rf"({'|'.join(map(re.escape, _WRITTEN))})(?![\w/³]|[.-]\w)"
-_NUMBER = r"[-−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?"
-#: An amount, or two of one unit: ``4,662 to 14,557 hm3``.
-_AMOUNT = re.compile(rf"(?<![\w.])(?:({_NUMBER})( to | of the | and ))?({_NUMBER}) {_UNIT}")
-#: A unit by itself, as in the label of an axis: ``Storage (hm³)``. A worth per hm3 is no volume.
-_ALONE = re.compile(rf"(?:^|(?<=[(\s]))(?<!per ){_UNIT}(?=[)\s,;:]|$)")
+#: What may follow a unit in the head of a column.
+_RATES = ("", "a year", "per year")
 #: Of a number in a text, as many as a quantity has: nobody can tell whether "50 m3/s" is 50 or 50.4.
 _LEAST_FIGURES = 4
 #: Of a number for machines: an amount that was given in a unit comes back as it was given.
 _FIGURES = 12
+
+
+class UnitText(str):
+    """A sentence or a label that can be said in other units: a string, as it is said in the program's.
+
+    What is made of it by other strings, an f-string among them, is a string that cannot.
+
+    Parameters
+    ----------
+    said : callable
+        What it says in some units; called with `SI` for the string itself.
+    unit : str
+        Of a label, the unit of the numbers beside it, as `UnitSystem.unit_name` reads it.
+
+    Examples
+    --------
+    >>> note = UnitText(lambda units: f"The lake holds {units.stated(12.5, 'hm3')}.")
+    >>> note, US.text(note)
+    ('The lake holds 12.5 hm3.', 'The lake holds 10,134 acre-ft.')
+    """
+
+    said: Callable[[UnitSystem], str]
+    unit: str
+
+    def __new__(cls, said: Callable[[UnitSystem], str], unit: str = "") -> UnitText:
+        """Make it, as it is said in the program's units."""
+        words = super().__new__(cls, said(SI))
+        words.said, words.unit = said, unit
+        return words
+
+    def __str__(self) -> UnitText:
+        return self  # str(words) says the same in other units, too: who draws text makes strings of it
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (self[:],)  # another process gets the string
+
+
+def labelled(form: str, unit: str) -> UnitText:
+    """The label of an axis or a column with its unit in place of ``{}``: ``labelled("Storage ({})", "hm³")``."""
+    return UnitText(lambda units: form.format(units.unit_name(unit)), unit)
 
 
 @dataclass(frozen=True)
@@ -82,13 +109,10 @@ class UnitSystem:
         ``si`` or ``us``.
     by_ending : mapping of str to DisplayUnit
         Of ``m3s``, ``hm3``, ``m`` and ``gwh_per_hm3``; empty for SI.
-    own_words : tuple of str
-        The user's own, which no text in these units rewrites, see `keeping`.
     """
 
     name: str
     by_ending: Mapping[str, DisplayUnit]
-    own_words: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def of(cls, name: str) -> UnitSystem:
@@ -111,16 +135,6 @@ class UnitSystem:
         """The system that the columns of a table are in."""
         endings = {f"_{unit.ending}" for unit in US.by_ending.values()}
         return US if any(name.endswith(tuple(endings)) for name in names) else SI
-
-    def keeping(self, *inputs: _Input | None) -> UnitSystem:
-        """The same system, whose texts keep the user's own words as they are: a caveat, a member's name, a currency.
-
-        What stands in quotation marks is kept anyway.
-        """
-        words = {word for each in inputs if each is not None for word in each.own_words}
-        kept = {word for word in words if word not in _WRITTEN and self.label(word) != word}
-        longest_first = sorted({*self.own_words, *kept}, key=len, reverse=True)
-        return replace(self, own_words=tuple(longest_first)) if kept else self
 
     def unit(self, name: str) -> DisplayUnit | None:
         """In what a column of the program is shown; None where it stays."""
@@ -176,34 +190,42 @@ class UnitSystem:
         amount, unit = self.amount(value, ending)
         return f"{format(amount, form) if form else quantity(amount)} {unit}"
 
-    def text(self, text: str) -> str:
-        """A sentence of the program with its amounts in this system."""
-        return self._beside_own_words(text, lambda part: _AMOUNT.sub(self._converted, part))
+    def stated(self, value: float, unit: str, form: str = "") -> str:
+        """A quantity and its unit in a sentence: what is stated by a form in the program's units, no more precise.
 
-    def label(self, text: str) -> str:
-        """The label of an axis, or the head of a column, with its unit in this system: ``Storage (hm³)``."""
-        return self._beside_own_words(
-            self.text(text), lambda part: _ALONE.sub(lambda found: self.by_ending[_WRITTEN[found[1]]].name, part)
-        )
+        Parameters
+        ----------
+        value : float
+            In the program's unit.
+        unit : str
+            As `number` has it.
+        form : str
+            Of the number; by default as `quantity` has it.
+        """
+        return f"{self.number(value, unit, form)} {self.unit_name(unit)}"
+
+    def number(self, value: float, unit: str, form: str = "") -> str:
+        """The number of `stated`, without its unit, which is one of the program's as texts write it: ``hm3``, ``hm³``.
+
+        In another unit it is the shortest that what the form writes may stand for, with four figures at least: a level
+        of 1,720 ft, which texts write as 524.26 m, is 1,720 ft again.
+        """
+        number, other = format(value, form) if form else quantity(value), self.by_ending.get(_WRITTEN[unit])
+        return _rewritten(number, other.size) if other and math.isfinite(value) else number
+
+    def unit_name(self, unit: str) -> str:
+        """A unit of the program, or a rate in it such as ``hm³ a year``, in this system; others as they are."""
+        name, _, rate = (unit, "", "") if unit in _WRITTEN else unit.partition(" ")
+        other = self.by_ending.get(_WRITTEN.get(name, "")) if rate in _RATES else None
+        return unit if other is None else f"{other.name} {rate}".rstrip()
+
+    def text(self, text: str) -> str:
+        """A sentence or label in this system, if it was made to be said in others too; any other as it is."""
+        return text.said(self) if isinstance(text, UnitText) else text
 
     def of_label(self, label: str) -> DisplayUnit | None:
-        """The unit in place of that which a label names; None where it stays."""
-        found = None if self.label(label) == label else _ALONE.search(label)
-        return self.by_ending.get(_WRITTEN[found[1]]) if found else None
-
-    def _beside_own_words(self, text: str, changed: Callable[[str], str]) -> str:
-        """A text, changed where it does not repeat what the user wrote."""
-        if not self.by_ending:
-            return text
-        # Where a caveat begins a sentence its first letter is large.
-        own = "|".join((r'"[^"]*"', *(rf"(?<!\w){re.escape(word)}(?!\w)" for word in self.own_words)))
-        parts = re.split(f"({own})", text, flags=re.IGNORECASE)
-        return "".join(part if place % 2 else changed(part) for place, part in enumerate(parts))
-
-    def _converted(self, found: re.Match[str]) -> str:
-        unit = self.by_ending[_WRITTEN[found[4]]]
-        first = f"{_rewritten(found[1], unit.size)}{found[2]}" if found[1] else ""
-        return f"{first}{_rewritten(found[3], unit.size)} {unit.name}"
+        """The unit in place of that of a label; None where it stays."""
+        return self.by_ending.get(_WRITTEN.get(label.unit, "")) if isinstance(label, UnitText) else None
 
     @property
     def as_dict(self) -> dict[str, str]:
@@ -213,10 +235,7 @@ class UnitSystem:
 
 
 def _rewritten(number: str, size: float) -> str:
-    """The shortest number in another unit that the one written may stand for, with four figures at least.
-
-    A level of 1,720 ft, which texts write as 524.26 m, is 1,720 ft again.
-    """
+    """The shortest number in another unit that the one written may stand for, with four figures at least."""
     mantissa, _, exponent = number.replace(",", "").replace("−", "-").partition("e")
     value = float(f"{mantissa}e{exponent or 0}") / size
     step = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2])) / size

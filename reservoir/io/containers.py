@@ -16,9 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
-from reservoir.errors import InputError, Mistake, shortened
+from reservoir.errors import InputError, shortened
 from reservoir.interrupts import deferred
-from reservoir.planning.schedule import Dataset
+from reservoir.planning.operated_record import Dataset
 
 INSTALL = "pip install 'reservoir[netcdf]'"
 #: Bytes that arrays may take in memory, whatever the file holds; and times its bytes beyond.
@@ -32,9 +32,16 @@ _ROOM_APART = 250_000_000
 #: Bytes by which a chunk may be larger on disk than in memory, where twice its size is less.
 _CHUNK_ROOM = 4_000
 _ZARR_METADATA = frozenset({"zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"})
+#: Ends of the names of NetCDF files, and of folders of Zarr.
+SUFFIXES, ZARR = (".nc", ".nc4", ".cdf", ".netcdf"), ".zarr"
 T = TypeVar("T")
 #: Makes the error of a file of the reason why it cannot be read.
 Refusal = Callable[[str], InputError]
+
+
+def is_netcdf(file: str) -> bool:
+    """Whether a file or folder is NetCDF or Zarr, by its name."""
+    return file.casefold().rstrip("/\\").endswith((*SUFFIXES, ZARR))
 
 
 def library_call(read: Callable[[], T], refuse: Refusal) -> T:
@@ -50,7 +57,7 @@ def library_call(read: Callable[[], T], refuse: Refusal) -> T:
             warnings.simplefilter("ignore")
             return read()
     except ModuleNotFoundError as error:
-        refused = InputError(Mistake(f"this file needs {error.name}, which is not installed", mend=INSTALL))
+        refused = InputError(f"this file needs {error.name}, which is not installed", mend=INSTALL)
     except InputError:
         raise
     except MemoryError:
@@ -80,7 +87,7 @@ def require_size(declared: int, stored: int, usual: int, times: int) -> None:
     if declared > max(usual, times * stored):
         problem = f"declares {declared / 1e6:,.0f} MB of values, in {stored / 1e6:,.3f} MB of file"
         expected = f"at most {usual / 1e6:,.0f} MB, or {times} times the file"
-        raise InputError(Mistake(problem, expected, "check that this is the right file, and that it is not damaged"))
+        raise InputError(problem, expected, "check that this is the right file, and that it is not damaged")
 
 
 def of_dataset(path: Path, read: Callable[[Any], T], refuse: Refusal) -> T:
@@ -187,7 +194,7 @@ def _engine(path: Path) -> str:
 
         return "zarr"
     if not stat.S_ISREG(path.stat().st_mode):
-        raise InputError(Mistake("is neither a file nor a folder", mend="check the path"))
+        raise InputError("is neither a file nor a folder", mend="check the path")
     with path.open("rb") as opened:
         begin = opened.read(4)
     if begin.startswith(b"CDF"):  # the classic format, which Python itself reads
@@ -196,7 +203,7 @@ def _engine(path: Path) -> str:
         import h5netcdf  # noqa: F401
 
         return "h5netcdf"
-    raise InputError(Mistake("is no NetCDF file", mend="check the file; a CSV file is read if its name ends in .csv"))
+    raise InputError("is no NetCDF file", mend="check the file; a CSV file is read if its name ends in .csv")
 
 
 def _dataset(path: Path, engine: str) -> Any:
@@ -216,7 +223,7 @@ def _check_hdf5(path: Path) -> None:
     import h5py
 
     stored = _Stored.of(path)
-    links: list[tuple[str, Any]] = []
+    links = list[tuple[str, Any]]()
     with h5py.File(path, "r") as file:
         file.visititems_links(lambda name, link: links.append((name, link)))
         for name, link in links:
@@ -251,7 +258,7 @@ def _require_written(path: Path, variables: Mapping[str, Any]) -> None:
             if len(written) == len(variable.shape) and written != variable.shape:
                 shapes = [" x ".join(map(str, shape)) for shape in (written, variable.shape)]
                 problem, expected = f"{name} has {shapes[0]} values", f"{shapes[1]}, the lengths of its dimensions"
-                raise InputError(Mistake(problem, expected, "check that the file was written to its end"))
+                raise InputError(problem, expected, "check that the file was written to its end")
 
 
 def _check_zarr(path: Path) -> None:
@@ -264,10 +271,10 @@ def _check_zarr(path: Path) -> None:
         if entry.is_symlink() and not entry.resolve().is_relative_to(root):
             raise _leads_out(f"{name} is a link to {os.readlink(entry)}")
         if not (entry.is_file() or entry.is_dir()):
-            raise InputError(Mistake(f"{name} is no file", mend="delete it, or copy the data anew"))
+            raise InputError(f"{name} is no file", mend="delete it, or copy the data anew")
         if entry.name in _ZARR_METADATA and entry.stat().st_size > _MOST_METADATA_BYTES:
             problem, expected = f"{name} is too large", f"at most {_MOST_METADATA_BYTES / 1e6:.0f} MB"
-            raise InputError(Mistake(problem, expected, "check that this is the right folder"))
+            raise InputError(problem, expected, "check that this is the right folder")
     stored = _Stored.of(path)
     # One after another: zarr's own walk opens all at once, and tells on standard error what nobody waited for.
     for folder in path.iterdir():
@@ -306,7 +313,7 @@ def _unpacked(chunk: Path, codec: str) -> int:
 
 
 def _leads_out(problem: str) -> InputError:
-    return InputError(Mistake(problem, "one file with all its values", "copy the values into one file"))
+    return InputError(problem, "one file with all its values", "copy the values into one file")
 
 
 class _Stored(NamedTuple):
@@ -330,22 +337,19 @@ class _Stored(NamedTuple):
         if not chunks:
             return
         if min(chunks) < 1:
-            raise InputError(Mistake("has chunks of no values", mend="write the file anew"))
+            raise InputError("has chunks of no values", mend="write the file anew")
         require_size(math.prod(chunks) * size, self.size, _MOST_ARRAY_BYTES, _MOST_PACKED)
         count = math.prod(-(-length // chunk) for length, chunk in zip(shape, chunks, strict=True))
         if self.files and count > max(_MOST_CHUNKS, 2 * self.files):
-            problem, mend = (
-                f"declares {count:,} chunks; {self.files:,} files are there",
-                "check that the folder is whole",
-            )
-            raise InputError(Mistake(problem, f"at most {_MOST_CHUNKS:,}, or twice the files", mend))
+            problem = f"declares {count:,} chunks; {self.files:,} files are there"
+            raise InputError(problem, f"at most {_MOST_CHUNKS:,}, or twice the files", "check that the folder is whole")
 
 
 def _require_packed(name: str, stored: int, size: int) -> None:
     """Refuse a chunk that has more bytes than its values, on disk or unpacked."""
     if stored > max(2 * size, size + _CHUNK_ROOM):
         problem = f"{name} has {stored:,} bytes for {size:,} bytes of values"
-        raise InputError(Mistake(problem, mend="check that the file is not damaged"))
+        raise InputError(problem, mend="check that the file is not damaged")
 
 
 #: HDF5 that cannot write leaves its file half closed, and ends the process when it tries again at the end. So it is

@@ -15,25 +15,17 @@ from reservoir.hydro import attributes, units
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import first_days
 from reservoir.hydro.time_step import TimeStep
-from reservoir.io.plan_folder.columns import SCHEDULE_COLUMNS
 from reservoir.io.plan_folder.files import AGAIN
 from reservoir.io.plan_folder.tables import read_cells, require_one_of_each
 from reservoir.planning.checked_schedule import CLAIMS, RELEASE, SHORTAGE, GivenSchedule
-from reservoir.planning.schedule import FIRST_DAY
-
-FloatArray = NDArray[np.float64]
+from reservoir.planning.columns import FIRST_DAY, meanings
 
 DATE = "date"
 _MEND = "correct the file, and try again"
 #: Columns of numbers that are read; what the units of each are, by the end of its name; and what it may be.
 _READ = (RELEASE, SHORTAGE, *CLAIMS)
-_UNITS = {
-    "m3s": units.FLOW_M3S,
-    "hm3": units.VOLUME_HM3,
-    "m": units.LENGTH_M,
-    "mw": units.POWER_MW,
-    "gwh": units.ENERGY_GWH,
-}
+_UNITS = {"m3s": units.FLOW_M3S, "hm3": units.VOLUME_HM3, "m": units.LENGTH_M, "mw": units.POWER_MW}
+_UNITS |= {"gwh": units.ENERGY_GWH}
 _RANGES = {RELEASE: attributes.FLOW_M3S, SHORTAGE: attributes.FLOW_M3S}
 #: Of what follows: claims of no schedule are as large.
 _ANY = attributes.Range(-1e12, 1e12)
@@ -67,14 +59,14 @@ def read_given_schedule(path: Path, inflow: Inflow) -> GivenSchedule:
     if RELEASE not in sizes:
         expected = "release_m3s, or release_cfs, release_ls, ..."
         problem, mend = "has no column of releases with a known unit", "name the column so, with values in this unit"
-        raise InputError(Mistake(problem, expected, mend, str(path), row=1, value=", ".join(map(str, cells.columns))))
+        raise InputError(problem, expected, mend, str(path), row=1, value=", ".join(map(str, cells.columns)))
     headings = {name: heading for heading, name in quantities.items()}
     cells = cells.rename(columns=quantities)
     years = _years_of(path, cells, inflow)
     numbers = _numbers(path, cells, headings, sizes)
     columns = {name: values.reshape(years.flow_m3s.shape) for name, values in numbers.items()}
     digits = {name: 0.5 * 10.0 ** -_decimals(cells[name]) * sizes[name] for name in numbers}
-    not_read = tuple(str(name) for name in cells.columns if name not in (*SCHEDULE_COLUMNS, *headings, DATE))
+    not_read = tuple(str(name) for name in cells.columns if name not in (*meanings("schedule"), *headings, DATE))
     return GivenSchedule(path, years, columns, digits, headings, sizes, not_read)
 
 
@@ -83,10 +75,10 @@ def _years_of(path: Path, cells: pd.DataFrame, inflow: Inflow) -> Inflow:
     column, steps, wanted = _steps(path, cells, inflow)
 
     def refused(problem: str, expected: str, mend: str, row: int, value: object) -> InputError:
-        return InputError(Mistake(problem, expected, mend, str(path), row, column, str(value)))
+        return InputError(problem, expected, mend, str(path), row, column, str(value))
 
     if not len(steps):
-        raise InputError(Mistake("has no rows", f"a row for each step from {wanted[0]} on", _MEND, str(path)))
+        raise InputError("has no rows", f"a row for each step from {wanted[0]} on", _MEND, str(path))
     begins = np.flatnonzero(wanted[:: inflow.steps] == steps[0])
     if not begins.size:
         expected = f"the first step of a year of the record, {wanted[0]} to {wanted[-1]}"
@@ -115,15 +107,14 @@ def _steps(path: Path, cells: pd.DataFrame, inflow: Inflow) -> tuple[str, NDArra
     """The column that names the steps, these names in the file, and those of the record."""
     calendar = inflow.calendar
     dated = next((name for name in (DATE, FIRST_DAY) if name in cells), None)
+    of_months = calendar.step is TimeStep.MONTH
     if dated:
-        length = len("1953-01") if calendar.step is TimeStep.MONTH else len("1953-01-01")
+        length = len("1953-01") if of_months else len("1953-01-01")
         days = first_days(calendar).astype(str).str[:length]
         return dated, cells[dated].str.strip().str[:length].to_numpy(object), days.to_numpy(object)
-    if calendar.step is not TimeStep.MONTH or not {"year", "month"} <= set(cells.columns):
-        of_months = calendar.step is TimeStep.MONTH
+    if not of_months or not {"year", "month"} <= set(cells.columns):
         expected = "months such as 1953-01, or year and month" if of_months else "days such as 1953-01-01"
-        expected = f"{DATE} with {expected}"
-        raise InputError(Mistake("no column names the steps", expected, "add such a column", str(path), row=1))
+        raise InputError("no column names the steps", f"{DATE} with {expected}", "add such a column", str(path), row=1)
     named = [f"{year}, month {month}" for year in calendar.labels for month in calendar.months]
     given = cells["year"].str.strip() + ", month " + cells["month"].str.strip().str.lstrip("0")
     return "month", given.to_numpy(object), np.array(named, object)
@@ -131,7 +122,7 @@ def _steps(path: Path, cells: pd.DataFrame, inflow: Inflow) -> tuple[str, NDArra
 
 def _numbers(
     path: Path, cells: pd.DataFrame, headings: dict[str, str], sizes: dict[str, float]
-) -> dict[str, FloatArray]:
+) -> dict[str, NDArray[np.float64]]:
     """The columns of numbers, in the program's units."""
     names = [name for name in _READ if name in cells]
     numbers = {name: pd.to_numeric(cells[name], errors="coerce").to_numpy(float) * sizes[name] for name in names}

@@ -6,7 +6,7 @@ import csv
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -107,8 +107,7 @@ _EXAMPLE = "a header such as level_m,storage_hm3,area_km2 or Elevation (ft),Stor
 _MOST_TITLES = 20
 
 
-@dataclass(frozen=True)
-class LevelColumn:
+class LevelColumn(NamedTuple):
     """A column: its head as written, what it holds, and its numbers in its own unit, from the lowest level up."""
 
     title: str
@@ -122,8 +121,7 @@ class LevelColumn:
         return f'{self.head.quantity} {low} to {high} {self.head.unit} (column "{self.title}")'
 
 
-@dataclass(frozen=True)
-class LevelTable:
+class LevelTable(NamedTuple):
     """A table of a lake; `area` may be missing, `notes` say what was left out."""
 
     level: LevelColumn
@@ -153,17 +151,16 @@ def _read(path: Path) -> LevelTable:
     content = [(number, line) for number, line in enumerate(lines, 1) if line.strip(" ,;\t") and line[0] != "#"]
     counts = {mark: sum(line.count(mark) for _, line in content) for mark in "\t;,"}
     delimiter = next((mark for mark, count in counts.items() if count >= len(content) > 0), ",")
-    rows = [
-        (number, [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])])
-        for number, line in content
-    ]
+    cut = ((number, next(csv.reader([line], delimiter=delimiter), [])) for number, line in content)
+    rows = [(number, [cell.strip() for cell in cells]) for number, cells in cut]
     # The header is the first row that names a level and a storage.
-    place = next((at for at, (_, cells) in enumerate(rows[: _MOST_TITLES + 1]) if _is_header(cells)), None)
+    heads = ({head.quantity for head in map(head_of, cells) if head} for _, cells in rows[: _MOST_TITLES + 1])
+    place = next((at for at, quantities in enumerate(heads) if {"level", "storage"} <= quantities), None)
     number, titles = rows[place or 0] if rows else (1, [])
     if place is None:
         problem = "no header names a level and a storage" if rows else "the file is empty"
         mend, header = "name the columns with their units", ", ".join(titles)[:80]
-        raise InputError(Mistake(problem, _EXAMPLE, mend, row=number, value=header or None))
+        raise InputError(problem, _EXAMPLE, mend, row=number, value=header or None)
     columns = _columns(number, titles)
     style = number_style((cell for _, cells in rows[place + 1 :] for cell in cells), delimiter)
     points, mistakes = list[tuple[int, list[float]]](), list[Mistake]()
@@ -183,7 +180,7 @@ def _read(path: Path) -> LevelTable:
     if mistakes:
         raise InputError(mistakes)
     if len(points) < 2:
-        raise InputError(Mistake(f"has {counted(len(points), 'row')} of numbers", "2 or more", "give the whole table"))
+        raise InputError(f"has {counted(len(points), 'row')} of numbers", "2 or more", "give the whole table")
     # From the lowest level up; of several empty ones at the bottom, the highest.
     points = points if points[0][1][0] <= points[-1][1][0] else points[::-1]
     notes = style.notes
@@ -207,18 +204,11 @@ def _read(path: Path) -> LevelTable:
     return LevelTable(named["level"], named["storage"], named.get("area"), notes)
 
 
-def _is_header(cells: list[str]) -> bool:
-    return {"level", "storage"} <= {head.quantity for head in map(head_of, cells) if head}
-
-
 def _columns(row: int, titles: list[str]) -> dict[Head, int]:
     """Place of the column of level, of storage and, if it is there, of area."""
-    places: dict[str, tuple[Head, int]] = {}
-    mistakes = []
-    for place, title in enumerate(titles):
-        head = head_of(title)
-        if head is None:
-            continue
+    places, mistakes = dict[str, tuple[Head, int]](), list[Mistake]()
+    heads = ((place, head_of(title), title) for place, title in enumerate(titles))
+    for place, head, title in ((place, head, title) for place, head, title in heads if head is not None):
         if head.quantity in places:
             problem = f'is a second column of {head.quantity} beside "{titles[places[head.quantity][1]]}"'
             expected, mend = "one column of each quantity", "remove one of them"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
-from reservoir.errors import Mistake, OutputError
+from reservoir.errors import OutputError
 from reservoir.interrupts import deferred, wrote
 from reservoir.io.workplace import DRAFT, BeingWrittenError, Signature, clear_abandoned, exchange, leaves, workplace
 
@@ -35,13 +35,12 @@ class Claim:
     """
 
     def __init__(self, target: Path, work: Path, replaceable: Iterable[str], *, free_name: bool = False) -> None:
-        self.target, self.draft, self.written = target, work / DRAFT, None
+        self.target, self.draft = target, work / DRAFT
+        #: Where the results are, once they are.
+        self.written: Path | None = None
         self._work, self._place, self._free_name = work, Path(os.path.realpath(target)), free_name
         self._replaceable = set(replaceable)
         self._before = self._present()
-
-    #: Where the results are, once they are.
-    written: Path | None
 
     @property
     def place(self) -> Path:
@@ -93,8 +92,7 @@ class Claim:
                 self._done(self.target.with_name(kept.name) if self._free_name else kept)
                 if self._free_name:
                     return
-                mend = "compare both, and keep one"
-                raise OutputError(Mistake(f"{reason}; the results are in {kept}", file=str(self.target), mend=mend))
+                raise _refused(self.target, f"{reason}; the results are in {kept}", "compare both, and keep one")
         raise OSError(None, reason)
 
     def _present(self) -> dict[str, Signature]:
@@ -164,17 +162,15 @@ def claimed_new(name: Path) -> Iterator[Claim]:
         If nothing can be written there.
     """
     with ExitStack() as stack:
-        yield _first_free(name, stack)
-
-
-def _first_free(name: Path, stack: ExitStack) -> Claim:
-    for target in (name, *_numbered(name)):
-        with suppress(BeingWrittenError):
-            if not os.path.lexists(target):
-                return stack.enter_context(claimed(target, nothing, free_name=True))
-    raise OutputError(
-        Mistake("is taken, and so are all its numbered names", file=str(name), mend="choose another folder with --out")
-    )
+        for target in (name, *_numbered(name)):
+            if os.path.lexists(target):
+                continue
+            with suppress(BeingWrittenError):
+                claim = stack.enter_context(claimed(target, nothing, free_name=True))
+                break
+        else:
+            raise _refused(name, "is taken, and so are all its numbered names", "choose another folder with --out")
+        yield claim
 
 
 def _numbered(name: Path) -> Iterator[Path]:
@@ -184,9 +180,7 @@ def _numbered(name: Path) -> Iterator[Path]:
 
 @contextmanager
 def drafted(
-    target: Path | Claim,
-    check: Callable[[Path], object],
-    replaceable: Callable[[Path], Iterable[str]] = nothing,
+    target: Path | Claim, check: Callable[[Path], object], replaceable: Callable[[Path], Iterable[str]] = nothing
 ) -> Iterator[Claim]:
     """Give a folder to fill, `Claim.draft`, which is put in its place at the end.
 
@@ -208,7 +202,7 @@ def drafted(
             yield claim
             claim.put()
         except OSError as error:
-            raise OutputError(unwritable(claim.target, error)) from error
+            raise _unwritable(claim.target, error) from error
 
 
 @contextmanager
@@ -230,7 +224,7 @@ def _working(target: Path, place: Path) -> Iterator[Path]:
                 (work / DRAFT / place.name).rmdir()
                 (work / DRAFT).rmdir()
         except OSError as error:
-            raise OutputError(unwritable(target, error)) from error
+            raise _unwritable(target, error) from error
         yield work
 
 
@@ -244,24 +238,25 @@ def check_place(target: Path) -> None:
     """
     try:
         if not stat.S_ISDIR(os.stat(target).st_mode):
-            raise OutputError(Mistake("is a file, not a folder", file=str(target), mend=_ELSEWHERE))
+            raise _refused(target, "is a file, not a folder", _ELSEWHERE)
     except (FileNotFoundError, NotADirectoryError):
         present = next(path for path in (target.absolute(), *target.absolute().parents) if os.path.lexists(path))
-        problem = "" if present.is_dir() else "cannot be a folder: part of its path is a file"
-        mend = _ELSEWHERE
         if not present.exists():
-            problem, mend = "is a broken link", "remove the link, or create the folder that it points to"
-        if problem:
-            raise OutputError(Mistake(problem, file=str(present), mend=mend)) from None
+            mend = "remove the link, or create the folder that it points to"
+            raise _refused(present, "is a broken link", mend) from None
+        if not present.is_dir():
+            raise _refused(present, "cannot be a folder: part of its path is a file", _ELSEWHERE) from None
     except (OSError, ValueError) as error:
-        raise OutputError(unwritable(target, error)) from error
+        raise _unwritable(target, error) from error
 
 
-def unwritable(place: Path, error: OSError | ValueError) -> Mistake:
-    """Say that a place cannot be written, and why."""
-    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+def _unwritable(place: Path, error: OSError | ValueError) -> OutputError:
     mend = f"{_ELSEWHERE}, or check the permissions and the free space"
-    return Mistake(f"cannot be written ({reason})", file=str(place), mend=mend)
+    return _refused(place, f"cannot be written ({getattr(error, 'strerror', None) or error})", mend)
+
+
+def _refused(place: Path, problem: str, mend: str) -> OutputError:
+    return OutputError(problem, file=str(place), mend=mend)
 
 
 def require_free(path: Path, *, force: bool, choose: str, replace: str) -> None:
@@ -273,8 +268,7 @@ def require_free(path: Path, *, force: bool, choose: str, replace: str) -> None:
         If it exists and `force` is off, or is no file; see `write_new`.
     """
     if path.exists() and not (force and path.is_file()):
-        mend = choose if path.is_dir() else f"{choose}, or {replace}"
-        raise OutputError(Mistake("already exists", file=str(path), mend=mend))
+        raise _refused(path, "already exists", choose if path.is_dir() else f"{choose}, or {replace}")
 
 
 def write_new(path: Path, content: str | Callable[[Path], object], *, force: bool, choose: str, replace: str) -> None:
@@ -299,8 +293,7 @@ def write_new(path: Path, content: str | Callable[[Path], object], *, force: boo
         require_free(path, force=force, choose=choose, replace=replace)
         write_whole(path, content)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise OutputError(Mistake(f"cannot be written ({reason})", file=str(path), mend=choose)) from error
+        raise _refused(path, f"cannot be written ({getattr(error, 'strerror', None) or error})", choose) from error
 
 
 def write_whole(path: Path, content: str | Callable[[Path], object]) -> None:
@@ -338,7 +331,7 @@ def content_sha256(path: Path) -> str:
         with path.open("rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()
     whole = hashlib.sha256()
-    for each in sorted(path.rglob("*")):
-        if each.is_file():
-            whole.update(f"{each.relative_to(path).as_posix()}\0{content_sha256(each)}\n".encode())
+    for file in sorted(path.rglob("*")):
+        if file.is_file():
+            whole.update(f"{file.relative_to(path).as_posix()}\0{content_sha256(file)}\n".encode())
     return whole.hexdigest()

@@ -11,14 +11,14 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from reservoir.errors import Mistake, OutputError
+from reservoir.errors import OutputError
 from reservoir.interrupts import deferred
 
 #: In a hidden folder: what is to be put in place, what stood there before, the list of what is put, and whose it is,
@@ -116,7 +116,21 @@ def hold(path: Path, *, make: bool = True) -> int:
             number, made = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666), True
     number = number if made else os.open(path, _FLAGS)
     try:
-        _lock(number, made)
+        try:
+            if sys.platform == "win32":
+                import msvcrt
+
+                os.lseek(number, _LOCKED_BYTE, os.SEEK_SET)
+                msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
+                os.lseek(number, 0, os.SEEK_SET)
+            else:
+                import fcntl
+
+                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            # Some shared disks know no locks. Whoever makes the file then holds it, and it is never free by itself.
+            if error.errno in _TAKEN or not made:
+                raise HeldError from error
         # Who held it before may have removed it between the opening and the locking.
         if not os.path.samestat(os.fstat(number), os.lstat(path)):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
@@ -124,24 +138,6 @@ def hold(path: Path, *, make: bool = True) -> int:
         os.close(number)
         raise
     return number
-
-
-def _lock(number: int, made: bool) -> None:
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            os.lseek(number, _LOCKED_BYTE, os.SEEK_SET)
-            msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
-            os.lseek(number, 0, os.SEEK_SET)
-        else:
-            import fcntl
-
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        # Some shared disks know no locks. Whoever makes the file then holds it, and it is never free again by itself.
-        if error.errno in _TAKEN or not made:
-            raise HeldError from error
 
 
 def _take(path: Path, shown: Path) -> int:
@@ -158,20 +154,20 @@ def _take(path: Path, shown: Path) -> int:
         except HeldError:
             owner = _owner(path)
             if owner:
-                raise BeingWrittenError(_busy(path, shown, owner)) from None
+                raise _busy(path, shown, owner) from None
             time.sleep(_BETWEEN_SECONDS)
             continue
         owner = _owner(path)
         if _may_live(owner):
             os.close(number)
-            raise BeingWrittenError(_busy(path, shown, owner))
+            raise _busy(path, shown, owner)
         try:
             _renew(path, number)
         except BaseException:
             _remove(path, number)
             raise
         return number
-    raise BeingWrittenError(_busy(path, shown, {}))
+    raise _busy(path, shown, {})
 
 
 def _renew(path: Path, number: int) -> None:
@@ -185,7 +181,7 @@ def _renew(path: Path, number: int) -> None:
     since = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
     os.truncate(number, 0)
     os.lseek(number, 0, os.SEEK_SET)
-    os.write(number, json.dumps({"pid": os.getpid(), "since": since} | dict(_machine())).encode())
+    os.write(number, json.dumps({"pid": os.getpid(), "since": since, **_machine()}).encode())
 
 
 def _remove(path: Path, number: int) -> None:
@@ -208,11 +204,11 @@ def _remove(path: Path, number: int) -> None:
 
 
 def _empty(path: Path) -> None:
-    for name in (MOVES, DRAFT, ASIDE):
-        if (path / name).is_dir() and not (path / name).is_symlink():
-            shutil.rmtree(path / name)
+    for entry in (path / MOVES, path / DRAFT, path / ASIDE):
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
         else:
-            (path / name).unlink(missing_ok=True)
+            entry.unlink(missing_ok=True)
 
 
 def _is_workplace(path: Path) -> bool:
@@ -242,24 +238,23 @@ def _owner(path: Path) -> dict[str, Any]:
 
 def _may_live(owner: dict[str, Any]) -> bool:
     """Whether the owner may live although the lock is free: not all disks that machines share tell of locks."""
-    here = dict(_machine())
-    return bool(owner) and owner.get("host") != here["host"] and owner.get("boot") != here["boot"]
+    return bool(owner) and all(owner.get(name) != here for name, here in _machine().items())
 
 
 @cache
-def _machine() -> tuple[tuple[str, str], ...]:
+def _machine() -> Mapping[str, str]:
     """Name of this machine, and its present boot, which containers on it share."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except (OSError, ValueError):
         boot = f"of {platform.node()}"
-    return ("host", platform.node()), ("boot", boot)
+    return {"host": platform.node(), "boot": boot}
 
 
-def _busy(path: Path, shown: Path, owner: dict[str, Any]) -> Mistake:
+def _busy(path: Path, shown: Path, owner: dict[str, Any]) -> BeingWrittenError:
     who = f" (process {owner.get('pid')} on {owner.get('host')}, since {owner.get('since')})" if owner else ""
     mend = f"wait until it ends, or choose another path; if that process no longer runs, delete {path}"
-    return Mistake(f"is being written by another run{who}", file=str(shown), mend=mend)
+    return BeingWrittenError(f"is being written by another run{who}", file=str(shown), mend=mend)
 
 
 def leaves(folder: Path, names: Iterable[str] | None = None) -> dict[str, Signature]:

@@ -13,7 +13,7 @@ from reservoir.errors import InputError
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.record_terms import energy_terms
-from reservoir.planning.column_names import second_run
+from reservoir.planning.columns import second_run
 from reservoir.planning.firm_power import judged
 from reservoir.planning.simulation import FIRST
 from reservoir.planning.solving import (

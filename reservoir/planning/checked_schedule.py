@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.hydro.step import REPAIR_TOLERANCE
 from reservoir.planning.best_known import stated_solutions
 from reservoir.planning.checks import Check, proof_lines
+from reservoir.planning.columns import table_of
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
+from reservoir.planning.operated_record import OperatedSteps
 from reservoir.planning.plan import Plan
 from reservoir.planning.proofs import Proofs
-from reservoir.planning.schedule import step_columns
 from reservoir.planning.sentences import demand_shortfalls, storage_shortfall
 from reservoir.planning.start import end_value_used, with_end_value
 from reservoir.problems.base import certify_all
@@ -244,9 +246,10 @@ def _starts_outside(plan: Plan, given: GivenSchedule) -> Iterator[tuple[int, str
         lower, upper = (float(each[year, -1]) for each in (bounds.storage_lower_hm3, bounds.storage_upper_hm3))
         if not lower - open_to <= start <= upper + open_to:
             side, bound = ("above its upper", upper) if start > upper else ("below its lower", lower)
-            amount = f"{abs(start - bound):,.4g} hm3 {side} limit of {bound:,.6g} hm3"
-            told = f"the storage at the start, and so at the end, is {start:,.6g} hm3, {amount}"
-            yield int(problems.of_year[year]), f"{plan.inflow.labels[first]}: {told}"
+            stated = partial(plan.units.stated, unit="hm3")
+            amount = f"{stated(abs(start - bound), form=',.4g')} {side} limit of {stated(bound, form=',.6g')}"
+            where = f"the storage at the start, and so at the end, is {stated(start, form=',.6g')}"
+            yield int(problems.of_year[year]), f"{plan.inflow.labels[first]}: {where}, {amount}"
 
 
 def _missed(
@@ -305,7 +308,9 @@ def _release_outside(plan: Plan, year: int, step: int) -> Iterator[str]:
     above = release > upper
     bound, amount = (upper, release - upper) if above else (lower, lower - release)
     side = "above its upper" if above else "below its lower"
-    yield f"the release is {release:,.6g} m3/s, {amount:,.4g} m3/s {side} limit of {bound:,.6g} m3/s"
+    flow = partial(plan.units.stated, unit="m3/s")
+    excess, limit = flow(amount, form=",.4g"), flow(bound, form=",.6g")
+    yield f"the release is {flow(release, form=',.6g')}, {excess} {side} limit of {limit}"
 
 
 def _beyond(plan: Plan) -> FloatArray:
@@ -352,7 +357,7 @@ def _differences(
 
     Steps outside their limits say nothing of how large numbers are, and so of how they round.
     """
-    computed, more, less = (step_columns(inflow, each) for each in (follows, *around))
+    computed, more, less = (table_of("steps", OperatedSteps(inflow, each)) for each in (follows, *around))
     for name in CLAIMS:
         if name not in given.columns or name not in computed:
             continue

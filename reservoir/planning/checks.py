@@ -14,7 +14,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import NOT_MISSING, Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import storage_after
-from reservoir.hydro.unit_system import UnitSystem
+from reservoir.hydro.unit_system import UnitSystem, labelled
 from reservoir.planning.best_known import relative_gap
 from reservoir.planning.firm_power import BRACKET
 from reservoir.planning.infeasible import counted
@@ -26,6 +26,8 @@ from reservoir.planning.solving import TOTAL_GAP as TOTAL_GAP
 from reservoir.planning.solving import YEAR_GAP as YEAR_GAP
 from reservoir.solvers import Solutions
 
+#: A check whose value is a flow.
+RELEASE_OUTSIDE = labelled("release outside its limits: largest excess ({})", "m3/s")
 #: Largest water balance residual, as a part of the largest storage.
 BALANCE_TOLERANCE = 1e-9
 
@@ -60,7 +62,7 @@ class Check:
         if unit is None:
             return self
         threshold = None if self.threshold is None else self.threshold / unit.size
-        return replace(self, check=units.label(self.check), value=self.value / unit.size, threshold=threshold)
+        return replace(self, check=units.text(self.check), value=self.value / unit.size, threshold=threshold)
 
     def as_dict(self) -> dict[str, Any]:
         """The line as ``--json`` prints it."""
@@ -78,7 +80,7 @@ def plan_checks(plan: Plan) -> list[Check]:
     residual = balance_residual(plan.operation, plan.inflow) / float(np.abs(plan.operation.storage_hm3).max())
     checks = [
         Check("water balance: largest residual (fraction of the largest storage)", residual, BALANCE_TOLERANCE),
-        Check("release outside its limits: largest excess (m3/s)", release_excess(plan.operation, plan.reservoir), 0.0),
+        Check(RELEASE_OUTSIDE, release_excess(plan.operation, plan.reservoir), 0.0),
         *_limit_checks(plan),
         Check("power of the solvers' curves: largest relative error", plan.approximation.power_error, POWER_TOLERANCE),
     ]

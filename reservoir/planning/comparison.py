@@ -17,10 +17,10 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.best_known import relative_gap
+from reservoir.planning.columns import shown
 from reservoir.planning.firm_power import firm_power_of, promised_within, promising_all
 from reservoir.planning.infeasible import chosen, feasible_problems
 from reservoir.planning.plan import StageProgress, silent_stage
-from reservoir.planning.schedule import shown
 from reservoir.planning.solving import is_swept, require_horizon, require_settings
 from reservoir.planning.start import end_value_used, with_end_value
 from reservoir.problems.reservoir.record import RecordProblems, record_problems

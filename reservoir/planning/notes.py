@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.hydro.stored_energy import stored_energy_gwh
+from reservoir.hydro.unit_system import UnitText
 from reservoir.planning.start import PlanStart, end_value_notes
 from reservoir.problems.reservoir.record import RecordProblems
 
@@ -42,11 +43,14 @@ def carry_over_notes(problems: RecordProblems, operation: Operation) -> Iterator
         )
     drawn, energy = drawn_gwh(problems, operation), operation.annual_energy_gwh.sum()
     if drawn > UNPAID * energy:
-        part = _more_than_made(drawn, energy) or f"{drawn:,.4g} of {energy:,.4g} GWh come from storage"
-        yield (
-            f"{part}: {one} begins with "
-            f"{reservoir.initial_storage_hm3:,.6g} hm3 and may end lower, and the refill costs nothing. Fix: "
-            'set year_end to "fixed" or "cyclic", or plan the whole record as one problem with --horizon record.'
+        part, start = _more_than_made(drawn, energy), reservoir.initial_storage_hm3 or 0.0
+        part = part or f"{drawn:,.4g} of {energy:,.4g} GWh come from storage"
+        yield UnitText(
+            lambda units: (
+                f"{part}: {one} begins with {units.stated(start, 'hm3', ',.6g')} and may end lower, and the refill "
+                'costs nothing. Fix: set year_end to "fixed" or "cyclic", or plan the whole record as one problem with '
+                "--horizon record."
+            )
         )
 
 
@@ -61,10 +65,12 @@ def free_end_notes(problems: RecordProblems, operation: Operation) -> Iterator[s
     drawn, energy = drawn_gwh(problems, operation), operation.annual_energy_gwh.sum()
     if drawn > UNPAID * energy:
         part = _more_than_made(drawn, energy) or f"{drawn / energy:.0%} of the energy comes from storage"
-        yield (
-            f"{part}: the end is free, and the plan leaves "
-            f'{operation.storage_hm3[:, -1].mean():,.6g} hm3 on average. Fix: set year_end to "fixed" with the '
-            "storage to end with."
+        left = float(operation.storage_hm3[:, -1].mean())
+        yield UnitText(
+            lambda units: (
+                f"{part}: the end is free, and the plan leaves {units.stated(left, 'hm3', ',.6g')} on average. Fix: "
+                'set year_end to "fixed" with the storage to end with.'
+            )
         )
 
 
@@ -98,14 +104,23 @@ def plan_notes(
     return (*filter(None, [stopped, begun]), *end_value_notes(reservoir, problems), *sunk, *carried)
 
 
+def notes_again(texts: Iterable[str], made: Iterable[str]) -> tuple[str, ...]:
+    """Notes that were saved as texts, with those of them that are `made` anew, which can be said in other units."""
+    again = {str(note): note for note in made}
+    return tuple(again.get(text, text) for text in texts)
+
+
 def below_dead_notes(reservoir: Reservoir, inflow: Inflow, operation: Operation) -> Iterator[str]:
     """How far the lake is below dead storage, and when: losses take it there, which is no decision."""
     dead, ends = float(reservoir.storage_lower_hm3.min()), operation.storage_hm3[:, 1:]
     below = int((ends < dead - _ROUNDING * float(reservoir.storage_upper_hm3.max())).sum())
     if below:
         year, step = divmod(int(ends.argmin()), ends.shape[1])
-        lowest = f"{ends[year, step]:,.6g} hm3 in {inflow.labels[year]} {inflow.calendar.step_names[step]}"
-        yield (
-            f"The lake is below dead storage, {dead:,.6g} hm3, at the end of {below:,} of {ends.size:,} "
-            f"{inflow.calendar.step.noun}s, the lowest {lowest}: losses go on there, and nothing is released."
+        lowest, when = float(ends[year, step]), f"{inflow.labels[year]} {inflow.calendar.step_names[step]}"
+        yield UnitText(
+            lambda units: (
+                f"The lake is below dead storage, {units.stated(dead, 'hm3', ',.6g')}, at the end of {below:,} of "
+                f"{ends.size:,} {inflow.calendar.step.noun}s, the lowest {units.stated(lowest, 'hm3', ',.6g')} in "
+                f"{when}: losses go on there, and nothing is released."
+            )
         )

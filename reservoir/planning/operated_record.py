@@ -1,23 +1,30 @@
-"""What the plan of a record and the simulation of given releases have in common: arrays of the years, and tables."""
+"""A record that is operated, by a plan or by releases that are given: its arrays, tables and dataset."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objective import Operation
-from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.schedule import Dataset, dataset_of, schedule_table
+from reservoir.hydro.month_series import first_days
+from reservoir.hydro.time_step import TimeStep
+from reservoir.planning.columns import FIRST_DAY, table_of, variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    # Compiled code, for which an operator who reads a schedule does not wait.
+    from reservoir.hydro.objective import Operation
+    from reservoir.hydro.reservoir import Reservoir
 
 FloatArray = NDArray[np.float64]
+#: An xarray.Dataset.
+Dataset: TypeAlias = Any
+INSTALL = "pip install 'reservoir[netcdf]'"
 
 
 class OperatedRecord:
@@ -37,6 +44,9 @@ class OperatedRecord:
     inflow: Inflow
     operation: Operation
     notes: tuple[str, ...]
+    #: Tables of `reservoir.planning.columns` that have its columns by step and by year.
+    step_table: ClassVar[str]
+    year_table: ClassVar[str]
 
     @cached_property
     def spill_m3s(self) -> FloatArray:
@@ -69,13 +79,19 @@ class OperatedRecord:
         return tuple(caveat for caveat in (self.inflow.caveat, self.reservoir.caveat) if caveat)
 
     def schedule(self) -> pd.DataFrame:
-        """One row a year and month, by the first day of the month, see `schedule_table`."""
-        return schedule_table(self.inflow, self.operation)
+        """One row a step, by its first day, with the columns of its `step_table` that it has."""
+        return schedule_table(self.step_table, self)
+
+    def summary(self) -> pd.DataFrame:
+        """One row a year, by its first day, with the columns of its `year_table` that it has."""
+        columns = year_columns(self.inflow) | table_of(self.year_table, self)
+        return pd.DataFrame(columns, first_days(self.inflow.calendar)[:: self.inflow.steps])
 
     def to_xarray(self, *, copy: bool = True) -> Dataset:
         """Return the schedule as an xarray.Dataset: months by ``year`` and ``step``, with dates and units.
 
         ``storage_hm3`` has the axis ``boundary`` in place of ``step``: the start of the first step and the end of each.
+        The dimension ``member`` is there if all members of an ensemble have as many years.
 
         Parameters
         ----------
@@ -87,57 +103,91 @@ class OperatedRecord:
         InputError
             If xarray is not installed.
         """
-        told, months = self._described(), self._of_months()
-        return dataset_of(self.inflow, self.operation, self._of_years(), told, copy=copy, **months)
+        try:
+            import xarray
+        except ModuleNotFoundError as error:
+            if error.name != "xarray":
+                raise
+            raise InputError(Mistake("to_xarray needs xarray, which is not installed", mend=INSTALL)) from None
+        inflow, calendar = self.inflow, self.inflow.calendar
+        years, shape = _leading(inflow)
 
-    def _of_years(self) -> Mapping[str, NDArray[Any]]:
-        """Values of each year, shape (years,), for `to_xarray`."""
-        return {"annual_energy_gwh": self.energy_gwh}
+        def variable(values: NDArray[Any], attributes: Mapping[str, str], *further: str) -> tuple[Any, ...]:
+            values = values.astype(str) if values.dtype == object else values
+            reshaped = np.array(values, copy=copy or None).reshape(*shape, *values.shape[1:])
+            return (*years, *further), reshaped, dict(attributes)
 
-    def _of_months(self) -> Mapping[str, FloatArray]:
-        """Further numbers of each month, shape (years, steps), for `to_xarray`."""
-        return {}
+        variables = {name: variable(*each, "step") for name, each in variables_of(self.step_table, self).items()}
+        variables["storage_hm3"] = variable(self.operation.storage_hm3, _STORAGE, "boundary")
+        variables |= {name: variable(*each) for name, each in variables_of(self.year_table, self).items()}
+        edges = calendar.edges[: shape[-1]]
+        coordinates = {
+            "year": ("year", np.array(calendar.labels[: shape[-1]], dtype=str), {"long_name": "year of the record"}),
+            "month": ("step", calendar.months, {"long_name": "calendar month"}),
+            "date": (("year", "step"), edges[:, :-1].astype("datetime64[s]"), {"long_name": "first day of the step"}),
+            "boundary_date": (
+                ("year", "boundary"),
+                edges.astype("datetime64[s]"),
+                {"long_name": "first day of the step, at its beginning: when the storage is"},
+            ),
+        }
+        if inflow.member_of_year is not None:
+            about = {"long_name": "member of the ensemble"}
+            coordinates["member"] = (years[0], inflow.member_of_year[:: shape[-1] if len(shape) > 1 else 1], about)
+        return xarray.Dataset(variables, coordinates, dict(self._described()))
 
     def _described(self) -> Mapping[str, str]:
-        """What describes the whole, for `to_xarray`."""
-        told = {"caveat": self.caveats, "notes": self.notes}
-        return {"title": self.reservoir.name, **{name: "\n".join(each) for name, each in told.items() if each}}
+        """Attributes of the dataset."""
+        texts = {"caveat": self.caveats, "notes": self.notes}
+        return {"title": self.reservoir.name, **{name: "\n".join(each) for name, each in texts.items() if each}}
 
 
-#: The firm power of a plan is exceeded in all but this part of the months.
-FIRM_QUANTILE = 0.1
+_STORAGE = {"units": "hm3", "long_name": "storage at the start of the first step and at the end of each"}
+
+
+def _leading(inflow: Inflow) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Names and sizes of the dimensions of years, and of members if they all have as many years."""
+    each, years = inflow.calendar.years_each, inflow.years
+    if each and not inflow.calendar.left_out % each and not years % each:
+        return ("member", "year"), (years // each, each)
+    return ("year",), (years,)
+
+
+class OperatedSteps(NamedTuple):
+    """Steps of a record for its tables; with the releases that were asked for, and where these were repaired."""
+
+    inflow: Inflow
+    operation: Operation
+    asked_m3s: FloatArray | None = None
+    repaired: NDArray[np.bool_] | None = None
+
+
+def schedule_table(name: str, record: OperatedRecord | OperatedSteps) -> pd.DataFrame:
+    """One row a step of a record, by its first day, with the columns of a table that it has."""
+    calendar = record.inflow.calendar
+    columns = {
+        **{each: np.repeat(values, calendar.steps) for each, values in year_columns(record.inflow).items()},
+        "month": np.tile(calendar.months, calendar.years),
+        **({} if calendar.step is TimeStep.MONTH else {FIRST_DAY: calendar.starts.astype(str).astype(object)}),
+        **table_of(name, record),
+    }
+    return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()}, first_days(calendar))
+
+
+def year_columns(inflow: Inflow) -> dict[str, NDArray[Any]]:
+    """What names each water year in a table, shape (years,): the year, and of an ensemble the member before it."""
+    member = inflow.member_of_year
+    years = {"year": np.array(inflow.calendar.labels, dtype=object)}
+    return years if member is None else {"member": member.astype(object)} | years
 
 
 def members_table(record: OperatedRecord) -> pd.DataFrame | None:
-    """A row for each member: energies, firm power, spill and storages; None unless it is an ensemble of whole members.
+    """A row for each member, as in ``members.csv``; None unless it is an ensemble of whole members.
 
-    ``energy_gwh`` is the mean of the member's years, ``lowest_energy_gwh`` that of its poorest year, ``firm_power_mw``
-    the mean power of a month that is exceeded in nine months of ten, ``spill_hm3`` the mean of a year. Years that
-    violate their limits are counted in ``violating_years``, and are in all numbers.
+    Years that violate their limits are counted in ``violating_years``, and are in all numbers.
     """
-    inflow, operation = record.inflow, record.operation
+    inflow = record.inflow
     each = inflow.calendar.years_each
     if inflow.members is None or inflow.calendar.left_out % each or inflow.years % each:
         return None
-
-    count = len(inflow.members)
-
-    def by_member(values: NDArray[Any]) -> NDArray[Any]:
-        return values.reshape(count, -1)
-
-    energy, volume = by_member(record.energy_gwh), inflow.calendar.hm3_per_m3s
-    storage = by_member(operation.storage_hm3[:, 1:])
-    return pd.DataFrame(
-        {
-            "member": inflow.members.astype(object),
-            "years": each,
-            "inflow_mean_m3s": by_member(inflow.annual_mean_m3s).mean(axis=1),
-            "energy_gwh": energy.mean(axis=1),
-            "lowest_energy_gwh": energy.min(axis=1),
-            "firm_power_mw": np.quantile(by_member(operation.power_mw), FIRM_QUANTILE, axis=1),
-            "spill_hm3": by_member(record.spill_m3s * volume).sum(axis=1) / each,
-            "storage_mean_hm3": storage.mean(axis=1),
-            "lowest_storage_hm3": storage.min(axis=1),
-            "violating_years": (~by_member(record.keeps_limits)).sum(axis=1),
-        }
-    )
+    return pd.DataFrame({"member": inflow.members.astype(object), "years": each, **table_of("members", record)})

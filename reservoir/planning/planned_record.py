@@ -9,23 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.hydro.curves.approximation import Approximation
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.month_series import first_days
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.best_known import Sources, reference_of_years, relative_gap
+from reservoir.planning.columns import shown
 from reservoir.planning.firm_power import FirmBounds, firm_power_of_problems
 from reservoir.planning.infeasible import feasible_problems, impossible_problems
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
-from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP, Proofs
-from reservoir.planning.schedule import loss_volumes_of_years, objective_columns, reference_column, shown, year_columns
+from reservoir.planning.proofs import Proofs
 from reservoir.planning.solving import REFERENCE_SOLVERS
 from reservoir.planning.start import PlanStart
 from reservoir.planning.water_values import WaterValues, water_values_of
@@ -90,9 +88,7 @@ class Plan(OperatedRecord):
     units: UnitSystem = SI
     proofs: Proofs | None = None
     firm_bounds: FirmBounds | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "units", self.units.keeping(self.reservoir, self.inflow))
+    step_table, year_table = "schedule", "summary"
 
     def __repr__(self) -> str:
         years, kept = counted(self.inflow.years, self.year_word), len(self.kept_energy_gwh)
@@ -229,87 +225,19 @@ class Plan(OperatedRecord):
 
         return reservoir.plan_figures(self)
 
-    def schedule(self) -> pd.DataFrame:
-        """One row a year and month, by the first day of the month, see `schedule_table`; with the ``source``.
+    @property
+    def reference_benefit(self) -> FloatArray:
+        """What the reference of each year comes to, as tables show it, shape (years,); not a number without one."""
+        return shown(self.objective, self._reference[0])
 
-        A plan by dynamic programming has a last column ``water_value_gwh_per_hm3``, see `water_values`.
-        """
-        source = np.repeat(self.source, self.inflow.steps)
-        return (
-            super().schedule().assign(source=source, **{name: each.ravel() for name, each in self._of_months().items()})
-        )
+    @property
+    def reference_violation(self) -> FloatArray:
+        """Violation of the reference of each year, shape (years,); zero without one."""
+        return self._reference[1]
 
-    def summary(self) -> pd.DataFrame:
-        """One row a year, by its first day: mean inflow, energy, spill, violation, gap, generations.
-
-        ``reference_gwh`` is the reference's energy; of another objective than energy, ``objective`` is what it comes
-        to and ``reference_objective`` that of the reference. Only where the reference violates limits too, in any year,
-        a column ``reference_violation`` says by how much. Horizons of several years have their gap and work in every
-        row, their name in a column ``horizon``, and beside the energy of each year the storage that it gained. Of a
-        reservoir with losses or withdrawals, there are their volumes. ``source`` says whose schedule the year holds;
-        ``engine_gap`` is the gap of the solver's own, only if a year holds the reference's. With `proofs`,
-        ``proven_bound`` is what no schedule that keeps the limits can exceed (or if there is none, none that lacks only
-        water for the least release), and ``proven_gap`` how far the plan's is from it.
-        """
-        volume, storage = self.inflow.calendar.hm3_per_m3s, self.operation.storage_hm3
-        of_year = self.problems.of_year
-        reference, violation = reference_of_years(self.problems, self.references)
-        horizons: dict[str, NDArray[Any]] = {}
-        if not self.horizon.is_year:
-            horizons["horizon"] = np.array(self.problems.labels)[of_year]
-            horizons["storage_change_hm3"] = storage[:, -1] - storage[:, 0]
-        return pd.DataFrame(
-            {
-                **year_columns(self.inflow),
-                "inflow_mean_m3s": self.inflow.annual_mean_m3s,
-                "energy_gwh": self.energy_gwh,
-                **objective_columns(self.problems, self.operation),
-                "spill_hm3": (self.spill_m3s * volume).sum(axis=1),
-                **loss_volumes_of_years(self.inflow, self.operation),
-                **horizons,
-                "violation": self.violation,
-                reference_column(self.objective): shown(self.objective, reference),
-                **({"reference_violation": violation} if violation.any() else {}),
-                "gap": self.gap,
-                **self._proven(),
-                "source": self.source,
-                **({"engine_gap": self.engine_gap} if self.from_reference.any() else {}),
-                "generations": self.solutions.generations[of_year],
-                "evaluations": self.solutions.evaluations[of_year],
-            },
-            first_days(self.inflow.calendar)[:: self.inflow.steps],
-        )
-
-    def _of_years(self) -> Mapping[str, NDArray[Any]]:
-        gaps = {"gap": self.gap, "engine_gap": self.engine_gap} if self.from_reference.any() else {"gap": self.gap}
-        reference, violation = reference_of_years(self.problems, self.references)
-        of_year = self.problems.of_year
-        return {
-            **super()._of_years(),
-            "annual_violation": self.violation,
-            **objective_columns(self.problems, self.operation),
-            reference_column(self.objective): shown(self.objective, reference),
-            **({"reference_violation": violation} if violation.any() else {}),
-            **gaps,
-            **self._proven(),
-            "source": self.source.astype(str),
-            "generations": self.solutions.generations[of_year],
-            "evaluations": self.solutions.evaluations[of_year],
-        }
-
-    def _proven(self) -> dict[str, FloatArray]:
-        """What is proved of the problem of each year, as tables show it."""
-        if self.proofs is None:
-            return {}
-        of_year = self.problems.of_year
-        return {
-            PROVEN_BOUND: shown(self.objective, self.proofs.finite_bound[of_year]),
-            PROVEN_GAP: self.proofs.finite_gap[of_year],
-        }
-
-    def _of_months(self) -> Mapping[str, FloatArray]:
-        values = self.water_values
-        return {} if values is None else {"water_value_gwh_per_hm3": values.month_end_gwh_per_hm3}
+    @cached_property
+    def _reference(self) -> tuple[FloatArray, FloatArray]:
+        return reference_of_years(self.problems, self.references)
 
     def _described(self) -> Mapping[str, str]:
         return {**super()._described(), "solver": self.solutions.solver, "horizon": str(self.horizon)}

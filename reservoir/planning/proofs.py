@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-#: Columns of the tables.
-PROVEN_BOUND, PROVEN_GAP = "proven_bound", "proven_gap"
 #: Problems that plan.json names.
 MOST_TOLD = 1000
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
 from reservoir.hydro.objectives import Objective
+from reservoir.planning.columns import column_of
 from reservoir.planning.infeasible import chosen, listed
 from reservoir.planning.planned_record import Plan
-from reservoir.planning.schedule import loss_volumes_of_years
 from reservoir.planning.solving import REFERENCE_SOLVERS, beyond_limits, gap_limits
 from reservoir.solvers import solver_named
 from reservoir.text.quantities import counted, quantity
@@ -95,7 +96,7 @@ _NEGLIGIBLE = 1e-9
 def horizon_text(plan: Plan) -> str:
     """What is planned as one problem, in words."""
     if plan.start:
-        return plan.start.note(plan.inflow.calendar).removesuffix(".")
+        return plan.units.text(plan.start.note(plan.inflow.calendar)).removesuffix(".")
     if plan.horizon.is_year:
         return "each year as one problem"
     if len(plan.problems) == 1:
@@ -148,10 +149,11 @@ def _problem_word(plan: Plan) -> str:
 
 def losses_sentence(plan: Plan) -> str:
     """Mean losses and withdrawals of a plan's years, or scenarios, in words; empty if its reservoir has none."""
-    means = {name: float(each.mean()) for name, each in loss_volumes_of_years(plan.inflow, plan.operation).items()}
+    named = {"evaporation_hm3": "net evaporation", "seepage_hm3": "seepage", "withdrawal_hm3": "withdrawals"}
+    volumes = {name: column_of("summary", name, plan) for name in (*named, "shortage_hm3")}
+    means = {name: float(each.mean()) for name, each in volumes.items() if each is not None}
     if not any(means.values()):
         return ""
-    named = {"evaporation_hm3": "net evaporation", "seepage_hm3": "seepage", "withdrawal_hm3": "withdrawals"}
     amounts = {name: plan.units.amount(mean, "hm3") for name, mean in means.items()}
     parts = [f"{name} {quantity(amounts[key][0])}" for key, name in named.items() if means[key]]
     short, unit = amounts["shortage_hm3"]
@@ -186,7 +188,7 @@ def shortfalls(plan: Plan, most_months: int | None = None) -> list[str]:
     Of the first `most_months` that do not keep one, if that is given.
     """
     return [
-        f"{plan.inflow.labels[year]} {plan.inflow.calendar.step_names[step]}: {plan.units.text(shortfall)}; "
+        f"{plan.inflow.labels[year]} {plan.inflow.calendar.step_names[step]}: {shortfall}; "
         f"{_blame(plan.feasible[year], plan)}"
         for year, step in np.argwhere(~(plan.operation.violation <= 0))[:most_months].tolist()
         for shortfall in (*storage_shortfall(plan, year, step), *demand_shortfalls(plan, year, step))
@@ -217,9 +219,11 @@ def storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[str]:
         return
     above = storage > upper
     bound, amount = (upper, storage - upper) if above else (lower, lower - storage)
+    stated = partial(plan.units.stated, unit="hm3")
+    side = "above its upper" if above else "below its lower"
     yield (
-        f"the storage at the end of the {_step_word(plan)} is {storage:,.6g} hm3, "
-        f"{amount:,.4g} hm3 {'above its upper' if above else 'below its lower'} limit of {bound:,.6g} hm3"
+        f"the storage at the end of the {_step_word(plan)} is {stated(storage, form=',.6g')}, "
+        f"{stated(amount, form=',.4g')} {side} limit of {stated(bound, form=',.6g')}"
         f"{f', where the {_problem_word(plan)} began and has to end' if closes else ''}"
     )
 
@@ -227,18 +231,20 @@ def storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[str]:
 def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
     """What a month does not deliver of minimum release, withdrawal and power, and how far its release changes."""
     conditions, operation = plan.problems.year_bounds.conditions, plan.operation
+    flow = partial(plan.units.stated, unit="m3/s", form=",.4g")
     missing, least = float(operation.missing_m3s[year, step]), float(plan.reservoir.release_bounds_m3s[0].max())
     if not missing <= _NEGLIGIBLE * least:
         release = float(operation.release_m3s[year, step])
         yield (
-            f"{missing:,.4g} m3/s are missing of the minimum release of {release + missing:,.4g} m3/s: there is no "
-            f"more water above dead storage"
+            f"{flow(missing)} are missing of the minimum release of {flow(release + missing)}: there is no more water "
+            "above dead storage"
         )
     if conditions is None:
         return
     short, demanded = float(operation.shortage_m3s[year, step]), float(conditions.withdrawal_m3s[year, step])
     if not short <= _NEGLIGIBLE * demanded:  # NaN fulfils nothing, here and below
-        yield f"{short:,.4g} of the {demanded:,.4g} m3/s to be withdrawn are not delivered"
+        part = plan.units.number(short, "m3/s", ",.4g")
+        yield f"{part} of the {flow(demanded)} to be withdrawn are not delivered"
     power, lowest = float(operation.power_mw[year, step]), float(conditions.power_lower_mw[year, step])
     if not power >= lowest * (1 - _NEGLIGIBLE):
         yield f"the mean power is {lowest - power:,.4g} MW below the minimum of {lowest:,.4g} MW"
@@ -250,8 +256,7 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
     most = conditions.ramp_up_m3s if change > 0 else conditions.ramp_down_m3s
     if not abs(change) <= most * (1 + _NEGLIGIBLE):
         way = "rises" if change > 0 else "falls"
-        by = f"{abs(change):,.4g} m3/s from the {_step_word(plan)} before"
-        yield f"the release {way} by {by}, more than {most:,.4g} m3/s"
+        yield f"the release {way} by {flow(abs(change))} from the {_step_word(plan)} before, more than {flow(most)}"
 
 
 def source_sentence(plan: Plan) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ from reservoir.hydro.given_releases import repaired, without_foresight
 from reservoir.hydro.horizon import RECORD, Horizon
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.month_series import first_days, flows_by_date, has_dates
+from reservoir.hydro.month_series import flows_by_date, has_dates
 from reservoir.hydro.objective import Operation, joined, operate
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import Reservoir
@@ -23,7 +22,6 @@ from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.hydro.time_step import TimeStep
 from reservoir.planning.notes import below_dead_notes
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
-from reservoir.planning.schedule import year_columns
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import SOLVERS, settings_of
 from reservoir.text.quantities import counted, quantity
@@ -144,6 +142,7 @@ class ReleaseSimulation(OperatedRecord):
     asked_m3s: FloatArray
     repaired: NDArray[np.bool_]
     notes: tuple[str, ...]
+    step_table, year_table = "given_steps", "given_years"
 
     def __repr__(self) -> str:
         years, energy = counted(self.inflow.years, "year"), quantity(float(self.energy_gwh.sum()))
@@ -154,31 +153,6 @@ class ReleaseSimulation(OperatedRecord):
     def repairs(self) -> int:
         """Steps in which the physical limits changed the given release."""
         return int(self.repaired.sum())
-
-    def schedule(self) -> pd.DataFrame:
-        """One row a step, as of a plan, with the given release and whether it was repaired (1) or not."""
-        table = super().schedule()
-        table.insert(list(table).index("release_m3s"), "asked_m3s", self.asked_m3s.ravel())
-        return table.assign(repaired=self.repaired.astype(int).ravel())
-
-    def summary(self) -> pd.DataFrame:
-        """One row a year, by its first day: mean inflow, energy, end storage, spill, repairs, violation."""
-        columns = {
-            **year_columns(self.inflow),
-            "inflow_mean_m3s": self.inflow.annual_mean_m3s,
-            "energy_gwh": self.energy_gwh,
-            "storage_end_hm3": self.operation.storage_hm3[:, -1],
-            "spill_hm3": (self.spill_m3s * self.inflow.calendar.hm3_per_m3s).sum(axis=1),
-            "repairs": self.repaired.sum(axis=1),
-            "violation": self.violation,
-        }
-        return pd.DataFrame(columns, first_days(self.inflow.calendar)[:: self.inflow.steps])
-
-    def _of_years(self) -> Mapping[str, Any]:
-        return {**super()._of_years(), "repairs": self.repaired.sum(axis=1)}
-
-    def _of_months(self) -> Mapping[str, Any]:
-        return {"asked_m3s": self.asked_m3s}
 
 
 def simulate(

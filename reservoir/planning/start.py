@@ -17,6 +17,7 @@ from reservoir.hydro.level_storage import storage_at_level
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.hydro.traces import traces_of
+from reservoir.hydro.unit_system import UnitSystem, UnitText
 from reservoir.planning.stopwatch import Timer, untimed
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.solvers.dp.water_value import cycle_end_value
@@ -55,7 +56,10 @@ class PlanStart:
         _year_and_month(self.month)
         lower, upper = self.reservoir.level.domain
         if not lower <= self.storage_hm3 <= upper:
-            expected = f"{lower:,.6g} to {upper:,.6g} hm3, the range of the level curve of {self.reservoir.name}"
+            whose = f"the range of the level curve of {self.reservoir.name}"
+            expected = UnitText(
+                lambda units: f"{units.number(lower, 'hm3', ',.6g')} to {units.stated(upper, 'hm3', ',.6g')}, {whose}"
+            )
             mend, found = "give a storage in this range", self.storage_hm3
             raise InputError(Mistake("is outside the level curve", expected, mend, column="start_hm3", value=found))
         if self.reservoir.year_end is YearEnd.CYCLIC:
@@ -88,7 +92,7 @@ class PlanStart:
         """Month, storage and level, for ``plan.json``."""
         return {"month": str(self), "storage_hm3": self.storage_hm3, "level_m": self.level_m}
 
-    def note(self, calendar: Calendar) -> str:
+    def note(self, calendar: Calendar) -> UnitText:
         """What a scenario is, in words; the calendar is that of `traces`."""
         months = " to ".join(dict.fromkeys((calendar.step_names[0], calendar.step_names[-1])))
         one = calendar.years == 1
@@ -96,8 +100,12 @@ class PlanStart:
         length = f"{counted(calendar.steps, calendar.step.noun)} ({months})"
         scenarios = f"{counted(calendar.years, 'scenario')} of {length}, {taken}"
         overlap = "; they overlap" if not one and calendar.steps > calendar.step.per_year else ""
-        storage = f"{self.storage_hm3:,.6g} hm3 ({self.level_m:,.2f} m)"
-        return f"The plan begins in {self} with {storage}: {scenarios}{overlap}."
+
+        def said(units: UnitSystem) -> str:
+            storage, level = units.stated(self.storage_hm3, "hm3", ",.6g"), units.stated(self.level_m, "m", ",.2f")
+            return f"The plan begins in {self} with {storage} ({level}): {scenarios}{overlap}."
+
+        return UnitText(said)
 
 
 def plan_start(
@@ -215,7 +223,9 @@ def end_value_notes(reservoir: Reservoir, problems: RecordProblems) -> Iterator[
     if implies_end_value(reservoir):
         month = problems.inflow.calendar.step_names[-1]
         value = problems.model.reservoir.end_value_gwh_per_hm3
-        yield (
-            f"1 hm3 left at the end of {month} is worth {value:.{DIGITS}g} GWh: the water value that the record "
-            "implies if its last year is followed by its first."
+        yield UnitText(
+            lambda units: (
+                f"{units.stated(1, 'hm3')} left at the end of {month} is worth {value:.{DIGITS}g} GWh: the water value "
+                "that the record implies if its last year is followed by its first."
+            )
         )

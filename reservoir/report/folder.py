@@ -24,34 +24,18 @@ from reservoir.errors import Mistake, OutputError
 from reservoir.hydro.inflow import Inflow
 from reservoir.io.csv_table import write_table
 from reservoir.io.output import Claim, claimed, claimed_new, drafted, write_new
+from reservoir.io.plan_folder import files
 from reservoir.io.plan_folder.arrays import calendar_provenance, write_arrays
-from reservoir.io.plan_folder.files import (
-    ARRAYS,
-    CALENDAR,
-    FIGURES,
-    FILES,
-    FORMAT,
-    INFLOW,
-    MEMBERS,
-    NETCDF,
-    PROVENANCE,
-    RESERVOIR,
-    SCHEDULE,
-    SUMMARY,
-    WATER_VALUES,
-    ZARR,
-    file_hashes,
-    write_provenance,
-)
+from reservoir.io.plan_folder.files import FIGURES, FILES, FORMAT, INFLOW, MEMBERS, PROVENANCE, RESERVOIR, SUMMARY
+from reservoir.io.plan_folder.files import write_json as write_json
 from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, format_of, write_dataset
 from reservoir.io.plan_folder.saved_plan import copy_inputs, plan_arrays
 from reservoir.io.workplace import contents, leaves
 from reservoir.planning.checks import Check, plan_checks
-from reservoir.planning.column_names import OBJECTIVE, REFERENCE_OBJECTIVE
+from reservoir.planning.columns import forms_of_cells
 from reservoir.planning.infeasible import chosen
 from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
-from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP
 from reservoir.planning.sentences import shortfall_months, shortfalls
 from reservoir.planning.stopwatch import Profile, Timer, untimed
 from reservoir.text.strict_json import strict_json
@@ -67,22 +51,13 @@ FITS = "rules.parts"
 PROFILE = "profile.json"
 #: All that is written to a plan's folder; one that holds anything else is not replaced.
 OWN_NAMES = {
-    *(PROVENANCE, REPORT, FIGURES, ARRAYS, SCHEDULE, SUMMARY, WATER_VALUES, RESERVOIR, INFLOW, NETCDF, ZARR, MEMBERS),
-    *(RULES, RULES_REPORT, SCORES, ROBUSTNESS, RULES_PROVENANCE, FITS, PROFILE),
+    *(PROVENANCE, REPORT, FIGURES, files.ARRAYS, files.SCHEDULE, SUMMARY, files.WATER_VALUES, RESERVOIR, INFLOW),
+    *(MEMBERS, *files.DATASET_NAMES, RULES, RULES_REPORT, SCORES, ROBUSTNESS, RULES_PROVENANCE, FITS, PROFILE),
 }
 #: Years and months outside their limits that a provenance names; tables have all.
 MOST_TOLD = 10_000
 #: Characters of a name in that of a folder: no disk takes more than 255 bytes.
 _MOST_OF_A_NAME = 60
-#: Columns of the summary that six decimals would cut short: gaps are small, and an objective has any size.
-_FORMS = {
-    "gap": "{:.3e}",
-    "engine_gap": "{:.3e}",
-    PROVEN_GAP: "{:.3e}",
-    PROVEN_BOUND: "{:.12g}",
-    OBJECTIVE: "{:.12g}",
-    REFERENCE_OBJECTIVE: "{:.12g}",
-}
 _PACKAGES = ("numpy", "pandas", "scipy", "numba", "pyopencl", "pocl-binary-distribution", "matplotlib")
 
 
@@ -138,7 +113,7 @@ def check_target(target: Path, force: bool) -> None:
     present = to_replace(target, force)
     if present and not (target / PROVENANCE).is_file():
         mend = f"choose another --out; --force replaces only plan folders, which contain {PROVENANCE}"
-        raise OutputError(Mistake("is not a plan folder and is not replaced", file=str(target), mend=mend))
+        raise OutputError("is not a plan folder and is not replaced", file=str(target), mend=mend)
     refuse_foreign(target, [name for name in present if name not in OWN_NAMES], "that do not belong to a plan")
 
 
@@ -153,10 +128,10 @@ def to_replace(target: Path, force: bool, mend: str = "choose another --out, or 
     if not target.exists():
         return []
     if not target.is_dir():
-        raise OutputError(Mistake("is a file, not a folder", file=str(target), mend="choose another --out"))
+        raise OutputError("is a file, not a folder", file=str(target), mend="choose another --out")
     present = contents(target)
     if present and not force:
-        raise OutputError(Mistake("already exists and is not empty", file=str(target), mend=mend))
+        raise OutputError("already exists and is not empty", file=str(target), mend=mend)
     return present
 
 
@@ -164,25 +139,17 @@ def refuse_foreign(target: Path, foreign: Sequence[str], whose: str) -> None:
     """OutputError for what a folder holds that is not to be replaced, if anything."""
     if foreign:
         problem = f"contains files {whose} ({', '.join(foreign[:5])}) and is not replaced"
-        raise OutputError(
-            Mistake(problem, file=str(target), mend="move these files elsewhere, or choose another --out")
-        )
+        raise OutputError(problem, file=str(target), mend="move these files elsewhere, or choose another --out")
 
 
 def own_files(folder: Path) -> list[str]:
     """Paths in a plan's folder of all that was written to it; among its figures, those that it tells of."""
-    drawn = {name for origin in (PROVENANCE, RULES_PROVENANCE) for name in _drawn(folder / origin)}
-    return [
-        leaf for leaf in leaves(folder, OWN_NAMES) if not leaf.startswith(f"{FIGURES}/") or Path(leaf).stem in drawn
-    ]
-
-
-def _drawn(path: Path) -> list[str]:
-    """Names of the figures that a provenance tells of, if it can be read."""
-    try:
-        return list(json.loads(path.read_text(encoding="utf-8"))["figures"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return []
+    drawn = set[str]()
+    for origin in (PROVENANCE, RULES_PROVENANCE):
+        with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+            drawn |= {*json.loads((folder / origin).read_text(encoding="utf-8"))["figures"]}
+    written = leaves(folder, OWN_NAMES)
+    return [leaf for leaf in written if not leaf.startswith(f"{FIGURES}/") or Path(leaf).stem in drawn]
 
 
 def write_plan(
@@ -212,19 +179,26 @@ def write_plan(
         If the folder cannot be written.
     """
     with watch("write"), drafted(target, partial(check_target, force=force), own_files) as claim:
-        draft = claim.draft
-        files = write_tables(plan, draft, kind) + write_arrays(plan_arrays(plan), draft)
+        draft, left_out, captions = claim.draft, dict[str, str](), dict[str, str]()
+        names = write_tables(plan, draft, kind) + write_arrays(plan_arrays(plan), draft)
         copied = copy_inputs(plan, draft)
-        left_out: dict[str, str] = {}
-        captions = _write_figures(plan, draft / FIGURES, typical_years, progress, watch, left_out) if figures else {}
-        files += [name for name in (RESERVOIR, INFLOW) if (draft / name).exists()]
-        files += [f"{FIGURES}/{name}.svg" for name in captions]
-        origin = provenance(plan, checks) | {"figures": captions, CALENDAR: calendar_provenance(plan.inflow.calendar)}
-        origin |= {FILES: file_hashes(draft, files)} | figures_left_out(left_out, tell)
+        if figures:
+            with watch("import matplotlib"):
+                from reservoir.report.figures.figures import plan_captions, save_figures
+
+            captions = plan_captions(plan, typical=typical_years, left_out=left_out)
+            shown = partial(progress, "figures")
+            save_figures(plan, draft / FIGURES, shown, typical=typical_years, watch=watch, left_out=left_out)
+            captions = {name: plan.units.text(of) for name, of in captions.items() if name not in left_out}
+        names += [name for name in (RESERVOIR, INFLOW) if (draft / name).exists()]
+        names += [f"{FIGURES}/{name}.svg" for name in captions]
+        calendar = calendar_provenance(plan.inflow.calendar)
+        origin = provenance(plan, checks) | {"figures": captions, files.CALENDAR: calendar}
+        origin |= {FILES: files.file_hashes(draft, names)} | figures_left_out(left_out, tell)
         origin |= {} if kind is PlanFormat.CSV else {FORMAT: str(kind)}
-        for name, told in copied.items():
-            origin[name] |= told
-        write_provenance(draft, origin)
+        for name, copy in copied.items():
+            origin[name] |= copy
+        files.write_provenance(draft, origin)
         with watch("report"):
             write_report(plan, draft, checks, origin)
     return claim.place
@@ -263,39 +237,30 @@ def save_plan(
     try:
         return write_plan(plan, Path(folder), plan_checks(plan), force=force, figures=figures, kind=kind)
     except OutputError as error:  # names the arguments in place of the options of the command
-        raise OutputError(
-            replace(each, mend=each.mend.replace("--out", "folder").replace("--force", "force=True"))
-            for each in error.mistakes
-        ) from error
+
+        def renamed(mistake: Mistake) -> Mistake:
+            return replace(mistake, mend=mistake.mend.replace("--out", "folder").replace("--force", "force=True"))
+
+        raise OutputError(map(renamed, error.mistakes)) from error
 
 
 def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
-    """Write the tables of a plan into a folder.
+    """Write the tables of a plan into a folder, and return the names of the files, or folders, that were written.
 
-    Parameters
-    ----------
-    plan : Plan
-    folder : Path
-    kind : PlanFormat
-        Of the schedule and the summary; other tables are CSV always.
-
-    Returns
-    -------
-    list of str
-        Names of the files, or folders, that were written.
+    `kind` is that of the schedule and the summary; other tables are CSV always.
     """
     members = members_table(plan)
     tables, datasets = {} if members is None else {MEMBERS: members}, list[str]()
     if kind is PlanFormat.CSV:
-        tables |= {SCHEDULE: plan.schedule(), SUMMARY: plan.summary()}
+        tables |= {files.SCHEDULE: plan.schedule(), SUMMARY: plan.summary()}
     else:
         write_dataset(plan.to_xarray(copy=False), folder, kind)
         datasets = [DATASETS[kind]]
-    for name in _FORMS:
+    for name in forms_of_cells("summary"):
         if name in tables.get(SUMMARY, ()):
             tables[SUMMARY][name] = as_written(name, tables[SUMMARY][name])
     if plan.water_values:
-        tables[WATER_VALUES] = plan.water_values.table
+        tables[files.WATER_VALUES] = plan.water_values.table
     for name, table in tables.items():
         write_table(plan.units.table(table), folder / name)
     return [*datasets, *tables]
@@ -303,7 +268,8 @@ def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
 
 def as_written(name: str, numbers: pd.Series) -> NDArray[np.object_]:
     """Cells of a column of the summary that has a form of its own; empty where a number is not known."""
-    return np.array([_FORMS[name].format(each) if np.isfinite(each) else "" for each in numbers.tolist()], object)
+    form = forms_of_cells("summary")[name]
+    return np.array([form.format(each) if np.isfinite(each) else "" for each in numbers.tolist()], object)
 
 
 def figures_left_out(left_out: Mapping[str, str], tell: Callable[[str], None]) -> dict[str, Any]:
@@ -348,9 +314,7 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
         "settings": dict(plan.settings),
         "sources": plan.source_counts,
         "second_run": {"settings": dict(plan.sources.second_settings)} if plan.sources else None,
-        "reference": {"solver": plan.references[0].solver} | dict(plan.references[0].settings)
-        if plan.references
-        else None,
+        "reference": {"solver": plan.references[0].solver, **plan.references[0].settings} if plan.references else None,
         "seconds": {stage: round(seconds, 4) for stage, seconds in plan.seconds.items()},
         "device_seconds": first.device_seconds,
         "energy_gwh": float(plan.kept_energy_gwh.sum()),
@@ -381,9 +345,9 @@ def objective_provenance(plan: Plan) -> dict[str, Any]:
 
 def record_provenance(record: Inflow) -> dict[str, Any]:
     """How an inflow record was understood: its years, the unit of its file, who named that, and the mean flow."""
-    each = record.calendar.years_each
+    members = None if record.members is None else len(record.members)
     return {
-        **({} if record.members is None else {"members": len(record.members), "years_each": each}),
+        **({} if members is None else {"members": members, "years_each": record.calendar.years_each}),
         "first": record.labels[0],
         "last": record.labels[-1],
         "unit": record.unit,
@@ -395,8 +359,12 @@ def record_provenance(record: Inflow) -> dict[str, Any]:
 
 def run_provenance() -> dict[str, Any]:
     """What ran, where and when."""
+    versions = dict[str, str]()
+    for package in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
     return {
-        "program": {"name": "reservoir", "version": import_module("reservoir").__version__, "packages": _versions()},
+        "program": {"name": "reservoir", "version": import_module("reservoir").__version__, "packages": versions},
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": {"python": platform.python_version(), "system": platform.platform(), "cpus": os.cpu_count()},
     }
@@ -404,35 +372,6 @@ def run_provenance() -> dict[str, Any]:
 
 def _source(read: Any) -> dict[str, str]:
     return {"file": Path(read.source).name, "sha256": read.sha256, "caveat": read.caveat}
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for package in _PACKAGES:
-        with suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
-
-
-def _write_figures(
-    plan: Plan,
-    place: Path,
-    typical_years: Mapping[str, str] | None,
-    progress: Callable[[str, int, int], None],
-    watch: Timer,
-    left_out: dict[str, str],
-) -> dict[str, str]:
-    """Write the figures, and return how to read each; note those that fail."""
-    with watch("import matplotlib"):
-        from reservoir.report.figures.figures import plan_captions, save_figures
-
-    def told(done: int, total: int) -> None:
-        progress("figures", done, total)
-
-    captions = plan_captions(plan, typical=typical_years, left_out=left_out)
-    save_figures(plan, place, told, typical=typical_years, watch=watch, left_out=left_out)
-    captions = {name: caption for name, caption in captions.items() if name not in left_out}
-    return {name: plan.units.label(caption) for name, caption in captions.items()}
 
 
 def write_report(
@@ -446,9 +385,3 @@ def write_report(
     pictures = read_pictures(before / FIGURES, TITLES, origin["figures"])
     pages = (("Operation rules", RULES_REPORT),) if (before / RULES_REPORT).is_file() else ()
     (folder / REPORT).write_text(plan_report(plan, checks, origin, pictures, pages), encoding="utf-8")
-
-
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write JSON for people and machines."""
-    # A name of a file that is no text keeps its bytes: an escape of JSON's own.
-    path.write_text(strict_json(content), encoding="utf-8", errors="backslashreplace")

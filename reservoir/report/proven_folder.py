@@ -10,26 +10,16 @@ from typing import Any
 
 from reservoir.io.csv_table import write_table
 from reservoir.io.output import Claim, claimed, drafted, nothing
+from reservoir.io.plan_folder import files
 from reservoir.io.plan_folder.arrays import write_arrays
-from reservoir.io.plan_folder.files import (
-    ARRAYS,
-    FILES,
-    FORMAT,
-    NETCDF,
-    PROVENANCE,
-    SUMMARY,
-    ZARR,
-    file_hashes,
-    require_folder,
-    write_provenance,
-)
+from reservoir.io.plan_folder.files import ARRAYS, FILES, FORMAT, SUMMARY
 from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, append_to_dataset
 from reservoir.io.plan_folder.saved_plan import SavedPlan, proof_arrays
 from reservoir.io.plan_folder.tables import read_cells
 from reservoir.io.workplace import leaves
 from reservoir.planning.checks import Check, proof_lines
+from reservoir.planning.columns import PROVEN_BOUND, PROVEN_GAP
 from reservoir.planning.plan import Plan
-from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP
 from reservoir.report.folder import REPORT, as_written, write_report
 
 _COLUMNS = (PROVEN_BOUND, PROVEN_GAP)
@@ -45,32 +35,20 @@ def claimed_for_proof(folder: Path) -> AbstractContextManager[Claim]:
     InputError
         If it is no folder, cannot be written, or if another run is writing there.
     """
-    require_folder(folder)
-    return claimed(folder, nothing, _replaced)
 
+    def replaced(place: Path) -> list[str]:
+        proven = {f"{ARRAYS}/{name}.npy" for name in _COLUMNS}
+        written = leaves(place, (files.PROVENANCE, REPORT, SUMMARY, *files.DATASET_NAMES, ARRAYS))
+        return [leaf for leaf in written if leaf in proven or not leaf.startswith(f"{ARRAYS}/")]
 
-def _replaced(folder: Path) -> list[str]:
-    """Paths in a plan's folder of what a proof is written in the place of."""
-    proven = {f"{ARRAYS}/{name}.npy" for name in _COLUMNS}
-    found = leaves(folder, (PROVENANCE, REPORT, SUMMARY, NETCDF, ZARR, ARRAYS))
-    return [leaf for leaf in found if leaf in proven or not leaf.startswith(f"{ARRAYS}/")]
+    files.require_folder(folder)
+    return claimed(folder, nothing, replaced)
 
 
 def write_proof(saved: SavedPlan, plan: Plan, claim: Claim) -> Path:
     """Write what is proved of a plan into its folder, in place of an earlier proof; rules and all else stay.
 
-    Parameters
-    ----------
-    saved : SavedPlan
-        As it was read.
-    plan : Plan
-        With its proofs.
-    claim : Claim
-
-    Returns
-    -------
-    Path
-        The folder.
+    `saved` is the plan as it was read, `plan` the same with its proofs. Returns the folder.
 
     Raises
     ------
@@ -80,9 +58,9 @@ def write_proof(saved: SavedPlan, plan: Plan, claim: Claim) -> Path:
     with drafted(claim, nothing) as claim:
         before = {check.check for check in proof_lines(saved.plan)}
         checks = [check for check in saved.checks if check.check not in before] + proof_lines(plan)
-        files = [_write_table(saved, plan, claim.draft), *write_arrays(proof_arrays(plan), claim.draft)]
-        origin = _provenance(saved, plan, checks, file_hashes(claim.draft, files))
-        write_provenance(claim.draft, origin)
+        written = [_write_table(saved, plan, claim.draft), *write_arrays(proof_arrays(plan), claim.draft)]
+        origin = _provenance(saved, plan, checks, files.file_hashes(claim.draft, written))
+        files.write_provenance(claim.draft, origin)
         write_report(plan, claim.draft, checks, origin, drawn=saved.folder)
     return claim.place
 

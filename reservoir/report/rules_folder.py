@@ -135,7 +135,7 @@ def rules_provenance(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[
         },
         **_test_provenance(evaluation),
         "caveats": list(evaluation.caveats),
-        "shortfalls": [evaluation.plan.units.text(each) for each in shortfalls(evaluation)],
+        "shortfalls": shortfalls(evaluation),
         "findings": [each.as_dict() for each in findings(evaluation)],
         "checks": [check.as_dict() for check in checks],
     }

@@ -12,7 +12,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.csv_table import write_table
 from reservoir.io.output import require_free, write_new
-from reservoir.io.records.writer import check_writable, write_ensemble
+from reservoir.io.records.members import check_writable, write_ensemble
 from reservoir.report.figures.figures import attempted
 from reservoir.report.figures.style import rendered
 from reservoir.report.figures.synthetic_inflow import synthetic_inflow_figure
@@ -66,15 +66,15 @@ class SyntheticFiles:
         """Write the ensemble, completely or not at all."""
         self._write(self.target, lambda path: write_ensemble(inflow, self.target.name, path, self.units))
 
-    def write_assessment(self, source: SyntheticInflow, found: Assessment) -> None:
+    def write_assessment(self, source: SyntheticInflow, assessment: Assessment) -> None:
         """Write the table and the figure of the acceptance."""
-        table = comparison_table(found.comparisons, self.units)
-        by_name = {each.statistic: each for each in found.comparisons}
+        table = comparison_table(assessment.comparisons, self.units)
         self._write(self.table, lambda path: write_table(table, path))
 
         def draw() -> bytes:
-            calendar, caveat = source.record.calendar, source.caveat
-            return rendered(synthetic_inflow_figure(by_name, calendar, found.optimised, caveat, self.units), "svg")
+            by_name = {comparison.statistic: comparison for comparison in assessment.comparisons}
+            about = source.record.calendar, assessment.optimised, source.caveat, self.units
+            return rendered(synthetic_inflow_figure(by_name, *about), "svg")
 
         left_out: dict[str, str] = {}
         drawn = attempted(self.figure.name, draw, left_out)
@@ -89,23 +89,20 @@ class SyntheticFiles:
 
 def comparison_table(comparisons: Sequence[Comparison], units: UnitSystem = SI) -> pd.DataFrame:
     """One row for each value of each statistic: of the record, of synthetic records, and whether it is accepted."""
-    sizes = {each.statistic: units.size("flow_m3s") ** FLOW_POWERS.get(each.statistic, 0) for each in comparisons}
-    return pd.concat(
-        [
-            pd.DataFrame(
-                {
-                    "statistic": each.statistic,
-                    "place": list(each.places),
-                    "record": each.record / sizes[each.statistic],
-                    "synthetic_mean": each.synthetic.mean(axis=0) / sizes[each.statistic],
-                    "standard_error": each.synthetic.std(axis=0, ddof=1) / sizes[each.statistic],
-                    "deviation": each.deviation,
-                    "limit": each.limit,
-                    "claim": each.claim.value,
-                    "pass": ["yes" if value <= each.limit else "no" for value in each.deviation],
-                }
-            )
-            for each in comparisons
-        ],
-        ignore_index=True,
-    )
+
+    def rows(compared: Comparison) -> pd.DataFrame:
+        size = units.size("flow_m3s") ** FLOW_POWERS.get(compared.statistic, 0)
+        columns = {
+            "statistic": compared.statistic,
+            "place": list(compared.places),
+            "record": compared.record / size,
+            "synthetic_mean": compared.synthetic.mean(axis=0) / size,
+            "standard_error": compared.synthetic.std(axis=0, ddof=1) / size,
+            "deviation": compared.deviation,
+            "limit": compared.limit,
+            "claim": compared.claim.value,
+            "pass": ["yes" if value <= compared.limit else "no" for value in compared.deviation],
+        }
+        return pd.DataFrame(columns)
+
+    return pd.concat(map(rows, comparisons), ignore_index=True)

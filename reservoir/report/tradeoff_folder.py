@@ -1,28 +1,33 @@
-"""A front between two goals as a folder of files, written as a whole or not at all."""
+"""A front between two goals as a folder of files, and what one of its points is planned from."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from reservoir.errors import InputError, Mistake
 from reservoir.hydro.objectives import Goal, goal_label
 from reservoir.io.csv_table import write_table
-from reservoir.io.output import Claim, drafted
+from reservoir.io.output import Claim, content_sha256, drafted
 from reservoir.io.plan_folder.files import FILES, file_hashes
 from reservoir.io.reservoir_toml.writer import write_reservoir
-from reservoir.io.tradeoff_point import INFLOW, POINTS, PROVENANCE
-from reservoir.planning.column_names import FIRM_POWER
+from reservoir.planning.columns import FIRM_POWER
 from reservoir.planning.tradeoff import Tradeoff
 from reservoir.report.folder import check_new, figures_left_out, record_provenance, run_provenance, write_json
-from reservoir.report.html.page import Column, Heading, HtmlTable, Section, picture, render
+from reservoir.report.html.page import Column, Heading, HtmlTable, Picture, Section, picture, render
 from reservoir.text.quantities import counted, quantity
+from reservoir.text.strict_json import read_json
 
-#: Further names of the files.
-TABLE, REPORT = "front.csv", "report.html"
+#: Names of the files.
+PROVENANCE, POINTS, INFLOW, TABLE, REPORT = "tradeoff.json", "points", "inflow.csv", "front.csv", "report.html"
+_MOST_BYTES = 10_000_000
+_AGAIN = "run `reservoir tradeoff` again, or restore the file; plan a changed one by its own name, without --point"
+#: How a record can have been read.
+_READING = {"unit": str, "column": str, "water_year": str, "missing_days": int, "negative": str}
 #: Where the unit of a record was said, if the caller gave it.
 _BY_ARGUMENT = "from the unit argument"
 #: Heads of columns of the report's table that are no goals.
@@ -34,10 +39,9 @@ def front_table(front: Tradeoff) -> pd.DataFrame:
     goals = [goal.replace("-", "_") for goal in front.goals]
     rows = []
     for point in front.points:
-        objective = point.objective
-        stated = {f"weight_{goal.replace('-', '_')}": weight for goal, weight in objective.weights.items()}
-        if objective.firm_power_mw is not None:
-            stated = {f"asked_{FIRM_POWER}": objective.firm_power_mw}
+        stated = {f"weight_{goal.replace('-', '_')}": weight for goal, weight in point.objective.weights.items()}
+        if point.objective.firm_power_mw is not None:
+            stated = {f"asked_{FIRM_POWER}": point.objective.firm_power_mw}
         values = dict(zip(goals, point.values, strict=True))
         rows.append({"point": point.name, **stated, **values, "energy_gwh": point.energy_gwh})
     table = pd.DataFrame(rows)
@@ -54,7 +58,7 @@ def write_tradeoff(
     Raises
     ------
     OutputError
-        If the folder exists already or cannot be written.
+        If the folder holds something, or cannot be written.
     """
     with drafted(target, check_new) as claim:
         draft = claim.draft
@@ -64,27 +68,32 @@ def write_tradeoff(
             (draft / POINTS / f"{point.name}.toml").write_text(write_reservoir(point.reservoir), encoding="utf-8")
         if front.inflow.content:
             (draft / INFLOW).write_bytes(front.inflow.content)
-        left_out: dict[str, str] = {}
-        drawn = _draw(front, draft, left_out) if figures else ("", b"")
+        left_out, pictures = dict[str, str](), tuple[Picture, ...]()
+        if figures:
+            from reservoir.report.figures.figures import attempted, write_figures
+            from reservoir.report.figures.front import front_caption, front_figure
+
+            drawn = attempted("front", lambda: (front_figure(front), front_caption(front)), left_out)
+            if drawn and write_figures({"front": drawn[0]}, draft / "figures", left_out=left_out):
+                drawing = (draft / "figures/front.svg").read_bytes()
+                pictures = (picture("front", "The front", drawn[1], drawing),)
         names = [f"{POINTS}/{point.name}.toml" for point in front.points]
         names += [INFLOW] if front.inflow.content else []
         made_of = {FILES: file_hashes(draft, names)}
         write_json(draft / PROVENANCE, tradeoff_provenance(front) | made_of | figures_left_out(left_out, tell))
-        (draft / REPORT).write_text(_report(front, *drawn), encoding="utf-8")
+        (draft / REPORT).write_text(_report(front, pictures), encoding="utf-8")
     return claim.place
 
 
 def tradeoff_provenance(front: Tradeoff) -> dict[str, Any]:
     """Where a front comes from, and its points."""
+    record = {"file": Path(front.inflow.source).name, "sha256": front.inflow.sha256}
+    unit = {"unit": front.inflow.unit} if front.inflow.unit_from == _BY_ARGUMENT else {}
+    reading = dict(front.inflow.reading) | unit
     return {
         **run_provenance(),
         "reservoir": {"name": front.reservoir.name, "sha256": front.reservoir.sha256},
-        "inflow": {
-            "file": Path(front.inflow.source).name,
-            "sha256": front.inflow.sha256,
-            "reading": _reading(front),
-            **record_provenance(front.inflow),
-        },
+        "inflow": {**record, "reading": reading, **record_provenance(front.inflow)},
         "units": front.units.as_dict,
         "between": [str(goal) for goal in front.goals],
         "horizon": str(front.horizon),
@@ -96,25 +105,8 @@ def tradeoff_provenance(front: Tradeoff) -> dict[str, Any]:
     }
 
 
-def _reading(front: Tradeoff) -> dict[str, Any]:
-    """How the record was read, with the unit if the call named it."""
-    unit = {"unit": front.inflow.unit} if front.inflow.unit_from == _BY_ARGUMENT else {}
-    return dict(front.inflow.reading) | unit
-
-
-def _draw(front: Tradeoff, folder: Path, left_out: dict[str, str]) -> tuple[str, bytes]:
-    """Write the figure, and return how to read it, and the drawing; nothing of one that fails, which is noted."""
-    from reservoir.report.figures.figures import attempted, write_figures
-    from reservoir.report.figures.front import front_caption, front_figure
-
-    drawn = attempted("front", lambda: (front_figure(front), front_caption(front)), left_out)
-    files = write_figures({"front": drawn[0]}, folder / "figures", left_out=left_out) if drawn else []
-    return (drawn[1], (folder / "figures/front.svg").read_bytes()) if drawn and files else ("", b"")
-
-
-def _report(front: Tradeoff, front_caption: str, drawn: bytes) -> str:
-    labels = front.labels
-    table = front_table(front)
+def _report(front: Tradeoff, pictures: tuple[Picture, ...]) -> str:
+    labels, table = front.labels, front_table(front)
     cells = [
         (str(row[0]), *(quantity(float(value)) if value == value else "–" for value in row[1:]))
         for row in table.itertuples(index=False)
@@ -123,7 +115,7 @@ def _report(front: Tradeoff, front_caption: str, drawn: bytes) -> str:
     titles["energy_gwh"] = goal_label(Goal.ENERGY, years=front.inflow.years)
     named = (titles.get(name, name.replace("_", " ").capitalize()) for name in table.columns[1:])
     columns = (Column("Point", text=True), *map(Column, named))
-    told = "The command 'reservoir plan --point FOLDER/NAME' plans a point in full."
+    how = "The command 'reservoir plan --point FOLDER/NAME' plans a point in full."
     first, last = front.goal_values[0], front.goal_values[-1]
     figures = tuple(
         (label, f"{quantity(float(one))} to {quantity(float(other))}")
@@ -135,7 +127,6 @@ def _report(front: Tradeoff, front_caption: str, drawn: bytes) -> str:
         caveats=tuple(caveat[:1].upper() + caveat[1:] for caveat in front.caveats),
         figures=figures,
     )
-    pictures = (picture("front", "The front", front_caption, drawn),) if drawn else ()
     facts = (
         ("Record", f"{front.inflow.span_text}, {counted(front.inflow.years)}; {front.inflow.scale_in(front.units)}"),
         ("Horizon", str(front.horizon)),
@@ -143,7 +134,63 @@ def _report(front: Tradeoff, front_caption: str, drawn: bytes) -> str:
     )
     sections = [
         Section("figures", "Figure", pictures=pictures) if pictures else None,
-        Section("points", "Points", text=(told,), tables=(HtmlTable("points-table", "", columns, tuple(cells)),)),
+        Section("points", "Points", text=(how,), tables=(HtmlTable("points-table", "", columns, tuple(cells)),)),
         Section("provenance", "Provenance", facts=facts),
     ]
     return render(heading, [section for section in sections if section is not None])
+
+
+def point_inputs(point: Path, given: Mapping[str, Path | None]) -> dict[str, Any]:
+    """Files of a point, and how its record was read, as the options of a call.
+
+    Parameters
+    ----------
+    point : Path
+        ``FOLDER/NAME``.
+    given : mapping
+        The files of the call: a ``reservoir`` is refused, an ``inflow`` taken in place of the folder's.
+
+    Raises
+    ------
+    InputError
+        If there is no such point, its files are not as they were written, or a reservoir is given beside it.
+    """
+    if given["reservoir"] is not None:
+        problem = "a point has a reservoir of its own"
+        raise InputError(problem, mend="leave out --reservoir", column="--point", value=str(point))
+    folder, reservoir = point.parent, point.parent / POINTS / f"{point.name}.toml"
+    if not reservoir.is_file():
+        known = sorted(file.stem for file in (folder / POINTS).glob("*.toml"))
+        expected = f"one of {known[0]} to {known[-1]}" if known else "FOLDER/NAME of a folder by `reservoir tradeoff`"
+        raise InputError("there is no such point", expected, column="--point", value=str(point))
+    origin = _provenance(folder / PROVENANCE)
+    if given["inflow"] is not None:
+        _require_as_written(folder, origin, f"{POINTS}/{reservoir.name}")
+        return {"reservoir_file": reservoir}
+    inflow = folder / INFLOW
+    if not inflow.is_file():
+        problem = "the folder has no copy of the record, which was a workbook, an ensemble or made in Python"
+        raise InputError(problem, mend="give the record", column="--point", value=str(point))
+    _require_as_written(folder, origin, f"{POINTS}/{reservoir.name}", INFLOW)
+    reading = origin["inflow"]["reading"]
+    reading = {name: reading[name] for name, kind in _READING.items() if isinstance(reading.get(name), kind)}
+    return {"reservoir_file": reservoir, "inflow_file": inflow, **reading}
+
+
+def _provenance(path: Path) -> dict[str, Any]:
+    """What a tradeoff's folder says of itself."""
+    try:
+        origin = read_json(path, _MOST_BYTES)
+        if all(isinstance(part, dict) for part in (origin["inflow"], origin["inflow"]["reading"], origin[FILES])):
+            return dict(origin)
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise InputError("is not the provenance of a tradeoff", mend=_AGAIN, file=str(path))
+
+
+def _require_as_written(folder: Path, origin: Mapping[str, Any], *names: str) -> None:
+    """Refuse files that are not those of the tradeoff, by their hashes."""
+    changed = [name for name in names if content_sha256(folder / name) != origin[FILES].get(name)]
+    if changed:
+        problem = "was changed after the tradeoff was made"
+        raise InputError([Mistake(problem, mend=_AGAIN, file=str(folder / name)) for name in changed])

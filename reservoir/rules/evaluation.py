@@ -22,8 +22,8 @@ from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
+from reservoir.planning.columns import FIRM_QUANTILE
 from reservoir.planning.notes import CARRY_OVER, storage_ratio
-from reservoir.planning.operated_record import FIRM_QUANTILE
 from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
 from reservoir.planning.sentences import horizon_text
 from reservoir.planning.solving import HOST_REFERENCE

@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
+from reservoir.hydro.unit_system import labelled
 from reservoir.planning.checks import BALANCE_TOLERANCE, Check, balance_residual, largest, release_excess
 from reservoir.rules import Rule, rule_from_dict
 from reservoir.rules.base.simulation import decisions
@@ -32,6 +34,8 @@ FORESIGHT_TOLERANCE = 1e-5
 TIED = 5e-5
 #: Years in which rules that were read back are compared.
 CHECKED_YEARS = 12
+_RELEASE_OUTSIDE = labelled("release outside its limits in any simulation: largest excess ({})", "m3/s")
+
 #: The runs that count most: storage carried over, years that the rule has not seen.
 HEADLINE = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
 
@@ -52,7 +56,7 @@ def rules_checks(evaluation: Evaluation) -> list[Check]:
             residual,
             BALANCE_TOLERANCE,
         ),
-        Check("release outside its limits in any simulation: largest excess (m3/s)", excess, 0),
+        Check(_RELEASE_OUTSIDE, excess, 0),
         Check("rules that decide differently after saving and loading", different, 0),
         # No rule brings more, unless it violates limits that foresight keeps: that is charged.
         *([Check(bounded, largest(above), FORESIGHT_TOLERANCE)] if above else []),
@@ -252,10 +256,11 @@ def shortfalls(evaluation: Evaluation) -> list[str]:
     The last one states the consequence for the choice of a rule; empty if all limits are satisfied.
     """
     months = evaluation.training.years * evaluation.training.steps
+    volume = partial(evaluation.plan.units.stated, unit="hm3", form=",.3g")
     found = []
     unavoidable = evaluation.foresight_violations
     if unavoidable.months:
-        extent = f"in {unavoidable.months} of {months} months by up to {unavoidable.largest_hm3:,.3g} hm3"
+        extent = f"in {unavoidable.months} of {months} months by up to {volume(unavoidable.largest_hm3)}"
         found.append(f"Perfect foresight violates the storage limits {extent}: no rule can satisfy all.")
     if unavoidable.unmet_months:
         found.append(f"Perfect foresight misses {DEMANDS} in {unavoidable.unmet_months} of {months} months.")
@@ -265,7 +270,7 @@ def shortfalls(evaluation: Evaluation) -> list[str]:
         )
         scores = [(run.score, run.inflow.flow_m3s.size) for run in runs]
         violated = [
-            f"in {score.months_violated} of {count} months by up to {score.largest_violation_hm3:,.3g} hm3 "
+            f"in {score.months_violated} of {count} months by up to {volume(score.largest_violation_hm3)} "
             f"({score.sample})"
             for score, count in scores
             if score.months_violated

@@ -23,9 +23,9 @@ from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.planning.column_names import OBJECTIVE
+from reservoir.planning.columns import OBJECTIVE, shown
+from reservoir.planning.operated_record import OperatedSteps, schedule_table, year_columns
 from reservoir.planning.plan import StageProgress, silent_stage
-from reservoir.planning.schedule import schedule_table, shown, year_columns
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules import Rule
 from reservoir.rules.base.foresight import Account, Foresight, accounts_of
@@ -282,9 +282,7 @@ class RecordEvaluation:
     def schedule(self) -> pd.DataFrame:
         """One row a year and month, in the columns of a plan's schedule, with what the rule asked for."""
         run = self.simulation
-        table = schedule_table(self.inflow, run.operation).drop(columns=["tailrace_m", "head_m"])
-        table.insert(list(table).index("release_m3s"), "asked_m3s", run.asked_m3s.ravel())
-        return table.assign(repaired=run.repaired.astype(int).ravel())
+        return schedule_table("simulation", OperatedSteps(self.inflow, run.operation, run.asked_m3s, run.repaired))
 
     def summary(self) -> pd.DataFrame:
         """One row a year, by its first day: mean inflow, energy as made and at equal end storage, spill, repairs."""

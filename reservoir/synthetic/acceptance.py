@@ -18,7 +18,7 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.checks import Check
-from reservoir.planning.operated_record import FIRM_QUANTILE
+from reservoir.planning.columns import FIRM_QUANTILE
 from reservoir.planning.plan import StageProgress, optimise, silent_stage
 from reservoir.planning.solving import DEVICE_REFERENCE
 from reservoir.rules.standardised_months import TRACE

@@ -45,7 +45,7 @@ def text_of(data: bytes, file: str = "") -> str:
             problem = f"the line is not UTF-8: byte 0x{error.object[error.start]:02x}"
             row = _row_at(error.object, error.start)
     mend = 'save the file as UTF-8 text (in a spreadsheet: "CSV UTF-8")'
-    raise InputError(Mistake(problem, "UTF-8 text", mend, file=file, row=row))
+    raise InputError(problem, "UTF-8 text", mend, file=file, row=row)
 
 
 def _row_at(data: bytes, position: int) -> int:
@@ -93,7 +93,7 @@ def read_limited(path: str | os.PathLike[str], most: int) -> bytes:
         if too_large:
             limit = f"{most / 1e6:,.0f} MB" if most >= 1e6 else f"{most / 1e3:,.0f} kB"
             mend = "check that this is the right file"
-            raise InputError(Mistake("is too large", f"at most {limit}", mend, file=file))
+            raise InputError("is too large", f"at most {limit}", mend, file=file)
         return b"".join(content)
     finally:
         os.close(descriptor)
@@ -142,9 +142,7 @@ def text_in_limits(path: Path) -> str:
         return text_of(read_limited(path, MOST_BYTES), str(path))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(
-            Mistake(f"the file cannot be read: {reason}", mend="check the path", file=str(path))
-        ) from error
+        raise InputError(f"the file cannot be read: {reason}", mend="check the path", file=str(path)) from error
 
 
 def whole_number(word: str) -> int | None:

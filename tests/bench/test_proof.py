@@ -9,7 +9,7 @@ import pytest
 from reservoir.bench import proof
 from reservoir.bench.experiment import RunBudget
 from reservoir.bench.proof import ProofStudy, proof_checks, share_within
-from reservoir.certificate.bound import ProvenBound
+from reservoir.certificate.bound import ProvenBound, compile_ahead, prove_bound
 from reservoir.planning.checks import all_pass
 
 ASKED = {"budget": RunBudget(runs=1, quick=True), "part": "tuning", "solvers": "dp-opencl,lshade-sequential"}
@@ -19,9 +19,40 @@ def tiny(**own):
     return proof.run(years=2, prove_seconds=600.0, **ASKED, **own)
 
 
+class Proofs:
+    """Proofs of a tiny run by what they were asked, and the calls that it made; asked again, none is proved again."""
+
+    def __init__(self):
+        self.calls, self._proved = [], {}
+
+    def prove(self, year, storages, fitness, effort):
+        self.calls.append("prove_bound")
+        asked = (year.label, np.asarray(storages).tobytes(), fitness, effort)
+        if asked not in self._proved:
+            self._proved[asked] = prove_bound(year, storages, fitness, effort)
+        return self._proved[asked]
+
+    def compile(self, *given):
+        self.calls.append("compile_ahead")
+        return compile_ahead(*given)
+
+
+@pytest.fixture(scope="module")
+def proofs():
+    return Proofs()
+
+
+@pytest.fixture(scope="module")
+def tiny_run(proofs, device):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(proof, "prove_bound", proofs.prove)
+        patch.setattr(proof, "compile_ahead", proofs.compile)
+        return tiny(), list(proofs.calls)
+
+
 @pytest.mark.device
-def test_no_schedule_is_above_its_bound_and_the_blind_bound_is_no_guess():
-    found = tiny()
+def test_no_schedule_is_above_its_bound_and_the_blind_bound_is_no_guess(tiny_run):
+    found, _ = tiny_run
     assert all_pass(found.checks)
     schedules, years = found.data["schedules"], found.data["years"]
     assert dict(schedules.groupby("solver").size()) == {"dp": 2, "dp-opencl": 2, "lshade-sequential": 1}
@@ -35,25 +66,21 @@ def test_no_schedule_is_above_its_bound_and_the_blind_bound_is_no_guess():
 
 
 @pytest.mark.device
-def test_code_is_compiled_ahead_of_the_first_proof_of_each_year(monkeypatch):
-    told = []
-    for name in ("compile_ahead", "prove_bound"):
-        of_name = getattr(proof, name)
-        monkeypatch.setattr(proof, name, lambda *given, of=of_name: (told.append(of.__name__), of(*given))[1])
-    tiny()
-    assert told == ["compile_ahead", "prove_bound", "prove_bound"] * 2
+def test_code_is_compiled_ahead_of_the_first_proof_of_each_year(tiny_run):
+    assert tiny_run[1] == ["compile_ahead", "prove_bound", "prove_bound"] * 2
 
 
 @pytest.mark.device
 @pytest.mark.parametrize("blind", [False, True])
-def test_a_bound_that_is_too_low_fails_the_check(monkeypatch, blind):
-    proved, told = proof.prove_bound, []
+@pytest.mark.usefixtures("tiny_run")  # whose proofs are taken again
+def test_a_bound_that_is_too_low_fails_the_check(monkeypatch, proofs, blind):
+    told = []
 
     def too_low(year, storages, fitness, effort):
-        found = proved(year, storages, fitness, effort)
+        proved = proofs.prove(year, storages, fitness, effort)
         told.append(fitness)
         second = len(told) % 2 == 0
-        return replace(found, bound=found.bound * (1 - 1e-3)) if second == blind else found
+        return replace(proved, bound=proved.bound * (1 - 1e-3)) if second == blind else proved
 
     monkeypatch.setattr(proof, "prove_bound", too_low)
     found = tiny()
@@ -64,11 +91,8 @@ def test_a_bound_that_is_too_low_fails_the_check(monkeypatch, blind):
 
 @pytest.mark.device
 def test_a_wrong_bracket_is_found_by_the_blind_proof_alone(monkeypatch):
-    proved = proof.prove_bound
-
     def dropping(year, storages, fitness, effort):
         """What a proof comes to that drops every path: its threshold."""
-        proved(year, storages, fitness, replace(effort, seconds=0.0))
         return ProvenBound(fitness + effort.gap * abs(fitness), None, 1, 1)
 
     monkeypatch.setattr(proof, "prove_bound", dropping)

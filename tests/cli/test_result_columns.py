@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from reservoir.cases import bundled_case
-from reservoir.io.plan_folder import columns
+from reservoir.planning.columns import meanings as meanings_of
 
 LOSSES = (
     *("evaporation_hm3", "seepage_hm3", "withdrawal_m3s", "shortage_m3s"),
@@ -31,10 +31,10 @@ def head_of(path) -> list[str]:
 @pytest.mark.parametrize(
     ("table", "meanings"),
     [
-        ("schedule.csv", columns.SCHEDULE_COLUMNS),
-        ("water_values.csv", columns.WATER_VALUES_COLUMNS),
-        ("summary.csv", columns.SUMMARY_COLUMNS),
-        ("scores.csv", columns.SCORES_COLUMNS),
+        ("schedule.csv", meanings_of("schedule")),
+        ("water_values.csv", meanings_of("water_values")),
+        ("summary.csv", meanings_of("summary")),
+        ("scores.csv", meanings_of("scores")),
     ],
 )
 def test_every_column_of_a_plan_has_a_meaning(ruled, table, meanings):
@@ -64,10 +64,10 @@ def test_every_column_of_a_plan_with_losses_has_a_meaning(call, tmp_path):
     lake = str(bundled_case("carryover").reservoir_file)
     call("plan", str(years), "--reservoir", lake, "--out", tmp_path / "out", "--solver", "dp", "--no-figures")
     assert head_of(tmp_path / "out" / "schedule.csv") == [
-        name for name in columns.SCHEDULE_COLUMNS if name not in {"member", *OF_STEPS, *OF_LITTLE_WATER}
+        name for name in meanings_of("schedule") if name not in {"member", *OF_STEPS, *OF_LITTLE_WATER}
     ]
     rare = {"member", "reference_violation", "engine_gap", *PROVEN, *OF_OBJECTIVES}
-    assert head_of(tmp_path / "out" / "summary.csv") == [name for name in columns.SUMMARY_COLUMNS if name not in rare]
+    assert head_of(tmp_path / "out" / "summary.csv") == [name for name in meanings_of("summary") if name not in rare]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_every_column_of_a_plan_of_another_goal_has_a_meaning(call, short_record
     call("plan", short_record, "--objective", goal, "--solver", "dp", "--no-figures", "--out", tmp_path / "out")
     rare = {"member", "horizon", "storage_change_hm3", "reference_violation", "engine_gap", *PROVEN}
     rare |= {*LOSSES, *others}
-    assert head_of(tmp_path / "out" / "summary.csv") == [name for name in columns.SUMMARY_COLUMNS if name not in rare]
+    assert head_of(tmp_path / "out" / "summary.csv") == [name for name in meanings_of("summary") if name not in rare]
 
 
 def without(name: str, meanings, rare=OF_LITTLE_WATER) -> list[str]:
@@ -94,17 +94,17 @@ def test_what_is_missing_of_the_minimum_release_has_a_column_where_there_is_some
     options = ("--reservoir", "lake.toml", "--solver", "dp", "--no-figures", "--out", tmp_path / "dry")
     call("plan", short_record, *options, status=None)
     assert head_of(tmp_path / "dry" / "schedule.csv") == [
-        name for name in columns.SCHEDULE_COLUMNS if name not in {"member", *OF_STEPS, *LOSSES}
+        name for name in meanings_of("schedule") if name not in {"member", *OF_STEPS, *LOSSES}
     ]
     rule = ruled / "rules" / "standard.json"
     call("simulate", rule, short_record, "--level", "1100", "--no-foresight", "--out", tmp_path / "out")
-    assert head_of(tmp_path / "out" / "simulation.csv") == without("member", columns.SIMULATION_COLUMNS, ())
+    assert head_of(tmp_path / "out" / "simulation.csv") == without("member", meanings_of("simulation"), ())
 
 
 def test_every_column_of_a_simulation_has_a_meaning(call, ruled, tmp_path):
     call("simulate", ruled / "rules" / "standard.json", ruled / "inflow.csv", "--out", tmp_path / "out")
-    assert head_of(tmp_path / "out" / "simulation.csv") == without("member", columns.SIMULATION_COLUMNS)
-    assert head_of(tmp_path / "out" / "summary.csv") == without("member", columns.SIMULATED_YEARS_COLUMNS)
+    assert head_of(tmp_path / "out" / "simulation.csv") == without("member", meanings_of("simulation"))
+    assert head_of(tmp_path / "out" / "summary.csv") == without("member", meanings_of("simulated_years"))
 
 
 def test_a_simulation_of_an_ensemble_has_the_member_before_these(call, ruled, tmp_path):
@@ -116,5 +116,5 @@ def test_a_simulation_of_an_ensemble_has_the_member_before_these(call, ruled, tm
     ]
     (tmp_path / "members.csv").write_text("\n".join(["member,date,flow_m3s", *flows]))
     call("simulate", ruled / "rules" / "linear.json", tmp_path / "members.csv", "--out", tmp_path / "out")
-    assert head_of(tmp_path / "out" / "simulation.csv") == without("", columns.SIMULATION_COLUMNS)
-    assert head_of(tmp_path / "out" / "summary.csv") == without("", columns.SIMULATED_YEARS_COLUMNS)
+    assert head_of(tmp_path / "out" / "simulation.csv") == without("", meanings_of("simulation"))
+    assert head_of(tmp_path / "out" / "summary.csv") == without("", meanings_of("simulated_years"))

@@ -16,7 +16,8 @@ from reservoir.io.given_schedule import read_given_schedule
 from reservoir.io.records.reader import read_inflow
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.planning.checked_schedule import checked_schedule
-from reservoir.planning.schedule import step_columns
+from reservoir.planning.columns import table_of
+from reservoir.planning.operated_record import OperatedSteps
 from reservoir.text.quantities import first_unprintable
 from tests.fuzz.case import Reader, one_file
 from tests.fuzz.spoiling import spoiled
@@ -49,7 +50,7 @@ def reader() -> Reader:
     reservoir, record = _case()
     given = checked_schedule(reservoir, record, _given(plain, record))
     operation = given.plan.operation
-    columns = {name: each.ravel() for name, each in step_columns(record, operation).items()}
+    columns = {name: each.ravel() for name, each in table_of("steps", OperatedSteps(record, operation)).items()}
     header = ",".join(("year", "month", *columns, "shortage_m3s"))
     rows = zip(*(each.tolist() for each in columns.values()), strict=True)
     full = "".join(

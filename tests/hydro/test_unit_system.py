@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import json
+import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.hydro.unit_system import SI, US, UnitSystem
+from reservoir.hydro.unit_system import SI, US, UnitSystem, UnitText, labelled
 
 TABLE = pd.DataFrame(
     {
@@ -26,7 +27,7 @@ TABLE = pd.DataFrame(
 
 def test_si_leaves_tables_and_texts_as_they_are() -> None:
     assert SI.table(TABLE) is TABLE
-    assert SI.text("4,662 to 14,557 hm3") == "4,662 to 14,557 hm3"
+    assert SI.stated(4662, "hm3") == "4,662 hm3"
 
 
 def test_a_table_is_converted_with_the_names_of_its_columns() -> None:
@@ -55,72 +56,71 @@ def test_columns_come_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("value", "unit", "form", "in_si", "in_us"),
     [
-        ("mean flow 1,249 m3/s", "mean flow 44,110 cfs"),
-        ("4,662 to 14,557 hm3, the range", "3,779,500 to 11,801,600 acre-ft, the range"),
-        ("the total spill is 6,289 hm³.", "the total spill is 5,098,600 acre-ft."),
-        ("normal level 1240 m", "normal level 4,068 ft"),
-        ("dead level 705 m", "dead level 2,313 ft"),
-        ("level 704.50 m", "level 2,311.35 ft"),
-        ("0 m3/s or more", "0 cfs or more"),
-        ("by 2e-05 hm3", "by 0.01621 acre-ft"),
-        ("3 of the 5 m3/s to be withdrawn", "105.9 of the 176.6 cfs to be withdrawn"),
-        ("K = 9.425, 12 months, 5 MW, 30 GWh", "K = 9.425, 12 months, 5 MW, 30 GWh"),
-        ("at least 2.5 m3/kWh there", "at least 2.5 m3/kWh there"),
-        ("the 5 mm of rain", "the 5 mm of rain"),
-        ("a change of −2.0 m", "a change of −6.562 ft"),
-        ("column inflow_m3s", "column inflow_m3s"),
+        (1249, "m3/s", "", "1,249 m3/s", "44,110 cfs"),
+        (14557, "hm3", ",.0f", "14,557 hm3", "11,801,600 acre-ft"),
+        (6289, "hm³", "", "6,289 hm³", "5,098,600 acre-ft"),
+        (1240, "m", "g", "1240 m", "4,068 ft"),
+        (705, "m", "g", "705 m", "2,313 ft"),
+        (704.5, "m", ".2f", "704.50 m", "2,311.35 ft"),
+        (0, "m3/s", "", "0 m3/s", "0 cfs"),
+        (2e-5, "hm3", ",.3g", "2e-05 hm3", "0.01621 acre-ft"),
+        (-2.0, "m", ".1f", "-2.0 m", "-6.562 ft"),
+        (float("nan"), "hm3", ",.4g", "nan hm3", "nan acre-ft"),
     ],
 )
-def test_amounts_in_texts_are_converted(text: str, said: str) -> None:
-    assert US.text(text) == said
+def test_amounts_are_stated_in_either_system(value: float, unit: str, form: str, in_si: str, in_us: str) -> None:
+    assert SI.stated(value, unit, form) == in_si
+    assert US.stated(value, unit, form) == in_us
+    assert US.number(value, unit, form) == in_us.split()[0]
 
 
 @pytest.mark.parametrize(
-    ("label", "said"),
+    ("form", "unit", "in_us"),
     [
-        ("Storage (hm³)", "Storage (acre-ft)"),
-        ("Water value (GWh per hm³)", "Water value (MWh/acre-ft)"),
-        ("value of one more hm³ in storage", "value of one more acre-ft in storage"),
-        ("Level (m)", "Level (ft)"),
-        ("hm³ a year", "acre-ft a year"),
-        ("m³/s", "cfs"),
-        ("Power (MW)", "Power (MW)"),
+        ("Storage ({})", "hm³", "Storage (acre-ft)"),
+        ("Water value ({})", "GWh per hm³", "Water value (MWh/acre-ft)"),
+        ("Level ({})", "m", "Level (ft)"),
+        ("{}", "hm³ a year", "acre-ft a year"),
+        ("spill, {}", "hm3", "spill, acre-ft"),
+        ("Power ({})", "MW", "Power (MW)"),
+        ("{} a year", "m CNY", "m CNY a year"),
+        ("Worth ({})", "million CNY per hm³", "Worth (million CNY per hm³)"),
     ],
 )
-def test_units_of_labels_are_replaced(label: str, said: str) -> None:
-    assert US.label(label) == said
-    unit = US.of_label(label)
-    assert (unit.name in said) if unit else (label == said)
+def test_labels_have_the_unit_of_the_system(form: str, unit: str, in_us: str) -> None:
+    label = labelled(form, unit)
+    assert label == SI.text(label) == form.format(unit)
+    assert US.text(label) == in_us
+    shown = US.of_label(label)
+    assert (shown.name in in_us) if shown else (label == in_us or unit == "hm³ a year")
+    assert SI.of_label(label) is None
 
 
 def test_a_number_of_the_user_comes_back_through_metres() -> None:
     for feet in (1720, 3936.5, 1720.1, 705.25):
         for form in (".7g", ",.2f"):
-            assert US.text(f"level {feet * 0.3048:{form}} m") == f"level {feet:,} ft"
-    assert US.text("50 m3/s") == US.written(50, "m3s") == "1,766 cfs"
+            assert US.stated(feet * 0.3048, "m", form) == f"{feet:,} ft"
+    assert US.stated(50, "m3/s") == US.written(50, "m3s") == "1,766 cfs"
 
 
-class Said(NamedTuple):
-    """What a user wrote."""
+def test_a_sentence_is_made_in_the_units_that_it_is_read_in() -> None:
+    caveat = "lowered by 12 m of 50 m3/s"
+    sentence = UnitText(lambda units: f"{caveat}: {units.number(3, 'm3/s')} of the {units.stated(5, 'm3/s')} is there")
+    assert sentence == f"{caveat}: 3 of the 5 m3/s is there"
+    assert US.text(sentence) == f"{caveat}: 105.9 of the 176.6 cfs is there"
+    for same in (str(sentence), f"{sentence}"):
+        assert US.text(same) == US.text(sentence)
+    assert json.loads(json.dumps([sentence])) == [str(sentence)]
 
-    own_words: tuple[str, ...]
 
-
-def test_the_words_of_the_user_are_kept() -> None:
-    units = US.keeping(Said(("lowered by 12 m", "run 3 m", "m", "m CNY")), None)
-    assert units == US
-    for text, shown in {
-        "Lowered by 12 m; the lake is 12 m deep": "Lowered by 12 m; the lake is 39.37 ft deep",
-        "run 3 m: 1953 July: 5 hm3 short": "run 3 m: 1953 July: 4,054 acre-ft short",
-        'column "Level 12 m" beside 12 m': 'column "Level 12 m" beside 39.37 ft',
-        "34 m CNY a year": "34 m CNY a year",
-        "Level (m)": "Level (ft)",
-    }.items():
-        assert units.label(text) == shown
-    assert US.keeping(Said(("nothing",))) is US
-    assert SI.keeping(Said(("12 m",))) is SI
+def test_no_other_text_is_changed() -> None:
+    """What the user wrote, whatever it looks like, and what was made of a sentence by other means."""
+    sentence = UnitText(lambda units: f"{units.stated(12, 'm')} deep")
+    for text in ("lowered by 12 m", "run 3 m", "m", "4,662 to 14,557 hm3", f"said: {sentence}", sentence.upper()):
+        assert US.text(text) is text
+    assert US.text(pickle.loads(pickle.dumps(sentence))) == "12 m deep"
 
 
 def test_a_worth_of_water_has_the_volume_in_its_unit() -> None:
@@ -128,14 +128,7 @@ def test_a_worth_of_water_has_the_volume_in_its_unit() -> None:
     value, unit = US.per_volume(2.0, "million CNY")
     assert value == pytest.approx(2.0 * US.size("storage_hm3"))
     assert unit == "million CNY per acre-ft"
-    assert US.label("Worth (million CNY per hm³)") == "Worth (million CNY per hm³)"
-    assert US.of_label("Worth (million CNY per hm³)") is None
-    assert US.label("Worth (GWh per hm³)") == "Worth (MWh/acre-ft)"
     assert US.per_volume(2.0, "GWh") == US.amount(2.0, "gwh_per_hm3")
-
-
-def test_the_unit_of_a_file_is_not_an_amount() -> None:
-    assert US.text("values in m3/s (assumed); mean flow 2 hm3") == "values in m3/s (assumed); mean flow 1,621 acre-ft"
 
 
 def test_other_systems_are_refused_with_those_there_are() -> None:

@@ -10,11 +10,10 @@ import pytest
 
 from reservoir import InputError, optimise, read_inflow, read_reservoir
 from reservoir.hydro.objectives import Goal, Objective, goal_label
-from reservoir.io.tradeoff_point import point_inputs
 from reservoir.planning.goals import with_goal
 from reservoir.planning.tradeoff import tradeoff
 from reservoir.report.figures.front import front_caption, front_figure
-from reservoir.report.tradeoff_folder import front_table, write_tradeoff
+from reservoir.report.tradeoff_folder import front_table, point_inputs, write_tradeoff
 from tests.objectives.test_dp_against_independent import PRICE, SUPPLY
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "own-reservoir"

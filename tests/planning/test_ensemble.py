@@ -10,8 +10,8 @@ import reservoir
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.io.plan_folder import columns
 from reservoir.io.plan_folder.saved_plan import read_plan
+from reservoir.planning.columns import meanings
 from reservoir.planning.operated_record import members_table
 from reservoir.report.html import plan_page, tables
 
@@ -101,7 +101,7 @@ def test_a_record_and_a_part_of_a_member_have_no_table_of_members(small, small_i
 def test_the_folder_has_the_members_in_a_table_and_in_the_report(plan, tmp_path):
     folder = plan.save(tmp_path / "plan", figures=False)
     with (folder / "members.csv").open() as table:
-        assert next(table).strip().split(",") == list(columns.MEMBERS_COLUMNS)
+        assert next(table).strip().split(",") == list(meanings("members"))
     report = (folder / "report.html").read_text()
     assert "members-table" in report
     assert "3 members, each 2001/02 to 2002/03" in report

@@ -9,8 +9,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from reservoir.errors import InputError
-from reservoir.io.plan_folder.columns import WATER_VALUES_COLUMNS
 from reservoir.io.plan_folder.saved_plan import read_plan
+from reservoir.planning.columns import meanings
 from reservoir.planning.plan import Plan, optimise
 from reservoir.planning.water_values import LEVELS, end_storage_values, storage_levels
 from reservoir.report.figures.figures import plan_captions, plan_figures
@@ -42,7 +42,7 @@ def test_each_month_of_the_schedule_has_the_value_of_water_at_its_end(plan):
 
 def test_the_table_has_a_row_for_each_month_and_storage(plan, small):
     table = plan.water_values.table
-    assert list(table) == list(WATER_VALUES_COLUMNS)
+    assert list(table) == list(meanings("water_values"))
     assert table["month"].tolist() == np.repeat(plan.inflow.calendar.months, LEVELS).tolist()
     assert table["storage_hm3"].iloc[[0, LEVELS - 1]].tolist() == [20, 120]
     assert table["level_m"].tolist() == pytest.approx(small.level(table["storage_hm3"].to_numpy()))
@@ -136,7 +136,7 @@ def test_the_figure_draws_every_value_of_the_table(plan):
 
 def test_water_values_are_written_and_read_back(six_year_plan, folder):
     written = pd.read_csv(folder / "water_values.csv")
-    assert list(written) == list(WATER_VALUES_COLUMNS)
+    assert list(written) == list(meanings("water_values"))
     assert "water_values.csv" in json.loads((folder / "plan.json").read_text())["files"]
     again, plan = read_plan(folder).plan.water_values, six_year_plan.water_values
     assert again.month_end_gwh_per_hm3 == pytest.approx(plan.month_end_gwh_per_hm3, rel=0, abs=0, nan_ok=True)

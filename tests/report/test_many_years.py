@@ -14,7 +14,7 @@ from reservoir.planning.plan import Plan
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.report.figures import record_runs as runs_drawn
-from reservoir.report.figures import rule_charts, storages
+from reservoir.report.figures import rule_charts
 from reservoir.report.figures.annual_energy import MANY_YEARS, annual_energy_figure, draw_annual_energy
 from reservoir.report.figures.record_runs import record_runs
 from reservoir.report.figures.style import rendered
@@ -51,8 +51,7 @@ def test_bars_of_a_century_stand_alone(plan: Plan):
 
 
 def test_levels_of_many_years_are_a_band_of_each_year(evaluation: Evaluation, monkeypatch):
-    for drawn in (runs_drawn, storages):
-        monkeypatch.setattr(drawn, "MANY_YEARS", 3)
+    monkeypatch.setattr("reservoir.report.figures.axes.MANY_YEARS", 3)
     run = record_runs(evaluation)[0]
     ax = runs_drawn.draw_level_trace(Figure().add_subplot(), evaluation, run)
     (band,) = ax.collections

@@ -11,8 +11,8 @@ from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Objective
-from reservoir.io.plan_folder import columns
 from reservoir.io.plan_folder.saved_plan import read_plan
+from reservoir.planning.columns import meanings
 from reservoir.planning.plan import optimise
 from reservoir.report.figures.rule_scores import robustness_figure, shown_runs
 from reservoir.report.figures.rules_figures import rules_captions
@@ -56,7 +56,7 @@ def tested_on_a_record(plan, inflow):
 
 def test_the_table_has_the_columns_that_are_documented_and_a_row_a_family_and_sample(tested):
     table = robustness_table(tested)
-    assert list(table) == list(columns.ROBUSTNESS_COLUMNS)
+    assert list(table) == list(meanings("robustness"))
     assert table["family"].tolist() == ["foresight", *FAMILIES] * 2
     assert table["sample"].tolist() == ["held-out"] * 4 + ["test"] * 4
     assert table["members"].tolist() == [4] * 4 + [11] * 4

@@ -60,22 +60,14 @@ def read_arrays(folder: Path, files: Iterable[str]) -> dict[str, NDArray[Any]]:
 
 def saved_record(origin: Mapping[str, Any], arrays: Arrays) -> Inflow:
     """The record that a plan was made for, with all digits; `origin` is ``plan.json``."""
-    told, calendar, flow = origin["inflow"], origin[CALENDAR], arrays[_FLOW]
-    reading = told.get("reading", {})
-    beside: dict[str, Any] = {name: arrays.get(f"{_BESIDE}{name}") for name in COMPANIONS}
-    return Inflow(
-        flow,
-        Calendar(**calendar | {"step": TimeStep(calendar["step"])}),
-        members=arrays.get(_MEMBERS),
-        caveat=told["caveat"],
-        source=told["file"],
-        sha256=told["sha256"],
-        unit=told["unit"],
-        unit_from=told["unit_from"],
-        reading=reading,
-        allow_negative=reading.get("negative") == "keep" or bool((flow < 0).any()),
-        **beside,
-    )
+    record, calendar, flow = origin["inflow"], origin[CALENDAR], arrays[_FLOW]
+    reading = record.get("reading", {})
+    further: dict[str, Any] = {name: arrays.get(f"{_BESIDE}{name}") for name in COMPANIONS}
+    further |= {name: record[name] for name in ("caveat", "sha256", "unit", "unit_from")}
+    further |= {"members": arrays.get(_MEMBERS), "source": record["file"], "reading": reading}
+    negative = reading.get("negative") == "keep" or bool((flow < 0).any())
+    calendar = Calendar(**calendar | {"step": TimeStep(calendar["step"])})
+    return Inflow(flow, calendar, allow_negative=negative, **further)
 
 
 def calendar_provenance(calendar: Calendar) -> dict[str, Any]:
@@ -96,7 +88,7 @@ def months_of_plan(folder: Path) -> pd.DataFrame:
     check_files(folder, {name: digest for name, digest in origin[FILES].items() if name in wanted})
     arrays = read_arrays(folder, wanted & set(origin[FILES]))
     record = saved_record(origin, arrays)
-    from reservoir.planning.schedule import year_columns  # an operator reads the arrays alone
+    from reservoir.planning.operated_record import year_columns  # an operator reads the arrays alone
 
     names = {name: np.repeat(column, record.steps) for name, column in year_columns(record).items()}
     columns = {

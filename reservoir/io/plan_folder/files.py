@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,7 +36,7 @@ MOST_PROVENANCE_BYTES = 10_000_000
 
 def changed(path: Path, problem: str) -> InputError:
     """Refuse a file of a plan's folder that is not as it was written."""
-    return InputError(Mistake(problem, mend=AGAIN, file=str(path)))
+    return InputError(problem, mend=AGAIN, file=str(path))
 
 
 def require_folder(folder: Path) -> None:
@@ -49,15 +49,19 @@ def require_folder(folder: Path) -> None:
     """
     if not os.path.isdir(folder):
         problem = "is a file, not a folder" if os.path.exists(folder) else "does not exist"
-        raise InputError(Mistake(problem, "a folder written by `reservoir plan`", file=str(folder)))
+        raise InputError(problem, "a folder written by `reservoir plan`", file=str(folder))
 
 
 def write_provenance(folder: Path, content: Mapping[str, Any]) -> None:
     """Write ``plan.json`` with its own hash."""
-    told = json.loads(strict_json({name: value for name, value in content.items() if name != SHA256}))
+    origin = json.loads(strict_json({name: value for name, value in content.items() if name != SHA256}))
+    write_json(folder / PROVENANCE, origin | {SHA256: _own_sha256(origin)})
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write JSON for people and machines."""
     # A name of a file that is no text keeps its bytes: an escape of JSON's own.
-    text = strict_json(told | {SHA256: _own_sha256(told)})
-    (folder / PROVENANCE).write_text(text, encoding="utf-8", errors="backslashreplace")
+    path.write_text(strict_json(content), encoding="utf-8", errors="backslashreplace")
 
 
 def read_provenance(folder: Path) -> dict[str, Any]:
@@ -75,16 +79,15 @@ def read_provenance(folder: Path) -> dict[str, Any]:
         content = read_json(path, MOST_PROVENANCE_BYTES)
     except FileNotFoundError as error:
         problem = f"is not a plan folder: {PROVENANCE} is missing"
-        raise InputError(Mistake(problem, "a folder written by `reservoir plan`", file=str(folder))) from error
+        raise InputError(problem, "a folder written by `reservoir plan`", file=str(folder)) from error
     except (OSError, ValueError) as error:
         raise changed(path, f"cannot be read ({getattr(error, 'strerror', None) or error})") from error
     if not isinstance(content, dict):
         raise changed(path, "is not a JSON object")
     if SHA256 not in content:
-        problem = (
-            f"was written by an earlier version of this program: its folder has no {ARRAYS}/ to read the plan from"
-        )
-        raise InputError(Mistake(problem, mend="run `reservoir plan` again", file=str(path)))
+        problem = f"its folder has no {ARRAYS}/ to read the plan from"
+        problem = f"was written by an earlier version of this program: {problem}"
+        raise InputError(problem, mend="run `reservoir plan` again", file=str(path))
     if content[SHA256] != _own_sha256(content):
         raise changed(path, "was changed after the plan was made")
     return content
@@ -92,8 +95,8 @@ def read_provenance(folder: Path) -> dict[str, Any]:
 
 def _own_sha256(content: Mapping[str, Any]) -> str:
     """Hash of what a provenance says, however it is laid out."""
-    told = {name: value for name, value in content.items() if name != SHA256}
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    origin = {name: value for name, value in content.items() if name != SHA256}
+    return hashlib.sha256(json.dumps(origin, sort_keys=True).encode()).hexdigest()
 
 
 def file_hashes(folder: Path, names: list[str]) -> dict[str, str]:
@@ -115,30 +118,27 @@ def check_files(folder: Path, wanted: Mapping[str, str]) -> None:
     InputError
         With every file that is missing or was changed.
     """
-    mistakes = [Mistake(problem, mend=AGAIN, file=str(folder / name)) for name, problem in _differing(folder, wanted)]
+    mistakes = []
+    for name, digest in wanted.items():
+        file, problem = folder / name, ""
+        try:
+            if Path(name).is_absolute() or ".." in Path(name).parts:
+                file, problem = folder / PROVENANCE, f"names a file outside the folder ({name[:60]})"
+            elif content_sha256(file) != digest:
+                problem = "was changed after the plan was made"
+        except FileNotFoundError:
+            problem = "is missing"
+        except OSError as error:
+            problem = f"cannot be read ({error.strerror})"
+        mistakes += [Mistake(problem, mend=AGAIN, file=str(file))] if problem else []
     if mistakes:
         raise InputError(mistakes)
 
 
-def _differing(folder: Path, wanted: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    for name, digest in wanted.items():
-        if Path(name).is_absolute() or ".." in Path(name).parts:
-            yield PROVENANCE, f"names a file outside the folder ({name[:60]})"
-            continue
-        try:
-            if content_sha256(folder / name) != digest:
-                yield name, "was changed after the plan was made"
-        except FileNotFoundError:
-            yield name, "is missing"
-        except OSError as error:
-            yield name, f"cannot be read ({error.strerror})"
-
-
 def schedule_file(folder: Path) -> Path:
     """Where the schedule of a plan stands: ``schedule.csv``, or the dataset that is there in its place."""
-    return next(
-        (path for path in (folder / name for name in (SCHEDULE, *DATASET_NAMES)) if path.exists()), folder / SCHEDULE
-    )
+    present = (path for path in (folder / name for name in (SCHEDULE, *DATASET_NAMES)) if path.exists())
+    return next(present, folder / SCHEDULE)
 
 
 def schedule_sha256(folder: Path) -> str:

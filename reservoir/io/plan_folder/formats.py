@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.io.containers import write_netcdf
 from reservoir.io.plan_folder.files import NETCDF, ZARR
-from reservoir.planning.schedule import INSTALL, Dataset
+from reservoir.planning.operated_record import INSTALL, Dataset
 
 #: From so many years on, tables are written as NetCDF unless another format is asked for.
 MANY_YEARS = 5_000
@@ -44,9 +44,9 @@ def format_of(asked: str | None, years: int) -> PlanFormat:
     try:
         chosen = PlanFormat(asked)
     except ValueError:
-        raise InputError(Mistake("is no format", ", ".join(PlanFormat), column="format", value=asked)) from None
+        raise InputError("is no format", ", ".join(PlanFormat), column="format", value=asked) from None
     if chosen in _NEEDED and not _installed(chosen):
-        raise InputError(Mistake(f"{chosen} needs xarray and {_NEEDED[chosen]}, which are not installed", mend=INSTALL))
+        raise InputError(f"{chosen} needs xarray and {_NEEDED[chosen]}, which are not installed", mend=INSTALL)
     return chosen
 
 
@@ -56,7 +56,8 @@ def _installed(kind: PlanFormat) -> bool:
 
 def write_dataset(dataset: Dataset, folder: Path, kind: PlanFormat) -> None:
     """Write a dataset to a folder as `DATASETS` names it; texts of years as numbers with their meanings (CF flags)."""
-    flagged = dataset.assign({name: _flags(column) for name, column in dataset.data_vars.items() if _is_text(column)})
+    texts = {name: column for name, column in dataset.data_vars.items() if column.dtype.kind in "UO"}
+    flagged = dataset.assign({name: _flags(column) for name, column in texts.items()})
     if kind is PlanFormat.ZARR:
         flagged.to_zarr(folder / ZARR, mode="w-", zarr_format=2)  # its texts are read by every program
     else:
@@ -70,10 +71,6 @@ def append_to_dataset(variables: Dataset, folder: Path, kind: PlanFormat) -> Non
         alone.to_zarr(folder / ZARR, mode="a", zarr_format=2)
     else:
         write_netcdf(alone, folder / NETCDF, append=True)
-
-
-def _is_text(column: Any) -> bool:
-    return bool(column.dtype.kind in "UO")
 
 
 def _flags(column: Any) -> Any:

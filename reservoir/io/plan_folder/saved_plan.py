@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,32 +16,26 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import COMPANIONS, Inflow
-from reservoir.hydro.reservoir import Reservoir, reservoir_digests
+from reservoir.hydro.inflow_check import InflowCheck
+from reservoir.hydro.reservoir import reservoir_digests
 from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.unit_system import UnitSystem
 from reservoir.hydro.water_years import step_name
+from reservoir.io.containers import is_netcdf
+from reservoir.io.plan_folder import files
 from reservoir.io.plan_folder.arrays import Arrays, read_arrays, record_arrays, saved_record
-from reservoir.io.plan_folder.files import (
-    AGAIN,
-    ARRAYS,
-    COPY,
-    FILES,
-    INFLOW,
-    PROVENANCE,
-    RESERVOIR,
-    changed,
-    check_files,
-    read_provenance,
-)
-from reservoir.io.records.netcdf import is_netcdf
+from reservoir.io.plan_folder.files import COPY, FILES, INFLOW, PROVENANCE, RESERVOIR
+from reservoir.io.records.columns import FROM_COLUMN, companion_notes
 from reservoir.io.records.table import csv_of_workbook, is_workbook
 from reservoir.io.reservoir_toml.reader import read_reservoir, reservoir_of
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.planning.checks import Check
+from reservoir.planning.columns import PROVEN_BOUND, PROVEN_GAP
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
+from reservoir.planning.notes import notes_again, plan_notes
 from reservoir.planning.parts.store import columns_of, found_of, operation_of_columns
 from reservoir.planning.plan import Plan
-from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP, Proofs
+from reservoir.planning.proofs import Proofs
 from reservoir.planning.search import Found
 from reservoir.planning.start import PlanStart, with_end_value
 from reservoir.planning.water_values import WaterValues
@@ -80,15 +74,12 @@ class SavedPlan:
     @property
     def checks(self) -> list[Check]:
         """The acceptance table that was written with the plan."""
-        return [
-            Check(
-                str(stated["check"]),
-                float("nan") if stated["value"] is None else float(stated["value"]),
-                None if stated["threshold"] is None else float(stated["threshold"]),
-                bool(stated.get("at_least", False)),
-            )
-            for stated in self.origin["checks"]
-        ]
+        checks = []
+        for stated in self.origin["checks"]:
+            value = float("nan") if stated["value"] is None else float(stated["value"])
+            threshold = None if stated["threshold"] is None else float(stated["threshold"])
+            checks.append(Check(str(stated["check"]), value, threshold, bool(stated.get("at_least", False))))
+        return checks
 
 
 def plan_arrays(plan: Plan) -> dict[str, NDArray[Any]]:
@@ -128,15 +119,16 @@ def copy_inputs(plan: Plan, folder: Path) -> dict[str, dict[str, Any]]:
         (folder / INFLOW).write_bytes(record)
     plant = plan.start.reservoir if plan.start else plan.reservoir
     content, file = plant.content or _still_there(plant.source), Path(plant.source).name
-    if _sha256(content) != plant.sha256 or not _describes(content, plant):
+    read = reservoir_of(content, plant.source) if _sha256(content) == plant.sha256 else None
+    # It may have been changed in Python since it was read.
+    if not read or read.name != plant.name or reservoir_digests(read) != reservoir_digests(plant):
         content, file = b"", ""
         with suppress(InputError):  # where no file can contain it, there is none
             content = write_reservoir(plant).encode()
     if content:
         (folder / RESERVOIR).write_bytes(content)
-    told = {"file": file, "sha256": _sha256(content) if content else ""}
     copied = {COPY: {"kind": kind, "sha256": _sha256(record)}} if kind not in ("", _FILE) else {}
-    return {"reservoir": told, "inflow": copied}
+    return {"reservoir": {"file": file, "sha256": _sha256(content) if content else ""}, "inflow": copied}
 
 
 def _record_copy(record: Inflow) -> tuple[str, bytes]:
@@ -160,12 +152,6 @@ def _record_copy(record: Inflow) -> tuple[str, bytes]:
     return _VALUES, ("\n".join(lines) + "\n").encode()
 
 
-def _describes(content: bytes, plant: Reservoir) -> bool:
-    """Whether a file says what a reservoir is, which may have been changed in Python since it was read."""
-    read = reservoir_of(content, plant.source)
-    return read.name == plant.name and reservoir_digests(read) == reservoir_digests(plant)
-
-
 def _still_there(source: str) -> bytes:
     """What an input's file holds now: inputs keep the bytes that they were read from, since a pipe is empty by now."""
     return Path(source).read_bytes() if source and Path(source).is_file() else b""
@@ -183,20 +169,20 @@ def read_plan(folder: Path) -> SavedPlan:
     InputError
         If it is no such folder, or with every file that is missing or was changed.
     """
-    origin = read_provenance(folder)
+    origin = files.read_provenance(folder)
     try:
-        check_files(folder, origin[FILES])
+        files.check_files(folder, origin[FILES])
         if RESERVOIR not in origin[FILES]:
             problem = "is missing: the reservoir was made in Python, and no reservoir file could contain it"
             mend = "plan.reservoir.to_toml() says why; save the plan again, or fit the rules in Python"
-            raise InputError(Mistake(problem, mend=mend, file=str(folder / RESERVOIR)))
+            raise InputError(problem, mend=mend, file=str(folder / RESERVOIR))
         plan = _plan(folder, origin, read_arrays(folder, origin[FILES]))
         return SavedPlan(folder, plan, origin)
     except InputError as error:
         path = str(folder / PROVENANCE)
-        raise InputError([replace(each, file=each.file or path) for each in error.mistakes]) from error
+        raise InputError([replace(mistake, file=mistake.file or path) for mistake in error.mistakes]) from error
     except _UNSOUND as error:
-        raise changed(folder / PROVENANCE, f"does not describe the files of this folder ({error!r})") from error
+        raise files.changed(folder / PROVENANCE, f"does not describe the files of this folder ({error!r})") from error
 
 
 def _plan(folder: Path, origin: Mapping[str, Any], arrays: Arrays) -> Plan:
@@ -209,7 +195,7 @@ def _plan(folder: Path, origin: Mapping[str, Any], arrays: Arrays) -> Plan:
     if plant.objective.is_firm:
         problems = promising_all(problems, firm_power_of_problems(problems, operation_of_columns(arrays)))
     reference = dict(origin["reference"] or {})
-    told = {
+    call = {
         **{name: origin[name] for name in ("solver", "device", "device_seconds", "settings")},
         "second_settings": (origin["second_run"] or {}).get("settings"),
         "reference": reference and {"solver": reference.pop("solver"), "settings": reference, "device_seconds": None},
@@ -217,7 +203,7 @@ def _plan(folder: Path, origin: Mapping[str, Any], arrays: Arrays) -> Plan:
         "seconds": {},
     }
     seconds = dict(origin["seconds"])
-    found = found_of(problems, arrays, [told], float(seconds.get(origin["solver"], 0.0)))
+    found = found_of(problems, arrays, [call], float(seconds.get(origin["solver"], 0.0)))
     values = proofs = None
     if _WATER_VALUES in arrays:
         table = pd.DataFrame(arrays[_WATER_VALUE_TABLE], columns=list(_TABLE))
@@ -225,10 +211,21 @@ def _plan(folder: Path, origin: Mapping[str, Any], arrays: Arrays) -> Plan:
     if PROVEN_BOUND in arrays:
         stated = origin["proof"]
         proofs = Proofs(arrays[PROVEN_BOUND], arrays[PROVEN_GAP], float(stated["gap_asked"]), stated["infeasible"])
-    held = problems, found.operation, found.solutions, found.references
-    about = tuple(origin["notes"]), seconds, origin["stopped"] or "", start
+    schedules = problems, found.operation, found.solutions, found.references
+    stopped = origin["stopped"] or ""
+    of_inputs = (*plant.notes, *InflowCheck(inflow, plant).doubts, *_record_notes(inflow, origin["notes"]))
+    of_plan = plan_notes(plant, problems, found.operation, start, stopped)
+    about = notes_again(origin["notes"], (*of_inputs, *of_plan)), seconds, stopped, start
     units = UnitSystem.of(origin["units"]["system"])
-    return Plan(plant, inflow, *held, *about, values, found.sources, units, proofs, found.firm_bounds)
+    return Plan(plant, inflow, *schedules, *about, values, found.sources, units, proofs, found.firm_bounds)
+
+
+def _record_notes(record: Inflow, texts: Sequence[str]) -> Iterator[str]:
+    """The note on the withdrawals that were read beside the inflow, if it is among some texts."""
+    for text in texts if record.withdrawal_m3s is not None else ():
+        note, _, column = text.partition(FROM_COLUMN)
+        if note.startswith("withdrawal "):
+            yield from companion_notes({"withdrawal_m3s": (column, record.withdrawal_m3s)}, record.steps)
 
 
 def require_follows(saved: SavedPlan) -> None:
@@ -247,7 +244,7 @@ def require_follows(saved: SavedPlan) -> None:
         if len(wrong):
             year, step = wrong[0].tolist()
             problem = f"does not match the releases and {RESERVOIR} in {plan.inflow.labels[year]}, step {step + 1}"
-            file, value = str(saved.folder / ARRAYS / f"{name}.npy"), float(stated[year, step])
-            mistakes.append(Mistake(problem, f"{expected[year, step]:.10g}", AGAIN, file, value=value))
+            file, value = str(saved.folder / files.ARRAYS / f"{name}.npy"), float(stated[year, step])
+            mistakes.append(Mistake(problem, f"{expected[year, step]:.10g}", files.AGAIN, file, value=value))
     if mistakes:
         raise InputError(mistakes)

@@ -11,9 +11,10 @@ from statistics import median
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.unit_system import UnitText
 from reservoir.io.records import vocabulary as known
 from reservoir.text.quantities import counted
 
@@ -28,11 +29,8 @@ _INFINITE = Mistake("infinite flow", "a finite number", "correct the value")
 _MISSING = Mistake("missing value", _FLOW, FILL_IN)
 _MISSING_CODE = Mistake("negative flow, probably a missing-value code", _FLOW, FILL_IN)
 _CODE = Mistake("looks like a missing-value code", "the flow or volume of the month", FILL_IN)
-_NEGATIVE = Mistake(
-    "negative flow",
-    _FLOW,
-    "correct the value; if it is computed from a reservoir balance, choose --negative keep or --negative zero",
-)
+_BALANCE = "correct the value; if it is computed from a reservoir balance, choose --negative keep or --negative zero"
+_NEGATIVE = Mistake("negative flow", _FLOW, _BALANCE)
 
 
 def parse_flow(text: str) -> float | Mistake:
@@ -43,17 +41,17 @@ def parse_flow(text: str) -> float | Mistake:
 
 def parse_number(text: str) -> float | Mistake:
     """Read a finite number of either sign."""
-    if not _NUMBER.fullmatch(text):
-        if text.casefold() in known.MISSING_WORDS:
-            return _MISSING
-        if _INFINITY.fullmatch(text):
-            return _INFINITE
-        mend = "use only the digits 0 to 9, without unit or remark"
-        if re.fullmatch(r"[+-]?[0-9.,_' \u00a0\u202f]+", text):
-            mend = "use a decimal point and no thousands separator: 1412.5"
-        return Mistake("not a number", "a number such as 413 or 412.5", mend)
-    number = float(text)
-    return _INFINITE if math.isinf(number) else number + 0.0  # no -0.0
+    if _NUMBER.fullmatch(text):
+        number = float(text)
+        return _INFINITE if math.isinf(number) else number + 0.0  # no -0.0
+    if text.casefold() in known.MISSING_WORDS:
+        return _MISSING
+    if _INFINITY.fullmatch(text):
+        return _INFINITE
+    mend = "use only the digits 0 to 9, without unit or remark"
+    if re.fullmatch(r"[+-]?[0-9.,_' \u00a0\u202f]+", text):
+        mend = "use a decimal point and no thousands separator: 1412.5"
+    return Mistake("not a number", "a number such as 413 or 412.5", mend)
 
 
 def no_flow(number: float, code: bool | None = None) -> Mistake:
@@ -66,7 +64,7 @@ def no_flow(number: float, code: bool | None = None) -> Mistake:
 def is_missing(text: str) -> bool:
     """Whether a cell says that there is no value."""
     number = parse_number(text)
-    return number is _MISSING if isinstance(number, Mistake) else is_known_code(number)
+    return number is _MISSING if isinstance(number, Mistake) else bool(is_known_code(number))
 
 
 def looks_like_number(text: str) -> bool:
@@ -135,15 +133,12 @@ class NumberStyle:
 
 def number_style(texts: Iterable[str], delimiter: str) -> NumberStyle:
     """Look for numbers that say what their commas are."""
-    decimal = thousands = False
-    example = ""
-    for text in texts:
-        if "," in text:
-            is_decimal = bool(_DECIMAL_COMMA.fullmatch(text) or _DECIMAL_COMMA_TOO.fullmatch(text))
-            is_thousands = _THOUSANDS_COMMA.fullmatch(text) is not None
-            decimal, thousands = decimal or is_decimal, thousands or is_thousands
-            if not example and (is_decimal or is_thousands or _EITHER.fullmatch(text)):
-                example = text
+    decimal, thousands, example = False, False, ""
+    for text in (text for text in texts if "," in text):
+        is_decimal = bool(_DECIMAL_COMMA.fullmatch(text) or _DECIMAL_COMMA_TOO.fullmatch(text))
+        is_thousands = _THOUSANDS_COMMA.fullmatch(text) is not None
+        decimal, thousands = decimal or is_decimal, thousands or is_thousands
+        example = example or (text if is_decimal or is_thousands or _EITHER.fullmatch(text) else "")
     return NumberStyle(decimal, thousands, example, delimiter == ",")
 
 
@@ -189,24 +184,16 @@ def _with_float32(codes: list[float]) -> NDArray[np.float64]:
 
 
 _POSITIVE_CODES = _with_float32([*_NINES, *_OTHERS, *_BELOW_NINES])
-_NEGATIVE_CODES = -_with_float32(
-    # Without their signs: numbers that no balance gives by chance.
-    [
-        *(901.0, 902.0, 6_999.0, 32_768.0, 2_147_483_648.0, 123_456.0, 666.0, 777.0, 888.0, 888.8, 888.88),
-        *(*_NINES, *_OTHERS, *_REPEATED, *_BELOW_NINES),
-    ]
-)
+#: Without their signs: numbers that no balance gives by chance.
+_NO_ERRORS = [901.0, 902.0, 6_999.0, 32_768.0, 2_147_483_648.0, 123_456.0, 666.0, 777.0, 888.0, 888.8, 888.88]
+_NEGATIVE_CODES = -_with_float32([*_NO_ERRORS, *_NINES, *_OTHERS, *_REPEATED, *_BELOW_NINES])
 
 
-def is_known_code(value: float) -> bool:
-    """Whether a number means that there is no value, whatever stands beside it."""
-    return bool(_is_known(np.array(value)))
-
-
-def _is_known(values: NDArray[np.float64]) -> BoolArray:
+def is_known_code(values: ArrayLike) -> BoolArray:
+    """Whether numbers mean that there is no value, whatever stands beside them."""
     size = np.abs(values)
     huge = ((size >= _LARGEST) & (size < _LARGEST_FLOAT32)) | (size >= _LARGEST_FLOAT64)
-    return np.isfinite(values) & (huge | np.isin(values, _NEGATIVE_CODES))
+    return np.asarray(np.isfinite(values) & (huge | np.isin(values, _NEGATIVE_CODES)))
 
 
 def codes_among(values: NDArray[np.float64]) -> Codes:
@@ -218,7 +205,7 @@ def codes_among(values: NDArray[np.float64]) -> Codes:
         In the unit of the file, in the order of time; one that is not finite is neither.
     """
     with np.errstate(invalid="ignore"):
-        sure = _is_known(values)
+        sure = is_known_code(values)
         like = np.isin(values, _POSITIVE_CODES)
         others = values[np.isfinite(values) & ~sure & ~like]
         largest = float(others.max(initial=0.0))
@@ -235,10 +222,11 @@ def codes_among(values: NDArray[np.float64]) -> Codes:
 
 def _stands_out(code: float, places: BoolArray, largest: float, values: NDArray[np.float64]) -> bool:
     """Whether a positive number like a code is one, beside the largest other value and those before and after."""
+    several = int(places.sum()) > 1
     if code > (_STANDS_OUT if code >= _SHORT else _SHORT_STANDS_OUT) * largest:
         return True
-    if int(places.sum()) < 2 or code > largest:
-        return code > largest and int(places.sum()) > 1
+    if not several or code > largest:
+        return several and code > largest
     first, second = places[..., :-1], places[..., 1:]
     beside = np.append(values[..., :-1][second & ~first], values[..., 1:][first & ~second])
     in_a_row = bool((first & second).any()) and not (np.abs(beside - code) <= _NEAR * code).any()
@@ -295,10 +283,10 @@ def negative_note(
     if water >= whole:
         problem = f"{values} ({named}) together take away {water:.4g} hm3, and all others bring {whole:.4g} hm3"
         mend = "check the values and the column: these are no errors of a balance"
-        raise InputError(Mistake(problem, "negative values that are errors of a reservoir's balance", mend))
-    amount = f"{water:.4g} hm3 in the whole record, {100 * water / whole:.3g} % of its inflow"
-    done = f"set to zero, which adds {amount}" if negative == "zero" else f"kept: together -{amount}"
-    return (f"{values} {done} ({named})",)
+        raise InputError(problem, "negative values that are errors of a reservoir's balance", mend)
+    done = "set to zero, which adds " if negative == "zero" else "kept: together -"
+    part = f"in the whole record, {100 * water / whole:.3g} % of its inflow ({named})"
+    return (UnitText(lambda units: f"{values} {done}{units.stated(water, 'hm3', '.4g')} {part}"),)
 
 
 class StepValue(NamedTuple):
@@ -355,12 +343,10 @@ def flows_among(values: Sequence[StepValue], negative: str | None, *, months: bo
                 digit = f"{value.text}{'' if '.' in value.text else '.'}1"  # no code in spite of its looks
                 mend = f"{mend}; if the value is right, add a digit: {digit}"
             mistakes.append(value.mistake(refused.problem, refused.expected, mend))
-    notes = []
-    for text, (first, *others) in like_codes.items():
-        times = f", {1 + len(others)} times" if others else ""
-        place = f"row {first.row}, column {first.column}{times}"
+    notes, missing = list[str](), list[str]()
+    for text, cells in like_codes.items():
+        place = f"row {cells[0].row}, column {cells[0].column}{f', {len(cells)} times' if len(cells) > 1 else ''}"
         notes.append(f"{text} ({place}) is read as a value, not as a missing-value code")
-    missing = []
     for text, cells in () if months else codes.items():
         rows = ", ".join(str(cell.row) for cell in cells[:_NAMED_ROWS])
         more = f" and {len(cells) - _NAMED_ROWS:,} more" if len(cells) > _NAMED_ROWS else ""
@@ -376,12 +362,8 @@ def thousands_mistakes(values: Sequence[StepValue]) -> Iterator[Mistake]:
     whole = [reading.value for reading in values if _WHOLE.fullmatch(reading.text)] if grouped else []
     if not whole or len(grouped) + len(whole) < len(values):
         return
-    hundreds = max(whole) in _HUNDREDS
+    problem = "three decimals among whole numbers: the point may be a decimal point or a thousands separator"
     for reading in grouped:
-        if hundreds or median(whole) >= _LARGER * reading.value:
-            number = reading.text.replace(".", "")
-            yield reading.mistake(
-                "three decimals among whole numbers: the point may be a decimal point or a thousands separator",
-                "numbers without thousands separator",
-                f"write {number}, or {reading.text}0 if the point is a decimal point",
-            )
+        if max(whole) in _HUNDREDS or median(whole) >= _LARGER * reading.value:
+            mend = f"write {reading.text.replace('.', '')}, or {reading.text}0 if the point is a decimal point"
+            yield reading.mistake(problem, "numbers without thousands separator", mend)

@@ -17,18 +17,12 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.attributes import EVAPORATION_MM, FLOW_M3S, PRICE_PER_MWH, Range
+from reservoir.hydro.unit_system import UnitText
 from reservoir.hydro.units import DEPTH_MM, key_suffix
 from reservoir.hydro.units import FLOW_M3S as FLOW_UNITS
+from reservoir.io.records import cells
 from reservoir.io.records import vocabulary as known
-from reservoir.io.records.cells import (
-    codes_among,
-    is_known_code,
-    is_missing,
-    looks_like_number,
-    no_flow,
-    parse_flow,
-    parse_number,
-)
+from reservoir.io.records.cells import looks_like_number, parse_flow, parse_number
 from reservoir.io.records.table import InflowTable
 from reservoir.io.records.units import unit_named
 from reservoir.io.records.vocabulary import BESIDE, JUDGES, Kind
@@ -68,22 +62,17 @@ class Companion(NamedTuple):
         """
         if self.field == "price_per_mwh":
             return np.zeros(values.shape, bool)
-        low = [value for value in np.unique(values[values <= -_LEAST_CODE]).tolist() if is_known_code(value)]
-        return (codes_among(np.maximum(values, 0.0)).sure & (values >= _LEAST_CODE)) | np.isin(values, low)
+        high = cells.codes_among(np.maximum(values, 0.0)).sure & (values >= _LEAST_CODE)
+        return high | ((values <= -_LEAST_CODE) & cells.is_known_code(values))
 
 
 #: Known columns, by their names in small letters.
-COMPANIONS: Mapping[str, Companion] = {
-    **{
-        f"evaporation_{unit}": Companion("evaporation_mm", parse_number, size, EVAPORATION_MM)
-        for unit, size in DEPTH_MM.items()
-    },
-    "price_per_mwh": Companion("price_per_mwh", parse_number, 1.0, PRICE_PER_MWH),
-    **{
-        f"withdrawal_{key_suffix(unit)}": Companion("withdrawal_m3s", parse_flow, size, FLOW_M3S)
-        for unit, size in FLOW_UNITS.items()
-    },
-}
+COMPANIONS: dict[str, Companion] = {}
+for _unit, _size in DEPTH_MM.items():
+    COMPANIONS[f"evaporation_{_unit}"] = Companion("evaporation_mm", parse_number, _size, EVAPORATION_MM)
+COMPANIONS["price_per_mwh"] = Companion("price_per_mwh", parse_number, 1.0, PRICE_PER_MWH)
+for _unit, _size in FLOW_UNITS.items():
+    COMPANIONS[f"withdrawal_{key_suffix(_unit)}"] = Companion("withdrawal_m3s", parse_flow, _size, FLOW_M3S)
 
 
 class _Name(NamedTuple):
@@ -118,7 +107,7 @@ _NAMES = {
 }
 _READ = {word: quantity for quantity, name in _NAMES.items() for word in name.read}
 _ALL = _READ | {word: quantity for quantity, name in _NAMES.items() for word in name.others}
-#: Words beside these that change nothing, and spellings of a depth; how alike a slip is to its word.
+#: UnitText beside these that change nothing, and spellings of a depth; how alike a slip is to its word.
 _PLAIN = frozenset({"net", "lake", "reservoir", "surface", "water", "total", "monthly", "mean", "average", "the", "of"})
 _PLAIN |= {"per", "energy", "electricity", "power", "spot", "market"}
 _DEPTHS = {"millimetres": "mm", "millimeters": "mm", "inch": "in", "inches": "in", "feet": "ft", "foot": "ft"}
@@ -148,11 +137,9 @@ def companion_of(name: str) -> Companion | None:
 
 def nearly_named(name: str) -> Mistake | None:
     """Refuse a column that seems to be a loss or a price, by a name under which it is not read."""
-    words = parts_of(name)
+    words, named = parts_of(name), list[str | None]()
     if companion_of(name) is not None or not JUDGES.isdisjoint(words):
         return None
-
-    named = []
     for word in words:  # and words written nearly so
         alike = get_close_matches(word, _MISSPELT, 1, _ALIKE) if len(word) >= _LEAST_LETTERS else []
         named.append(_ALL.get(word) or (_ALL[alike[0]] if alike else None))
@@ -172,8 +159,7 @@ def read_companions(
     table: InflowTable, companions: Mapping[int, Companion]
 ) -> tuple[dict[str, tuple[str, dict[int, float]]], list[Mistake]]:
     """Names and values of some columns, by field of `Inflow` and row, and what is wrong with them."""
-    columns: dict[str, tuple[str, dict[int, float]]] = {}
-    mistakes: list[Mistake] = []
+    columns, mistakes = dict[str, tuple[str, dict[int, float]]](), list[Mistake]()
     for place, companion in companions.items():
         name = table.header.cells[place]
         if companion.field in columns:
@@ -183,11 +169,15 @@ def read_companions(
         mistakes += wrong
         codes = companion.codes_among(np.array(list(values.values())))
         for (row, value), code in zip(values.items(), codes.tolist(), strict=True):
-            mistake = no_flow(value, True) if code else companion.out_of_range(value)
+            mistake = cells.no_flow(value, True) if code else companion.out_of_range(value)
             if mistake is not None:
                 mistakes.append(replace(mistake, row=row, column=name, value=value))
         columns[companion.field] = (name, {row: value * companion.size for row, value in values.items()})
     return columns, mistakes
+
+
+#: Before the name of the column in notes on what was read beside the inflow.
+FROM_COLUMN = ", from column "
 
 
 def companion_notes(columns: Mapping[str, tuple[str, NDArray[np.float64]]], steps: int) -> Iterator[str]:
@@ -195,10 +185,15 @@ def companion_notes(columns: Mapping[str, tuple[str, NDArray[np.float64]]], step
     for field, (column, values) in columns.items():
         mean = float(np.mean(values))
         if field == "evaporation_mm":
-            yield f"evaporation {quantity(mean * steps)} mm a year, from column {column}"
+            yield f"evaporation {quantity(mean * steps)} mm a year{FROM_COLUMN}{column}"
+        elif field == "withdrawal_m3s":
+            yield _withdrawal_note(mean, column)
         else:
-            what = "withdrawal {} m3/s" if field == "withdrawal_m3s" else "price {} per MWh"
-            yield f"{what.format(quantity(mean))} on average, from column {column}"
+            yield f"price {quantity(mean)} per MWh on average{FROM_COLUMN}{column}"
+
+
+def _withdrawal_note(mean_m3s: float, column: str) -> UnitText:
+    return UnitText(lambda units: f"withdrawal {units.stated(mean_m3s, 'm3/s')} on average{FROM_COLUMN}{column}")
 
 
 _ONE = "one value column, such as inflow_m3s"
@@ -254,7 +249,7 @@ def value_column(table: InflowTable, dates: Sequence[int], wanted: str | None) -
     if wanted is not None:
         problem = f"{len(places)} columns of this name" if places else f"no such column; the file has {names}"
         mend = "give the name as the header has it"
-        raise InputError(Mistake(problem, "a name in the header", mend, column="column", value=wanted))
+        raise InputError(problem, "a name in the header", mend, column="column", value=wanted)
     problem, beside = f"{len(columns)} columns besides the date: {names}", ", ".join(COMPANIONS)
     mend = f"name the column to read (--column NAME), or keep only the inflow column, and {beside} if there are any"
     raise InputError(table.at_header(problem, _ONE, mend))
@@ -267,8 +262,8 @@ def _may_be_inflow(table: InflowTable, place: int) -> bool:
     beside = not BESIDE.isdisjoint(words) and all(word in BESIDE or word.isdecimal() for word in words)
     if beside or understand(name).is_no_inflow or nearly_named(name):
         return False
-    cells = [row.cells[place] for row in table.rows[:_LOOKED_AT] if not is_missing(row.cells[place])]
-    return not table.rows or sum(map(looks_like_number, cells)) * 2 > len(cells)
+    filled = [row.cells[place] for row in table.rows[:_LOOKED_AT] if not cells.is_missing(row.cells[place])]
+    return not table.rows or sum(map(looks_like_number, filled)) * 2 > len(filled)
 
 
 #: Characters of a code that judges a value.
@@ -283,37 +278,32 @@ def may_tell_series(name: str) -> bool:
     return bool(words & known.OF_SERIES or known.CHINESE_SERIES.search(name)) and not words & JUDGES
 
 
-def several_series(name: str, cells: Sequence[str], long_block: int = _LONG_BLOCK) -> tuple[int, Mistake] | None:
+def several_series(name: str, texts: Sequence[str], long_block: int = _LONG_BLOCK) -> tuple[int, Mistake] | None:
     """The first place at which a column that nobody asked for tells that the rows are no longer of the same series.
 
-    `cells` are in the order of time; empty ones say nothing. A block of `long_block` equal ones is made by no flag of
-    single values. The mistake comes without its row; None where the rows may be of one series.
+    `texts` are those of its cells, in the order of time; empty ones say nothing. A block of `long_block` equal ones is
+    made by no flag of single values. The mistake comes without its row; None where the rows may be of one series.
     """
-    filled = [(place, text) for place, cell in enumerate(cells) if (text := " ".join(cell.split()))]
+    filled = [(place, text) for place, cell in enumerate(texts) if (text := " ".join(cell.split()))]
     values = {text.casefold() for _, text in filled}
-    words = set(parts_of(name))
-    of_series = may_tell_series(name)
+    words, of_series = set(parts_of(name)), may_tell_series(name)
     short = bool(words & known.CODED) and all(len(value) <= _SHORT_CODE for value in values)
     if len(values) < 2 or words & JUDGES or (not of_series and (words & known.VARYING or short)):
         return None
-    words_of_values = [re.findall(r"[^\W\d_]+", value) for value in values]
-    if all(value and known.HOW_GOOD.issuperset(value) for value in words_of_values):
+    if all(of and known.HOW_GOOD.issuperset(of) for of in (re.findall(r"[^\W\d_]+", value) for value in values)):
         return None
     saying, numbers = understand(name), all(map(looks_like_number, values))
     a_quantity = saying.units or saying.kinds & {Kind.OTHER, Kind.FLOW, Kind.VOLUME, Kind.RUNOFF, Kind.STATISTIC}
     if numbers and (a_quantity or any("." in value for value in values)):
         return None
-    changes = [
-        (place, before, after)
-        for (_, before), (place, after) in pairwise(filled)
-        if before.casefold() != after.casefold()
-    ]
+    pairs = ((place, before, after) for (_, before), (place, after) in pairwise(filled))
+    changes = [change for change in pairs if change[1].casefold() != change[2].casefold()]
     in_blocks = len(values) <= _MOST_VALUES and len(filled) >= long_block * (len(changes) + 1)
     if of_series:
         each_its_own = len(values) > _MOST_VALUES and len(values) > len(filled) / 4
         one_series = not in_blocks and (len(values) > _FEW_NUMBERS if numbers else each_its_own)
     else:
-        one_series = not in_blocks or bool(a_quantity) or len(filled) <= len(cells) / 2
+        one_series = not in_blocks or bool(a_quantity) or len(filled) <= len(texts) / 2
     if one_series:
         return None
     place, before, after = changes[0]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime
+from itertools import takewhile
 from typing import NamedTuple
 
 from reservoir.errors import Mistake
@@ -54,23 +55,19 @@ _FORMS = tuple(
     )
 )
 #: What a time such as 24:00 of a day within a month is.
-NEXT_DAY = Mistake(
-    "24:00 is the start of the next day, possibly in the next month",
-    "the month of the flow, such as 1953-01",
-    "write dates as YYYY-MM",
-)
+_START = "24:00 is the start of the next day, possibly in the next month"
+NEXT_DAY = Mistake(_START, "the month of the flow, such as 1953-01", "write dates as YYYY-MM")
 
 
 class Stamp(NamedTuple):
-    """A date as it is written.
+    """A date as it is written."""
 
-    Its month, counted from January of year 0; its day, 0 where it names none; the minute of the day, up to 24:00; and
-    whether a time is written.
-    """
-
+    #: Counted from January of year 0.
     month: int
+    #: 0 where it names none; and the minute of the day, up to 24:00.
     day: int = 0
     minute: int = 0
+    #: Whether a time is written.
     timed: bool = False
 
     @classmethod
@@ -111,8 +108,7 @@ def parse_date(text: str) -> Stamp | Mistake:
         expected = "1953-01 or 1953-01-31 (year, month, day), or a date with the month's name, such as 31-Jan-1953"
         mend = NO_SUMMARY if SUMMARY.fullmatch(text) else "write dates as YYYY-MM or YYYY-MM-DD, without a time zone"
         return Mistake(ambiguous if unordered else "not a date that is understood", expected, mend)
-    wrong = year_mistake(parts["year"])
-    if wrong:
+    if wrong := year_mistake(parts["year"]):
         return wrong
     day = str(1 + 10 * "上中下".index(parts["tenth"])) if "tenth" in parts else parts.get("day")
     clock = re.sub(r"\D", "", parts.get("clock") or "")
@@ -136,11 +132,9 @@ def year_mistake(year: str) -> Mistake | None:
     """Refuse a year of digits that no calendar has."""
     if len(year) <= 4 and FIRST_YEAR <= int(year) <= LAST_YEAR:
         return None
-    return Mistake(
-        "the year has two digits: the century is unknown" if len(year) == 2 else "the year is out of range",
-        f"a year from {FIRST_YEAR} to {LAST_YEAR}",
-        "write four digits, such as 1953; number synthetic years from 2001, for example",
-    )
+    problem = "the year has two digits: the century is unknown" if len(year) == 2 else "the year is out of range"
+    mend = "write four digits, such as 1953; number synthetic years from 2001, for example"
+    return Mistake(problem, f"a year from {FIRST_YEAR} to {LAST_YEAR}", mend)
 
 
 def date_columns(header: Sequence[str]) -> tuple[int, ...] | None:
@@ -149,13 +143,9 @@ def date_columns(header: Sequence[str]) -> tuple[int, ...] | None:
     of_date = next((place for place, name in enumerate(names) if name in DATE_NAMES), None)
     if of_date is not None:
         return (of_date,)
-    places: list[int] = []
-    for _, known, _ in DATE_PARTS:
-        place = next((place for place, name in enumerate(names) if name in known), None)
-        if place is None:
-            break
-        places.append(place)
-    return tuple(places) if len(places) > 1 else None
+    parts = (next((place for place, name in enumerate(names) if name in known), None) for _, known, _ in DATE_PARTS)
+    places = tuple(takewhile(lambda place: place is not None, parts))
+    return places if len(places) > 1 else None  # type: ignore[return-value]
 
 
 def stamps_of(table: InflowTable, places: Sequence[int]) -> tuple[dict[int, Stamp], list[Mistake]]:
@@ -168,9 +158,8 @@ def stamps_of(table: InflowTable, places: Sequence[int]) -> tuple[dict[int, Stam
         if isinstance(stamp, Stamp):
             stamps[row.number] = stamp
         else:
-            place = places[part]
-            name = table.header.cells[place]
-            mistakes.append(replace(stamp, row=row.number, column=name, value=row.cells[place]))
+            name, value = table.header.cells[places[part]], row.cells[places[part]]
+            mistakes.append(replace(stamp, row=row.number, column=name, value=value))
     return stamps, mistakes
 
 
@@ -222,10 +211,8 @@ def year_name(cell: str) -> str | None:
 
 def unit_texts(header: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """What the columns' names say beside year and month, with these names."""
-    texts = []
-    for cell in header:
-        month, unit = _month_and_unit(cell)
-        texts.append((cell, unit if month else _unit_of_year(cell)))
+    of_months = ((cell, *_month_and_unit(cell)) for cell in header)
+    texts = ((cell, unit if month else _unit_of_year(cell)) for cell, month, unit in of_months)
     return tuple((cell, text) for cell, text in texts if text)
 
 
@@ -276,8 +263,7 @@ def parse_year(text: str) -> Year | Mistake:
     """Read ``1953``, ``WY1953``, or ``1953/54`` or ``1953-54`` for a water year that begins in 1953."""
     match = _YEAR.fullmatch(text.translate(_DASHES))
     if match and (match["water"] is not None or text[:1].isdecimal()):
-        wrong = year_mistake(match["first"])
-        if wrong:
+        if wrong := year_mistake(match["first"]):
             return wrong
         first, second = int(match["first"]), match["second"]
         if second is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -20,25 +20,10 @@ from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, MOST_YEARS
 from reservoir.hydro.time_step import DAYS_PER_WEEK, TimeStep
 from reservoir.hydro.water_years import month_name
 from reservoir.hydro.year_labels import year_label
+from reservoir.io.records import dates
 from reservoir.io.records.cells import StepValue, flows_among, is_missing, number_style, parse_number
 from reservoir.io.records.columns import companion_of, nearly_named, passed_over_note, read_companions, value_column
-from reservoir.io.records.dates import (
-    MINUTES,
-    NEXT_DAY,
-    Stamp,
-    Year,
-    date_columns,
-    day_after,
-    month_columns,
-    parse_year,
-    says_begin,
-    says_end,
-    stamps_of,
-    unit_texts,
-    whole_years_late,
-    year_column,
-    year_name,
-)
+from reservoir.io.records.dates import MINUTES, Stamp, Year, says_end, year_name
 from reservoir.io.records.record import A_MONTH, InflowReading, Record, RowPeriod, too_many_years
 from reservoir.io.records.table import InflowTable
 from reservoir.io.records.vocabulary import WATER_YEAR_NAMES, WEEK_ENDS
@@ -60,11 +45,11 @@ def read_record(table: InflowTable, reading: InflowReading) -> Record:
         If the column of values is not clear.
     """
     header = table.header.cells
-    dates, months, year_at = date_columns(header), month_columns(header), year_column(header)
-    if dates is not None and len(months) < MONTHS_PER_YEAR:
+    of_dates, months, year_at = dates.date_columns(header), dates.month_columns(header), dates.year_column(header)
+    if of_dates is not None and len(months) < MONTHS_PER_YEAR:
         if reading.water_year is not None:
             raise InputError(no_names_of_years(reading.water_year))
-        return _by_date(table, dates, reading)
+        return _by_date(table, of_dates, reading)
     if year_at is not None and months:
         # Told at once: every cell of so many rows could be wrong.
         rows = len(table.rows)
@@ -93,29 +78,24 @@ def no_names_of_years(asked: str) -> Mistake:
 
 
 def _sequence_mistakes(
-    ordinals: Mapping[int, int],
-    noun: str,
-    column: str,
-    mend_double: str,
-    written: Callable[[int], str],
-    unreadable: frozenset[int],
+    ordinals: Mapping[int, int], noun: str, column: str, mend: str, written: Callable[[int], str], unread: Set[int]
 ) -> Iterator[Mistake]:
-    """Name every year or month that stands twice, and every hole between two of them.
+    """Name every year or month that stands twice, with how to mend that, and every hole between two of them.
 
     `ordinals` are theirs by row; `noun` is what one is called, `written` how the file writes one. Rows that are
-    `unreadable` have no date that could be read: a hole that one of them may fill is not reported.
+    `unread` have no date that could be read: a hole that one of them may fill is not reported.
     """
     ordered = sorted((ordinal, row) for row, ordinal in ordinals.items())
     for (before, row_before), (after, row) in pairwise(ordered):
         if after == before:
             problem = f"the {noun} appears twice, first in row {row_before}"
-            yield Mistake(problem, f"one row per {noun}", mend_double, row=row, column=column, value=written(after))
-        elif after > before + 1 and not any(row_before < between < row for between in unreadable):
+            yield Mistake(problem, f"one row per {noun}", mend, row=row, column=column, value=written(after))
+        elif after > before + 1 and not any(row_before < between < row for between in unread):
             first, last = written(before + 1), written(after - 1)
             missing = f"the {noun} {first} is" if first == last else f"the {noun}s {first} to {last} are"
             problem = f"{missing} missing between {written(before)} and {written(after)}"
-            mend = "add the missing rows, or keep only the part of the record before or after the gap"
-            yield Mistake(problem, mend=mend, row=row, column=column)
+            fill_in = "add the missing rows, or keep only the part of the record before or after the gap"
+            yield Mistake(problem, mend=fill_in, row=row, column=column)
 
 
 # Rows with dates.
@@ -132,15 +112,15 @@ def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) 
     """Read a table with dates, in one column or several, and a column of values, besides known companions."""
     column = value_column(table, places, reading.column)
     header, place = table.header.cells, column.place
-    stamps, undated = stamps_of(table, places)
+    stamps, undated = dates.stamps_of(table, places)
     comments = tuple(comment.text for comment in table.comments)
-    dates = _row_dates(stamps, (*header, *comments), (*comments, *(header[at] for at in (*places, place))))
-    is_month, of_dates = dates.period.is_month, header[places[0]]
+    of_rows = _row_dates(stamps, (*header, *comments), (*comments, *(header[at] for at in (*places, place))))
+    is_month, of_dates = of_rows.period.is_month, header[places[0]]
     style = number_style((row.cells[place] for row in table.rows), table.delimiter)
     numbers, wrong = table.parsed(place, lambda text: style.parsed(text, parse_number))
     companions, wrong_beside = read_companions(table, column.companions)
-    ordinals = {row: stamp.month for row, stamp in stamps.items()} if is_month else dates.first_days
-    out_of_order = [*dates.mistakes(of_dates)]
+    ordinals = {row: stamp.month for row, stamp in stamps.items()} if is_month else of_rows.first_days
+    out_of_order = [*of_rows.mistakes(of_dates)]
     first_stamp = ""
     if is_month:
         out_of_order += _month_mistakes(table, ordinals, undated, of_dates)
@@ -152,30 +132,22 @@ def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) 
         if row.number in ordinals and row.number in numbers
     )
     flows = flows_among(cells, reading.negative, months=is_month)
-    notes = [*column.notes(header), *style.notes, *dates.notes, *flows.notes, *flows.codes]
+    notes = [*column.notes(header), *style.notes, *of_rows.notes, *flows.notes, *flows.codes]
     if first_stamp and flows.values:
         month = flows.values[0].ordinal
-        notes.append(
-            f"dates on the first of a month are read as that month: {month_name(month)}-01 is "
-            f"{MONTH_NAMES[month % MONTHS_PER_YEAR]} {month // MONTHS_PER_YEAR}; if the flow is that of the previous "
-            f"month, write {month_name(month - 1)}"
-        )
+        name = f"{MONTH_NAMES[month % MONTHS_PER_YEAR]} {month // MONTHS_PER_YEAR}"
+        note = f"dates on the first of a month are read as that month: {month_name(month)}-01 is {name}; if the flow"
+        notes.append(f"{note} is that of the previous month, write {month_name(month - 1)}")
+    wrong = [mistake for mistake in wrong if is_month or not is_missing(str(mistake.value))]
     return Record(
         values=flows.values,
-        period=dates.period,
+        period=of_rows.period,
         value_column=header[place],
         unit_texts=((header[place], header[place]),),
         first_stamp=first_stamp,
         beside=column.passed_over,
         companions=companions,
-        mistakes=(
-            *column.mistakes(table),
-            *undated,
-            *out_of_order,
-            *(mistake for mistake in wrong if is_month or not is_missing(str(mistake.value))),
-            *flows.mistakes,
-            *wrong_beside,
-        ),
+        mistakes=(*column.mistakes(table), *undated, *out_of_order, *wrong, *flows.mistakes, *wrong_beside),
         notes=tuple(notes),
         codes=flows.codes,
     )
@@ -222,8 +194,8 @@ class _RowDates(NamedTuple):
         for row, day in self.first_days.items():
             first = rows.setdefault(day, row)
             if first != row:
-                problem, mend = f"the {noun} appears twice, first in row {first}", "delete one of the rows"
-                value = date.fromordinal(day).isoformat()
+                problem, value = f"the {noun} appears twice, first in row {first}", str(date.fromordinal(day))
+                mend = "delete one of the rows"
                 yield Mistake(problem, f"one row per {noun}", mend, row=row, column=column, value=value)
         if self.period.step is TimeStep.WEEK:
             for before, after in pairwise(sorted(rows)):
@@ -241,24 +213,23 @@ def _row_dates(stamps: Mapping[int, Stamp], texts: Sequence[str], claims: Sequen
     written = _as_written(stamps, texts)
     if written.period.is_month:
         late = [row for row, stamp in stamps.items() if stamp.minute == MINUTES and not stamp.ends_month]
-        return written._replace(doubts=tuple(replace(NEXT_DAY, row=row, value=str(stamps[row])) for row in late))
+        return written._replace(doubts=tuple(replace(dates.NEXT_DAY, row=row, value=str(stamps[row])) for row in late))
     claim = next((text for text in claims if says_end(text)), "")
     timed = any(stamp.timed for stamp in stamps.values())
     if any(stamp.minute == MINUTES for stamp in stamps.values()):
         claim = "24:00"
-    elif any(map(says_begin, claims)):
+    elif any(map(dates.says_begin, claims)):
         return written
     elif claim and written.period.step is TimeStep.WEEK and not timed:
         return _as_written(stamps, (*texts, "week ending"))
     elif not claim or not timed:
         return written._replace(doubts=tuple(_doubts(stamps, written, claim)))
     # The time at which a period of a part of a day begins; of a day or longer, its last day.
-    length, half = MINUTES // written.period.per_day, MINUTES // 2
+    length, whole_days = MINUTES // written.period.per_day, written.period.per_day == 1
+    starts = {row: stamp.minutes - (MINUTES // 2 if whole_days else length) for row, stamp in stamps.items()}
     begins = {
-        row: Stamp.at(stamp.minutes - length)
-        if length < MINUTES
-        else Stamp.at((stamp.minutes - half) // MINUTES * MINUTES)._replace(timed=False)
-        for row, stamp in stamps.items()
+        row: Stamp.at(start // MINUTES * MINUTES)._replace(timed=False) if whole_days else Stamp.at(start)
+        for row, start in starts.items()
     }
     ended = _as_written(begins, (*texts, "week ending"))
     row = min(stamps, key=lambda number: stamps[number].minutes)
@@ -282,9 +253,8 @@ def _as_written(stamps: Mapping[int, Stamp], texts: Sequence[str]) -> _RowDates:
         elif all(stamp.day in _TEN_ENDS or stamp.ends_month for stamp in stamps.values()):
             named = "the 10th, the 20th and the last day"
         if named:
-            first = {
-                row: days[row] - stamp.day + 1 + 10 * min((stamp.day - 1) // 10, 2) for row, stamp in stamps.items()
-            }
+            begin = {row: 1 + 10 * min((stamp.day - 1) // 10, 2) for row, stamp in stamps.items()}
+            first = {row: days[row] - stamp.day + begin[row] for row, stamp in stamps.items()}
             note = f"dates on {named} of months are read as ten-day periods"
             return _RowDates(RowPeriod(TimeStep.TEN_DAYS), first, (note,))
     if _mostly(gap == DAYS_PER_WEEK for gap in gaps):
@@ -312,15 +282,12 @@ def _doubts(stamps: Mapping[int, Stamp], written: _RowDates, claim: str) -> Iter
         whole = first.day == 2 and last.day == 1 and (last.month - first.month) % MONTHS_PER_YEAR == 0
     if not claim and not whole:
         return
-    why = f'"{shortened(claim)}" says so' if claim else f"the record has whole days from {first} to {last}"
-    if not claim and per_day == 1:
-        why = f"the record has whole years from {first} to {last}"
+    why = f"the record has whole {'years' if per_day == 1 else 'days'} from {first} to {last}"
+    why = f'"{shortened(claim)}" says so' if claim else why
     problem = f"each date may stand at the end of its period: {why}"
     expected = "times that say which day it is, or a comment that does"
-    mend = (
-        'add the line "# period beginning" if a date is the day or hour that begins with it; if it is the end of one, '
-        'write the time (00:00, or 24:00 of the day before) and add "# period ending"'
-    )
+    mend = 'add the line "# period beginning" if a date is the day or hour that begins with it; if it is the end of '
+    mend += 'one, write the time (00:00, or 24:00 of the day before) and add "# period ending"'
     yield Mistake(problem, expected, mend, row=first_row, value=str(first))
 
 
@@ -351,12 +318,12 @@ def stamp_mistakes(table: InflowTable, record: Record, first_month: int) -> Iter
     """Refuse dates on the first of a month where a comment or whole years say that they end the month before."""
     if record.first_stamp and record.values:
         first, last = record.values[0], record.values[-1]
-        why = whole_years_late(first.ordinal, last.ordinal, len(record.values), first_month)
+        why = dates.whole_years_late(first.ordinal, last.ordinal, len(record.values), first_month)
         for comment in reversed(table.comments):
             if says_end(comment.text):
                 why = f"the comment in row {comment.number} mentions the end of the month"
         if why:
-            mistake = day_after(first.ordinal, why, "write dates as YYYY-MM")
+            mistake = dates.day_after(first.ordinal, why, "write dates as YYYY-MM")
             yield replace(mistake, row=first.row, value=record.first_stamp)
 
 
@@ -370,60 +337,48 @@ def _by_year(table: InflowTable, year_at: int, reading: InflowReading) -> Record
     does 1953 unless the label, the column's name or the caller says that a water year is named by its end.
     """
     header = table.header.cells
-    columns = month_columns(header)
+    columns = dates.month_columns(header)
     first_month = columns[0][1]
 
     def parse(text: str) -> Year | Mistake:
-        year = parse_year(text)
+        year = dates.parse_year(text)
         if isinstance(year, Mistake) or year.is_plain or first_month > 1:
             return year
-        problem = "a water year of two calendar years, but the months begin in January"
         mend = "write one year, or begin the columns with the first month of the water year"
-        return Mistake(problem, str(year.number), mend)
+        return Mistake("a water year of two calendar years, but the months begin in January", str(year.number), mend)
 
     years, unnamed = table.parsed(year_at, parse)
     by_end, naming_notes = _naming(header[year_at], years.values(), first_month, reading.water_year)
     starts = {row: year.start(by_end=by_end) for row, year in years.items()}
     style = number_style((row.cells[place] for row in table.rows for place, _ in columns), table.delimiter)
     numbers = [table.parsed(place, lambda text: style.parsed(text, parse_number)) for place, _ in columns]
-    cells = sorted(
-        StepValue(
-            (starts[row] + (month < first_month)) * MONTHS_PER_YEAR + month - 1,
-            understood[row],
-            row,
-            header[place],
-            style.plain(texts[place]),
-        )
-        for row, texts in table.rows
-        if row in starts
-        for (place, month), (understood, _) in zip(columns, numbers, strict=True)
-        if row in understood
-    )
+    cells = list[StepValue]()
+    for row, texts in table.rows if starts else ():
+        for (place, month), (understood, _) in zip(columns, numbers, strict=True):
+            if row in starts and row in understood:
+                ordinal = (starts[row] + (month < first_month)) * MONTHS_PER_YEAR + month - 1
+                cells.append(StepValue(ordinal, understood[row], row, header[place], style.plain(texts[place])))
+    cells.sort()
     flows = flows_among(cells, reading.negative, months=True)
     places = {year_at, *(place for place, _ in columns)}
     beside = [at for at, name in enumerate(header) if name and at not in places and year_name(name) is None]
     beside_names = [header[at] for at in beside]
-    mend_double = "delete one of the rows, or correct its year"
-    written, unreadable = partial(year_label, later=int(first_month > 1)), table.unreadable(unnamed)
+    mend, written = "delete one of the rows, or correct its year", partial(year_label, later=int(first_month > 1))
+    passed_over = (passed_over_note(beside_names, "read the columns of months"),) if beside else ()
     return Record(
         values=flows.values,
         first_month=first_month,
         beside=tuple(beside),
-        unit_texts=unit_texts(header),
+        unit_texts=dates.unit_texts(header),
         names_water_years=not all(year.is_plain for year in years.values()),
         mistakes=(
             *_year_header_mistakes(table, columns, year_at, beside_names, reading),
             *unnamed,
-            *_sequence_mistakes(starts, "year", header[year_at], mend_double, written, unreadable),
+            *_sequence_mistakes(starts, "year", header[year_at], mend, written, table.unreadable(unnamed)),
             *(mistake for _, wrong in numbers for mistake in wrong),
             *flows.mistakes,
         ),
-        notes=(
-            *((passed_over_note(beside_names, "read the columns of months"),) if beside else ()),
-            *style.notes,
-            *flows.notes,
-            *naming_notes,
-        ),
+        notes=(*passed_over, *style.notes, *flows.notes, *naming_notes),
     )
 
 
@@ -475,16 +430,10 @@ def _year_header_mistakes(
         problem, mend = f"no column for {', '.join(missing)}", "add the missing columns, named m01 to m12 or Jan to Dec"
         yield at_header(problem, "twelve month columns", mend, value=", ".join(beside) or None)
     elif len(months) == MONTHS_PER_YEAR and any((month - months[0] - at) % 12 for at, month in enumerate(months)):
-        yield at_header(
-            "the month columns are out of order",
-            "consecutive months, from the first month of the water year",
-            "move the columns together with their values",
-            value=", ".join(header),
-        )
+        expected, mend = "consecutive months, from the first month of the water year", "move the columns together with"
+        problem = "the month columns are out of order"
+        yield at_header(problem, expected, f"{mend} their values", value=", ".join(header))
     if months[0] == 1 and year_name(header[year_at]) in WATER_YEAR_NAMES:
-        yield at_header(
-            "the column names water years, but the months begin in January",
-            "the months from the first of the water year on",
-            'begin the columns with the first month of the water year, or name the column "year" for calendar years',
-            header[year_at],
-        )
+        problem = "the column names water years, but the months begin in January"
+        mend = 'begin the columns with the first month of the water year, or name the column "year" for calendar years'
+        yield at_header(problem, "the months from the first of the water year on", mend, header[year_at])

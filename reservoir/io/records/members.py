@@ -1,6 +1,7 @@
 """An ensemble in a long CSV file: the same months of several members, or scenarios, in any order of rows.
 
-Such a file may be large: it is read in pieces, and each text in it is understood once.
+Such a file may be large: it is read in pieces, and each text in it is understood once. An ensemble is written here too,
+in such a file, or as NetCDF by CF conventions; `reservoir.read_inflow` reads both.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +25,10 @@ from numpy.typing import NDArray
 
 from reservoir.errors import MOST_MISTAKES, InputError, Mistake
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.hydro.water_years import month_name
+from reservoir.io.containers import INSTALL, is_netcdf, write_netcdf
 from reservoir.io.records.cells import parse_flow, parse_number
 from reservoir.io.records.columns import companion_notes, may_tell_series, several_series, value_column
 from reservoir.io.records.dates import date_columns, parse_month
@@ -30,7 +36,7 @@ from reservoir.io.records.record import InflowReading, MemberMonths, Series
 from reservoir.io.records.table import Comment, InflowTable, Row, content_of
 from reservoir.io.records.units import choose_unit
 from reservoir.io.records.vocabulary import MEMBER_NAMES
-from reservoir.text.quantities import first_unprintable
+from reservoir.text.quantities import first_unprintable, printable
 
 #: Bytes in which comments and the header stand.
 _HEAD_BYTES = 131_072
@@ -122,15 +128,8 @@ def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:
     inflow, negative = months.without_negative(series[column.place], unit, reading.negative)
     with open(file.file, "rb") as opened:
         sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
-    about = {
-        "caveat": table.caveat,
-        "source": file.file,
-        "sha256": sha256,
-        "unit_from": unit_from,
-        "notes": (*column.notes(header), *companion_notes(beside, MONTHS_PER_YEAR), *negative),
-        "reading": reading.as_dict(),
-        "allow_negative": reading.negative == "keep",
-    }
+    notes = (*column.notes(header), *companion_notes(beside, MONTHS_PER_YEAR), *negative)
+    about = reading.about(file.file, unit_from) | {"caveat": table.caveat, "sha256": sha256, "notes": notes}
     return Series(months, inflow, unit, beside, about)
 
 
@@ -147,29 +146,23 @@ def _read_rows(file: MemberFile, numbers: Mapping[int, _Numbers], texts: Sequenc
     parts: list[list[NDArray[Any]]] = []
     try:
         for piece in _pieces(file, numbers):
-            month = _codes(piece[file.date], _ordinal)
+            stamps = _codes(piece[file.date], lambda text: getattr(parse_month(text), "month", -1))
             values = [piece[place].to_numpy() for place in numbers]
             good = (column.takes(cells) for column, cells in zip(numbers.values(), values, strict=True))
-            if (month < 0).any() or not all(good):
+            if (stamps < 0).any() or not all(good):
                 raise ValueError("a number or a date is out of range")
             of_texts = [_numbered(piece[place], known) for place, known in different.items()]
-            parts.append([_numbered(piece[file.member], names), month, *values, *of_texts])
+            parts.append([_numbered(piece[file.member], names), stamps, *values, *of_texts])
         if any(map(wrong_name, names)):
             raise ValueError("a name of a member is wrong")
     except (ValueError, pd.errors.ParserWarning) as error:
         raise InputError(_mistakes(file, numbers, str(error))) from None
     if not any(len(member) for member, *_ in parts):
-        problem, mend = "there are no data rows below the header", "add the data rows"
-        raise InputError(Mistake(problem, mend=mend, row=file.header.number))
+        raise InputError("there are no data rows below the header", mend="add the data rows", row=file.header.number)
     member, month, *columns = (np.concatenate(column) for column in zip(*parts, strict=True))
     which = zip(different.items(), columns[len(numbers) :], strict=True)
-    return _Rows(
-        tuple(names),
-        member,
-        month,
-        dict(zip(numbers, columns, strict=False)),
-        {place: ([*known], codes) for (place, known), codes in which},
-    )
+    of_texts = {place: ([*known], codes) for (place, known), codes in which}
+    return _Rows(tuple(names), member, month, dict(zip(numbers, columns, strict=False)), of_texts)
 
 
 def _pieces(file: MemberFile, numbers: Mapping[int, _Numbers]) -> Iterator[pd.DataFrame]:
@@ -208,12 +201,6 @@ def _codes(column: pd.Series[Any], code_of: Callable[[str], int]) -> NDArray[np.
     return np.asarray(numbers[codes])
 
 
-def _ordinal(date: str) -> int:
-    """Months since the beginning of the calendar; -1 of what is no date."""
-    stamp = parse_month(date)
-    return -1 if isinstance(stamp, Mistake) else stamp.month
-
-
 def wrong_name(name: str) -> Mistake | None:
     """What is wrong with the name of a member, if anything."""
     if not name:
@@ -224,7 +211,7 @@ def wrong_name(name: str) -> Mistake | None:
 
 
 def _data_rows(file: MemberFile) -> Iterator[tuple[int, list[str]]]:
-    """Every row that is not blank, with its number; one after another, for what is wrong in them."""
+    """Every row that is not blank, with its number."""
     with open(file.file, encoding="utf-8", newline="") as text:
         rows = csv.reader(text, delimiter=file.delimiter, skipinitialspace=True)
         for cells in rows:
@@ -240,18 +227,13 @@ def _mistakes(file: MemberFile, numbers: Mapping[int, _Numbers], reason: str) ->
     try:
         for row, cells in _data_rows(file):
             if len(cells) != len(header):
-                expected, mend = (
-                    f"{len(header)} cells, as in the header",
-                    "add the missing cells, or remove the extra ones",
-                )
+                expected = f"{len(header)} cells, as in the header"
+                mend = "add the missing cells, or remove the extra ones"
                 mistakes.append(Mistake("wrong number of cells", expected, mend, row=row, value=len(cells)))
             else:
-                read = ((place, parse(cells[place])) for place, parse in parsers.items())
-                mistakes += [
-                    replace(value, row=row, column=header[place], value=cells[place])
-                    for place, value in read
-                    if isinstance(value, Mistake)
-                ]
+                values = ((place, parse(cells[place])) for place, parse in parsers.items())
+                wrong = [(place, value) for place, value in values if isinstance(value, Mistake)]
+                mistakes += [replace(of, row=row, column=header[at], value=cells[at]) for at, of in wrong]
             if len(mistakes) > MOST_MISTAKES:
                 break
     except UnicodeDecodeError:
@@ -294,7 +276,7 @@ def _by_member(file: MemberFile, rows: _Rows) -> tuple[int, dict[int, NDArray[np
         missing = int(moved[0]) if moved.size else len(ordered)
         problem = f"member {rows.names[missing // months]} has no {month_name(first + missing % months)}"
         expected = f"{month_name(first)} to {month_name(last)} of every member"
-        raise InputError(Mistake(problem, expected, "add the missing rows, or keep only months that all members have"))
+        raise InputError(problem, expected, "add the missing rows, or keep only months that all members have")
     series: dict[int, NDArray[np.float64]] = {}
     for column, values in rows.numbers.items():
         series[column] = np.empty((members, months))
@@ -315,3 +297,69 @@ def _check_texts(file: MemberFile, rows: _Rows) -> None:
             change = several_series(file.header.cells[place], cells)
             if change:
                 raise _at(file, int(order[starts[member] + change[0]]), change[1])
+
+
+#: Significant digits of a flow.
+_DIGITS = "%.6g"
+
+
+def check_writable(file: str) -> None:
+    """Refuse a format that cannot be written here, before anything is computed for it.
+
+    Raises
+    ------
+    InputError
+        If it is NetCDF, and xarray or what writes with it is not installed; if it is Zarr.
+    """
+    if not is_netcdf(file):
+        return
+    if file.casefold().endswith(".zarr"):
+        raise InputError("Zarr is not written", "a name that ends in .csv or .nc", file=file)
+    for module in ("xarray", "h5netcdf"):
+        if find_spec(module) is None:
+            raise InputError(f"NetCDF needs {module}, which is not installed", mend=INSTALL, file=file)
+
+
+def write_ensemble(inflow: Inflow, file: str, path: Path, units: UnitSystem = SI) -> None:
+    """Write the members of an ensemble to `path`, in the format that the name `file` ends in.
+
+    Parameters
+    ----------
+    inflow : Inflow
+        An ensemble; its caveat is written too.
+    file : str
+        A name that ends in ``.nc``, or any other for CSV.
+    path : Path
+        Where the file is written, under another name perhaps.
+    units : UnitSystem
+        Of the flows in CSV. NetCDF keeps to m3 s-1, as its conventions have it.
+    """
+    assert inflow.members is not None
+    starts = inflow.calendar.starts[: inflow.calendar.years_each].ravel()
+    flow = inflow.flow_m3s.reshape(-1, starts.size)
+    if not is_netcdf(file):
+        rows = "".join(f"%s,{date},{_DIGITS}\n" for date in starts.astype("datetime64[M]").astype(str).tolist())
+        flow = flow / units.size("inflow_m3s") if units.by_ending else flow
+        with path.open("w", encoding="utf-8", newline="") as text:
+            text.write(f"# caveat: {printable(inflow.caveat)}\nmember,date,{units.column('inflow_m3s')}\n")
+            for name, values in zip(inflow.members.tolist(), flow, strict=True):
+                text.write(rows % tuple(cell for value in values.tolist() for cell in (name, value)))
+        return
+    import xarray
+
+    times = starts.astype("datetime64[s]")
+    of_flow = {"units": "m3 s-1", "standard_name": "water_volume_transport_in_river_channel"}
+    of_flow |= {"long_name": "mean inflow of the month", "cell_methods": "time: mean"}
+    dataset = xarray.Dataset(
+        {"inflow_m3s": (("member", "time"), flow, of_flow)},
+        {
+            "member": ("member", np.asarray(inflow.members, np.str_), {"standard_name": "realization"}),
+            "time": ("time", times, {"standard_name": "time", "long_name": "first day of the month"}),
+        },
+        {"Conventions": "CF-1.10", "title": "Synthetic monthly inflow", "caveat": inflow.caveat},
+    )
+    encoding: dict[str, dict[str, Any]] = {
+        "time": {"units": f"days since {times[0].astype('datetime64[D]')}", "dtype": "int32"},
+        "inflow_m3s": {"_FillValue": None},  # no flow is missing
+    }
+    write_netcdf(dataset, path, encoding)

@@ -37,8 +37,6 @@ from reservoir.io.records.vocabulary import MEMBER_DIMENSIONS, STRANGE_FORMS
 from reservoir.io.records.words import understand, words_of
 from reservoir.text.quantities import printable
 
-#: Ends of the names of files that are read here, and of folders.
-SUFFIXES, ZARR = (".nc", ".nc4", ".cdf", ".netcdf"), ".zarr"
 #: Names of a variable that is the inflow whatever stands beside it.
 _INFLOW_NAMES = ("inflow_m3s", "inflow")
 #: What a standard name of flow holds, alone: a second word names an error, a flag or a count of it.
@@ -62,11 +60,6 @@ _COMPANION_UNITS = {"evaporation_mm": _DEPTHS, "price_per_mwh": _PRICES}
 FloatArray = NDArray[np.float64]
 
 
-def is_netcdf(file: str) -> bool:
-    """Whether a file or folder is one of these formats, by its name."""
-    return file.casefold().rstrip("/\\").endswith((*SUFFIXES, ZARR))
-
-
 def netcdf_series(file: str, reading: InflowReading, first_month: int | None = None) -> Series:
     """The months of a record, or of all members of an ensemble.
 
@@ -77,9 +70,9 @@ def netcdf_series(file: str, reading: InflowReading, first_month: int | None = N
     """
     path = Path(file)
     if find_spec("xarray") is None:
-        raise InputError(Mistake("NetCDF and Zarr need xarray, which is not installed", mend=INSTALL))
+        raise InputError("NetCDF and Zarr need xarray, which is not installed", mend=INSTALL)
     if not os.path.exists(file):
-        raise InputError(Mistake("the file does not exist", mend="check the path"))
+        raise InputError("the file does not exist", mend="check the path")
     contents = of_dataset(path, lambda dataset: _contents(dataset, path, reading.column), _refused)
     # Dimensions and attributes may be anything.
     return library_call(lambda: contents.series(path, reading, first_month), _refused)
@@ -100,16 +93,16 @@ class _Contents(NamedTuple):
 
     def series(self, path: Path, reading: InflowReading, first_month: int | None) -> Series:
         """The months of a record, or of all members."""
-        name, attributes = self.inflow, self.variables[self.inflow].attrs
-        unit, unit_from = _unit(name, attributes.get("units"), reading.unit)
+        name = self.inflow
+        unit, unit_from = _unit(name, self.variables[name].attrs.get("units"), reading.unit)
         self._check_method(name, "sum" if unit.is_volume and unit.of_step is None else "mean")
         first, notes = self._first(first_month or 1)
         for column in self.of_series:
-            change = several_series(column, [_text(value) for value in self.variables[column].values.tolist()])
+            change = several_series(column, [*map(_text, self.variables[column].values.tolist())])
             if change is not None:
                 place, mistake = change
                 problem = printable(f"{month_name(first + place)}: {mistake.problem}")
-                raise InputError(Mistake(problem, mistake.expected, mistake.mend))
+                raise InputError(problem, mistake.expected, mistake.mend)
         of_inflow = self._values(name)
         months = MemberMonths(first, self._members(len(of_inflow.values)))
         months.refuse_codes(np.where(of_inflow.outside, np.nan, of_inflow.values))
@@ -125,24 +118,15 @@ class _Contents(NamedTuple):
         for column, companion in self.companions.items():
             if companion.field in beside:
                 problem = f"{column} is a second variable of the same quantity"
-                mend = f"keep one of {column.partition('_')[0]}"
-                raise InputError(Mistake(problem, "one variable of each quantity", mend))
+                raise InputError(problem, "one variable of each quantity", f"keep one of {column.partition('_')[0]}")
             beside[companion.field] = (column, self._companion(column, companion, months))
-        others = self.passed_over
-        unread = [(column, nearly) for column in others if (nearly := nearly_named(column))]
+        unread = [(column, nearly) for column in self.passed_over if (nearly := nearly_named(column))]
         if unread:
             raise InputError([replace(nearly, column="", problem=f"{of} {nearly.problem}") for of, nearly in unread])
-        passed_over = [passed_over_note(others, f"read variable {name}")] if others else []
+        passed_over = [passed_over_note(self.passed_over, f"read variable {name}")] if self.passed_over else []
         further = [printable(note) for note in (*companion_notes(beside, MONTHS_PER_YEAR), *passed_over)]
-        about: dict[str, Any] = {
-            "caveat": self.caveat,
-            "source": os.fspath(path),
-            "sha256": content_sha256(path),
-            "unit_from": printable(unit_from),
-            "notes": (*notes, *further, *negative),
-            "reading": reading.as_dict(),
-            "allow_negative": reading.negative == "keep",
-        }
+        about = reading.about(os.fspath(path), printable(unit_from))
+        about |= {"caveat": self.caveat, "sha256": content_sha256(path), "notes": (*notes, *further, *negative)}
         return Series(months, values, unit, beside, about)
 
     def _members(self, members: int) -> list[str] | None:
@@ -151,8 +135,7 @@ class _Contents(NamedTuple):
         if dimension is None:
             return None
         if not members:
-            mend = "check that this is the right file"
-            raise InputError(Mistake(f"the dimension {dimension} has no items", mend=mend))
+            raise InputError(f"the dimension {dimension} has no items", mend="check that this is the right file")
         coordinate = self.variables.get(dimension)
         if coordinate is None or coordinate.dims != (dimension,):
             return [str(1 + place) for place in range(members)]
@@ -161,14 +144,14 @@ class _Contents(NamedTuple):
             if wrong := wrong_name(name):
                 raise InputError(replace(wrong, problem=f"{dimension}: {wrong.problem}", value=name))
         if len(set(names)) < len(names):
-            raise InputError(Mistake(f"two items of {dimension} have the same name", "different names", "rename them"))
+            raise InputError(f"two items of {dimension} have the same name", "different names", "rename them")
         return names
 
     def _first(self, first_month: int) -> tuple[int, list[str]]:
         """The first month, counted from January of year 0, and notes; refused unless each is followed by the next."""
         stamps, notes, time, bounds = self._dates(self.time), list[str](), self.time, self.bounds
         if not stamps.size:
-            raise InputError(Mistake("has no months", "at least 12", "check that this is the right file"))
+            raise InputError("has no months", "at least 12", "check that this is the right file")
         if bounds is None:
             months = np.floor(stamps)
             if (stamps == months).all():
@@ -180,23 +163,19 @@ class _Contents(NamedTuple):
             if wrong.size:
                 begin, end = edges[wrong[0]]
                 length = f"{end - begin:.3g} months from {_month(begin)}"
-                problem, expected = (
-                    f"{bounds}: item {1 + wrong[0]} is no month, but {length}",
-                    "the beginning and the end",
-                )
-                raise InputError(
-                    Mistake(problem, f"{expected} of a month", "make monthly means, or correct the bounds")
-                )
+                problem = f"{bounds}: item {1 + wrong[0]} is no month, but {length}"
+                mend = "make monthly means, or correct the bounds"
+                raise InputError(problem, "the beginning and the end of a month", mend)
             if (np.floor(stamps) != months).any():
                 notes = [printable(f"months are those of {bounds}; {time} may name their ends")]
         jumps = np.flatnonzero(np.diff(months) != 1)
         if jumps.size:
             problem = f"{_month(months[jumps[0] + 1])} follows {_month(months[jumps[0]])}"
             mend = "make monthly means, in order; fill in or cut off missing months"
-            raise InputError(Mistake(problem, "months in order, each once", mend))
+            raise InputError(problem, "months in order, each once", mend)
         if months[0] < MONTHS_PER_YEAR or months[-1] >= _YEARS * MONTHS_PER_YEAR:
             problem = f"the months are {_month(months[0])} to {_month(months[-1])}"
-            raise InputError(Mistake(problem, f"years 1 to {_YEARS - 1}", f"correct the units of {time}"))
+            raise InputError(problem, f"years 1 to {_YEARS - 1}", f"correct the units of {time}")
         return int(months[0]), notes
 
     def _require_begins(self, months: FloatArray, first_month: int) -> None:
@@ -238,9 +217,9 @@ class _Contents(NamedTuple):
         others = [axis for axis, of in enumerate(variable.dims) if of not in wanted]
         if set(wanted) > set(variable.dims) or any(variable.shape[axis] != 1 for axis in others):
             problem, expected = _dimensions_of(name, variable), f"{', '.join(wanted)}, as the inflow"
-            raise InputError(Mistake(problem, expected, "give a value for every member and month"))
+            raise InputError(problem, expected, "give a value for every member and month")
         if variable.dtype.kind not in "iuf":
-            raise InputError(Mistake(f"{name} is of type {variable.dtype}", "numbers", "write the values as numbers"))
+            raise InputError(f"{name} is of type {variable.dtype}", "numbers", "write the values as numbers")
         ordered = np.transpose(variable.values, [*others, *map(variable.dims.index, wanted)])
         values = np.asarray(ordered, np.float64).reshape(ordered.shape[len(others) :]).reshape(-1, ordered.shape[-1])
         least, most = _valid_range(name, variable)
@@ -252,15 +231,13 @@ class _Contents(NamedTuple):
         column, attribute = self._values(name), self.variables[name].attrs.get("units")
         if attribute is not None:
             text, forms = str(attribute), _COMPANION_UNITS.get(known.field)
+            unit = unit_named(text) if forms is None else None
+            right = unit is not None and not unit.is_volume and unit.size == known.size
             if forms is not None:
                 right = re.fullmatch(forms[known.size], " ".join(text.casefold().split())) is not None
-            else:
-                unit = unit_named(text)
-                right = unit is not None and not unit.is_volume and unit.size == known.size
             if not right:
                 problem = f"contradictory units: the name {name} gives another than its units attribute"
-                mend = "convert the values, or rename it"
-                raise InputError(Mistake(problem, "the unit of the name", mend, value=text))
+                raise InputError(problem, "the unit of the name", "convert the values, or rename it", value=text)
         codes = known.codes_among(np.where(column.outside, 0.0, np.nan_to_num(column.values)))
         months.refuse_codes(column.values, name, codes)
         values, (least, most) = column.values * known.size, known.allowed
@@ -268,7 +245,7 @@ class _Contents(NamedTuple):
             problem = f"{name}: {column.fault(at) or 'is out of range'} at {months.named(at[1], at[0])}"
             expected = f"{known.range.least:g} to {known.range.most:g}"
             mend = "check the value and its unit, which the variable's name states"
-            raise InputError(Mistake(problem, expected, mend, value=float(column.values[at])))
+            raise InputError(problem, expected, mend, value=float(column.values[at]))
         return values
 
     def _check_method(self, name: str, *right: str) -> None:
@@ -279,7 +256,7 @@ class _Contents(NamedTuple):
             if self.time in axes.replace(":", " ").split() and (method not in right or "years" in further):
                 problem = f"cell_methods of {name} says {self.time}: {words.strip()}"
                 mend = "give the mean or the sum of each month, or correct the attribute"
-                raise InputError(Mistake(problem, f"{self.time}: {' or '.join(right)}", mend))
+                raise InputError(problem, f"{self.time}: {' or '.join(right)}", mend)
 
 
 class _Values(NamedTuple):
@@ -306,27 +283,21 @@ class _Values(NamedTuple):
 def _contents(dataset: Any, path: Path, wanted: str | None) -> _Contents:
     time = _time_of(dataset)
     companions = {str(name): known for name in dataset.data_vars if (known := companion_of(str(name)))}
-    of_times = {str(each.attrs.get(kind)) for each in dataset.variables.values() for kind in ("bounds", "climatology")}
-    by_time = [
-        str(name)
-        for name, column in dataset.data_vars.items()
-        if time in column.dims and column.dtype.kind in "iuf" and str(name) not in companions
-        if name not in of_times and not str(name).endswith("_bnds")
-    ]
+    of_times = {str(of.attrs.get(kind)) for of in dataset.variables.values() for kind in ("bounds", "climatology")}
+    numbers = [of for of, column in dataset.data_vars.items() if time in column.dims and column.dtype.kind in "iuf"]
+    by_time = [str(of) for of in numbers if str(of) not in companions and of not in of_times]
+    by_time = [of for of in by_time if not of.endswith("_bnds")]
     name = _inflow_of(dataset, by_time, time, wanted)
     column = dataset.variables[name]
     sizes = dict(zip(column.dims, column.shape, strict=True))
     of_members = [axis for axis in column.dims if axis != time and (sizes[axis] != 1 or axis in MEMBER_DIMENSIONS)]
     if len(of_members) > 1 or len(sizes) < len(column.dims):
         problem, mend = f"the variable {_dimensions_of(name, column)}", "select one item, or stack them"
-        raise InputError(Mistake(problem, "time, and one dimension of members", mend))
+        raise InputError(problem, "time, and one dimension of members", mend)
     dimension, bounds = str(of_members[0]) if of_members else None, _bounds_of(dataset, time)
     further = [other for other in (bounds, dimension) if other is not None and other in dataset.variables]
-    of_series = [
-        str(other)
-        for other, variable in dataset.variables.items()
-        if variable.dims == (time,) and variable.dtype.kind in "SUO" and may_tell_series(str(other))
-    ]
+    of_time = {str(of): column.dtype.kind for of, column in dataset.variables.items() if column.dims == (time,)}
+    of_series = [of for of, kind in of_time.items() if kind in "SUO" and may_tell_series(of)]
     variables = loaded(dataset, (time, name, *further, *companions, *of_series), path, _refused)
     others = [other for other in by_time if other != name]
     caveat = " ".join(str(dataset.attrs.get("caveat", "")).split())
@@ -337,7 +308,7 @@ def _contents(dataset: Any, path: Path, wanted: str | None) -> _Contents:
 
 def _refused(reason: str) -> InputError:
     mend = "check that it is a complete file by CF conventions"
-    return InputError(Mistake(f"cannot be read as NetCDF or Zarr ({reason})", mend=mend))
+    return InputError(f"cannot be read as NetCDF or Zarr ({reason})", mend=mend)
 
 
 def _text(value: object) -> str:
@@ -346,11 +317,8 @@ def _text(value: object) -> str:
 
 def _time_of(dataset: Any) -> str:
     """The name of the dimension of times: the one whose coordinate has dates."""
-    times = [
-        str(name)
-        for name, column in dataset.coords.items()
-        if column.dims == (name,) and _SINCE.search(str(column.attrs.get("units", "")))
-    ]
+    own = {str(name): column for name, column in dataset.coords.items() if column.dims == (name,)}
+    times = [name for name, column in own.items() if _SINCE.search(str(column.attrs.get("units", "")))]
     kind = dataset.variables[times[0]].dtype if len(times) == 1 else None
     if kind is not None and kind.kind in "iuf":
         return times[0]
@@ -358,14 +326,14 @@ def _time_of(dataset: Any) -> str:
     expected = 'a dimension "time" with a coordinate such as "days since 1953-01-01"'
     if kind is not None:
         problem, expected = f"{times[0]} is of type {kind}", "numbers, as its units say"
-    raise InputError(Mistake(problem, expected, "write the times of the months as CF conventions say"))
+    raise InputError(problem, expected, "write the times of the months as CF conventions say")
 
 
 def _inflow_of(dataset: Any, by_time: Sequence[str], time: str, wanted: str | None) -> str:
     """The name of the inflow among variables by time."""
     if wanted is not None and wanted not in by_time:
         problem = f"no such variable by {time}; the file has {', '.join(by_time)}"
-        raise InputError(Mistake(problem, "the name of a variable", "give one of them", column="column", value=wanted))
+        raise InputError(problem, "the name of a variable", "give one of them", column="column", value=wanted)
     named = [name for name in _INFLOW_NAMES if name in by_time] or [
         name for name in by_time if _STANDARD.fullmatch(str(dataset[name].attrs.get("standard_name", "")))
     ]
@@ -373,11 +341,11 @@ def _inflow_of(dataset: Any, by_time: Sequence[str], time: str, wanted: str | No
     if len(names) != 1:
         problem = f"{len(by_time)} variables by {time}: {', '.join(by_time)}" if by_time else f"no variable by {time}"
         mend = f"name one (--column NAME), or call it {_INFLOW_NAMES[0]}"
-        raise InputError(Mistake(problem, "one variable, the inflow", mend))
+        raise InputError(problem, "one variable, the inflow", mend)
     if understand(names[0]).is_no_inflow:
         expected = "monthly inflow, as mean flow or volume"
         mend = "give the variable of the inflow; if this is it, name it inflow_m3s, or inflow with another unit"
-        raise InputError(Mistake(f"the variable {names[0]} does not seem to be inflow", expected, mend))
+        raise InputError(f"the variable {names[0]} does not seem to be inflow", expected, mend)
     return names[0]
 
 
@@ -386,14 +354,14 @@ def _bounds_of(dataset: Any, time: str) -> str | None:
     attributes = dataset.variables[time].attrs
     if "climatology" in attributes:
         problem = f"{time} has climatological bounds: values are means of many years"
-        raise InputError(Mistake(problem, "a value of each month of each year", "give the record, not its climatology"))
+        raise InputError(problem, "a value of each month of each year", "give the record, not its climatology")
     name = attributes.get("bounds")
     if not isinstance(name, str) or name not in dataset.variables:
         return None
     bounds = dataset.variables[name]
     if bounds.dims[:1] != (time,) or bounds.shape[1:] != (2,) or bounds.dtype.kind not in "iuf":
         problem = f"{name} has the shape {bounds.shape}"
-        raise InputError(Mistake(problem, f"two numbers for each {time}", "write the bounds as CF conventions say"))
+        raise InputError(problem, f"two numbers for each {time}", "write the bounds as CF conventions say")
     return name
 
 
@@ -409,7 +377,7 @@ def _require_dates(name: str, values: NDArray[Any]) -> None:
     missing = np.flatnonzero(~np.isfinite(values.ravel()))
     if missing.size:
         problem = f"{name} has a missing value, number {1 + missing[0]}"
-        raise InputError(Mistake(problem, "the date of each month", "write the date"))
+        raise InputError(problem, "the date of each month", "write the date")
 
 
 def _unit(name: str, attribute: object, argument: str | None) -> tuple[InflowUnit, str]:
@@ -417,34 +385,30 @@ def _unit(name: str, attribute: object, argument: str | None) -> tuple[InflowUni
     sources = {"the unit argument": argument, "the units attribute": attribute}
     of_name = f"the name {name}"
     texts = {source: str(text) for source, text in sources.items() if text is not None} or {of_name: name}
-    units: list[InflowUnit] = []
+    units = list[InflowUnit]()
     for source, text in texts.items():
-        named = unit_named(text)
-        if named is None:
+        if (named := unit_named(text)) is None:
             mend = f"convert the values, or write the units attribute of {name} (or give --unit)"
-            raise InputError(Mistake(f"{source} is no unit that is known", ACCEPTED, mend, value=text))
+            raise InputError(f"{source} is no unit that is known", ACCEPTED, mend, value=text)
         units.append(named)
-    unit = units[0]
-    contradicts = not unit.equals(units[-1])
+    unit, contradicts = units[0], not units[0].equals(units[-1])
     if not contradicts and of_name not in texts:
         # Units in the variable's name, known or not.
         of_words = understand(name).units
         strange = [word.text for word in words_of(name) if len(word.text) > 2 and STRANGE_FORMS.fullmatch(word.text)]
-        others = [unit_named(each) for each in of_words]
-        contradicts = all(each is None or not each.equals(unit) for each in others) if others else bool(strange)
+        others = [unit_named(word) for word in of_words]
+        contradicts = all(other is None or not other.equals(unit) for other in others) if others else bool(strange)
         texts = texts | {of_name: " ".join((*of_words, *strange))}
     if contradicts:
         problem = "contradictory units: " + ", ".join(f"{source} gives {text}" for source, text in texts.items())
-        raise InputError(Mistake(problem, "one unit", "check which is right, and correct or remove the other"))
+        raise InputError(problem, "one unit", "check which is right, and correct or remove the other")
     return unit, f"from {next(iter(texts))}"
 
 
 def _valid_range(name: str, variable: Any) -> tuple[float, float]:
     """The least and the largest value that is not missing, as attributes state; whole numbers are of what is packed."""
-    scale, offset = (
-        float(np.ravel(variable.encoding.get(key, usual))[0])
-        for key, usual in (("scale_factor", 1.0), ("add_offset", 0.0))
-    )
+    packed = (variable.encoding.get("scale_factor", 1.0), variable.encoding.get("add_offset", 0.0))
+    scale, offset = (float(np.ravel(number)[0]) for number in packed)
     least, most = -np.inf, np.inf
     for attribute, count in (("valid_range", 2), ("valid_min", 1), ("valid_max", 1)):
         stated = variable.attrs.get(attribute)
@@ -453,7 +417,7 @@ def _valid_range(name: str, variable: Any) -> tuple[float, float]:
         limits = np.ravel(np.asarray(stated))
         if limits.shape != (count,) or limits.dtype.kind not in "iuf" or np.isnan(limits).any():
             problem = f"{attribute} of {name} is {shortened(str(stated))}"
-            raise InputError(Mistake(problem, f"{count} numbers" if count > 1 else "a number", "correct the attribute"))
+            raise InputError(problem, f"{count} numbers" if count > 1 else "a number", "correct the attribute")
         half, below, above = 0.0, attribute != "valid_max", attribute != "valid_min"
         if variable.encoding.keys() & {"scale_factor", "add_offset"} and limits.dtype.kind in "iu":
             if str(variable.encoding.get("_Unsigned")).casefold() == "true":

@@ -19,11 +19,12 @@ from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, MOST_YEARS
 from reservoir.hydro.inflow import ASSUMED, Inflow
 from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.water_years import month_name, whole_years, whole_years_of
+from reservoir.io.containers import is_netcdf
 from reservoir.io.records.cells import FILL_IN, looks_like_number, negative_note, thousands_mistakes
 from reservoir.io.records.columns import companion_notes, series_mistakes
 from reservoir.io.records.layouts import no_names_of_years, read_record, stamp_mistakes
 from reservoir.io.records.members import ensemble_series, member_file
-from reservoir.io.records.netcdf import is_netcdf, netcdf_series
+from reservoir.io.records.netcdf import netcdf_series
 from reservoir.io.records.record import (
     InflowReading,
     MemberMonths,
@@ -106,13 +107,10 @@ def read_inflow(
         reading = InflowReading(unit, column, water_year, missing_days, negative, step)  # type: ignore[arg-type]
         return _read(file, reading, first_month)
     except InputError as refused:
-        in_order = sorted(refused.mistakes, key=lambda mistake: mistake.row or 0)
-        # A mistake of the call has a column there, but no row, and no file.
-        mistakes = [
-            mistake if mistake.column and mistake.row is None else replace(mistake, file=file)
-            for mistake in worth_telling(in_order, file)
-        ]
-    raise InputError(mistakes)
+        in_order = worth_telling(sorted(refused.mistakes, key=lambda mistake: mistake.row or 0), file)
+    # A mistake of the call has a column there, but no row, and no file.
+    of_call = [bool(mistake.column) and mistake.row is None for mistake in in_order]
+    raise InputError(of if call else replace(of, file=file) for of, call in zip(in_order, of_call, strict=True))
 
 
 def _read(file: str, reading: InflowReading, first_month: int | None) -> Inflow:
@@ -136,13 +134,17 @@ def _read_table(file: str, reading: InflowReading, first_month: int | None) -> I
     """Read the record of one series: InputError with every mistake in the file and in the call."""
     table = read_table(file)
     record = read_record(table, reading)
-    period, values, step = record.period, record.values, reading.step
+    period, values, step, mistakes = record.period, record.values, reading.step, list[Mistake]()
     unit, unit_from, wrong_unit = choose_unit(table, record.value_column, record.unit_texts, reading.unit, period.step)
     begins = int(first_month) if first_month is not None and first_month in _MONTHS else record.first_month
-    whole = len(values) // MONTHS_PER_YEAR if period.is_month else 0
-    mistakes = [
-        *([too_many_years(whole)] if whole > MOST_YEARS else ()),
-        *([_too_long(period.step, step)] if period.is_longer_than(step) else ()),
+    if period.is_month and len(values) // MONTHS_PER_YEAR > MOST_YEARS:
+        mistakes.append(too_many_years(len(values) // MONTHS_PER_YEAR))
+    if period.is_longer_than(step):
+        rows_are = period.step
+        problem = f'the record has one value a {rows_are.noun}; step "{step}" needs a daily record'
+        mend = f'plan {rows_are.noun}s (step "{rows_are}"), or give a daily record'
+        mistakes.append(Mistake(problem, f'step "{rows_are}" or longer', mend))
+    mistakes += [
         *table.mistakes,
         *record.mistakes,
         *wrong_unit,
@@ -152,7 +154,7 @@ def _read_table(file: str, reading: InflowReading, first_month: int | None) -> I
         *stamp_mistakes(table, record, begins),
     ]
     if not mistakes and not values:
-        mistakes = [Mistake("no row has a value", mend=FILL_IN, row=table.header.number)]
+        raise InputError("no row has a value", mend=FILL_IN, row=table.header.number)
     if not mistakes:
         rows = list(dict.fromkeys(value.row for value in values))
         mistakes = [*series_mistakes(table, record.beside, rows, years=record.value_column is None)]
@@ -181,21 +183,11 @@ def _read_table(file: str, reading: InflowReading, first_month: int | None) -> I
         field: (name, np.array([of_row[value.row] for value in inside]).reshape(flow.shape))
         for field, (name, of_row) in flows.companions.items()
     }
-    columns: dict[str, Any] = {field: column for field, (_, column) in beside.items()}
-    return Inflow(
-        flow,
-        calendar,
-        notes=(*flows.notes, *companion_notes(beside, calendar.steps), *left_out, *negative),
-        caveat=table.caveat,
-        source=file,
-        sha256=hashlib.sha256(table.content).hexdigest(),
-        unit=unit.name,
-        unit_from=unit_from,
-        content=b"" if is_workbook(table.content) else table.content,
-        reading=reading.as_dict(),
-        allow_negative=reading.negative == "keep",
-        **columns,
-    )
+    about: dict[str, Any] = {field: column for field, (_, column) in beside.items()} | reading.about(file, unit_from)
+    about |= {"sha256": hashlib.sha256(table.content).hexdigest(), "caveat": table.caveat, "unit": unit.name}
+    notes = (*flows.notes, *companion_notes(beside, calendar.steps), *left_out, *negative)
+    content = b"" if is_workbook(table.content) else table.content
+    return Inflow(flow, calendar, notes=notes, content=content, **about)
 
 
 def _negative_notes(record: Record, unit: InflowUnit, negative: str | None) -> tuple[str, ...]:
@@ -221,26 +213,16 @@ def _month_mistakes(table: InflowTable, record: Record, first_month: int | None)
     if first_month not in _MONTHS:
         yield _no_month(first_month)
     elif record.names_water_years and first_month != record.first_month:
-        yield table.at_header(
-            f"the record's water years (such as 1953/54) begin in {MONTH_NAMES[record.first_month - 1]}, "
-            f"those of the reservoir in {MONTH_NAMES[first_month - 1]}",
-            f"first month {record.first_month}",
-            f"set first_month = {record.first_month} in the reservoir file, or name each row by the year in which it "
-            "begins",
-            value=first_month,
-        )
+        of_record, of_reservoir = (MONTH_NAMES[month - 1] for month in (record.first_month, first_month))
+        problem = f"the record's water years (such as 1953/54) begin in {of_record}, those of the reservoir in"
+        mend = f"set first_month = {record.first_month} in the reservoir file, or name each row by the year in which it"
+        expected = f"first month {record.first_month}"
+        yield table.at_header(f"{problem} {of_reservoir}", expected, f"{mend} begins", value=first_month)
 
 
 def _no_month(first_month: int) -> Mistake:
-    """Refuse what is no calendar month."""
     mend = "give the calendar month in which the water year begins"
     return Mistake("is not a month", "1 to 12", mend, column="first_month", value=first_month)
-
-
-def _too_long(rows: TimeStep, step: TimeStep) -> Mistake:
-    """Refuse a step shorter than what a row of a record stands for."""
-    problem = f'the record has one value a {rows.noun}; step "{step}" needs a daily record'
-    return Mistake(problem, f'step "{rows}" or longer', f'plan {rows.noun}s (step "{rows}"), or give a daily record')
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,10 +245,9 @@ class InflowForecast:
     def require_from(self, month: int) -> None:
         """Refuse a forecast that begins in another calendar month than that which is decided on: InputError."""
         if self.first % MONTHS_PER_YEAR + 1 != month:
-            problem = f"the forecast begins in {month_name(self.first)}"
             expected = f"a first month that is the one of --month ({MONTH_NAMES[month - 1]})"
             mend = "leave out the months before, or give the month that it begins in"
-            raise InputError(Mistake(problem, expected, mend, file=self.source))
+            raise InputError(f"the forecast begins in {month_name(self.first)}", expected, mend, file=self.source)
 
 
 def read_inflow_forecast(path: str | os.PathLike[str], unless_said: str = "") -> InflowForecast:
@@ -285,27 +266,22 @@ def read_inflow_forecast(path: str | os.PathLike[str], unless_said: str = "") ->
     InputError
         With the first mistakes in the file, or if it has no members.
     """
-    file = os.fspath(path)
+    file, series, reading = os.fspath(path), None, InflowReading()
     try:
-        return _read_forecast(file, unless_said)
+        members = None if is_netcdf(file) else member_file(file)
+        if members is not None or is_netcdf(file):
+            series = ensemble_series(members, reading) if members else netcdf_series(file, reading)
+        if series is None or series.months.members is None:
+            if not os.path.exists(file):
+                raise InputError("the file does not exist", mend="check the path")
+            expected = "CSV with columns date, member and inflow, or NetCDF with a dimension member"
+            raise InputError("is no ensemble forecast: there are no members in it", expected)
+        if members is not None and unless_said and series.about["unit_from"] == ASSUMED:
+            series = ensemble_series(members, InflowReading(unit=unless_said))
+        return InflowForecast(series.months.first, series.flow_m3s(), file)
     except InputError as refused:
         mistakes = [replace(mistake, file=file) for mistake in worth_telling(refused.mistakes, file)]
     raise InputError(mistakes)
-
-
-def _read_forecast(file: str, unless_said: str) -> InflowForecast:
-    reading, members = InflowReading(), None if is_netcdf(file) else member_file(file)
-    series = None
-    if members is not None or is_netcdf(file):
-        series = ensemble_series(members, reading) if members else netcdf_series(file, reading)
-    if series is None or series.months.members is None:
-        if not os.path.exists(file):
-            raise InputError(Mistake("the file does not exist", mend="check the path"))
-        expected = "CSV with columns date, member and inflow, or NetCDF with a dimension member"
-        raise InputError(Mistake("is no ensemble forecast: there are no members in it", expected))
-    if members is not None and unless_said and series.about["unit_from"] == ASSUMED:
-        series = ensemble_series(members, InflowReading(unit=unless_said))
-    return InflowForecast(series.months.first, series.flow_m3s(), file)
 
 
 #: Part of all rows that a mistake must stand in to be that of the file, and rows a year of a daily file.
@@ -346,8 +322,7 @@ def _likely_cause(table: InflowTable, mistakes: Sequence[Mistake]) -> Mistake | 
         order = ", day first" if first > 12 >= second else ", month first" if second > 12 >= first else ""
         problem = f"all dates are numbers such as {cells[0]}{order}{looks_like}"
         mend = "write dates as YYYY-MM-DD, or with the month's name, such as 01-Jan-1964"
-        expected = "dates that can be read in one way"
-        return Mistake(problem, expected, f"{mend} (a date format of the spreadsheet)")
+        return Mistake(problem, "dates that can be read in one way", f"{mend} (a date format of the spreadsheet)")
     mend = next(wrong.mend for wrong in mistakes if (wrong.problem, wrong.column) == (problem, column))
     what = f"{problem} in column {column}" if column else problem
     return Mistake(f"nearly every row ({count:,} of {rows:,}) has the same mistake ({what}){looks_like}", mend=mend)

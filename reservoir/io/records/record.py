@@ -23,7 +23,7 @@ from reservoir.io.records.dates import MINUTES
 from reservoir.io.records.units import InflowUnit
 from reservoir.text.quantities import counted
 
-FloatArray = NDArray[np.float64]
+FloatArray, IntArray = NDArray[np.float64], NDArray[np.int64]
 
 #: Days that no month has.
 MOST_MISSING_DAYS = 30
@@ -72,26 +72,22 @@ class InflowReading:
     def require_months(self, what: str) -> None:
         """Refuse shorter steps for what is read by months only: InputError."""
         if self.step is not TimeStep.MONTH:
-            problem = f'{what} is read by months only, not by step "{self.step}"'
             mend = f'plan months (step "{TimeStep.MONTH}"), or give the daily record of one series as a CSV file'
-            raise InputError(Mistake(problem, "months", mend))
+            raise InputError(f'{what} is read by months only, not by step "{self.step}"', "months", mend)
 
-    def as_dict(self) -> dict[str, Any]:
-        """What is not as usual, but for the step, which a calendar says."""
+    def about(self, file: str, unit_from: str) -> dict[str, Any]:
+        """Fields of `Inflow` that say how a file was read: what is not as usual, but for the step of the calendar."""
         given = ((field.name, getattr(self, field.name), field.default) for field in fields(self))
-        return {name: value for name, value, usual in given if value != usual and name != "step"}
+        reading = {name: value for name, value, usual in given if value != usual and name != "step"}
+        negative = self.negative == "keep"
+        return {"source": file, "unit_from": unit_from, "reading": reading, "allow_negative": negative}
 
 
 #: Day numbers of Python's calendar, which begin with year 1, are those of NumPy's and this.
 _DAY_OF_1970 = 719_163
 _LAST_TEN_BEGIN = 20
 #: From the shortest to the longest, with what values of them are called.
-_ADJECTIVES = {
-    TimeStep.DAY: "daily",
-    TimeStep.WEEK: "weekly",
-    TimeStep.TEN_DAYS: "ten-day",
-    TimeStep.MONTH: "monthly",
-}
+_ADJECTIVES = {TimeStep.DAY: "daily", TimeStep.WEEK: "weekly", TimeStep.TEN_DAYS: "ten-day", TimeStep.MONTH: "monthly"}
 #: Fields of `Inflow` that a day adds to, and no mean.
 _SUMS = frozenset({"evaporation_mm"})
 #: Steps that are named one by one.
@@ -112,17 +108,14 @@ class RowPeriod(NamedTuple):
     @property
     def adjective(self) -> str:
         """What values of it are called."""
-        if self.per_day > 1:
-            hours = MINUTES / self.per_day / 60
-            return "hourly" if hours == 1 else f"{hours:g}-hour"
-        return _ADJECTIVES[self.step]
+        hours = MINUTES / self.per_day / 60
+        return _ADJECTIVES[self.step] if self.per_day == 1 else "hourly" if hours == 1 else f"{hours:g}-hour"
 
     def is_longer_than(self, step: TimeStep) -> bool:
         """Whether rows are fewer than such steps."""
-        order = [*_ADJECTIVES]
-        return order.index(self.step) > order.index(step)
+        return [*_ADJECTIVES].index(self.step) > [*_ADJECTIVES].index(step)
 
-    def lengths(self, first_days: NDArray[np.int64]) -> NDArray[np.int64]:
+    def lengths(self, first_days: IntArray) -> IntArray:
         """Days of each period, by its first day; no months."""
         if self.step is not TimeStep.TEN_DAYS:
             return np.full(len(first_days), DAYS_PER_WEEK if self.step is TimeStep.WEEK else 1)
@@ -132,9 +125,7 @@ class RowPeriod(NamedTuple):
         is_last = (days - months.astype("datetime64[D]")).astype(np.int64) == _LAST_TEN_BEGIN
         return np.where(is_last, next_month - first_days, 10)
 
-    def of_days(
-        self, first_days: NDArray[np.int64], values: FloatArray, *, amounts: bool
-    ) -> tuple[NDArray[np.int64], FloatArray]:
+    def of_days(self, first_days: IntArray, values: FloatArray, *, amounts: bool) -> tuple[IntArray, FloatArray]:
         """Days, and values of rows spread over them, or brought together where a day has several.
 
         `first_days`, shape (rows,), ascending, are those on which the rows' periods begin; `amounts` are sums of these,
@@ -155,12 +146,12 @@ class RowPeriod(NamedTuple):
 A_MONTH = RowPeriod()
 
 
-def day_numbers(dates: NDArray[np.datetime64]) -> NDArray[np.int64]:
+def day_numbers(dates: NDArray[np.datetime64]) -> IntArray:
     """Days of the calendar by number, as `datetime.date.toordinal` has them."""
     return np.asarray(dates.astype("datetime64[D]").astype(np.int64) + _DAY_OF_1970)
 
 
-def dates_of(days: NDArray[np.int64]) -> NDArray[np.datetime64]:
+def dates_of(days: IntArray) -> NDArray[np.datetime64]:
     """Days of the calendar by their numbers."""
     return (days - _DAY_OF_1970).astype("datetime64[D]")
 
@@ -202,9 +193,7 @@ def too_many_years(years: int) -> Mistake:
     return Mistake(f"the record has {years:,} years", expected, "split it into parts of whole years")
 
 
-def step_means(
-    days: NDArray[np.int64], values: FloatArray, edges: NDArray[np.int64]
-) -> tuple[FloatArray, NDArray[np.int64]]:
+def step_means(days: IntArray, values: FloatArray, edges: IntArray) -> tuple[FloatArray, IntArray]:
     """Average daily values over steps.
 
     Parameters
@@ -254,7 +243,7 @@ def averaged(record: Record, reading: InflowReading, first_month: int, *, amount
     days, daily = period.of_days(first_days, np.array([value.value for value in record.values]), amounts=amounts)
     if not len(days):
         problem = f"no day has all of its {period.per_day} rows"
-        raise InputError(Mistake(problem, "whole days", "fill in the rows", row=record.values[0].row))
+        raise InputError(problem, "whole days", "fill in the rows", row=record.values[0].row)
     # The steps from the first to the last day, each by its place in a calendar.
     months = dates_of(days[[0, -1]]).astype("datetime64[M]").astype(np.int64) - (first_month - 1)
     first_year, last_year = (1970 + months // MONTHS_PER_YEAR).tolist()
@@ -280,16 +269,13 @@ def averaged(record: Record, reading: InflowReading, first_month: int, *, amount
 
     if begin >= end or lacking[begin:end].any():
         among = [at for at in (range(begin, end) if begin < end else range(len(lacking))) if lacking[at]]
-        most = max(int(missing[at]) for at in among)
-        allow = f", or allow {most} missing days a {step.noun} (--missing-days {most})"
-        problem = f"{counted(len(among), step.noun)} with missing days: {listed(among)}"
-        if step is TimeStep.DAY:
-            problem = f"{counted(len(among), 'missing day')}: {listed(among)}"
-        if any(np.isnan(mean[at]) for at in among):
-            allow = ""
+        most, empty = max(int(missing[at]) for at in among), any(np.isnan(mean[at]) for at in among)
+        allow = "" if empty else f", or allow {most} missing days a {step.noun} (--missing-days {most})"
+        what = counted(len(among), "missing day" if step is TimeStep.DAY else step.noun)
+        problem = f"{what}{'' if step is TimeStep.DAY else ' with missing days'}: {listed(among)}"
         mend = f"fill in the days{allow}, or keep only the part of the record before or after the gap"
         expected = f"at most {counted(reading.missing_days, 'missing day')} a {step.noun}"
-        raise InputError(Mistake("; ".join((problem, *record.codes)), expected, mend, row=cells[among[0]].row))
+        raise InputError("; ".join((problem, *record.codes)), expected, mend, row=cells[among[0]].row)
 
     values = tuple(
         StepValue(first + at, float(mean[at]), cells[at].row, cells[at].column, f"{mean[at]:.6g}")
@@ -310,7 +296,7 @@ def averaged(record: Record, reading: InflowReading, first_month: int, *, amount
     fewer = [at for at in range(begin, end) if missing[at]]
     if fewer:
         notes.append(f"averaged over fewer days: {listed(fewer)}")
-    outside = [at for at in range(len(lacking)) if not begin <= at < end]
+    outside = [*range(begin), *range(end, len(lacking))]
     if outside:
         notes.append(f"left out, as days are missing: {listed(outside)}")
     return replace(record, values=values, companions=companions, notes=(*record.notes, *notes)), calendar
@@ -354,10 +340,7 @@ class MemberMonths(NamedTuple):
     def without_negative(
         self, values: FloatArray, unit: InflowUnit, negative: str | None
     ) -> tuple[FloatArray, tuple[str, ...]]:
-        """The same with zeros for negative values if `negative` is ``zero``, and how much water these take away.
-
-        It is None where there are none, as they are refused.
-        """
+        """The same with zeros for negative values if `negative` is ``zero``, and how much water these take away."""
         if negative is None or not (values < 0).any():
             return values, ()
         months = values.shape[1]

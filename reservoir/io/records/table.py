@@ -80,10 +80,11 @@ class Line(NamedTuple):
         try:
             cells = next(csv.reader([self.text], delimiter=delimiter, skipinitialspace=True, strict=True))
         except csv.Error as error:
-            problem = f"the line cannot be split into cells ({error})"
-            return Mistake(
-                problem, mend="close every quotation mark on the same line", row=self.number, value=self.text
+            problem, mend = (
+                f"the line cannot be split into cells ({error})",
+                "close every quotation mark on the same line",
             )
+            return Mistake(problem, mend=mend, row=self.number, value=self.text)
         return Row(self.number, tuple(cell.strip() for cell in cells))
 
 
@@ -114,10 +115,8 @@ class InflowTable:
 
     def _caveats(self) -> Iterator[tuple[int, str]]:
         """What ``# caveat: synthetic, not observed`` says, by its row."""
-        for comment in self.comments:
-            text = comment.says("caveat")
-            if text is not None:
-                yield comment.number, text.replace("\t", " ")
+        said = ((comment.number, comment.says("caveat")) for comment in self.comments)
+        return ((number, text.replace("\t", " ")) for number, text in said if text is not None)
 
     def unreadable(self, mistakes: Iterable[Mistake]) -> frozenset[int]:
         """Give the numbers of the rows that could not be cut into cells, or have one of the mistakes of a column."""
@@ -167,13 +166,12 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
     try:
         data = read_limited(path, MOST_BYTES)
     except FileNotFoundError:
-        raise InputError(Mistake("the file does not exist", mend="check the path")) from None
+        raise InputError("the file does not exist", mend="check the path") from None
     except IsADirectoryError:
-        raise InputError(Mistake("this is a folder", "a CSV file", "give a file in it")) from None
+        raise InputError("this is a folder", "a CSV file", "give a file in it") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        problem, mend = f"the file cannot be read: {reason}", "check the path and the permissions"
-        raise InputError(Mistake(problem, mend=mend)) from None
+        raise InputError(f"the file cannot be read: {reason}", mend="check the path and the permissions") from None
     lines, delimiter, comments = content_of(csv_of_workbook(data) if is_workbook(data) else data)
     header = lines[0].cut(delimiter)
     if isinstance(header, Mistake):
@@ -181,13 +179,12 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
     columns = len(header.cells)
     if columns > MOST_COLUMNS or columns * len(lines) > MOST_CELLS:
         problem = f"the file has {columns:,} columns and {len(lines):,} rows"
-        expected = f"at most {MOST_COLUMNS} columns, and {MOST_CELLS:,} cells"
         mend = "keep only the date and the inflow, or the year and twelve months"
-        raise InputError(Mistake(problem, expected, mend, row=header.number))
+        raise InputError(problem, f"at most {MOST_COLUMNS} columns, and {MOST_CELLS:,} cells", mend, row=header.number)
     for cell in header.cells:
         if character := first_unprintable(cell):
             problem, mend = f"a column name has the unprintable character {character}", "delete the character"
-            raise InputError(Mistake(problem, "plain text", mend, row=header.number, value=cell))
+            raise InputError(problem, "plain text", mend, row=header.number, value=cell)
     cut = [line.cut(delimiter) for line in lines[1:]]
     header, cut = _without_padding(header, [row for row in cut if isinstance(row, Mistake) or any(row.cells)])
     columns, rows, mistakes = len(header.cells), list[Row](), list[Mistake]()
@@ -197,11 +194,9 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
         elif len(row.cells) == columns:
             rows.append(row)
         else:
-            mend = "remove the extra cells"
-            if len(row.cells) < columns:
-                mend = "add the missing cells, one for each column of the header"
-            elif delimiter == ",":
-                mend = "remove the extra cells; if commas are decimal marks, use points instead (412.5)"
+            points = "; if commas are decimal marks, use points instead (412.5)" if delimiter == "," else ""
+            add = "add the missing cells, one for each column of the header"
+            mend = add if len(row.cells) < columns else f"remove the extra cells{points}"
             expected = f"{columns} cells, as in the header"
             mistakes.append(Mistake("wrong number of cells", expected, mend, row=row.number, value=len(row.cells)))
     if not cut:
@@ -212,15 +207,16 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
 
 def _without_padding(header: Row, cut: list[Row | Mistake]) -> tuple[Row, list[Row | Mistake]]:
     """Leave out what spreadsheets put at the end of lines: cells that are empty in the header and in every row."""
-    named = len(header.cells)
+    whole = named = len(header.cells)
     while named > 1 and not header.cells[named - 1]:
         named -= 1
-    if any(isinstance(row, Row) and any(row.cells[named : len(header.cells)]) for row in cut):
-        named = len(header.cells)
-    return Row(header.number, header.cells[:named]), [
-        Row(row.number, row.cells[:named]) if isinstance(row, Row) and not any(row.cells[named:]) else row
-        for row in cut
-    ]
+    if any(isinstance(row, Row) and any(row.cells[named:whole]) for row in cut):
+        named = whole
+
+    def shorter(row: Row | Mistake) -> Row | Mistake:
+        return row if isinstance(row, Mistake) or any(row.cells[named:]) else Row(row.number, row.cells[:named])
+
+    return Row(header.number, header.cells[:named]), [*map(shorter, cut)]
 
 
 def content_of(data: bytes) -> tuple[list[Line], str, tuple[Comment, ...]]:
@@ -244,11 +240,11 @@ def content_of(data: bytes) -> tuple[list[Line], str, tuple[Comment, ...]]:
     delimiter = announced[1] if announced else ""
     if announced and delimiter not in DELIMITERS:
         expected, mend = "a comma, a semicolon or a tab", "save the file with commas, semicolons or tabs as delimiter"
-        raise InputError(Mistake("unknown delimiter", expected, mend, row=content[0].number, value=delimiter))
+        raise InputError("unknown delimiter", expected, mend, row=content[0].number, value=delimiter)
     content = content[1:] if announced else content
     if not content:
         problem = "the file has only comments" if comments else "the file is empty"
-        raise InputError(Mistake(problem, "a header line and data rows", "check that this is the right file"))
+        raise InputError(problem, "a header line and data rows", "check that this is the right file")
     titles, content = _titles(content, delimiter)
     # Types and widths of columns, such as 5s 15s 20d 14n of the US Geological Survey, are no data.
     widths = any(re.fullmatch(r"\d+[sdn](\t\d+[sdn])+", line.text.strip()) for line in content[1:2])
@@ -298,7 +294,7 @@ def _titles(content: Sequence[Line], delimiter: str) -> tuple[list[Comment], lis
     if data:
         problem = f"a line of data above the header in row {content[place].number}"
         mend = 'put the header above all data, or "# " before the line'
-        raise InputError(Mistake(problem, "the header as the first line", mend, row=data.number, value=data.text))
+        raise InputError(problem, "the header as the first line", mend, row=data.number, value=data.text)
     titles = [Comment(line.number, _comment(line.text).lstrip("/%; "), "title") for line in content[:place]]
     return titles, list(content[place:])
 
@@ -308,7 +304,7 @@ def _is_header(line: str, delimiter: str) -> bool:
 
 
 def _too_much(problem: str, expected: str, row: int | None = None) -> InputError:
-    return InputError(Mistake(problem, expected, "check that this is a monthly inflow record", row=row))
+    return InputError(problem, expected, "check that this is a monthly inflow record", row=row)
 
 
 def is_workbook(data: bytes) -> bool:
@@ -328,8 +324,7 @@ def csv_of_workbook(data: bytes) -> bytes:
         import openpyxl
     except ModuleNotFoundError:
         mend = f"pip install 'reservoir[excel]', or {_SAVE}"
-        problem = "the file is a workbook: it needs openpyxl, which is not installed"
-        raise InputError(Mistake(problem, mend=mend)) from None
+        raise InputError("the file is a workbook: it needs openpyxl, which is not installed", mend=mend) from None
 
     def first_sheet() -> str:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -339,7 +334,7 @@ def csv_of_workbook(data: bytes) -> bytes:
         return next((text for text in map(_csv_of_sheet, book.worksheets) if text.strip("\r\n,")), "")
 
     def refused(reason: str) -> InputError:
-        return InputError(Mistake(f"the file cannot be read as a workbook ({reason})", mend=_SAVE))
+        return InputError(f"the file cannot be read as a workbook ({reason})", mend=_SAVE)
 
     return library_call(first_sheet, refused).encode("utf-8", "surrogatepass")
 
@@ -365,7 +360,7 @@ def _csv_of_sheet(sheet: object) -> str:
         for many, most, noun in ((len(filled), MOST_LINES, "rows"), (characters, MOST_BYTES, "characters")):
             if many > most:
                 mend = "keep only the sheet and the columns of the record"
-                raise InputError(Mistake(f"the sheet has {many:,} {noun} or more", f"at most {most:,}", mend))
+                raise InputError(f"the sheet has {many:,} {noun} or more", f"at most {most:,}", mend)
     text, width = io.StringIO(), max(map(len, filled), default=0)
     csv.writer(text, lineterminator="\n").writerows([*cells, *[""] * (width - len(cells))] for cells in filled)
     return text.getvalue()
@@ -373,12 +368,10 @@ def _csv_of_sheet(sheet: object) -> str:
 
 def _text(cell: object) -> str:
     """A cell as it would stand in a CSV file."""
-    if cell is None:
-        return ""
     if isinstance(cell, datetime):
         return cell.date().isoformat() if cell.time().isoformat() == "00:00:00" else cell.isoformat(" ", "minutes")
-    if isinstance(cell, date):
-        return cell.isoformat()
+    if cell is None or isinstance(cell, date):
+        return "" if cell is None else cell.isoformat()
     if isinstance(cell, float):
         return f"{cell:.0f}" if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
     return " ".join(str(cell).split())

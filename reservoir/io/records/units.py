@@ -57,20 +57,14 @@ class InflowUnit:
 
 
 #: Units by their names: of flow, of volume, and of volume for a time.
-_UNITS = {
-    **{name: InflowUnit(name, size, is_volume=False) for name, size in FLOW_M3S.items()},
-    **{name: InflowUnit(name, size, is_volume=True) for name, size in VOLUME_HM3.items()},
-    **{
-        f"{name}/{time}": InflowUnit(f"{name}/{time}", size / (days * HM3_PER_M3S_DAY), is_volume=False)
-        for name, size in VOLUME_HM3.items()
-        for time, days in _DAYS.items()
-    },
-    **{
-        f"{name}/{time}": InflowUnit(name, size, is_volume=True, of_step=step)
-        for name, size in VOLUME_HM3.items()
-        for time, step in _STEPS.items()
-    },
-}
+_UNITS = {name: InflowUnit(name, size, is_volume=False) for name, size in FLOW_M3S.items()}
+for _name, _size in VOLUME_HM3.items():
+    _UNITS[_name] = InflowUnit(_name, _size, is_volume=True)
+    for _time, _days in _DAYS.items():
+        _per_time = f"{_name}/{_time}"
+        _UNITS[_per_time] = InflowUnit(_per_time, _size / (_days * HM3_PER_M3S_DAY), is_volume=False)
+    for _time, _step in _STEPS.items():
+        _UNITS[f"{_name}/{_time}"] = InflowUnit(_name, _size, is_volume=True, of_step=_step)
 
 
 def unit_named(text: str) -> InflowUnit | None:
@@ -118,11 +112,9 @@ def _in_segment(segment: str) -> tuple[str, Saying] | None:
         return None
     behind = _IN.search(segment)
     if behind:
-        tail = words_of(behind[1])
-        of_values = any(
-            word.kind in (Kind.FLOW, Kind.VOLUME, Kind.RUNOFF) or word.text in ("all", "data") for word in words
-        )
-        if _is_claim(tail) or (of_values and _begins_with_unit(tail)):
+        tail, of_values = words_of(behind[1]), (Kind.FLOW, Kind.VOLUME, Kind.RUNOFF)
+        speaks = any(word.kind in of_values or word.text in ("all", "data") for word in words)
+        if _is_claim(tail) or (speaks and tail and _begins_unit(tail[0])):
             return behind[1], judged(tail)
     return (segment, judged(words)) if _is_claim(words) else None
 
@@ -134,14 +126,10 @@ def _is_claim(words: Sequence[Word]) -> bool:
     return any(map(_is_unit, rest)) and not saying.names and not saying.is_other
 
 
-def _begins_with_unit(words: Sequence[Word]) -> bool:
-    """Whether what the values are said to be in begins like a unit, known or not."""
-    return any(
-        _is_unit(first)
-        or first.text in known.DEPTHS
-        or (first.kind in (Kind.STRANGE, Kind.NUMBER) and known.MULTIPLIERS.fullmatch(first.text) is not None)
-        for first in words[:1]
-    )
+def _begins_unit(word: Word) -> bool:
+    """Whether what the values are said to be in begins with a unit, known or not."""
+    multiplies = word.kind in (Kind.STRANGE, Kind.NUMBER) and known.MULTIPLIERS.fullmatch(word.text) is not None
+    return multiplies or _is_unit(word) or word.text in known.DEPTHS
 
 
 def _is_unit(word: Word) -> bool:
@@ -150,8 +138,7 @@ def _is_unit(word: Word) -> bool:
 
 def _without_quantities(words: Sequence[Word]) -> list[Word]:
     """Leave numbers out, with the unit that follows; a power of ten at the very beginning multiplies the unit."""
-    others: list[Word] = []
-    quantity = False
+    others, quantity = list[Word](), False
     for place, word in enumerate(words):
         is_number = word.kind is Kind.NUMBER and not (place == 0 and _POWER_OF_TEN.fullmatch(word.text))
         if not is_number and not (quantity and word.kind in (Kind.UNIT, Kind.STRANGE)):
@@ -189,13 +176,11 @@ def choose_unit(
     """
     claims = [*_claims(table, unit_texts, argument)]
     wrong = list[Mistake]()
-    for claim in claims:
+    for claim in (claim for claim in claims if claim.saying.unit is None):
         units, strange = ", ".join(claim.saying.units), " ".join(claim.saying.strange)
         problem = f"two units: {units}" if len(claim.saying.units) > 1 else "unknown unit"
         problem = f'{units} with the unknown "{strange}"' if units and strange else problem
-        if claim.saying.unit is None:
-            mend = "convert the values, or give one of these units"
-            wrong.append(claim.at(problem, ACCEPTED, mend, value=claim.text))
+        wrong.append(claim.at(problem, ACCEPTED, "convert the values, or give one of these units", value=claim.text))
     wrong += _no_inflow(table, value_column)
     if wrong or not claims:
         return _UNITS["m3/s"], ASSUMED, tuple(wrong or _doubts(table, value_column))
@@ -249,12 +234,9 @@ _OF_SURVEY = re.compile(r"(?:\d+_)?00060_(\d{5})")
 def _no_inflow(table: InflowTable, column: str | None) -> Iterator[Mistake]:
     """Refuse a column of another quantity, or of another statistic."""
     if column is not None and understand(column).is_other:
-        yield table.at_header(
-            "the column does not seem to be inflow",
-            "monthly inflow, as mean flow or volume",
-            "keep the inflow column; if this is it, name it inflow_m3s, or inflow with another unit",
-            column,
-        )
+        problem, expected = "the column does not seem to be inflow", "monthly inflow, as mean flow or volume"
+        mend = "keep the inflow column; if this is it, name it inflow_m3s, or inflow with another unit"
+        yield table.at_header(problem, expected, mend, column)
     statistic = _OF_SURVEY.fullmatch(column or "")
     if statistic and statistic[1] != "00003":
         problem = f"the column is no mean: {statistic[1]} is another statistic of the day"
@@ -278,6 +260,6 @@ def _doubts(table: InflowTable, column: str | None) -> Iterator[Mistake]:
 
 def _mentions_of(comment: str) -> list[str]:
     """Units of flows and volumes that a comment speaks of without a number before them."""
-    segments = [words_of(segment) for segment in _SEGMENTS.split(folded(comment))]
+    segments = map(words_of, _SEGMENTS.split(folded(comment)))
     words = [word for segment in segments if not judged(segment).is_other for word in _without_quantities(segment)]
     return [word.unit or word.text for word in words if _is_unit(word) and word.text not in known.UNCERTAIN_IN_PROSE]

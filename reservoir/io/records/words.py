@@ -174,21 +174,15 @@ def understand(text: str) -> Saying:
 def judged(words: Sequence[Word]) -> Saying:
     """Judge the words of a column's name or of a claim."""
     # By the slash of ``Q/(m3/s)``, standards write that a quantity is in a unit.
-    words = [
-        word
-        for place, word in enumerate(words)
-        if word.text != "/"
-        or not 0 < place < len(words) - 1
-        or words[place - 1].kind not in _QUANTITIES
-        or words[place + 1].kind not in (Kind.UNIT, Kind.OPEN)
-    ]
+    kinds = [word.kind for word in words]
+    slashes = [at for at, word in enumerate(words[1:-1], 1) if word.text == "/" and kinds[at - 1] in _QUANTITIES]
+    of_unit = {at for at in slashes if kinds[at + 1] in (Kind.UNIT, Kind.OPEN)}
+    words = [word for at, word in enumerate(words) if at not in of_unit]
     units = tuple(dict.fromkeys(word.unit for word in words if word.kind is Kind.UNIT))
     strange = [word.text for word in words if word.kind in _NEVER]
     # ``inflow (in)`` is in inches, ``inflow in m3/s`` is not.
-    last = len(words) - 1
-    strange += [
-        "in" for at, word in enumerate(words) if word.text == "in" and (at == last or words[at + 1].kind is Kind.CLOSE)
-    ]
+    following = [*(word.kind for word in words[1:]), Kind.CLOSE]
+    strange += ["in" for word, kind in zip(words, following, strict=False) if word.text == "in" and kind is Kind.CLOSE]
     if units:
         strange += [word.text for word in _names_in_doubt(words)]
         if not set(units) <= _FLOWS:
@@ -205,17 +199,14 @@ def _names_in_doubt(words: Sequence[Word]) -> Iterator[Word]:
     group = opened = 0
     grouped: list[tuple[int, Word]] = []  # with the number of the bracket they stand in, 0 outside
     for word in words:
-        if word.kind is Kind.OPEN:
-            group = opened = opened + 1
-        elif word.kind is Kind.CLOSE:
-            group = 0
+        if word.kind in (Kind.OPEN, Kind.CLOSE):
+            opened += word.kind is Kind.OPEN
+            group = opened if word.kind is Kind.OPEN else 0
         else:
             grouped.append((group, word))
-    groups_of_unit = {group for group, word in grouped if word.kind is Kind.UNIT}
-    behind = False
-    for group, word in grouped:
-        behind = behind or word.kind is Kind.UNIT
-        if word.kind is Kind.NAME and group in groups_of_unit and (group > 0 or behind):
+    of_unit = {place: group for place, (group, word) in enumerate(grouped) if word.kind is Kind.UNIT}
+    for place, (group, word) in enumerate(grouped):
+        if word.kind is Kind.NAME and group in of_unit.values() and (group or place > min(of_unit)):
             yield word
     for (_, before), (_, word) in pairwise(grouped):
         if before.kind is Kind.NAME and word.unit in _BARE:

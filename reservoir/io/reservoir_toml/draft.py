@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError, Mistake, shortened
 from reservoir.hydro.attributes import ATTRIBUTES, CURVES, Attribute, Kind, Unit, curve_keys, plain
 from reservoir.text.data_file import read_limited
 
@@ -93,7 +93,7 @@ def file_content(path: str | Path) -> bytes:
         problem, mend = f"cannot be read: {error.strerror}", ""
     except ValueError as error:
         problem, mend = f"cannot be read: {error}", "check the path"
-    raise InputError(Mistake(problem, "a reservoir file (TOML)", mend, file=str(path)))
+    raise InputError(problem, "a reservoir file (TOML)", mend, file=str(path))
 
 
 def parsed(content: bytes, file: str) -> dict[str, Any]:
@@ -108,25 +108,24 @@ def parsed(content: bytes, file: str) -> dict[str, Any]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         row = content.count(b"\n", 0, error.start) + 1
-        mend = "save the file as UTF-8"
-        raise InputError(Mistake("is not UTF-8 text", mend=mend, file=file, row=row)) from None
+        raise InputError("is not UTF-8 text", mend="save the file as UTF-8", file=file, row=row) from None
     for row, line in enumerate(text.split("\n"), 1):
         digits = re.search(rf"[\d_]{{{MOST_DIGITS + 1},}}|0[xX][\da-fA-F_]{{{MOST_DIGITS + 1},}}", line)
         if digits:
             problem = f"has a number of {len(digits[0]):,} digits"
-            raise InputError(Mistake(problem, f"at most {MOST_DIGITS}", "round it", file=file, row=row))
+            raise InputError(problem, f"at most {MOST_DIGITS}", "round it", file=file, row=row)
         if line.count(".") >= MOST_PARTS and _LONG_KEY.search(line):
             problem = f"has a key of more than {MOST_PARTS} parts"
-            raise InputError(Mistake(problem, "section.key", "write it below its [section]", file=file, row=row))
+            raise InputError(problem, "section.key", "write it below its [section]", file=file, row=row)
     try:
         tree = tomllib.loads(text)
     except RecursionError:
         mend = "write the sections and lists without nesting"
-        raise InputError(Mistake("has too many nested lists or sections", mend=mend, file=file)) from None
+        raise InputError("has too many nested lists or sections", mend=mend, file=file) from None
     except ValueError as error:
         raise InputError(_not_toml(str(error), text, file)) from None
     if not tree:
-        raise InputError(Mistake("is empty", "a reservoir file (TOML)", _START_ANEW, file=file))
+        raise InputError("is empty", "a reservoir file (TOML)", _START_ANEW, file=file)
     return tree
 
 
@@ -200,22 +199,18 @@ class Draft:
         InputError
             If it holds far too many keys.
         """
-        entries: dict[Place, Entry] = {}
-        mistakes = []
-        tree: dict[str, Any] = {}
+        entries, tree, mistakes = dict[Place, Entry](), dict[str, Any](), list[Mistake]()
         for count, (path, entry) in enumerate(_entries(written)):
             if count == MOST_KEYS:
                 problem, mend = f"has more than {MOST_KEYS:,} keys", "check that this is the right file"
-                raise InputError(Mistake(problem, "a reservoir file (TOML)", mend, file=file))
-            key = entry.key
+                raise InputError(problem, "a reservoir file (TOML)", mend, file=file)
+            key, value = entry.key, shown(entry.value)
             if path in entries:
                 first, second = entries[path].key.rpartition(".")[2], key.rpartition(".")[2]
                 problem, mend = f"is the same quantity as {first}, in another unit", f"remove {first} or {second}"
-                twice = Mistake(problem, "one of the two keys", mend, file, column=key, value=shown(entry.value))
-                mistakes.append(twice)
+                mistakes.append(Mistake(problem, "one of the two keys", mend, file, column=key, value=value))
             elif not _could_be_known(path[-1]):
-                key = (key if len(key) <= LONGEST_KEY else f"{key[: LONGEST_KEY - 1]}…") or '""'
-                value = shown(entry.value)
+                key = shortened(key, LONGEST_KEY) or '""'
                 mistakes.append(Mistake("is not a known key", mend="remove it", file=file, column=key, value=value))
             else:
                 entries[path] = entry
@@ -298,30 +293,23 @@ def _scaled(value: object, size: float) -> object:
     return float(f"{value * size:.12g}")
 
 
-class Guess(NamedTuple):
-    """What an unknown key was meant to be, and what stands behind the stem; "" if nothing does."""
-
-    row: Attribute
-    ending: str
-
-
-def _guess(section: str, written: str) -> Guess | None:
-    """Find the key of a section that an unknown key was meant to be; None if it is like none."""
+def _guess(section: str, written: str) -> tuple[Attribute, str] | None:
+    """What an unknown key of a section was meant to be, and what stands behind the stem; None if it is like none."""
     known = siblings(section)
     without_unit = {row.stem: row for row in known if not row.units}
     for near in difflib.get_close_matches(written, without_unit, n=1, cutoff=_SURELY):
-        return Guess(without_unit[near], "")
+        return without_unit[near], ""
     for row in sorted(known, key=lambda row: -len(row.stem)):
         if written == row.stem or written.startswith(f"{row.stem}_"):
-            return Guess(row, written[len(row.stem) + 1 :])
+            return row, written[len(row.stem) + 1 :]
     words = written.split("_")
-    near_keys: list[tuple[float, Guess]] = []
+    near_keys: list[tuple[float, tuple[Attribute, str]]] = []
     for row in known:
         for count in range(1, len(words) + 1) if row.units else [len(words)]:
             stem, ending = "_".join(words[:count]), "_".join(words[count:])
             likeness = difflib.SequenceMatcher(None, stem, row.stem).ratio()
             if likeness >= (_LIKE_STEM if row.units else _LIKE_KEY):
-                near_keys.append((likeness, Guess(row, ending)))
+                near_keys.append((likeness, (row, ending)))
     return max(near_keys, key=lambda near: near[0])[1] if near_keys else None
 
 
@@ -330,7 +318,7 @@ def unknown_key(dotted: str, draft: Draft) -> tuple[Mistake, str]:
     section, _, name = dotted.rpartition(".")
     guess = _guess(section, draft.entry(dotted).key.rpartition(".")[2])
     if guess:
-        return draft.mistake(dotted, *_almost(guess)), f"{section}.{guess.row.name}".lstrip(".")
+        return draft.mistake(dotted, *_almost(*guess)), f"{section}.{guess[0].name}".lstrip(".")
     elsewhere = [known for known in KEYS if known.rpartition(".")[2] == name]
     if elsewhere:
         return draft.mistake(dotted, "is not a known key here", mend=f"move it {home(elsewhere[0])}"), ""
@@ -338,10 +326,9 @@ def unknown_key(dotted: str, draft: Draft) -> tuple[Mistake, str]:
     return draft.mistake(dotted, "is not a known key", f"one of {known}" if known else "", "remove it"), ""
 
 
-def _almost(guess: Guess) -> tuple[str, str, str]:
+def _almost(row: Attribute, ending: str) -> tuple[str, str, str]:
     """Say what a key was probably meant to be, and never another unit than it may have been written in."""
-    problem, (row, ending) = "is not a known key", guess
-    unit = row.unit(f"{row.stem}_{ending}")
+    problem, unit = "is not a known key", row.unit(f"{row.stem}_{ending}")
     if unit:
         return problem, row.description, f"write {row.written(unit)} if that is meant"
     if not row.units and ending:

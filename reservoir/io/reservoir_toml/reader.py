@@ -13,20 +13,8 @@ from typing import Any
 import numpy as np
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.attributes import (
-    ATTRIBUTES,
-    COEFFICIENT,
-    CONVERSIONS,
-    CURVES,
-    FLOW_M3S,
-    LISTS,
-    LOSSLESS_COEFFICIENT,
-    Attribute,
-    Kind,
-    Words,
-    curve_keys,
-    units_of,
-)
+from reservoir.hydro import attributes
+from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, LISTS, Attribute, Kind, Words, curve_keys
 from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTH_NAMES, MONTHS_PER_YEAR
 from reservoir.hydro.checks import Lake, mistakes_between, offending, value_of
 from reservoir.hydro.curve_checks import ROUNDING, Domain, checked_curves, unlimited_m3s
@@ -53,24 +41,22 @@ _REQUIRED = {
 #: Sections that a file may leave out.
 _OPTIONAL = ("marks", "horizon", "losses", "objective")
 #: The ways to say how much power water gives, and other keys of which a file has one.
-_CONVERSIONS = (
-    *(f"curves.{name}" for name in (*CONVERSIONS.values(), "turbine")),
-    "plant.output_coefficient",
-    "plant.efficiency",
-)
+_CONVERSIONS = tuple(f"curves.{name}" for name in (*CONVERSIONS.values(), "turbine"))
+_CONVERSIONS += ("plant.output_coefficient", "plant.efficiency")
 _ONE_OF = (
     ("curves.capacity", "curves.turbine", "plant.hydraulic_capacity_m3s", "plant.unit_hydraulic_capacity_m3s"),
     ("plant.installed_capacity_mw", "plant.unit_capacity_mw"),
     ("curves.seepage", "losses.seepage_m3s"),
     ("plant.plant_factor", "plant.full_load_hours"),
 )
+#: Keys in GWh beside those in the unit of any objective, and what to write where that is another.
+_IN_GWH = (
+    ("objective", "penalty", "penalty_gwh", "write penalty in place of penalty_gwh"),
+    ("storage", "end_value_per_hm3", "end_value_gwh_per_hm3", "write end_value_per_hm3 in its place"),
+)
 #: A file's level curve has no level stretch: there a level would say nothing of the storage.
-_CURVES = {
-    **CURVES,
-    "level": CURVES["level"]._replace(
-        claim="a level that increases with the storage", holds=lt, broken="does not increase"
-    ),
-}
+_RISING = {"claim": "a level that increases with the storage", "holds": lt, "broken": "does not increase"}
+_CURVES = {**CURVES, "level": CURVES["level"]._replace(**_RISING)}
 _KW_PER_MW = 1000
 
 
@@ -95,7 +81,7 @@ def read_reservoir(path: str | Path, *, step: TimeStep | str | None = None) -> R
         With every mistake in the file.
     """
     if step is not None and step not in tuple(TimeStep):
-        raise InputError(Mistake("is unknown", " or ".join(TimeStep), "give one of these", column="step", value=step))
+        raise InputError("is unknown", " or ".join(TimeStep), "give one of these", column="step", value=step)
     return reservoir_of(file_content(path), str(path), None if step is None else TimeStep(step))
 
 
@@ -130,9 +116,7 @@ def _sound_file(draft: Draft) -> tuple[Section, list[Mistake]]:
     list of Mistake
         Unknown and missing keys, wrong values.
     """
-    mistakes: list[Mistake] = []
-    missing: dict[str, Mistake] = {}
-    meant: set[str] = set()
+    mistakes, missing, meant = list[Mistake](), dict[str, Mistake](), set[str]()
     rows_of: dict[str, list[Attribute]] = {}
     for row in ATTRIBUTES:
         rows_of.setdefault(row.section, []).append(row)
@@ -140,11 +124,9 @@ def _sound_file(draft: Draft) -> tuple[Section, list[Mistake]]:
     def read(section: str, table: Any, rows: Sequence[Attribute], kind: str = "") -> Section | None:
         """The values of a section; None where one is wrong or missing."""
         if not isinstance(table, dict):
-            expected = f"a line [{section}], and its keys below it"
-            mistakes.append(draft.mistake(section, "is not a section", expected))
+            mistakes.append(draft.mistake(section, "is not a section", f"a line [{section}], and its keys below it"))
             return None
-        values: Section = {}
-        whole = True
+        values, whole = Section(), True
         for row in rows:
             dotted = f"{section}.{row.name}".lstrip(".")
             if row.name in table:
@@ -202,13 +184,11 @@ def _value(row: Attribute, given: Any, dotted: str, draft: Draft) -> Any:
     """What a file gives for an attribute; InputError if it is not what it should be."""
     if row.kind in LISTS and not isinstance(given, list):
         if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) < np.inf:
-            problem = "is neither a number nor a list of numbers"
-            raise InputError(draft.mistake(dotted, problem, LISTS[row.kind]))
+            raise InputError(draft.mistake(dotted, "is neither a number nor a list of numbers", LISTS[row.kind]))
         given = [given] * MONTHS_PER_YEAR
     value = value_of(row, given, dotted, draft)
     if row.kind is Kind.NAME and not re.fullmatch(r"[A-Za-z0-9_-]+", value):
-        problem, expected = "is not valid in file names", "only letters a to z, digits, - and _"
-        raise InputError(draft.mistake(dotted, problem, expected))
+        raise InputError(draft.mistake(dotted, "is not valid in file names", "only letters a to z, digits, - and _"))
     return value
 
 
@@ -228,12 +208,16 @@ def _fields(file: Section) -> dict[str, Any]:
         holder, _, field = name.partition(".")
         inner[holder][field] = parts.pop(name)
     parts["marks"] = ReferenceLevels(**inner["marks"])
-    stated = file.get("objective", {})
-    weights = {Goal(name.replace("_", "-")): weight for name, weight in stated.get("weights", {}).items()}
-    goal = {} if "weights" in stated else {stated.get("goal", Goal.ENERGY): 1.0}
+    objective = file.get("objective", {})
+    weights = {Goal(name.replace("_", "-")): weight for name, weight in objective.get("weights", {}).items()}
+    goal = {} if "weights" in objective else {objective.get("goal", Goal.ENERGY): 1.0}
     parts["objective"] = Objective(weights or goal, **inner["objective"])
     if "plant" in file:
-        parts |= _of_plant(file["plant"])
+        plant = file["plant"]
+        units, of_one, hours = (plant.get(key) for key in ("units", "unit_capacity_mw", "full_load_hours"))
+        installed = plant.get("installed_capacity_mw", of_one * units if units and of_one else None)
+        parts |= {} if installed is None else {"installed_mw": installed}
+        parts |= {} if hours is None else {"plant_factor": hours / np.array(HOURS_OF_MONTHS)}
         if parts.get("installed_mw") is None:
             parts.pop("installed_mw", None)
         elif parts["penalty"] is None:
@@ -242,15 +226,6 @@ def _fields(file: Section) -> dict[str, Any]:
     if "storage" in file:
         _complete_storage(file["storage"], parts)
     return parts
-
-
-def _of_plant(plant: Section) -> dict[str, Any]:
-    """Installed capacity, and the part of each step in which the turbines can run, however a file gives them."""
-    units, of_one = plant.get("units"), plant.get("unit_capacity_mw")
-    installed = plant.get("installed_capacity_mw", of_one * units if units and of_one else None)
-    fields = {} if installed is None else {"installed_mw": installed}
-    hours = plant.get("full_load_hours")
-    return fields if hours is None else {**fields, "plant_factor": hours / np.array(HOURS_OF_MONTHS)}
 
 
 def _complete_storage(storage: Section, parts: dict[str, Any]) -> None:
@@ -283,10 +258,7 @@ def _mistakes_of_keys(file: Section, parts: Mapping[str, Any], draft: Draft) -> 
     if draft.has("objective.goal") and draft.has("objective.weights"):
         yield draft.mistake("objective.goal", "contradicts [objective.weights]", mend="remove one of the two")
     of_unit = f"in the unit of the objective ({unit or 'no unit'})"
-    for section, key, in_gwh, instead in (
-        ("objective", "penalty", "penalty_gwh", "write penalty in place of penalty_gwh"),
-        ("storage", "end_value_per_hm3", "end_value_gwh_per_hm3", "write end_value_per_hm3 in its place"),
-    ):
+    for section, key, in_gwh, instead in _IN_GWH:
         values = file.get(section, {})
         if in_gwh in values and key in values:
             yield draft.mistake(f"{section}.{key}", f"contradicts {in_gwh}", "only one of the two")
@@ -322,8 +294,7 @@ def _mistakes_of_storage(storage: Section, parts: Mapping[str, Any], draft: Draf
     """
     key, (dead, full) = "storage.dead_hm3", (storage["dead_hm3"], storage["full_hm3"])
     if not dead < full:
-        expected = f"less than the full storage, {draft.amount(key, full)}"
-        yield draft.mistake(key, "leaves no active storage", expected)
+        yield draft.mistake(key, "leaves no active storage", f"less than the full storage, {draft.amount(key, full)}")
         return
     step, first_month, final = parts["step"], parts["first_month"], parts["final_storage_hm3"]
     for name, values in zip(("lower_hm3", "upper_hm3"), parts["bounds"], strict=True):
@@ -398,10 +369,11 @@ def _curve(section: str, block: Section, needed: Domain | None, words: Draft) ->
     if origin > domain[0]:
         expected = f"at most {words.amount(law.x, domain[0])}"
         return None, [words.mistake(f"origin_{suffix}", "is above values at which the curve is evaluated", expected)]
-    size, value_size = (
-        next((unit.size for unit in units_of(name)[1] if unit.name == block.get(f"{name.partition('_')[0]}_unit")), 1.0)
-        for name in (law.x, law.y)
-    )
+    sizes = []
+    for name in (law.x, law.y):
+        written = block.get(f"{name.partition('_')[0]}_unit")
+        sizes.append(next((unit.size for unit in attributes.units_of(name)[1] if unit.name == written), 1.0))
+    size, value_size = sizes
     try:
         if block["kind"] == "polynomial":
             scaled = (value * value_size / size**power for power, value in enumerate(block["coefficients"]))
@@ -422,18 +394,15 @@ def _turbine_curves(table: Section, words: Draft) -> tuple[dict[str, Curve], lis
     Where the turbines take no water, K is that of the nearest head at which they do.
     """
     heads, flows, powers, units = table["head_m"], table["flow_m3s"], table["power_mw"], table.get("units", 1)
-    mistakes = [
-        *point_mistakes("head_m", heads, "flow_m3s", flows, words),
-        *point_mistakes("head_m", heads, "power_mw", powers, words),
-    ]
-    mistakes = mistakes or list(_mistakes_of_turbine(list(zip(heads, flows, powers, strict=True)), units, words))
+    mistakes = list(point_mistakes("head_m", heads, "flow_m3s", flows, words))
+    mistakes += point_mistakes("head_m", heads, "power_mw", powers, words)
+    rows = [] if mistakes else list(zip(heads, flows, powers, strict=True))
+    mistakes = mistakes or list(_mistakes_of_turbine(rows, units, words))
     if mistakes:
         return {}, list(dict.fromkeys(mistakes))
-    running = {
-        head: _KW_PER_MW * power / (flow * head) for head, flow, power in zip(heads, flows, powers, strict=True) if flow
-    }
+    running = {head: _KW_PER_MW * power / (flow * head) for head, flow, power in rows if flow}
     nearest = (min((abs(other - head), place) for place, other in enumerate(running))[1] for head in heads)
-    coefficients = tuple(min(list(running.values())[place], LOSSLESS_COEFFICIENT) for place in nearest)
+    coefficients = tuple(min(list(running.values())[place], attributes.LOSSLESS_COEFFICIENT) for place in nearest)
     capacity = Table(heads, tuple(flow * units for flow in flows))
     return {"capacity": capacity, "output_coefficient": Table(heads, coefficients)}, []
 
@@ -445,8 +414,8 @@ def _mistakes_of_turbine(rows: list[tuple[float, float, float]], units: int, wor
         return
     for number, (head, flow, power) in enumerate(rows, 1):
         at = f"at point {number} ({words.amount('head_m', head)})"
-        most = LOSSLESS_COEFFICIENT * flow * head / _KW_PER_MW
-        if not FLOW_M3S.holds(flow * units):
+        most = attributes.LOSSLESS_COEFFICIENT * flow * head / _KW_PER_MW
+        if not attributes.FLOW_M3S.holds(flow * units):
             yield words.mistake("flow_m3s", f"is out of range {at}", "a discharge of 0 or more")
         elif (flow > 0) != (power > 0):
             problem = f"is {words.amount('power_mw', power)} with a discharge of {words.amount('flow_m3s', flow)} {at}"
@@ -455,7 +424,7 @@ def _mistakes_of_turbine(rows: list[tuple[float, float, float]], units: int, wor
             mend = "check the units of head, discharge and power, and that all three are of the same number of units"
             expected = f"at most {words.amount('power_mw', most)} there"
             yield words.mistake("power_mw", f"is more than the water contains {at}", expected, mend)
-        elif power * _KW_PER_MW < COEFFICIENT.least * flow * head:
+        elif power * _KW_PER_MW < attributes.COEFFICIENT.least * flow * head:
             mend = "check the units of head, discharge and power"
             yield words.mistake("power_mw", f"is hardly any for the discharge {at}", mend=mend)
         else:

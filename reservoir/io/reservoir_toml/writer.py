@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reservoir import resources
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, LONGEST_NAME, Attribute
 from reservoir.hydro.curve_checks import storages_of
 from reservoir.hydro.curves.curve import Curve, Polynomial, PowerLaw, Table
@@ -82,7 +82,7 @@ def _check_same(reservoir: Reservoir, text: str) -> None:
     apart = differing_parts(back, reservoir_digests(reservoir))
     if apart:
         problem = f"a reservoir file cannot contain its {', '.join(apart)} exactly"
-        raise InputError(Mistake(problem, "numbers that text of a file gives back", "round the numbers"))
+        raise InputError(problem, "numbers that text of a file gives back", "round the numbers")
 
 
 def _sections(reservoir: Reservoir) -> dict[str, dict[str, Value]]:
@@ -142,7 +142,7 @@ def _curve(name: str, curve: Curve) -> dict[str, Value]:
         return {"kind": "power", **constants, "exponent": curve.exponent, **domain}
     problem, mend = "a reservoir file cannot contain a curve of this class", "give its points as a Table"
     name = f"curves.{name}"
-    raise InputError(Mistake(problem, "a Table, Polynomial or PowerLaw", mend, column=name, value=type(curve).__name__))
+    raise InputError(problem, "a Table, Polynomial or PowerLaw", mend, column=name, value=type(curve).__name__)
 
 
 def _section(name: str, keys: Mapping[str, Value]) -> str:
@@ -187,7 +187,7 @@ def _template(name: str) -> str:
     """The template under a reservoir's name, with its invented numbers marked, and every key of the table."""
     if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         expected = f"letters, digits, - and _, at most {LONGEST_NAME} characters"
-        raise InputError(Mistake("is not a valid reservoir name", expected, "choose another name", value=name))
+        raise InputError("is not a valid reservoir name", expected, "choose another name", value=name)
     text = resources.text("data", "template.toml").replace('"NAME"', f'"{name}"')
     lines, section = text.splitlines(), ""
     for place, line in enumerate(lines):

@@ -16,7 +16,7 @@ from reservoir.hydro.inflow import COMPANIONS
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import reservoir_digests
 from reservoir.planning.best_known import Sources, stated_solutions
-from reservoir.planning.column_names import second_run
+from reservoir.planning.columns import second_run
 from reservoir.planning.firm_power import FirmBounds
 from reservoir.planning.search import Found, Method
 from reservoir.problems.base import CertifiedBatch

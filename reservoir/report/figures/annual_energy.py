@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import StepPatch
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from reservoir.hydro.unit_system import UnitSystem
+from reservoir.hydro.unit_system import labelled
+from reservoir.planning.columns import FIRM_QUANTILE
 from reservoir.planning.infeasible import counted
-from reservoir.planning.operated_record import FIRM_QUANTILE, members_table
+from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import horizon_text, left_out_sentence, limits_word, reference_sentence
-from reservoir.report.figures.axes import THOUSANDS, name_lines, year_axis
-from reservoir.report.figures.style import (
-    DASHES,
-    LIMITS,
-    OUTSIDE_MARK,
-    POWER,
-    REFERENCE,
-    REFERENCE_MARK,
-    SPILL,
-    STORAGE,
-    plan_figure,
-    tint,
-)
+from reservoir.report.figures import axes, style
+from reservoir.report.figures.axes import THOUSANDS, FloatArray, name_lines
+from reservoir.report.figures.style import DASHES, LIMITS, POWER, REFERENCE, SPILL, STORAGE, plan_figure, titled
 from reservoir.text.quantities import quantity
-
-FloatArray = NDArray[np.float64]
 
 #: Part of a year's inflow; less is not counted as spill, for a search leaves traces of it everywhere.
 LEAST_SPILL = 1e-3
@@ -49,13 +36,12 @@ def annual_energy_figure(plan: Plan) -> Figure:
         heights = [4, *[1 for _ in below]]
         upper: Axes
         upper, *lower = sheet.subplots(len(heights), 1, sharex=True, height_ratios=heights, squeeze=False)[:, 0]
-        for each, ax in zip(below, lower, strict=True):
-            each(ax, plan)
+        for draw_below, ax in zip(below, lower, strict=True):
+            draw_below(ax, plan)
         draw_annual_energy(upper, plan)
-        upper.set_title("Energy of each scenario" if plan.start else "Annual energy")
         for ax in [upper, *lower][:-1]:
             ax.set_xlabel("")
-        return upper
+        return titled(upper, "Energy of each scenario" if plan.start else "Annual energy")
 
     return plan_figure(plan, 3.6 + 0.8 * len(below), draw)
 
@@ -67,9 +53,17 @@ def draw_annual_energy(ax: Axes, plan: Plan) -> Axes:
     reference have a mark at the foot of their bar.
     """
     _draw_bars(ax, plan, plan.energy_gwh, POWER, 0.8)
-    _mark_left_out(ax, plan)
-    _mark_reference(ax, plan)
-    lines = _energy_lines(plan)
+    years, left_out, taken = np.array(plan.inflow.calendar.start_years), ~plan.keeps_limits, plan.from_reference
+    if left_out.any():
+        label = f"violates its {limits_word(plan)}: excluded from the mean"
+        ax.plot(years[left_out], plan.energy_gwh[left_out], **style.OUTSIDE_MARK, label=label)
+    if taken.any():
+        places = np.full(int(taken.sum()), 0.03 * float(plan.energy_gwh.max()))
+        ax.plot(years[taken], places, **style.REFERENCE_MARK, label=f"schedule of {plan.references.solver}")
+    energy, guaranteed = plan.kept_energy_gwh, plan.reservoir.guaranteed_energy_gwh
+    lines = [(float(energy.mean()), f"mean\n{quantity(energy.mean())} GWh", REFERENCE)] if energy.size > 1 else []
+    if guaranteed is not None:
+        lines.append((guaranteed, f"guaranteed\n{quantity(guaranteed)} GWh", LIMITS))
     for height, _, colour in lines:
         ax.axhline(height, color=colour, lw=1.2, ls="-" if colour == REFERENCE else DASHES, zorder=3)
     top = max([float(plan.energy_gwh.max()), *(height for height, _, _ in lines)])
@@ -79,41 +73,11 @@ def draw_annual_energy(ax: Axes, plan: Plan) -> Axes:
     return ax
 
 
-def _mark_left_out(ax: Axes, plan: Plan) -> None:
-    left_out = ~plan.keeps_limits
-    if left_out.any():
-        years = np.array(plan.inflow.calendar.start_years)[left_out]
-        ax.plot(
-            years,
-            plan.energy_gwh[left_out],
-            **OUTSIDE_MARK,
-            label=f"violates its {limits_word(plan)}: excluded from the mean",
-        )
-
-
-def _mark_reference(ax: Axes, plan: Plan) -> None:
-    taken = plan.from_reference
-    if taken.any():
-        years = np.array(plan.inflow.calendar.start_years)[taken]
-        places = np.full(len(years), 0.03 * float(plan.energy_gwh.max()))
-        ax.plot(years, places, **REFERENCE_MARK, label=f"schedule of {plan.references.solver}")
-
-
-def _energy_lines(plan: Plan) -> list[tuple[float, str, str]]:
-    energy, guaranteed = plan.kept_energy_gwh, plan.reservoir.guaranteed_energy_gwh
-    lines = [(float(energy.mean()), f"mean\n{quantity(energy.mean())} GWh", REFERENCE)] if energy.size > 1 else []
-    if guaranteed is not None:
-        lines.append((guaranteed, f"guaranteed\n{quantity(guaranteed)} GWh", LIMITS))
-    return lines
-
-
 def draw_annual_spill(ax: Axes, plan: Plan) -> Axes:
     """Draw the spill of every year as thin bars; returns the axis."""
     _draw_bars(ax, plan, annual_spill_hm3(plan), SPILL, 0.35)
     ax.set_ylim(bottom=0)
-    ax.yaxis.set_major_locator(MaxNLocator(3))
-    ax.set_ylabel("Spill (hm³)")
-    return ax
+    return axes.quantity_axis(ax, labelled("Spill ({})", "hm³"), 3)
 
 
 def draw_storage_change(ax: Axes, plan: Plan) -> Axes:
@@ -121,9 +85,7 @@ def draw_storage_change(ax: Axes, plan: Plan) -> Axes:
     storage = plan.operation.storage_hm3
     _draw_bars(ax, plan, storage[:, -1] - storage[:, 0], STORAGE, 0.8)
     ax.axhline(0, color=LIMITS, lw=0.8, zorder=3)
-    ax.yaxis.set_major_locator(MaxNLocator(3))
-    ax.set_ylabel("Change of\nstorage (hm³)")
-    return ax
+    return axes.quantity_axis(ax, labelled("Change of\nstorage ({})", "hm³"), 3)
 
 
 def annual_spill_hm3(plan: Plan) -> FloatArray:
@@ -146,29 +108,26 @@ def annual_energy_caption(plan: Plan) -> str:
     best = f"Optimal energy of each {plan.year_word}, with its inflow known in advance"
     if not plan.horizon.is_year:
         best = f"Energy of each year in the optimal operation of {horizon_text(plan)}, with all inflow known in advance"
-    text = f"{best}. {who}; the total spill is {quantity(spill.sum())} hm³."
-    said = [left_out_sentence(plan, "marked"), reference_sentence(plan, "marked by a circle")]
-    return " ".join([text, *filter(None, said)])
+    text = f"{best}. {who}; the total spill is {plan.units.stated(float(spill.sum()), 'hm³')}."
+    marks = left_out_sentence(plan, "marked"), reference_sentence(plan, "marked by a circle")
+    return " ".join(filter(None, (text, *marks)))
 
 
 def _draw_bars(ax: Axes, plan: Plan, values: FloatArray, colour: str, width: float) -> None:
     calendar = plan.inflow.calendar
     years, kept = np.array(calendar.start_years), plan.keeps_limits
-    for these, shown in ((kept, colour), (~kept, tint(colour, LEFT_OUT))):
+    for these, shown in ((kept, colour), (~kept, style.tint(colour, LEFT_OUT))):
         if calendar.years > MANY_YEARS and these.any():
-            edges = np.append(years, years[-1] + 1) - 0.5
-            _draw_shape(ax, np.where(these, values, 0), edges, shown)
+            # Bars without gaps as `Axes.stairs` draws them, but for its search of thousands of lines for extremes.
+            edges, heights = np.append(years, years[-1] + 1) - 0.5, np.where(these, values, 0)
+            shape = StepPatch(heights, edges, fill=True, facecolor=shown, lw=0, zorder=2)
+            ax.add_artist(shape).sticky_edges.y.append(0)
+            ax.update_datalim([(edges[0], 0), (edges[-1], heights.max())])
+            ax.autoscale_view()
         elif these.any():
             ax.bar(list(years[these]), values[these], width=width, color=shown, lw=0, zorder=2)
-    year_axis(ax, calendar)
+    axes.year_axis(ax, calendar)
     ax.yaxis.set_major_formatter(THOUSANDS)
-
-
-def _draw_shape(ax: Axes, values: FloatArray, edges: FloatArray, colour: str) -> None:
-    """Draw bars without gaps as `Axes.stairs` does, but for its search of thousands of lines for extremes of curves."""
-    ax.add_artist(StepPatch(values, edges, fill=True, facecolor=colour, lw=0, zorder=2)).sticky_edges.y.append(0)
-    ax.update_datalim([(edges[0], 0), (edges[-1], values.max())])
-    ax.autoscale_view()
 
 
 #: Panels: a column of the table of members, its title, unit and colour.
@@ -184,38 +143,27 @@ _MOST_MARKED = 60
 
 def members_figure(plan: Plan) -> Figure | None:
     """Draw the panels; None where the plan is of no ensemble of several members."""
-    table = members_table(plan)
-    return (
-        None
-        if table is None or len(table) < 2
-        else plan_figure(plan, 4.4, lambda sheet: _draw(sheet, table, plan.units))
-    )
+    table, units = members_table(plan), plan.units
+    if table is None or len(table) < 2:
+        return None
 
+    def draw(sheet: SubFigure) -> None:
+        for ax, (name, title, unit, colour) in zip(sheet.subplots(2, 2).flat, _PANELS, strict=True):
+            draw_exceedance(ax, table[name].to_numpy(float) / units.size(name), colour)
+            ax.set(title=title, ylabel=units.unit_name(unit))
+        for ax in sheet.axes[2:]:
+            ax.set_xlabel("Exceedance (% of members)")
 
-def _draw(sheet: SubFigure, table: pd.DataFrame, units: UnitSystem) -> None:
-    for ax, (name, title, unit, colour) in zip(sheet.subplots(2, 2).flat, _PANELS, strict=True):
-        draw_exceedance(ax, table[name].to_numpy(float) / units.size(name), colour)
-        ax.set(title=title, ylabel=units.label(unit))
-    for ax in sheet.axes[2:]:
-        ax.set_xlabel("Exceedance (% of members)")
+    return plan_figure(plan, 4.4, draw)
 
 
 def draw_exceedance(ax: Axes, values: NDArray[np.float64], colour: str) -> Axes:
     """Draw values in descending order over the part of them that is as large; returns the axis."""
-    ordered = np.sort(values)[::-1]
-    percent = 100 * (np.arange(len(ordered)) + 0.5) / len(ordered)
+    percent, ordered = axes.duration_curve(values)
     ax.plot(percent, ordered, color=colour, marker="o" if len(ordered) <= _MOST_MARKED else "", ms=3)
     middle = float(np.median(values))
     ax.axhline(middle, color=LIMITS, lw=0.8, zorder=1.5)
-    ax.annotate(
-        f"median {quantity(middle)}",
-        (100, middle),
-        xytext=(-2, 3),
-        textcoords="offset points",
-        ha="right",
-        color=LIMITS,
-        fontsize=7.5,
-    )
+    axes.write_beside(ax, f"median {quantity(middle)}", (100, middle), (-2, 3), ha="right", fontsize=7.5)
     ax.set_xlim(0, 100)
     ax.yaxis.set_major_formatter(THOUSANDS)
     return ax

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import BoundaryNorm, Colormap, ListedColormap
+from matplotlib.figure import SubFigure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
 from matplotlib.transforms import blended_transform_factory
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.hydro.calendar import MONTH_NAMES, Calendar
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.unit_system import UnitSystem
+from reservoir.hydro.unit_system import UnitSystem, UnitText, labelled
 from reservoir.hydro.year_labels import year_label
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
@@ -34,6 +39,72 @@ MOST_MARKED_STEPS = 60
 
 #: As wide an axis as of so many years is drawn for fewer: a single bar is still a bar.
 LEAST_YEARS = 6
+#: Of more years than this, a line through the record is a band from the lowest to the highest value of each year.
+MANY_YEARS = 300
+#: Steps of the bounds of classes of colours.
+ROUND_STEPS = [1, 2, 2.5, 5, 10]
+
+
+def quantity_axis(ax: Axes, label: str, most_ticks: int | None = None) -> Axes:
+    """Make y an axis of a quantity: its label, numbers in full, and at most so many ticks; returns the axis."""
+    if most_ticks is not None:
+        ax.yaxis.set_major_locator(MaxNLocator(most_ticks))
+    ax.yaxis.set_major_formatter(THOUSANDS)
+    ax.set_ylabel(label)
+    return ax
+
+
+def write_beside(ax: Axes, text: str, place: tuple[Any, Any], offset: tuple[float, float], **look: Any) -> None:
+    """Write on an axis beside a place, so many points to the right and above it."""
+    ax.annotate(text, place, xytext=offset, textcoords="offset points", **{"color": LIMITS, "fontsize": 8} | look)
+
+
+def exceedance_axis(ax: Axes, of: str) -> Axes:
+    """Make x the percentage of some things that exceed a value; returns the axis."""
+    ax.set_xlim(0, 100)
+    ax.xaxis.set_major_locator(FixedLocator([0, 25, 50, 75, 100]))
+    ax.set_xlabel(f"Exceedance (% of {of})")
+    return ax
+
+
+def duration_curve(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Values from the highest down, and the percentage of them that exceeds each (Hazen plotting position)."""
+    ordered = np.sort(np.ravel(values))[::-1]
+    return 100 * (np.arange(ordered.size) + 0.5) / ordered.size, ordered
+
+
+def named_steps(ax: Axes, names: Sequence[str], every: int = 1, **look: Any) -> Axes:
+    """Make x an axis of steps, every so many of them with its name in its middle; returns the axis."""
+    ax.set_xlim(0, len(names))
+    ax.xaxis.set_major_locator(FixedLocator(list(np.arange(0, len(names), every) + 0.5)))
+    ax.xaxis.set_major_formatter(FixedFormatter(names[::every]))
+    ax.tick_params(axis="x", length=0, **look)
+    return ax
+
+
+def draw_cells(ax: Axes, left: ArrayLike, middle: ArrayLike, height: float, values: FloatArray, **look: Any) -> Any:
+    """Draw cells of width 1 from the left, coloured by their values, and close the axis; returns the cells.
+
+    They are polygons: a picture of pixels within a drawing would not enter a report.
+    """
+    corners = np.array([[0, -height / 2], [1, -height / 2], [1, height / 2], [0, height / 2]])
+    places: Any = corners + np.stack(np.broadcast_arrays(left, middle), axis=1)[:, None]
+    ax.spines[["top", "right"]].set_visible(True)
+    return ax.add_collection(PolyCollection(places, array=values, edgecolor="face", lw=0.3, **look))
+
+
+def classes(colours: Colormap, edges: FloatArray, *, above: bool = False) -> dict[str, Any]:
+    """Colours in classes between edges, and for what is above the last, as keywords of what is drawn in them."""
+    steps = colours(np.linspace(0, 1, len(edges) - 1 + above)).tolist()
+    norm = BoundaryNorm(edges, len(steps), extend="max" if above else "neither")
+    return {"cmap": ListedColormap(steps), "norm": norm}
+
+
+def colour_bar(sheet: SubFigure, axes: Sequence[Axes], label: str, look: Mapping[str, Any], **place: Any) -> None:
+    """Add the bar of `classes` beside axes."""
+    bar = sheet.colorbar(ScalarMappable(**look), ax=list(axes), pad=0.02, format=THOUSANDS, **place)
+    bar.set_label(label)
+    bar.outline.set_linewidth(0.8)  # type: ignore[operator]
 
 
 def month_ends(calendar: Calendar) -> FloatArray:
@@ -46,8 +117,11 @@ def month_middles(calendar: Calendar) -> FloatArray:
     return month_ends(calendar)[:-1] + 0.5
 
 
-def month_axis(ax: Axes, calendar: Calendar) -> Axes:
-    """Make x the months of the water year: a tick at the end of each, its name in the middle; of many, a year's."""
+def month_axis(ax: Axes, calendar: Calendar, size: float | None = None) -> Axes:
+    """Make x the months of the water year: a tick at the end of each, its name in the middle; of many, a year's.
+
+    `size` is that of the names, in points.
+    """
     ax.set_xlim(0, calendar.steps)
     months = np.append(np.flatnonzero(calendar.begins_month), calendar.steps)
     if len(months) > MOST_NAMED_MONTHS + 1:
@@ -61,7 +135,7 @@ def month_axis(ax: Axes, calendar: Calendar) -> Axes:
     ax.xaxis.set_major_formatter(NullFormatter())
     ax.xaxis.set_minor_locator(FixedLocator(((months[:-1] + months[1:]) / 2).tolist()))
     ax.xaxis.set_minor_formatter(FixedFormatter(names))
-    ax.tick_params(axis="x", which="minor", length=0)
+    ax.tick_params(axis="x", which="minor", length=0, **{} if size is None else {"labelsize": size})
     ax.set_xlabel("Month")
     return ax
 
@@ -83,6 +157,24 @@ def year_axis(ax: Axes, calendar: Calendar) -> Axes:
     ax.set_xlim(middle - half, middle + half)
     ax.set_xlabel(year_title(calendar))
     ax.grid(visible=False, axis="x")
+    return ax
+
+
+def month_end_years(calendar: Calendar) -> FloatArray:
+    """Place the end of every month of the record on a year axis, where a year reaches half to either side."""
+    starts = np.array(calendar.start_years)[:, None] - 0.5
+    return np.ravel(starts + np.arange(1, calendar.steps + 1) / calendar.steps)
+
+
+def draw_through_record(ax: Axes, calendar: Calendar, values: FloatArray, colour: str) -> Axes:
+    """Draw values at the ends of months, shape (years, steps), through the record, on an axis of its years."""
+    if calendar.years > MANY_YEARS:
+        low, high = values.min(axis=1), values.max(axis=1)
+        ax.fill_between(list(calendar.start_years), low, high, color=colour, lw=0.3, zorder=3)
+    else:
+        ax.plot(month_end_years(calendar), values.ravel(), color=colour, lw=1.0, zorder=3)
+    year_axis(ax, calendar)
+    ax.set_xlim(calendar.first_year - 0.5, calendar.first_year + calendar.years - 0.5)
     return ax
 
 
@@ -119,25 +211,19 @@ def level_axis(ax: Axes, reservoir: Reservoir, units: UnitSystem) -> Axes:
     bottom, top = reservoir.level(np.array(limits)) / units.size("level_m")
     levels = np.asarray(MaxNLocator(10, steps=[1, 2, 5, 10]).tick_values(bottom, top))
     places = storage_at(reservoir, levels * units.size("level_m"), limits)
-    shown = _apart(places, limits)
+    shown: list[int] = []  # from the top down, those that have room for a label
+    for at in reversed(range(len(places))):
+        apart = not shown or places[shown[-1]] - places[at] > TEXT_SHARE * (limits[1] - limits[0])
+        if limits[0] <= places[at] <= limits[1] and apart:
+            shown.append(at)
+    shown.reverse()
     right = ax.twinx()
     right.set_ylim(limits)
     right.set_yticks(places[shown], [f"{level:g}" for level in levels[shown]])
-    right.set_ylabel(units.label("Level (m)"))
+    right.set_ylabel(units.text(labelled("Level ({})", "m")))
     right.grid(visible=False)
     right.spines["right"].set_visible(True)
     return right
-
-
-def _apart(places: FloatArray, limits: tuple[float, float]) -> list[int]:
-    """Which places lie within the limits with room for a label each, from the top down."""
-    room = TEXT_SHARE * (limits[1] - limits[0])
-    shown: list[int] = []
-    for index in range(len(places) - 1, -1, -1):
-        place = places[index]
-        if limits[0] <= place <= limits[1] and (not shown or places[shown[-1]] - place > room):
-            shown.append(index)
-    return shown[::-1]
 
 
 def not_below_zero(ax: Axes) -> Axes:
@@ -213,21 +299,18 @@ def draw_bands(ax: Axes, x: ArrayLike, values: ArrayLike, colour: str, *, single
         Label of that line.
     """
     members = np.asarray(values, np.float64)
-    places = np.asarray(x, np.float64)
     if len(members) > 1:
-        fill_bands(ax, places, members, colour)
+        fill_bands(ax, x, members, colour)
     label = "median" if len(members) > 1 else single
-    ax.plot(places, np.median(members, axis=0), color=shade(colour, 0.6), lw=1.8, label=label, zorder=3)
+    ax.plot(np.asarray(x), np.median(members, axis=0), color=shade(colour, 0.6), lw=1.8, label=label, zorder=3)
     return ax
 
 
 def fill_bands(ax: Axes, x: ArrayLike, values: ArrayLike, colour: str) -> Axes:
     """Fill the bands of an ensemble, widest first, without its median; as `draw_bands`."""
     for band in BANDS:
-        lower, upper = percentiles(values, band)
-        ax.fill_between(
-            np.asarray(x, np.float64), lower, upper, color=tint(colour, band.strength), lw=0, label=band.label, zorder=2
-        )
+        look: dict[str, Any] = {"color": tint(colour, band.strength), "lw": 0, "label": band.label, "zorder": 2}
+        ax.fill_between(np.asarray(x, np.float64), *percentiles(values, band), **look)
     return ax
 
 
@@ -247,15 +330,24 @@ def draw_storage_frame(ax: Axes, plan: Plan, storages: FloatArray) -> Axes:
     It is cut off at `SHOWN_OUTSIDE`.
     """
     lower, upper = storage_bounds(plan)
-    ax.set_ylim(_limits(plan, np.concatenate([cut_off(plan, storages.ravel()), lower, upper])))
-    _shade_outside(ax, month_ends(plan.inflow.calendar), lower, upper)
+    shown = np.concatenate([cut_off(plan, storages.ravel()), lower, upper])
+    marks = [mark.storage_hm3 for mark in level_marks(plan, (float(shown.min()), float(shown.max())))]
+    low, high = float(min([shown.min(), *marks])), float(max([shown.max(), *marks]))
+    margin = MARGIN * (high - low) or 1.0
+    ax.set_ylim(low - margin, high + margin)
+    shade_outside(ax, month_ends(plan.inflow.calendar), lower, upper)
     month_axis(ax, plan.inflow.calendar)
     _draw_marks(ax, plan)
-    ax.yaxis.set_major_formatter(THOUSANDS)
-    ax.set_ylabel("Storage (hm³)")
-    not_below_zero(ax)
+    not_below_zero(quantity_axis(ax, labelled("Storage ({})", "hm³")))
     level_axis(ax, plan.reservoir, plan.units)
     return ax
+
+
+def shade_outside(ax: Axes, x: FloatArray, lower: FloatArray, upper: FloatArray, **look: Any) -> None:
+    """Shade what lies outside bounds, as far as an axis reaches whose limits are final."""
+    bottom, top = ax.get_ylim()
+    ax.fill_between(x, upper, top, color=OUTSIDE, lw=0, zorder=1, label="outside the limits", **look)
+    ax.fill_between(x, bottom, lower, color=OUTSIDE, lw=0, zorder=1, **look)
 
 
 def cut_off(plan: Plan, storages: FloatArray) -> FloatArray:
@@ -296,28 +388,26 @@ class LevelMark:
 
 def level_marks(plan: Plan, near_hm3: tuple[float, float]) -> list[LevelMark]:
     """Normal, flood and dead level, as far as the reservoir has them; the flood level in the flood months only."""
-    calendar, marks = plan.inflow.calendar, plan.reservoir.marks
+    calendar, levels = plan.inflow.calendar, marked_levels(plan)
     year = ((0.0, float(calendar.steps)),)
-    season = tuple(month_runs(calendar, marks.flood_months)) or year
-    named = (("normal", marks.normal_m, year), ("flood", marks.flood_m, season), ("dead", marks.dead_m, year))
-    given = [(name, level, runs) for name, level, runs in named if level is not None]
-    storages = storage_at(plan.reservoir, np.array([level for _, level, _ in given]), near_hm3)
-    found = zip(given, storages, strict=True)
-    return [LevelMark(name, level, float(at), runs) for (name, level, runs), at in found if np.isfinite(at)]
+    season = tuple(month_runs(calendar, plan.reservoir.marks.flood_months)) or year
+    storages = storage_at(plan.reservoir, np.array([*levels.values()]), near_hm3).tolist()
+    return [
+        LevelMark(name, level, storage, season if name == "flood" else year)
+        for (name, level), storage in zip(levels.items(), storages, strict=True)
+        if np.isfinite(storage)
+    ]
 
 
-def _limits(plan: Plan, storages: FloatArray) -> tuple[float, float]:
-    low, high = float(storages.min()), float(storages.max())
-    places = [mark.storage_hm3 for mark in level_marks(plan, (low, high))]
-    low, high = min([low, *places]), max([high, *places])
-    margin = MARGIN * (high - low) or 1.0
-    return low - margin, high + margin
+def marked_levels(plan: Plan) -> dict[str, float]:
+    """The levels that the reservoir marks, by name."""
+    marks = plan.reservoir.marks
+    given = {"normal": marks.normal_m, "flood": marks.flood_m, "dead": marks.dead_m}
+    return {name: level for name, level in given.items() if level is not None}
 
 
-def _shade_outside(ax: Axes, x: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
-    bottom, top = ax.get_ylim()
-    ax.fill_between(x, upper, top, color=OUTSIDE, lw=0, zorder=1, label="outside the limits")
-    ax.fill_between(x, bottom, lower, color=OUTSIDE, lw=0, zorder=1)
+def _level_name(mark: LevelMark) -> UnitText:
+    return UnitText(lambda units: f"{mark.name} level {units.stated(mark.level_m, 'm', 'g')}")
 
 
 def _draw_marks(ax: Axes, plan: Plan) -> None:
@@ -328,23 +418,10 @@ def _draw_marks(ax: Axes, plan: Plan) -> None:
             ax.plot(run, [mark.storage_hm3] * 2, color=LIMITS, lw=1.1, ls=DASHES, zorder=2.5, gid=f"{mark.name} level")
         higher = min((other.storage_hm3 for other in marks if other.storage_hm3 > mark.storage_hm3), default=top)
         above = mark.name != "dead" and higher - mark.storage_hm3 > TEXT_SHARE * (top - bottom)
-        _name_mark(ax, mark, above)
-
-
-def _name_mark(ax: Axes, mark: LevelMark, above: bool) -> None:
-    start, end = max(mark.runs, key=lambda run: run[1] - run[0])
-    left, right = ax.get_xlim()
-    inset = NAME_PART * (right - left) / 2
-    # A line through the whole year is named at its left end, where the name of the flood level hardly ever is.
-    at = left + inset if end - start == right - left else np.clip((start + end) / 2, left + inset, right - inset)
-    ax.annotate(
-        f"{mark.name} level {mark.level_m:g} m",
-        (at, mark.storage_hm3),
-        xytext=(0, 2 if above else -2),
-        textcoords="offset points",
-        ha="center",
-        va="bottom" if above else "top",
-        fontsize=8,
-        color=LIMITS,
-        zorder=5,
-    )
+        start, end = max(mark.runs, key=lambda run: run[1] - run[0])
+        left, right = ax.get_xlim()
+        inset = NAME_PART * (right - left) / 2
+        # A line through the whole year is named at its left end, where the name of the flood level hardly ever is.
+        at = left + inset if end - start == right - left else np.clip((start + end) / 2, left + inset, right - inset)
+        va, name = "bottom" if above else "top", _level_name(mark)
+        write_beside(ax, name, (at, mark.storage_hm3), (0, 2 if above else -2), ha="center", va=va, zorder=5)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,10 +17,8 @@ from reservoir.planning.best_known import relative_gap
 from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import all_limits, reference_sentence
-from reservoir.report.figures.axes import THOUSANDS, draw_bands
-from reservoir.report.figures.style import LIMITS, OUTSIDE, POWER, on_axes, plan_figure
-
-FloatArray = NDArray[np.float64]
+from reservoir.report.figures.axes import THOUSANDS, FloatArray, draw_bands, draw_cells
+from reservoir.report.figures.style import LIMITS, OUTSIDE, POWER, on_axes, plan_figure, titled
 
 #: Relative differences that float32 arithmetic cannot tell from none.
 FLOAT32_FLOOR = 1e-7
@@ -34,7 +31,7 @@ def convergence_figure(plan: Plan) -> Figure | None:
     if not has_trace(plan):
         return None
     draw = on_axes("Convergence of the search", draw_convergence, plan)
-    return plan_figure(plan, 3.9, draw, _own(plan), reverse=True)
+    return plan_figure(plan, 3.9, draw, whose_search(plan), reverse=True)
 
 
 def has_trace(plan: Plan) -> bool:
@@ -45,11 +42,17 @@ def has_trace(plan: Plan) -> bool:
 def draw_convergence(ax: Axes, plan: Plan) -> Axes:
     """Draw each year's gap by generation as bands on logarithmic axes; returns the axis."""
     generations, gaps = convergence(plan)
-    draw_bands(ax, generations, gaps, POWER, single=f"gap in {_labels(plan, plan.feasible_problems)[0]}")
+    single = f"gap in {chosen(plan.problems.labels, plan.feasible_problems)[0]}"
+    draw_bands(ax, generations, gaps, POWER, single=single)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlim(generations[0], max(generations[-1], generations[0] + 1))
-    _name_floor(ax, float(gaps.min()))
+    if gaps.min() <= 10 * FLOAT32_FLOOR:  # shade what float32 cannot resolve, where the bands come near it
+        bottom = FLOAT32_FLOOR / 3
+        ax.set_ylim(bottom=bottom)
+        ax.axhspan(bottom, FLOAT32_FLOOR, color=OUTSIDE, lw=0, zorder=1)
+        place, at = (0.01, math.sqrt(bottom * FLOAT32_FLOOR)), ("axes fraction", "data")
+        ax.annotate("below float32 resolution", place, xycoords=at, va="center", fontsize=8, color=LIMITS)
     _plain_ticks(ax.xaxis, lambda value: f"{value:,g}", ax.get_xlim())
     _plain_ticks(ax.yaxis, percent, ax.get_ylim())
     ax.set_xlabel("Generations")
@@ -71,51 +74,36 @@ def convergence(plan: Plan) -> tuple[FloatArray, FloatArray]:
     taken = [solutions.trace_generations[int(years[places[0]])] for places in alike.values()]
     generations = np.unique(np.concatenate(taken))
     gaps = np.empty((len(years), len(generations)))
-    for each, places in zip(taken, alike.values(), strict=True):
+    for points, places in zip(taken, alike.values(), strict=True):
         traces = np.array([solutions.trace_fitness[year] for year in years[places].tolist()])
-        gaps[places] = _lacking(each, traces, generations)
+        # The part of its final fitness that each trace lacked after these generations; its last value holds on.
+        at, final = np.searchsorted(points, generations, side="right") - 1, traces[:, -1:]
+        gaps[places] = (final - traces[:, np.maximum(at, 0)]) / np.where(final == 0, 1.0, np.abs(final))
     certified = relative_gap(solutions, plan.references)[years] if plan.references else np.zeros(len(years))
     return generations.astype(np.float64), np.maximum(gaps + certified[:, None], FLOAT32_FLOOR)
-
-
-def _lacking(taken: NDArray[np.int64], traces: FloatArray, generations: NDArray[np.int64]) -> FloatArray:
-    """Part of its final fitness that each trace, a row, lacked after these generations; its last value holds on."""
-    at = np.searchsorted(taken, generations, side="right") - 1
-    final = traces[:, -1:]
-    return np.asarray((final - traces[:, np.maximum(at, 0)]) / np.where(final == 0, 1.0, np.abs(final)))
 
 
 def convergence_caption(plan: Plan) -> str | None:
     """How to read the figure; None where there is none."""
     if not has_trace(plan):
         return None
-    to = (
-        "the gap between the certified solution and the dynamic-programming optimum is added"
-        if plan.references
-        else "without a reference optimum, the final value is used as the optimum"
-    )
+    to = "without a reference optimum, the final value is used as the optimum"
+    if plan.references:
+        to = "the gap between the certified solution and the dynamic-programming optimum is added"
+    lost, left_out = chosen(plan.problems.labels, ~plan.feasible_problems), ""
+    if lost:
+        their, are = ("its", "is") if len(lost) == 1 else ("their", "are")
+        can = f"cannot satisfy {their} {all_limits(plan)} and {are}"
+        left_out = f" {counted(len(lost))} ({listed(lost)}) {can} left out: their fitness contains a penalty."
     floor = f"{percent(FLOAT32_FLOOR)} %"
     return (
         "Gap between the best solution after each generation and the optimum, over the years of the record. The search "
         f"runs in float32 arithmetic and its gap is measured to its own final value; {to}. Gaps below {floor}, the "
-        f"resolution of float32, are drawn at {floor}.{_left_out(plan)} {_own(plan)}".strip()
+        f"resolution of float32, are drawn at {floor}.{left_out} {whose_search(plan)}".strip()
     )
 
 
-def _labels(plan: Plan, which: NDArray[np.bool_]) -> Sequence[str]:
-    return chosen(plan.problems.labels, which)
-
-
-def _left_out(plan: Plan) -> str:
-    lost = _labels(plan, ~plan.feasible_problems)
-    if not lost:
-        return ""
-    their, are = ("its", "is") if len(lost) == 1 else ("their", "are")
-    can = f"cannot satisfy {their} {all_limits(plan)} and {are}"
-    return f" {counted(len(lost))} ({listed(lost)}) {can} left out: their fitness contains a penalty."
-
-
-def _own(plan: Plan) -> str:
+def whose_search(plan: Plan) -> str:
     """Whose search is drawn, where the plan does not hold its schedule."""
     sentence = reference_sentence(plan)
     return f"{sentence} Drawn is the search of {plan.solutions.solver} in all years." if sentence else ""
@@ -136,26 +124,7 @@ def _plain_ticks(axis: Axis, written: Callable[[float], str], limits: tuple[floa
     axis.set_minor_formatter(NullFormatter())
 
 
-def _name_floor(ax: Axes, lowest: float) -> None:
-    """Shade what float32 cannot resolve, where the bands come near it."""
-    if lowest > 10 * FLOAT32_FLOOR:
-        return
-    bottom = FLOAT32_FLOOR / 3
-    ax.set_ylim(bottom=bottom)
-    ax.axhspan(bottom, FLOAT32_FLOOR, color=OUTSIDE, lw=0, zorder=1)
-    ax.annotate(
-        "below float32 resolution",
-        (0.01, math.sqrt(bottom * FLOAT32_FLOOR)),
-        xycoords=("axes fraction", "data"),
-        va="center",
-        fontsize=8,
-        color=LIMITS,
-    )
-
-
 START = "Start"
-#: Corners of a cell.
-_CELL = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
 
 
 def linkage_map_figure(plan: Plan) -> Figure | None:
@@ -165,12 +134,11 @@ def linkage_map_figure(plan: Plan) -> Figure | None:
         return None
 
     def draw(sheet: SubFigure) -> None:
-        ax = sheet.add_subplot()
+        ax = titled(sheet.add_subplot(), "Interdependence of the month-end storages")
         drawn = draw_linkage(ax, linkage, storage_names(plan))
-        ax.set_title("Interdependence of the month-end storages")
         bar = sheet.colorbar(drawn, ax=ax, pad=0.02, format=THOUSANDS if np.nanmax(linkage) > 10 else None)
         assert bar.solids is not None
-        bar.solids.set(rasterized=False, edgecolor="face")  # a picture within a drawing does not enter a report
+        bar.solids.set(rasterized=False, edgecolor="face")  # no picture of pixels, as `draw_cells`
         bar.set_label("Mutual information (nats), mean of the years")
 
     return plan_figure(plan, 4.6, draw)
@@ -187,18 +155,14 @@ def mean_linkage(plan: Plan) -> NDArray[np.float64] | None:
 def storage_names(plan: Plan) -> list[str]:
     """The storages that are chosen: at the end of months, and at the start of a cyclic year."""
     names = [name[:3] for name in plan.inflow.calendar.step_names]
-    if plan.problems.cyclic:
-        names = [START, *names]
-    return names[: len(plan.engine_solutions.linkage[0])]
+    return [*([START] if plan.problems.cyclic else ()), *names][: len(plan.engine_solutions.linkage[0])]
 
 
 def draw_linkage(ax: Axes, linkage: NDArray[np.float64], names: list[str]) -> PolyCollection:
     """Draw a cell for each pair, the first in the upper left corner; returns the cells, for a colour bar."""
     one, other = np.nonzero(~np.eye(len(linkage), dtype=bool))
-    cells: Any = _CELL + np.stack([other, one], axis=1)[:, None]
-    drawn = PolyCollection(cells, array=linkage[one, other], cmap="Blues", edgecolor="face", lw=0.3)
+    drawn: PolyCollection = draw_cells(ax, other - 0.5, one, 1, linkage[one, other], cmap="Blues")
     drawn.set_clim(0, None)
-    ax.add_collection(drawn)
     ax.set_xticks(range(len(names)), names)
     ax.set_yticks(range(len(names)), names)
     ax.set_xlim(-0.5, len(names) - 0.5)
@@ -207,7 +171,6 @@ def draw_linkage(ax: Axes, linkage: NDArray[np.float64], names: list[str]) -> Po
     ax.grid(visible=False)
     ax.set_facecolor(OUTSIDE)
     label = "Storage at the start, or the end of" if names[0] == START else "Storage at the end of"
-    ax.spines[["top", "right"]].set_visible(True)
     ax.set_xlabel(label)
     ax.set_ylabel(label)
     return drawn

@@ -5,34 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from matplotlib.figure import Figure
 
 from reservoir.planning.plan import Plan
 from reservoir.planning.stopwatch import Timer, untimed
-from reservoir.report.figures.annual_energy import (
-    annual_energy_caption,
-    annual_energy_figure,
-    members_caption,
-    members_figure,
-)
-from reservoir.report.figures.convergence import (
-    convergence_caption,
-    convergence_figure,
-    linkage_caption,
-    linkage_map_figure,
-    mean_linkage,
-)
-from reservoir.report.figures.storages import (
-    record_trace_caption,
-    record_trace_figure,
-    storage_fan_caption,
-    storage_fan_figure,
-)
+from reservoir.report.figures import annual_energy as energy
+from reservoir.report.figures import convergence, storages, typical_years
+from reservoir.report.figures import water_value_map as water
 from reservoir.report.figures.style import rendered
-from reservoir.report.figures.typical_years import typical_years_caption, typical_years_figure
-from reservoir.report.figures.water_value_map import has_water_values, water_value_caption, water_value_figure
 
 _Made = TypeVar("_Made")
 #: Kinds of files that are written of each figure.
@@ -60,10 +42,8 @@ def attempted(name: str, made: Callable[[], _Made], left_out: dict[str, str] | N
 
 def left_out_sentences(left_out: Mapping[str, str]) -> list[str]:
     """A line for each figure that failed."""
-    return [
-        f"The figure {name} is left out, for it could not be drawn ({problem}); all else is complete"
-        for name, problem in left_out.items()
-    ]
+    why = "is left out, for it could not be drawn"
+    return [f"The figure {name} {why} ({problem}); all else is complete" for name, problem in left_out.items()]
 
 
 def plan_figures(
@@ -85,13 +65,11 @@ def plan_figures(
     left_out : dict, optional
         As of `attempted`.
     """
-    figures = {}
-    for name, (draw, _) in _drawings(plan, typical).items():
+    figures = dict[str, Figure | None]()
+    for name, drawing in _drawings(plan, typical).items():
         with watch(stage_of(name)):
-            figure = attempted(name, partial(draw, plan), left_out)
-        if figure is not None:
-            figures[name] = figure
-    return figures
+            figures[name] = attempted(name, partial(drawing.figure, plan), left_out)
+    return {name: figure for name, figure in figures.items() if figure is not None}
 
 
 def stage_of(name: str) -> str:
@@ -103,32 +81,38 @@ def plan_captions(
     plan: Plan, *, typical: Mapping[str, str] | None = None, left_out: dict[str, str] | None = None
 ) -> dict[str, str]:
     """Say how to read each figure of `plan_figures`; as there, a figure whose caption fails may be left out."""
-    shown = {name: write for name, (_, write) in _drawings(plan, typical).items() if name not in (left_out or ())}
-    captions = {name: attempted(name, partial(write, plan), left_out) for name, write in shown.items()}
+    shown = {name: of for name, of in _drawings(plan, typical).items() if name not in (left_out or ())}
+    captions = {name: attempted(name, partial(of.caption, plan), left_out) for name, of in shown.items()}
     return {name: caption for name, caption in captions.items() if caption is not None}
 
 
-_Drawing = tuple[Callable[[Plan], Figure | None], Callable[[Plan], str | None]]
+class _Drawing(NamedTuple):
+    """How a figure is drawn, how it is read, and whether a plan has it; None from either where it would be empty."""
+
+    figure: Callable[[Plan], Figure | None]
+    caption: Callable[[Plan], str | None]
+    shown: bool = True
 
 
 def _drawings(plan: Plan, typical: Mapping[str, str] | None) -> dict[str, _Drawing]:
-    """How each figure that a plan has is drawn, and how it is read; None from either where it would be empty."""
-    drawings: dict[str, _Drawing] = {
-        "storage-fan": (storage_fan_figure, storage_fan_caption),
-        "typical-years": (partial(typical_years_figure, years=typical), partial(typical_years_caption, years=typical)),
-        "record-trace": (record_trace_figure, record_trace_caption),
-        "convergence": (convergence_figure, convergence_caption),
-        "annual-energy": (annual_energy_figure, annual_energy_caption),
-        "members": (members_figure, members_caption),
-        "water-values": (water_value_figure, water_value_caption),
-        "linkage": (linkage_map_figure, linkage_caption),
-    }
+    """The figures that a plan has."""
     # Of years by themselves there is no trace, of an ensemble no sequence of years.
-    senseless = {"record-trace"} if plan.horizon.is_year else set()
-    senseless |= {"members"} if plan.inflow.members is None else {"record-trace", "annual-energy"}
-    senseless |= set() if has_water_values(plan) else {"water-values"}
-    senseless |= {"linkage"} if mean_linkage(plan) is None else set()
-    return {name: drawing for name, drawing in drawings.items() if name not in senseless}
+    ensemble, trace = plan.inflow.members is not None, not plan.horizon.is_year
+    linkage = convergence.mean_linkage(plan) is not None
+    draw_typical, read_typical = (
+        partial(of, years=typical) for of in (typical_years.typical_years_figure, typical_years.typical_years_caption)
+    )
+    drawings = {
+        "storage-fan": _Drawing(storages.storage_fan_figure, storages.storage_fan_caption),
+        "typical-years": _Drawing(draw_typical, read_typical),
+        "record-trace": _Drawing(storages.record_trace_figure, storages.record_trace_caption, trace and not ensemble),
+        "convergence": _Drawing(convergence.convergence_figure, convergence.convergence_caption),
+        "annual-energy": _Drawing(energy.annual_energy_figure, energy.annual_energy_caption, not ensemble),
+        "members": _Drawing(energy.members_figure, energy.members_caption, ensemble),
+        "water-values": _Drawing(water.water_value_figure, water.water_value_caption, water.has_water_values(plan)),
+        "linkage": _Drawing(convergence.linkage_map_figure, convergence.linkage_caption, linkage),
+    }
+    return {name: drawing for name, drawing in drawings.items() if drawing.shown}
 
 
 def save_figures(

@@ -7,18 +7,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from reservoir.hydro.inflow_check import InflowCheck
-from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.report.figures.axes import THOUSANDS, draw_bands, month_axis, month_middles, year_axis, year_title
+from reservoir.hydro.unit_system import SI, UnitSystem, labelled
+from reservoir.report.figures.axes import draw_bands, month_axis, month_middles, quantity_axis, year_axis, year_title
 from reservoir.report.figures.style import INFLOW, OUTSIDE_MARK, REFERENCE, shade, sheet_figure
-from reservoir.text.quantities import quantity
-
-#: Inches.
-_HEIGHT = 5.4
 
 
 def inflow_record_figure(check: InflowCheck, units: UnitSystem = SI) -> Figure:
     """Draw a record in some units; of an ensemble, the months of its first member and the spread of all."""
-    inflow, units = check.inflow, units.keeping(check.inflow, check.reservoir)
+    inflow = check.inflow
 
     def draw(sheet: SubFigure) -> Axes:
         grid = sheet.add_gridspec(2, 2)
@@ -27,10 +23,9 @@ def inflow_record_figure(check: InflowCheck, units: UnitSystem = SI) -> Figure:
         draw_years(sheet.add_subplot(grid[1, 1]), check)
         return trace
 
-    # What the file has is no amount: it would be converted with the others.
-    scale = inflow.scale if units is SI else f"mean flow {quantity(inflow.mean_m3s)} m3/s"
+    scale = inflow.scale if units is SI else f"mean flow {units.stated(inflow.mean_m3s, 'm3/s')}"
     about = f"{inflow.span_text}; {scale}. Crosses: far from the other values of their calendar month."
-    return sheet_figure(_HEIGHT, (about, inflow.caveat), draw, units=units)
+    return sheet_figure(5.4, (about, inflow.caveat), draw, units=units)
 
 
 def draw_trace(ax: Axes, check: InflowCheck) -> Axes:
@@ -39,32 +34,25 @@ def draw_trace(ax: Axes, check: InflowCheck) -> Axes:
     years = calendar.years_each or calendar.years
     starts = calendar.start_years[:years]
     x = (starts[:, None] + (np.arange(calendar.steps) + 0.5) / calendar.steps).ravel()
-    ax.plot(
-        x,
-        check.inflow.flow_m3s[:years].ravel(),
-        color=shade(INFLOW, 0.8),
-        lw=0.9,
-        label=f"flow of the {calendar.step.noun}",
-    )
+    flow, label = check.inflow.flow_m3s[:years].ravel(), f"flow of the {calendar.step.noun}"
+    ax.plot(x, flow, color=shade(INFLOW, 0.8), lw=0.9, label=label)
     ax.axhline(check.inflow.mean_m3s, color=REFERENCE, lw=0.9, ls="--", label="mean")
-    outliers = [each for each in check.outliers if each.place[0] < years]
-    if outliers:
-        at = [each.place[0] * calendar.steps + each.place[1] for each in outliers]
-        ax.plot(x[at], [each.flow_m3s for each in outliers], **OUTSIDE_MARK, label="outlier")
+    at = [year * calendar.steps + step for year, step in (outlier.place for outlier in check.outliers) if year < years]
+    if at:
+        ax.plot(x[at], flow[at], **OUTSIDE_MARK, label="outlier")
     ax.set_xlim(x[0] - 0.5, x[-1] + 0.5)
     ax.set_xlabel(year_title(calendar))
-    return _flow_axis(ax, "Flow (m³/s)")
+    return quantity_axis(ax, labelled("Flow ({})", "m³/s"))
 
 
 def draw_months(ax: Axes, check: InflowCheck) -> Axes:
     """Draw the spread of each calendar month, and its outliers; returns the axis."""
     calendar, x = check.inflow.calendar, month_middles(check.inflow.calendar)
     draw_bands(ax, x, check.inflow.flow_m3s, INFLOW, single="flow")
-    for each in check.outliers:
-        ax.plot(x[each.place[1]], each.flow_m3s, **OUTSIDE_MARK)
-    month_axis(ax, calendar)
-    ax.tick_params(axis="x", which="minor", labelsize=6.5)
-    return _flow_axis(ax, f"Flow of the {calendar.step.noun} (m³/s)")
+    for outlier in check.outliers:
+        ax.plot(x[outlier.place[1]], outlier.flow_m3s, **OUTSIDE_MARK)
+    label = labelled(f"Flow of the {calendar.step.noun} ({{}})", "m³/s")
+    return quantity_axis(month_axis(ax, calendar, 6.5), label)
 
 
 def draw_years(ax: Axes, check: InflowCheck) -> Axes:
@@ -74,11 +62,4 @@ def draw_years(ax: Axes, check: InflowCheck) -> Axes:
     volumes = check.annual_hm3.reshape(-1, years).mean(axis=0)
     ax.bar(calendar.start_years[:years], volumes, color=INFLOW, width=0.8)
     ax.axhline(float(volumes.mean()), color=REFERENCE, lw=0.9, ls="--")
-    year_axis(ax, calendar.span(0, years))
-    return _flow_axis(ax, "Inflow of the year (hm³)")
-
-
-def _flow_axis(ax: Axes, label: str) -> Axes:
-    ax.set_ylabel(label)
-    ax.yaxis.set_major_formatter(THOUSANDS)
-    return ax
+    return quantity_axis(year_axis(ax, calendar.span(0, years)), labelled("Inflow of the year ({})", "hm³"))

@@ -12,33 +12,19 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.collections import PolyCollection
-from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap, ListedColormap
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.objective import Operation
+from reservoir.hydro.unit_system import labelled
 from reservoir.planning.infeasible import counted
+from reservoir.report.figures import axes
 from reservoir.report.figures.annual_energy import LEAST_SPILL
-from reservoir.report.figures.axes import (
-    TEXT_SHARE,
-    THOUSANDS,
-    cut_off,
-    year_axis,
-    year_ticks,
-    year_title,
-)
-from reservoir.report.figures.storages import (
-    MANY_YEARS,
-    draw_level_marks,
-    marked_levels,
-    month_end_years,
-    set_level_limits,
-)
+from reservoir.report.figures.axes import TEXT_SHARE, FloatArray, duration_curve
+from reservoir.report.figures.storages import draw_level_marks, set_level_limits
 from reservoir.report.figures.style import (
     DASHES,
     FORESIGHT,
@@ -48,13 +34,12 @@ from reservoir.report.figures.style import (
     Look,
     family_look,
     plan_figure,
+    titled,
 )
 from reservoir.rules.base.rule import Forecast
 from reservoir.rules.evaluation import Evaluation, FamilyResult, Sample
 from reservoir.rules.scores import SimulationMode
 from reservoir.text.quantities import quantity
-
-FloatArray = NDArray[np.float64]
 
 #: The run that figures show: storage carried over from year to year, by rules that have not seen the year.
 HELD_OUT = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
@@ -101,12 +86,10 @@ class RecordRun:
 def record_runs(evaluation: Evaluation) -> list[RecordRun]:
     """Perfect foresight first, then every family in the order of the evaluation."""
     years = evaluation.training.years
-    foresight = RecordRun(FORESIGHT_NAME, FORESIGHT, evaluation.foresight, years)
-    return [foresight, *(_held_out_run(result, years) for result in evaluation.families)]
-
-
-def _held_out_run(result: FamilyResult, years: int) -> RecordRun:
-    return RecordRun(result.family, family_look(result.family), result.runs[HELD_OUT].simulation.operation, years)
+    operations = {FORESIGHT_NAME: evaluation.foresight}
+    operations |= {result.family: result.runs[HELD_OUT].simulation.operation for result in evaluation.families}
+    looks = (FORESIGHT, *(family_look(result.family) for result in evaluation.families))
+    return [RecordRun(name, look, of, years) for (name, of), look in zip(operations.items(), looks, strict=True)]
 
 
 def outside_handles(evaluation: Evaluation) -> list[Line2D]:
@@ -153,7 +136,6 @@ IntArray = NDArray[np.int64]
 
 #: Part of the height of a panel that the two lines of a name take, with what keeps them off the line that they name.
 NAME_HEIGHT = 3 * TEXT_SHARE
-EXCEEDED = "Exceedance (% of months)"
 #: Points of a curve: of an ensemble there are hundreds of thousands of months, and more points show nothing more.
 MOST_POINTS = 5_000
 
@@ -177,31 +159,22 @@ def duration_curves_figure(evaluation: Evaluation) -> Figure:
 
 def draw_release(ax: Axes, evaluation: Evaluation) -> Axes:
     """Draw the duration curves of the monthly release; returns the axis."""
-    ax.set_title("Release")
-    _draw_curves(ax, evaluation, "release_m3s", "Release (m³/s)")
-    ax.set_ylim(bottom=0)
+    release = labelled("Release ({})", "m³/s")
+    _draw_curves(ax, evaluation, "Release", "release_m3s", release).set_ylim(bottom=0)
     return ax
 
 
 def draw_power(ax: Axes, evaluation: Evaluation) -> Axes:
     """Draw the duration curves of the monthly power, and the firm power; returns the axis."""
-    ax.set_title("Power")
-    _draw_curves(ax, evaluation, "power_mw", "Power (MW)")
+    _draw_curves(ax, evaluation, "Power", "power_mw", "Power (MW)")
     firm = evaluation.targets.firm_mw
     ax.axhline(firm, color=LIMITS, lw=0.9, ls=DASHES, zorder=1.5)
     highest = max(float(run.monthly("power_mw").max()) for run in record_runs(evaluation))
     ax.set_ylim(0, max(ax.get_ylim()[1], (1 + NAME_HEIGHT) * firm if firm >= highest else 0.0))
     # Below the line, where no curve begins, unless the ticks are there; above it where all curves are below.
     above = firm < NAME_HEIGHT * ax.get_ylim()[1] or firm >= highest
-    ax.annotate(
-        f"firm\n{quantity(firm)} MW",
-        (2, firm),
-        xytext=(0, 3 if above else -3),
-        textcoords="offset points",
-        va="bottom" if above else "top",
-        color=LIMITS,
-        fontsize=8,
-    )
+    offset, va = (0, 3 if above else -3), "bottom" if above else "top"
+    axes.write_beside(ax, f"firm\n{quantity(firm)} MW", (2, firm), offset, va=va)
     return ax
 
 
@@ -210,8 +183,8 @@ def draw_storage(ax: Axes, evaluation: Evaluation) -> Axes:
 
     Months that end outside the limits of storage are marked.
     """
-    ax.set_title("Storage")
-    _draw_curves(ax, evaluation, "storage_hm3", "Storage at the end of the month (hm³)")
+    label = labelled("Storage at the end of the month ({})", "hm³")
+    _draw_curves(ax, evaluation, "Storage", "storage_hm3", label)
     for run in record_runs(evaluation):
         storage = run.monthly("storage_hm3").ravel()
         outside = run.outside.ravel()[np.argsort(storage)[::-1]]
@@ -220,24 +193,15 @@ def draw_storage(ax: Axes, evaluation: Evaluation) -> Axes:
             marked = drawn_places(np.flatnonzero(outside))
             ax.plot(exceeded[marked], values[marked], **OUTSIDE_MARK | {"ms": 3, "clip_on": True})
     limits = ax.get_ylim()
-    shown = tuple(cut_off(evaluation.plan, np.array(limits)).tolist())
+    shown = tuple(axes.cut_off(evaluation.plan, np.array(limits)).tolist())
     if shown != limits:
         ax.set_ylim(shown)
     return ax
 
 
 #: The panels by the quantity they show.
-PANELS: dict[str, Callable[[Axes, Evaluation], Axes]] = {
-    "release": draw_release,
-    "power": draw_power,
-    "storage": draw_storage,
-}
-
-
-def duration_curve(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Values from the highest down, and the percentage of them that exceeds each (Hazen plotting position)."""
-    ordered = np.sort(np.ravel(values))[::-1]
-    return 100 * (np.arange(ordered.size) + 0.5) / ordered.size, ordered
+PANELS: dict[str, Callable[[Axes, Evaluation], Axes]]
+PANELS = {"release": draw_release, "power": draw_power, "storage": draw_storage}
 
 
 def drawn_places(places: IntArray) -> IntArray:
@@ -247,36 +211,26 @@ def drawn_places(places: IntArray) -> IntArray:
     return places[np.linspace(0, len(places) - 1, MOST_POINTS).round().astype(np.int64)]
 
 
-def _draw_curves(ax: Axes, evaluation: Evaluation, quantity: str, label: str) -> Axes:
+def _draw_curves(ax: Axes, evaluation: Evaluation, title: str, quantity: str, label: str) -> Axes:
     for run in record_runs(evaluation):
         exceeded, values = duration_curve(run.monthly(quantity))
         drawn = drawn_places(np.arange(values.size))
-        width = 1.8 if run.look.colour == REFERENCE else 1.4
-        ax.plot(
-            exceeded[drawn], values[drawn], color=run.look.colour, ls=run.look.line, lw=width, label=run.name, zorder=2
-        )
-    ax.set_xlim(0, 100)
-    ax.xaxis.set_major_locator(FixedLocator([0, 25, 50, 75, 100]))
-    ax.yaxis.set_major_formatter(THOUSANDS)
-    ax.set_xlabel(EXCEEDED)
-    ax.set_ylabel(label)
-    return ax
+        look: dict[str, Any] = {"color": run.look.colour, "ls": run.look.line, "label": run.name, "zorder": 2}
+        ax.plot(exceeded[drawn], values[drawn], lw=1.8 if run.look.colour == REFERENCE else 1.4, **look)
+    return titled(axes.quantity_axis(axes.exceedance_axis(ax, "months"), label), title)
 
 
 def duration_curves_caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
-    guaranteed = evaluation.targets.guaranteed
-    firm = (
-        "the guaranteed energy as constant power" if guaranteed else "the power that the plan exceeds in 90 % of months"
-    )
+    firm = "the power that the plan exceeds in 90 % of months"
+    firm = "the guaranteed energy as constant power" if evaluation.targets.guaranteed else firm
     return (
         "Share of months of the record that exceed a release, power or storage, with the storage carried over from "
         f"year to year. Firm power is {firm}.{outside_caption(evaluation)}"
     )
 
 
-LEVEL = "Level at the end of the month (m)"
-_EVERY_MONTH = "Forebay level at the end of every month of the record"
+LEVEL = labelled("Level at the end of the month ({})", "m")
 _INCHES_PER_RUN = 0.98
 
 
@@ -304,34 +258,25 @@ def draw_level_trace(ax: Axes, evaluation: Evaluation, run: RecordRun) -> Axes:
     Months that end outside the limits of storage are marked.
     """
     calendar = evaluation.plan.inflow.calendar
-    levels = [each.monthly("level_m") for each in record_runs(evaluation)]
-    _draw_levels(ax, calendar, run)
+    levels = run.monthly("level_m")
+    axes.draw_through_record(ax, calendar, levels, run.look.colour)
     outside = run.outside.ravel()
     if outside.any():
-        ax.plot(month_end_years(calendar)[outside], run.monthly("level_m").ravel()[outside], **OUTSIDE_MARK | {"ms": 3})
-    year_axis(ax, calendar)
-    ax.set_xlim(calendar.first_year - 0.5, calendar.first_year + calendar.years - 0.5)
+        ax.plot(axes.month_end_years(calendar)[outside], levels.ravel()[outside], **OUTSIDE_MARK | {"ms": 3})
     ax.set_title(run.name, fontsize=8.5, pad=3)
-    set_level_limits(ax, evaluation.plan, np.concatenate(levels))
+    of_all = [other.monthly("level_m") for other in record_runs(evaluation)]
+    set_level_limits(ax, evaluation.plan, np.concatenate(of_all))
     draw_level_marks(ax, evaluation.plan)
     ax.set_ylabel(LEVEL)
     return ax
 
 
-def _draw_levels(ax: Axes, calendar: Calendar, run: RecordRun) -> None:
-    levels = run.monthly("level_m")
-    if calendar.years > MANY_YEARS:
-        low, high = levels.min(axis=1), levels.max(axis=1)
-        ax.fill_between(list(calendar.start_years), low, high, color=run.look.colour, lw=0.3, zorder=3)
-    else:
-        ax.plot(month_end_years(calendar), levels.ravel(), color=run.look.colour, lw=1.0, zorder=3)
-
-
 def level_trace_caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
-    marked = " Dashed lines: characteristic levels of the reservoir." if marked_levels(evaluation.plan) else ""
-    many = evaluation.plan.inflow.calendar.years > MANY_YEARS
-    what = "Range of the month-end forebay level in each year" if many else _EVERY_MONTH
+    marked = " Dashed lines: characteristic levels of the reservoir." if axes.marked_levels(evaluation.plan) else ""
+    what = "Forebay level at the end of every month of the record"
+    if evaluation.plan.inflow.calendar.years > axes.MANY_YEARS:
+        what = "Range of the month-end forebay level in each year"
     return (
         f"{what}, with the storage carried over from year to year. Perfect foresight shows the optimal level."
         f"{marked}{outside_caption(evaluation)}"
@@ -345,8 +290,6 @@ _CLASSES = 10
 _COLOURS = LinearSegmentedColormap.from_list(
     "spill", ["#FFF3BF", "#E5CF5C", "#BCAD6C", "#918B78", "#6B6D76", "#434E6C", "#00224E"]
 )
-#: Corners of the cell of a month and year.
-_CELL = np.array([[0, -0.5], [1, -0.5], [1, 0.5], [0, 0.5]])
 #: Rows of a panel; of more years, each row holds the highest spill of some that follow each other.
 MOST_ROWS = 200
 #: A single row is as high as the name of the colour bar is long.
@@ -371,15 +314,11 @@ def spill_map_figure(evaluation: Evaluation) -> Figure:
                 ax.set_ylabel("")
         for ax in panels[len(runs) :]:
             ax.remove()
-        colours, norm = _scale(evaluation)
-        bar = sheet.colorbar(
-            ScalarMappable(norm, colours), ax=list(panels[: len(runs)]), aspect=30, pad=0.02, format=THOUSANDS
-        )
         separator = "; " if rows > 1 else "\n"
-        bar.set_label(f"Spill, monthly mean (m³/s){separator}white: none")
+        label = labelled(f"Spill, monthly mean ({{}}){separator}white: none", "m³/s")
+        axes.colour_bar(sheet, panels[: len(runs)], label, _scale(evaluation), aspect=30)
         if outside_handles(evaluation):
             sheet.legend(handles=outside_handles(evaluation), loc="outside lower center")
-        bar.outline.set_linewidth(0.8)  # type: ignore[operator]
 
     return plan_figure(evaluation.plan, height + 0.3, draw, held_out_note(evaluation))
 
@@ -392,25 +331,20 @@ def has_spill(evaluation: Evaluation) -> bool:
 def draw_spill_map(ax: Axes, evaluation: Evaluation, run: RecordRun) -> Axes:
     """Draw the spill of one run, the first year on top, and mark months outside their limits; returns the axis."""
     calendar = evaluation.plan.inflow.calendar
-    colours, norm = _scale(evaluation)
     together = years_in_a_row(calendar.years)
     spill = highest_of(named_spill_m3s(run, evaluation), together)
     rows, months = np.nonzero(np.isfinite(spill))
     middles = calendar.first_year + rows * together + (together - 1) / 2
-    cells: Any = _CELL * [1, together] + np.stack([months, middles], axis=1)[:, None]
-    drawn = PolyCollection(cells, array=spill[rows, months], cmap=colours, norm=norm, edgecolor="face", lw=0.3)
-    ax.add_collection(drawn)
+    axes.draw_cells(ax, months, middles, together, spill[rows, months], **_scale(evaluation))
     years, months = np.nonzero(run.outside)
     if years.size:
         ax.plot(months + 0.5, years + calendar.first_year, **OUTSIDE_MARK | {"ms": 3, "mew": 0.9})
     ax.set_title(run.name, fontsize=8.5, pad=4)
     ax.grid(visible=False, axis="x")
-    ax.spines[["top", "right"]].set_visible(True)
-    _letter_axis(ax, calendar)
-    places, names = year_ticks(calendar, 7)
-    ax.set_yticks(places, names)
+    axes.named_steps(ax, [name[0] for name in calendar.step_names], labelsize=7)
+    ax.set_yticks(*axes.year_ticks(calendar, 7))
     ax.set_ylim(calendar.first_year + calendar.years - 0.5, calendar.first_year - 0.5)
-    ax.set_ylabel(year_title(calendar))
+    ax.set_ylabel(axes.year_title(calendar))
     return ax
 
 
@@ -432,22 +366,12 @@ def named_spill_m3s(run: RecordRun, evaluation: Evaluation) -> FloatArray:
     return np.where(spill > LEAST_SPILL * evaluation.plan.inflow.flow_m3s.mean(), spill, np.nan)
 
 
-def _scale(evaluation: Evaluation) -> tuple[ListedColormap, BoundaryNorm]:
+def _scale(evaluation: Evaluation) -> dict[str, Any]:
     """Colours of all panels, in steps: from light for little spill to dark for much."""
     spill = np.concatenate([named_spill_m3s(run, evaluation) for run in record_runs(evaluation)])
     most = float(np.nanmax(spill, initial=0.0)) or 1.0
-    edges = np.asarray(MaxNLocator(_CLASSES, steps=[1, 2, 2.5, 5, 10]).tick_values(0, most))
-    edges = edges[edges >= 0]
-    colours = _COLOURS(np.linspace(0, 1, len(edges) - 1))
-    return ListedColormap(colours.tolist()), BoundaryNorm(edges, len(edges) - 1)
-
-
-def _letter_axis(ax: Axes, calendar: Calendar) -> None:
-    """Make x the months of the water year, each by its first letter."""
-    ax.set_xlim(0, calendar.steps)
-    ax.xaxis.set_major_locator(FixedLocator(list(np.arange(calendar.steps) + 0.5)))
-    ax.xaxis.set_major_formatter(FixedFormatter([name[0] for name in calendar.step_names]))
-    ax.tick_params(axis="x", length=0, labelsize=7)
+    edges = np.asarray(MaxNLocator(_CLASSES, steps=axes.ROUND_STEPS).tick_values(0, most))
+    return axes.classes(_COLOURS, edges[edges >= 0])
 
 
 def spill_map_caption(evaluation: Evaluation) -> str:

@@ -9,6 +9,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTH_NAMES
+from reservoir.hydro.unit_system import UnitSystem, labelled
 from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.report.figures.axes import (
     TEXT_SHARE,
@@ -88,8 +89,8 @@ def _bands(evaluation: Evaluation) -> str:
     return f"The bands show years of the plan; {counted(len(names))} ({listed(names)}) {violate} shown by dashed lines."
 
 
-WATER = "Available water: start storage + inflow of the month (hm³)"
-RELEASE = "Release (m³/s)"
+WATER = labelled("Available water: start storage + inflow of the month ({})", "hm³")
+RELEASE = labelled("Release ({})", "m³/s")
 _ROWS, _COLUMNS = 3, 4
 #: Dots of a panel; of more years, so many are shown, evenly spread over the record: more would hide each other.
 MOST_YEARS = 300
@@ -210,7 +211,7 @@ def draw_dispatch_chart(ax: Axes, evaluation: Evaluation) -> Axes:
         first, last = zones[0], zones[-1]
         lower, upper = edges[first], edges[last + 1]
         name, output = zone_name(zones), _outputs(rule, zones)
-        thick = _thickness(float((upper - lower).max()), high - low)
+        thick = _thickness(float((upper - lower).max()), high - low, evaluation.plan.units)
         ax.fill_between(months, lower, upper, color=COLOURS[last], lw=0, label=f"{name}, {output}{thick}", zorder=2)
         _name_zone(ax, months, lower, upper, f"{name}\n{output}")
         if first:
@@ -223,11 +224,11 @@ def _outputs(rule: ZonesRule, zones: tuple[int, ...]) -> str:
     return f"{least} MW" if least == most else f"{least} to {most} MW"
 
 
-def _thickness(most_hm3: float, shown_hm3: float) -> str:
+def _thickness(most_hm3: float, shown_hm3: float, units: UnitSystem) -> str:
     """Say in the legend of a zone that is hardly seen how thick it is."""
     if most_hm3 == 0:
         return " (empty)"
-    return f" (at most {quantity(most_hm3)} hm³ thick)" if most_hm3 < _VISIBLE * shown_hm3 else ""
+    return f" (at most {units.stated(most_hm3, 'hm³')} thick)" if most_hm3 < _VISIBLE * shown_hm3 else ""
 
 
 def zone_edges(rule: ZonesRule, lower_hm3: FloatArray, upper_hm3: FloatArray) -> FloatArray:
@@ -320,7 +321,7 @@ def draw_water_value_table(ax: Axes, evaluation: Evaluation) -> Axes:
     ax.xaxis.set_major_formatter(FixedFormatter([MONTH_NAMES[month - 1][:3] for month in rule.months.calendar_month]))
     ax.tick_params(axis="x", length=0)
     ax.yaxis.set_major_formatter(THOUSANDS)
-    ax.set_ylabel("Storage at the end of the month (hm³)")
+    ax.set_ylabel(labelled("Storage at the end of the month ({})", "hm³"))
     level_axis(ax, plan.reservoir, plan.units)
     return ax
 
@@ -332,11 +333,13 @@ def _decimals(values: NDArray[np.float64]) -> int:
 
 def water_value_table_caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
+    volume = evaluation.plan.units.unit_name("hm³")
     of_month = "the month" if _rule(evaluation).forecast is Forecast.MONTH else "the month before"
     return (
-        "What one more hm³ in store at the end of a month is worth, by the rule of the family water-value fitted to "
-        f"all years, with the middle class of inflow of {of_month}. Release while one more hm³ through the turbines "
-        "makes more; keep it where it makes less. Dashed: the storage bounds. All classes are in water-value.json."
+        f"What one more {volume} in store at the end of a month is worth, by the rule of the family water-value fitted "
+        f"to all years, with the middle class of inflow of {of_month}. Release while one more {volume} through the "
+        "turbines makes more; keep it where it makes less. Dashed: the storage bounds. All classes are in "
+        "water-value.json."
     )
 
 

@@ -12,8 +12,8 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from reservoir.hydro.objectives import Objective
+from reservoir.planning.columns import shown
 from reservoir.planning.infeasible import counted
-from reservoir.planning.schedule import shown
 from reservoir.report.figures.axes import THOUSANDS, name_lines
 from reservoir.report.figures.record_runs import (
     FORESIGHT_NAME,

@@ -118,7 +118,7 @@ def rules_figures(evaluation: Evaluation, left_out: dict[str, str] | None = None
 def rules_captions(evaluation: Evaluation, left_out: dict[str, str] | None = None) -> dict[str, str]:
     """Say how to read each figure of `rules_figures`."""
     units = evaluation.plan.units
-    return _of_each(evaluation, lambda drawing: units.label(drawing.caption(evaluation)), left_out)
+    return _of_each(evaluation, lambda drawing: units.text(drawing.caption(evaluation)), left_out)
 
 
 def _of_each(

@@ -17,15 +17,15 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis, XAxis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
-from matplotlib.figure import Figure, FigureBase, SubFigure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.font_manager import FontProperties, fontManager
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
-from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, Locator, MaxNLocator
 from matplotlib.transforms import Bbox
 
-from reservoir.hydro.unit_system import SI, DisplayUnit, UnitSystem
+from reservoir.hydro.unit_system import SI, DisplayUnit, UnitSystem, UnitText
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import solved_by
 
@@ -47,62 +47,43 @@ class UnitLocator(MaxNLocator):
 
 
 def show_in_units(figure: Figure, units: UnitSystem) -> None:
-    """Write the axes and texts of a figure that is drawn, but not laid out yet, in some units; its foot is already."""
+    """Write the axes and texts of a figure that is drawn, but not laid out yet, in some units."""
     if not units.by_ending:
         return
-    for axis, label in _labelled(figure):
-        unit = units.of_label(label)
-        if unit is not None and not isinstance(axis.get_major_formatter(), FixedFormatter):
-            _convert(axis, unit)
-    for artist in figure.findobj():
-        if artist.get_gid() == FOOT:
-            continue
-        label = str(artist.get_label())
-        if not isinstance(artist, Axis) and units.text(label) != label:
-            artist.set_label(units.text(label))
-        if isinstance(artist, Text) and units.label(artist.get_text()) != artist.get_text():
-            artist.set_text(units.label(artist.get_text()))
-
-
-def _labelled(figure: Figure) -> Iterator[tuple[Axis, str]]:
-    """Every axis with its label, or with that which it shares with the panels beside it."""
     for ax in figure.axes:
-        sheet = ax.get_figure(root=False)
-        for axis, shared in ((ax.xaxis, _shared(sheet, "x")), (ax.yaxis, _shared(sheet, "y"))):
-            yield axis, axis.get_label_text() or shared
-
-
-def _shared(sheet: FigureBase | None, way: str) -> str:
-    return "" if sheet is None else {"x": sheet.get_supxlabel, "y": sheet.get_supylabel}[way]()
+        sheet: Any = ax.get_figure(root=False)
+        # An axis has its own label, or that which it shares with the panels beside it.
+        for axis, shared in ((ax.xaxis, sheet.get_supxlabel()), (ax.yaxis, sheet.get_supylabel())):
+            unit = units.of_label(axis.get_label_text() or shared)
+            if unit is not None and not isinstance(axis.get_major_formatter(), FixedFormatter):
+                _convert(axis, unit)
+    for artist in figure.findobj():
+        label = artist.get_label()
+        if not isinstance(artist, Axis) and isinstance(label, UnitText):
+            artist.set_label(units.text(label))
+        if isinstance(artist, Text) and isinstance(artist.get_text(), UnitText):
+            artist.set_text(units.text(artist.get_text()))
 
 
 def _convert(axis: Axis, unit: DisplayUnit) -> None:
     places = [float(place) for place in axis.get_majorticklocs()]
-    if _is_colour_bar(axis.axes):
+    if getattr(axis.axes, "_colorbar", None) is not None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: _number(float(f"{value / unit.size:.3g}"))))
         return
-    fixed = isinstance(axis.get_major_locator(), FixedLocator)
     largest = max((abs(place / unit.size) for place in places), default=0.0)
     # Numbers of millions have hardly room beside each other.
     most = 1 if isinstance(axis, XAxis) and largest >= 1e6 else max(len(places), 2)
-    locator = UnitLocator(unit.size, most)
-    if fixed:
+    locator: Locator = UnitLocator(unit.size, most)
+    if isinstance(axis.get_major_locator(), FixedLocator):
         low, high = sorted(axis.get_view_interval())
-        inside = [
-            place for place in locator.tick_values(low, high) if max(low, min(places, default=low)) <= place <= high
-        ]
-        axis.set_major_locator(FixedLocator(inside))
-    else:
-        axis.set_major_locator(locator)
+        least = max(low, min(places, default=low))
+        locator = FixedLocator([place for place in locator.tick_values(low, high) if least <= place <= high])
+    axis.set_major_locator(locator)
     axis.set_major_formatter(FuncFormatter(lambda value, _: _number(value / unit.size)))
 
 
 def _number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1e6 else f"{float(f'{value:.10g}'):,g}"
-
-
-def _is_colour_bar(ax: Axes | None) -> bool:
-    return getattr(ax, "_colorbar", None) is not None
 
 
 # One colour for each meaning, in every figure. Okabe and Ito (2008, Color Universal Design), whose yellow is too pale
@@ -124,26 +105,11 @@ VIOLATION = "#C1121F"
 DASHES = (0, (5, 2))
 
 #: What leaves limits that it should keep, in every figure; told apart in black and white too.
-OUTSIDE_MARK: dict[str, Any] = {
-    "marker": "x",
-    "color": VIOLATION,
-    "mew": 1.3,
-    "ls": "none",
-    "clip_on": False,
-    "zorder": 6,
-}
-
+OUTSIDE_MARK: dict[str, Any] = {"marker": "x", "color": VIOLATION, "mew": 1.3, "ls": "none", "zorder": 6}
+OUTSIDE_MARK |= {"clip_on": False}
 #: A year that holds the schedule of the reference: quiet, since the plan is none the worse for it.
-REFERENCE_MARK: dict[str, Any] = {
-    "marker": "o",
-    "mfc": "white",
-    "mec": REFERENCE,
-    "mew": 0.8,
-    "ms": 3.5,
-    "ls": "none",
-    "clip_on": False,
-    "zorder": 5,
-}
+REFERENCE_MARK: dict[str, Any] = {"marker": "o", "mfc": "white", "mec": REFERENCE, "mew": 0.8, "ms": 3.5, "ls": "none"}
+REFERENCE_MARK |= {"clip_on": False, "zorder": 5}
 
 #: Outside the limits, and the grid.
 OUTSIDE = "#E9E9E9"
@@ -226,7 +192,7 @@ def sheet_figure(
     options, if any.
     """
     with figure_style():
-        figure, sheet = footed_figure(height, broken(*map(units.text, foot)))
+        figure, sheet = footed_figure(height, broken(*foot))
         labelled = draw(sheet)
         show_in_units(figure, units)
         if labelled is not None and labelled.get_legend_handles_labels()[1]:
@@ -243,13 +209,13 @@ def plan_figure(
 
 def on_axes(title: str, draw: Callable[..., Axes], *shown: Any) -> Callable[[SubFigure], Axes]:
     """What draws on a sheet the axes that `draw` makes of what is shown, under a title."""
+    return lambda sheet: titled(draw(sheet.add_subplot(), *shown), title)
 
-    def drawn(sheet: SubFigure) -> Axes:
-        ax = draw(sheet.add_subplot(), *shown)
-        ax.set_title(title)
-        return ax
 
-    return drawn
+def titled(ax: Axes, title: str, **look: Any) -> Axes:
+    """An axis under a title."""
+    ax.set_title(title, **look)
+    return ax
 
 
 def footed_figure(height: float, lines: Sequence[str]) -> tuple[Figure, SubFigure]:
@@ -259,28 +225,18 @@ def footed_figure(height: float, lines: Sequence[str]) -> tuple[Figure, SubFigur
     FigureCanvasAgg(figure)
     parts: Any = figure.subfigures(2, 1, height_ratios=[height, foot], hspace=0)
     sheet, strip = parts
-    strip.text(
-        _FOOT_SIDE_POINTS / 72 / WIDTH,
-        _FOOT_MARGIN_INCHES / foot,
-        "\n".join(lines),
-        fontsize=FOOT_POINTS,
-        color=LIMITS,
-        linespacing=1.2,
-        va="bottom",
-        gid=FOOT,
-    )
+    look: dict[str, Any] = {"fontsize": FOOT_POINTS, "color": LIMITS, "linespacing": 1.2, "va": "bottom", "gid": FOOT}
+    strip.text(_FOOT_SIDE_POINTS / 72 / WIDTH, _FOOT_MARGIN_INCHES / foot, "\n".join(lines), **look)
     return figure, sheet
 
 
-def add_legend(
-    sheet: SubFigure, ax: Axes, *, reverse: bool = False, title: str | None = None, above: bool = False
-) -> Legend:
+def add_legend(sheet: SubFigure, ax: Axes, *, above: bool = False, **look: Any) -> Legend:
     """Put an axis's legend between the axes and the foot, or above them, in a row or as many as it needs."""
     handles, labels = ax.get_legend_handles_labels()
     where: Any = f"outside {'upper' if above else 'lower'} center"
     for rows in range(1, len(labels) + 1):
         columns = math.ceil(len(labels) / rows)
-        legend = sheet.legend(handles, labels, loc=where, ncols=columns, reverse=reverse, title=title)
+        legend = sheet.legend(handles, labels, loc=where, ncols=columns, **look)
         if columns == 1 or legend.get_window_extent().width <= sheet.bbox.width:
             break
         legend.remove()
@@ -301,7 +257,7 @@ def foot_texts(plan: Plan, note: str = "") -> tuple[str, str, str]:
 
 def broken(*texts: str) -> list[str]:
     """Texts in lines as wide as a figure; an empty text is no line."""
-    return [line for text in texts for line in _wrapped(text)]
+    return [line for text in texts if text for line in _wrapped(text)]
 
 
 def _wrapped(text: str) -> list[str]:
@@ -314,13 +270,12 @@ def _wrapped(text: str) -> list[str]:
     room = 72 * WIDTH - 2 * _FOOT_SIDE_POINTS
     font = FontProperties(size=FOOT_POINTS)
     lines, columns = [text], len(text)
-    while text:
+    while True:
         widest = max(text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in lines)
         if widest <= room or columns == 1:
-            break
+            return lines
         columns = max(1, min(columns - 1, int(columns * room / widest)))
         lines = textwrap.wrap(text, columns)
-    return lines if text else []
 
 
 def settled(figure: Figure) -> Figure:
@@ -345,23 +300,20 @@ def _rounded(box: Bbox) -> tuple[float, float, float, float]:
 
 def rendered(figure: Figure, kind: str) -> bytes:
     """Return a figure as the bytes of a ``png`` or ``svg`` file, with no date and no version in them."""
-    metadata = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}[kind]
-    target = BytesIO()
-    with figure_style():
+    metadata: Any = {"Software": None} if kind == "png" else {"Date": None, "Creator": None}
+    with BytesIO() as target, figure_style():
         figure.savefig(target, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
-    return target.getvalue()
+        return target.getvalue()
 
 
 def tint(colour: str, strength: float) -> str:
     """Mix a colour with white; opaque, so that what lies below does not change it."""
-    red, green, blue = (1 - strength * (1 - part) for part in to_rgb(colour))
-    return to_hex((red, green, blue))
+    return to_hex(tuple(1 - strength * (1 - part) for part in to_rgb(colour)))  # type: ignore[arg-type]
 
 
 def shade(colour: str, strength: float) -> str:
     """Mix a colour with black, for a line on its own tints."""
-    red, green, blue = (strength * part for part in to_rgb(colour))
-    return to_hex((red, green, blue))
+    return to_hex(tuple(strength * part for part in to_rgb(colour)))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.ticker import FixedLocator
-from numpy.typing import ArrayLike
 
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.report.figures.axes import THOUSANDS, draw_bands, month_axis, month_middles
+from reservoir.hydro.unit_system import SI, UnitSystem, labelled
+from reservoir.report.figures import axes
+from reservoir.report.figures.axes import THOUSANDS, draw_bands
 from reservoir.report.figures.style import INFLOW, POWER, REFERENCE, STORAGE, sheet_figure
 from reservoir.synthetic import acceptance
 from reservoir.synthetic.acceptance import Comparison, OptimisedRecords
@@ -49,17 +48,17 @@ def synthetic_inflow_figure(
         rows = 3 if optimised else 2
         panels = sheet.subplots(rows, 2).ravel().tolist()
         titles = ("mean of the month", "deviation of the month", "skew of the month")
-        labels = ("Mean (m³/s)", "Standard deviation (m³/s)", "Skewness")
+        labels = (labelled("Mean ({})", "m³/s"), labelled("Standard deviation ({})", "m³/s"), "Skewness")
         for ax, title, label in zip(panels, titles, labels, strict=False):
             draw_months(ax, comparisons[title], calendar)
             ax.set_ylabel(label)
-        draw_duration_curve(panels[3], comparisons["flow duration curve"])
+        flows = comparisons["flow duration curve"]
+        label = labelled("Flow ({})", "m³/s")
+        draw_exceeded(panels[3], acceptance.EXCEEDED, flows.record, flows.synthetic, INFLOW, label, "months")
         if optimised:
-            record, synthetic = optimised
-            draw_distribution(panels[4], record.energy_gwh, synthetic.energy_gwh, POWER, "Annual energy (GWh)")
-            draw_distribution(
-                panels[5], record.storage_hm3, synthetic.storage_hm3, STORAGE, "Storage at the month's end (hm³)"
-            )
+            energy, storage = ([getattr(each, name) for each in optimised] for name in ("energy_gwh", "storage_hm3"))
+            draw_distribution(panels[4], *energy, POWER, "Annual energy (GWh)")
+            draw_distribution(panels[5], *storage, STORAGE, labelled("Storage at the month's end ({})", "hm³"))
         first: Axes = panels[0]
         return first
 
@@ -69,19 +68,12 @@ def synthetic_inflow_figure(
 
 def draw_months(ax: Axes, compared: Comparison, calendar: Calendar) -> Axes:
     """Draw a statistic of each month; returns the axis."""
-    x = month_middles(calendar)
+    x = axes.month_middles(calendar)
     draw_bands(ax, x, compared.synthetic, INFLOW)
     ax.plot(x, compared.record, color=REFERENCE, marker="o", ms=3.5, lw=0.8, label="record", zorder=4)
-    month_axis(ax, calendar)
-    ax.tick_params(axis="x", which="minor", labelsize=6.5)
-    ax.set_xlabel("")
+    axes.month_axis(ax, calendar, 6.5).set_xlabel("")
     ax.yaxis.set_major_formatter(THOUSANDS)
     return ax
-
-
-def draw_duration_curve(ax: Axes, compared: Comparison) -> Axes:
-    """Draw the flows that parts of the months exceed; returns the axis."""
-    return _draw_exceeded(ax, acceptance.EXCEEDED, compared.record, compared.synthetic, INFLOW, "Flow (m³/s)", "months")
 
 
 def draw_distribution(ax: Axes, record: FloatArray, synthetic: FloatArray, colour: str, label: str) -> Axes:
@@ -90,18 +82,14 @@ def draw_distribution(ax: Axes, record: FloatArray, synthetic: FloatArray, colou
         np.quantile(each.reshape(len(each), -1), 1 - _PARTS, axis=1).T for each in (record, synthetic)
     )
     unit = "years" if record.ndim == 2 else "months"
-    return _draw_exceeded(ax, _PARTS, of_record[0], of_synthetic, colour, label, unit)
+    return draw_exceeded(ax, _PARTS, of_record[0], of_synthetic, colour, label, unit)
 
 
-def _draw_exceeded(
-    ax: Axes, parts: ArrayLike, record: FloatArray, synthetic: FloatArray, colour: str, label: str, unit: str
+def draw_exceeded(
+    ax: Axes, parts: Sequence[float], record: FloatArray, synthetic: FloatArray, colour: str, label: str, unit: str
 ) -> Axes:
+    """Draw what parts of such units exceed, in the record and as bands in synthetic records; returns the axis."""
     x = 100 * np.asarray(parts)
     draw_bands(ax, x, synthetic, colour)
     ax.plot(x, record, color=REFERENCE, lw=1.2, label="record", zorder=4)
-    ax.set_xlim(0, 100)
-    ax.xaxis.set_major_locator(FixedLocator([0, 25, 50, 75, 100]))
-    ax.yaxis.set_major_formatter(THOUSANDS)
-    ax.set_xlabel(f"Exceedance (% of {unit})")
-    ax.set_ylabel(label)
-    return ax
+    return axes.quantity_axis(axes.exceedance_axis(ax, unit), label)

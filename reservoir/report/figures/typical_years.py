@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
-from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.unit_system import labelled
 from reservoir.planning.plan import Plan
-from reservoir.report.figures.axes import MOST_MARKED_STEPS, THOUSANDS, month_axis, month_ends, month_middles
-from reservoir.report.figures.style import DASHES, DRY, LIMITS, NORMAL, OUTSIDE_MARK, WET, plan_figure
-from reservoir.text.quantities import quantity
-
-FloatArray = NDArray[np.float64]
+from reservoir.report.figures import axes
+from reservoir.report.figures.axes import FloatArray
+from reservoir.report.figures.style import DASHES, DRY, LIMITS, NORMAL, OUTSIDE_MARK, WET, plan_figure, titled
 
 #: Which year is taken by default: the one whose mean inflow is nearest to what this part of all years exceeds (%).
 EXCEEDED_BY = {"wet": 10, "normal": 50, "dry": 90}
@@ -54,16 +53,12 @@ def typical_years(inflow: Inflow, years: Mapping[str, str] | None = None) -> lis
     InputError
         If a year is not in the record, or a kind is unknown.
     """
-    rows = _chosen(inflow) if years is None else _named(inflow, years)
+    rows = None if years is None else _named(inflow, years)
+    if rows is None:
+        mean = inflow.annual_mean_m3s
+        of_kind = {kind: np.percentile(mean, 100 - exceeded) for kind, exceeded in EXCEEDED_BY.items()}
+        rows = {kind: int(np.argmin(np.abs(mean - flow))) for kind, flow in of_kind.items()}
     return [TypicalYear(row, tuple(kind for kind in rows if rows[kind] == row)) for row in dict.fromkeys(rows.values())]
-
-
-def _chosen(inflow: Inflow) -> dict[str, int]:
-    mean = inflow.annual_mean_m3s
-    return {
-        kind: int(np.argmin(np.abs(mean - np.percentile(mean, 100 - exceeded))))
-        for kind, exceeded in EXCEEDED_BY.items()
-    }
 
 
 def _named(inflow: Inflow, years: Mapping[str, str]) -> dict[str, int]:
@@ -89,8 +84,7 @@ def typical_years_figure(plan: Plan, years: Mapping[str, str] | None = None) -> 
     def draw(sheet: SubFigure) -> Axes:
         panels = sheet.subplots(2, 2, sharex=True)
         for ax, draw_panel in zip(panels.ravel(), PANELS.values(), strict=True):
-            draw_panel(ax, plan, chosen)
-            ax.tick_params(axis="x", which="minor", labelsize=7)
+            draw_panel(ax, plan, chosen).tick_params(axis="x", which="minor", labelsize=7)
         top = max(ax.get_ylim()[1] for ax in panels[0])
         for ax in panels[0]:
             ax.set_ylim(0, top)  # flows on one scale: the eye sees what the reservoir does to them
@@ -103,14 +97,14 @@ def typical_years_figure(plan: Plan, years: Mapping[str, str] | None = None) -> 
 
 def draw_inflow(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
     """Draw the monthly inflow of the years (paper, Figure 6); returns the axis."""
-    ax.set_title("Inflow")
-    return _draw_monthly(ax, plan, years, plan.inflow.flow_m3s, "Inflow (m³/s)")
+    inflow = plan.inflow.flow_m3s
+    return _draw_monthly(ax, plan, years, "Inflow", inflow, labelled("Inflow ({})", "m³/s"))
 
 
 def draw_release(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
     """Draw the monthly release of the years, turbined and spilled (paper, Figure 7); returns the axis."""
-    ax.set_title("Release")
-    return _draw_monthly(ax, plan, years, plan.operation.release_m3s, "Release (m³/s)")
+    release = plan.operation.release_m3s
+    return _draw_monthly(ax, plan, years, "Release", release, labelled("Release ({})", "m³/s"))
 
 
 def draw_level(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
@@ -118,52 +112,38 @@ def draw_level(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
 
     Months that end outside the limits of storage are marked.
     """
-    ax.set_title("Forebay level")
     start = plan.reservoir.level(plan.operation.storage_hm3[:, :1])
     levels = np.hstack([start, plan.operation.level_m])
-    _draw_lines(ax, plan, years, month_ends(plan.inflow.calendar), levels)
+    _draw_lines(ax, plan, years, axes.month_ends(plan.inflow.calendar), levels)
     for year in years:
         outside = np.flatnonzero(plan.operation.violation[year.row] > 0)
         if outside.size:
             ax.plot(outside + 1, levels[year.row, outside + 1], **OUTSIDE_MARK | {"ms": 7})
-    month_axis(ax, plan.inflow.calendar)
-    ax.set_ylabel(f"Level at the end of the {plan.inflow.calendar.step.noun} (m)")
-    return ax
+    axes.month_axis(ax, plan.inflow.calendar)
+    ax.set_ylabel(labelled(f"Level at the end of the {plan.inflow.calendar.step.noun} ({{}})", "m"))
+    return titled(ax, "Forebay level")
 
 
 def draw_power(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
     """Draw the monthly power of the years under the installed capacity (paper, Figure 9); returns the axis."""
-    ax.set_title("Power")
-    _draw_monthly(ax, plan, years, plan.operation.power_mw, "Power (MW)")
+    _draw_monthly(ax, plan, years, "Power", plan.operation.power_mw, "Power (MW)")
     installed = plan.reservoir.installed_mw
     ax.axhline(installed, color=LIMITS, lw=1.1, ls=DASHES, zorder=1.5)
-    ax.annotate(
-        f"installed {installed:,g} MW",
-        (0.1, installed),
-        xytext=(0, 4),
-        textcoords="offset points",
-        color=LIMITS,
-        fontsize=8,
-        va="bottom",
-    )
+    axes.write_beside(ax, f"installed {installed:,g} MW", (0.1, installed), (0, 4), va="bottom")
     ax.set_ylim(0, max(ax.get_ylim()[1], installed * 1.12))
     return ax
 
 
 #: The panels by the quantity they show, in the order of the paper's figures.
-PANELS: dict[str, Callable[[Axes, Plan, list[TypicalYear]], Axes]] = {
-    "inflow": draw_inflow,
-    "release": draw_release,
-    "level": draw_level,
-    "power": draw_power,
-}
+PANELS: dict[str, Callable[[Axes, Plan, list[TypicalYear]], Axes]]
+PANELS = {"inflow": draw_inflow, "release": draw_release, "level": draw_level, "power": draw_power}
 
 
 def typical_years_caption(plan: Plan, years: Mapping[str, str] | None = None) -> str:
     """How to read the figure."""
-    chosen = "; ".join(_label(plan, year) for year in typical_years(plan.inflow, years))
+    shown = typical_years(plan.inflow, years)
+    chosen, outside = "; ".join(_label(plan, year) for year in shown), not all(plan.keeps_limits[y.row] for y in shown)
     how = "" if years else " Their mean inflows are closest to those exceeded in 10, 50 and 90 % of years."
-    outside = any(not plan.keeps_limits[year.row] for year in typical_years(plan.inflow, years))
     step = plan.inflow.calendar.step.noun
     marks = f" Crosses: {step}s that end outside the storage limits." if outside else ""
     return (
@@ -172,26 +152,18 @@ def typical_years_caption(plan: Plan, years: Mapping[str, str] | None = None) ->
     )
 
 
-def _draw_monthly(ax: Axes, plan: Plan, years: list[TypicalYear], values: FloatArray, label: str) -> Axes:
-    _draw_lines(ax, plan, years, month_middles(plan.inflow.calendar), values)
-    month_axis(ax, plan.inflow.calendar)
+def _draw_monthly(ax: Axes, plan: Plan, years: list[TypicalYear], title: str, values: FloatArray, label: str) -> Axes:
+    _draw_lines(ax, plan, years, axes.month_middles(plan.inflow.calendar), values)
+    axes.month_axis(ax, plan.inflow.calendar)
     ax.set_ylim(bottom=0)
-    ax.yaxis.set_major_formatter(THOUSANDS)
-    ax.set_ylabel(label)
-    return ax
+    return titled(axes.quantity_axis(ax, label), title)
 
 
 def _draw_lines(ax: Axes, plan: Plan, years: list[TypicalYear], x: FloatArray, values: FloatArray) -> None:
     for year in years:
-        ax.plot(
-            x,
-            values[year.row],
-            color=COLOURS[year.kind],
-            marker=MARKERS[year.kind] if values.shape[1] <= MOST_MARKED_STEPS else "",
-            label=_label(plan, year),
-            clip_on=False,
-            zorder=3,
-        )
+        marker = MARKERS[year.kind] if values.shape[1] <= axes.MOST_MARKED_STEPS else ""
+        look: dict[str, Any] = {"color": COLOURS[year.kind], "marker": marker, "clip_on": False, "zorder": 3}
+        ax.plot(x, values[year.row], label=_label(plan, year), **look)
 
 
 def _label(plan: Plan, year: TypicalYear) -> str:
@@ -199,4 +171,4 @@ def _label(plan: Plan, year: TypicalYear) -> str:
     kinds = f"{', '.join(year.kinds)}: " if plan.inflow.years > 1 else ""
     outside = "" if plan.keeps_limits[year.row] else ", violates its limits"
     taken = f", schedule of {plan.references.solver}" if plan.from_reference[year.row] else ""
-    return f"{kinds}{label}, {quantity(mean)} m³/s{taken}{outside}"
+    return f"{kinds}{label}, {plan.units.stated(float(mean), 'm³/s')}{taken}{outside}"

@@ -6,20 +6,17 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.collections import PolyCollection
-from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap, ListedColormap
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
-from numpy.typing import NDArray
+from matplotlib.ticker import MaxNLocator
 
 from reservoir.hydro.calendar import MONTH_NAMES
+from reservoir.hydro.unit_system import labelled
 from reservoir.planning.plan import Plan
 from reservoir.planning.water_values import LEVELS, table_months
-from reservoir.report.figures.axes import THOUSANDS, level_axis
-from reservoir.report.figures.style import OUTSIDE, REFERENCE, plan_figure
-
-FloatArray = NDArray[np.float64]
+from reservoir.report.figures import axes
+from reservoir.report.figures.axes import THOUSANDS, FloatArray
+from reservoir.report.figures.style import OUTSIDE, REFERENCE, plan_figure, titled
 
 #: Columns of the table that are drawn, and the titles of their panels.
 PANELS = {
@@ -37,8 +34,6 @@ _SKEWED, _DECADES = 8.0, 2
 _COLOURS = LinearSegmentedColormap.from_list(
     "water value", ["#FFF6D0", "#F0DC72", "#CBBA69", "#A59C74", "#7F8078", "#5B6276", "#35456C", "#00224E"]
 )
-#: Corners of the cell of a month and storage.
-_CELL = np.array([[0, -0.5], [1, -0.5], [1, 0.5], [0, 0.5]])
 
 
 def water_value_figure(plan: Plan) -> Figure | None:
@@ -48,24 +43,13 @@ def water_value_figure(plan: Plan) -> Figure | None:
 
     def draw(sheet: SubFigure) -> Axes:
         panels = sheet.subplots(1, len(PANELS), sharey=True)
-        colours, norm = _scale(plan)
         for ax, (column, title) in zip(panels, PANELS.items(), strict=True):
-            draw_water_values(ax, plan, column)
-            ax.set_title(title, fontsize=8.5, pad=4)
-        panels[0].set_ylabel("Storage at the start of the month (hm³)")
-        level_axis(panels[-1], plan.reservoir, plan.units)
-        bar = sheet.colorbar(
-            ScalarMappable(norm, colours),
-            ax=list(panels),
-            location="bottom",
-            aspect=50,
-            pad=0.02,
-            format=THOUSANDS,
-            extend=norm.extend,
-        )
-        bar.set_label(f"Water value ({f'{plan.objective.unit} per hm³'.strip()})")
-        bar.outline.set_linewidth(0.8)  # type: ignore[operator]
+            titled(draw_water_values(ax, plan, column), title, fontsize=8.5, pad=4)
         first: Axes = panels[0]
+        first.set_ylabel(labelled("Storage at the start of the month ({})", "hm³"))
+        axes.level_axis(panels[-1], plan.reservoir, plan.units)
+        label = labelled("Water value ({})", f"{plan.objective.unit} per hm³".strip())
+        axes.colour_bar(sheet, panels, label, _scale(plan), location="bottom", aspect=50)
         return first
 
     return plan_figure(plan, 4.3, draw, above=True)
@@ -90,51 +74,31 @@ def draw_water_values(ax: Axes, plan: Plan, column: str) -> Axes:
     storages = plan.water_values.table["storage_hm3"].to_numpy(float)[:LEVELS]
     spacing = storages[1] - storages[0]
     columns, places = np.nonzero(np.isfinite(values))
-    middles, starts = np.arange(len(months)) + 0.5, plan.operation.storage_hm3[:, :-1]
-    colours, norm = _scale(plan)
-    cells: Any = _CELL * [1, spacing] + np.stack([columns, storages[places]], axis=1)[:, None]
-    drawn = PolyCollection(cells, array=values[columns, places], cmap=colours, norm=norm, edgecolor="face", lw=0.3)
-    ax.add_collection(drawn)
-    ax.plot(
-        middles,
-        [np.median(starts[:, calendar.begins_month & (calendar.months == month)]) for month in months],
-        color=REFERENCE,
-        lw=1.1,
-        marker="o",
-        ms=2.5,
-        label="median storage of the plan",
-        zorder=3,
-    )
+    axes.draw_cells(ax, columns, storages[places], spacing, values[columns, places], **_scale(plan))
+    starts = plan.operation.storage_hm3[:, :-1]
+    medians = [np.median(starts[:, calendar.begins_month & (calendar.months == month)]) for month in months]
+    look: dict[str, Any] = {"color": REFERENCE, "lw": 1.1, "marker": "o", "ms": 2.5, "zorder": 3}
+    ax.plot(np.arange(len(months)) + 0.5, medians, label="median storage of the plan", **look)
     ax.set_facecolor(OUTSIDE)
     ax.grid(visible=False)
-    ax.spines[["top", "right"]].set_visible(True)
-    ax.set_xlim(0, len(months))
     ax.set_ylim(storages[0] - spacing / 2, storages[-1] + spacing / 2)
-    ax.xaxis.set_major_locator(FixedLocator(list(middles)))
-    ax.xaxis.set_major_formatter(FixedFormatter([MONTH_NAMES[month - 1][0] for month in months]))
     ax.yaxis.set_major_formatter(THOUSANDS)
-    ax.tick_params(axis="x", length=0)
-    return ax
+    return axes.named_steps(ax, [MONTH_NAMES[month - 1][0] for month in months])
 
 
-def _scale(plan: Plan) -> tuple[ListedColormap, BoundaryNorm]:
+def _scale(plan: Plan) -> dict[str, Any]:
     """Colours of all panels, in classes."""
     values = np.concatenate([by_month_and_storage(plan, column).ravel() for column in PANELS])
     values = values[np.isfinite(values)]
     low, high = min(float(values.min()), 0.0), float(np.quantile(values, _SCALE_QUANTILE))
-    edges = _edges(low, max(high, low + 1e-6), float(np.median(values)))
-    above = bool(values.max() > edges[-1])
-    colours = _COLOURS(np.linspace(0, 1, len(edges) - 1 + above))
-    return ListedColormap(colours.tolist()), BoundaryNorm(edges, len(colours), extend="max" if above else "neither")
-
-
-def _edges(low: float, high: float, median: float) -> FloatArray:
-    """Edges of the classes: even, or growing by factors where few values are many times the others."""
-    if low < 0 or high <= _SKEWED * median:
-        return np.asarray(MaxNLocator(_CLASSES, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high))
-    last = int(np.ceil(np.log10(high)))
-    series = np.outer(10.0 ** np.arange(last - _DECADES, last + 1), [1, 1.5, 2, 3, 5, 7]).ravel()
-    return np.append(0.0, series[: int(np.searchsorted(series, high)) + 1])
+    high = max(high, low + 1e-6)
+    if low < 0 or high <= _SKEWED * float(np.median(values)):
+        edges = np.asarray(MaxNLocator(_CLASSES, steps=axes.ROUND_STEPS).tick_values(low, high))
+    else:  # few values are many times the others
+        last = int(np.ceil(np.log10(high)))
+        series = np.outer(10.0 ** np.arange(last - _DECADES, last + 1), [1, 1.5, 2, 3, 5, 7]).ravel()
+        edges = np.append(0.0, series[: int(np.searchsorted(series, high)) + 1])
+    return axes.classes(_COLOURS, edges, above=bool(values.max() > edges[-1]))
 
 
 def water_value_caption(plan: Plan) -> str | None:
@@ -142,7 +106,7 @@ def water_value_caption(plan: Plan) -> str | None:
     if not has_water_values(plan):
         return None
     return (
-        "Value of one more hm³ in storage at the start of a month if all later inflows are known: the slope of the "
-        "value function of dynamic programming. Each cell is a month and a storage; darker means more valuable. Grey: "
-        "in no year can the plan be completed within its limits from this storage."
+        f"Value of one more {plan.units.unit_name('hm³')} in storage at the start of a month if all later inflows are "
+        "known: the slope of the value function of dynamic programming. Each cell is a month and a storage; darker "
+        "means more valuable. Grey: in no year can the plan be completed within its limits from this storage."
     )

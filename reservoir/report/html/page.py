@@ -12,7 +12,7 @@ from xml.etree import ElementTree as Tree
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.io.plan_folder.files import AGAIN
 
 #: Elements that show something. The rest of a drawing goes: metadata, and styles that would hold for the whole page.
@@ -174,7 +174,7 @@ def read_pictures(folder: Path, titles: Mapping[str, str], captions: Mapping[str
             pictures.append(picture(name, titles[name], caption, path.read_bytes()))
         except (OSError, KeyError, Tree.ParseError, RecursionError) as error:
             problem = f"is no drawing of this program ({type(error).__name__})"
-            raise InputError(Mistake(problem, mend=AGAIN, file=str(path))) from error
+            raise InputError(problem, mend=AGAIN, file=str(path)) from error
     return pictures
 
 

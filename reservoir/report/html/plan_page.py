@@ -146,7 +146,7 @@ def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
     facts = [
         ("Reservoir", f"{plan.reservoir.name}, {plan.reservoir.installed_mw:,g} MW installed"),
         ("Record", f"{_span(plan)}, {counted(plan.inflow.years, 'year')} of inflow by {_step(plan)}"),
-        ("Horizon", "" if plan.horizon.is_year and not plan.start else plan.units.text(horizon_text(plan))),
+        ("Horizon", "" if plan.horizon.is_year and not plan.start else horizon_text(plan)),
         ("Mean inflow", _mean_inflow(plan)),
         ("Inflow unit", f"{plan.inflow.unit} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
         ("Energy", _energy(plan)),

@@ -14,11 +14,11 @@ from reservoir.hydro.objectives import Objective
 from reservoir.hydro.unit_system import SI
 from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.planning.checks import Check
+from reservoir.planning.columns import MEAN_ENERGY, ResultColumn, shown, shown_columns
 from reservoir.planning.infeasible import counted
-from reservoir.planning.schedule import shown
 from reservoir.report.html.page import Column, Heading, HtmlTable, Picture, Section, render
 from reservoir.report.html.plan_page import plan_heading
-from reservoir.report.html.tables import ResultColumn, acceptance_table
+from reservoir.report.html.tables import acceptance_table, cell, head
 from reservoir.rules import FAMILIES, Forecast
 from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.targets import STRICTER_SHARE
@@ -37,38 +37,6 @@ from reservoir.rules.findings import (
 )
 from reservoir.rules.scores import SimulationMode, benefit_suffix, worst_decile
 
-#: In place of a unit: that of the objective.
-BENEFIT = "objective"
-_ENERGY = (
-    ResultColumn("mean", "Mean", BENEFIT),
-    ResultColumn("percent_of_foresight", "Of foresight", "%", "{:.2f}"),
-    ResultColumn("regret", "Regret", BENEFIT),
-    ResultColumn("median", "Median", BENEFIT),
-    ResultColumn("worst_decile", "Worst decile", BENEFIT),
-    ResultColumn("worst", "Worst year", BENEFIT),
-    ResultColumn("spill_hm3", "Spill", "hm³ per year"),
-    ResultColumn("end_storage_value", "End storage", BENEFIT),
-)
-_MEAN_ENERGY = ResultColumn("mean_energy_gwh", "Energy", "GWh")
-SERVICE = (
-    ResultColumn("reliability", "Reliable", "years, %", "{:.1f}", 100),
-    ResultColumn("resilience", "Resilient", "years, %", "{:.1f}", 100),
-    ResultColumn("vulnerability", "Shortfall", "years, %", "{:.1f}", 100),
-    ResultColumn("firm_reliability", "Reliable", "months, %", "{:.1f}", 100),
-    ResultColumn("firm_resilience", "Resilient", "months, %", "{:.1f}", 100),
-    ResultColumn("firm_vulnerability", "Shortfall", "months, %", "{:.1f}", 100),
-    ResultColumn("firm_95_reliability", "Strict", "months, %", "{:.1f}", 100),
-    ResultColumn("supply_reliability", "Supplied", "months, %", "{:.1f}", 100),
-)
-LIMITS = (
-    ResultColumn("months_at_limit", "At a limit", "months", "{:,.0f}"),
-    ResultColumn("repairs", "Repaired", "months", "{:,.0f}"),
-    ResultColumn("months_violated", "Outside", "months", "{:,.0f}"),
-    ResultColumn("largest_violation_hm3", "Largest", "hm³", "{:,.3g}"),
-    ResultColumn("months_unmet", "Demands unmet", "months", "{:,.0f}"),
-)
-
-
 #: How the years follow each other, and what perfect foresight of them knows.
 _MODES = {
     SimulationMode.CONTINUOUS: ("Storage carried through {years}", "perfect foresight knows the whole record"),
@@ -78,14 +46,19 @@ _MODES = {
 
 def energy_table(evaluation: Evaluation, mode: SimulationMode) -> HtmlTable:
     """Energies of a mode by family, below those of perfect foresight."""
-    # Beside another objective, the energy.
-    columns = _ENERGY if evaluation.plan.objective.is_energy else (*_ENERGY, _MEAN_ENERGY)
+    columns = _score_columns(evaluation, "energy")
     top = [_foresight_row(evaluation, columns, "all", evaluation.foresights[mode], evaluation.plan.inflow)]
     test = evaluation.tests[0] if evaluation.tests and mode is SimulationMode.CONTINUOUS else None
     if test is not None and test.foresight is not None:
         top.append(_foresight_row(evaluation, columns, TEST, test.foresight, test.inflow))
     outside = evaluation.foresights[mode].violations.months > 0
-    return scores_table(evaluation, mode, "energy", columns, top, top_marked=outside)
+    return scores_table(evaluation, mode, "energy", top, top_marked=outside)
+
+
+def _score_columns(evaluation: Evaluation, kind: str) -> list[ResultColumn]:
+    """Columns of a table of scores; the energy is one beside another objective alone."""
+    energy = evaluation.plan.objective.is_energy
+    return [each for each in shown_columns("scores", "page", kind) if not energy or each.name != MEAN_ENERGY]
 
 
 def _foresight_row(
@@ -103,23 +76,16 @@ def _foresight_row(
         "worst_decile": poorest[0],
         "worst": poorest[1],
         "spill_hm3": float((operation.spill_m3s * inflow.calendar.hm3_per_m3s).sum(axis=1).mean()),
-        "mean_energy_gwh": operation.annual_energy_gwh.mean(),
+        MEAN_ENERGY: operation.annual_energy_gwh.mean(),
     }
-    cells = (column.written(best.get(column.name, np.nan), evaluation.plan.units) for column in columns)
+    cells = (cell(column, best.get(column.name, np.nan), evaluation.plan.units) for column in columns)
     return "perfect foresight", years, *cells
-
-
-def _unit(column: ResultColumn, evaluation: Evaluation) -> str:
-    if column.unit == BENEFIT:
-        return evaluation.plan.objective.unit
-    return evaluation.plan.units.label(column.unit)
 
 
 def scores_table(
     evaluation: Evaluation,
     mode: SimulationMode,
     kind: str,
-    columns: Sequence[ResultColumn],
     top: Sequence[tuple[str, ...]] = (),
     *,
     top_marked: bool = False,
@@ -128,9 +94,9 @@ def scores_table(
 
     `top` are rows above the families', which are marked if `top_marked`.
     """
-    scores, units = evaluation.scores_of(mode), evaluation.plan.units
+    scores, units, columns = evaluation.scores_of(mode), evaluation.plan.units, _score_columns(evaluation, kind)
     rows = [
-        (result.family, str(score.sample), *(each.written(getattr(score, each.name), units) for each in columns))
+        (result.family, str(score.sample), *(cell(each, getattr(score, each.name), units) for each in columns))
         for result, score in scores
     ]
     return HtmlTable(
@@ -141,7 +107,7 @@ def scores_table(
         columns=(
             Column("Family", text=True),
             Column("Years", text=True),
-            *(Column(each.title, _unit(each, evaluation)) for each in columns),
+            *(head(each, units, evaluation.plan.objective.unit) for each in columns),
         ),
         rows=(*top, *rows),
         marked=frozenset(range(len(top)) if top_marked else ())
@@ -149,28 +115,12 @@ def scores_table(
     )
 
 
-COLUMNS = (
-    ResultColumn("best", "Best", BENEFIT),
-    ResultColumn("median", "Median", BENEFIT),
-    ResultColumn("worst_decile", "Worst decile", BENEFIT),
-    ResultColumn("worst", "Worst", BENEFIT),
-    ResultColumn("firm_median_mw", "Firm power, median", "MW"),
-    ResultColumn("firm_worst_decile_mw", "Worst decile", "MW"),
-    ResultColumn("regret_mean", "Regret, mean", BENEFIT),
-    ResultColumn("regret_median", "Median", BENEFIT),
-    ResultColumn("regret_worst_decile", "Worst decile", BENEFIT),
-    ResultColumn("regret_largest", "Largest", BENEFIT),
-    ResultColumn("violating_members", "Violating", "members, %", "{:.1f}", 100),
-)
-
-
 def robustness_rows(table: pd.DataFrame, objective: Objective) -> HtmlTable:
     """The table of `robustness.robustness_table` for reading; families that violate limits in any member are marked."""
     rows = table.to_dict("records")
     names = [(str(row["family"]).replace("foresight", "perfect foresight"), str(row["sample"])) for row in rows]
-    suffix = benefit_suffix(objective)
-    keys = [f"{each.name}_{suffix}" if each.unit == BENEFIT else each.name for each in COLUMNS]
-    cells = [tuple(each.written(float(row[key]), SI) for each, key in zip(COLUMNS, keys, strict=True)) for row in rows]
+    columns, suffix = shown_columns("robustness", "page"), benefit_suffix(objective)
+    cells = [tuple(cell(each, float(row[each.benefit_name(suffix)]), SI) for each in columns) for row in rows]
     members = {str(row["sample"]): int(row["members"]) for row in rows}
     counts = "; ".join(f"{sample}: {count:,} members" for sample, count in members.items())
     return HtmlTable(
@@ -179,7 +129,7 @@ def robustness_rows(table: pd.DataFrame, objective: Objective) -> HtmlTable:
         columns=(
             Column("Family", text=True),
             Column("Members", text=True),
-            *(Column(each.title, objective.unit if each.unit == BENEFIT else each.unit) for each in COLUMNS),
+            *(head(each, SI, objective.unit) for each in columns),
         ),
         rows=tuple((*name, *row) for name, row in zip(names, cells, strict=True)),
         marked=frozenset(place for place, row in enumerate(rows) if row["violating_members"] > 0),
@@ -223,7 +173,7 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
         Section(
             "rules-shortfalls",
             "Limits and demands that rules do not keep",
-            items=tuple(map(evaluation.plan.units.text, outside)),
+            items=tuple(outside),
             warning=True,
         )
         if outside
@@ -246,20 +196,20 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
             "Reliability of the rules",
             text=(_targets(evaluation),),
             facts=_SERVICE_FACTS,
-            tables=tuple(scores_table(evaluation, mode, "service", SERVICE) for mode in evaluation.modes),
+            tables=tuple(scores_table(evaluation, mode, "service") for mode in evaluation.modes),
         ),
         Section(
             "rules-limits",
             "Limits and repairs",
             facts=_LIMITS_FACTS,
-            tables=tuple(scores_table(evaluation, mode, "limits", LIMITS) for mode in evaluation.modes),
+            tables=tuple(scores_table(evaluation, mode, "limits") for mode in evaluation.modes),
         ),
         _robustness(evaluation),
         Section(
             "rules-findings",
             "Findings",
             text=("What the families do against each other, on held-out years. No check of this result.",),
-            facts=tuple((each.compared, f"{evaluation.plan.units.text(each.found)}.") for each in found),
+            facts=tuple((each.compared, f"{each.found}.") for each in found),
         )
         if found
         else None,
@@ -387,8 +337,10 @@ def _stages(evaluation: Evaluation) -> tuple[str, ...]:
     if not {FITTED_NETWORK, SEARCHED_NETWORK} <= set(found):
         return ()
     fitted, searched = found[FITTED_NETWORK], found[SEARCHED_NETWORK]
-    units = evaluation.plan.units
-    misfits = [units.text(f"{result.misfit_m3s[Sample.HELD_OUT]:,.0f} m³/s") for result in (fitted, searched)]
+    misfits = [
+        evaluation.plan.units.stated(result.misfit_m3s[Sample.HELD_OUT], "m³/s", ",.0f")
+        for result in (fitted, searched)
+    ]
     return (
         f"The network of {SEARCHED_NETWORK} is trained in two stages. The first ({FITTED_NETWORK}) fits it to the "
         f"releases of the plan: root mean square error {misfits[0]} (held-out years, in the states of the plan), "

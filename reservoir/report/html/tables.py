@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -13,84 +12,30 @@ from numpy.typing import NDArray
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.unit_system import UnitSystem
 from reservoir.planning.checks import Check
+from reservoir.planning.columns import BENEFIT, ResultColumn, shown_columns, table_of
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
-from reservoir.planning.schedule import step_columns
 from reservoir.planning.sentences import horizon_text, limits_word
 from reservoir.planning.water_values import table_months
 from reservoir.report.html.page import Column, HtmlTable
 from reservoir.text.quantities import quantity
 
-#: The form of a quantity that may be large or small (`reservoir.text.quantities`).
-QUANTITY = ""
-
-
-@dataclass(frozen=True)
-class ResultColumn:
-    """A column of results: name in its table, head, unit, form of its numbers, and how many of its units are one."""
-
-    name: str
-    title: str
-    unit: str = ""
-    form: str = QUANTITY
-    times: float = 1.0
-
-    def head(self, units: UnitSystem) -> Column:
-        """The head of the column, in some units."""
-        return Column(self.title, units.label(self.unit))
-
-    def written(self, value: float, units: UnitSystem) -> str:
-        """Write a value as its cell, in some units."""
-        return number(self.times * value / units.size(self.name), self.form)
-
-
-#: Quantities of the schedule whose medians are shown.
-_MONTHLY = (
-    ResultColumn("inflow_m3s", "Inflow", "m³/s", "{:,.0f}"),
-    ResultColumn("release_m3s", "Release", "m³/s", "{:,.0f}"),
-    ResultColumn("turbined_m3s", "Turbined", "m³/s", "{:,.0f}"),
-    ResultColumn("spill_m3s", "Spilled", "m³/s", "{:,.0f}"),
-    ResultColumn("storage_end_hm3", "Storage at end", "hm³", "{:,.0f}"),
-    ResultColumn("level_m", "Level at end", "m", "{:,.1f}"),
-    ResultColumn("head_m", "Head", "m", "{:,.1f}"),
-    ResultColumn("power_mw", "Power", "MW", "{:,.0f}"),
-    ResultColumn("energy_gwh", "Energy", "GWh", "{:,.0f}"),
-)
-#: Quantities of the summary.
-_YEARLY = (
-    ResultColumn("inflow_mean_m3s", "Mean inflow", "m³/s", "{:,.0f}"),
-    ResultColumn("energy_gwh", "Energy", "GWh", "{:,.1f}"),
-    ResultColumn("objective", "Objective"),
-    ResultColumn("firm_power_mw", "Firm power", "MW"),
-    ResultColumn("storage_change_hm3", "Change of storage", "hm³", "{:,.1f}"),
-    ResultColumn("spill_hm3", "Spill", "hm³", "{:,.1f}"),
-    ResultColumn("evaporation_hm3", "Evaporation", "hm³", "{:,.1f}"),
-    ResultColumn("seepage_hm3", "Seepage", "hm³", "{:,.1f}"),
-    ResultColumn("withdrawal_hm3", "Withdrawal", "hm³", "{:,.1f}"),
-    ResultColumn("shortage_hm3", "Shortage", "hm³", "{:,.1f}"),
-    ResultColumn("violation", "Violation", "relative", "{:.3g}"),
-    ResultColumn("reference_gwh", "Reference optimum", "GWh", "{:,.1f}"),
-    ResultColumn("reference_objective", "Reference objective"),
-    ResultColumn("reference_violation", "Reference violation", "relative", "{:.3g}"),
-    ResultColumn("gap", "Gap", "relative", "{:.1e}"),
-    ResultColumn("proven_bound", "Proven bound"),
-    ResultColumn("proven_gap", "Proven gap", "relative", "{:.1e}"),
-    ResultColumn("engine_gap", "Gap of the solver's own", "relative", "{:.1e}"),
-    ResultColumn("generations", "Generations", "", "{:,.0f}"),
-)
-#: Quantities of members; up to so many have a row each, and of more there are percentiles.
-_MEMBERS = (
-    ResultColumn("inflow_mean_m3s", "Mean inflow", "m³/s", "{:,.0f}"),
-    ResultColumn("energy_gwh", "Energy", "GWh a year", "{:,.1f}"),
-    ResultColumn("lowest_energy_gwh", "Poorest year", "GWh", "{:,.1f}"),
-    ResultColumn("firm_power_mw", "Firm power", "MW", "{:,.0f}"),
-    ResultColumn("spill_hm3", "Spill", "hm³ a year", "{:,.1f}"),
-    ResultColumn("storage_mean_hm3", "Mean storage", "hm³", "{:,.0f}"),
-    ResultColumn("lowest_storage_hm3", "Lowest storage", "hm³", "{:,.0f}"),
-    ResultColumn("violating_years", "Years that violate limits", "", "{:,.0f}"),
-)
+#: Members up to which each has a row; of more there are percentiles.
 SHOWN_MEMBERS = 100
 _PERCENTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+
+
+def head(column: ResultColumn, units: UnitSystem, benefit: str = "") -> Column:
+    """The head of a column of results in some units; `benefit` is the unit of the objective."""
+    assert column.page is not None
+    unit = column.unit.replace("m3", "m³") if column.page.unit is None else column.page.unit
+    return Column(column.page.title, benefit if unit == BENEFIT else units.unit_name(unit))
+
+
+def cell(column: ResultColumn, value: float, units: UnitSystem) -> str:
+    """A value of a column of results as its cell, in some units."""
+    assert column.page is not None
+    return number(column.page.times * value / units.size(column.name), column.page.form)
 
 
 def acceptance_table(checks: Sequence[Check], units: UnitSystem, name: str = "acceptance-table") -> HtmlTable:
@@ -107,13 +52,14 @@ def acceptance_table(checks: Sequence[Check], units: UnitSystem, name: str = "ac
 def yearly_table(plan: Plan) -> HtmlTable:
     """One row a year; years outside their bounds are marked."""
     summary, units = plan.summary(), plan.units
-    shown = [column for column in _YEARLY if column.name in summary and summary[column.name].notna().any()]
-    cells = [[column.written(value, units) for value in summary[column.name].tolist()] for column in shown]
+    columns = shown_columns("summary", "page")
+    shown = [column for column in columns if column.name in summary and summary[column.name].notna().any()]
+    cells = [[cell(column, value, units) for value in summary[column.name].tolist()] for column in shown]
     source, names = ((Column("Schedule", text=True),), (plan.source.tolist(),)) if plan.sources else ((), ())
     return HtmlTable(
         name="yearly-table",
         caption=_yearly_caption(plan),
-        columns=(Column(plan.year_word.capitalize(), text=True), *source, *(column.head(units) for column in shown)),
+        columns=(Column(plan.year_word.capitalize(), text=True), *source, *(head(column, units) for column in shown)),
         rows=tuple(zip(plan.inflow.labels, *names, *cells, strict=True)),
         marked=frozenset(int(row) for row in np.flatnonzero(plan.violation > 0)),
     )
@@ -121,13 +67,13 @@ def yearly_table(plan: Plan) -> HtmlTable:
 
 def member_table(members: pd.DataFrame, units: UnitSystem) -> HtmlTable:
     """A row a member; of many, percentiles of each quantity."""
-    many = len(members) > SHOWN_MEMBERS
+    many, columns = len(members) > SHOWN_MEMBERS, shown_columns("members", "page")
     cells = [
         [
-            column.written(value, units)
+            cell(column, value, units)
             for value in (np.quantile(members[column.name], _PERCENTILES) if many else members[column.name])
         ]
-        for column in _MEMBERS
+        for column in columns
     ]
     names = [f"exceeded by {100 * (1 - part):g} %" for part in _PERCENTILES] if many else members["member"].tolist()
     caption = f"Percentiles of {len(members):,} members, per column. " if many else ""
@@ -136,7 +82,7 @@ def member_table(members: pd.DataFrame, units: UnitSystem) -> HtmlTable:
         caption=f"{caption}Each member has {counted(int(members['years'].iloc[0]))}; means of its years.",
         columns=(
             Column("Members" if many else "Member", text=True),
-            *(column.head(units) for column in _MEMBERS),
+            *(head(column, units) for column in columns),
         ),
         rows=tuple(zip(names, *cells, strict=True)),
     )
@@ -144,16 +90,17 @@ def member_table(members: pd.DataFrame, units: UnitSystem) -> HtmlTable:
 
 def monthly_table(plan: Plan) -> HtmlTable:
     """The median of every quantity over the years that keep their limits, a row a month of the water year."""
-    of_steps, months = step_columns(plan.inflow, plan.operation), table_months(plan.inflow.calendar).tolist()
-    columns = [
-        [column.written(_median(of_steps[column.name][plan.keeps_limits], plan, month), plan.units) for month in months]
-        for column in _MONTHLY
+    of_steps, months = table_of("schedule", plan), table_months(plan.inflow.calendar).tolist()
+    columns = [column for column in shown_columns("schedule", "page") if column.name in of_steps]
+    cells = [
+        [cell(column, _median(of_steps[column.name][plan.keeps_limits], plan, month), plan.units) for month in months]
+        for column in columns
     ]
-    rows = tuple(zip([MONTH_NAMES[month - 1] for month in months], *columns, strict=True))
+    rows = tuple(zip([MONTH_NAMES[month - 1] for month in months], *cells, strict=True))
     return HtmlTable(
         name="monthly-table",
         caption=f"Medians over {kept_years(plan)}, per column.",
-        columns=(Column("Month", text=True), *(column.head(plan.units) for column in _MONTHLY)),
+        columns=(Column("Month", text=True), *(head(column, plan.units) for column in columns)),
         rows=rows,
     )
 
@@ -167,9 +114,9 @@ def number(value: float, form: str) -> str:
     """Write a number with a true minus sign; a dash where there is none, no sign on what rounds to 0."""
     if not math.isfinite(value):
         return "–"
-    text = quantity(value) if form == QUANTITY else form.format(value)
+    text = form.format(value) if form else quantity(value)
     if float(text.replace(",", "")) == 0:
-        return form.format(0.0) if "e" not in form and form != QUANTITY else "0"
+        return form.format(0.0) if form and "e" not in form else "0"
     return text.replace("-", "−")
 
 

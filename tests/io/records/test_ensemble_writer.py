@@ -13,9 +13,9 @@ from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.io import containers
-from reservoir.io.records import writer
+from reservoir.io.records import members
+from reservoir.io.records.members import check_writable, write_ensemble
 from reservoir.io.records.reader import read_inflow
-from reservoir.io.records.writer import check_writable, write_ensemble
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_netcdf_follows_the_conventions(ensemble, tmp_path):
 
 
 def test_without_xarray_netcdf_is_refused_before_anything_is_computed(monkeypatch):
-    monkeypatch.setattr(writer, "find_spec", lambda name: None)
+    monkeypatch.setattr(members, "find_spec", lambda name: None)
     check_writable("members.csv")
     with pytest.raises(InputError, match=r"NetCDF needs xarray.*pip install"):
         check_writable("members.nc")
@@ -80,7 +80,7 @@ WRITERS = {
     "an ensemble": """
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.io.records.writer import write_ensemble
+from reservoir.io.records.members import write_ensemble
 flow = np.random.default_rng(1).random((3000, 12))
 write_ensemble(Inflow(flow, Calendar(2001, 3000, years_each=30)), "s.nc", Path("made.nc"))
 """,
@@ -130,7 +130,7 @@ def test_what_is_written_through_a_patient_file_is_what_xarray_writes(ensemble, 
 
     write_ensemble(ensemble, "made.nc", tmp_path / "made.nc")
     monkeypatch.setattr(
-        writer,
+        members,
         "write_netcdf",
         lambda dataset, path, encoding: dataset.to_netcdf(path, engine="h5netcdf", encoding=encoding),
     )

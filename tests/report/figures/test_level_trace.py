@@ -7,7 +7,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from reservoir.hydro.calendar import Calendar
-from reservoir.report.figures.record_runs import HELD_OUT, draw_level_trace, month_end_years, record_runs, result_of
+from reservoir.report.figures.axes import month_end_years
+from reservoir.report.figures.record_runs import HELD_OUT, draw_level_trace, record_runs, result_of
 from reservoir.rules.evaluation import Evaluation
 
 
