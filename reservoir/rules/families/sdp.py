@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -311,6 +311,9 @@ def outcomes(
     else:
         tried = physics.tried_releases(step, storage, classes[:1], classes[-1:], TRIED)
     return physics.after(step, storage, tried, classes)
+
+
+WATER_VALUE: Final = "water-value"
 
 
 def _as_many_as_classes(rows: tuple[tuple[float, ...], ...], known: Known) -> Any:
