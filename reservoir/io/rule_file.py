@@ -111,9 +111,9 @@ def read_rule_file(path: str | Path) -> RuleFile:
         read = _bytes(path)
         content = _parsed(_decoded(read))
         rule = _rule_in(content)
-        found = content.get("fitted_to") if isinstance(content, dict) else None
-        digest = hashlib.sha256(read).hexdigest()
-        return RuleFile(rule, found if isinstance(found, dict) else {}, str(path), digest)
+        fitted_to = content.get("fitted_to") if isinstance(content, dict) else None
+        fitted_to = fitted_to if isinstance(fitted_to, dict) else {}
+        return RuleFile(rule, fitted_to, str(path), hashlib.sha256(read).hexdigest())
     except InputError as refused:
         mistakes = [replace(mistake, file=str(path)) for mistake in worth_telling(refused.mistakes, str(path))]
     raise InputError(mistakes)
@@ -156,10 +156,10 @@ def _rule_in(content: object) -> Rule:
     """Read the rule in a file's content; its keys are those of the file."""
     if not isinstance(content, dict) or "format" not in content:
         raise InputError(Mistake("is not a rule file", _EXPECTED, "check the path"))
-    found = content["format"]
-    if type(found) is not int or found != FORMAT:
+    number = content["format"]
+    if type(number) is not int or number != FORMAT:
         mend = "fit the rules again, or use the program version that wrote them"
-        raise InputError(Mistake("is not a supported format", str(FORMAT), mend, column="format", value=found))
+        raise InputError(Mistake("is not a supported format", str(FORMAT), mend, column="format", value=number))
     if "rule" not in content:
         raise InputError(Mistake("is missing", "an object with the rule", WRITTEN, column="rule"))
     try:

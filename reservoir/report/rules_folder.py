@@ -110,8 +110,8 @@ def own_files(folder: Path) -> list[str]:
     from reservoir.report.figures.rules_figures import RULES_TITLES
 
     drawings = {f"{FIGURES}/{name}.{kind}" for name in RULES_TITLES for kind in KINDS}
-    found = leaves(folder, (RULES, SCORES, ROBUSTNESS, RULES_PROVENANCE, RULES_REPORT, FIGURES))
-    return [leaf for leaf in found if leaf in drawings or leaf.split("/")[0] != FIGURES]
+    paths = leaves(folder, (RULES, SCORES, ROBUSTNESS, RULES_PROVENANCE, RULES_REPORT, FIGURES))
+    return [leaf for leaf in paths if leaf in drawings or leaf.split("/")[0] != FIGURES]
 
 
 def rules_provenance(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[Check]) -> dict[str, Any]:
@@ -146,8 +146,8 @@ def _test_provenance(evaluation: Evaluation) -> dict[str, Any]:
     if not evaluation.tests:
         return {}
     inflow = evaluation.tests[0].inflow
-    told = {"file": Path(inflow.source).name, "sha256": inflow.sha256, "caveat": inflow.caveat}
-    return {"test": told | {"notes": list(inflow.notes)} | record_provenance(inflow)}
+    source = {"file": Path(inflow.source).name, "sha256": inflow.sha256, "caveat": inflow.caveat}
+    return {"test": source | {"notes": list(inflow.notes)} | record_provenance(inflow)}
 
 
 def _write_rule_files(evaluation: Evaluation, saved: SavedPlan, folder: Path, origin: Mapping[str, Any]) -> None:

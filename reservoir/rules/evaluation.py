@@ -221,9 +221,9 @@ def evaluate(
         plan = replace(best, units=plan.units)
         fitted_to = f"the optimum of {horizon_text(plan)}, not the schedule of this plan"
     training = Training.of(plan)
-    model, start, told = training.model, training.start_hm3, partial(progress, "perfect foresight")
+    model, start, solved = training.model, training.start_hm3, partial(progress, "perfect foresight")
     foresights = {
-        mode: Foresight.of(model, plan.inflow, start, told, continuous=mode is SimulationMode.CONTINUOUS)
+        mode: Foresight.of(model, plan.inflow, start, solved, continuous=mode is SimulationMode.CONTINUOUS)
         for mode in SimulationMode
         if mode is SimulationMode.CONTINUOUS or years_stand_alone(plan)
     }
@@ -234,7 +234,7 @@ def evaluate(
     for mode, foresight in foresights.items():
         continuous, called = mode is SimulationMode.CONTINUOUS, list(Sample) * len(fitted)
         evaluated = evaluate_rules(
-            rules, model, plan.inflow, start, foresight, targets, called, told, continuous=continuous
+            rules, model, plan.inflow, start, foresight, targets, called, solved, continuous=continuous
         )
         for place, run in enumerate(evaluated):
             runs[place // len(Sample)][mode, called[place]] = run

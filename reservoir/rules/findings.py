@@ -232,18 +232,18 @@ def sentence_on_test(evaluation: Evaluation) -> str:
     if not evaluation.tests:
         return ""
     on_test = {run.score.family: run.score for run in evaluation.tests}
-    told = {family: _beside_foresight(score) for family, score in on_test.items()}
+    in_words = {family: _beside_foresight(score) for family, score in on_test.items()}
     least = min(on_test, key=lambda family: on_test[family].regret)
-    most = [least, *(family for family in on_test if family != least and told[family] == told[least])]
+    most = [least, *(family for family in on_test if family != least and in_words[family] == in_words[least])]
     names = f"{' and '.join(most)} {'does' if len(most) == 1 else 'do'} best"
-    said = f"On the test ({evaluation.tests[0].inflow.span_text}) {names}, {told[least]}"
+    said = f"On the test ({evaluation.tests[0].inflow.span_text}) {names}, {in_words[least]}"
     best = best_fitted(evaluation)
     if best is None:
         return f"{said}."
     beside = f"the best fitted family on held-out years ({part_of_foresight(best)})"
     if best.family in most:
         return f"{said}; {best.family} is {beside} too."
-    return f"{said}; {best.family}, {beside}, reaches {told[best.family]}."
+    return f"{said}; {best.family}, {beside}, reaches {in_words[best.family]}."
 
 
 #: What a plant and a lake may have to deliver.
@@ -257,13 +257,13 @@ def shortfalls(evaluation: Evaluation) -> list[str]:
     """
     months = evaluation.training.years * evaluation.training.steps
     volume = partial(evaluation.plan.units.stated, unit="hm3", form=",.3g")
-    found = []
+    sentences = []
     unavoidable = evaluation.foresight_violations
     if unavoidable.months:
         extent = f"in {unavoidable.months} of {months} months by up to {volume(unavoidable.largest_hm3)}"
-        found.append(f"Perfect foresight violates the storage limits {extent}: no rule can satisfy all.")
+        sentences.append(f"Perfect foresight violates the storage limits {extent}: no rule can satisfy all.")
     if unavoidable.unmet_months:
-        found.append(f"Perfect foresight misses {DEMANDS} in {unavoidable.unmet_months} of {months} months.")
+        sentences.append(f"Perfect foresight misses {DEMANDS} in {unavoidable.unmet_months} of {months} months.")
     for place, result in enumerate(evaluation.families):
         runs = [result.runs[SimulationMode.CONTINUOUS, sample] for sample in Sample] + list(
             evaluation.tests[place:][:1]
@@ -276,15 +276,15 @@ def shortfalls(evaluation: Evaluation) -> list[str]:
             if score.months_violated
         ]
         if violated:
-            found.append(f"The rule {result.family} violates the storage limits {' and '.join(violated)}.")
+            sentences.append(f"The rule {result.family} violates the storage limits {' and '.join(violated)}.")
         missed = [
             f"in {score.months_unmet} of {count} months ({score.sample})"
             for score, count in scores
             if score.months_unmet
         ]
         if missed:
-            found.append(f"The rule {result.family} misses {DEMANDS} {' and '.join(missed)}.")
-    return [*found, _choice(evaluation)] if found else []
+            sentences.append(f"The rule {result.family} misses {DEMANDS} {' and '.join(missed)}.")
+    return [*sentences, _choice(evaluation)] if sentences else []
 
 
 def _choice(evaluation: Evaluation) -> str:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.rules.base.fields import Block, Known, Monthly, Numbers, Refusal, check, count
+from reservoir.rules.base.fields import Block, Known, Monthly, NotNegative, Number, Numbers, Refusal, check, count
 from reservoir.rules.base.training import FloatArray, Training, made_once
 from reservoir.rules.standardised_months import ALL_VALUES, StandardisedMonths
 
@@ -139,18 +139,14 @@ _STANDARD = ("exponent", "lower_m3s", "scale_m3s", "mean", "deviation", "dry_bel
 _YEARS_TO_REST = 200
 
 
-def _positive(values: Numbers, known: Known) -> Any:
-    yield from (Refusal("is not positive", "more than 0", (at,), each) for at, each in enumerate(values) if each <= 0)
+def _positive(value: float, known: Known) -> Any:
+    if value <= 0:
+        yield Refusal("is not positive", "more than 0", found=value)
 
 
-def _not_negative(values: Numbers, known: Known) -> Any:
-    yield from (Refusal("is negative", "0 or more", (at,), each) for at, each in enumerate(values) if each < 0)
-
-
-def _exponents(values: Numbers, known: Known) -> Any:
-    for at, each in enumerate(values):
-        if not 0 <= each <= 1:
-            yield Refusal("is not an exponent", "0 to 1", (at,), each)
+def _exponent(value: float, known: Known) -> Any:
+    if not 0 <= value <= 1:
+        yield Refusal("is not an exponent", "0 to 1", found=value)
 
 
 def _at_rest(rows: tuple[Numbers, ...], known: Known) -> Any:
@@ -158,6 +154,8 @@ def _at_rest(rows: tuple[Numbers, ...], known: Known) -> Any:
         yield Refusal("do not come to rest", "regressions whose values stay finite")
 
 
+_A_MONTH = count(MONTHS_PER_YEAR, "one per month")
+_MonthlyNotNegative = Annotated[tuple[NotNegative, ...], _A_MONTH]
 _PER_PREDICTOR = count(PREDICTORS, "one each for the month before, the second before, the last year and a constant")
 
 
@@ -175,16 +173,16 @@ class InflowModel(Block):
         Standard deviation of what the regression leaves.
     """
 
-    exponent: Annotated[Monthly, check(_exponents)]
-    lower_m3s: Annotated[Monthly, check(_not_negative)]
-    scale_m3s: Annotated[Monthly, check(_positive)]
+    exponent: Annotated[tuple[Annotated[Number, check(_exponent)], ...], _A_MONTH]
+    lower_m3s: _MonthlyNotNegative
+    scale_m3s: Annotated[tuple[Annotated[Number, check(_positive)], ...], _A_MONTH]
     mean: Monthly
-    deviation: Annotated[Monthly, check(_not_negative)]
+    deviation: _MonthlyNotNegative
     dry_below: Monthly
     coefficients: Annotated[
         tuple[Annotated[Numbers, _PER_PREDICTOR], ...], count(MONTHS_PER_YEAR, "one list per month"), check(_at_rest)
     ]
-    noise: Annotated[Monthly, check(_not_negative)]
+    noise: _MonthlyNotNegative
 
     @staticmethod
     @made_once
@@ -192,7 +190,9 @@ class InflowModel(Block):
         """Fit to the training years; where years between them are left out, nothing is learned across the gap."""
         flow = np.maximum(training.inflow_m3s, 0.0)
         months = StandardisedMonths.of(flow if len(flow) > 1 else np.repeat(flow, 2, axis=0))
-        coefficients, noise = _regression(training, months)
+        coefficients = _coefficients(training, months)
+        coefficients[:, -1] = 0.0
+        noise = _noise_at_rest(coefficients, months.varies.astype(float))
         normal = np.repeat(ndtri((np.arange(_QUANTILES) + 0.5) / _QUANTILES)[:, np.newaxis], training.steps, axis=1)
         months = months.with_mean(flow.mean(axis=0), np.clip(normal, -_most(months), _most(months)))
         arrays = (months.exponent, months.lower_m3s, months.scale_m3s, months.mean, months.deviation)
@@ -210,14 +210,9 @@ class InflowModel(Block):
         return StandardisedMonths(*fields)
 
     @cached_property
-    def _numbers(self) -> tuple[FloatArray, FloatArray]:
-        """Coefficients and noise as arrays."""
-        return np.array(self.coefficients, float), np.array(self.noise, float)
-
-    @cached_property
     def _past(self) -> tuple[FloatArray, FloatArray]:
         """Mean, and factor of the covariance, of the twelve months that end with each step, the latest first."""
-        return _at_rest_moments(*self._numbers)
+        return _at_rest_moments(np.array(self.coefficients, float), np.array(self.noise, float))
 
     def value(self, step: int, flow_m3s: FloatArray) -> FloatArray:
         """Standardised value of flows of a step."""
@@ -246,7 +241,7 @@ class InflowModel(Block):
         steps = len(self.noise)
         normal = ndtri(uniform)
         past = self._drawn_past(step, known_m3s, normal[..., :steps])
-        coefficients, noise = self._numbers
+        coefficients, noise = np.array(self.coefficients, float), np.array(self.noise, float)
         made = []
         for at in range(normal.shape[-1] - steps):
             of_step = coefficients[(step + at) % steps]
@@ -317,13 +312,6 @@ def _most(months: StandardisedMonths) -> FloatArray:
     return np.where(months.falls_dry, ALL_VALUES, _MOST_DEVIATIONS)
 
 
-def _regression(training: Training, months: StandardisedMonths) -> tuple[FloatArray, FloatArray]:
-    """Coefficients of each step, shape (steps, predictors), and the noise that keeps every month's variance at 1."""
-    coefficients = _coefficients(training, months)
-    coefficients[:, -1] = 0.0
-    return coefficients, _noise_at_rest(coefficients, months.varies.astype(float))
-
-
 def _noise_at_rest(coefficients: FloatArray, variance: FloatArray) -> FloatArray:
     """Deviation of the noise of each step with which, in the long run, each step has a variance, as nearly as may be.
 
@@ -357,8 +345,8 @@ def _correlations(now: FloatArray, before: FloatArray) -> FloatArray:
     centred = [each - each.mean(axis=0) for each in (now, before)]
     scale = np.sqrt((centred[0] ** 2).sum(axis=0) * (centred[1] ** 2).sum(axis=0))
     both = (centred[0] * centred[1]).sum(axis=0)
-    found = np.divide(both, scale, out=np.zeros_like(both), where=scale > 0)
-    return np.asarray(np.clip(found, -_MOST_CORRELATION, _MOST_CORRELATION))
+    correlations = np.divide(both, scale, out=np.zeros_like(both), where=scale > 0)
+    return np.asarray(np.clip(correlations, -_MOST_CORRELATION, _MOST_CORRELATION))
 
 
 def _transition(coefficients: FloatArray) -> FloatArray:

@@ -394,11 +394,11 @@ def evaluate_record(
     if start is None:
         problem = f"{reservoir.name} has no initial storage, since its years are cyclic"
         raise InputError(Mistake(problem, mend="give the level at the start of the record", column="--level"))
-    model, told = ReservoirModel.of(reservoir), partial(progress, "perfect foresight")
-    best = Foresight.of(model, inflow, start, told, continuous=continuous) if foresight else None
+    model, solved = ReservoirModel.of(reservoir), partial(progress, "perfect foresight")
+    best = Foresight.of(model, inflow, start, solved, continuous=continuous) if foresight else None
     aims = targets or Targets.of_reservoir(reservoir)
     rules = [[rule] * inflow.years]
-    return evaluate_rules(rules, model, inflow, start, best, aims, [sample], told, continuous=continuous)[0]
+    return evaluate_rules(rules, model, inflow, start, best, aims, [sample], solved, continuous=continuous)[0]
 
 
 def evaluate_rules(

@@ -89,12 +89,12 @@ def monthly_correlations(flow: FloatArray, lag: int) -> FloatArray:
     """Correlation of each month with the month `lag` months before it, which may be of the year before."""
     steps = flow.shape[-1]
     series = flow.reshape(len(flow), -1)
-    found = []
+    correlations = []
     for step in range(steps):
         later = series[:, step + (steps if step < lag else 0) :: steps]
         earlier = series[:, (step - lag) % steps :: steps][:, : later.shape[1]]
-        found.append(_correlation(earlier, later))
-    return np.stack(found, axis=1)
+        correlations.append(_correlation(earlier, later))
+    return np.stack(correlations, axis=1)
 
 
 def correlations_across_year_end(flow: FloatArray) -> FloatArray:

@@ -79,8 +79,8 @@ class Adjustments:
         return cls(*(1 + percent / 100 for percent in percents), days)
 
     def __str__(self) -> str:
-        told = {"mean": self.mean, "coefficient of variation": self.variation}
-        words = [f"{name} {100 * (factor - 1):+.3g} %" for name, factor in told.items() if factor != 1]
+        factors = {"mean": self.mean, "coefficient of variation": self.variation}
+        words = [f"{name} {100 * (factor - 1):+.3g} %" for name, factor in factors.items() if factor != 1]
         return ", ".join(words + ([f"season shifted by {self.shift_days:+.3g} days"] if self.shift_days else []))
 
     @property
@@ -221,8 +221,8 @@ def _power(relative: FloatArray, variation: float) -> tuple[float, bool]:
         now = cv(1.0, flow)
         least, most = (cv(power, flow) / now if now else 1.0 for power in bounds)
         if least <= variation <= most and now:
-            found = brentq(lambda power, flow, now: cv(power, flow) - variation * now, *bounds, args=(flow, now))
-            return float(found), flow is wet
+            power = brentq(lambda power, flow, now: cv(power, flow) - variation * now, *bounds, args=(flow, now))
+            return float(power), flow is wet
         if not falls_dry:
             problem = "a month of the record cannot vary as much as asked"
             expected = f"{100 * (least - 1):+.0f}% to {100 * (most - 1):+.0f}%"

@@ -32,7 +32,7 @@ from reservoir.rules.evaluation import Evaluation
 from reservoir.rules.families.linear import GUIDE_CURVE, LINEAR, LOWER_QUANTILE, UPPER_QUANTILE, GuideCurve
 from reservoir.rules.families.sdp import WaterValue
 from reservoir.rules.families.zones import ALIKE, ZonesRule, zone_name
-from reservoir.rules.families.zones import FAMILY as ZONES
+from reservoir.rules.families.zones import ZONES_FAMILY as ZONES
 from reservoir.text.quantities import quantity
 
 FloatArray = NDArray[np.float64]
@@ -144,9 +144,9 @@ def decisions_m3s(rule: Rule, training: Training, step: int) -> FloatArray:
     """Release that a rule asks for where the optimised years stand at the start of a step, shape (years,)."""
     known = training.inflow_m3s[:, step]
     situations = zip(training.storage_start_hm3[:, step], known, training.inflow_before_m3s[:, step], strict=True)
-    told = rule.forecast is Forecast.MONTH
+    knows = rule.forecast is Forecast.MONTH
     return np.array(
-        [rule.release(step, float(at), float(now) if told else None, float(before)) for at, now, before in situations]
+        [rule.release(step, float(at), float(now) if knows else None, float(before)) for at, now, before in situations]
     )
 
 

@@ -42,7 +42,7 @@ from reservoir.report.figures.rule_scores import (
 from reservoir.rules.evaluation import Evaluation
 from reservoir.rules.families.linear import GUIDE_CURVE, LINEAR
 from reservoir.rules.families.sdp import WATER_VALUE
-from reservoir.rules.families.zones import FAMILY as ZONES
+from reservoir.rules.families.zones import ZONES_FAMILY as ZONES
 
 _Made = TypeVar("_Made")
 
@@ -123,5 +123,5 @@ def _of_each(
         return made(drawing) if drawing.shown(evaluation) else None
 
     names = [name for name in _DRAWINGS if name not in (left_out or ())]
-    found = {name: attempted(name, partial(of, _DRAWINGS[name]), left_out) for name in names}
-    return {name: each for name, each in found.items() if each is not None}
+    drawings = {name: attempted(name, partial(of, _DRAWINGS[name]), left_out) for name in names}
+    return {name: each for name, each in drawings.items() if each is not None}

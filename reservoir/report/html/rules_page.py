@@ -303,10 +303,10 @@ def _heading(evaluation: Evaluation, checks: Sequence[Check]) -> Heading:
 
 
 def _held_out_figure(name: str, result: FamilyResult) -> tuple[str, str]:
-    told = part_of_foresight(result)
-    if told.endswith(" of perfect foresight"):
-        return f"of perfect foresight, {name}, held-out years", told.split(" of ")[0]
-    return f"{name}, held-out years", told
+    beside = part_of_foresight(result)
+    if beside.endswith(" of perfect foresight"):
+        return f"of perfect foresight, {name}, held-out years", beside.split(" of ")[0]
+    return f"{name}, held-out years", beside
 
 
 def _overview(evaluation: Evaluation) -> tuple[str, ...]:
@@ -333,10 +333,10 @@ def _overview(evaluation: Evaluation) -> tuple[str, ...]:
 
 def _stages(evaluation: Evaluation) -> tuple[str, ...]:
     """What searching further made of the network that was fitted to the plan, if both were evaluated."""
-    found = {result.family: result for result in evaluation.families}
-    if not {FITTED_NETWORK, SEARCHED_NETWORK} <= set(found):
+    results = {result.family: result for result in evaluation.families}
+    if not {FITTED_NETWORK, SEARCHED_NETWORK} <= set(results):
         return ()
-    fitted, searched = found[FITTED_NETWORK], found[SEARCHED_NETWORK]
+    fitted, searched = results[FITTED_NETWORK], results[SEARCHED_NETWORK]
     misfits = [
         evaluation.plan.units.stated(result.misfit_m3s[Sample.HELD_OUT], "m³/s", ",.0f")
         for result in (fitted, searched)

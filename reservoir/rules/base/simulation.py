@@ -70,9 +70,8 @@ class Violations:
     @classmethod
     def of_operation(cls, limits: Limits, reservoir: Reservoir, operation: Operation) -> Violations:
         """Those of years operated within limits, a row for each year."""
-        found = cls.of(reservoir, operation.storage_hm3[:, 1:])
-        missed = unmet_demands(limits, operation)
-        return replace(found, relative=found.relative + float(missed.sum()), unmet_months=int((missed > 0).sum()))
+        stored, missed = cls.of(reservoir, operation.storage_hm3[:, 1:]), unmet_demands(limits, operation)
+        return replace(stored, relative=stored.relative + float(missed.sum()), unmet_months=int((missed > 0).sum()))
 
     @classmethod
     def of(cls, reservoir: Reservoir, ends_hm3: FloatArray) -> Violations:

@@ -35,7 +35,7 @@ CURVES = len(ZONES) - 1
 #: A storage higher than a curve by less than this part of the largest lies on it: a full lake must not be in a zone or
 #: in the one above as rounding will have it.
 ON_CURVE = 1e-6
-FAMILY: Final = "zones"
+ZONES_FAMILY: Final = "zones"
 #: Zones that follow each other and whose outputs differ by no more than this part are one: nobody could tell them apart
 #: at work.
 ALIKE = 0.01
@@ -98,14 +98,14 @@ class ZonesRule(Rule):
     @property
     def together(self) -> tuple[tuple[int, ...], ...]:
         """Places of the zones, from the lowest up; those that follow each other with about the same output are one."""
-        found = [[0]]
+        groups = [[0]]
         for zone, output in enumerate(self.outputs_mw[1:], start=1):
-            least = self.outputs_mw[found[-1][0]]
+            least = self.outputs_mw[groups[-1][0]]
             if abs(output - least) <= ALIKE * max(abs(output), abs(least)):
-                found[-1].append(zone)
+                groups[-1].append(zone)
             else:
-                found.append([zone])
-        return tuple(map(tuple, found))
+                groups.append([zone])
+        return tuple(map(tuple, groups))
 
     def _zones(self, step: int, storage_hm3: FloatArray) -> Any:
         curves = [curve[step] for curve in self.curves_hm3]

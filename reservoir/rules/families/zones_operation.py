@@ -177,11 +177,11 @@ def _boundaries(trial: Trial, step: int, outputs: FloatArray) -> FloatArray:
         best = [place - int(np.argmin(total[: place + 1][::-1])) for place in range(_BOUNDARIES)]
         choices.append(best)
         least = total[best]
-    place, found = _BOUNDARIES - 1, []
+    place, boundaries = _BOUNDARIES - 1, []
     for best in reversed(choices):
         place = best[place]
-        found.append(candidates[place])
-    return np.array(found[::-1])
+        boundaries.append(candidates[place])
+    return np.array(boundaries[::-1])
 
 
 def _searched(trial: Trial, chart: Charts) -> tuple[float, Charts]:
