@@ -80,9 +80,7 @@ _DRAWINGS = {
         "Release by plan and by rule", rule_scatter_figure, rule_scatter_caption, _of_family(LINEAR)
     ),
     "duration-curves": _Drawing(
-        "Duration curves of release, power and storage",
-        duration_curves_figure,
-        duration_curves_caption,
+        "Duration curves of release, power and storage", duration_curves_figure, duration_curves_caption
     ),
     "rule-energy": _Drawing("Annual energy by rule", rule_energy_figure, rule_energy_caption),
     "robustness": _Drawing("Robustness over members", robustness_figure, robustness_caption, has_members),

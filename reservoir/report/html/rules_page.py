@@ -170,12 +170,7 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
     """The rules' part of the report."""
     outside, found, objective = shortfalls(evaluation), findings(evaluation), evaluation.plan.objective.title
     sections = [
-        Section(
-            "rules-shortfalls",
-            "Limits and demands that rules do not keep",
-            items=tuple(outside),
-            warning=True,
-        )
+        Section("rules-shortfalls", "Limits and demands that rules do not keep", items=tuple(outside), warning=True)
         if outside
         else None,
         Section(

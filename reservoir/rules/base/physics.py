@@ -297,12 +297,7 @@ class Physics(Block):
         return NO_TERMS if self.objective is None else self.objective.at(step)
 
     def tried_releases(
-        self,
-        step: int,
-        storage: FloatArray,
-        least_inflow: FloatArray,
-        most_inflow: FloatArray,
-        count: int = RELEASES,
+        self, step: int, storage: FloatArray, least_inflow: FloatArray, most_inflow: FloatArray, count: int = RELEASES
     ) -> FloatArray:
         """Releases to compare, so many, along a new first axis.
 
