@@ -1,6 +1,7 @@
 import inspect
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.step import power_at
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.planning.plan import optimise
-from reservoir.rules import Forecast, Training
+from reservoir.rules import Forecast, Training, fit
 from reservoir.rules.base.physics import Physics
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.families import sdp
@@ -364,3 +365,14 @@ def test_a_rule_that_has_decided_is_still_equal_hashable_and_picklable(rule):
     assert again == rule == other
     assert len({again, rule, other}) == 1
     assert again.to_dict() == rule.to_dict()
+
+
+def test_families_share_the_values_of_the_same_years(training, monkeypatch):
+    years, solved = replace(training), []
+    repeating = sdp.repeating_values
+    monkeypatch.setattr(sdp, "repeating_values", lambda *given: solved.append(given) or repeating(*given))
+    rules = [fit(family, years) for family in ("sdp", "water-value", "replan")]
+    assert rules[2].end is rules[0]
+    assert len(solved) == 1
+    assert fit("sdp", training.select(range(training.years))) == rules[0]
+    assert len(solved) == 2

@@ -47,6 +47,20 @@ def test_without_a_guarantee_the_standard_policy_gives_the_target_in_nine_months
     assert 0.9 <= reached < 0.93
 
 
+def test_what_is_simulated_for_targets_is_so_once_for_the_same_years(training, monkeypatch):
+    training, asked = without_guarantee(training), []
+    monkeypatch.setattr("reservoir.rules.base.targets.firm_powers", lambda *given: asked.append(given) or (2.0, 1.0))
+    assert Targets.of(training) is Targets.of(training)
+    assert len(asked) == 1
+    assert Targets.of(replace(training)).firm_95_mw == 1.0
+    assert len(asked) == 2
+
+
+def test_both_powers_are_found_at_once_as_each_alone(training):
+    training = without_guarantee(training)
+    assert firm_powers(training, [0.9, 0.95]) == [firm_powers(training, [share])[0] for share in (0.9, 0.95)]
+
+
 def test_no_larger_power_is_given_so_often(training):
     training = without_guarantee(training)
     firm = firm_powers(training, [0.9])[0]
