@@ -109,7 +109,7 @@ def read_rule_file(path: str | Path) -> RuleFile:
     """
     try:
         read = _bytes(path)
-        content = _parsed(_decoded(read))
+        content = _parsed(read)
         rule = _rule_in(content)
         fitted_to = content.get("fitted_to") if isinstance(content, dict) else None
         fitted_to = fitted_to if isinstance(fitted_to, dict) else {}
@@ -131,17 +131,12 @@ def _bytes(path: str | Path) -> bytes:
     raise InputError(Mistake(problem, _EXPECTED, mend))
 
 
-def _decoded(content: bytes) -> str:
+def _parsed(content: bytes) -> object:
     try:
-        return content.decode("utf-8-sig")
+        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=each_key_once)
     except UnicodeDecodeError as error:
         row = content.count(b"\n", 0, error.start) + 1
-    raise InputError(Mistake("is not UTF-8 text", _EXPECTED, "save the file as UTF-8", row=row))
-
-
-def _parsed(text: str) -> object:
-    try:
-        return json.loads(text, object_pairs_hook=each_key_once)
+        mistake = Mistake("is not UTF-8 text", _EXPECTED, "save the file as UTF-8", row=row)
     except json.JSONDecodeError as error:
         mistake = Mistake(f"is not JSON: {error.msg}", _EXPECTED, WRITTEN, row=error.lineno, column=str(error.colno))
     except RecursionError:

@@ -106,17 +106,17 @@ def test_the_present_folder_can_be_planned_replaced_and_ruled(short_record, tmp_
 
 
 def test_a_file_put_into_the_plan_while_rules_are_written_stays(call, plan, monkeypatch):
-    from reservoir.report import rules_folder
+    from reservoir.report.html import rules_page
 
-    write = rules_folder._write_report
+    write = rules_page.rules_report
 
     def put(*arguments):
         (plan / "thesis.tex").write_text("precious")
         (plan / "rules").mkdir()
         (plan / "rules" / "notes.txt").write_text("mine")
-        write(*arguments)
+        return write(*arguments)
 
-    monkeypatch.setattr(rules_folder, "_write_report", put)
+    monkeypatch.setattr(rules_page, "rules_report", put)
     call("rules", "plan", "--no-figures", "--family", "standard", "--folds", "2")
     assert (plan / "thesis.tex").read_text() == "precious"
     assert sorted(os.listdir(plan / "rules")) == ["notes.txt", "standard.json"]
