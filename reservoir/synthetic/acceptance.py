@@ -164,15 +164,6 @@ _MOST_BEYOND = 6.0
 _FEWEST_WET = 5
 #: Differences below this part of the record's value are none.
 _NEGLIGIBLE = 1e-3
-#: Statistics that are flows, or their squares: the power of the unit of flow. All others have none.
-FLOW_POWERS = {
-    "mean of the month": 1,
-    "deviation of the month": 1,
-    "largest flow of the month": 1,
-    "annual mean": 1,
-    "annual variance": 2,
-    "flow duration curve": 1,
-}
 
 
 class Claim(Enum):
@@ -199,6 +190,8 @@ class Comparison:
         What is asked of it.
     own_spread : ndarray, shape (values,), optional
         Of means, the record's own standard error; of largest flows, its standard deviation.
+    flow_power : int
+        1 of a flow, 2 of its square, 0 of what has no unit of flow.
     """
 
     statistic: str
@@ -207,6 +200,7 @@ class Comparison:
     synthetic: FloatArray
     claim: Claim = Claim.ONE_OF_THEM
     own_spread: FloatArray | None = None
+    flow_power: int = 0
 
     @property
     def deviation(self) -> FloatArray:
@@ -276,26 +270,26 @@ def compare_flows(record_m3s: FloatArray, synthetic_m3s: FloatArray, calendar: C
     def across_year_end(flow: FloatArray) -> FloatArray:
         return correlations_across_year_end(flow) * np.outer(wet[-across:], wet[:across]).ravel()
 
-    asked: Sequence[tuple[str, tuple[str, ...], Callable[[FloatArray], FloatArray], Claim, FloatArray | None]] = (
-        ("mean of the month", months, monthly_means, kept, deviation / years),
-        ("deviation of the month", months, monthly_deviations, one, None),
-        ("skew of the month", months, monthly_skews, one, None),
-        ("largest flow of the month", months, monthly_maxima, beyond, deviation),
-        ("years without flow in the month", months, partial(dry_parts, trace=trace), one, None),
-        ("lag-1 correlation", months, lagged(1), one, None),
-        ("lag-2 correlation", months, lagged(2), one, None),
-        ("correlation across the year's end", pairs, across_year_end, one, None),
-        ("annual mean", ("",), annual_means, kept, annual_error),
-        ("annual variance", ("",), annual_variances, one, None),
-        ("annual lag-1 correlation", ("",), annual_correlation, one, None),
-        ("flow duration curve", exceeded, duration_curve, one, None),
-        ("longest drought (logarithm)", ("",), partial(drought, 0), one, None),
-        ("severest drought (logarithm)", ("",), partial(drought, 1), one, None),
-        ("Hurst exponent", ("",), hurst_exponent, one, None),
+    asked: Sequence[tuple[str, tuple[str, ...], Callable[[FloatArray], FloatArray], Claim, FloatArray | None, int]] = (
+        ("mean of the month", months, monthly_means, kept, deviation / years, 1),
+        ("deviation of the month", months, monthly_deviations, one, None, 1),
+        ("skew of the month", months, monthly_skews, one, None, 0),
+        ("largest flow of the month", months, monthly_maxima, beyond, deviation, 1),
+        ("years without flow in the month", months, partial(dry_parts, trace=trace), one, None, 0),
+        ("lag-1 correlation", months, lagged(1), one, None, 0),
+        ("lag-2 correlation", months, lagged(2), one, None, 0),
+        ("correlation across the year's end", pairs, across_year_end, one, None, 0),
+        ("annual mean", ("",), annual_means, kept, annual_error, 1),
+        ("annual variance", ("",), annual_variances, one, None, 2),
+        ("annual lag-1 correlation", ("",), annual_correlation, one, None, 0),
+        ("flow duration curve", exceeded, duration_curve, one, None, 1),
+        ("longest drought (logarithm)", ("",), partial(drought, 0), one, None, 0),
+        ("severest drought (logarithm)", ("",), partial(drought, 1), one, None, 0),
+        ("Hurst exponent", ("",), hurst_exponent, one, None, 0),
     )
     return [
-        Comparison(name, places, of(record_m3s[np.newaxis])[0], of(synthetic_m3s), claim, spread)
-        for name, places, of, claim, spread in asked
+        Comparison(name, places, of(record_m3s[np.newaxis])[0], of(synthetic_m3s), claim, spread, power)
+        for name, places, of, claim, spread, power in asked
     ]
 
 
