@@ -20,7 +20,6 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Objective
-from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.planning.columns import FIRM_QUANTILE
 from reservoir.planning.notes import CARRY_OVER, storage_ratio
@@ -215,9 +214,9 @@ def evaluate(
         test = on_calendar_of(plan.reservoir, test)
         test.require_whole_members("the test of rules")
     fitted_to = ""
-    asked = plan.horizon if horizon is None else Horizon.of(horizon).within(plan.inflow.calendar)
-    if asked != plan.horizon and not plan.start:
-        best = optimise(plan.reservoir, plan.inflow, solver=HOST_REFERENCE, horizon=asked, progress=progress)
+    planned = plan.horizon if horizon is None else Horizon.of(horizon).within(plan.inflow.calendar)
+    if planned != plan.horizon and not plan.start:
+        best = optimise(plan.reservoir, plan.inflow, solver=HOST_REFERENCE, horizon=planned, progress=progress)
         plan = replace(best, units=plan.units)
         fitted_to = f"the optimum of {horizon_text(plan)}, not the schedule of this plan"
     training = Training.of(plan)
@@ -229,20 +228,19 @@ def evaluate(
     }
     targets, forecast = Targets.of(training), Forecast(forecast)
     fitted = fitted_rules(families, training, forecast, folds, progress, fitter or fit)
-    rules = [samples[sample] for samples in fitted.values() for sample in Sample]
-    runs: list[dict[Key, RecordEvaluation]] = [{} for _ in fitted]
+    asked = [(family, sample) for family in fitted for sample in Sample]
+    runs: dict[str, dict[Key, RecordEvaluation]] = {family: {} for family in fitted}
     for mode, foresight in foresights.items():
-        continuous, called = mode is SimulationMode.CONTINUOUS, list(Sample) * len(fitted)
-        evaluated = evaluate_rules(
-            rules, model, plan.inflow, start, foresight, targets, called, solved, continuous=continuous
-        )
-        for place, run in enumerate(evaluated):
-            runs[place // len(Sample)][mode, called[place]] = run
+        rules, samples = [fitted[family][sample] for family, sample in asked], [sample for _, sample in asked]
+        known = start, foresight, targets, samples, solved
+        continuous = mode is SimulationMode.CONTINUOUS
+        evaluated = evaluate_rules(rules, model, plan.inflow, *known, continuous=continuous)
+        for (family, sample), run in zip(asked, evaluated, strict=True):
+            runs[family][mode, sample] = run
     results = []
-    for samples, of_family in zip(fitted.values(), runs, strict=True):
-        misfits = {sample: misfit_m3s(rules_of_years, training) for sample, rules_of_years in samples.items()}
-        rule = samples[Sample.TRAINING][0]
-        results.append(FamilyResult(rule.family, rule, of_family, misfits))
+    for family, of_samples in fitted.items():
+        misfits = {sample: misfit_m3s(of_years, training) for sample, of_years in of_samples.items()}
+        results.append(FamilyResult(family, of_samples[Sample.TRAINING][0], runs[family], misfits))
     tests: list[RecordEvaluation] = []
     if test is not None:
         stage = partial(progress, "test of the rules")
@@ -349,48 +347,45 @@ class MemberRuns:
     objective: Objective
 
     @classmethod
-    def of(
-        cls,
-        family: str,
-        sample: str,
-        reservoir: Reservoir,
-        operation: Operation,
-        brought: FloatArray,
-        foresight: FloatArray,
-        members: int,
-    ) -> MemberRuns:
-        """The members of a run: its operation, and what its years and those of perfect foresight bring."""
-        benefit, best = (each.reshape(members, -1).mean(axis=1) for each in (brought, foresight))
-        power = operation.power_mw.reshape(members, -1)
-        ends = operation.storage_hm3[..., 1:].reshape(-1, len(reservoir.months))
-        missed = (beyond_bounds(reservoir, ends) != 0) | (operation.missing_m3s.reshape(ends.shape) > 0)
-        outside = missed.reshape(members, -1).any(axis=1)
-        firm = np.quantile(power, FIRM_QUANTILE, axis=1)
-        return cls(family, sample, benefit, best - benefit, firm, outside, reservoir.objective)
+    def of(cls, run: RecordEvaluation, best: Foresight | None = None) -> MemberRuns:
+        """The members of a run, or of perfect foresight of the same record."""
+        operation = run.simulation.operation if best is None else best.operation
+        brought, members = (
+            run.account.at_equal_storage if best is None else run.account.foresight,
+            run.simulation.members,
+        )
+        benefit, of_foresight = (each.reshape(members, -1).mean(axis=1) for each in (brought, run.account.foresight))
+        ends = operation.storage_hm3[..., 1:].reshape(-1, len(run.reservoir.months))
+        missed = (beyond_bounds(run.reservoir, ends) != 0) | (operation.missing_m3s.reshape(ends.shape) > 0)
+        return cls(
+            family=run.score.family if best is None else FORESIGHT,
+            sample=run.score.sample,
+            benefit=benefit,
+            regret=of_foresight - benefit,
+            firm_mw=np.quantile(operation.power_mw.reshape(members, -1), FIRM_QUANTILE, axis=1),
+            violates=missed.reshape(members, -1).any(axis=1),
+            objective=run.reservoir.objective,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """As a row of the table; benefits are named by their unit, and costs have no sign."""
         sign = -1.0 if self.objective.is_cost else 1.0
-        benefits = {
-            "best": sign * float(self.benefit.max()),
-            "median": sign * float(np.median(self.benefit)),
-            "worst_decile": sign * worst_decile(self.benefit),
-            "worst": sign * float(self.benefit.min()),
-            "regret_mean": float(self.regret.mean()),
-            "regret_median": float(np.median(self.regret)),
-            "regret_worst_decile": 0.0 - worst_decile(-self.regret),
-            "regret_largest": float(self.regret.max()),
-        }
         suffix = benefit_suffix(self.objective)
         return {
             "family": self.family,
             "sample": str(self.sample),
             "members": len(self.benefit),
-            **{f"{name}_{suffix}": value for name, value in list(benefits.items())[:4]},
+            f"best_{suffix}": sign * float(self.benefit.max()),
+            f"median_{suffix}": sign * float(np.median(self.benefit)),
+            f"worst_decile_{suffix}": sign * worst_decile(self.benefit),
+            f"worst_{suffix}": sign * float(self.benefit.min()),
             "firm_median_mw": float(np.median(self.firm_mw)),
             "firm_worst_decile_mw": worst_decile(self.firm_mw),
             "firm_worst_mw": float(self.firm_mw.min()),
-            **{f"{name}_{suffix}": value for name, value in list(benefits.items())[4:]},
+            f"regret_mean_{suffix}": float(self.regret.mean()),
+            f"regret_median_{suffix}": float(np.median(self.regret)),
+            f"regret_worst_decile_{suffix}": 0.0 - worst_decile(-self.regret),
+            f"regret_largest_{suffix}": float(self.regret.max()),
             "violating_members": float(self.violates.mean()),
         }
 
@@ -400,22 +395,11 @@ def member_runs(evaluation: Evaluation) -> list[MemberRuns]:
 
     Those held out of the plan's ensemble first, then those of an ensemble that rules are tested on; nothing of records.
     """
-    key = SimulationMode.CONTINUOUS, Sample.HELD_OUT
     rows = []
-    for runs in ([result.runs[key] for result in evaluation.families], evaluation.tests):
-        for place, run in enumerate(runs):
-            members, best, foresight, sample = (
-                run.inflow.member_count,
-                run.account.foresight,
-                run.foresight,
-                run.score.sample,
-            )
-            if members < 2 or foresight is None:
-                break
-            if not place:
-                rows.append(MemberRuns.of(FORESIGHT, sample, run.reservoir, foresight.operation, best, best, members))
-            brought, operation = run.account.at_equal_storage, run.simulation.operation
-            rows.append(MemberRuns.of(run.score.family, sample, run.reservoir, operation, brought, best, members))
+    held_out = [result.runs[SimulationMode.CONTINUOUS, Sample.HELD_OUT] for result in evaluation.families]
+    for runs in (held_out, evaluation.tests):
+        if runs and runs[0].simulation.members > 1 and runs[0].foresight is not None:
+            rows += [MemberRuns.of(runs[0], runs[0].foresight), *map(MemberRuns.of, runs)]
     return rows
 
 

@@ -268,20 +268,15 @@ def shortfalls(evaluation: Evaluation) -> list[str]:
         runs = [result.runs[SimulationMode.CONTINUOUS, sample] for sample in Sample] + list(
             evaluation.tests[place:][:1]
         )
-        scores = [(run.score, run.inflow.flow_m3s.size) for run in runs]
-        violated = [
-            f"in {score.months_violated} of {count} months by up to {volume(score.largest_violation_hm3)} "
-            f"({score.sample})"
-            for score, count in scores
-            if score.months_violated
-        ]
+        violated, missed = [], []
+        for score, count in ((run.score, run.inflow.flow_m3s.size) for run in runs):
+            if score.months_violated:
+                extent = f"{score.months_violated} of {count} months by up to {volume(score.largest_violation_hm3)}"
+                violated.append(f"in {extent} ({score.sample})")
+            if score.months_unmet:
+                missed.append(f"in {score.months_unmet} of {count} months ({score.sample})")
         if violated:
             sentences.append(f"The rule {result.family} violates the storage limits {' and '.join(violated)}.")
-        missed = [
-            f"in {score.months_unmet} of {count} months ({score.sample})"
-            for score, count in scores
-            if score.months_unmet
-        ]
         if missed:
             sentences.append(f"The rule {result.family} misses {DEMANDS} {' and '.join(missed)}.")
     return [*sentences, _choice(evaluation)] if sentences else []
