@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
-from reservoir.cli.path_types import FilePath
+from reservoir.cli.options import FilePath
 
 if TYPE_CHECKING:
     from reservoir.planning.checked_schedule import CheckedSchedule
@@ -64,7 +64,7 @@ def command(
         with progress_bars() as progress:
             given = given.proven(prove_plan(given.plan, gap, prove_seconds, progress, device))
         return _told(given.plan, given.checks(), as_json, given)
-    from reservoir.report.proven_folder import claimed_for_proof, write_proof
+    from reservoir.report.folder import claimed_for_proof, write_proof
 
     with claimed_for_proof(plan) as claim:
         saved = read_plan(plan)
@@ -103,12 +103,12 @@ def _is_schedule(plan: Path, reservoir_file: Path | None, inflow_file: Path | No
 def _read(
     plan: Path, reservoir_file: Any, inflow_file: Any, reading: dict[str, Any], horizon: str | None, step: str | None
 ) -> CheckedSchedule:
-    from reservoir.hydro.reservoir_calendar import on_calendar_of
+    from reservoir.hydro.system import System
     from reservoir.io.given_schedule import read_given_schedule
     from reservoir.planning.checked_schedule import checked_schedule
 
     reservoir = options.read_plant(reservoir_file, step)
-    record = on_calendar_of(reservoir, options.read_record(inflow_file, reading, reservoir, step))
+    record = System.of(reservoir).on_calendar(options.read_record(inflow_file, reading, reservoir, step))
     return checked_schedule(reservoir, record, read_given_schedule(plan, record), horizon)
 
 
@@ -116,8 +116,8 @@ def _told(
     plan: Plan, checks: list[Check], as_json: bool, given: CheckedSchedule | None = None, folder: Path | None = None
 ) -> int:
     """Print what was found, and the folder where it was written; the exit status."""
+    from reservoir.cli import say
     from reservoir.cli.screen import checks_json, show_checks, show_json
-    from reservoir.cli.streams import say
     from reservoir.planning.checks import all_pass
     from reservoir.planning.sentences import proof_sentences
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.given_releases import without_foresight
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.limits import without_foresight
 from reservoir.hydro.objective import Operation, joined, operate
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.hydro.step import REPAIR_TOLERANCE
-from reservoir.planning.best_known import stated_solutions
+from reservoir.hydro.system import System
 from reservoir.planning.checks import Check, proof_lines
 from reservoir.planning.columns import table_of
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
 from reservoir.planning.operated_record import OperatedSteps
 from reservoir.planning.plan import Plan
-from reservoir.planning.proofs import Proofs
-from reservoir.planning.sentences import demand_shortfalls, storage_shortfall
+from reservoir.planning.planned_record import Proofs
+from reservoir.planning.search import stated_solutions
+from reservoir.planning.sentences import beyond_bounds, demand_shortfalls, storage_shortfall
 from reservoir.planning.start import end_value_used, with_end_value
 from reservoir.problems.base import certify_all
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
@@ -150,14 +149,14 @@ def checked_schedule(
     horizon : Horizon, str or int, optional
         What was planned as one problem; by default as the reservoir says.
     """
-    record = on_calendar_of(reservoir, record)
+    system = System.of(reservoir)
+    record = system.on_calendar(record)
     shortage = given.columns.get(SHORTAGE, np.zeros_like(given.columns[RELEASE]))
     valued = with_end_value(reservoir, end_value_used(reservoir, record))
-    asked = Horizon.of(reservoir.horizon if horizon is None else horizon)
-    problems = record_problems(valued, on_calendar_of(reservoir, given.inflow), asked)
+    problems = record_problems(valued, system.on_calendar(given.inflow), system.asked_horizon(horizon))
     positions = _positions(problems, given, shortage)
     held = problems.operate(positions)
-    if problems.model.reservoir.objective.is_firm:
+    if problems.model.system.objective.is_firm:
         problems = promising_all(problems, firm_power_of_problems(problems, held))
     plan = _plan(reservoir, problems, positions, held)
     slack = float(np.clip(given.half_digit[RELEASE], FINEST_ROUNDING, COARSEST_ROUNDING))
@@ -222,7 +221,7 @@ def _unlimited(batch: ReservoirYears, positions: FloatArray, shortage: FloatArra
     dead = np.full_like(years.dead, -np.inf)
     free: dict[str, Any] = {"reach_lower": -none, "reach_upper": none, "release_upper": none, "dead": dead}
     years = years._replace(cyclic=False)
-    if limits.conditions is None:
+    if not limits.lake:
         return operate(batch.model.exact, years.changed(**free, release_lower=0.0), release)
     withdrawal = years.withdrawal
     # With these as least drafts, releases are those of the file, whatever is cut of withdrawals beside them.
@@ -245,19 +244,13 @@ def _starts_outside(plan: Plan, given: GivenSchedule) -> Iterator[tuple[int, str
         start, open_to = float(plan.operation.storage_hm3[first, 0]), 1.01 * given.half_digit[START]
         lower, upper = (float(each[year, -1]) for each in (bounds.storage_lower_hm3, bounds.storage_upper_hm3))
         if not lower - open_to <= start <= upper + open_to:
-            side, bound = ("above its upper", upper) if start > upper else ("below its lower", lower)
-            stated = partial(plan.units.stated, unit="hm3")
-            amount = f"{stated(abs(start - bound), form=',.4g')} {side} limit of {stated(bound, form=',.6g')}"
-            where = f"the storage at the start, and so at the end, is {stated(start, form=',.6g')}"
-            yield int(problems.of_year[year]), f"{plan.inflow.labels[first]}: {where}, {amount}"
+            what = "the storage at the start, and so at the end,"
+            sentence = beyond_bounds(what, start, (lower, upper), "hm3", plan)
+            yield int(problems.of_year[year]), f"{plan.inflow.labels[first]}: {sentence}"
 
 
 def _missed(
-    plan: Plan,
-    held: Operation,
-    slack_m3s: float,
-    sound: tuple[NDArray[np.bool_], NDArray[np.bool_]],
-    told: set[int],
+    plan: Plan, held: Operation, slack_m3s: float, sound: tuple[NDArray[np.bool_], NDArray[np.bool_]], told: set[int]
 ) -> Iterator[tuple[int, str]]:
     """Limits that the releases of a plan as given do not keep: the problem, and a sentence.
 
@@ -268,7 +261,9 @@ def _missed(
     for year, step in np.ndindex(*release.shape):
         words = list(demand_shortfalls(plan, year, step))
         if not release[year, step]:
-            words += _release_outside(plan, year, step)
+            bounds = tuple(float(bound[year, step]) for bound in _release_bounds(plan))
+            flow = float(plan.operation.release_m3s[year, step])
+            words.append(beyond_bounds("the release", flow, (bounds[0], bounds[1]), "m3/s", plan))
         if not storage[year, step]:
             words += storage_shortfall(plan, year, step)
         for each in words:
@@ -302,17 +297,6 @@ def _release_bounds(plan: Plan) -> tuple[FloatArray, FloatArray]:
     return lower, upper
 
 
-def _release_outside(plan: Plan, year: int, step: int) -> Iterator[str]:
-    lower, upper = (float(bound[year, step]) for bound in _release_bounds(plan))
-    release = float(plan.operation.release_m3s[year, step])
-    above = release > upper
-    bound, amount = (upper, release - upper) if above else (lower, lower - release)
-    side = "above its upper" if above else "below its lower"
-    flow = partial(plan.units.stated, unit="m3/s")
-    excess, limit = flow(amount, form=",.4g"), flow(bound, form=",.6g")
-    yield f"the release is {flow(release, form=',.6g')}, {excess} {side} limit of {limit}"
-
-
 def _beyond(plan: Plan) -> FloatArray:
     """How far storages at the ends of steps are beyond their limits, hm3."""
     problems, bounds, storage = plan.problems, plan.problems.year_bounds, plan.operation.storage_hm3
@@ -330,8 +314,8 @@ def _needless_shortages(given: GivenSchedule, plan: Plan, slack_m3s: float) -> I
     if SHORTAGE not in given.columns:
         return
     shortage, release = given.columns[SHORTAGE], given.columns[RELEASE]
-    conditions, (lower, _) = plan.problems.year_bounds.conditions, _release_bounds(plan)
-    withdrawal = np.zeros_like(release) if conditions is None else conditions.withdrawal_m3s
+    limits, (lower, _) = plan.problems.year_bounds, _release_bounds(plan)
+    withdrawal = limits.withdrawal_m3s if limits.lake else np.zeros_like(release)
     open_to = float(np.clip(given.half_digit[SHORTAGE], FINEST_ROUNDING, COARSEST_ROUNDING))
     size = given.sizes[SHORTAGE]
     for year, step in np.argwhere(shortage > open_to).tolist():

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
+from reservoir.hydro.power import stored_energy_gwh
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import YearEnd
-from reservoir.hydro.stored_energy import stored_energy_gwh
 from reservoir.hydro.unit_system import UnitText
 from reservoir.planning.start import PlanStart, end_value_notes
 from reservoir.problems.reservoir.record import RecordProblems
@@ -82,10 +82,7 @@ def drawn_gwh(problems: RecordProblems, operation: Operation) -> float:
     starts = np.searchsorted(problems.of_year, range(len(problems)))
     ends = [*starts[1:] - 1, -1]
     drawn = stored_energy_gwh(
-        reservoir,
-        operation.storage_hm3[starts, 0],
-        operation.storage_hm3[ends, -1],
-        operation.release_m3s.mean(),
+        reservoir, operation.storage_hm3[starts, 0], operation.storage_hm3[ends, -1], operation.release_m3s.mean()
     )
     return float(drawn.sum())
 

@@ -23,12 +23,11 @@ from reservoir.certificate.on_device import bound_program, has_double
 from reservoir.certificate.reachable import stages_to_prove
 from reservoir.certificate.stages import TOLERANCE
 from reservoir.errors import DeviceError
-from reservoir.hydro.month_series import first_days
+from reservoir.hydro.inflow import first_days
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.step import unmet_minimum
 from reservoir.opencl import DeviceInfo, choose_devices, opencl_available
-from reservoir.planning.planned_record import Plan
-from reservoir.planning.proofs import Proofs
+from reservoir.planning.planned_record import Plan, Proofs
 from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.processors import processors

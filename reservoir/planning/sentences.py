@@ -6,14 +6,30 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
+from reservoir.hydro.calendar import some_labels
 from reservoir.hydro.objectives import Objective
 from reservoir.planning.columns import column_of
-from reservoir.planning.infeasible import chosen, listed
 from reservoir.planning.planned_record import Plan
 from reservoir.planning.solving import REFERENCE_SOLVERS, beyond_limits, gap_limits
 from reservoir.solvers import solver_named
 from reservoir.text.quantities import counted, quantity
+
+#: Years that a sentence names; more are counted.
+NAMED_YEARS = 8
+
+
+def chosen(labels: Sequence[str], which: NDArray[np.bool_]) -> Sequence[str]:
+    """Labels of some of the years."""
+    return some_labels(labels, np.flatnonzero(which))
+
+
+def listed(labels: Sequence[str]) -> str:
+    """Name years: all of them, or the first and how many more; ``1961, 1963 and 4 more``."""
+    if len(labels) <= NAMED_YEARS:
+        return ", ".join(labels)
+    return f"{', '.join(labels[:NAMED_YEARS])} and {len(labels) - NAMED_YEARS:,} more"
 
 
 def objective_sentence(plan: Plan) -> str:
@@ -128,10 +144,7 @@ def outside_sentences(plan: Plan) -> list[str]:
     cannot = f"{counted(len(lost), one)} cannot satisfy {_their(lost)} {which} with any {tried}"
     sentences = [
         (lost, cannot),
-        (
-            missed,
-            f"{counted(len(missed))} can satisfy {_their(missed)} {which}, but the solver found no schedule",
-        ),
+        (missed, f"{counted(len(missed))} can satisfy {_their(missed)} {which}, but the solver found no schedule"),
     ]
     return [f"{sentence}: {listed(names)}" for names, sentence in sentences if names]
 
@@ -215,22 +228,25 @@ def storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[str]:
     closes = plan.problems.cyclic and plan.problems.ends_with(year) and step == limits.steps - 1
     if closes:
         lower = upper = plan.operation.storage_hm3[plan.problems.first_year(year), 0]
-    if lower <= storage <= upper:
-        return
-    above = storage > upper
-    bound, amount = (upper, storage - upper) if above else (lower, lower - storage)
-    stated = partial(plan.units.stated, unit="hm3")
-    side = "above its upper" if above else "below its lower"
-    yield (
-        f"the storage at the end of the {_step_word(plan)} is {stated(storage, form=',.6g')}, "
-        f"{stated(amount, form=',.4g')} {side} limit of {stated(bound, form=',.6g')}"
-        f"{f', where the {_problem_word(plan)} began and has to end' if closes else ''}"
-    )
+    sentence = beyond_bounds(f"the storage at the end of the {_step_word(plan)}", storage, (lower, upper), "hm3", plan)
+    if sentence:
+        yield sentence + (f", where the {_problem_word(plan)} began and has to end" if closes else "")
+
+
+def beyond_bounds(what: str, value: float, bounds: tuple[float, float], unit: str, plan: Plan) -> str:
+    """How far a quantity is beyond its lower or its upper bound, in words; empty within them."""
+    lower, upper = bounds
+    if lower <= value <= upper:
+        return ""
+    above, stated = value > upper, partial(plan.units.stated, unit=unit)
+    side, bound = ("above its upper", upper) if above else ("below its lower", lower)
+    amount = stated(abs(value - bound), form=",.4g")
+    return f"{what} is {stated(value, form=',.6g')}, {amount} {side} limit of {stated(bound, form=',.6g')}"
 
 
 def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
     """What a month does not deliver of minimum release, withdrawal and power, and how far its release changes."""
-    conditions, operation = plan.problems.year_bounds.conditions, plan.operation
+    limits, operation = plan.problems.year_bounds, plan.operation
     flow = partial(plan.units.stated, unit="m3/s", form=",.4g")
     missing, least = float(operation.missing_m3s[year, step]), float(plan.reservoir.release_bounds_m3s[0].max())
     if not missing <= _NEGLIGIBLE * least:
@@ -239,13 +255,13 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
             f"{flow(missing)} are missing of the minimum release of {flow(release + missing)}: there is no more water "
             "above dead storage"
         )
-    if conditions is None:
+    if not limits.lake:
         return
-    short, demanded = float(operation.shortage_m3s[year, step]), float(conditions.withdrawal_m3s[year, step])
+    short, demanded = float(operation.shortage_m3s[year, step]), float(limits.withdrawal_m3s[year, step])
     if not short <= _NEGLIGIBLE * demanded:  # NaN fulfils nothing, here and below
         part = plan.units.number(short, "m3/s", ",.4g")
         yield f"{part} of the {flow(demanded)} to be withdrawn are not delivered"
-    power, lowest = float(operation.power_mw[year, step]), float(conditions.power_lower_mw[year, step])
+    power, lowest = float(operation.power_mw[year, step]), float(limits.power_lower_mw[year, step])
     if not power >= lowest * (1 - _NEGLIGIBLE):
         yield f"the mean power is {lowest - power:,.4g} MW below the minimum of {lowest:,.4g} MW"
     releases = operation.release_m3s.ravel()
@@ -253,7 +269,7 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
     if step == 0 and plan.problems.first_year(year) == year:
         return
     change = float(releases[place] - releases[place - 1])
-    most = conditions.ramp_up_m3s if change > 0 else conditions.ramp_down_m3s
+    most = float((limits.ramp_up_m3s if change > 0 else limits.ramp_down_m3s)[year])
     if not abs(change) <= most * (1 + _NEGLIGIBLE):
         way = "rises" if change > 0 else "falls"
         yield f"the release {way} by {flow(abs(change))} from the {_step_word(plan)} before, more than {flow(most)}"

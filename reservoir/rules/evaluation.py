@@ -16,11 +16,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
-from reservoir.hydro.objectives import Objective
-from reservoir.hydro.reservoir_calendar import on_calendar_of
+from reservoir.hydro.objectives import Horizon, Objective
+from reservoir.hydro.system import System
 from reservoir.planning.columns import FIRM_QUANTILE
 from reservoir.planning.notes import CARRY_OVER, storage_ratio
 from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
@@ -211,7 +210,7 @@ def evaluate(
         fit the reservoir.
     """
     if test is not None:
-        test = on_calendar_of(plan.reservoir, test)
+        test = System.of(plan.reservoir).on_calendar(test)
         test.require_whole_members("the test of rules")
     fitted_to = ""
     planned = plan.horizon if horizon is None else Horizon.of(horizon).within(plan.inflow.calendar)

@@ -14,8 +14,8 @@ import numpy as np
 from scipy import stats
 
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.checks import Check
 from reservoir.planning.columns import FIRM_QUANTILE

@@ -24,10 +24,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import MOST_MISTAKES, InputError, Mistake
-from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, month_name
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.hydro.water_years import month_name
 from reservoir.io.containers import INSTALL, is_netcdf, write_netcdf
 from reservoir.io.records.cells import parse_flow, parse_number
 from reservoir.io.records.columns import companion_notes, may_tell_series, several_series, value_column
@@ -35,7 +34,7 @@ from reservoir.io.records.dates import date_columns, parse_month
 from reservoir.io.records.record import InflowReading, MemberMonths, Series
 from reservoir.io.records.table import Comment, InflowTable, Row, content_of
 from reservoir.io.records.units import choose_unit
-from reservoir.io.records.vocabulary import MEMBER_NAMES
+from reservoir.io.records.words import MEMBER_NAMES
 from reservoir.text.quantities import first_unprintable, printable
 
 #: Bytes in which comments and the header stand.
@@ -161,8 +160,8 @@ def _read_rows(file: MemberFile, numbers: Mapping[int, _Numbers], texts: Sequenc
         raise InputError("there are no data rows below the header", mend="add the data rows", row=file.header.number)
     member, month, *columns = (np.concatenate(column) for column in zip(*parts, strict=True))
     which = zip(different.items(), columns[len(numbers) :], strict=True)
-    of_texts = {place: ([*known], codes) for (place, known), codes in which}
-    return _Rows(tuple(names), member, month, dict(zip(numbers, columns, strict=False)), of_texts)
+    codes_of = {place: ([*known], codes) for (place, known), codes in which}
+    return _Rows(tuple(names), member, month, dict(zip(numbers, columns, strict=False)), codes_of)
 
 
 def _pieces(file: MemberFile, numbers: Mapping[int, _Numbers]) -> Iterator[pd.DataFrame]:
@@ -233,7 +232,7 @@ def _mistakes(file: MemberFile, numbers: Mapping[int, _Numbers], reason: str) ->
             else:
                 values = ((place, parse(cells[place])) for place, parse in parsers.items())
                 wrong = [(place, value) for place, value in values if isinstance(value, Mistake)]
-                mistakes += [replace(of, row=row, column=header[at], value=cells[at]) for at, of in wrong]
+                mistakes += [replace(mistake, row=row, column=header[at], value=cells[at]) for at, mistake in wrong]
             if len(mistakes) > MOST_MISTAKES:
                 break
     except UnicodeDecodeError:

@@ -15,10 +15,16 @@ from numpy.typing import NDArray
 
 from reservoir.errors import MOST_ALIKE, InputError, Mistake, worth_telling
 from reservoir.hydro.attributes import FLOW_M3S
-from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, MOST_YEARS
+from reservoir.hydro.calendar import (
+    MONTH_NAMES,
+    MONTHS_PER_YEAR,
+    MOST_YEARS,
+    TimeStep,
+    month_name,
+    whole_years,
+    whole_years_of,
+)
 from reservoir.hydro.inflow import ASSUMED, Inflow
-from reservoir.hydro.time_step import TimeStep
-from reservoir.hydro.water_years import month_name, whole_years, whole_years_of
 from reservoir.io.containers import is_netcdf
 from reservoir.io.records.cells import FILL_IN, looks_like_number, negative_note, thousands_mistakes
 from reservoir.io.records.columns import companion_notes, series_mistakes
@@ -108,9 +114,12 @@ def read_inflow(
         return _read(file, reading, first_month)
     except InputError as refused:
         in_order = worth_telling(sorted(refused.mistakes, key=lambda mistake: mistake.row or 0), file)
-    # A mistake of the call has a column there, but no row, and no file.
-    of_call = [bool(mistake.column) and mistake.row is None for mistake in in_order]
-    raise InputError(of if call else replace(of, file=file) for of, call in zip(in_order, of_call, strict=True))
+
+    def of_file(mistake: Mistake) -> Mistake:
+        # One of the call has a column there, but no row, and no file.
+        return mistake if mistake.column and mistake.row is None else replace(mistake, file=file)
+
+    raise InputError(map(of_file, in_order))
 
 
 def _read(file: str, reading: InflowReading, first_month: int | None) -> Inflow:

@@ -17,8 +17,7 @@ from reservoir.errors import InputError
 from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, LONGEST_NAME, Attribute
 from reservoir.hydro.curve_checks import storages_of
 from reservoir.hydro.curves.curve import Curve, Polynomial, PowerLaw, Table
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.objectives import Goal
+from reservoir.hydro.objectives import Goal, Horizon
 from reservoir.hydro.reservoir import Reservoir, differing_parts, reservoir_digests
 from reservoir.io.output import write_new
 from reservoir.io.reservoir_toml.reader import reservoir_of
@@ -78,7 +77,7 @@ def _check_same(reservoir: Reservoir, text: str) -> None:
         back = reservoir_of(text.encode(), "")
     except InputError as refused:
         begin = "a reservoir file cannot contain it"
-        raise InputError(replace(each, problem=f"{begin}: {each.problem}") for each in refused.mistakes) from None
+        raise InputError(replace(wrong, problem=f"{begin}: {wrong.problem}") for wrong in refused.mistakes) from None
     apart = differing_parts(back, reservoir_digests(reservoir))
     if apart:
         problem = f"a reservoir file cannot contain its {', '.join(apart)} exactly"

@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.unit_system import labelled
 from reservoir.planning.columns import FIRM_QUANTILE
-from reservoir.planning.infeasible import counted
 from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import horizon_text, left_out_sentence, limits_word, reference_sentence
 from reservoir.report.figures import axes, style
 from reservoir.report.figures.axes import THOUSANDS, FloatArray, name_lines
 from reservoir.report.figures.style import DASHES, LIMITS, POWER, REFERENCE, SPILL, STORAGE, plan_figure, titled
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import counted, quantity
 
 #: Part of a year's inflow; less is not counted as spill, for a search leaves traces of it everywhere.
 LEAST_SPILL = 1e-3
@@ -173,10 +172,10 @@ def members_caption(plan: Plan) -> str | None:
     """How to read the figure; None where there is none."""
     if plan.inflow.members is None or len(plan.inflow.members) < 2:
         return None
-    count, each = f"{len(plan.inflow.members):,}", counted(plan.inflow.calendar.years_each)
+    count, years = f"{len(plan.inflow.members):,}", counted(plan.inflow.calendar.years_each)
     firm = f"{100 * (1 - FIRM_QUANTILE):g} % of the months"
     return (
-        f"Each point is one of {count} members of {each}; members.csv lists them. Firm power is the mean power of a "
+        f"Each point is one of {count} members of {years}; members.csv lists them. Firm power is the mean power of a "
         f"month that is exceeded in {firm}; the lowest storage is that at the end of any month. Each year is operated "
         "with its inflow known in advance, and years that violate their limits are included."
     )

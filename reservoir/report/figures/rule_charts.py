@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.unit_system import UnitSystem, labelled
-from reservoir.planning.infeasible import chosen, counted, listed
+from reservoir.planning.sentences import chosen, listed
 from reservoir.report.figures.axes import (
     TEXT_SHARE,
     THOUSANDS,
@@ -33,7 +33,7 @@ from reservoir.rules.families.linear import GUIDE_CURVE, LINEAR, LOWER_QUANTILE,
 from reservoir.rules.families.sdp import WaterValue
 from reservoir.rules.families.zones import ALIKE, ZonesRule, zone_name
 from reservoir.rules.families.zones import ZONES_FAMILY as ZONES
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import counted, quantity
 
 FloatArray = NDArray[np.float64]
 Drawn = TypeVar("Drawn", bound=Rule)

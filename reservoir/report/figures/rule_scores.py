@@ -11,7 +11,6 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from reservoir.planning.columns import shown
-from reservoir.planning.infeasible import counted
 from reservoir.report.figures.axes import THOUSANDS, name_lines
 from reservoir.report.figures.record_runs import (
     FORESIGHT_NAME,
@@ -35,7 +34,7 @@ from reservoir.report.figures.style import (
 )
 from reservoir.rules.evaluation import FORESIGHT, TEST, Evaluation, FamilyResult, MemberRuns, member_runs
 from reservoir.rules.scores import Score, SimulationMode
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import counted, quantity
 
 FloatArray = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from reservoir.hydro.conditions import NO_CONDITIONS, StepConditions, demanded, 
 from reservoir.hydro.curves.joined_lines import joined_lines
 from reservoir.hydro.elementwise import clip, mean
 from reservoir.hydro.plant import Plant, plant_of
-from reservoir.hydro.record_terms import UNLIMITED
+from reservoir.hydro.record_rows import UNLIMITED
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import (
     enforce_limits,
@@ -148,6 +148,11 @@ LAKE_POINTS = 101
 _LITTLE_HM3 = 1e-6
 
 
+def _mean_of_years(row: FloatArray) -> tuple[float, ...]:
+    """Mean of each step; the years are added up one after the other also where their row is stored once."""
+    return tuple(np.array(row).mean(axis=0).tolist())
+
+
 class LakeMonths(Block):
     """Losses of the lake and demands on the plant, means of the training years.
 
@@ -173,17 +178,17 @@ class LakeMonths(Block):
     @classmethod
     def of(cls, training: Training) -> Self | None:
         """Those of the training years; None where there are none."""
-        conditions, plant = training.limits.conditions, training.model.reservoir
-        if conditions is None:
+        limits, plant = training.limits, training.model.reservoir
+        if not limits.lake:
             return None
         storage = np.linspace(plant.storage_lower_hm3.min(), plant.storage_upper_hm3.max(), LAKE_POINTS)
         names = ("evaporation_mm", "withdrawal_m3s", "plant_factor", "power_lower_mw")
         return cls(
-            **{name: getattr(conditions, name).mean(axis=0).tolist() for name in names},
+            **{name: _mean_of_years(getattr(limits, name)) for name in names},
             storage_hm3=storage.tolist(),
-            area_km2=np.asarray(conditions.area_km2(storage)).tolist(),
-            seepage_m3s=np.asarray(conditions.seepage_m3s(storage)).tolist(),
-            operating_storage_hm3=conditions.operating_storage_hm3,
+            area_km2=np.asarray(limits.lake.area(storage)).tolist(),
+            seepage_m3s=np.asarray(limits.lake.seepage(storage)).tolist(),
+            operating_storage_hm3=float(limits.operating_storage[0]),
         )
 
     def at(self, step: int, months: Months) -> StepConditions:
@@ -225,10 +230,10 @@ class ObjectiveMonths(Block):
     @classmethod
     def of(cls, training: Training) -> Self | None:
         """Those of the training years; None where the objective is energy."""
-        terms = training.limits.terms
-        if terms is None:
+        limits = training.limits
+        if not limits.priced:
             return None
-        return cls(**{name: getattr(terms.of_steps, name).mean(axis=0).tolist() for name in cls.model_fields})
+        return cls(**{name: _mean_of_years(getattr(limits, name)) for name in cls.model_fields})
 
     def at(self, step: int) -> StepTerms:
         """Terms of a step."""

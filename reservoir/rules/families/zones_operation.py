@@ -112,7 +112,7 @@ class Trial:
         even = np.linspace(min(float(training.power_mw.min()), most), most, _OUTPUTS)
         outputs = np.union1d(even, min(Targets.of(training).firm_mw, most))
         # Of another objective than energy, the guaranteed energy is no part.
-        guaranteed = 0.0 if training.limits.terms else float(plant.guaranteed_energy_gwh or 0.0)
+        guaranteed = 0.0 if training.limits.priced else float(plant.guaranteed_energy_gwh or 0.0)
         return cls(
             training,
             np.roll(bounds, 1, axis=1),
