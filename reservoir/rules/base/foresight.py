@@ -27,9 +27,9 @@ from reservoir.solvers.engine import silent
 
 FloatArray = NDArray[np.float64]
 
-#: Years at the end of a horizon that are solved for another end, twice as many until the best schedule is no farther
-#: from perfect foresight, a year after they begin, than this part of the range of storages.
-LAST_YEARS, APART = 10, 0.01
+#: Years at the end of a horizon that are solved for another end, twice as many until that changes the value by no more
+#: than this part of what perfect foresight brings.
+LAST_YEARS, AGREED = 6, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,23 +92,24 @@ class Foresight:
         """What water left at other ends is worth: how much less the best schedule brings that ends there.
 
         In the unit of the objective, shape (runs, horizons) as the ends; negative where less is left. What turbines can
-        make of the water, and when, is in it. Of a long horizon the last years alone are solved again: so many that the
-        best schedule keeps to perfect foresight before them.
+        make of the water, and when, is in it. Of a long horizon the last years alone are solved again, from perfect
+        foresight's storage: twice as many until that changes the value no more (`AGREED`).
         """
-        lower, upper = self.model.reservoir.storage_bounds_hm3
+        most = float(self.model.reservoir.storage_upper_hm3.max())
         best, years = self.by_year, len(self.years) // len(self.labels)
         values, last = np.zeros_like(ends_hm3), min(LAST_YEARS, years)
-        run, horizon = np.nonzero(np.abs(ends_hm3 - self.operation.storage_hm3[:, -1]) > ROUNDING * float(upper.max()))
+        run, horizon = np.nonzero(np.abs(ends_hm3 - self.operation.storage_hm3[:, -1]) > ROUNDING * most)
+        values[run, horizon] = np.inf
         while len(run):
             places = (horizon[:, np.newaxis] + 1) * years - last + np.arange(last)
-            first, whole, labels = places[:, 0], last == years, [self.labels[place] for place in horizon.tolist()]
-            starts = np.full(len(run), self.start_hm3) if whole else best.storage_hm3[first, 0]
+            whole, labels = last == years, [self.labels[place] for place in horizon.tolist()]
+            starts = np.full(len(run), self.start_hm3) if whole else best.storage_hm3[places[:, 0], 0]
             brought = self.operation.benefit[horizon] if whole else best.benefit[places].sum(axis=1)
-            limits = self.years[places.ravel()].joined(last)
-            ending = operated(self.model, limits, labels, starts, ends_hm3[run, horizon], progress)
-            values[run, horizon] = brought - ending.benefit
-            apart = np.abs(ending.storage_hm3[:, self.years.steps] - best.storage_hm3[first, -1])
-            undecided = (apart > APART * float(upper.max() - lower.min())) & (not whole)
+            limits, ends = self.years[places.ravel()].joined(last), ends_hm3[run, horizon]
+            value = brought - operated(self.model, limits, labels, starts, ends, progress).benefit
+            change = np.abs(value - values[run, horizon])
+            values[run, horizon] = value
+            undecided = (change > AGREED * np.abs(self.operation.benefit[horizon])) & (not whole)
             run, horizon, last = run[undecided], horizon[undecided], min(2 * last, years)
         return values
 
