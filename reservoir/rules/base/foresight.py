@@ -97,7 +97,7 @@ class Foresight:
         """
         most = float(self.model.reservoir.storage_upper_hm3.max())
         best, years = self.by_year, len(self.years) // len(self.labels)
-        values, last = np.zeros_like(ends_hm3), min(LAST_YEARS, years)
+        values, last = np.zeros_like(ends_hm3), LAST_YEARS if years > 2 * LAST_YEARS else years
         run, horizon = np.nonzero(np.abs(ends_hm3 - self.operation.storage_hm3[:, -1]) > ROUNDING * most)
         values[run, horizon] = np.inf
         while len(run):
