@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
     from reservoir.hydro.unit_system import UnitSystem
-    from reservoir.rules.base.violations import Violations
-    from reservoir.rules.evaluation.evaluation import Evaluation
+    from reservoir.rules.base.simulation import Violations
+    from reservoir.rules.evaluation import Evaluation
 
 LEAVE_ONE_OUT = "leave-one-out"
 
@@ -107,9 +107,8 @@ def command(
     from reservoir.report.folder import FITS
     from reservoir.report.rules_folder import claimed_for_rules, write_rules
     from reservoir.rules import FAMILIES, Forecast
-    from reservoir.rules.evaluation.evaluation import evaluate
-    from reservoir.rules.evaluation.findings import findings, rules_checks, sentence_on_test, shortfalls
-    from reservoir.rules.evaluation.robustness import robustness_table
+    from reservoir.rules.evaluation import evaluate, robustness_table
+    from reservoir.rules.findings import findings, rules_checks, sentence_on_test, shortfalls
 
     with claimed_for_rules(plan_folder, force=force) as claim, KeptFits(plan_folder / FITS, warn) as fits:
         saved = read_plan(plan_folder)
@@ -185,7 +184,7 @@ def _check_request(families: tuple[str, ...], folds: int, units: int, unit: str)
 
 
 def _best(evaluation: Evaluation) -> str | None:
-    from reservoir.rules.evaluation.findings import best_fitted
+    from reservoir.rules.findings import best_fitted
 
     best = best_fitted(evaluation)
     return None if best is None else best.family
@@ -200,8 +199,8 @@ def show_evaluation(evaluation: Evaluation) -> None:
     from rich.markup import escape
 
     from reservoir.cli.screen import Column, console, show_table
-    from reservoir.rules.evaluation.evaluation import SimulationMode
-    from reservoir.rules.evaluation.findings import findings, sentence_on_test, shortfalls
+    from reservoir.rules.findings import findings, sentence_on_test, shortfalls
+    from reservoir.rules.scores import SimulationMode
 
     screen = console()
     plan, units, columns = evaluation.plan, evaluation.plan.units, shown_columns("scores", "screen")
@@ -284,8 +283,8 @@ def _target(evaluation: Evaluation) -> str:
 def _show_robustness(evaluation: Evaluation) -> None:
     """Energy and regret over members that rules have not seen; nothing of a record."""
     from reservoir.cli.screen import Column, show_table
-    from reservoir.rules.evaluation.robustness import robustness_table
-    from reservoir.rules.evaluation.scores import benefit_suffix
+    from reservoir.rules.evaluation import robustness_table
+    from reservoir.rules.scores import benefit_suffix
 
     table = robustness_table(evaluation)
     if table is None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reservoir.hydro.reservoir import Reservoir
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.report.synthetic_files import SyntheticFiles
-    from reservoir.synthetic.assessment import Assessment
+    from reservoir.synthetic.acceptance import Assessment
 
 #: An ensemble is held in memory.
 _MOST_YEARS = 1_000_000
@@ -86,7 +86,7 @@ def command(
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.checks import all_pass
     from reservoir.report.synthetic_files import SyntheticFiles
-    from reservoir.synthetic.assessment import assessed
+    from reservoir.synthetic.acceptance import assessed
     from reservoir.synthetic.ensemble import Adjustments, synthetic_inflow
 
     units = UnitSystem.of(unit_system or "si")

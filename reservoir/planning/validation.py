@@ -39,7 +39,7 @@ from reservoir.planning.solving import (
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.solvers import SOLVERS, Solutions, settings_of, solve, why_unusable
 from reservoir.text.quantities import counted
-from reservoir.zoo.zoo import zoo_case
+from reservoir.zoo import zoo_case
 
 #: Part of a problem's fitness by which another dynamic programming may fall short of the host's.
 REFERENCE_GAP = 1e-6
