@@ -20,21 +20,21 @@ __version__ = "0.2.0"
 _HOMES = {
     "Calendar": "reservoir.hydro.calendar",
     "Case": "reservoir.cases",
-    "ConversionKind": "reservoir.hydro.reservoir_kinds",
-    "Horizon": "reservoir.hydro.horizon",
+    "ConversionKind": "reservoir.hydro.attributes",
+    "Horizon": "reservoir.hydro.objectives",
     "Inflow": "reservoir.hydro.inflow",
     "InputError": "reservoir.errors",
     "PartsFolder": "reservoir.io.plan_parts",
     "Plan": "reservoir.planning.planned_record",
     "Polynomial": "reservoir.hydro.curves.curve",
     "PowerLaw": "reservoir.hydro.curves.curve",
-    "ReferenceLevels": "reservoir.hydro.reservoir_kinds",
+    "ReferenceLevels": "reservoir.hydro.attributes",
     "ReleaseSimulation": "reservoir.planning.simulation",
     "Reservoir": "reservoir.hydro.reservoir",
     "ReservoirError": "reservoir.errors",
     "Table": "reservoir.hydro.curves.curve",
-    "TimeStep": "reservoir.hydro.time_step",
-    "YearEnd": "reservoir.hydro.reservoir_kinds",
+    "TimeStep": "reservoir.hydro.calendar",
+    "YearEnd": "reservoir.hydro.attributes",
     "bundled_case": "reservoir.cases",
     "optimise": "reservoir.planning.plan",
     "plan_figures": "reservoir.report.figures.figures",
@@ -77,13 +77,12 @@ __all__ = [
 if TYPE_CHECKING:
     from reservoir.cases import Case, bundled_case
     from reservoir.errors import InputError, ReservoirError
-    from reservoir.hydro.calendar import Calendar
+    from reservoir.hydro.attributes import ConversionKind, ReferenceLevels, YearEnd
+    from reservoir.hydro.calendar import Calendar, TimeStep
     from reservoir.hydro.curves.curve import Polynomial, PowerLaw, Table
-    from reservoir.hydro.horizon import Horizon
     from reservoir.hydro.inflow import Inflow
+    from reservoir.hydro.objectives import Horizon
     from reservoir.hydro.reservoir import Reservoir
-    from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
-    from reservoir.hydro.time_step import TimeStep
     from reservoir.io.plan_parts import PartsFolder
     from reservoir.io.records.reader import read_inflow
     from reservoir.io.reservoir_toml.reader import read_reservoir

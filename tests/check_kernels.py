@@ -25,12 +25,12 @@ from reservoir.cases import bundled_case
 from reservoir.certificate.cells import pairs_of
 from reservoir.certificate.stages import stages_of
 from reservoir.errors import ReservoirError
-from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.objectives import Horizon
 from reservoir.opencl import DeviceInfo, Session, assemble, build, choose_device, program
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.resources import folder
 from reservoir.solvers import SOLVERS, settings_of, solve
-from reservoir.solvers.dsmga2.settings import DEVICE_MODELS
+from reservoir.solvers.dsmga2 import DEVICE_MODELS
 from reservoir.solvers.ensemble_dp.engine import ensemble_values
 from reservoir.solvers.ensemble_dp.tables import StepTables
 from tests.certificate.device_cases import CASES, of_device, random_cells

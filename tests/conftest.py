@@ -15,11 +15,11 @@ from hypothesis import settings
 
 import reservoir as package
 from reservoir.errors import DeviceError
+from reservoir.hydro.attributes import ConversionKind, YearEnd
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.curves.curve import Polynomial, PowerLaw
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import ConversionKind, YearEnd
 from reservoir.interrupts import SIGNALS
 from reservoir.io.plan_folder.saved_plan import SavedPlan, read_plan
 from reservoir.io.records.reader import read_inflow

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 
 from reservoir.cases import bundled_case
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.problems.bits import FAMILIES
-from reservoir.problems.functions import FUNCTIONS, FunctionProblem, function_problems
+from reservoir.problems.functions import FUNCTIONS, RING_FUNCTIONS, FunctionProblem, function_problems
 from reservoir.problems.mlp import modelled
 from reservoir.problems.reservoir.year import reservoir_problems
-from reservoir.problems.sums import RING_FUNCTIONS
 from reservoir.problems.tours import tour_problem
 from reservoir.resources import path
 from reservoir.solvers import Problem

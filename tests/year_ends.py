@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import YearEnd
 
 
 def cyclic(reservoir: Reservoir) -> Reservoir:

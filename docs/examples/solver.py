@@ -21,7 +21,7 @@ from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.solvers import SOLVERS, Solver, solve
 from reservoir.solvers.engine import HostEngine
 from reservoir.solvers.settings import Settings, number
-from reservoir.solvers.solution import EngineResult
+from reservoir.solvers.solution import EngineResults, engine_results
 
 NAME = "one-plus-one"
 #: The step is multiplied by this after a success and divided by its fourth root after a failure: with one success in
@@ -53,7 +53,7 @@ class EvolutionStrategy(HostEngine[EvolutionSettings]):
     name = NAME
     settings_class = EvolutionSettings
 
-    def solve_one(self, problem: Problem) -> EngineResult:
+    def solve_one(self, problem: Problem, place: int) -> EngineResults:
         """Solve one problem; the seed and the problem's stream determine its random numbers."""
         random = np.random.default_rng([self.seed, problem.rng_stream_id])
         best = [random.uniform(low, high) for low, high in zip(problem.lower, problem.upper, strict=True)]
@@ -70,7 +70,7 @@ class EvolutionStrategy(HostEngine[EvolutionSettings]):
                 step *= GROWTH
             else:
                 step /= math.sqrt(math.sqrt(GROWTH))
-        return EngineResult(position=np.array(best), generations=0, evaluations=self.settings.evaluations)
+        return engine_results(position=[best], of_all={"evaluations": self.settings.evaluations})
 
 
 ENGINE = EvolutionStrategy
@@ -91,7 +91,7 @@ def main() -> dict[str, float]:
     energy = {}
     for name in (NAME, "dp"):
         solutions = solve(years, solver=name)
-        energy[name] = float(sum(each.fitness for each in solutions))
+        energy[name] = float(solutions.fitness.sum())
         print(f"{name:<14} {energy[name]:12,.1f} GWh in {len(years)} years")
     return energy
 

@@ -23,15 +23,15 @@ from reservoir.bench.models import host_time_rows, phase_seconds
 from reservoir.bench.result import ExperimentResult
 from reservoir.bench.scaling import DEVICE_ENGINE, NOT_MEASURED, ArithmeticLimit, operations_per_move, rule
 from reservoir.bench.tables import ResultTable, Row, p_value, seconds_of, select, summary
-from reservoir.hydro.horizon import YEAR
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import YEAR
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import list_devices
-from reservoir.planning.best_known import relative_gap
 from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check, largest
 from reservoir.planning.plan import Plan, optimise
 from reservoir.planning.sentences import chosen, listed
 from reservoir.planning.solving import FALLBACK_SOLVER as SEQUENTIAL
+from reservoir.planning.solving import relative_gap
 from reservoir.planning.validation import SIGNIFICANCE, SPREAD
 from reservoir.report.figures import style
 from reservoir.solvers import Solutions
@@ -95,10 +95,7 @@ class CaseStudy(DeviceStudy):
 def run(reservoir: Reservoir, inflow: Inflow, *, budget: RunBudget, peers: bool = False) -> ExperimentResult:
     """Run the experiment on the first device; how a case is shared among all of its kind is measured, too.
 
-    Parameters
-    ----------
-    peers : bool
-        Race other libraries on the same years, too.
+    Options: see `reservoir.cli.bench`.
     """
     device = DeviceStudy.of(budget).device
     settings: dict[str, Any] = budget.usual({}, {"generations": QUICK_GENERATIONS})

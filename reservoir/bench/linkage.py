@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -40,10 +39,10 @@ from reservoir.errors import InputError, Mistake
 from reservoir.opencl import DeviceInfo, Session
 from reservoir.planning.checks import Check, largest
 from reservoir.report.figures.style import POWER, RELEASE, Look, sheet_figure
-from reservoir.solvers.dsmga2 import run as dsmga2
-from reservoir.solvers.dsmga2.device_builder import DeviceBuilder, build_model_program, model_layout
-from reservoir.solvers.dsmga2.engine import run_all
-from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND, SEQUENTIAL, Dsmga2Settings
+from reservoir.solvers.dsmga2 import DEVICE_MODELS, LOSSLESS, LOSSY, ON_DEMAND, SEQUENTIAL, Dsmga2Settings
+from reservoir.solvers.dsmga2 import engine as dsmga2
+from reservoir.solvers.dsmga2.engine import DeviceBuilder, HostBuilder
+from reservoir.solvers.dsmga2.run import CLIMBING, EQUAL, HIT
 from reservoir.text.quantities import quantity
 
 #: In the order of the tables.
@@ -151,16 +150,7 @@ def run(
 ) -> ExperimentResult:
     """Run the experiment; its runs are sweeps of each problem, or runs of each problem and way to build a model.
 
-    Parameters
-    ----------
-    sweep : bool
-        Find populations by sweep, in place of timing models.
-    problems : str, optional
-        Kinds of problems with commas between; all if not given.
-    sizes : str, optional
-        Bits of the traps with commas between.
-    spin : tuple of Path
-        Files of spin glasses; the bundled ones if there are none.
+    Options: see `reservoir.cli.bench`.
     """
     kinds = names_named(problems, TITLES, "there is no such kind of problem", "--problems")
     if spin and SPIN not in kinds:
@@ -219,25 +209,26 @@ def _evaluated_runs(study: LinkageStudy) -> pd.DataFrame:
         problems = [case.problem(number) for number in range(count)]
         for model in EVALUATED:
             settings = Dsmga2Settings(population=case.population, model=model, linkage_generations=0)
-            runs, *_ = run_all(problems, settings, seed=seed, device=device)
+            runs, *_ = dsmga2.run_all(problems, settings, seed=seed, device=device)
             rows += [case.about | {"model": model, "run": number} | _found(run) for number, run in enumerate(runs)]
     return pd.DataFrame(rows)
 
 
 @contextmanager
-def _builder(case: Case, settings: Dsmga2Settings, device: DeviceInfo) -> Iterator[dsmga2.Builder]:
+def _builder(case: Case, settings: Dsmga2Settings, device: DeviceInfo) -> Iterator[HostBuilder | DeviceBuilder]:
     """What builds the models of all runs of a case: a device keeps its buffers from run to run."""
-    if not settings.on_device:
-        yield dsmga2.HostBuilder(settings.model)
+    if settings.model not in DEVICE_MODELS:
+        yield HostBuilder(settings.model)
         return
-    layout = model_layout(device, case.bits, settings.individuals, lossy=settings.model == LOSSY)
+    layout = dsmga2.model_layout(device, case.bits, settings.individuals, lossy=settings.model == LOSSY)
     with Session(device) as session:
-        yield DeviceBuilder(session, build_model_program(device, layout), layout, 1, timed=True)
+        program = dsmga2.build_model_program(device, layout)
+        yield DeviceBuilder(session, program, layout, 1, timed=True)
 
 
-def _timed(case: Case, settings: Dsmga2Settings, builder: dsmga2.Builder, number: int, seed: int) -> Row:
+def _timed(case: Case, settings: Dsmga2Settings, builder: HostBuilder | DeviceBuilder, number: int, seed: int) -> Row:
     began = time.perf_counter()
-    run = dsmga2.new_run(case.problem(number), settings, seed)
+    run = dsmga2.Run.of(case.problem(number), settings, seed)
     builder.seconds.clear()
     seconds = dsmga2.evolve([run], settings, builder, lambda run: None)
     total = time.perf_counter() - began
@@ -250,9 +241,9 @@ def _timed(case: Case, settings: Dsmga2Settings, builder: dsmga2.Builder, number
 def _found(run: dsmga2.Run) -> Row:
     tally, problem = run.population.tally, run.problem
     genes, _ = run.best
-    reported, climbing = bool(tally[dsmga2.HIT]), int(tally[dsmga2.CLIMBING])
-    spent = int(tally[dsmga2.HIT]) or run.evaluations
-    right = problem.certify(genes[: run.loci].astype(float)).fitness >= run.population.optimum - dsmga2.EQUAL
+    reported, climbing = bool(tally[HIT]), int(tally[CLIMBING])
+    spent = int(tally[HIT]) or run.evaluations
+    right = problem.certify(genes[: run.loci].astype(float)).fitness >= run.population.optimum - EQUAL
     row = {"found": reported, "false_optimum": reported and not right, "evaluations": spent}
     row |= {"mixing_evaluations": max(spent - climbing, 0), "climbing_evaluations": climbing}
     return row | {"generations": run.generations}
@@ -292,40 +283,16 @@ def _headlines(study: LinkageStudy) -> dict[str, str]:
 
 
 def _tables(study: LinkageStudy) -> Iterator[ResultTable]:
-    def of(name: str, columns: Mapping[str, pd.Series[Any]]) -> ResultTable:
-        """A table with a row for each problem."""
-        frame = pd.DataFrame(columns).reset_index(level="bits")
-        kinds, problems = (frame.index.get_level_values(level) for level in ("kind", "problem"))
-        names = [each if each.startswith("SPIN") else TITLES[kind] for kind, each in zip(kinds, problems, strict=True)]
-        frame.insert(0, "problem", names)
-        return study.table(name, frame.reset_index(drop=True))
+    def named(frame: Frame) -> pd.DataFrame:
+        """A row for each problem, by its name."""
+        rows = pd.DataFrame(frame).reset_index()
+        problems = zip(rows["kind"], rows["problem"], strict=True)
+        return rows.assign(problem=[name if name.startswith("SPIN") else TITLES[kind] for kind, name in problems])
 
-    times, means = study.times, study.evaluations
-    stages = {
-        "population": study.data["runs"].groupby(KEYS, sort=False)["population"].first(),
-        "sequential matrix, ms": times[f"matrix_ms:{SEQUENTIAL}"],
-        "lossless x": times[f"matrix_x:{LOSSLESS}"],
-        "lossy x": times[f"matrix_x:{LOSSY}"],
-        "sequential sets, ms": times[f"linkage_ms:{SEQUENTIAL}"],
-        "lossless sets x": times[f"linkage_x:{LOSSLESS}"],
-        "lossy sets x": times[f"linkage_x:{LOSSY}"],
-        "lossless both x": times[f"building_x:{LOSSLESS}"],
-        "lossy both x": times[f"building_x:{LOSSY}"],
-        "loci of a lossy set": times[f"set_length:{LOSSY}"],
-    }
-    yield of("stages", stages)
-    whole = {f"{model}, ms": times[f"total_ms:{model}"] for model in MODELS}
-    whole |= {f"{model} x": times[f"total_x:{model}"] for model in MODELS[1:]}
-    yield of("whole", whole)
-
-    def both(name: str, column: str, scale: float = 1.0) -> dict[str, pd.Series[float]]:
-        models = (("lossless", ON_DEMAND), ("lossy", LOSSY))
-        return {name.format(title): scale * means[f"{column}:{model}"] for title, model in models}
-
-    columns = both("{}", "evaluations") | {"difference, %": 100 * means["apart"]}
-    columns |= both("mixing, {}", "mixing_evaluations") | {"mixing difference, %": 100 * means["mixing_apart"]}
-    columns |= both("generations, {}", "generations") | both("found, {} %", "found", 100)
-    yield of("evaluations", columns)
+    times = study.times.assign(population=study.data["runs"].groupby(KEYS, sort=False)["population"].first())
+    yield study.table("stages", named(times))
+    yield study.table("whole", named(times))
+    yield study.table("evaluations", named(study.evaluations))
 
 
 _KIND_LOOKS = {"mk": MAIN_LOOK, "ftrap": LOSSY_LOOK, "cyc": Look(RELEASE, CHAINED, "^"), SPIN: BASE_LOOK}

@@ -26,8 +26,8 @@ from reservoir.rules import Forecast, Training
 from reservoir.rules.families.ann import Scales, input_names
 from reservoir.rules.families.ann_operation import NetworkOperation
 from reservoir.rules.families.ann_training import SETTLING
-from reservoir.solvers import Problem, Solution, solve
-from reservoir.solvers.two_level_pso.settings import FUSED, GLOBAL, STEPS, TwoLevelSettings
+from reservoir.solvers import Problem, Solutions, solve
+from reservoir.solvers.two_level_pso import FUSED, GLOBAL, STEPS, TwoLevelSettings
 
 #: Engines by name, and variants of the solver on a device.
 TWO_LEVEL, IN_STEPS, NO_LOCAL = "two-level", "two-level, a kernel a step", "no local reduction"
@@ -117,7 +117,7 @@ class NetworkStudy(DeviceStudy):
         problem = load.problem()
         return replace(problem, reach=self.reach) if isinstance(problem, TrainingError) else problem
 
-    def solved(self, engine: str, problem: Problem, particles: int, iterations: int, seed: int) -> Solution:
+    def solved(self, engine: str, problem: Problem, particles: int, iterations: int, seed: int) -> Solutions:
         """One run."""
         swarm: dict[str, Any] = {**self.swarm, "particles": particles, "generations": iterations}
         if engine == BASELINE:
@@ -152,14 +152,7 @@ def run(
 ) -> ExperimentResult:
     """Run the experiment; its runs are those of Table 3, and times are medians of its repeats.
 
-    Parameters
-    ----------
-    tables : str, optional
-        Numbers with commas between them; all if not given.
-    iterations, iterations_3, iterations_5 : int, optional
-        Of Tables 1, 2 and 4, of Table 3 and of Table 5; `ITERATIONS` if not given.
-    baseline_iterations, threads, random, swarm, reach
-        See `NetworkStudy`; the paper's values for what is not given.
+    Options: see `reservoir.cli.bench`.
     """
     chosen = tuple(LOADS)
     if tables is not None:
@@ -299,14 +292,9 @@ def _tables(study: NetworkStudy) -> Iterator[ResultTable]:
     for table in study.tables:
         yield of_tables[table](study, table)
     if 5 in study.tables:
-        pairs = study.data["speed"]
-        ours, baseline = (1e3 * pairs[f"{engine}_seconds"] / pairs["iterations"] for engine in (TWO_LEVEL, BASELINE))
-        columns = {"pair": pairs["pair"], "OpenCL, ms per iteration": ours, f"{BASELINE}, ms per iteration": baseline}
-        frame = pd.DataFrame(columns | {"speed-up": pairs["ratio"]})
-        yield study.table("pairs", frame)
-    titles = {"device_seconds": "on the device, s", "gwh_a_year": "GWh per year", "years": "years of record"}
+        yield study.table("pairs", study.data["speed"])
     caveats = (f"{caveat[:1].upper()}{caveat[1:]}." for caveat in study.caveats)
-    yield study.table("searches", study.data["policy_search"].rename(columns=titles), *caveats)
+    yield study.table("searches", study.data["policy_search"], *caveats)
 
 
 def _speeds(study: NetworkStudy, table: int) -> ResultTable:

@@ -33,7 +33,7 @@ from reservoir.bench.processes import processes
 from reservoir.bench.tables import Row
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.report.figures.style import GRID, LIMITS, STORAGE
-from reservoir.solvers import SOLVERS, Solution, solve, why_unusable
+from reservoir.solvers import SOLVERS, Solutions, solve, why_unusable
 from reservoir.solvers.engine import Progress
 
 #: Stands where libraries have their name.
@@ -140,7 +140,7 @@ class PeerRace:
 
 def time_peers(
     years: list[ReservoirYear],
-    references: Sequence[Solution],
+    references: Solutions,
     *,
     budget: RunBudget,
     search: SearchBudget | None = None,

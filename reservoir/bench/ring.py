@@ -19,11 +19,10 @@ from reservoir.bench.figures import BASE_LOOK, MAIN_LOOK, SECOND_LOOK, lines, lo
 from reservoir.bench.result import ExperimentResult
 from reservoir.bench.tables import Frame, ResultTable, Row, by, seconds_of, select
 from reservoir.planning.checks import Check, largest
-from reservoir.problems.functions import FEWEST, MOST_OF_SUM, Function, FunctionProblem
-from reservoir.problems.sums import RING_FUNCTIONS
+from reservoir.problems.functions import FEWEST, MOST_OF_SUM, RING_FUNCTIONS, Function, FunctionProblem
 from reservoir.report.figures.style import sheet_figure
 from reservoir.solvers import Solutions, solve
-from reservoir.solvers.ring_pso.settings import ASYNC, STAR, SYNC, RingSettings
+from reservoir.solvers.ring_pso import ASYNC, STAR, SYNC, RingSettings
 
 SEQUENTIAL = "sequential"
 ENGINES = (SEQUENTIAL, SYNC, ASYNC)
@@ -146,14 +145,7 @@ def run(
 ) -> ExperimentResult:
     """Run the experiment; its runs are swarms of each engine, function and number of variables.
 
-    Parameters
-    ----------
-    dimensions : str, optional
-        Numbers of variables with commas between them.
-    generations : int, optional
-        10,000 if not given, as in the paper.
-    particles : int
-        Of a swarm.
+    Options: see `reservoir.cli.bench`.
     """
     asked = budget.usual(DIMENSIONS, QUICK_DIMENSIONS)
     if dimensions is not None:

@@ -25,8 +25,8 @@ from reservoir.hydro.curves.forms import PolynomialForm
 from reservoir.opencl import BuiltProgram, DeviceInfo, Session, assemble, build
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.report.figures.style import DASHES, INFLOW, LIMITS, STORAGE, sheet_figure
-from reservoir.solvers import Solution, Solutions, solve
-from reservoir.solvers.clpso.settings import SwarmSettings
+from reservoir.solvers import Solutions, solve
+from reservoir.solvers.clpso import SwarmSettings
 
 DEVICE_ENGINE, PARTICLES = "clpso", 40
 #: What is changed -> how a figure names it.
@@ -167,7 +167,7 @@ def generations_for(study: ScalingStudy, problems: Sequence[ReservoirYear], poin
     return int(np.clip(study.budget.point_seconds / generation_seconds, FEWEST_GENERATIONS, MOST_GENERATIONS))
 
 
-def _speeds(runs: Sequence[tuple[Solution, int]], point: Point, moves_limit: float) -> Row:
+def _speeds(runs: Sequence[tuple[Solutions, int]], point: Point, moves_limit: float) -> Row:
     first = runs[0][0]
     seconds = statistics.median(solution.device_seconds or np.nan for solution, _ in runs)
     moves = point.years * point.particles * first.generations / seconds
@@ -181,20 +181,10 @@ def _speeds(runs: Sequence[tuple[Solution, int]], point: Point, moves_limit: flo
 
 def scaling_table(study: DeviceStudy, points: pd.DataFrame) -> ResultTable:
     """The points, for reading."""
-    shown = points[["sweep", "years", "particles", "generations", "lanes", "swarms", "devices"]].assign(
-        **{
-            "device, s": points["device_seconds"],
-            "whole call, s": points["wall_seconds"],
-            "moves, M/s": points["moves_per_second"] / 1e6,
-            "feasible evaluations, M/s": points["evaluations_per_second"] / 1e6,
-            "of the limit, %": 100 * points["part_of_limit"],
-        }
-    )
     count = study.budget.repeats
     repeats = f"medians of {count} runs" if count > 1 else "one run"
     refused = (f"Refused: {reason}" for reason in dict.fromkeys(points["refused"]) if reason)
-    frame = shown.rename(columns={"swarms": "years per group"})
-    return study.table("scaling", frame, *refused, repeats=repeats, most=MOST_GENERATIONS)
+    return study.table("scaling", points, *refused, repeats=repeats, most=MOST_GENERATIONS)
 
 
 #: Multiply-adds that do not wait for each other: two units of four stages are kept busy, in half of sixteen registers.

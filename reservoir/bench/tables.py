@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from reservoir.solvers import Solution
+from reservoir.solvers import Solutions
 
 #: Numbers and words by the columns of a table; JSON's where a journal keeps it.
 Row = dict[str, Any]
@@ -19,7 +19,7 @@ Frame = Any
 MISSING = "–"
 
 
-def seconds_of(solution: Solution) -> dict[str, float]:
+def seconds_of(solution: Solutions) -> dict[str, float]:
     """Seconds of a call, and those of its device; NaN where it has none."""
     device = solution.device_seconds
     return {"seconds": solution.wall_seconds, "device_seconds": np.nan if device is None else device}

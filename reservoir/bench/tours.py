@@ -24,8 +24,8 @@ from reservoir.opencl import DeviceInfo
 from reservoir.planning.checks import Check, largest
 from reservoir.problems.tours import TourProblem, tour_problem
 from reservoir.report.figures.style import DRY, INFLOW, POWER, RELEASE, SPILL, Look, on_axes, sheet_figure
-from reservoir.solvers import Solution
-from reservoir.solvers.island_ga.settings import IslandSettings
+from reservoir.solvers import Solutions
+from reservoir.solvers.island_ga import IslandSettings
 
 #: Individuals of an island, as in the paper.
 ISLAND = 128
@@ -78,11 +78,11 @@ class TourStudy(DeviceStudy):
         about |= {"iterations": self.iterations, "populations": list(self.populations), "island_size": ISLAND}
         return super().origin() | about | {"settings": {name: settings[name] for name in names}}
 
-    def solved(self, seed: int, solver: str = "island-ga", **settings: Any) -> Solution:
+    def solved(self, seed: int, solver: str = "island-ga", **settings: Any) -> Solutions:
         """One run."""
         return self.solve([self.problem], solver, seed=seed, **settings)[0]
 
-    def tried(self, name: str, population: int, seed: int, **settings: Any) -> Iterator[Solution]:
+    def tried(self, name: str, population: int, seed: int, **settings: Any) -> Iterator[Solutions]:
         """One run on islands, or none where the device refuses it.
 
         A CPU may also have no thread left for a group that others wait for, now and then.
@@ -124,19 +124,7 @@ def run(
     iterations: int | None = None,
     populations: str | None = None,
 ) -> ExperimentResult:
-    """Run the experiment; its runs are those of every engine and population.
-
-    Parameters
-    ----------
-    path : Path, optional
-        A file of TSPLIB; the bundled att48 if not given.
-    optimum : int, optional
-        Length of the shortest tour; see `tour_problem`.
-    iterations : int, optional
-        Of every island; 1000 if not given, as in the paper.
-    populations : str, optional
-        Numbers with commas between them.
-    """
+    """Run the experiment; its runs are those of every engine and population. Options: see `reservoir.cli.bench`."""
     study = TourStudy.of(
         budget,
         problem=tour_problem(path or resources.path("data", "tsp/att48.tsp"), optimum),
@@ -171,7 +159,7 @@ def _engine_runs(study: TourStudy) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _row(engine: str, population: int, run: int, solution: Solution) -> Row:
+def _row(engine: str, population: int, run: int, solution: Solutions) -> Row:
     about = {"engine": engine, "population": population, "run": run} | seconds_of(solution)
     about |= {"length": -int(solution.fitness), "evaluations": solution.evaluations}
     defaults = {"work_groups": 1, "items": 1, "team": 1, "resident": None}
@@ -270,14 +258,8 @@ def _tables(study: TourStudy) -> Iterator[ResultTable]:
     yield _blocks(study, wall)
     runs = study.data["runs"]
     shapes = runs[runs["engine"].isin(list(ENGINES)[1:]) & (runs["run"] == 1)].sort_values(["engine", "population"])
-    names = {"population": "population", "grid": "work_groups", "block": "items", "items per child": "team"}
-    rows = [
-        {"scheme": TITLES[shape["engine"]]}
-        | {title: shape[name] for title, name in names.items()}
-        | {"all concurrent": _RESIDENT[shape["resident"]]}
-        for shape in shapes.to_dict("records")
-    ]
-    yield study.table("configurations", rows)
+    told = {"engine": shapes["engine"].map(TITLES), "resident": shapes["resident"].map(_RESIDENT)}
+    yield study.table("configurations", shapes.assign(**told))
     columns = {TITLES[name]: wall[name] for name in wall}
     columns |= {f"{TITLES[name]} on the device": device[name] for name in ("tim", "sak", "slk", LIM_IS) if name in wall}
     yield study.table("times", pd.DataFrame(columns), *_refusals(study, *ENGINES))

@@ -8,14 +8,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.certificate.cells import Intervals, cells_of, cuts
-from reservoir.certificate.paths import Cells
+from reservoir.certificate.cells import Cells, Intervals, cuts
 from reservoir.hydro.calendar import HM3_PER_YEAR_AND_M3S
 from reservoir.hydro.compiled_year import value_of_little_water
-from reservoir.hydro.cursors import lake_with_cursors, plant_with_cursors
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.limits import Limits
-from reservoir.hydro.plant import Plant
+from reservoir.hydro.plant import Plant, lake_with_cursors, plant_with_cursors
 from reservoir.hydro.rows import DEAD, HM3_PER_M3S, YearRows
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.dp.recursion import best_value, reachable_ends, value_between
@@ -222,7 +220,7 @@ def lined_up(intervals: Intervals, grid: FloatArray, values: FloatArray, worth: 
     if worth is None:
         at_ends = value[begin] - value[last] + np.abs(slope[begin] - slope[last]) * half
         cut[last] = cut[begin]
-    return CellValues(cells_of(intervals, value, slope), at_ends, cut, (grid[-1].copy(), values[-1].copy()))
+    return CellValues(Cells(*intervals[:-1], value, slope), at_ends, cut, (grid[-1].copy(), values[-1].copy()))
 
 
 def _grid(intervals: Intervals, former: CellValues | None = None) -> FloatArray:
@@ -241,4 +239,4 @@ def _nodes(cells: Intervals | Cells) -> list[FloatArray]:
 
 def _opened(limits: Limits) -> Limits:
     """A cyclic horizon as one with an end anywhere between the bounds of its end."""
-    return replace(limits, initial_storage_hm3=np.asarray(limits.start_bounds_hm3[0]))
+    return replace(limits, cyclic=False)

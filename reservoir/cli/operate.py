@@ -396,7 +396,7 @@ def _inflow(found: RuleInputs, inflow: float | None, units: UnitSystem) -> float
 
 
 def _storage(found: RuleInputs, level: float | None, storage: float | None, units: UnitSystem) -> float:
-    from reservoir.hydro.level_storage import storage_at_level
+    from reservoir.hydro.plant import storage_at_level
 
     if (level is None) == (storage is None):
         problem = "is missing" if level is None else "is given together with --storage"

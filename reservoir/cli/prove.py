@@ -103,12 +103,12 @@ def _is_schedule(plan: Path, reservoir_file: Path | None, inflow_file: Path | No
 def _read(
     plan: Path, reservoir_file: Any, inflow_file: Any, reading: dict[str, Any], horizon: str | None, step: str | None
 ) -> CheckedSchedule:
-    from reservoir.hydro.reservoir_calendar import on_calendar_of
+    from reservoir.hydro.system import System
     from reservoir.io.given_schedule import read_given_schedule
     from reservoir.planning.checked_schedule import checked_schedule
 
     reservoir = options.read_plant(reservoir_file, step)
-    record = on_calendar_of(reservoir, options.read_record(inflow_file, reading, reservoir, step))
+    record = System.of(reservoir).on_calendar(options.read_record(inflow_file, reading, reservoir, step))
     return checked_schedule(reservoir, record, read_given_schedule(plan, record), horizon)
 
 

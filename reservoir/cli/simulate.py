@@ -57,7 +57,7 @@ def command(
     from reservoir.cli import say
     from reservoir.cli.operate import read_rule_inputs, said_units
     from reservoir.cli.screen import progress_bars, show_json
-    from reservoir.hydro.level_storage import storage_at_level
+    from reservoir.hydro.plant import storage_at_level
     from reservoir.report.folder import claimed_empty
     from reservoir.report.rules_folder import write_simulation
     from reservoir.rules.evaluation.evaluation import evaluate_record

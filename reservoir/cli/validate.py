@@ -37,7 +37,7 @@ def command(
     """
     from reservoir.cli import say
     from reservoir.cli.screen import progress_bars, show_checks, show_inputs, show_json, show_solver
-    from reservoir.hydro.horizon import Horizon
+    from reservoir.hydro.objectives import Horizon
     from reservoir.opencl.trial import forget_refusals
     from reservoir.planning.checks import all_pass
     from reservoir.planning.validation import (

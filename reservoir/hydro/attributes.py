@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import Enum, auto
+from enum import Enum, StrEnum, auto
 from functools import cache, cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -19,11 +19,49 @@ import numpy as np
 
 from reservoir.errors import Mistake
 from reservoir.hydro import units
-from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.objectives import Goal
-from reservoir.hydro.reservoir_kinds import CalendarKind, ConversionKind, YearEnd
-from reservoir.hydro.time_step import TimeStep
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, TimeStep
+from reservoir.hydro.objectives import Goal, Horizon
+
+
+class CalendarKind(StrEnum):
+    """How long months are: as they are, or 30 days each, as in published test problems."""
+
+    REAL = "real"
+    EQUAL_MONTHS = "equal-months"
+
+
+class YearEnd(StrEnum):
+    """How a year's storage begins and ends."""
+
+    FIXED = "fixed"
+    """From the initial to the final storage, as in the paper (eq. 13)."""
+    CYCLIC = "cyclic"
+    """Ends at the storage it began with, and the plan chooses which."""
+    FREE = "free"
+    """From the initial storage to anywhere within the bounds."""
+    VALUED = "valued"
+    """As `FREE`, but water left at the end is worth energy."""
+
+
+class ConversionKind(StrEnum):
+    """What the conversion curve says about a head."""
+
+    RATE = "rate"
+    """Water conversion rate C(H), m3/kWh (paper eq. 7): power = 3600 Q / C."""
+    COEFFICIENT = "coefficient"
+    """Output coefficient K(H): power in kW = K Q H."""
+    EFFICIENCY = "efficiency"
+    """Overall efficiency eta(H): power in kW = eta rho g Q H / 1000."""
+
+
+@dataclass(frozen=True)
+class ReferenceLevels:
+    """Levels (m) drawn into figures; None where a reservoir has no such level."""
+
+    normal_m: float | None = None
+    flood_m: float | None = None
+    dead_m: float | None = None
+    flood_months: tuple[int, ...] = ()
 
 
 class Range(NamedTuple):

@@ -3,16 +3,15 @@
 The one seam between the physics and an objective: whoever sums up a year or a record calls `stage_benefit` with what
 the step came to. ``kernels/problems/reservoir/stage_benefit.cl`` is the same for devices.
 
-Energy is the objective where nothing else is said (`NO_TERMS`), which costs compiled code nothing (`optional`). All
-others are sums of the same few terms of a step's power and release (`StepTerms`).
+Energy is the objective where nothing else is said (`NO_TERMS`), which costs compiled code nothing
+(`elementwise.none_without`). All others are sums of the same few terms of a step's power and release (`StepTerms`).
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from reservoir.hydro.elementwise import Numbers, greater, lesser
-from reservoir.hydro.optional import ZERO, none_without
+from reservoir.hydro.elementwise import ZERO, Numbers, greater, lesser, none_without
 from reservoir.hydro.rows import (
     OFFSET,
     POWER_COST,

@@ -1,15 +1,163 @@
-"""Water years, their steps and the days of each step."""
+"""Water years: their steps, the days and the names of each, and whole years cut out of consecutive steps."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cached_property
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.time_step import ONE_DAY, ONE_MONTH, TimeStep, step_starts
-from reservoir.hydro.year_labels import YearLabels
+from reservoir.errors import InputError, Mistake
+from reservoir.text.quantities import counted
+
+#: A January without a leap day in its water year, whichever month that begins with.
+_JANUARY = np.datetime64("2001-01")
+#: A bare number has no unit to be added to a date.
+ONE_MONTH, ONE_DAY = np.timedelta64(1, "M"), np.timedelta64(1, "D")
+DAYS_PER_WEEK = 7
+_FIRST_DAYS_OF_TEN = np.array([0, 10, 20])
+
+
+class TimeStep(StrEnum):
+    """How long a step is. Every water year has equally many, which begin on the same days each year."""
+
+    MONTH = "month"
+    TEN_DAYS = "ten-days"
+    """From the 1st, the 11th and the 21st of each month; the third has 8 to 11 days."""
+    WEEK = "week"
+    """Counted from the first day of the water year; the 52nd has 8 or 9 days."""
+    DAY = "day"
+    """28 February and a leap day are one step of two days."""
+
+    @property
+    def per_year(self) -> int:
+        """Steps of a water year."""
+        return _PER_YEAR[self]
+
+    @property
+    def noun(self) -> str:
+        """What one of them is called in a sentence."""
+        return "ten-day period" if self is TimeStep.TEN_DAYS else self.value
+
+    def first_days(self, first_month: int) -> NDArray[np.datetime64]:
+        """First day of each step of a water year without a leap day, and of the next year, shape (per_year + 1,)."""
+        begins = np.array([_JANUARY + (first_month - 1) * ONE_MONTH])
+        return np.append(step_starts(begins, self), (begins + 12 * ONE_MONTH).astype("datetime64[D]"))
+
+    def months(self, first_month: int) -> NDArray[np.int64]:
+        """Calendar month (1 to 12) in which the middle of each step of a water year lies, shape (per_year,)."""
+        edges = self.first_days(first_month)
+        middles = edges[:-1] + (np.diff(edges) - ONE_DAY) // 2
+        return np.asarray(middles.astype("datetime64[M]").astype(np.int64) % 12 + 1)
+
+    def listed(self, values: NDArray[np.float64], first_month: int) -> NDArray[np.float64]:
+        """A value of each step as lists have them: from January on, weeks in the order of the water year.
+
+        Parameters
+        ----------
+        values : ndarray, shape (12,) or (per_year,)
+            Of calendar months, January first, which is that of each of their steps; or such a list.
+        first_month : int
+        """
+        if len(values) == self.per_year:
+            return values
+        return np.asarray(values[self.months(first_month if self is TimeStep.WEEK else 1) - 1])
+
+    def in_water_year(self, values: NDArray[np.float64], first_month: int) -> NDArray[np.float64]:
+        """Such a list in the order of the water year."""
+        if self is TimeStep.WEEK:
+            return values
+        january_on = self.first_days(1)
+        begins = int(np.searchsorted(january_on, (_JANUARY + (first_month - 1) * ONE_MONTH).astype("datetime64[D]")))
+        return np.roll(values, -begins)
+
+
+_PER_YEAR = {TimeStep.MONTH: 12, TimeStep.TEN_DAYS: 36, TimeStep.WEEK: 52, TimeStep.DAY: 365}
+
+
+def step_starts(begins: NDArray[np.datetime64], step: TimeStep) -> NDArray[np.datetime64]:
+    """First day of each step of water years that begin in these months (``datetime64[M]``), shape (..., per_year)."""
+    first_months = begins[..., np.newaxis]
+    match step:
+        case TimeStep.WEEK:
+            return np.asarray(first_months.astype("datetime64[D]") + DAYS_PER_WEEK * np.arange(step.per_year) * ONE_DAY)
+        case TimeStep.DAY:
+            return _days(begins)
+    months = (first_months + np.arange(12) * ONE_MONTH).astype("datetime64[D]")
+    if step is TimeStep.MONTH:
+        return np.asarray(months)
+    starts: NDArray[np.datetime64] = np.add(months[..., np.newaxis], _FIRST_DAYS_OF_TEN * ONE_DAY)
+    return starts.reshape(*begins.shape, step.per_year)
+
+
+def _days(begins: NDArray[np.datetime64]) -> NDArray[np.datetime64]:
+    """Every day of water years but leap days."""
+    months = (begins[..., np.newaxis] + np.arange(12) * ONE_MONTH).astype("datetime64[D]")
+    first = int(begins.ravel()[0].astype(np.int64)) % 12
+    lengths = np.roll([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], -first)
+    within = np.concatenate([np.arange(length) for length in lengths])
+    return np.asarray(np.repeat(months, lengths, axis=-1) + within * ONE_DAY)
+
+
+@dataclass(frozen=True, eq=False)
+class YearLabels(Sequence[str]):
+    """Names of water years: ``1953``, ``1953/54``, ``1953 to 1955``; of an ensemble ``3: 1953``. Equal to their tuple.
+
+    Parameters
+    ----------
+    start_years : ndarray, shape (years,)
+        Calendar years in which they begin.
+    later : int
+        How many calendar years later they end.
+    members : ndarray of str, shape (years,), optional
+        Names of the members of an ensemble that they belong to.
+    """
+
+    start_years: NDArray[np.int64]
+    later: int = 0
+    members: NDArray[np.str_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.start_years)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice | NDArray[np.integer]) -> YearLabels: ...
+    def __getitem__(self, index: int | slice | NDArray[np.integer]) -> str | YearLabels:
+        member = None if self.members is None else self.members[index]
+        if isinstance(index, slice | np.ndarray):
+            return replace(self, start_years=self.start_years[index], members=member)
+        year = year_label(int(self.start_years[index]), self.later)
+        return year if member is None else f"{member}: {year}"
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == tuple(other) if isinstance(other, Sequence) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
+def some_labels(labels: Sequence[str], which: slice | NDArray[np.integer]) -> Sequence[str]:
+    """Some of the names, by their places."""
+    if isinstance(labels, YearLabels):
+        return labels[which]
+    return labels[which] if isinstance(which, slice) else tuple(labels[place] for place in which.tolist())
+
+
+def year_label(start_year: int, later: int) -> str:
+    """Name the water year that begins in a calendar year and ends so many later."""
+    if later > 1:
+        return f"{start_year} to {start_year + later}"
+    return f"{start_year}/{(start_year + 1) % 100:02d}" if later else str(start_year)
+
 
 MONTHS_PER_YEAR = 12
 #: Water years of a record: a few fewer than Python's calendar has. Longer records are planned in parts.
@@ -152,3 +300,118 @@ def step_names(step: TimeStep, first_month: int) -> tuple[str, ...]:
         return tuple(names)
     of_month = (days - months.astype("datetime64[D]")).astype(np.int64) + 1
     return tuple(f"{day} {name}" for day, name in zip(of_month.tolist(), names, strict=True))
+
+
+def month_name(ordinal: int) -> str:
+    """Write a month, counted from January of year 0, as ``1953-01``."""
+    year, month = divmod(ordinal, MONTHS_PER_YEAR)
+    return f"{year:04}-{month + 1:02}"
+
+
+def step_name(calendar: Calendar, place: int) -> str:
+    """Write a step of a calendar, counted from its first, as ``1953-01``, or as its first day if it is no month."""
+    if calendar.step is TimeStep.MONTH:
+        return month_name(calendar.first_year * MONTHS_PER_YEAR + calendar.first_month - 1 + place)
+    return str(calendar.starts.ravel()[place])
+
+
+def whole_years(
+    first: int, months: int, first_month: int, own_first_month: int = 1
+) -> tuple[slice, Calendar, tuple[str, ...]]:
+    """Cut consecutive months into water years that begin in `first_month`, and leave out the months at either end.
+
+    Parameters
+    ----------
+    first : int
+        The first month, counted from January of year 0.
+    months : int
+        Number of months.
+    first_month : int
+        Calendar month, 1 to 12.
+    own_first_month : int
+        Calendar month in which the record's own years begin; if it is another, a note says how years are named.
+
+    Returns
+    -------
+    slice
+        The months of whole water years.
+    Calendar
+        Those years.
+    tuple of str
+        Which months were left out.
+
+    Raises
+    ------
+    InputError
+        If there is no whole water year.
+    """
+    year, place = divmod(first - (first_month - 1), MONTHS_PER_YEAR)
+    touched = Calendar(year, -(-(place + months) // MONTHS_PER_YEAR), first_month)
+    return whole_years_of(touched, place, months, own_first_month)
+
+
+def whole_years_of(
+    touched: Calendar, first: int, steps: int, own_first_month: int = 1
+) -> tuple[slice, Calendar, tuple[str, ...]]:
+    """The same for steps of any length.
+
+    Parameters
+    ----------
+    touched : Calendar
+        Water years that hold all of the steps.
+    first : int
+        The first step, counted from the first of that calendar.
+    steps : int
+        Number of steps.
+    own_first_month : int
+        As in `whole_years`.
+    """
+    per_year, first_month = touched.steps, touched.first_month
+    start = -first % per_year
+    years = (steps - start) // per_year
+    if years < 1:
+        raise InputError(_too_short(touched, first, steps))
+    stop = start + years * per_year
+    calendar = touched.span((first + start) // per_year, (first + stop) // per_year)
+    named = (_naming(calendar),) if first_month not in (1, own_first_month) else ()
+    left_out = _left_out(touched, (first, start), (first + stop, steps - stop))
+    return slice(start, stop), calendar, (*named, *left_out)
+
+
+def _naming(calendar: Calendar) -> str:
+    months, year = [MONTH_NAMES[calendar.first_month - back] for back in (1, 2)], calendar.first_year
+    span = f"{months[0]} {year} to {months[-1]} {year + 1}"
+    return f"a water year is named by both its years: {calendar.labels[0]} is {span}"
+
+
+def _left_out(touched: Calendar, before: tuple[int, int], after: tuple[int, int]) -> Iterator[str]:
+    year = f"whole water year ({_year(touched.first_month)})"
+    if before[1]:
+        yield f"left out {_span(touched, *before)}, before the first {year}"
+    if after[1]:
+        yield f"left out {_span(touched, *after)}, after the last {year}"
+
+
+def _year(first_month: int) -> str:
+    return f"{MONTH_NAMES[first_month - 1]} to {MONTH_NAMES[first_month - 2]}"
+
+
+def _span(calendar: Calendar, first: int, steps: int) -> str:
+    """Name consecutive steps, those that are no months by their first and last day."""
+    name = step_name(calendar, first)
+    if steps == 1 and calendar.step in (TimeStep.MONTH, TimeStep.DAY):
+        return name
+    last = step_name(calendar, first + steps - 1)
+    if calendar.step is not TimeStep.MONTH:
+        year, place = divmod(first + steps - 1, calendar.steps)
+        last = str(calendar.edges[year, place + 1] - np.timedelta64(1, "D"))
+    return f"{name} to {last} ({counted(steps, calendar.step.noun)})"
+
+
+def _too_short(touched: Calendar, first: int, steps: int) -> Mistake:
+    noun = touched.step.noun
+    return Mistake(
+        f"no complete water year ({_year(touched.first_month)}) in {_span(touched, first, steps)}",
+        "at least one complete water year",
+        f"add {noun}s to the record, or set another first month of the water year",
+    )

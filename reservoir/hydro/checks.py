@@ -18,16 +18,27 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro import attributes
-from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, LISTS, Attribute, FieldWords, Kind, Range, Words
-from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTHS_PER_YEAR, step_names
+from reservoir.hydro.attributes import (
+    ATTRIBUTES,
+    CONVERSIONS,
+    CURVES,
+    LISTS,
+    Attribute,
+    CalendarKind,
+    ConversionKind,
+    FieldWords,
+    Kind,
+    Range,
+    ReferenceLevels,
+    Words,
+    YearEnd,
+)
+from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTHS_PER_YEAR, TimeStep, step_names
 from reservoir.hydro.curve_checks import SLACK, checked_curves, following, releases_of, storages_of
 from reservoir.hydro.curves.area import area_of_levels, most_evaporated
 from reservoir.hydro.curves.checks import LARGEST_EXPONENT, MOST_COEFFICIENTS
 from reservoir.hydro.curves.curve import Curve, FloatArray
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.objectives import NEEDED, Goal, Objective
-from reservoir.hydro.reservoir_kinds import CalendarKind, ConversionKind, ReferenceLevels, YearEnd
-from reservoir.hydro.time_step import TimeStep
+from reservoir.hydro.objectives import NEEDED, Goal, Horizon, Objective
 from reservoir.text.quantities import counted, first_unprintable
 
 Claim = Callable[..., Iterator[Mistake]]
@@ -45,7 +56,7 @@ _LENGTHS = frozenset(step.per_year for step in TimeStep)
 _NEVER_NONE = ("installed_mw", "penalty")
 
 
-class Lake(NamedTuple):
+class LakeRange(NamedTuple):
     """Between which storages (hm3) a lake is, and what its ends are called."""
 
     least: float
@@ -180,7 +191,7 @@ def checked(fields: Mapping[str, Any]) -> dict[str, Any]:
     if "level" in sound:  # what its curve describes, and what that may miss by rounding
         low, high = sound["level"].domain
         slack = SLACK * (high - low)
-        parts["lake"] = Lake(low - slack, high + slack, "start of the level curve", "end of the level curve")
+        parts["lake"] = LakeRange(low - slack, high + slack, "start of the level curve", "end of the level curve")
     mistakes += mistakes_between(parts, words)
     if not mistakes:
 
@@ -330,7 +341,7 @@ def guarantee_can_be_generated(
         yield words.mistake("guaranteed_power_mw", "is more than the plant can generate", expected)
 
 
-def lake_large_enough(lake: Lake, words: Words) -> Iterator[Mistake]:
+def lake_large_enough(lake: LakeRange, words: Words) -> Iterator[Mistake]:
     """Require storage to work with that float32 tells from none."""
     least = max(attributes.LEAST_FULL_HM3, attributes.LEAST_ACTIVE_PART * lake.most)
     if lake.most - lake.least < least:
@@ -378,7 +389,7 @@ def year_end_has_its_storages(
 
 
 def ends_within_the_lake(
-    lake: Lake, initial_storage_hm3: float | None, final_storage_hm3: float | None, words: Words
+    lake: LakeRange, initial_storage_hm3: float | None, final_storage_hm3: float | None, words: Words
 ) -> Iterator[Mistake]:
     """Require initial and final storage within the lake; where one key gives both, it is stated once."""
     given = {"initial_storage_hm3": initial_storage_hm3, "final_storage_hm3": final_storage_hm3}
@@ -426,7 +437,7 @@ def power_demanded_can_be_made(
 
 
 def operating_level_within_the_lake(
-    operating_level_m: float | None, level: Curve, lake: Lake, words: Words
+    operating_level_m: float | None, level: Curve, lake: LakeRange, words: Words
 ) -> Iterator[Mistake]:
     """Require a level that the lake has, below its highest."""
     low, high = (float(level(end)) for end in lake[:2])
@@ -445,7 +456,7 @@ def end_value_needs_its_year_end(
 
 
 def losses_follow_the_storage(
-    evaporation_mm: FloatArray, level: Curve, area_km2: Curve | None, lake: Lake, words: Words
+    evaporation_mm: FloatArray, level: Curve, area_km2: Curve | None, lake: LakeRange, words: Words
 ) -> Iterator[Mistake]:
     """Allow no evaporation that would take most of what each further hm3 adds."""
     if not np.any(evaporation_mm):

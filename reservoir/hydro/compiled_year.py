@@ -134,7 +134,7 @@ def follow(year: YearRows, wanted: RealArray, drafts: RealArray, storages: RealA
 def follow_repairable(
     year: YearRows, flow_per_volume: RealArray, wanted: RealArray, releases: RealArray, storages: RealArray
 ) -> None:
-    """As `follow`, in a year that is always repairable (`repairable.always_repairable`): no bound can be violated.
+    """As `follow`, in a year that is always repairable (`limits.always_repairable`): no bound can be violated.
 
     Only the chain from one storage to the next waits for its turn; the releases follow for all steps at once, by a
     product with the reciprocal in place of `enforce_limits`' division.

@@ -14,8 +14,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reservoir.hydro.elementwise import Numbers, choose, curve_value, every, greater, lesser, mean, rounding
-from reservoir.hydro.optional import ZERO, none_without
+from reservoir.hydro.elementwise import (
+    ZERO,
+    Numbers,
+    choose,
+    curve_value,
+    every,
+    greater,
+    lesser,
+    mean,
+    none_without,
+    rounding,
+)
 from reservoir.hydro.rows import (
     END_VALUE,
     EVAPORATION,

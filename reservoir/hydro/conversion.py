@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reservoir.hydro.attributes import ConversionKind
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.elementwise import Numbers, clip, curve_value
-from reservoir.hydro.reservoir_kinds import ConversionKind
 from reservoir.hydro.units import MW_PER_KW_HOURS, WATER_MW_PER_M3S_M
 
 

@@ -1,20 +1,21 @@
-"""Limits of a record's horizons, with the starts and the ends that the reservoir prescribes (Yu et al. 2020)."""
+"""Limits of a record's horizons, with the starts and the ends that the reservoir prescribes (Yu et al. 2020).
+
+And of windows: consecutive steps of horizons, between storages that a schedule has there.
+"""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, later_sum, reaching_down, satisfiable
-from reservoir.hydro.record_conditions import conditions_of
-from reservoir.hydro.record_terms import terms_of
+from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.record_rows import record_rows, terms_of
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import YearEnd
+from reservoir.hydro.system import System
 
 FloatArray = NDArray[np.float64]
 
@@ -27,18 +28,18 @@ _TRIED_STARTS = 129
 _HALVINGS = 20
 
 
-def year_limits(reservoir: Reservoir, inflow: Inflow) -> Limits:
+def year_limits(system: System, inflow: Inflow) -> Limits:
     """Limits of every water year of a record, with the start and the end that the reservoir prescribes."""
-    return _with_ends(reservoir, open_limits(reservoir, inflow))
+    return _with_ends(system.reservoir, open_limits(system, inflow))
 
 
-def horizon_limits(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> list[Limits]:
+def horizon_limits(system: System, inflow: Inflow, horizon: Horizon) -> list[Limits]:
     """Limits of a record's horizons, each with the start and the end that the reservoir prescribes.
 
     One item of equally long horizons, and one of the last where it is shorter.
     """
-    years, spans = open_limits(reservoir, inflow), horizon.equal_spans(inflow.years)
-    return [_with_ends(reservoir, years[first:stop].joined(length)) for first, stop, length in spans]
+    years, spans = open_limits(system, inflow), horizon.equal_spans(inflow.years)
+    return [_with_ends(system.reservoir, years[first:stop].joined(length)) for first, stop, length in spans]
 
 
 def _with_ends(reservoir: Reservoir, limits: Limits) -> Limits:
@@ -48,40 +49,25 @@ def _with_ends(reservoir: Reservoir, limits: Limits) -> Limits:
     start = reservoir.initial_storage_hm3
     if start is None:
         return _with_good_starts(limits)
-    if reservoir.year_end is YearEnd.FIXED:
-        limits.storage_lower_hm3[:, -1] = limits.storage_upper_hm3[:, -1] = reservoir.final_storage_hm3
-    initial = np.full(len(limits), start)
-    return reaching_down(
-        replace(limits, initial_storage_hm3=initial, start_bounds_hm3=np.column_stack([initial, initial]))
-    )
+    if reservoir.year_end is YearEnd.FIXED and (end := reservoir.final_storage_hm3) is not None:
+        limits = limits.ending_within(end, end)
+    return reaching_down(limits.begun_at(start))
 
 
-def open_limits(reservoir: Reservoir, inflow: Inflow) -> Limits:
+def open_limits(system: System, inflow: Inflow) -> Limits:
     """Years with the bounds of their steps, nothing said of their ends, any start within the last step's bounds."""
-    lowest, highest, lower, upper = (
-        reservoir.in_years(bound, inflow.calendar)
-        for bound in (
-            reservoir.release_lower_m3s,
-            reservoir.release_upper_m3s,
-            reservoir.storage_lower_hm3,
-            reservoir.storage_upper_hm3,
-        )
-    )
-    starts = np.column_stack([lower[:, -1], upper[:, -1]])
-    of_flow = inflow.flow_m3s, inflow.calendar.hm3_per_m3s, lowest, highest
-    further = conditions_of(reservoir, inflow), terms_of(reservoir, inflow)
-    dead = np.full(len(starts), reservoir.storage_lower_hm3.min())
-    return Limits(*of_flow, lower, upper, None, starts, dead, *further)
+    rows, numbers, lake = record_rows(system.reservoir, inflow)
+    return Limits.given({**rows, **terms_of(system, inflow)}, numbers, lake)
 
 
 def _with_good_starts(years: Limits) -> Limits:
     """Narrow the starts of cyclic years to those that each can return to, if there are any."""
-    if years.conditions is not None:
+    if years.lake:
         return _with_tried_starts(years)
     starts = np.stack(cyclic_starts(*years.gains_hm3(), years.storage_lower_hm3, years.storage_upper_hm3), axis=-1)
-    narrowed = replace(years, start_bounds_hm3=starts)
+    narrowed = years.changed(start_bounds_hm3=starts)
     good = (starts[:, 0] <= starts[:, 1]) & satisfiable(narrowed)
-    return replace(years, start_bounds_hm3=np.where(good[:, np.newaxis], starts, years.start_bounds_hm3))
+    return years.changed(start_bounds_hm3=np.where(good[:, np.newaxis], starts, years.start_bounds_hm3))
 
 
 def _with_tried_starts(years: Limits) -> Limits:
@@ -96,7 +82,7 @@ def _with_tried_starts(years: Limits) -> Limits:
     slack = START_MARGIN * years.storage_upper_hm3.max(axis=-1)
     narrowed = np.column_stack([lowest + slack, highest - slack])
     good = narrowed[:, 0] <= narrowed[:, 1]
-    return replace(years, start_bounds_hm3=np.where(good[:, np.newaxis], narrowed, bounds))
+    return years.changed(start_bounds_hm3=np.where(good[:, np.newaxis], narrowed, bounds))
 
 
 def _first_good(years: Limits, tried: FloatArray) -> FloatArray:
@@ -145,3 +131,58 @@ def cyclic_starts(
         np.min(upper - np.cumsum(gain_least, axis=-1), axis=-1), np.min(upper + later_sum(gain_most), axis=-1)
     )
     return np.maximum(lower[..., -1], lowest + slack), np.minimum(upper[..., -1], highest - slack)
+
+
+def window_limits(
+    horizons: Limits,
+    horizon: NDArray[np.integer],
+    steps: NDArray[np.integer],
+    storage_hm3: FloatArray,
+    release_m3s: FloatArray,
+) -> Limits:
+    """Limits of windows that begin and end at the storages of a schedule, at the end of a horizon as that does.
+
+    Where the change of release is limited, the first and the last release of a window are limited by those beside it.
+
+    Parameters
+    ----------
+    horizons : Limits
+        Of several horizons.
+    horizon : ndarray, shape (windows,)
+        The horizon of each window.
+    steps : ndarray, shape (windows, length)
+        Its steps in that horizon; those of a cyclic one may run over its end.
+    storage_hm3 : ndarray, shape (horizons, steps + 1)
+        The schedule's storages.
+    release_m3s : ndarray, shape (horizons, steps)
+        The schedule's releases.
+
+    Returns
+    -------
+    Limits
+        Of the windows, none of them cyclic.
+    """
+    windows, last = horizons.windows(horizon, steps), horizons.steps - 1
+    lower, upper = (np.array(bound) for bound in (windows.storage_lower_hm3, windows.storage_upper_hm3))
+    fixed = np.ones(len(horizon), bool)
+    if horizons.cyclic:
+        bounds = horizons.start_bounds_hm3[horizon]
+        np.maximum(lower, bounds[:, :1], out=lower, where=steps == last)
+        np.minimum(upper, bounds[:, 1:], out=upper, where=steps == last)
+    else:
+        fixed = steps[:, -1] != last
+    ends = storage_hm3[horizon, steps[:, -1] + 1]
+    lower[fixed, -1] = upper[fixed, -1] = ends[fixed]
+    windows = windows.changed(storage_lower=lower, storage_upper=upper).begun_at(storage_hm3[horizon, steps[:, 0]])
+    if not horizons.ramps:
+        return windows
+    least, most = (np.array(bound) for bound in (windows.release_lower_m3s, windows.release_upper_m3s))
+    up, down = windows.ramp_up, windows.ramp_down
+    first = 0, steps[:, 0] != 0, steps[:, 0] - 1, down, up
+    final = -1, steps[:, -1] != last, (steps[:, -1] + 1) % horizons.steps, up, down
+    # The release of a step is as close to the one beside it as it may change, or as the schedule's own is.
+    for step, inside, beside, fall, rise in (first, final):
+        near, own = release_m3s[horizon, beside], release_m3s[horizon, steps[:, step]]
+        np.maximum(least[:, step], np.minimum(near - fall, own), out=least[:, step], where=inside)
+        np.minimum(most[:, step], np.maximum(near + rise, own), out=most[:, step], where=inside)
+    return windows.changed(release_lower=least, release_upper=most)

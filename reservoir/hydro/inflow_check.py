@@ -9,11 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import MONTH_NAMES, SECONDS_PER_DAY
+from reservoir.hydro.calendar import MONTH_NAMES, SECONDS_PER_DAY, TimeStep
 from reservoir.hydro.inflow import ASSUMED, Inflow
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.unit_system import SI, UnitSystem, UnitText
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
 from reservoir.text.quantities import counted

@@ -350,7 +350,7 @@ _FOR_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
 
 
 def _let_part_be_none(function: Any) -> None:
-    """Compile one of two forms of a function of an `optional` part, by the type of its first argument."""
+    """Compile one of two forms of a function of an optional part , by the type of its first argument."""
     nothing = numba.types.Tuple(())
 
     @overload(function)

@@ -1,4 +1,4 @@
-"""Bounds of years, and the storages from which each can be completed (Yu et al. 2020, eq. 11-17).
+"""Rows of years as they are given, and the storages from which each can be completed (Yu et al. 2020, eq. 11-17).
 
 The backward recursion of eq. 16-17 uses the bounds of the release, not a particle's own later releases: the interval
 is then the set of storages from which the year can still be completed, and it is the same for every particle.
@@ -6,136 +6,231 @@ is then the set of storages from which the year can still be completed, and it i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from reservoir.hydro.attributes import units_of
 from reservoir.hydro.compiled_year import MOST_UNROLLED
 from reservoir.hydro.conditions import NO_CONDITIONS
 from reservoir.hydro.reach import draw_in, follow_corridor, left_by_losses
-from reservoir.hydro.record_conditions import RecordConditions, stacked
-from reservoir.hydro.record_terms import RecordTerms, stacked_terms
-from reservoir.hydro.rows import Lake, YearRows, empty_years
+from reservoir.hydro.record_rows import UNLIMITED_M3S
+from reservoir.hydro.rows import FIELDS, NUMBERS, TERMS, Lake, YearRows, empty_years
 from reservoir.hydro.step import volume_gained
+from reservoir.hydro.units import HM3_PER_KM2_MM
 
 FloatArray = NDArray[np.float64]
 
 #: Reachable bounds are drawn in by this part of the largest storage, so that rounding never asks for a release just
 #: outside its bounds.
 EXACT_MARGIN = 1e-12
+#: Part by which a lowest power is raised, over the margin of reachable bounds: that of float32 solvers is 1e-6, and
+#: their curves change power by up to 2e-4.
+POWER_PER_MARGIN = 200.0
+#: A demand of less volume counts as so much.
+_LITTLE_HM3 = 1e-6
+#: Between which storages a year may start.
+_STARTS = ("start_lower", "start_upper")
+
+
+@cache
+def _without_unit(name: str) -> str:
+    """Name of the row or number that a name with its unit stands for."""
+    stem = units_of(name)[0]
+    return stem if name != "hm3_per_m3s" else name
 
 
 @dataclass(frozen=True, eq=False)
 class Limits:
     """Inflow and bounds of horizons with equally many steps, all of them cyclic or none: "years" here and below.
 
-    Arrays have shape (years, steps) unless said otherwise. ``limits[i]`` is one year: the same without the axis of
-    years, as are all results; a slice or a list of places is some of the years.
+    ``limits.inflow_m3s`` is the row of that name of the one reservoir, shape (years, steps), ``limits.dead_hm3`` the
+    number, shape (years,), and so on: names are those of `rows`, here with their units. ``limits[i]`` is one year: the
+    same without the axis of years, as are all results; a slice or a list of places is some of the years.
 
     Parameters
     ----------
-    inflow_m3s : ndarray
-        Mean inflow of each step.
-    hm3_per_m3s : ndarray
-        hm3 that 1 m3/s carries in each step.
-    release_lower_m3s, release_upper_m3s : ndarray
-        Bounds of the release (eq. 11).
-    storage_lower_hm3, storage_upper_hm3 : ndarray
-        Bounds of the storage at the end of each step (eq. 12); where the end is fixed, both are it (eq. 13).
-    initial_storage_hm3 : ndarray, shape (years,), or None
-        Storage at the start; None of cyclic years, where it is chosen within `start_bounds_hm3`.
-    start_bounds_hm3 : ndarray, shape (years, 2)
-        Between which the start may be chosen; both the initial storage where that is fixed.
-    dead_hm3 : ndarray, shape (years,)
-        Storage below which no water can be released: the lowest bound that the reservoir has.
-    conditions : RecordConditions or None
-        Losses of the lake and demands on the plant, if there are any.
-    terms : RecordTerms or None
-        Of the objective, unless it is energy.
+    rows : mapping of str to ndarray, shape (years, reservoirs, steps)
+        What is given of each step, by field (`record_rows.record_rows`), and the terms of an objective that is not
+        energy. Storages are those at the end of a step (eq. 12); where the end is fixed, both bounds are it (eq. 13).
+        A row that is the same in all years is stored once: its stride over the years is 0.
+    numbers : mapping of str to ndarray, shape (years, reservoirs)
+        What is given of each year; ``start_lower`` and ``start_upper``, between which the start of a cyclic year may be
+        chosen, are both the initial storage where that is fixed. Below ``dead`` no water can be released: it is the
+        lowest bound that the reservoir has.
+    lake : Lake or ()
+        Curves of the lake that Python can call; nothing of a reservoir without losses and demands.
+    cyclic : bool
+        Whether the years end where they began, at a storage the plan chooses.
     """
 
-    inflow_m3s: FloatArray
-    hm3_per_m3s: FloatArray
-    release_lower_m3s: FloatArray
-    release_upper_m3s: FloatArray
-    storage_lower_hm3: FloatArray
-    storage_upper_hm3: FloatArray
-    initial_storage_hm3: FloatArray | None
-    start_bounds_hm3: FloatArray
-    dead_hm3: FloatArray
-    conditions: RecordConditions | None = None
-    terms: RecordTerms | None = None
+    rows: Mapping[str, FloatArray]
+    numbers: Mapping[str, FloatArray]
+    lake: Lake | tuple[()] = ()
+    cyclic: bool = True
+
+    @classmethod
+    def given(cls, rows: Mapping[str, ArrayLike], numbers: Mapping[str, ArrayLike], lake: Any = ()) -> Limits:
+        """Years of one reservoir, that start anywhere within the bounds of their end, by rows of shape (years, steps).
+
+        Numbers have the shape (years,), or stand for all years.
+        """
+        none = np.asarray(rows["inflow"], np.float64)[..., np.newaxis, :]
+        bare = cls({"inflow": none}, {}, lake)
+        made = bare.changed(**rows, **numbers)
+        return made.changed(start_lower=made.storage_lower_hm3[..., -1], start_upper=made.storage_upper_hm3[..., -1])
 
     def __len__(self) -> int:
-        return len(self.inflow_m3s)
+        return len(self.rows["inflow"])
 
     def __getitem__(self, years: int | slice | NDArray[np.integer]) -> Limits:
-        columns = (getattr(self, field.name) for field in fields(self))
-        arrays: Any = (None if column is None else column[years] for column in columns)
-        return Limits(*arrays)
+        rows, numbers = ({name: each[years] for name, each in given.items()} for given in (self.rows, self.numbers))
+        return replace(self, rows=rows, numbers=numbers)
+
+    def __getattr__(self, name: str) -> FloatArray:
+        if not name.startswith("_") and name not in ("rows", "numbers"):  # these are asked for before they are there
+            stem = _without_unit(name)
+            if stem in self.rows:
+                return self.rows[stem][..., 0, :]
+            if stem in self.numbers:
+                return self.numbers[stem][..., 0]
+        raise AttributeError(name)
 
     @classmethod
     def of(cls, years: Sequence[Limits]) -> Limits:
         """Limits of years that were made one by one, at least one."""
-        columns = {name: [getattr(year, name) for year in years] for name in _ARRAYS}
-        arrays: Any = {name: None if each[0] is None else np.stack(each) for name, each in columns.items()}
-        conditions, terms = [year.conditions for year in years], [year.terms for year in years]
-        return cls(**arrays, conditions=stacked(conditions), terms=stacked_terms(terms))
+        rows = {name: np.stack([year.rows[name] for year in years]) for name in years[0].rows}
+        return replace(
+            years[0],
+            rows=rows,
+            numbers={name: np.stack([year.numbers[name] for year in years]) for name in years[0].numbers},
+        )
+
+    def changed(self, **values: ArrayLike) -> Limits:
+        """With other rows, of shapes that broadcast to (years, steps), or numbers, by name; the others are not copied.
+
+        ``start_bounds_hm3``, shape (years, 2), are both numbers of the start.
+        """
+        rows, numbers, shape = dict(self.rows), dict(self.numbers), self.inflow_m3s.shape
+        if (bounds := values.pop("start_bounds_hm3", None)) is not None:
+            values |= dict(zip(_STARTS, np.moveaxis(np.asarray(bounds), -1, 0), strict=True))
+        for name, value in values.items():
+            stem, array = _without_unit(name), np.asarray(value, np.float64)
+            of_years = stem in NUMBERS or stem in _STARTS
+            if not of_years and stem not in FIELDS:
+                raise AttributeError(name)
+            filled = shape[:-1] if of_years else shape
+            array = array if array.shape == filled else np.broadcast_to(array, filled)
+            if of_years:
+                numbers[stem] = array[..., np.newaxis]
+            else:
+                rows[stem] = array[..., np.newaxis, :]
+        return replace(self, rows=rows, numbers=numbers)
+
+    def with_terms(self, terms: Mapping[str, ArrayLike]) -> Limits:
+        """With other terms of the objective, or with none: energy."""
+        rows = {name: row for name, row in self.rows.items() if name not in TERMS}
+        return replace(self, rows=rows).changed(**terms)
+
+    def from_step(self, first: int) -> Limits:
+        """The steps from one on."""
+        return replace(self, rows={name: row[..., first:] for name, row in self.rows.items()})
+
+    def joined(self, years: int) -> Limits:
+        """Consecutive horizons joined, so many at a time; they divide the number of horizons."""
+        count = len(self) // years
+        return replace(
+            self,
+            rows={
+                name: row.reshape(count, years, *row.shape[1:]).swapaxes(1, 2).reshape(count, row.shape[1], -1)
+                for name, row in self.rows.items()
+            },
+            numbers={name: each[::years] for name, each in self.numbers.items()},
+        )
+
+    def windows(self, years: NDArray[np.integer], steps: NDArray[np.integer]) -> Limits:
+        """Steps of years, shape (windows, length), each window with the numbers of its year, shape (windows,)."""
+        return replace(
+            self,
+            rows={name: row[years[:, np.newaxis], :, steps].swapaxes(1, 2) for name, row in self.rows.items()},
+            numbers={name: each[years] for name, each in self.numbers.items()},
+        )
 
     @property
     def steps(self) -> int:
         """Number of steps of a year."""
-        return int(self.inflow_m3s.shape[-1])
+        return int(self.rows["inflow"].shape[-1])
 
     @property
-    def cyclic(self) -> bool:
-        """Whether the years end where they began, at a storage the plan chooses."""
-        return self.initial_storage_hm3 is None
+    def priced(self) -> bool:
+        """Whether the objective has terms: it is not energy."""
+        return TERMS[0] in self.rows
+
+    @property
+    def ramps(self) -> bool:
+        """Whether the release may change by so much only."""
+        return bool(self.lake) and bool(np.min([self.ramp_up, self.ramp_down]) < UNLIMITED_M3S)
+
+    @property
+    def demands_power(self) -> bool:
+        """Whether some step has a lowest power."""
+        return bool(self.lake) and bool(np.any(self.power_lower_mw > 0))
+
+    @property
+    def initial_storage_hm3(self) -> FloatArray | None:
+        """Storage at the start, shape (years,); None of cyclic years."""
+        return None if self.cyclic else self.start_lower
+
+    @property
+    def start_bounds_hm3(self) -> FloatArray:
+        """Between which storages the start may be chosen, shape (years, 2)."""
+        return np.stack([self.start_lower, self.start_upper], axis=-1)
 
     @property
     def capacity_hm3(self) -> FloatArray:
         """Largest storage that any bound of a year allows, shape (years,)."""
-        return np.asarray(np.maximum(self.storage_upper_hm3.max(axis=-1), self.start_bounds_hm3[..., 1]))
+        return np.asarray(np.maximum(self.storage_upper_hm3.max(axis=-1), self.start_upper))
 
     @property
     def reaches_down(self) -> bool:
         """Whether losses take the lake below dead storage in some year whatever is done (`reaching_down`)."""
-        return bool(np.any(self.storage_lower_hm3 < np.asarray(self.dead_hm3)[..., np.newaxis]))
+        return bool(np.any(self.storage_lower_hm3 < self.dead_hm3[..., np.newaxis]))
 
-    def starting_at(self, storage_hm3: float | FloatArray) -> Limits:
+    def begun_at(self, storage_hm3: ArrayLike) -> Limits:
+        """Years that begin at a storage, shape (years,); of cyclic ones, the end is open."""
+        return replace(self, cyclic=False).changed(start_lower=storage_hm3, start_upper=storage_hm3)
+
+    def ending_within(self, lower_hm3: ArrayLike, upper_hm3: ArrayLike) -> Limits:
+        """With other bounds of the storage at the end of the last step, shape (years,)."""
+        ends = {}
+        for name, end in (("storage_lower", lower_hm3), ("storage_upper", upper_hm3)):
+            row = self.rows[name][..., 0, :]
+            row = np.array(row[:1] if row.ndim == 2 and row.strides[0] == 0 and np.ndim(end) == 0 else row)
+            row[..., -1] = end
+            ends[name] = row
+        return self.changed(**ends)
+
+    def starting_at(self, storage_hm3: ArrayLike) -> Limits:
         """Fix the start of each year, and the end too where it is cyclic."""
-        start = np.broadcast_to(np.asarray(storage_hm3, np.float64), self.inflow_m3s.shape[:-1])
-        lower, upper = self.storage_lower_hm3.copy(), self.storage_upper_hm3.copy()
-        if self.cyclic:
-            lower[..., -1] = upper[..., -1] = start
-        return replace(
-            self,
-            storage_lower_hm3=lower,
-            storage_upper_hm3=upper,
-            initial_storage_hm3=start,
-            start_bounds_hm3=np.stack([start, start], axis=-1),
-        )
+        return (self.ending_within(storage_hm3, storage_hm3) if self.cyclic else self).begun_at(storage_hm3)
 
     @property
     def net_inflow_m3s(self) -> FloatArray:
         """Inflow less the withdrawal that is demanded."""
-        return self.inflow_m3s if self.conditions is None else self.inflow_m3s - self.conditions.withdrawal_m3s
+        return self.inflow_m3s - self.withdrawal_m3s if self.lake else self.inflow_m3s
 
     @property
     def least_draft_m3s(self) -> FloatArray:
         """Least draft (`conditions`): the least release, less the withdrawal that can be cut."""
-        least = self.release_lower_m3s
-        return least if self.conditions is None else least - self.conditions.withdrawal_m3s
+        return self.release_lower_m3s - self.withdrawal_m3s if self.lake else self.release_lower_m3s
 
     def delivering(self) -> Limits:
         """The same with withdrawals that cannot be cut."""
-        if self.conditions is None:
-            return self
-        none = replace(self.conditions, withdrawal_m3s=np.zeros_like(self.inflow_m3s))
-        return replace(self, inflow_m3s=self.net_inflow_m3s, conditions=none)
+        return self.changed(inflow=self.net_inflow_m3s, withdrawal=0.0) if self.lake else self
 
     def gains_hm3(self) -> tuple[FloatArray, FloatArray]:
         """Storage gained in each step with the least and with the most draft, before evaporation and seepage."""
@@ -172,12 +267,8 @@ class Limits:
         saving = margin > EXACT_MARGIN if saving is None else saving
         years = self._step_rows(margin)
         reach = reachable_storage(self, slack, saving=saving, losses=years)
-        drift, tilt, middle = _drift(self, slack, years)
-        found = dict(zip(("reach_lower", "reach_upper", "drift_lower", "drift_upper"), (*reach, *drift), strict=True))
-        if years.lake:
-            found |= {"tilt_lower": tilt[0], "tilt_upper": tilt[1]}
-            years.middle_start[:] = middle
-        for name, row in found.items():
+        derived = {"reach_lower": reach[0], "reach_upper": reach[1], **_drift(self, slack, years)}
+        for name, row in derived.items():
             getattr(years, name)[:] = row.reshape(-1, self.steps)
         if self.inflow_m3s.ndim == 1:
             years = years._replace(rows=years.rows[0, 0], numbers=years.numbers[0, 0])
@@ -188,52 +279,33 @@ class Limits:
 
     def _step_rows(self, margin: float) -> YearRows:
         """The years in float64, many of them or one, with all but what depends on later steps."""
-        conditions, terms, volume = self.conditions, self.terms, self.hm3_per_m3s
-        lake: Lake | tuple[()] = () if conditions is None else conditions.lake
-        count = self.inflow_m3s.size // self.steps
-        years = empty_years(count, self.steps, lake, priced=terms is not None, cyclic=self.cyclic)
+        volume = self.hm3_per_m3s
+        lake = Lake(*(curve.compiled() for curve in self.lake)) if self.lake else ()
+        years = empty_years(self.inflow_m3s.size // self.steps, self.steps, self.rows, lake, cyclic=self.cyclic)
         least_hm3 = (self.release_lower_m3s * volume).max(axis=-1)
-        values: dict[str, Any] = {
-            "inflow": self.net_inflow_m3s,
-            "hm3_per_m3s": volume,
-            "release_lower": self.least_draft_m3s,
-            "release_upper": self.release_upper_m3s,
-            "storage_lower": self.storage_lower_hm3,
-            "storage_upper": self.storage_upper_hm3,
-            "start": 0.0 if self.initial_storage_hm3 is None else self.initial_storage_hm3,
+        values: dict[str, Any] = {name: row[..., 0, :] for name, row in self.rows.items()}
+        values |= {name: number[..., 0] for name, number in self.numbers.items() if name not in _STARTS}
+        values |= {
+            "start": 0.0 if self.cyclic else self.start_lower,
             "capacity": self.capacity_hm3,
-            "dead": self.dead_hm3,
             "per_missing": np.divide(1.0, least_hm3, out=np.zeros_like(least_hm3), where=least_hm3 > 0),
         }
-        if conditions is not None:
-            values |= conditions.fields(volume, margin) | conditions.numbers
-        if terms is not None:
-            values |= terms.of_steps._asdict()
+        if self.lake:
+            demanded_hm3 = (self.withdrawal_m3s * volume).max(axis=-1, keepdims=True)
+            values |= {
+                "inflow": self.net_inflow_m3s,
+                "release_lower": self.least_draft_m3s,
+                "evaporation": self.evaporation_mm * HM3_PER_KM2_MM,
+                "power_lower": self.power_lower_mw * (1 + POWER_PER_MARGIN * margin),
+                "per_shortage": volume / np.maximum(demanded_hm3, _LITTLE_HM3),
+            }
         for name, value in values.items():
             getattr(years, name)[:] = value
         return years
 
-    def joined(self, years: int) -> Limits:
-        """Consecutive horizons joined, so many at a time; they divide the number of horizons."""
-        shape = len(self) // years, years * self.steps
-        per_step = set(_ARRAYS) - set(OF_HORIZON)
-        return replace(
-            self,
-            **{name: getattr(self, name).reshape(shape) for name in per_step},
-            initial_storage_hm3=None if self.initial_storage_hm3 is None else self.initial_storage_hm3[::years],
-            start_bounds_hm3=self.start_bounds_hm3[::years],
-            dead_hm3=self.dead_hm3[::years],
-            conditions=None if self.conditions is None else self.conditions.reshaped(*shape),
-            terms=None if self.terms is None else self.terms.reshaped(*shape),
-        )
-
 
 #: A storage beyond a bound by less than this part of the largest is so by rounding.
 _SLACK = 1e-9
-#: The fields of `Limits` that are arrays.
-_ARRAYS = tuple(field.name for field in fields(Limits) if field.name not in ("conditions", "terms"))
-#: Those that have no axis of steps.
-OF_HORIZON = ("initial_storage_hm3", "start_bounds_hm3", "dead_hm3")
 
 
 def reachable_storage(
@@ -314,7 +386,7 @@ def _followed(
     lower[..., 0], upper[..., 0] = limits.start_bounds_hm3[..., 0], limits.start_bounds_hm3[..., 1]
     missing = np.zeros_like(limits.inflow_m3s)
     rows: list[Any] = [*_as_years(limits, *limits.gains_hm3(), *reach_hm3)]
-    rows += [gain_at_rest_hm3.reshape(-1, limits.steps), np.reshape(limits.dead_hm3, -1)]
+    rows += [gain_at_rest_hm3.reshape(-1, limits.steps), np.array(limits.dead_hm3).reshape(-1)]
     rows += [each.reshape(-1, each.shape[-1]) for each in (lower, upper, missing)]
     follow_corridor(*rows)
     return lower, upper, missing
@@ -322,13 +394,19 @@ def _followed(
 
 def _of_minimum(limits: Limits, dead_hm3: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Least releases and dead storage as `draw_in` reads them."""
-    return limits.release_lower_m3s.reshape(-1, limits.steps), np.array(dead_hm3, np.float64).reshape(-1)
+    least = _writable(limits.release_lower_m3s).reshape(-1, limits.steps)
+    return least, np.array(dead_hm3, np.float64).reshape(-1)
+
+
+def _writable(row: FloatArray) -> FloatArray:
+    """An array, or a copy where it is stored once for all years: compiled code is of one type of array."""
+    return np.require(row, requirements=("C", "W"))
 
 
 def _as_years(limits: Limits, *rows: FloatArray, losses: YearRows | None = None) -> tuple[Any, ...]:
     """Rows of one year or of many as those of many, the volume of a flow, and the years with losses, or nothing."""
-    each_year = [each.reshape(-1, limits.steps) for each in (*rows, limits.hm3_per_m3s)]
-    if limits.conditions is None:
+    each_year = [_writable(each).reshape(-1, limits.steps) for each in (*rows, limits.hm3_per_m3s)]
+    if not limits.lake:
         return *each_year, NO_CONDITIONS
     return *each_year, losses or limits._step_rows(EXACT_MARGIN)
 
@@ -352,7 +430,7 @@ def reaching_down(limits: Limits) -> Limits:
 
     That is no violation of any decision, as far as losses alone take a lake that was down to dead storage before.
     """
-    if limits.conditions is None:
+    if not limits.lake:
         return limits
     _, upper, _ = _followed(limits, limits.gain_at_rest_hm3, reachable_storage(limits))
     sunk = np.flatnonzero(_sinks(limits, upper).any(axis=-1))
@@ -360,12 +438,12 @@ def reaching_down(limits: Limits) -> Limits:
         return limits
     years, lower = limits[sunk], limits.storage_lower_hm3.copy()
     left, dead = np.empty(years.inflow_m3s.shape), years.dead_hm3
-    start, at_rest = np.array(years.initial_storage_hm3), _as_years(years, years.gain_at_rest_hm3)
+    start, at_rest = np.array(years.start_lower), _as_years(years, years.gain_at_rest_hm3)
     rows: list[Any] = [start, *at_rest, np.array(dead), left]
     left_by_losses(*rows)
     ends = years.storage_lower_hm3
     lower[sunk] = np.where(ends == dead[:, np.newaxis], left, ends)
-    return replace(limits, storage_lower_hm3=lower)
+    return limits.changed(storage_lower=lower)
 
 
 def _drawn_in(gains_hm3: tuple[FloatArray, FloatArray], slack_hm3: float | FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -381,25 +459,19 @@ def later_sum(gains: FloatArray) -> FloatArray:
     return sums
 
 
-class _Drift(NamedTuple):
-    """How the reachable bounds of a cyclic year follow its start, which is also its end.
+def _drift(limits: Limits, slack_hm3: FloatArray, years: YearRows) -> dict[str, FloatArray]:
+    """How the reachable bounds of a cyclic year follow its start, which is also its end: rows of `years`, by field.
 
-    Without the bounds of the months, they are ``start - drift + tilt * (start - middle)``, lower and upper.
+    Without the bounds of the months, they are ``start - drift + tilt * (start - middle)``, lower and upper; the middle
+    start is filled in.
     """
-
-    drift: tuple[FloatArray, FloatArray]
-    tilt: tuple[FloatArray, FloatArray]
-    middle_hm3: FloatArray
-
-
-def _drift(limits: Limits, slack_hm3: FloatArray, years: YearRows) -> _Drift:
     gains = _drawn_in(limits.gains_hm3(), slack_hm3)
     middle = limits.start_bounds_hm3.mean(axis=-1)
-    if limits.conditions is None or not limits.cyclic:
-        none = np.zeros_like(gains[0])
-        return _Drift((later_sum(gains[0]), later_sum(gains[1])), (none, none), middle)
-    spread = 1e-3 * limits.capacity_hm3
-    found = []
+    if years.lake:
+        years.middle_start[:] = middle
+    if not (years.lake and limits.cyclic):
+        return {"drift_lower": later_sum(gains[0]), "drift_upper": later_sum(gains[1])}
+    spread, found = 1e-3 * limits.capacity_hm3, []
     for ends in (middle - spread, middle + spread):
         # Storages that lead to this end of the year, whatever the bounds of the months.
         before = tuple(np.full_like(gains[0], bound) for bound in (-np.inf, np.inf))
@@ -409,8 +481,62 @@ def _drift(limits: Limits, slack_hm3: FloatArray, years: YearRows) -> _Drift:
         rows: list[Any] = [*_as_years(limits, *gains, *before, losses=years), *of_minimum]
         draw_in(*rows)
         found.append(before)
-    below, above = found
-    width = 2 * spread[..., np.newaxis]
-    drifts = tuple(middle[..., np.newaxis] - (low + high) / 2 for low, high in zip(below, above, strict=True))
-    tilts = tuple((high - low) / width - 1 for low, high in zip(below, above, strict=True))
-    return _Drift((drifts[0], drifts[1]), (tilts[0], tilts[1]), middle)
+    width, derived = 2 * spread[..., np.newaxis], {}
+    for side, low, high in zip(("lower", "upper"), *found, strict=True):
+        derived[f"drift_{side}"] = middle[..., np.newaxis] - (low + high) / 2
+        derived[f"tilt_{side}"] = (high - low) / width - 1
+    return derived
+
+
+def always_repairable(limits: Limits, year: YearRows) -> NDArray[np.bool_]:
+    """Whether repair (eq. 18-19) of releases within their bounds always keeps storages and releases within theirs.
+
+    Parameters
+    ----------
+    limits : Limits
+    year : YearRows
+        Its arrays, with the margin that the repair uses.
+
+    Returns
+    -------
+    ndarray of bool, shape (years,)
+        Never with losses or demands, which are not looked at here. Where it holds, solvers skip the checks that no
+        release can violate.
+    """
+    if limits.lake:
+        return np.zeros(limits.inflow_m3s.shape[:-1], bool)
+    gain_most = volume_gained(year.inflow, year.release_lower, year.hm3_per_m3s)
+    gain_least = volume_gained(year.inflow, year.release_upper, year.hm3_per_m3s)
+    always = np.array(True)
+    for bound in (0, 1):  # a cyclic year's reach moves with its start, its ends apart the most
+        start = limits.start_bounds_hm3[..., bound, np.newaxis]
+        lower, upper = year.reach_lower, year.reach_upper
+        if year.cyclic:
+            lower, upper = (np.clip(start - drift, lower, upper) for drift in (year.drift_lower, year.drift_upper))
+            always = always & ((lower[..., -1:] <= start) & (start <= upper[..., -1:]))[..., 0]
+        least, most = (
+            np.concatenate([start, ends[..., :-1]], axis=-1) + gains
+            for ends, gains in ((lower, gain_most), (upper, gain_least))
+        )
+        always = always & ~np.any((least < lower) | (most > upper), axis=-1)
+    return always
+
+
+def without_foresight(limits: Limits, starts_hm3: FloatArray) -> YearRows:
+    """Years from given starts; no storage is steered towards what later months will need, which nobody knows.
+
+    Nor is it a violation where losses take the lake below dead storage (`step.there_is`).
+
+    Parameters
+    ----------
+    limits : Limits
+    starts_hm3 : ndarray, shape (years,)
+    """
+    years = limits.begun_at(starts_hm3).arrays()
+    dead = years.dead[..., np.newaxis]
+    sinks = years.storage_lower == dead
+    return years.changed(
+        reach_lower=years.storage_lower,
+        reach_upper=years.storage_upper,
+        storage_lower=np.where(sinks, np.minimum(dead, 0.0), years.storage_lower),
+    )

@@ -26,8 +26,9 @@ from reservoir.hydro.conditions import (
 from reservoir.hydro.elementwise import curve_value, mean
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
+from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import HM3_PER_M3S, INFLOW, RELEASE_LOWER, YearRows
-from reservoir.hydro.step import head_at, power_of, turbined_at, volume_gained
+from reservoir.hydro.step import REPAIR_TOLERANCE, head_at, power_of, turbined_at, volume_gained
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.processors import processors
 
@@ -276,3 +277,9 @@ def _operate_year(
             columns[8, step], columns[9, step] = evaporated, seeped
             columns[11, step] = release - drafts[step]
             columns[10, step] = demanded(conditions) - columns[11, step]
+
+
+def repaired(reservoir: Reservoir, operation: Operation, asked_m3s: FloatArray) -> NDArray[np.bool_]:
+    """Where the physical limits changed the release that was asked for, shape (years, steps)."""
+    moved = np.abs(operation.release_m3s - asked_m3s)
+    return np.asarray(moved > REPAIR_TOLERANCE * float(reservoir.release_upper_m3s.max()))

@@ -1,4 +1,4 @@
-"""Head, power discharge and power at any storages and releases, with exact curves, for whole arrays at once."""
+"""Head, power discharge, power and energy at any storages and releases, with exact curves, for whole arrays at once."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from reservoir.hydro.conditions import NO_CONDITIONS, while_operating
 from reservoir.hydro.plant import plant_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import head_at, power_at_head, turbined_at
+from reservoir.hydro.units import GWH_PER_MW_VOLUME
 
 FloatArray = NDArray[np.float64]
 
@@ -69,3 +70,23 @@ def most_power_mw(reservoir: Reservoir, storage_hm3: float) -> float:
 
 def _releases(reservoir: Reservoir) -> FloatArray:
     return np.linspace(reservoir.release_lower_m3s.min(), reservoir.release_upper_m3s.max(), _RELEASES)
+
+
+#: Storages between which the power of water is integrated.
+_POINTS = 201
+
+
+def stored_energy_gwh(
+    reservoir: Reservoir, from_hm3: ArrayLike, to_hm3: ArrayLike, release_m3s: ArrayLike
+) -> NDArray[np.float64]:
+    """Energy (GWh) that the water between two storages would make, drawn down at a release; negative if `to` is higher.
+
+    The integral over storage of the power of 1 m3/s at the head of that storage. The arguments are broadcast.
+    """
+    ends = np.asarray(from_hm3, np.float64), np.asarray(to_hm3, np.float64)
+    storages = np.ascontiguousarray(np.linspace(*ends, _POINTS, axis=-1))
+    plant = plant_of(reservoir)
+    head = head_at(plant, storages, np.asarray(release_m3s)[..., np.newaxis])
+    rate = plant.conversion(head)
+    integral = (np.diff(storages) * (rate[..., 1:] + rate[..., :-1]) / 2).sum(axis=-1)  # numpy 1 has no `trapezoid`
+    return np.asarray(-integral * GWH_PER_MW_VOLUME)

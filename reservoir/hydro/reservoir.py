@@ -13,15 +13,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.attributes import ATTRIBUTES, attribute_of
-from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.attributes import ATTRIBUTES, CalendarKind, ConversionKind, ReferenceLevels, YearEnd, attribute_of
+from reservoir.hydro.calendar import Calendar, TimeStep
 from reservoir.hydro.checks import checked
 from reservoir.hydro.curve_checks import notes_of, storages_of
 from reservoir.hydro.curves.curve import Curve
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.objectives import Objective
-from reservoir.hydro.reservoir_kinds import CalendarKind, ConversionKind, ReferenceLevels, YearEnd
-from reservoir.hydro.time_step import TimeStep
+from reservoir.hydro.objectives import Horizon, Objective
 from reservoir.text.quantities import quantity
 
 _Class = TypeVar("_Class", bound=type)
@@ -196,8 +193,8 @@ class Reservoir:
         return self.step.in_water_year(self.step.listed(values, self.first_month), self.first_month)
 
     def in_years(self, values: NDArray[np.float64], calendar: Calendar) -> NDArray[np.float64]:
-        """The same for every year of a calendar, shape (years, steps)."""
-        return np.tile(np.resize(self.by_step(values), calendar.steps), (calendar.years, 1))
+        """The same for every year of a calendar, shape (years, steps); stored once, and read-only."""
+        return np.broadcast_to(np.resize(self.by_step(values), calendar.steps), (calendar.years, calendar.steps))
 
     def to_toml(self, path: str | Path | None = None, *, force: bool = False) -> str:
         """Return the text of a reservoir file, and write it to `path` if given, see `reservoir.write_reservoir`."""

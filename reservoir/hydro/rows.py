@@ -2,14 +2,18 @@
 
 ``rows[year, reservoir, field, step]`` and ``numbers[year, reservoir, name]`` hold many years; compiled code runs one
 year, ``rows[field, step]`` and ``numbers[name]``, and kernels are handed the same rows behind each other
-(`problems.reservoir.rows`). A new field is a line here, and where it is filled in (`limits.Limits.arrays`).
+(`problems.reservoir.rows`). What a record gives of them has the same names (`record_rows`), and `limits.Limits` works
+out the others. An attribute by step of the table (`attributes`) that no name here stands for is a further field.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from reservoir.hydro.attributes import by_step_attributes, units_of
 
 #: Fields of a step; storages are those at its end. ``REACH_LOWER`` and ``REACH_UPPER`` are the reachable bounds of
 #: eq. 16-17 (Yu et al. 2020): in a cyclic year they hold for an open end, and the bounds for a given start are
@@ -45,6 +49,8 @@ import numpy as np
 ) = range(25)
 #: Their names, in order.
 FIELDS = tuple(name.lower() for name in list(globals()) if name.isupper())
+#: Those of an objective's terms.
+TERMS = FIELDS[OFFSET:]
 #: Numbers of a year. ``CAPACITY`` is its largest storage, ``DEAD`` the one below which nothing can be released,
 #: ``PER_MISSING`` the relative violation of a hm3 that is missing of the least release. ``MIDDLE_START`` and those
 #: behind it: as ``EVAPORATION``.
@@ -59,9 +65,12 @@ FIELDS = tuple(name.lower() for name in list(globals()) if name.isupper())
     RAMP_DOWN,
     END_VALUE,  # what a hm3 more at the end than at the start is worth, in the unit of the objective
 ) = range(9)
-NUMBERS = tuple(name.lower() for name in list(globals()) if name.isupper() and name != "FIELDS")[len(FIELDS) :]
+NUMBERS = tuple(name.lower() for name in list(globals()) if name.isupper())[len(FIELDS) + 2 :]
 #: How many of both a year without losses, demands and terms has.
 PLAIN_FIELDS, PLAIN_NUMBERS = EVAPORATION, MIDDLE_START
+#: The field of an attribute by step is called as it is, without its unit; further ones follow the others.
+ATTRIBUTE_FIELDS = {row.field: units_of(row.field)[0] for row in by_step_attributes() if row.section != "objective"}
+FIELDS += tuple(name for name in ATTRIBUTE_FIELDS.values() if name not in FIELDS)
 _FIELD_PLACES = {name: place for place, name in enumerate(FIELDS)}
 _NUMBER_PLACES = {name: place for place, name in enumerate(NUMBERS)}
 
@@ -151,9 +160,15 @@ class YearRows(NamedTuple):
         return YearRows(rows, numbers, self.lake and lake, self.priced, self.cyclic, unrolled)
 
 
-def empty_years(years: int, steps: int, lake: Lake | tuple[()], *, priced: bool, cyclic: bool) -> YearRows:
-    """Years in float64 whose rows are yet to be filled, one reservoir each; till then rows and numbers are 0."""
-    fields = len(FIELDS) if priced else OFFSET if lake else PLAIN_FIELDS
-    names = len(NUMBERS) if lake else PLAIN_NUMBERS
-    rows, numbers = np.zeros((years, 1, fields, steps)), np.zeros((years, 1, names))
-    return YearRows(rows, numbers, lake, (0,) if priced else (), cyclic, ())
+def empty_years(years: int, steps: int, given: Collection[str], lake: Lake | tuple[()], *, cyclic: bool) -> YearRows:
+    """Years in float64 whose rows are yet to be filled, one reservoir each; till then rows and numbers are 0.
+
+    Parameters
+    ----------
+    given : collection of str
+        Names of the fields that there are of a record.
+    """
+    last = max(_FIELD_PLACES[name] for name in given)
+    fields = len(FIELDS) if last >= OFFSET else OFFSET if lake else PLAIN_FIELDS
+    rows, numbers = np.zeros((years, 1, fields, steps)), np.zeros((years, 1, len(NUMBERS) if lake else PLAIN_NUMBERS))
+    return YearRows(rows, numbers, lake, (0,) if TERMS[0] in given else (), cyclic, ())

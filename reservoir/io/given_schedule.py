@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro import attributes, units
-from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.month_series import first_days
-from reservoir.hydro.time_step import TimeStep
+from reservoir.hydro.calendar import TimeStep
+from reservoir.hydro.inflow import Inflow, first_days
 from reservoir.io.plan_folder.files import AGAIN
 from reservoir.io.plan_folder.tables import read_cells, require_one_of_each
 from reservoir.planning.checked_schedule import CLAIMS, RELEASE, SHORTAGE, GivenSchedule

@@ -18,6 +18,7 @@ from reservoir.errors import Mistake, OutputError
 from reservoir.interrupts import remember
 from reservoir.io.output import check_place
 from reservoir.io.workplace import workplace
+from reservoir.planning.parts import PartStore
 from reservoir.text.quantities import counted
 from reservoir.text.strict_json import read_json
 
@@ -30,8 +31,8 @@ _ALIGNMENT = 4096
 _MOST_MANIFEST_BYTES = 200_000_000
 
 
-class PartsFolder:
-    """Keeps parts in a folder (implements `reservoir.planning.parts.store.PartStore`); a ``with`` block holds it.
+class PartsFolder(PartStore):
+    """Keeps parts in a folder; a ``with`` block holds it.
 
     Rows of a part are on the disk before the list of parts names it, and the list is replaced as a whole: whenever a
     run ends, the list is true. The folder is made when the first part is kept.
@@ -60,10 +61,9 @@ class PartsFolder:
         again: str = "the same call goes on from there",
         tell: Callable[[str], None] = lambda words: None,
     ) -> None:
-        self.path, self.told = Path(path), dict[int, Mapping[str, Any]]()
+        super().__init__()
+        self.path, self._run = Path(path), dict[str, Any]()
         self._force, self._again, self._tell = force, again, tell
-        self._years, self._run = 0, dict[str, Any]()
-        self._columns: dict[str, dict[str, Any]] = {}
         self._stack = ExitStack()
 
     def __enter__(self) -> PartsFolder:
@@ -93,7 +93,13 @@ class PartsFolder:
         """Write the rows of a part, and then that it is there."""
         with self._written():
             self.path.mkdir(exist_ok=True)
-            self._columns = self._columns or self._layout(columns)
+            if not self._columns:
+                offset = 0
+                for name, column in columns.items():
+                    shape = column.shape[1:]
+                    self._columns[name] = {"dtype": column.dtype.str, "shape": list(shape), "offset": offset}
+                    size = self._years * int(np.prod(shape, dtype=np.int64)) * column.dtype.itemsize
+                    offset += -(-size // _ALIGNMENT) * _ALIGNMENT
             with (self.path / ROWS).open("r+b" if (self.path / ROWS).exists() else "w+b") as file:
                 for name, column in columns.items():
                     rows = np.ascontiguousarray(column)
@@ -121,15 +127,6 @@ class PartsFolder:
         if self._years:
             remember("")
             shutil.rmtree(self.path, ignore_errors=True)
-
-    def _layout(self, columns: Mapping[str, NDArray[Any]]) -> dict[str, dict[str, Any]]:
-        found, offset = {}, 0
-        for name, column in columns.items():
-            shape = column.shape[1:]
-            found[name] = {"dtype": column.dtype.str, "shape": list(shape), "offset": offset}
-            size = self._years * int(np.prod(shape, dtype=np.int64)) * column.dtype.itemsize
-            offset += -(-size // _ALIGNMENT) * _ALIGNMENT
-        return found
 
     def _read(self) -> None:
         """Take over what an earlier run kept; refuse what is of another one."""

@@ -11,20 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.given_releases import without_foresight
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.limits import without_foresight
 from reservoir.hydro.objective import Operation, joined, operate
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.hydro.step import REPAIR_TOLERANCE
-from reservoir.planning.best_known import stated_solutions
+from reservoir.hydro.system import System
 from reservoir.planning.checks import Check, proof_lines
 from reservoir.planning.columns import table_of
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
 from reservoir.planning.operated_record import OperatedSteps
 from reservoir.planning.plan import Plan
 from reservoir.planning.planned_record import Proofs
+from reservoir.planning.search import stated_solutions
 from reservoir.planning.sentences import beyond_bounds, demand_shortfalls, storage_shortfall
 from reservoir.planning.start import end_value_used, with_end_value
 from reservoir.problems.base import certify_all
@@ -149,14 +149,14 @@ def checked_schedule(
     horizon : Horizon, str or int, optional
         What was planned as one problem; by default as the reservoir says.
     """
-    record = on_calendar_of(reservoir, record)
+    system = System.of(reservoir)
+    record = system.on_calendar(record)
     shortage = given.columns.get(SHORTAGE, np.zeros_like(given.columns[RELEASE]))
     valued = with_end_value(reservoir, end_value_used(reservoir, record))
-    asked = Horizon.of(reservoir.horizon if horizon is None else horizon)
-    problems = record_problems(valued, on_calendar_of(reservoir, given.inflow), asked)
+    problems = record_problems(valued, system.on_calendar(given.inflow), system.asked_horizon(horizon))
     positions = _positions(problems, given, shortage)
     held = problems.operate(positions)
-    if problems.model.reservoir.objective.is_firm:
+    if problems.model.system.objective.is_firm:
         problems = promising_all(problems, firm_power_of_problems(problems, held))
     plan = _plan(reservoir, problems, positions, held)
     slack = float(np.clip(given.half_digit[RELEASE], FINEST_ROUNDING, COARSEST_ROUNDING))
@@ -221,7 +221,7 @@ def _unlimited(batch: ReservoirYears, positions: FloatArray, shortage: FloatArra
     dead = np.full_like(years.dead, -np.inf)
     free: dict[str, Any] = {"reach_lower": -none, "reach_upper": none, "release_upper": none, "dead": dead}
     years = years._replace(cyclic=False)
-    if limits.conditions is None:
+    if not limits.lake:
         return operate(batch.model.exact, years.changed(**free, release_lower=0.0), release)
     withdrawal = years.withdrawal
     # With these as least drafts, releases are those of the file, whatever is cut of withdrawals beside them.
@@ -314,8 +314,8 @@ def _needless_shortages(given: GivenSchedule, plan: Plan, slack_m3s: float) -> I
     if SHORTAGE not in given.columns:
         return
     shortage, release = given.columns[SHORTAGE], given.columns[RELEASE]
-    conditions, (lower, _) = plan.problems.year_bounds.conditions, _release_bounds(plan)
-    withdrawal = np.zeros_like(release) if conditions is None else conditions.withdrawal_m3s
+    limits, (lower, _) = plan.problems.year_bounds, _release_bounds(plan)
+    withdrawal = limits.withdrawal_m3s if limits.lake else np.zeros_like(release)
     open_to = float(np.clip(given.half_digit[SHORTAGE], FINEST_ROUNDING, COARSEST_ROUNDING))
     size = given.sizes[SHORTAGE]
     for year, step in np.argwhere(shortage > open_to).tolist():

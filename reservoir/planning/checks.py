@@ -15,11 +15,10 @@ from reservoir.hydro.objective import NOT_MISSING, Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import storage_after
 from reservoir.hydro.unit_system import UnitSystem, labelled
-from reservoir.planning.best_known import relative_gap
 from reservoir.planning.firm_power import BRACKET
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import has_demands
-from reservoir.planning.solving import REFERENCE_SOLVERS, gap_limits
+from reservoir.planning.solving import REFERENCE_SOLVERS, gap_limits, relative_gap
 from reservoir.planning.solving import SWEPT_GAP as SWEPT_GAP
 from reservoir.planning.solving import TOTAL_GAP as TOTAL_GAP
 from reservoir.planning.solving import YEAR_GAP as YEAR_GAP

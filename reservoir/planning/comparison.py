@@ -13,20 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import DeviceError
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.best_known import relative_gap
+from reservoir.hydro.system import System
 from reservoir.planning.columns import shown
 from reservoir.planning.firm_power import firm_power_of, promised_within, promising_all
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.planning.planned_record import feasible_problems
 from reservoir.planning.sentences import chosen
-from reservoir.planning.solving import is_swept, require_horizon, require_settings
+from reservoir.planning.solving import is_swept, relative_gap, require_horizon, require_settings
 from reservoir.planning.start import end_value_used, with_end_value
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
-from reservoir.solvers import SOLVERS, Solutions, runs_here, solve, solver_named
-from reservoir.solvers.registry import devices_of
+from reservoir.solvers import SOLVERS, Solutions, devices_of, runs_here, solve, solver_named
 
 REFERENCE = "dp"
 
@@ -98,7 +97,7 @@ def compare(
         As `reservoir.planning.plan.optimise`. A device that fails at its work costs no other solver's row, unless all
         fail.
     """
-    span = Horizon.of(reservoir.horizon if horizon is None else horizon)
+    span = System.of(reservoir).asked_horizon(horizon)
     problems = record_problems(with_end_value(reservoir, end_value_used(reservoir, inflow)), inflow, span)
     several = problems.steps > inflow.steps
     able = [name for name, solver in SOLVERS.items() if solver.long_horizons or not several]
@@ -152,7 +151,7 @@ def _compared(
         progress(name, repeat + 1, repeats)
     busy = [run.device_seconds for run in runs if run.device_seconds is not None]
     gaps = [relative_gap(run, references, problems.least_gap_scale)[feasible] for run in runs]
-    objective = problems.model.reservoir.objective
+    objective = problems.model.system.objective
     return Comparison(
         name,
         runs[0].device,

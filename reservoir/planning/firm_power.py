@@ -23,23 +23,23 @@ from numpy.typing import NDArray
 
 from reservoir.certificate.kept_power import HighestPower, highest_power, storages_keeping
 from reservoir.hydro.conditions import conditions_at
-from reservoir.hydro.given_releases import callable_curves
 from reservoir.hydro.objective import Operation
-from reservoir.hydro.record_terms import energy_terms, shortage_terms
+from reservoir.hydro.record_rows import energy_terms, shortage_terms
 from reservoir.hydro.step import release_to_reach
 from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.problems.base import certify_all
-from reservoir.problems.reservoir.promised_power import (
+from reservoir.problems.reservoir.record import (
     SLACK,
+    RecordProblems,
     allowed_failures,
     cost_of_shortage,
     promised_in,
     promising,
 )
-from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
 from reservoir.processors import processors
 from reservoir.solvers import Solutions
+from reservoir.solvers.solution import joined
 
 FloatArray = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ def firm_power_mw(power_mw: FloatArray, share: float) -> FloatArray:
 
 def firm_power_of_problems(problems: RecordProblems, operation: Operation) -> FloatArray:
     """The power that the steps of each problem give, or the share of them that the objective asks for."""
-    share = problems.model.reservoir.objective.firm_share
+    share = problems.model.system.objective.firm_share
     years = np.flatnonzero(np.diff(problems.of_year)) + 1
     return np.array([firm_power_mw(each.ravel(), share) for each in np.split(operation.power_mw, years)])
 
@@ -79,12 +79,10 @@ def keeping_promise(batch: ReservoirYears, positions: FloatArray | None = None) 
 
     Positions give it; where a share of the steps may fail, those that fail in them are those that may.
     """
-    terms = batch.limits.terms
-    assert terms is not None  # a promise is one
-    target = terms.of_steps.power_target
+    target = batch.limits.power_target
     fails = np.zeros(target.shape, np.bool_) if positions is None else batch.operate(positions).power_mw < target
     within = within_power(batch, target[:, 0], fails)
-    return replace(within, limits=replace(within.limits, terms=promised_in(terms, ~fails)))
+    return replace(within, limits=promised_in(within.limits, ~fails))
 
 
 def within_power(batch: ReservoirYears, power_mw: FloatArray, fails: NDArray[np.bool_] | None = None) -> ReservoirYears:
@@ -110,7 +108,7 @@ def within_power(batch: ReservoirYears, power_mw: FloatArray, fails: NDArray[np.
             upper[place] = np.maximum(lower[place], upper[place])
             if limits.cyclic:
                 starts[place] = np.clip(starts[place], lowest[0], highest[0])
-    within = replace(limits, storage_lower_hm3=lower, storage_upper_hm3=upper, start_bounds_hm3=starts)
+    within = limits.changed(storage_lower=lower, storage_upper=upper, start_bounds_hm3=starts)
     return replace(batch, limits=within)
 
 
@@ -128,25 +126,26 @@ def no_worse_than(
     problems: Sequence[ReservoirYear], solutions: Solutions, positions: Sequence[FloatArray]
 ) -> Solutions:
     """Solutions, with these positions where they are worth more."""
-    return better_of(np.arange(len(problems)), problems, solutions, replace(solutions, position=positions))
+    others = replace(solutions, position=joined([each[np.newaxis] for each in positions]))
+    return better_of(np.arange(len(problems)), problems, solutions, others)
 
 
 def again_within(
     problems: RecordProblems, solutions: Solutions, solve: Callable[[ReservoirYears], Solutions]
 ) -> Solutions:
     """Solutions of which those that miss a power which they must give are searched again where it is given."""
-    objective, first = problems.model.reservoir.objective, 0
+    objective, first = problems.model.system.objective, 0
     for batch in problems.batches:
         places = np.arange(first, first + len(batch))
         first += len(batch)
-        conditions, terms = batch.limits.conditions, batch.limits.terms
-        promises = objective.firm_power_mw is not None and objective.firm_share == 1 and terms is not None
-        if not promises and (conditions is None or not np.any(conditions.power_lower_mw > 0)):
+        limits = batch.limits
+        promises = objective.firm_power_mw is not None and objective.firm_share == 1 and limits.priced
+        if not promises and not limits.demands_power:
             continue
         operation = batch.operate(np.stack([solutions.position[place] for place in places.tolist()]))
         missed = operation.violation_sum > 0
-        if promises and terms is not None:
-            missed |= firm_power_mw(operation.power_mw, 1.0) < terms.of_steps.power_target[:, 0]
+        if promises:
+            missed |= firm_power_mw(operation.power_mw, 1.0) < limits.power_target[:, 0]
         if missed.any():
             some = batch[np.flatnonzero(missed)]
             within = keeping_promise(some) if promises else _keeping_lowest(some)
@@ -156,22 +155,22 @@ def again_within(
 
 def _keeping_lowest(batch: ReservoirYears) -> ReservoirYears:
     """Problems within the storages of schedules that give the lowest power, which no energy is worth missing."""
-    within, conditions = within_power(batch, np.zeros(len(batch))), batch.limits.conditions
-    if conditions is None or batch.limits.terms is not None:
+    within, limits = within_power(batch, np.zeros(len(batch))), batch.limits
+    if not limits.lake or limits.priced:
         return within
-    lowest = np.asarray(conditions.power_lower_mw, np.float64)
-    terms = energy_terms(batch.limits.hm3_per_m3s, lowest, cost_of_shortage(lowest, batch.penalty, batch.limits.steps))
-    return replace(within, limits=replace(within.limits, terms=terms))
+    lowest = limits.power_lower_mw
+    terms = energy_terms(limits.hm3_per_m3s, lowest, cost_of_shortage(lowest, batch.penalty, limits.steps))
+    return replace(within, limits=within.limits.with_terms(terms))
 
 
 def better_of(
     places: NDArray[np.intp], problems: Sequence[ReservoirYear], solutions: Solutions, others: Solutions
 ) -> Solutions:
     """Solutions, with others of some problems where those alone keep the limits, or are worth more."""
-    others, before = judged(problems, others), solutions.some(places)
+    others, before = judged(problems, others), solutions[places]
     better = (others.violation < before.violation) & (others.violation == 0)
     better |= (others.violation <= before.violation) & (others.fitness > before.fitness)
-    return solutions.replaced(places[better], others.some(np.flatnonzero(better))) if better.any() else solutions
+    return solutions.replaced(places[better], others[better]) if better.any() else solutions
 
 
 #: Solves problems by dynamic programming.
@@ -244,7 +243,7 @@ def firm_power_of(problems: RecordProblems, solve: Solve, progress: StageProgres
     progress : callable
         Told the stage, and how many problems are done.
     """
-    share = problems.model.reservoir.objective.firm_share
+    share = problems.model.system.objective.firm_share
     found = [largest_firm_power(batch, share, solve, progress) for batch in problems.batches]
     bounds = FirmBounds(*(np.concatenate([getattr(each.bounds, name) for each in found]) for name in _OF_BOUNDS))
     positions = [row for each in found for row in each.positions]
@@ -256,7 +255,7 @@ _OF_BOUNDS = ("not_kept_mw", "proved")
 
 def promising_all(problems: RecordProblems, power_mw: FloatArray) -> RecordProblems:
     """Problems that must give a power, shape (problems,), in the share of their steps that the objective says."""
-    share = problems.model.reservoir.objective.firm_share
+    share = problems.model.system.objective.firm_share
     parts = np.split(power_mw, np.cumsum([len(batch) for batch in problems.batches])[:-1])
     batches = [promising(batch, power, share) for batch, power in zip(problems.batches, parts, strict=True)]
     return replace(problems, batches=tuple(batches))
@@ -310,7 +309,8 @@ def _proofs(batch: ReservoirYears, failures: int) -> Sequence[HighestPower | Non
 
 def _following(batch: ReservoirYears, proofs: Sequence[HighestPower]) -> FloatArray:
     """Positions that lead along storages."""
-    years, storages = callable_curves(batch.limits), np.stack([each.storages_hm3 for each in proofs])
+    years = batch.limits.arrays()._replace(lake=batch.limits.lake)
+    storages = np.stack([each.storages_hm3 for each in proofs])
     conditions = conditions_at(years.by_field, (slice(None), slice(None)))
     volume = years.hm3_per_m3s
     drafts = release_to_reach(storages[:, :-1], storages[:, 1:], years.inflow, volume, conditions)
@@ -331,4 +331,4 @@ def _of_least_shortage(batch: ReservoirYears, power_mw: FloatArray, failures: in
     target = np.repeat(power_mw[:, np.newaxis], batch.limits.steps, axis=1)
     terms = shortage_terms(target, _FAILED * target, 1.0) if failures else shortage_terms(target, target)
     batch = batch if failures else within_power(batch, power_mw)
-    return np.array(solve(replace(batch, limits=replace(batch.limits, terms=terms))).position)
+    return np.array(solve(replace(batch, limits=batch.limits.with_terms(terms))).position)

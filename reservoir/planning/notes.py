@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
+from reservoir.hydro.power import stored_energy_gwh
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import YearEnd
-from reservoir.hydro.stored_energy import stored_energy_gwh
 from reservoir.hydro.unit_system import UnitText
 from reservoir.planning.start import PlanStart, end_value_notes
 from reservoir.problems.reservoir.record import RecordProblems

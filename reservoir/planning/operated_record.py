@@ -11,9 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.month_series import first_days
-from reservoir.hydro.time_step import TimeStep
+from reservoir.hydro.calendar import TimeStep
+from reservoir.hydro.inflow import Inflow, first_days
 from reservoir.planning.columns import FIRST_DAY, table_of, variables_of
 
 if TYPE_CHECKING:

@@ -10,16 +10,15 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.inflow_check import InflowCheck
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_calendar import on_calendar_of
+from reservoir.hydro.system import System
+from reservoir.planning.cluster import cluster_workers
 from reservoir.planning.notes import plan_notes
 from reservoir.planning.operated_record import OperatedRecord
-from reservoir.planning.parts.cluster import cluster_workers
-from reservoir.planning.parts.run import PARTS_STAGE, has_parts, local_workers, search_in_parts
-from reservoir.planning.parts.store import MemoryStore, PartStore
+from reservoir.planning.parts import PARTS_STAGE, LocalWorkers, PartStore, has_parts, search_in_parts
 from reservoir.planning.planned_record import Plan as Plan
 from reservoir.planning.search import Method, search
 from reservoir.planning.simulation import first_positions
@@ -29,7 +28,7 @@ from reservoir.planning.solving import silent_stage as silent_stage
 from reservoir.planning.start import end_value_used, plan_start, with_end_value
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import record_problems
-from reservoir.solvers import Solution, Stop
+from reservoir.solvers import Solutions, Stop
 from reservoir.solvers.engine import callers_own
 
 
@@ -79,7 +78,7 @@ def optimise(
     reference : bool
         Also find the reference optimum by dynamic programming, so that every year's gap is known. A year in which the
         solver is not close enough to it is solved again with more effort, and holds the reference's schedule if that
-        is not enough either; `Plan.source` says which years these are. See `reservoir.planning.best_known`.
+        is not enough either; `Plan.source` says which years these are. See `reservoir.planning.search.best_known`.
     engine_only : bool
         Hold the solver's own schedule in every year.
     best : bool
@@ -113,9 +112,10 @@ def optimise(
     """
     watch = Stopwatch()
     with watch("prepare"):
-        asked = Horizon.of(reservoir.horizon if horizon is None else horizon)
+        system = System.of(reservoir)
+        asked = system.asked_horizon(horizon)
         begin = plan_start(start, start_level_m, start_hm3, asked, reservoir)
-        inflow = on_calendar_of(reservoir, inflow)
+        inflow = system.on_calendar(inflow)
         doubts = InflowCheck(inflow, reservoir).doubts
         end_value = end_value_used(reservoir, inflow, watch)
         if begin:
@@ -133,9 +133,9 @@ def optimise(
         problem, expected = "a cluster searches years by themselves", "the horizon year, without start, stop or initial"
         raise InputError(Mistake(problem, expected, "leave out the cluster", column="cluster", value=cluster))
     if in_parts and (cluster or has_parts(problems)):
-        others = cluster_workers(cluster) if cluster else nullcontext(local_workers(method))
-        with watch(PARTS_STAGE), others as workers:
-            found = search_in_parts(problems, method, progress, parts or MemoryStore(), workers)
+        workers = cluster_workers(cluster) if cluster else nullcontext(LocalWorkers(method))
+        with watch(PARTS_STAGE), workers as ready:
+            found = search_in_parts(problems, method, progress, parts or PartStore(), ready)
     else:
         found = search(problems, method, progress, noted, watch)
     problems, stopped = found.problems, found.stopped
@@ -155,7 +155,7 @@ def solver_stages(plan: Plan) -> dict[str, float]:
     """
     if PARTS_STAGE in plan.seconds:
         return _of_parts(plan)
-    first = {solutions[0].solver: solutions[0] for solutions in (plan.solutions, plan.references) if solutions}
+    first = {solutions.solver: solutions for solutions in (plan.solutions, plan.references) if solutions}
     stages: dict[str, float] = {}
     for stage, seconds in plan.seconds.items():
         stages |= _parts(stage, seconds, first[stage]) if stage in first else {stage: seconds}
@@ -173,11 +173,11 @@ def _of_parts(plan: Plan) -> dict[str, float]:
     return {**others, **devices, f"{PARTS_STAGE}: host": host}
 
 
-def _parts(solver: str, seconds: float, solution: Solution) -> Mapping[str, float]:
-    if solution.device_seconds is None:
+def _parts(solver: str, seconds: float, solutions: Solutions) -> Mapping[str, float]:
+    if solutions.device_seconds is None:
         return {solver: seconds}
-    programs = solution.host_seconds_by_phase.get("build", 0.0)
-    host = seconds - programs - solution.device_seconds
+    programs = solutions.host_seconds_by_phase.get("build", 0.0)
+    host = seconds - programs - solutions.device_seconds
     if host < 0:  # several devices at once: their seconds overlap
         return {solver: seconds}
-    return {f"{solver}: programs": programs, f"{solver}: device": solution.device_seconds, f"{solver}: host": host}
+    return {f"{solver}: programs": programs, f"{solver}: device": solutions.device_seconds, f"{solver}: host": host}

@@ -14,18 +14,17 @@ from numpy.typing import NDArray
 
 from reservoir.certificate.kept_power import proved_impossible
 from reservoir.hydro.curves.approximation import Approximation
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, satisfiable
 from reservoir.hydro.objective import Operation
-from reservoir.hydro.objectives import Objective
+from reservoir.hydro.objectives import Horizon, Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.planning.best_known import Sources, reference_of_years, relative_gap
 from reservoir.planning.columns import shown
 from reservoir.planning.firm_power import FirmBounds, firm_power_of_problems
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
-from reservoir.planning.solving import REFERENCE_SOLVERS
+from reservoir.planning.search import Sources, reference_of_years
+from reservoir.planning.solving import REFERENCE_SOLVERS, relative_gap
 from reservoir.planning.start import PlanStart
 from reservoir.planning.water_values import WaterValues, water_values_of
 from reservoir.problems.reservoir.record import RecordProblems
@@ -179,7 +178,7 @@ class Plan(OperatedRecord):
     @property
     def objective(self) -> Objective:
         """What is optimised."""
-        return self.problems.model.reservoir.objective
+        return self.problems.model.system.objective
 
     @cached_property
     def benefit(self) -> FloatArray:
@@ -328,7 +327,7 @@ def impossible_problems(problems: RecordProblems, feasible: NDArray[np.bool_]) -
     impossible, first = ~feasible, 0
     for batch in problems.batches:
         lost = np.flatnonzero(~feasible[first : first + len(batch)])
-        if lost.size and _demands_of_power_or_change(batch.limits):
+        if lost.size and (batch.limits.ramps or batch.limits.demands_power):
             able = satisfiable(batch.limits[lost])
             for place in lost[able].tolist():
                 impossible[first + place] = proved_impossible(batch[place])
@@ -348,10 +347,5 @@ def feasible_years(limits: Limits, violation: NDArray[np.float64]) -> NDArray[np
     feasible = np.asarray(violation <= 0)
     lost = np.flatnonzero(~feasible)
     # Whether a lowest power or a slow change of release can be kept is not known: then, what was found counts.
-    feasible[lost] = False if _demands_of_power_or_change(limits) else satisfiable(limits[lost])
+    feasible[lost] = False if limits.ramps or limits.demands_power else satisfiable(limits[lost])
     return feasible
-
-
-def _demands_of_power_or_change(limits: Limits) -> bool:
-    conditions = limits.conditions
-    return conditions is not None and (conditions.ramps or bool(np.any(conditions.power_lower_mw > 0)))

@@ -1,21 +1,24 @@
-"""Search the schedules of problems: the solver's, the reference optima, and the best known of both."""
+"""Search the schedules of problems: the solver's, the reference optima, and the best known of both.
+
+The best known is the engine's, that of a second run with more work, or the reference's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import DeviceError, InputError
 from reservoir.hydro.objective import Operation
-from reservoir.planning.best_known import (
-    Sources,
-    best_known,
-    better_references,
-    leaves_energy_open,
-    operation_of,
-    with_most_energy,
-)
+from reservoir.hydro.objectives import Goal, Objective
+from reservoir.hydro.record_rows import energy_terms
+from reservoir.hydro.system import System
+from reservoir.planning.columns import second_run
 from reservoir.planning.firm_power import (
     FIRM_POWER_STAGE,
     FirmBounds,
@@ -30,22 +33,38 @@ from reservoir.planning.firm_power import (
 )
 from reservoir.planning.simulation import FIRST
 from reservoir.planning.solving import (
+    DEVICE_REFERENCE,
+    HOST_REFERENCE,
     NO_REFERENCE,
     REFERENCE_SOLVERS,
     NotedStop,
     StageProgress,
-    leading_problems,
-    references_of,
+    begun,
+    beyond_limits,
+    gap_limits,
+    is_swept,
     silent_stage,
-    solved,
     stop_sentence,
+    violates_more,
 )
 from reservoir.planning.stopwatch import Stopwatch
-from reservoir.problems.reservoir.record import RecordProblems
-from reservoir.solvers import Solutions
+from reservoir.problems.base import Certified, FloatArray
+from reservoir.problems.reservoir.record import RecordProblems, cost_of_shortage, record_problems
+from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
+from reservoir.solvers import Solutions, Stop, more_effort, solve, solver_named
+from reservoir.solvers.solution import engine_results, joined
 
 #: What the search for energy among equally good schedules is timed as.
 ENERGY_STAGE = "most energy of equals"
+#: How many times the work of the first run a second run makes for a problem; for a long horizon, about.
+TIMES, SWEPT_TIMES = 4, 2
+#: Added to the seed of a second run: 2**64 over the plastic number (the real root of x**3 = x + 1), made odd.
+_SEED_STEP = 0xC13FA9A902A63001
+#: Fitness that is lost by rounding, as a part of the largest.
+_ROUNDING = 1e-9
+#: Goals that say nothing of what is more than a target: schedules of any energy can be equally good.
+_TARGETS = frozenset((Goal.POWER_SHORTAGE, Goal.SUPPLY_SHORTAGE))
+_NONE = Solutions.of([])
 
 
 @dataclass(frozen=True)
@@ -75,6 +94,26 @@ class Method:
     engine_only: bool
     options: Mapping[str, Any]
     best: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """Where the schedules of a plan come from.
+
+    Parameters
+    ----------
+    of_problem : tuple of str
+        The source of each problem: the solver, its `second_run`, or the solver of the reference.
+    engine : Solutions
+        The best that the solver found for each problem, in the second run or in the first.
+    settings, second_settings : mapping
+        Of the first run and of the second.
+    """
+
+    of_problem: tuple[str, ...]
+    engine: Solutions
+    settings: Mapping[str, Any]
+    second_settings: Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,36 +160,41 @@ def search(
     watch : Stopwatch
         Times the stages.
     """
-    solver, device, options, notes = method.solver, method.device, dict(method.options), tuple[str, ...]()
-    firm: FirmPower | None = None
-    if problems.model.reservoir.objective.is_firm:
+    solver, device, notes = method.solver, method.device, tuple[str, ...]()
+    objective, firm = problems.model.system.objective, None
+    if objective.is_firm:
         with watch(FIRM_POWER_STAGE):
             firm = firm_power_of(problems, _solver_of_shortages(problems, method), progress)
             problems = promising_all(problems, firm.power_mw)
     within = promised_within(problems, firm.positions) if firm else problems
+    call: dict[str, Any] = {"solver": solver, "seed": method.seed, "device": device}
     with watch(solver):
-        solutions = solved(within.each, solver, method.seed, device, progress, options | {"stop": stop})
+        told = begun(progress, solver, len(problems))
+        solutions = solve(within.each, **call, progress=told, stop=stop, **method.options)
     stopped = stop_sentence(solver, len(solutions), len(problems), stop)
     if stopped:
-        problems, within = (leading_problems(each, len(solutions)) for each in (problems, within))
+        years = int(np.searchsorted(problems.of_year, len(solutions)))
+        problems, within = (
+            record_problems(each.model.reservoir, each.inflow.span(0, years), each.horizon)
+            for each in (problems, within)
+        )
     if firm:
         solutions = judged(problems.each, solutions)
     if solver in REFERENCE_SOLVERS:
         solutions = _giving_power(problems, solutions, firm, method)
-    open_ = leaves_energy_open(problems.model.reservoir.objective)
+    open_ = objective.firm_power_mw is None and set(objective.weights) <= _TARGETS
     if open_ and solutions and not stopped:
         with watch(ENERGY_STAGE):
-            settings = {name: value for name, value in method.options.items() if name != FIRST}
-            again = partial(solved, solver=solver, seed=method.seed, device=device, progress=silent_stage)
-            solutions = with_most_energy(problems, solutions, partial(again, options=settings))
-    references = solutions if solver in REFERENCE_SOLVERS else Solutions.of([])
+            options = {name: value for name, value in method.options.items() if name != FIRST}
+            solutions = with_most_energy(problems, solutions, lambda batch: solve(batch, **call, **options))
+    references = solutions if solver in REFERENCE_SOLVERS else _NONE
     wanted = method.reference and not references and not stopped
     if wanted and problems.ramps:
         notes = ("There is no reference optimum: dynamic programming cannot limit the change of the release.",)
     elif wanted:
         references = references_of(within.each, solver, device, progress, stop, watch)
         stopped = stop_sentence(references.solver, len(references), len(problems), stop, NO_REFERENCE)
-        references = Solutions.of([]) if stopped else references
+        references = _NONE if stopped else references
         if references:
             references = judged(problems.each, references) if firm else references
             references = _giving_power(problems, references, firm, method)
@@ -159,11 +203,10 @@ def search(
                 references = with_most_energy(problems, references, _solver_of_shortages(problems, method))
     sources = None
     if references and solver not in REFERENCE_SOLVERS and not method.engine_only:
-        call: dict[str, Any] = {"solver": solver, "seed": method.seed, "device": device, "options": options}
-        call |= {"progress": progress, "stop": stop, "watch": watch}
-        solutions, sources, told = best_known(problems, solutions, references, within=within if firm else None, **call)
+        of_firm = within if firm else None
+        solutions, sources, ending = best_known(problems, solutions, references, method, progress, stop, watch, of_firm)
         ended = bool(stop and stop.ended)
-        stopped, notes = (told, notes) if ended else ("", (*notes, told) if told else notes)
+        stopped, notes = (ending, notes) if ended else ("", (*notes, ending) if ending else notes)
         if method.best:
             solutions, sources = better_references(solutions, references, sources)
     with watch("certify"):
@@ -172,18 +215,235 @@ def search(
     return Found(problems, operation, solutions, references, sources, notes, stopped, bounds)
 
 
-def _giving_power(problems: RecordProblems, found: Solutions, firm: FirmPower | None, method: Method) -> Solutions:
+def _giving_power(problems: RecordProblems, solutions: Solutions, firm: FirmPower | None, method: Method) -> Solutions:
     """What dynamic programming found, no worse than schedules that give the firm power, or searched again."""
-    if not found:
-        return found
+    if not solutions:
+        return solutions
     if firm:
-        return no_worse_than(problems.each, found, firm.positions[: len(found)])
-    return again_within(problems, found, _solver_of_shortages(problems, method))
+        return no_worse_than(problems.each, solutions, firm.positions[: len(solutions)])
+    return again_within(problems, solutions, _solver_of_shortages(problems, method))
 
 
 def _solver_of_shortages(problems: RecordProblems, method: Method) -> Solve:
     """Dynamic programming; where it cannot limit the change of the release, the solver of the plan."""
     solver, device = method.solver, method.device
     if problems.ramps:
-        return lambda batch: solved(batch, solver, method.seed, device, silent_stage, method.options)
+        return lambda batch: solve(batch, solver=solver, seed=method.seed, device=device, **method.options)
     return lambda batch: references_of(batch, solver, device, silent_stage, None, Stopwatch())
+
+
+def references_of(
+    problems: Sequence[ReservoirYear],
+    solver: str,
+    device: str | None,
+    progress: StageProgress,
+    stop: Stop | None,
+    watch: Stopwatch,
+    **grids: int,
+) -> Solutions:
+    """Dynamic programming on the device that solves the plan, if one does and can; else on the host.
+
+    Grids are settings that both have (`reservoir.solvers.dp.settings.GridSettings`).
+    """
+    if solver_named(solver).opencl:
+        with suppress(DeviceError), watch(DEVICE_REFERENCE):
+            told = begun(progress, DEVICE_REFERENCE, len(problems))
+            return solve(problems, solver=DEVICE_REFERENCE, seed=0, device=device, progress=told, stop=stop, **grids)
+    with watch(HOST_REFERENCE):
+        told = begun(progress, HOST_REFERENCE, len(problems))
+        return solve(problems, solver=HOST_REFERENCE, seed=0, device=None, progress=told, stop=stop, **grids)
+
+
+def best_known(
+    problems: RecordProblems,
+    first: Solutions,
+    references: Solutions,
+    method: Method,
+    progress: StageProgress,
+    stop: NotedStop | None,
+    watch: Stopwatch,
+    within: RecordProblems | None = None,
+) -> tuple[Solutions, Sources | None, str]:
+    """Solve problems again that are not close enough to their reference, and take its schedule where that fails.
+
+    The second run is one call with `TIMES` the work and another seed; nothing of the reference enters it. Of both runs
+    the better schedule is kept.
+
+    Parameters
+    ----------
+    problems : RecordProblems
+    first, references : Solutions
+        Of each problem: the solver's, and the reference optima.
+    method : Method
+        Of the first run.
+    progress : callable
+        Told the second run as a stage.
+    stop : NotedStop, optional
+        May end the second run; what it did not solve has the reference's schedule.
+    watch : Stopwatch
+        Times the second run.
+    within : RecordProblems, optional
+        The problems as they are searched, if that is another way (`promised_within`).
+
+    Returns
+    -------
+    solutions : Solutions
+        The best known; what is not of a problem is that of `first`. Generations and evaluations are of both runs.
+    sources : Sources or None
+        None if all of `first` is close enough: then it is returned.
+    ending : str
+        Where the callback ended the second run, or why it failed, in words; empty if it did neither.
+    """
+    solver = method.solver
+    limits = gap_limits(solver, problems)
+    places = np.flatnonzero(beyond_limits(first, references, limits, problems.least_gap_scale))
+    if not places.size:
+        return first, None, ""
+    stage, swept = second_run(solver), is_swept(solver, problems)
+    more = more_effort(solver, method.options, SWEPT_TIMES if swept else TIMES, swept=swept)
+    if more.get(FIRST) is not None:
+        more[FIRST] = [more[FIRST][place] for place in places]
+    call: dict[str, Any] = {"solver": solver, "seed": (method.seed + _SEED_STEP) % 2**64, "device": method.device}
+    second, ending = _NONE, ""
+    try:
+        with watch(stage):
+            told = begun(progress, stage, len(places))
+            second = solve((within or problems).some(places), **call, progress=told, stop=stop, **more)
+            second = judged(problems.some(places), second) if within else second
+        ending = stop_sentence(
+            stage, len(second), len(places), stop, f"the others have schedules of {references.solver}"
+        )
+    except InputError as error:  # no mistake of the caller: a device without room for so much work, for example
+        problem = error.mistakes[0].problem
+        ending = f"The second run of {solver} failed ({problem}): the schedules of {references.solver} were taken."
+    engine, from_second = first, places[:0]
+    if second:
+        engine, from_second = _better(first, second, references, places[: len(second)], limits[0])
+    beyond = np.flatnonzero(beyond_limits(engine, references, limits, problems.least_gap_scale))
+    of_problem = np.full(len(problems), solver, object)
+    of_problem[from_second], of_problem[beyond] = stage, references.solver
+    second_settings = second.settings[0] if second else {}
+    sources = Sources(tuple(of_problem), engine, first.settings[0], second_settings)
+    return _with_references(engine, references, beyond), sources, ending
+
+
+def better_references(
+    solutions: Solutions, references: Solutions, sources: Sources | None
+) -> tuple[Solutions, Sources | None]:
+    """Solutions, with the references' in their place where these are better by any amount; and where each is from."""
+    no_more, less = references.violation <= solutions.violation, references.violation < solutions.violation
+    places = np.flatnonzero(less | (no_more & (references.fitness > solutions.fitness)))
+    if not places.size:
+        return solutions, sources
+    sources = sources or Sources((solutions.solver,) * len(solutions), solutions, solutions.settings[0], {})
+    of_problem = np.array(sources.of_problem, object)
+    of_problem[places] = references.solver
+    return _with_references(solutions, references, places), replace(sources, of_problem=tuple(of_problem.tolist()))
+
+
+def _with_references(solutions: Solutions, references: Solutions, places: NDArray[np.intp]) -> Solutions:
+    """Solutions with the references' schedules at some places; the work stays that of the solver."""
+    work = {name: getattr(solutions, name) for name in ("generations", "evaluations")}
+    return replace(solutions.replaced(places, references[places]), **work)
+
+
+def _better(
+    first: Solutions, second: Solutions, references: Solutions, places: NDArray[np.intp], limit: float
+) -> tuple[Solutions, NDArray[np.intp]]:
+    """The better of both runs, of which the second solved some `places`; and the places where that is the second's.
+
+    A schedule that does not violate more than its reference is better than one that does; else the higher fitness is.
+    """
+    both = first.replaced(places, second)
+    outside, outside_again = (violates_more(each, references, limit) for each in (first, both))
+    fitter = np.nan_to_num(both.fitness, nan=-np.inf) > np.nan_to_num(first.fitness, nan=-np.inf)
+    better = (outside & ~outside_again) | ((outside == outside_again) & fitter)
+    taken = np.flatnonzero(better)
+    generations, evaluations = first.generations.copy(), first.evaluations.copy()
+    generations[places] += second.generations
+    evaluations[places] += second.evaluations
+    best = first.replaced(taken, second[np.searchsorted(places, taken)])
+    return replace(best, generations=generations, evaluations=evaluations), taken
+
+
+def with_most_energy(
+    problems: RecordProblems, solutions: Solutions, solve: Callable[[ReservoirYears], Solutions]
+) -> Solutions:
+    """Solutions, with others in their place that have more energy, and fall no shorter of the targets.
+
+    Parameters
+    ----------
+    problems : RecordProblems
+        Whose objective leaves energy open.
+    solutions : Solutions
+    solve : callable
+        Solves problems whose objective is energy.
+    """
+    first = 0
+    for batch in problems.batches:
+        places = np.arange(first, first + len(batch))
+        first += len(batch)
+        before = batch.operate(np.stack([solutions.position[place] for place in places.tolist()]))
+        others = judged(batch, solve(_for_energy(batch, before)))
+        after = batch.operate(np.array(others.position))
+        fitness = solutions.fitness[places]
+        least = fitness - _ROUNDING * np.maximum(np.abs(fitness), problems.least_gap_scale)
+        equal = (others.fitness >= least) & (others.violation <= solutions.violation[places])
+        taken: NDArray[np.intp] = np.flatnonzero(equal & (after.annual_energy_gwh > before.annual_energy_gwh))
+        if taken.size:
+            solutions = solutions.replaced(places[taken], others[taken])
+    return solutions
+
+
+def _for_energy(batch: ReservoirYears, given: Operation) -> ReservoirYears:
+    """The problems for energy, with what an operation gives of the targets."""
+    reservoir, limits, energy = batch.model.reservoir, batch.limits, Objective()
+    penalty = energy.largest_per_year(reservoir.installed_mw, reservoir.step.per_year)
+    model = replace(batch.model, system=System.of(replace(reservoir, objective=energy, penalty=penalty)))
+    supply = np.where(limits.supply_cost_squared > 0, np.minimum(limits.supply_target, given.release_m3s), 0.0)
+    power = np.where(limits.power_cost_squared > 0, np.minimum(limits.power_target, given.power_mw), 0.0)
+    least = np.clip(supply, limits.release_lower_m3s, limits.release_upper_m3s)
+    terms: dict[str, FloatArray] = {}
+    if power.any():
+        terms = energy_terms(limits.hm3_per_m3s, power, cost_of_shortage(power, penalty, limits.steps))
+    return replace(batch, model=model, limits=limits.changed(release_lower=least).with_terms(terms))
+
+
+def operation_of(problems: RecordProblems, solutions: Solutions) -> Operation:
+    """What solutions come to in float64, a row for each year of the record."""
+    if solutions.operation is None:
+        return problems.operate(solutions.position)
+    operation: Operation = solutions.operation
+    return operation.in_years(problems.inflow.steps)
+
+
+def reference_of_years(problems: RecordProblems, references: Solutions) -> tuple[FloatArray, FloatArray]:
+    """Benefit and violation of the reference in each year; not a number, and zero, without one."""
+    years = problems.inflow.years
+    if not references:
+        return np.full(years, np.nan), np.zeros(years)
+    if problems.horizon.is_year:
+        return references.benefit, references.violation
+    operation = operation_of(problems, references)
+    return operation.benefit, operation.violation_sum
+
+
+def stated_solutions(
+    positions: Sequence[FloatArray] | FloatArray, worth: Certified, settings: Mapping[str, Any], **stated: Any
+) -> Solutions:
+    """Solutions without traces.
+
+    Parameters
+    ----------
+    positions : sequence of ndarray
+    worth : Certified
+        Of these positions.
+    settings : mapping
+        Of all.
+    **stated
+        Generations and evaluations of each; solver, device and seconds.
+    """
+    rows = positions if isinstance(positions, np.ndarray) else joined([each[np.newaxis] for each in positions])
+    columns = engine_results(position=rows, of_all={"settings": settings})
+    fitness = {"fitness": worth.fitness, "benefit": worth.benefit, "violation": worth.violation}
+    return Solutions(**{**columns, **fitness, "operation": worth.operation, **stated})

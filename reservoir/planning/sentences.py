@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.calendar import some_labels
 from reservoir.hydro.objectives import Objective
-from reservoir.hydro.year_labels import some_labels
 from reservoir.planning.columns import column_of
 from reservoir.planning.planned_record import Plan
 from reservoir.planning.solving import REFERENCE_SOLVERS, beyond_limits, gap_limits
@@ -246,7 +246,7 @@ def beyond_bounds(what: str, value: float, bounds: tuple[float, float], unit: st
 
 def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
     """What a month does not deliver of minimum release, withdrawal and power, and how far its release changes."""
-    conditions, operation = plan.problems.year_bounds.conditions, plan.operation
+    limits, operation = plan.problems.year_bounds, plan.operation
     flow = partial(plan.units.stated, unit="m3/s", form=",.4g")
     missing, least = float(operation.missing_m3s[year, step]), float(plan.reservoir.release_bounds_m3s[0].max())
     if not missing <= _NEGLIGIBLE * least:
@@ -255,13 +255,13 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
             f"{flow(missing)} are missing of the minimum release of {flow(release + missing)}: there is no more water "
             "above dead storage"
         )
-    if conditions is None:
+    if not limits.lake:
         return
-    short, demanded = float(operation.shortage_m3s[year, step]), float(conditions.withdrawal_m3s[year, step])
+    short, demanded = float(operation.shortage_m3s[year, step]), float(limits.withdrawal_m3s[year, step])
     if not short <= _NEGLIGIBLE * demanded:  # NaN fulfils nothing, here and below
         part = plan.units.number(short, "m3/s", ",.4g")
         yield f"{part} of the {flow(demanded)} to be withdrawn are not delivered"
-    power, lowest = float(operation.power_mw[year, step]), float(conditions.power_lower_mw[year, step])
+    power, lowest = float(operation.power_mw[year, step]), float(limits.power_lower_mw[year, step])
     if not power >= lowest * (1 - _NEGLIGIBLE):
         yield f"the mean power is {lowest - power:,.4g} MW below the minimum of {lowest:,.4g} MW"
     releases = operation.release_m3s.ravel()
@@ -269,7 +269,7 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
     if step == 0 and plan.problems.first_year(year) == year:
         return
     change = float(releases[place] - releases[place - 1])
-    most = conditions.ramp_up_m3s if change > 0 else conditions.ramp_down_m3s
+    most = float((limits.ramp_up_m3s if change > 0 else limits.ramp_down_m3s)[year])
     if not abs(change) <= most * (1 + _NEGLIGIBLE):
         way = "rises" if change > 0 else "falls"
         yield f"the release {way} by {flow(abs(change))} from the {_step_word(plan)} before, more than {flow(most)}"

@@ -10,16 +10,15 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.given_releases import repaired, without_foresight
-from reservoir.hydro.horizon import RECORD, Horizon
+from reservoir.hydro.calendar import TimeStep
 from reservoir.hydro.horizon_limits import open_limits
-from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.month_series import flows_by_date, has_dates
-from reservoir.hydro.objective import Operation, joined, operate
+from reservoir.hydro.inflow import Inflow, flows_by_date, has_dates
+from reservoir.hydro.limits import without_foresight
+from reservoir.hydro.objective import Operation, joined, operate, repaired
+from reservoir.hydro.objectives import RECORD, Horizon
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_calendar import on_calendar_of
-from reservoir.hydro.time_step import TimeStep
+from reservoir.hydro.system import System
 from reservoir.planning.notes import below_dead_notes
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.problems.reservoir.record import RecordProblems
@@ -192,10 +191,11 @@ def simulate(
         If reservoir and record do not fit each other, the releases do not fit the record, are negative or not finite,
         the horizon is not known, or there is no storage to start with.
     """
-    inflow = on_calendar_of(reservoir, inflow)
+    system = System.of(reservoir)
+    inflow = system.on_calendar(inflow)
     asked, spans = releases_of(release, inflow, "release"), Horizon.of(horizon).within(inflow.calendar)
     start = _start(reservoir, start_hm3)
-    limits, plant, runs = open_limits(reservoir, inflow), exact_plant(reservoir), []
+    limits, plant, runs = open_limits(system, inflow), exact_plant(reservoir), []
     for first, stop, length in spans.equal_spans(inflow.years):
         problems = limits[first:stop].joined(length)
         years = without_foresight(problems, np.full(len(problems), start))

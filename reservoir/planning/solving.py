@@ -1,22 +1,20 @@
-"""How solvers are called: which one plans a horizon, how far it has come, where it stops, how close it must come."""
+"""Which solver plans a horizon, how far it has come, where it stops, and how close to the reference it must come."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial, update_wrapper
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import DeviceError, InputError, Mistake
-from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
-from reservoir.hydro.time_step import TimeStep
-from reservoir.planning.stopwatch import Stopwatch
-from reservoir.problems.reservoir.record import RecordProblems, record_problems
-from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers import SOLVERS, Solutions, settings_of, solve, solver_named, why_unusable
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.calendar import TimeStep
+from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
+from reservoir.problems.base import FloatArray
+from reservoir.problems.reservoir.record import RecordProblems
+from reservoir.solvers import SOLVERS, Progress, Solutions, settings_of, solver_named, why_unusable
 from reservoir.solvers.engine import IntermediateResult, Stop
 from reservoir.text.quantities import counted
 
@@ -26,13 +24,6 @@ FALLBACK_SOLVER = "clpso-sequential"
 SWEPT_SOLVER = "lshade"
 #: Dynamic programming, by cores of the host and by a device.
 REFERENCE_SOLVERS = HOST_REFERENCE, DEVICE_REFERENCE = "dp", "dp-opencl"
-
-
-def default_solver(problems: RecordProblems) -> str:
-    """The engine of a plan that names none."""
-    if problems.steps <= MOST_STEPS_OF_YEAR:
-        return "clpso"
-    return SWEPT_SOLVER if problems.ramps else DEVICE_REFERENCE
 
 
 def is_swept(solver: str, problems: RecordProblems) -> bool:
@@ -49,10 +40,8 @@ def require_horizon(solver: str, problems: RecordProblems) -> None:
         With the names of those that can.
     """
     if problems.steps > MOST_STEPS_OF_YEAR and not solver_named(solver).long_horizons:
-        able, step = (
-            " or ".join(name for name, entry in SOLVERS.items() if entry.long_horizons),
-            problems.inflow.calendar.step,
-        )
+        able = " or ".join(name for name, entry in SOLVERS.items() if entry.long_horizons)
+        step = problems.inflow.calendar.step
         problem = f"the solver {solver} cannot plan {counted(problems.steps, step.noun)} as one problem"
         fewer = "--horizon year" if step is TimeStep.MONTH else "months"
         raise InputError(Mistake(problem, f"{able}, or {fewer}", f"choose {able}", value=str(problems.horizon)))
@@ -77,17 +66,19 @@ def chosen_solver(
 ) -> tuple[str, tuple[str, ...], dict[str, Any]]:
     """The solver of a plan, notes on it, and its options.
 
-    One that cannot run here is replaced by the same algorithm on the CPU, on long horizons by dynamic programming,
-    unless a particular device was asked for or no other can plan the horizon; options that both have are kept.
-    Raises as `require_horizon` does.
+    Where none is named, ``clpso`` plans years; longer horizons dynamic programming, or `SWEPT_SOLVER` if the change of
+    the release is limited. One that cannot run here is replaced by the same algorithm on the CPU, on long horizons by
+    dynamic programming, unless a particular device was asked for or no other can plan the horizon; options that both
+    have are kept. Raises as `require_horizon` does.
     """
-    solver = solver or default_solver(problems)
+    long = problems.steps > MOST_STEPS_OF_YEAR
+    solver = solver or ("clpso" if not long else SWEPT_SOLVER if problems.ramps else DEVICE_REFERENCE)
     require_horizon(solver, problems)
-    irreplaceable = device not in (None, "auto") or (problems.ramps and problems.steps > MOST_STEPS_OF_YEAR)
+    irreplaceable = device not in (None, "auto") or (problems.ramps and long)
     reason = "" if irreplaceable else why_unusable(solver)
     if not reason:
         return solver, (), options
-    fallback = HOST_REFERENCE if problems.steps > MOST_STEPS_OF_YEAR else solver_named(solver).host_solver
+    fallback = HOST_REFERENCE if long else solver_named(solver).host_solver
     known = settings_of(fallback)
     shared = {name: value for name, value in options.items() if name in known}
     where = " on all CPU cores" if "threads" in known or fallback == HOST_REFERENCE else ""
@@ -105,6 +96,16 @@ SWEPT_GAP = 1e-3
 def gap_limits(solver: str, problems: RecordProblems) -> tuple[float, float]:
     """Largest gap of a problem, and of the sum of all, that is accepted from a solver."""
     return (SWEPT_GAP, SWEPT_GAP) if is_swept(solver, problems) else (YEAR_GAP, TOTAL_GAP)
+
+
+def relative_gap(solutions: Solutions, references: Solutions, least_scale: float = 0.0) -> FloatArray:
+    """Part by which each solution's fitness falls short of its reference, shape (problems,).
+
+    `least_scale` is `RecordProblems.least_gap_scale`.
+    """
+    best = references.fitness
+    scale = np.where(best == 0, least_scale or 1.0, np.maximum(np.abs(best), least_scale))
+    return np.asarray((best - solutions.fitness) / scale)
 
 
 def violates_more(found: Solutions, references: Solutions, limit: float) -> NDArray[np.bool_]:
@@ -173,12 +174,6 @@ def stop_sentence(stage: str, done: int, total: int, stop: NotedStop | None, wha
     return f"A callback ended the run in {stage} {early}." if stop and stop.ended else ""
 
 
-def leading_problems(problems: RecordProblems, count: int) -> RecordProblems:
-    """The first problems of a record, with their years."""
-    years = int(np.searchsorted(problems.of_year, count))
-    return record_problems(problems.model.reservoir, problems.inflow.span(0, years), problems.horizon)
-
-
 #: Told the name of a stage, how much of it is done and how much there is.
 StageProgress = Callable[[str, int, int], None]
 
@@ -187,38 +182,7 @@ def silent_stage(stage: str, done: int, total: int) -> None:
     """No-op callback."""
 
 
-def solved(
-    problems: Sequence[ReservoirYear],
-    solver: str,
-    seed: int,
-    device: str | None,
-    progress: StageProgress,
-    options: Mapping[str, Any],
-    *,
-    stage: str = "",
-) -> Solutions:
-    """Solve problems, and tell the stage, by default the solver's name; see `reservoir.solvers.solve`."""
-    told = stage or solver
-    progress(told, 0, len(problems))
-    return solve(problems, solver=solver, seed=seed, device=device, progress=partial(progress, told), **options)
-
-
-def references_of(
-    problems: Sequence[ReservoirYear],
-    solver: str,
-    device: str | None,
-    progress: StageProgress,
-    stop: Stop | None,
-    watch: Stopwatch,
-    **grids: int,
-) -> Solutions:
-    """Dynamic programming on the device that solves the plan, if one does and can; else on the host.
-
-    Grids are settings that both have (`reservoir.solvers.dp.settings.GridSettings`).
-    """
-    options: dict[str, Any] = {"stop": stop, **grids}
-    if solver_named(solver).opencl:
-        with suppress(DeviceError), watch(DEVICE_REFERENCE):
-            return solved(problems, DEVICE_REFERENCE, 0, device, progress, options)
-    with watch(HOST_REFERENCE):
-        return solved(problems, HOST_REFERENCE, 0, None, progress, options)
+def begun(progress: StageProgress, stage: str, total: int) -> Progress:
+    """Tell that a stage begins, and return what a solver tells its progress."""
+    progress(stage, 0, total)
+    return partial(progress, stage)

@@ -10,13 +10,12 @@ from functools import cached_property
 import numpy as np
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.level_storage import storage_at_level
+from reservoir.hydro.inflow import Inflow, traces_of
+from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.plant import storage_at_level
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import YearEnd
-from reservoir.hydro.traces import traces_of
 from reservoir.hydro.unit_system import UnitSystem, UnitText
 from reservoir.planning.stopwatch import Timer, untimed
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
@@ -190,7 +189,7 @@ def implied_end_value(reservoir: Reservoir, inflow: Inflow) -> float:
         end_value_gwh_per_hm3=None,
     )
     (cycle,) = record_problems(cyclic, inflow, Horizon(None)).each
-    if cycle.limits.conditions is not None and cycle.limits.conditions.ramps:
+    if cycle.limits.ramps:
         problem = "is missing: with a limit of the change of the release, the record implies none"
         raise InputError(Mistake(problem, "GWh per hm3", _MEND, column=_COLUMN))
     value = cycle_end_value(cycle)

@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.benefit import NO_TERMS, StepTerms, stage_benefit
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation, joined
-from reservoir.hydro.objectives import COSTS, NEEDED, Goal, Objective, goal_label
-from reservoir.hydro.record_terms import RecordTerms, terms_of
+from reservoir.hydro.objectives import COSTS, NEEDED, Goal, Horizon, Objective, goal_label
+from reservoir.hydro.record_rows import terms_of
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.system import System
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.firm_power import better_of, firm_power_mw, keeping_promise, largest_firm_power, no_worse_than
-from reservoir.planning.solving import DEVICE_REFERENCE, StageProgress, references_of, silent_stage
+from reservoir.planning.search import references_of
+from reservoir.planning.solving import DEVICE_REFERENCE, StageProgress, silent_stage
 from reservoir.planning.start import end_value_used, with_end_value
 from reservoir.planning.stopwatch import Stopwatch
-from reservoir.problems.reservoir.promised_power import SLACK, promising
-from reservoir.problems.reservoir.record import RecordProblems, record_problems
+from reservoir.problems.reservoir.record import SLACK, RecordProblems, promising, record_problems
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import Solutions
 
@@ -83,14 +83,13 @@ def without_firm_power(reservoir: Reservoir) -> Reservoir:
 
 
 def with_objectives(
-    batch: ReservoirYears, terms: Sequence[RecordTerms | None], stated: Sequence[Reservoir]
+    batch: ReservoirYears, terms: Sequence[dict[str, FloatArray]], stated: Sequence[Reservoir]
 ) -> ReservoirYears:
     """Problems with the terms of each objective, one objective behind another."""
     several = batch[np.tile(np.arange(len(batch)), len(stated))]
-    given = [each.of_steps for each in terms if each is not None]
-    if len(given) == len(terms):
-        steps = StepTerms._make(map(np.concatenate, zip(*given, strict=True)))
-        several = replace(several, limits=replace(several.limits, terms=RecordTerms(steps)))
+    if all(terms):
+        joined = {name: np.concatenate([each[name] for each in terms]) for name in terms[0]}
+        several = replace(several, limits=several.limits.with_terms(joined))
     promised = [each.objective.firm_power_mw for each in stated]
     if promised[0] is None:
         return several
@@ -185,21 +184,21 @@ class FrontSearch:
             return np.array([min(float(firm_power_mw(each, self._share)) for each in power) for power in powers])
         if goal is Goal.ENERGY:
             return np.array([each.energy_gwh.sum() for each in found.operations])
-        terms = terms_of(with_goal(without_firm_power(self.reservoir), goal), self.inflow)
-        steps, volume = terms.of_steps if terms else NO_TERMS, self.inflow.calendar.hm3_per_m3s
+        terms = terms_of(System.of(with_goal(without_firm_power(self.reservoir), goal)), self.inflow)
+        steps, volume = StepTerms(**terms) if terms else NO_TERMS, self.inflow.calendar.hm3_per_m3s
         benefits = [stage_benefit(steps, each.power_mw, each.release_m3s, volume).sum() for each in found.operations]
         return np.array(benefits) * (-1.0 if goal in COSTS else 1.0)
 
     def _solved(self, stated: Sequence[Reservoir], known: Sequence[Known] = ()) -> Found:
         """Solve all points, in a call for each length of problem; they have one penalty."""
-        model = replace(self.problems.model, reservoir=stated[0])
-        terms = [terms_of(each, self.inflow) for each in stated]
+        model = replace(self.problems.model, system=System.of(stated[0]))
+        terms = [terms_of(System.of(each), self.inflow) for each in stated]
         spans = self.problems.horizon.equal_spans(self.inflow.years)
         operations: list[list[Operation]] = [[] for _ in stated]
         positions, solver, device = [], "", ""
         for number, (batch, (first, stop, _)) in enumerate(zip(self.problems.batches, spans, strict=True)):
             shape = len(batch), batch.limits.steps
-            of_batch = [None if each is None else each[first:stop].reshaped(*shape) for each in terms]
+            of_batch = [{name: row[first:stop].reshape(shape) for name, row in each.items()} for each in terms]
             several = with_objectives(replace(batch, model=model), of_batch, stated)
             if known:
                 found = self._promised(several, known[number], stated)
@@ -352,7 +351,7 @@ def tradeoff(
         If the goals are not two different ones, lack targets, or the release may change by so much only.
     """
     pair = _pair(without_firm_power(reservoir), goals)
-    span = Horizon.of(reservoir.horizon if horizon is None else horizon)
+    span = System.of(reservoir).asked_horizon(horizon)
     reservoir = replace(with_end_value(reservoir, end_value_used(reservoir, inflow)), horizon=span)
     problems = record_problems(reservoir, inflow, span)
     if problems.ramps:

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from reservoir.errors import ReservoirError
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
-from reservoir.hydro.horizon import YEAR, Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import YEAR, Horizon
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.best_known import relative_gap
 from reservoir.planning.checks import (
     SWEPT_GAP,
     TOTAL_GAP,
@@ -34,6 +33,7 @@ from reservoir.planning.solving import (
     FALLBACK_SOLVER,
     HOST_REFERENCE,
     REFERENCE_SOLVERS,
+    relative_gap,
     require_settings,
 )
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
@@ -324,7 +324,7 @@ class _Sample:
         years = YEARS if SOLVERS[solver].opencl else HOST_YEARS
         found = solve(self.problems.each[:years], solver=solver, seed=seed, device=device)
         feasible = np.flatnonzero(feasible_problems(self.problems, self.references.violation)[:years])
-        gap = np.abs(relative_gap(found, Solutions.of(self.references[:years])))[feasible]
+        gap = np.abs(relative_gap(found, self.references[:years]))[feasible]
         violation = (found.violation - self.references.violation[:years])[feasible]
         float32 = [
             part_of(found.trace_fitness[place][-1] - found.fitness[place], found.fitness[place])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -51,24 +51,20 @@ class KernelProblem:
 
 @dataclass(frozen=True)
 class Certified:
-    """A position's fitness in float64: fitness = benefit - penalty factor x violation."""
+    """Fitness in float64 of a position, or of many: numbers, or arrays of shape (problems,).
 
-    fitness: float
-    benefit: float
-    violation: float
-
-
-@dataclass(frozen=True, eq=False)
-class CertifiedBatch:
-    """`Certified` of many problems, arrays of shape (problems,).
-
-    ``operation`` is what they were computed from: the `Operation` of years of a reservoir, None of other problems.
+    Parameters
+    ----------
+    fitness, benefit, violation : float or ndarray
+        Fitness = benefit - penalty factor x violation.
+    operation : Operation, optional
+        What years of a reservoir were computed from, a row for each.
     """
 
-    fitness: FloatArray
-    benefit: FloatArray
-    violation: FloatArray
-    operation: Any = None
+    fitness: Any
+    benefit: Any
+    violation: Any
+    operation: Any = field(default=None, compare=False)
 
 
 class Problem(Protocol):
@@ -130,73 +126,53 @@ class Batch(Protocol):
     def kernel_contexts(self) -> NDArray[np.float32]:
         """`Problem.kernel_context` of each, a row each."""
 
-    def certify(self, positions: FloatArray) -> CertifiedBatch:
+    def certify(self, positions: FloatArray) -> Certified:
         """Benefit, violation and fitness of a position of each, shape (problems, dimension), in float64."""
 
 
-class ProblemList(list[Problem]):
-    """Problems of one program whose class makes no arrays of many (implements `Batch`)."""
-
-    @property
-    def program_key(self) -> Hashable:
-        """That of all problems."""
-        return self[0].program_key
-
-    @property
-    def rng_stream_ids(self) -> NDArray[np.int64]:
-        """`Problem.rng_stream_id` of each, shape (problems,)."""
-        return np.array([problem.rng_stream_id for problem in self])
-
-    def kernel_contexts(self) -> NDArray[np.float32]:
-        """`Problem.kernel_context` of each, a row each."""
-        return np.stack([problem.kernel_context() for problem in self])
-
-    def certify(self, positions: FloatArray) -> CertifiedBatch:
-        """Benefit, violation and fitness of a position of each in float64."""
-        each = [problem.certify(position) for problem, position in zip(self, positions, strict=True)]
-        columns = ([getattr(certified, name) for certified in each] for name in ("fitness", "benefit", "violation"))
-        return CertifiedBatch(*map(np.array, columns))
-
-
 def as_batch(problems: Sequence[Problem]) -> Any:
-    """Problems of one program as a batch: what is one is returned.
-
-    A class of problems that has arrays of many makes them by its ``batch``.
-    """
+    """Problems of one program as a batch, if their class makes arrays of many, by its ``batch``; else as they are."""
     if isinstance(problems, Batch):
         return problems
-    return getattr(type(problems[0]), "batch", ProblemList)(problems)
+    batch_of = getattr(type(problems[0]), "batch", None)
+    return problems if batch_of is None else batch_of(problems)
 
 
 def kernel_contexts(problems: Sequence[Problem]) -> NDArray[np.float32]:
     """`Problem.kernel_context` of problems of one program, a row each."""
-    return np.asarray(as_batch(problems).kernel_contexts(), np.float32)
+    batch = as_batch(problems)
+    rows = batch.kernel_contexts() if isinstance(batch, Batch) else np.stack([each.kernel_context() for each in batch])
+    return np.asarray(rows, np.float32)
 
 
 def rng_stream_ids(problems: Sequence[Problem]) -> NDArray[np.uint32]:
     """`Problem.rng_stream_id` of problems of one program, as kernels read them."""
-    return np.asarray(as_batch(problems).rng_stream_ids, np.uint32)
+    batch = as_batch(problems)
+    streams = batch.rng_stream_ids if isinstance(batch, Batch) else [each.rng_stream_id for each in batch]
+    return np.asarray(streams, np.uint32)
 
 
-def certify_all(problems: Sequence[Problem], positions: Sequence[FloatArray] | FloatArray) -> CertifiedBatch:
+def certify_all(problems: Sequence[Problem], positions: Sequence[FloatArray] | FloatArray) -> Certified:
     """`Problem.certify` of a position of each problem; of any programs, in the problems' order."""
-    found: list[tuple[Sequence[int], CertifiedBatch]] = [
-        (members, as_batch(take(problems, members)).certify(_positions_at(positions, members)))
-        for members in by_program_key(problems).values()
-    ]
-    if len(found) == 1:
-        return found[0][1]
     columns = np.empty((3, len(problems)))
-    for members, certified in found:
-        columns[:, members] = certified.fitness, certified.benefit, certified.violation
-    return CertifiedBatch(*columns)
+    for members in by_program_key(problems).values():
+        batch, rows = as_batch(take(problems, members)), rows_at(positions, members)
+        if isinstance(batch, Batch):
+            certified = batch.certify(rows)
+            if len(members) == len(problems):
+                return certified
+            columns[:, members] = certified.fitness, certified.benefit, certified.violation
+        else:
+            each = [problem.certify(position) for problem, position in zip(batch, rows, strict=True)]
+            columns[:, members] = np.transpose([(one.fitness, one.benefit, one.violation) for one in each])
+    return Certified(*columns)
 
 
-def _positions_at(positions: Sequence[FloatArray] | FloatArray, places: Sequence[int]) -> FloatArray:
-    """Positions of some problems as an array."""
-    if isinstance(places, range):
-        return np.asarray(positions[places.start : places.stop])
-    return np.stack([positions[place] for place in places])
+def rows_at(rows: Sequence[FloatArray] | NDArray[Any], places: Sequence[int]) -> FloatArray:
+    """Rows of one shape at some places as an array."""
+    if isinstance(places, range) and isinstance(rows, np.ndarray) and rows.dtype != object:
+        return rows[places.start : places.stop]
+    return np.stack([rows[place] for place in places])
 
 
 def take(problems: Sequence[Problem], places: Sequence[int]) -> Any:

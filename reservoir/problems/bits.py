@@ -62,62 +62,45 @@ def read_spin_glass(path: Path) -> SpinGlass:
         expected = "the number of spins, the ground-state energy per spin and the couplings, one per line"
         raise InputError(Mistake("is not a spin-glass file", expected, "choose another file", file=str(path)))
     mistakes = Mistakes(path)
-    spins = _spins(*rows[0], mistakes)
-    energy = _energy(*rows[1], mistakes)
+    (row, words), (energy_row, energy_words), *others = rows
+    spins = (whole_number(words[0]) if len(words) == 1 else None) or 0
+    if not FEWEST <= spins <= MOST:
+        expected = f"a whole number, {FEWEST} to {MOST:,}"
+        mistakes.add("is not a valid number of spins", expected, row=row, value=" ".join(words))
+        spins = MOST
+    energy = real_number(energy_words[0]) if len(energy_words) == 1 else math.nan
+    if not math.isfinite(energy):
+        mistakes.add("is not an energy per spin", "one number", row=energy_row, value=" ".join(energy_words))
     couplings: dict[tuple[int, int], int] = {}
-    for row, words in rows[2:]:
+    for row, words in others:
         _couple(row, words, spins, couplings, mistakes)
     mistakes.tell()
-    whole = _whole_energy(rows[1][0], energy, spins, sum(map(abs, couplings.values())), mistakes)
-    table = np.array([(*pair, strength) for pair, strength in couplings.items()], np.int64)
-    return SpinGlass(printable(path.name), spins, whole / spins, table)
-
-
-def _spins(row: int, words: list[str], mistakes: Mistakes) -> int:
-    spins = whole_number(words[0]) if len(words) == 1 else None
-    if spins is not None and FEWEST <= spins <= MOST:
-        return spins
-    mistakes.add(
-        "is not a valid number of spins", f"a whole number, {FEWEST} to {MOST:,}", row=row, value=" ".join(words)
-    )
-    return MOST
-
-
-def _energy(row: int, words: list[str], mistakes: Mistakes) -> float:
-    energy = real_number(words[0]) if len(words) == 1 else math.nan
-    if not math.isfinite(energy):
-        mistakes.add("is not an energy per spin", "one number", row=row, value=" ".join(words))
-    return energy
-
-
-def _whole_energy(row: int, energy: float, spins: int, strengths: int, mistakes: Mistakes) -> int:
-    """The energy of all spins, from that of one in so many digits; `strengths` is the sum of all couplings' sizes."""
-    total, expected = energy * spins, ""
+    total, strengths = energy * spins, sum(map(abs, couplings.values()))
+    expected = ""
     if abs(total) < _COUNTED and abs(total - round(total)) > _ROUNDED:
         expected = f"{round(total) / spins:.10g}: the couplings and the energy of all {spins:,} spins are whole numbers"
     elif not -strengths - _ROUNDED <= total <= _ROUNDED:
         expected = f"{-strengths / spins:.10g} to 0, the range that the couplings allow"
     if expected:
-        mistakes.add("is not a ground-state energy", expected, row=row, value=energy)
+        mistakes.add("is not a ground-state energy", expected, row=energy_row, value=energy)
     mistakes.tell()
-    return round(total)
+    table = np.array([(*pair, strength) for pair, strength in couplings.items()], np.int64)
+    return SpinGlass(printable(path.name), spins, round(total) / spins, table)
 
 
 def _couple(row: int, words: list[str], spins: int, couplings: dict[tuple[int, int], int], mistakes: Mistakes) -> None:
     """Add the coupling of a line."""
-    numbers = [whole_number(word) for word in words[:4]]
+    numbers, text = [whole_number(word) for word in words[:4]], " ".join(words)
     if len(numbers) != 3 or None in numbers:
-        mistakes.add("is not a coupling", "two spins and their coupling, whole numbers", row=row, value=" ".join(words))
+        mistakes.add("is not a coupling", "two spins and their coupling, whole numbers", row=row, value=text)
         return
     one, other, strength = (number or 0 for number in numbers)
     pair = one - 1, other - 1
     if not (1 <= one <= spins and 1 <= other <= spins and one != other):
-        mistakes.add(
-            "does not couple two spins", f"two different spins, 1 to {spins:,}", row=row, value=" ".join(words)
-        )
+        mistakes.add("does not couple two spins", f"two different spins, 1 to {spins:,}", row=row, value=text)
     if pair in couplings or pair[::-1] in couplings:
         expected = "one line per pair of spins, with the sum of their couplings"
-        mistakes.add("couples two spins a second time", expected, row=row, value=" ".join(words))
+        mistakes.add("couples two spins a second time", expected, row=row, value=text)
     if abs(strength) > 10**6:
         mistakes.add("has too large a coupling", "at most 1,000,000", row=row, value=strength)
     couplings[pair] = strength

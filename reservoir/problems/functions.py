@@ -1,4 +1,8 @@
-"""The eight benchmark functions of Yu et al. 2020 (Complexity 6589658, Table 2), as problems that any solver takes."""
+"""Benchmark functions as problems that any solver takes.
+
+The eight of Yu et al. 2020 (Complexity 6589658, Table 2), and the five of Mussi, Nashed and Cagnoni 2011, which are
+sums over their variables whose terms work items share (``kernels/problems/sums``).
+"""
 
 from __future__ import annotations
 
@@ -179,6 +183,26 @@ def rotated_rastrigin(x: RealArray, rotation: RealArray, turned: RealArray) -> n
 
 
 @inlined
+def elliptic(x: RealArray, weights: RealArray) -> np.floating:
+    """High-conditioned elliptic: the sum of weighted squares."""
+    total = x.dtype.type(0)
+    for d in range(len(x)):
+        total += weights[d] * x[d] * x[d]
+    return total
+
+
+@inlined
+def griewank(x: RealArray, weights: RealArray) -> np.floating:
+    """1 + the sum of x^2 / 4000 - the product of cos(2 pi w x), where w is 1 / (2 pi sqrt(d))."""
+    real = x.dtype.type
+    total, product = real(0), real(1)
+    for d in range(len(x)):
+        total += x[d] * x[d] * real(1 / 4000)
+        product *= real(1) - real(2) * squared_sine_of_half_turns(x[d] * weights[d])
+    return total + (real(1) - product)
+
+
+@inlined
 def _turn(x: RealArray, rotation: RealArray, centre: np.floating, turned: RealArray) -> None:
     """The position turned about a centre, put into `turned`."""
     for row in range(len(x)):
@@ -189,49 +213,13 @@ def _turn(x: RealArray, rotation: RealArray, centre: np.floating, turned: RealAr
 
 
 class FunctionContext(NamedTuple):
-    """What compiled solvers read; numba picks the fitness by its class.
+    """What compiled solvers read; each function has a class of its own, by which numba picks the fitness.
 
     ``numbers`` is float32: a rotation, shape (dimension, dimension), or weights, shape (dimension,), or a single number
     where the function has neither.
     """
 
     numbers: Any
-
-
-class SphereContext(FunctionContext):
-    """f1."""
-
-
-class SchwefelContext(FunctionContext):
-    """f2."""
-
-
-class NoiseContext(FunctionContext):
-    """f3."""
-
-
-class RosenbrockContext(FunctionContext):
-    """f4."""
-
-
-class SwappedContext(FunctionContext):
-    """Rosenbrock's function with its indices swapped."""
-
-
-class RastriginContext(FunctionContext):
-    """f5."""
-
-
-class AckleyContext(FunctionContext):
-    """f6."""
-
-
-class RotatedSchwefelContext(FunctionContext):
-    """f7."""
-
-
-class RotatedRastriginContext(FunctionContext):
-    """f8."""
 
 
 @dataclass(frozen=True)
@@ -246,8 +234,6 @@ class Function:
         Every variable lies between its negative and it.
     value : callable
         In compiled code: of a position; or of a position, a rotation and room to work in; or of a position and weights.
-    context : type
-        What compiled solvers read.
     optimum : float
         Every variable of the best position; the function is zero there.
     rotated : bool
@@ -264,7 +250,6 @@ class Function:
     title: str
     reach: float
     value: Callable[..., Any]
-    context: type[FunctionContext]
     optimum: float = 0.0
     rotated: bool = False
     noise: float = 0.0
@@ -272,8 +257,19 @@ class Function:
     weights: Callable[[int], FloatArray] | None = None
 
     def __post_init__(self) -> None:
-        """Register the fitness for compiled solvers."""
-        register_fitness(self.context, _fitness(self), noise=self.noise)
+        """Register the fitness for compiled solvers, by a class that code kept on disk finds in this module."""
+        name = self._context_name
+        globals()[name] = context = type(name, (FunctionContext,), {"__doc__": self.title, "__module__": __name__})
+        register_fitness(context, _fitness(self), noise=self.noise)
+
+    @property
+    def _context_name(self) -> str:
+        return f"Context_{self.name.replace('-', '_')}"
+
+    def context(self, numbers: NDArray[np.float32]) -> FunctionContext:
+        """What compiled solvers read."""
+        context: FunctionContext = globals()[self._context_name](numbers)
+        return context
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -293,30 +289,48 @@ def _fitness(function: Function) -> Callable[..., Any]:
 
 
 #: f2 of Li and Liu 2017, Table 4; no range is given there.
-ROSENBROCK_SWAPPED = Function(
-    "f2-printed", "Rosenbrock, indices swapped", 10.0, rosenbrock_swapped, SwappedContext, optimum=1.0
-)
+ROSENBROCK_SWAPPED = Function("f2-printed", "Rosenbrock, indices swapped", 10.0, rosenbrock_swapped, optimum=1.0)
 
 #: Of Yu et al. 2020, Table 2.
 FUNCTIONS: dict[str, Function] = {
     function.name: function
     for function in (
-        Function("f1", "Sphere", 100.0, sphere, SphereContext),
-        Function("f2", "Schwefel P2.22", 10.0, schwefel_2_22, SchwefelContext),
-        Function("f3", "Noise", 1.28, noisy_quartic, NoiseContext, noise=-1.0),
-        Function("f4", "Rosenbrock", 10.0, rosenbrock, RosenbrockContext, optimum=1.0),
-        Function("f5", "Rastrigin", 5.12, rastrigin, RastriginContext),
-        Function("f6", "Ackley", 32.0, ackley, AckleyContext),
+        Function("f1", "Sphere", 100.0, sphere),
+        Function("f2", "Schwefel P2.22", 10.0, schwefel_2_22),
+        Function("f3", "Noise", 1.28, noisy_quartic, noise=-1.0),
+        Function("f4", "Rosenbrock", 10.0, rosenbrock, optimum=1.0),
+        Function("f5", "Rastrigin", 5.12, rastrigin),
+        Function("f6", "Ackley", 32.0, ackley),
         Function(
             "f7",
             "rotated Schwefel",
             500.0,
             rotated_schwefel,
-            RotatedSchwefelContext,
             optimum=SCHWEFEL_OPTIMUM,
             rotated=True,
         ),
-        Function("f8", "rotated Rastrigin", 5.12, rotated_rastrigin, RotatedRastriginContext, rotated=True),
+        Function("f8", "rotated Rastrigin", 5.12, rotated_rastrigin, rotated=True),
+    )
+}
+
+
+def _conditions(dimension: int) -> FloatArray:
+    return 1e6 ** (np.arange(dimension) / (dimension - 1))
+
+
+def _frequencies(dimension: int) -> FloatArray:
+    return 1 / (2 * math.pi * np.sqrt(np.arange(1, dimension + 1)))
+
+
+#: Of Mussi, Nashed and Cagnoni 2011.
+RING_FUNCTIONS: dict[str, Function] = {
+    function.name: function
+    for function in (
+        Function("sphere", "Sphere", 100.0, sphere, summed=True),
+        Function("elliptic", "High-conditioned elliptic", 100.0, elliptic, summed=True, weights=_conditions),
+        Function("rastrigin", "Rastrigin", 5.12, rastrigin, summed=True),
+        Function("rosenbrock", "Rosenbrock", 30.0, rosenbrock, optimum=1.0, summed=True),
+        Function("griewank", "Griewank", 600.0, griewank, summed=True, weights=_frequencies),
     )
 }
 

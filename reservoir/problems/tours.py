@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,22 +64,11 @@ class Cities:
         return np.where(nearest < exact, nearest + 1, nearest).astype(np.int64)
 
 
-@dataclass(frozen=True)
-class _Line:
-    row: int
-    words: list[str]
-
-    @property
-    def text(self) -> str:
-        return " ".join(self.words)
-
-
-@dataclass(frozen=True)
-class _Sheet:
-    """A file taken apart: the specification by keyword, and the lines of its one section."""
+class _Sheet(NamedTuple):
+    """A file taken apart: rows and values of the specification by keyword, rows and words of its one section."""
 
     entries: dict[str, tuple[int, str]]
-    section: list[_Line]
+    section: list[tuple[int, list[str]]]
 
 
 def read_cities(path: Path) -> Cities:
@@ -89,13 +79,21 @@ def read_cities(path: Path) -> Cities:
     InputError
         With every mistake in the file, or if it cannot be read.
     """
-    sheet = _take_apart(path, _COORDINATES)
-    mistakes = Mistakes(path)
+    sheet, mistakes = _take_apart(path, _COORDINATES), Mistakes(path)
     kind = _entry(sheet, "EDGE_WEIGHT_TYPE", KINDS, mistakes)
     if "TYPE" in sheet.entries:
         _entry(sheet, "TYPE", ("TSP",), mistakes)
-    count = _dimension(sheet, mistakes)
-    name = _name(sheet, mistakes)
+    row, value = sheet.entries.get("DIMENSION", (None, ""))
+    count = whole_number(value) or 0
+    if not FEWEST <= count <= MOST:
+        problem = "DIMENSION is not a supported number of cities" if value else "DIMENSION is missing"
+        mistakes.add(problem, f"DIMENSION : {FEWEST} to {MOST:,}", row=row, value=value or None)
+        count = 0
+    row, name = sheet.entries.get("NAME", (None, ""))
+    if unprintable := first_unprintable(name):
+        mistakes.add(f"NAME has the unprintable character {unprintable}", "printable text", row=row, value=name)
+    if len(name) > LONGEST_NAME:
+        mistakes.add("NAME is too long", f"at most {LONGEST_NAME} characters", row=row, value=len(name))
     coordinates = _coordinates(sheet, count, mistakes)
     mistakes.tell()
     return Cities(name or printable(path.stem)[:LONGEST_NAME], kind, coordinates)
@@ -109,63 +107,51 @@ def read_tour(path: Path, cities: int) -> NDArray[np.int64]:
     InputError
         With every mistake in the file, or if it cannot be read.
     """
-    sheet = _take_apart(path, _TOUR)
+    every = [(row, word) for row, words in _take_apart(path, _TOUR).section for word in words]
     order: dict[int, int] = {}  # cities, and the rows they stand in
     mistakes = Mistakes(path)
-    for line, word in _words_of_tour(sheet):
+    for row, word in takewhile(lambda each: each[1] != "-1", every):  # the mark at the end of a tour
         city = whole_number(word) or 0
         if not 1 <= city <= cities or city in order:
             problem = "the city is in the tour twice" if city in order else "is not a city number"
-            mistakes.add(problem, f"1 to {cities}, each once", row=line.row, value=word)
-        order[city] = line.row
+            mistakes.add(problem, f"1 to {cities}, each once", row=row, value=word)
+        order[city] = row
     if not mistakes and len(order) != cities:
-        row = [*order.values()][-1] if order else None
-        mistakes.add("the tour has too few cities", f"{cities}", row=row, value=len(order))
+        last = [*order.values()][-1] if order else None
+        mistakes.add("the tour has too few cities", f"{cities}", row=last, value=len(order))
     mistakes.tell()
     return np.array([*order]) - 1
 
 
-def _words_of_tour(sheet: _Sheet) -> Iterator[tuple[_Line, str]]:
-    """Up to the mark at the end of a tour."""
-    for line in sheet.section:
-        for word in line.words:
-            if word == "-1":
-                return
-            yield line, word
-
-
 def _take_apart(path: Path, section: str) -> _Sheet:
-    entries: dict[str, tuple[int, str]] = {}
-    lines: list[_Line] = []
-    inside, found = "", False
+    sheet = _Sheet({}, [])
+    inside, there = "", False
     for row, text in enumerate(text_in_limits(path).splitlines(), start=1):
         words = text.split()
         keyword, colon, rest = (part.strip() for part in text.partition(":"))
+        keyword = keyword.upper()
         if words == ["EOF"]:
             break
         if not words:
             continue
-        if keyword.upper().endswith("_SECTION"):
-            inside = keyword.upper()
-            if found and inside == section:
+        if keyword.endswith("_SECTION"):
+            inside = keyword
+            if there and inside == section:
                 raise InputError(Mistake(f"{section} appears twice", "one", file=str(path), row=row))
-            found = found or inside == section
+            there = there or inside == section
         elif inside == section:
-            lines.append(_Line(row, words))
+            sheet.section.append((row, words))
         elif colon:
-            if keyword.upper() in entries and keyword.upper() in _ONCE:
-                raise InputError(
-                    Mistake(f"{keyword.upper()} appears twice", "one", file=str(path), row=row, value=rest)
-                )
-            entries[keyword.upper()] = (row, rest)
+            if keyword in sheet.entries and keyword in _ONCE:
+                raise InputError(Mistake(f"{keyword} appears twice", "one", file=str(path), row=row, value=rest))
+            sheet.entries[keyword] = (row, rest)
         elif not inside:
             expected = "KEYWORD : value, or a section"
             raise InputError(Mistake("is not a TSPLIB line", expected, file=str(path), row=row, value=text.strip()))
-    if not found:
-        expected = f"a line {section}, followed by its data"
-        mend = "see data/tsp/att48.tsp for an example"
+    if not there:
+        expected, mend = f"a line {section}, followed by its data", "see data/tsp/att48.tsp for an example"
         raise InputError(Mistake(f"the file has no {section}", expected, mend, file=str(path)))
-    return _Sheet(entries, lines)
+    return sheet
 
 
 def _entry(sheet: _Sheet, keyword: str, known: tuple[str, ...], mistakes: Mistakes) -> str:
@@ -173,54 +159,30 @@ def _entry(sheet: _Sheet, keyword: str, known: tuple[str, ...], mistakes: Mistak
     if value.upper() in known:
         return value.upper()
     problem = f"{keyword} is not supported" if value else f"{keyword} is missing"
-    expected = f"{keyword} : {' or '.join(known)}"
-    mistakes.add(problem, expected, row=row, value=value or None)
+    mistakes.add(problem, f"{keyword} : {' or '.join(known)}", row=row, value=value or None)
     return ""
-
-
-def _name(sheet: _Sheet, mistakes: Mistakes) -> str:
-    row, name = sheet.entries.get("NAME", (None, ""))
-    unprintable = first_unprintable(name)
-    if unprintable:
-        problem, expected = f"NAME has the unprintable character {unprintable}", "printable text"
-        mistakes.add(problem, expected, row=row, value=name)
-    if len(name) > LONGEST_NAME:
-        mistakes.add("NAME is too long", f"at most {LONGEST_NAME} characters", row=row, value=len(name))
-    return name
-
-
-def _dimension(sheet: _Sheet, mistakes: Mistakes) -> int:
-    row, value = sheet.entries.get("DIMENSION", (None, ""))
-    count = whole_number(value) or 0
-    if FEWEST <= count <= MOST:
-        return count
-    problem = "DIMENSION is not a supported number of cities" if value else "DIMENSION is missing"
-    mistakes.add(problem, f"DIMENSION : {FEWEST} to {MOST:,}", row=row, value=value or None)
-    return 0
 
 
 def _coordinates(sheet: _Sheet, count: int, mistakes: Mistakes) -> NDArray[np.float64]:
     """In the order of the cities' numbers, as tours have them."""
-    found: dict[int, tuple[float, float]] = {}
-    for line in sheet.section:
-        city = whole_number(line.words[0])
-        numbers = [real_number(word) for word in line.words[1:]]
-        if len(line.words) != 3 or city is None or not all(abs(each) <= FARTHEST for each in numbers):
+    cities: dict[int, tuple[float, float]] = {}
+    for row, words in sheet.section:
+        city, text = whole_number(words[0]), " ".join(words)
+        numbers = [real_number(word) for word in words[1:]]
+        if len(words) != 3 or city is None or not all(abs(each) <= FARTHEST for each in numbers):
             expected = f"a city number and two coordinates, -{FARTHEST:,.0f} to {FARTHEST:,.0f}"
-            mistakes.add("is not a city", expected, row=line.row, value=line.text)
+            mistakes.add("is not a city", expected, row=row, value=text)
             continue
-        if city in found:
-            mistakes.add("the city appears twice", "one line per city", row=line.row, value=line.text)
+        if city in cities:
+            mistakes.add("the city appears twice", "one line per city", row=row, value=text)
         elif count and not 1 <= city <= count:
-            expected = f"1 to {count:,}, each once"
-            mistakes.add("the city number is out of range", expected, row=line.row, value=line.text)
-        found[city] = numbers[0], numbers[1]
-    if count and not mistakes and len(found) != count:
-        row = sheet.entries["DIMENSION"][0]
+            mistakes.add("the city number is out of range", f"1 to {count:,}, each once", row=row, value=text)
+        cities[city] = numbers[0], numbers[1]
+    if count and not mistakes and len(cities) != count:
+        expected = f"{count:,}, the DIMENSION in row {sheet.entries['DIMENSION'][0]}"
         mend = "add the missing cities, or correct DIMENSION"
-        expected = f"{count:,}, the DIMENSION in row {row}"
-        mistakes.add(f"{_COORDINATES} has a wrong number of cities", expected, mend, value=len(found))
-    return np.array([found[city] for city in sorted(found)], np.float64)
+        mistakes.add(f"{_COORDINATES} has a wrong number of cities", expected, mend, value=len(cities))
+    return np.array([cities[city] for city in sorted(cities)], np.float64)
 
 
 _LONGEST = 2**31 - 1

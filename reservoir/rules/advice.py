@@ -6,17 +6,16 @@ And what a hm3 is worth around the decision: kept in the reservoir, and through 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
-from reservoir.hydro.conditions import NO_CONDITIONS, demanded, loss_volume
+from reservoir.hydro.conditions import demanded, loss_volume
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.power import generation
-from reservoir.hydro.record_conditions import conditions_of
+from reservoir.hydro.record_rows import conditions_in
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import REPAIR_TOLERANCE
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
@@ -108,9 +107,8 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
     volume, dead = rule.months.volume_per_flow[step], float(plant.storage_lower_hm3.min())
     storages, releases = plant.storage_bounds_hm3[:, step].tolist(), plant.release_bounds_m3s[:, step].tolist()
     dry_year = Inflow(np.zeros((1, MONTHS_PER_YEAR)), Calendar(_SOME_YEAR, 1, plant.first_month))
-    of_year = conditions_of(plant, dry_year)
-    require_no_ramps(of_year)
-    conditions: Any = NO_CONDITIONS if of_year is None else of_year.step((0, step))
+    require_no_ramps(plant)
+    conditions = conditions_in(plant, dry_year, (0, step))
     ended = month_end(storage, asked, inflow, volume, storages, releases, dead, conditions)
     release, draft, end = map(float, ended)
     mean_storage, demand = (storage + end) / 2, float(demanded(conditions))

@@ -1,24 +1,25 @@
 """Engines that turn problems into solutions, by name.
 
 A solver is one folder with an `Engine` (`reservoir.solvers.engine`), which a module names ``ENGINE``, and one entry in
-`registry.SOLVERS` (``docs/examples/solver.py`` is a whole one); the command line, the tests and the documentation go
-through the registry.
+`SOLVERS`: what it is for, what it can solve, and how close it comes (``docs/examples/solver.py`` is a whole one). The
+command line, the tests and the documentation go through the registry.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from importlib import import_module
+from math import inf
 from numbers import Integral
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.problems.base import Batch, Problem, encoding_of
+from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
+from reservoir.problems.base import BITS, PERMUTATION, REAL, Batch, Problem, encoding_of
 from reservoir.solvers.engine import Engine, IntermediateResult, Progress, Stop, callers_own, silent
-from reservoir.solvers.registry import GENERAL_SOLVERS, SOLVERS, Solver, runs_here, solver_named, why_unusable
 from reservoir.solvers.settings import Settings
-from reservoir.solvers.solution import Solution, Solutions
+from reservoir.solvers.solution import Solutions
 from reservoir.solvers.windows.settings import WindowSettings
 
 __all__ = [
@@ -27,11 +28,11 @@ __all__ = [
     "IntermediateResult",
     "Problem",
     "Progress",
-    "Solution",
     "Solutions",
     "Solver",
     "Stop",
     "described_settings",
+    "devices_of",
     "more_effort",
     "runs_here",
     "settings_of",
@@ -39,6 +40,237 @@ __all__ = [
     "solver_named",
     "why_unusable",
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solver:
+    """A registry entry.
+
+    Parameters
+    ----------
+    name, summary : str
+        As shown to users.
+    module : str
+        Dotted path of the module with its ``ENGINE``; imported when it is first used.
+    opencl : bool
+        It needs an OpenCL device.
+    seeded : bool
+        Its result depends on a seed.
+    budget : tuple of str
+        Its settings that the command line offers.
+    general : bool
+        It solves whatever is a `Problem`, not reservoir years alone.
+    long_horizons : bool
+        It solves horizons of many years; the others are made for a year's dozen variables.
+    swept : bool
+        It does so by sweeps over windows (`reservoir.solvers.windows`).
+    host_solver : str
+        The solver with the same algorithm on the CPU, which replaces it where there is no OpenCL; empty if none.
+    encodings : tuple of str
+        How the positions may be written down of problems that it solves.
+    measured_with : mapping
+        Settings with which comparisons and benchmarks measure it: a baseline of devices runs on one thread.
+    effort : tuple of str
+        Its settings that make it work more and come closer to the optimum; the last of the budget if not given.
+    effort_settings : mapping
+        Further settings with which it comes closer, which are not its published algorithm's.
+    zoo_gap : float
+        Its range: the largest gap to dynamic programming in a year of random reservoirs (`reservoir.zoo`), with default
+        settings, as a part of the fitness; measured and rounded up. By default it states none.
+    """
+
+    name: str
+    summary: str
+    module: str
+    opencl: bool = False
+    seeded: bool = True
+    budget: tuple[str, ...] = ()
+    general: bool = True
+    long_horizons: bool = False
+    swept: bool = False
+    host_solver: str = ""
+    encodings: tuple[str, ...] = (REAL,)
+    measured_with: Mapping[str, Any] = field(default_factory=dict)
+    effort: tuple[str, ...] = ()
+    effort_settings: Mapping[str, Any] = field(default_factory=dict)
+    zoo_gap: float = inf
+
+
+_SWARM, _EVALUATIONS = ("particles", "generations"), ("evaluations",)
+_ONE_THREAD = {"threads": 1}
+
+SOLVERS: dict[str, Solver] = {
+    solver.name: solver
+    for solver in (
+        Solver(
+            name="clpso",
+            summary="multipopulation CLPSO in OpenCL: one work group per year; trapped in some years",
+            module="reservoir.solvers.clpso.engine",
+            zoo_gap=0.2,
+            opencl=True,
+            budget=_SWARM,
+            long_horizons=True,
+            swept=True,
+            host_solver="clpso-sequential",
+            effort_settings={"exchange_interval": 5},
+        ),
+        Solver(
+            name="lshade",
+            summary="multipopulation L-SHADE in OpenCL: closest to the optimum, on random reservoirs too",
+            module="reservoir.solvers.lshade.engine",
+            zoo_gap=1e-3,
+            opencl=True,
+            budget=_EVALUATIONS,
+            long_horizons=True,
+            swept=True,
+            host_solver="lshade-sequential",
+        ),
+        Solver(
+            name="clpso-sequential",
+            summary="CLPSO on CPU threads, compiled: replaces clpso where there is no OpenCL, and is its baseline",
+            module="reservoir.solvers.clpso.sequential",
+            zoo_gap=0.2,
+            budget=_SWARM,
+            measured_with=_ONE_THREAD,
+        ),
+        Solver(
+            name="lshade-sequential",
+            summary="L-SHADE on CPU threads, compiled: replaces lshade where there is no OpenCL, and is its baseline",
+            module="reservoir.solvers.lshade.sequential",
+            zoo_gap=1e-3,
+            budget=_EVALUATIONS,
+            measured_with=_ONE_THREAD,
+        ),
+        Solver(
+            name="ann-pso",
+            summary="two-level PSO in OpenCL, for training neural networks; on reservoirs, most years are beyond 1e-3",
+            module="reservoir.solvers.two_level_pso.engine",
+            zoo_gap=0.6,
+            opencl=True,
+            host_solver="ann-pso-parallel",
+            budget=_SWARM,
+        ),
+        Solver(
+            name="ann-pso-parallel",
+            summary="two-level PSO on CPU threads: the baseline of ann-pso",
+            module="reservoir.solvers.two_level_pso.parallel",
+            zoo_gap=0.6,
+            budget=_SWARM,
+        ),
+        Solver(
+            name="island-ga",
+            summary="island genetic algorithm in OpenCL: one work group per island; slow, seldom trapped",
+            module="reservoir.solvers.island_ga.engine",
+            zoo_gap=0.1,
+            opencl=True,
+            host_solver="island-ga-sequential",
+            budget=_EVALUATIONS,
+            effort=(*_EVALUATIONS, "iterations"),
+            encodings=(REAL, PERMUTATION),
+        ),
+        Solver(
+            name="island-ga-sequential",
+            summary="island genetic algorithm on one CPU thread: the baseline of island-ga",
+            module="reservoir.solvers.island_ga.sequential",
+            zoo_gap=0.1,
+            budget=_EVALUATIONS,
+            effort=(*_EVALUATIONS, "iterations"),
+            encodings=(REAL, PERMUTATION),
+        ),
+        Solver(
+            name="ring-pso",
+            summary="ring PSO in OpenCL, synchronous or asynchronous: a work group per particle; trapped in some years",
+            module="reservoir.solvers.ring_pso.engine",
+            zoo_gap=0.2,
+            opencl=True,
+            host_solver="ring-pso-sequential",
+            budget=_SWARM,
+        ),
+        Solver(
+            name="ring-pso-sequential",
+            summary="ring PSO on one CPU thread: the baseline of ring-pso; also Standard PSO 2006",
+            module="reservoir.solvers.ring_pso.sequential",
+            zoo_gap=0.2,
+            budget=_SWARM,
+        ),
+        Solver(
+            name="dsmga2",
+            summary="DSMGA-II: genetic algorithm with linkage learning, storages in Gray code; the slowest",
+            module="reservoir.solvers.dsmga2.engine",
+            zoo_gap=0.01,
+            budget=_EVALUATIONS,
+            effort=("population", *_EVALUATIONS),
+            encodings=(REAL, BITS),
+        ),
+        Solver(
+            name="dp",
+            summary="dynamic programming: the reference optimum",
+            module="reservoir.solvers.dp.sequential",
+            seeded=False,
+            general=False,
+            long_horizons=True,
+        ),
+        Solver(
+            name="dp-opencl",
+            summary="dynamic programming in OpenCL: one work group per year",
+            module="reservoir.solvers.dp.engine",
+            zoo_gap=1e-5,
+            opencl=True,
+            host_solver="dp",
+            seeded=False,
+            general=False,
+            long_horizons=True,
+        ),
+    )
+}
+
+#: Those that solve whatever is a `Problem`, not reservoir years alone.
+GENERAL_SOLVERS = {name: solver for name, solver in SOLVERS.items() if solver.general}
+
+
+def solver_named(name: str) -> Solver:
+    """The registry entry of that name; InputError lists the names there are."""
+    if name not in SOLVERS:
+        raise InputError(Mistake("there is no such solver", ", ".join(SOLVERS), "choose one of them", value=name))
+    return SOLVERS[name]
+
+
+def why_unusable(name: str) -> str:
+    """Why the solver of that name cannot run on this machine; empty if it can."""
+    if not solver_named(name).opencl:
+        return ""
+    from reservoir.opencl import why_unavailable
+
+    reason = why_unavailable()
+    return f"OpenCL cannot be used: {reason}" if reason else ""
+
+
+def runs_here(name: str) -> bool:
+    """Whether the solver of that name can run on this machine; a driver that is left out is noted."""
+    from reservoir.opencl import opencl_available
+
+    return not solver_named(name).opencl or opencl_available()
+
+
+def devices_of(name: str, device: str | None) -> dict[str, str]:
+    """Devices on which the solver of that name would work, and what they are; none for one that needs none.
+
+    Parameters
+    ----------
+    name : str
+    device : str or None
+        See `reservoir.opencl.choose_devices`; the keys of what is returned name one of them each.
+
+    Raises
+    ------
+    DeviceError
+        If there is no such device.
+    """
+    if not solver_named(name).opencl:
+        return {}
+    from reservoir.opencl import choose_devices
+
+    return {str(each.index): f"{each.name} ({each.platform} {each.driver})" for each in choose_devices(device)}
 
 
 def solve(
@@ -52,6 +284,8 @@ def solve(
     **options: Any,
 ) -> Solutions:
     """Solve problems with the engine of that name.
+
+    Horizons of more than `MOST_STEPS_OF_YEAR` steps are swept in windows by the solvers that the registry says so of.
 
     Parameters
     ----------
@@ -71,12 +305,13 @@ def solve(
         device, launches then have as many problems as it has compute units, so that it is asked often enough. Sweeps
         over long horizons ask after each sweep, and the solutions are the schedules so far.
     **options
-        Settings of the engine.
+        Settings of the engine, and of the sweeps.
 
     Raises
     ------
     InputError
-        If there is no such solver or setting, a setting is out of range, or a problem is not one for the solver.
+        If there is no such solver or setting, a setting is out of range, or one of the sweeps is given without a long
+        horizon, or a problem is not one for the solver.
     DeviceError
         If the device is missing or too small.
     """
@@ -87,17 +322,37 @@ def solve(
         )
     if not problems:
         return Solutions.of([])
-    _require_encoding(entry, problems)
-    engine = _engine_class(entry)
-    _require_settings(entry, options)
-    caller_stop = stop and callers_own(stop)
-    if entry.swept:
-        from reservoir.solvers.windows.any_length import solve_any_length
-
-        return solve_any_length(
-            engine, problems, options, seed=int(seed), device=device, progress=progress, stop=caller_stop
+    unlike = problems[:1] if isinstance(problems, Batch) else problems
+    _require_encoding(entry, unlike)
+    engine, known = _engine_class(entry), settings_of(solver)
+    if unknown := [name for name in options if name not in known]:
+        expected = f"one of {', '.join(known)}"
+        raise InputError(
+            Mistake(f"the solver {solver} has no setting {name}", expected, "remove it") for name in unknown
         )
-    ready = engine(settings=engine.settings_class(**options), seed=int(seed), seeded=entry.seeded, stop=caller_stop)
+    own = callers_own(stop) if stop else None
+    if entry.swept:
+        long = any(each.limits.steps > MOST_STEPS_OF_YEAR for each in unlike if hasattr(each, "limits"))
+        given = {**engine.window_defaults, **options} if long else options
+        of_windows = {each.name: given[each.name] for each in fields(WindowSettings) if each.name in given}
+        options = {name: value for name, value in given.items() if name not in of_windows}
+        if long:
+            from reservoir.solvers.windows.sweeps import WindowSweeps
+
+            first = options.pop("first", None)
+            swept = engine(engine.settings_class(**options), seed=int(seed))
+            sweeps = WindowSweeps(swept, WindowSettings(**of_windows), first=first, stop=own)
+            return sweeps.solve(problems, device=device, progress=progress)
+        if of_windows:
+            expected, mend = (
+                f"a horizon of more than {MOST_STEPS_OF_YEAR} steps",
+                "remove it, or choose a longer horizon",
+            )
+            raise InputError(
+                Mistake(f"{name} is a setting of sweeps over long horizons", expected, mend, value=value)
+                for name, value in of_windows.items()
+            )
+    ready = engine(engine.settings_class(**options), seed=int(seed), seeded=entry.seeded, stop=own)
     return ready.solve(problems, device=device, progress=progress)
 
 
@@ -146,24 +401,12 @@ def more_effort(name: str, options: Mapping[str, Any], times: int, *, swept: boo
 
 
 def _engine_class(entry: Solver) -> type[Engine[Any]]:
-    found: type[Engine[Any]] = import_module(entry.module).ENGINE
-    return found
-
-
-def _require_settings(entry: Solver, options: Mapping[str, Any]) -> None:
-    known = settings_of(entry.name)
-    unknown = [name for name in options if name not in known]
-    if unknown:
-        raise InputError(
-            [
-                Mistake(f"the solver {entry.name} has no setting {name}", f"one of {', '.join(known)}", "remove it")
-                for name in unknown
-            ]
-        )
+    engine: type[Engine[Any]] = import_module(entry.module).ENGINE
+    return engine
 
 
 def _require_encoding(entry: Solver, problems: Sequence[Problem]) -> None:
-    for problem in problems[:1] if isinstance(problems, Batch) else problems:
+    for problem in problems:
         encoding = encoding_of(problem)
         if encoding not in entry.encodings:
             able = ", ".join(name for name, solver in SOLVERS.items() if encoding in solver.encodings)

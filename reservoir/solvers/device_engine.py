@@ -6,8 +6,9 @@ import sys
 import time
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Event, Lock
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -20,7 +21,8 @@ from reservoir.opencl import BuiltProgram, DeviceInfo, HostClock, Session, assem
 from reservoir.problems.base import KernelProblem, Problem, by_program_key, kernel_contexts, rng_stream_ids, take
 from reservoir.solvers.engine import Engine, Progress, S
 from reservoir.solvers.rng import seed_words
-from reservoir.solvers.solution import Column, EngineResults, LaunchResult, Solutions, to_solutions
+from reservoir.solvers.settings import Positions
+from reservoir.solvers.solution import EngineResults, Solutions, joined_results, to_solutions
 
 
 def build_around(
@@ -109,8 +111,10 @@ LOCAL_RESERVE_BYTES = 1024
 
 def lanes_for(device: DeviceInfo, particles: int, lanes: int | None) -> int:
     """Lanes of a vector: as asked, or chosen for the device; InputError if no vector has so many."""
-    if lanes is None:
-        lanes = cheapest_width(particles, device.native_float_width) if device.kind == "CPU" else 1
+    if lanes is None and device.kind == "CPU":  # of widths up to the device's own that of the least time, the widest
+        widths = [width for width in VECTOR_WIDTHS if 4 <= width <= max(device.native_float_width, 4)]
+        lanes = min(widths, key=lambda width: (-(-particles // width) * (width + VECTOR_COST_LANES), -width))
+    lanes = 1 if lanes is None else lanes
     if lanes not in VECTOR_WIDTHS:
         raise InputError(
             Mistake(
@@ -130,8 +134,12 @@ def items_for(device: DeviceInfo, vectors: int, items: int | None, swarms: int =
     so many swarms.
     """
     if items is None:
-        items = 1 if device.kind == "CPU" else _even_share(vectors, most_items(device))
-    _check_group(device, items, swarms)
+        blocks = -(-vectors // most_items(device))  # as few items idle as can be
+        items = 1 if device.kind == "CPU" else -(-vectors // blocks)
+    if items < 1 or swarms < 1 or items * swarms > device.max_work_group_size:
+        limit = f"1 to {device.max_work_group_size} on {device.name}"
+        mend = "choose fewer items, or fewer swarms per group" if items * swarms > 1 else "choose more items"
+        raise InputError(Mistake("the work group size is out of range", limit, mend, value=items * swarms))
     return items
 
 
@@ -166,158 +174,42 @@ def require_private(device: DeviceInfo, needed_bytes: int, what: str, mend: str)
     DeviceError
         With what to reduce.
     """
-    room = _stack_bytes() // 2
+    stack = USUAL_STACK_BYTES
+    with suppress(ImportError):  # on Windows
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_STACK)[0]
+        stack = USUAL_STACK_BYTES if limit in (resource.RLIM_INFINITY, -1) else limit
+    room = stack // 2
     if device.kind == "CPU" and needed_bytes > room:
         problem = f"{what} needs {needed_bytes:,} bytes of private memory per work item on {device.name}"
         raise DeviceError(Mistake(problem, f"at most {room:,} bytes", mend))
 
 
-def _stack_bytes() -> int:
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return USUAL_STACK_BYTES
-    limit = resource.getrlimit(resource.RLIMIT_STACK)[0]
-    return USUAL_STACK_BYTES if limit in (resource.RLIM_INFINITY, -1) else limit
+@dataclass(frozen=True)
+class Blocks:
+    """Members of a population: blocks x items x lanes, padded."""
 
+    lanes: int  # members in a vector
+    items: int  # work items of a population
+    blocks: int  # vectors in a work item
 
-def cheapest_width(particles: int, native_width: int) -> int:
-    """The vector width, up to the device's own, in which a swarm takes the least time; the widest of equals."""
-    widths = [width for width in VECTOR_WIDTHS if 4 <= width <= max(native_width, 4)]
-    return min(widths, key=lambda width: (-(-particles // width) * (width + VECTOR_COST_LANES), -width))
+    @property
+    def padded(self) -> int:
+        """Members with padding."""
+        return self.lanes * self.items * self.blocks
 
+    @staticmethod
+    def of(device: DeviceInfo, members: int, lanes: int | None, items: int | None, *, populations: int = 1) -> Blocks:
+        """So many members, with lanes and items as asked or chosen for a device; of some populations a group."""
+        lanes = lanes_for(device, members, lanes)
+        vectors = -(-members // lanes)
+        items = items_for(device, vectors, items, populations)
+        return Blocks(lanes=lanes, items=items, blocks=-(-vectors // items))
 
-def _check_group(device: DeviceInfo, items: int, swarms: int) -> None:
-    if items < 1 or swarms < 1 or items * swarms > device.max_work_group_size:
-        limit = f"1 to {device.max_work_group_size} on {device.name}"
-        mend = "choose fewer items, or fewer swarms per group" if items * swarms > 1 else "choose more items"
-        raise InputError(Mistake("the work group size is out of range", limit, mend, value=items * swarms))
-
-
-def _even_share(vectors: int, most: int) -> int:
-    """Work items for so many vectors, at most `most`, that leave the fewest idle."""
-    blocks = -(-vectors // most)
-    return -(-vectors // blocks)
-
-
-#: Solves problems of one program key on one device at once; results in the problems' order.
-Launcher = Callable[[DeviceInfo, Sequence[Problem]], LaunchResult]
-
-#: Told problems that are solved, the positions found and the number of all problems: whether to end now.
-Stops = Callable[[Sequence[Problem], Column, int], bool]
-
-
-def never(problems: Sequence[Problem], positions: Column, total: int) -> bool:
-    """Go on."""
-    return False
-
-
-def launch_all(
-    problems: Sequence[Problem],
-    devices: Sequence[DeviceInfo],
-    most: Callable[[DeviceInfo, Problem], int],
-    launch: Launcher,
-    progress: Progress,
-    stops: Stops = never,
-) -> LaunchResult:
-    """Share problems among devices by their compute units, and work on all devices at once.
-
-    Parameters
-    ----------
-    problems : sequence of Problem
-        Of any program keys: those of one are launched together.
-    devices : sequence of DeviceInfo
-        At least one.
-    most : callable
-        Problems like one that a launch on a device may hold.
-    launch : callable
-        See `Launcher`; called by a thread for each device where there are several.
-    progress : callable
-        Told how many of the problems are done.
-    stops : callable
-        See `Stops`; if it says so, the other devices end with the launch that they are at.
-
-    Returns
-    -------
-    LaunchResult
-        Of all problems; after a stop, of those before the first that is not solved.
-    """
-    found: list[tuple[Sequence[int], EngineResults]] = []
-    done, lock, stop = 0, Lock(), Event()
-
-    def work(device: DeviceInfo, launches: list[Sequence[int]]) -> tuple[float, Counter[str]]:
-        nonlocal done
-        seconds, host_seconds_by_phase = 0.0, Counter[str]()
-        for members in launches:
-            if stop.is_set():
-                break
-            part = take(problems, members)
-            brought = launch(device, part)
-            seconds += brought.device_seconds
-            host_seconds_by_phase.update(brought.host_seconds_by_phase)
-            with lock:
-                found.append((members, brought.found))
-                done += len(members)
-                progress(done, len(problems))
-                if stops(part, brought.found.position, len(problems)):
-                    stop.set()
-        return seconds, host_seconds_by_phase
-
-    shares = _shares(problems, devices, most)
-    if len(shares) == 1:
-        worked = [work(*shares[0])]
-    else:
-        with ThreadPoolExecutor(len(shares)) as pool:
-            try:
-                worked = list(pool.map(lambda share: work(*share), shares))
-            except BaseException:
-                stop.set()  # the other devices end with the launch that they are at
-                raise
-    host_seconds_by_phase = sum((each for _, each in worked), Counter[str]())
-    return LaunchResult(
-        found=_in_order(found),
-        device_seconds=max(each for each, _ in worked),
-        host_seconds_by_phase=dict(host_seconds_by_phase),
-    )
-
-
-def _in_order(found: Sequence[tuple[Sequence[int], EngineResults]]) -> EngineResults:
-    """Results of launches in the order of the problems, as far as there is one of every problem."""
-    places = np.concatenate([np.asarray(members) for members, _ in found])
-    order = np.argsort(places)
-    gaps = np.flatnonzero(places[order] != np.arange(len(order)))
-    leading = order[: gaps[0]] if gaps.size else order
-    results = EngineResults.joined([each for _, each in found])
-    return results if np.array_equal(leading, np.arange(len(places))) else results.some(leading)
-
-
-def _shares(
-    problems: Sequence[Problem], devices: Sequence[DeviceInfo], most: Callable[[DeviceInfo, Problem], int]
-) -> list[tuple[DeviceInfo, list[Sequence[int]]]]:
-    """Launches of each device that gets any."""
-    launches: dict[DeviceInfo, list[Sequence[int]]] = {device: [] for device in devices}
-    for group in by_program_key(problems).values():
-        for device, part in _parts(group, devices):
-            launches[device] += _cut(part, most(device, problems[group[0]]))
-    return [share for share in launches.items() if share[1]]
-
-
-def _parts(group: Sequence[int], devices: Sequence[DeviceInfo]) -> Iterator[tuple[DeviceInfo, Sequence[int]]]:
-    """A part of the group for each device, as large as its share of the compute units."""
-    units = sum(device.compute_units for device in devices)
-    first = before = 0
-    for device in devices:
-        before += device.compute_units
-        last = len(group) * before // units
-        yield device, group[first:last]
-        first = last
-
-
-def _cut(part: Sequence[int], most: int) -> Iterator[Sequence[int]]:
-    """Launches of at most so many problems, as even as can be."""
-    count = -(-len(part) // max(most, 1))
-    for launch in range(count):
-        yield part[len(part) * launch // count : len(part) * (launch + 1) // count]
+    def constants(self) -> dict[str, int]:
+        """Macros."""
+        return {"LANES": self.lanes, "ITEMS": self.items, "BLOCKS": self.blocks}
 
 
 #: An argument as `Session.run` takes it: the name of a buffer, or a scalar.
@@ -337,26 +229,15 @@ L = TypeVar("L", bound=Layout)
 
 @dataclass(frozen=True, eq=False)
 class Launch(Generic[L]):
-    """Problems of one program key at work on a device.
-
-    Parameters
-    ----------
-    problems : sequence of Problem
-    layout : Layout
-    program : BuiltProgram
-    session : Session
-        Open on the device.
-    clock : HostClock
-        Counts the host's seconds.
-    seed : int
-    """
+    """Problems of one program key at work on a device."""
 
     problems: Sequence[Problem]
     layout: L
     program: BuiltProgram
-    session: Session
-    clock: HostClock
+    session: Session  # open on the device
+    clock: HostClock  # counts the host's seconds
     seed: int
+    first: Positions | None = None  # that populations begin with, shape (problems, n, dimension)
 
     def arguments(self, **table: NDArray[Any] | tuple[int | tuple[int, ...], DTypeLike] | np.generic) -> list[Argument]:
         """Put a kernel's arguments on the device, named and in its order.
@@ -389,6 +270,10 @@ class Launch(Generic[L]):
         """Copy buffers back."""
         return [self.session.download(name) for name in names]
 
+    def layout_settings(self, *names: str) -> dict[str, Any]:
+        """What the layout chose, to be recorded with a result."""
+        return {name: getattr(self.layout, name) for name in names}
+
 
 class DeviceEngine(Engine[S]):
     """An engine that shares problems among devices, and each device's among launches."""
@@ -399,12 +284,46 @@ class DeviceEngine(Engine[S]):
         devices = choose_devices(device)
         self.require_devices(devices)
         started = time.perf_counter()
-        launched = launch_all(problems, devices, self._most_problems, self.launch, progress, self.stops)
-        wall_seconds = time.perf_counter() - started
-        names = Counter(each.name for each in devices)
+        launches = self._launches(problems, devices)
+        clocks = {each: HostClock() for each in launches}
+        seconds, lock, stop = Counter[DeviceInfo](), Lock(), Event()
+        places, results = list[int](), list[EngineResults]()
+
+        def keep(device: DeviceInfo, solved: Sequence[int], result: EngineResults, device_seconds: float) -> bool:
+            """Note a launch; whether to end, with the launches that other devices are at."""
+            with lock:
+                seconds[device] += device_seconds
+                results.append(result)
+                places.extend(solved)
+                progress(len(places), len(problems))
+                if self.stops(take(problems, solved), result["position"], len(problems)):
+                    stop.set()
+            return stop.is_set()
+
+        if len(launches) == 1:
+            for only, every in launches.items():
+                for some in every:
+                    if keep(only, some, *self.launch(only, take(problems, some), some, clocks[only])):
+                        break
+        else:
+
+            def work(device: DeviceInfo) -> None:
+                for some in launches[device]:
+                    if stop.is_set() or keep(
+                        device, some, *self.launch(device, take(problems, some), some, clocks[device])
+                    ):
+                        return
+
+            with ThreadPoolExecutor(len(launches)) as pool:
+                try:
+                    list(pool.map(work, launches))
+                except BaseException:
+                    stop.set()  # the other devices end with the launch that they are at
+                    raise
+        wall_seconds, names = time.perf_counter() - started, Counter(each.name for each in devices)
         return to_solutions(
             problems,
-            launched.found,
+            _in_order(places, joined_results(results)),
             settings=self.record(),
             of_device={
                 key: ", ".join(dict.fromkeys(getattr(each, key) for each in devices)) for key in ("platform", "driver")
@@ -412,25 +331,60 @@ class DeviceEngine(Engine[S]):
             solver=self.name,
             device=", ".join(name if count == 1 else f"{count} x {name}" for name, count in names.items()),
             wall_seconds=wall_seconds,
-            device_seconds=launched.device_seconds,
-            host_seconds_by_phase=launched.host_seconds_by_phase,
+            device_seconds=max(seconds.values()),
+            host_seconds_by_phase=dict(sum((Counter(each.seconds) for each in clocks.values()), Counter[str]())),
         )
 
     def require_devices(self, devices: Sequence[DeviceInfo]) -> None:
         """Refuse devices that the settings do not fit, by an InputError."""
 
-    def _most_problems(self, device: DeviceInfo, problem: Problem) -> int:
-        """As `most_problems`; where a caller may stop the run, one for each compute unit if launches may be cut."""
-        most = self.most_problems(device, problem)
-        return most if self.stop is None or most == sys.maxsize else min(most, device.compute_units)
+    def _launches(
+        self, problems: Sequence[Problem], devices: Sequence[DeviceInfo]
+    ) -> dict[DeviceInfo, list[Sequence[int]]]:
+        """Places of the problems of each launch of each device that gets any, of one program key each.
+
+        Devices share the problems by their compute units. Where a caller may stop the run, a launch has a problem for
+        each compute unit, if launches may be cut.
+        """
+        launches: dict[DeviceInfo, list[Sequence[int]]] = {device: [] for device in devices}
+        units = np.cumsum([0, *(device.compute_units for device in devices)]).tolist()
+        for group in by_program_key(problems).values():
+            for place, device in enumerate(devices):
+                part = group[len(group) * units[place] // units[-1] : len(group) * units[place + 1] // units[-1]]
+                most = self.most_problems(device, problems[group[0]])
+                if self.stop is not None and most != sys.maxsize:
+                    most = min(most, device.compute_units)
+                count = -(-len(part) // max(most, 1))
+                launches[device] += [
+                    part[len(part) * launch // count : len(part) * (launch + 1) // count] for launch in range(count)
+                ]
+        return {device: every for device, every in launches.items() if every}
 
     @abstractmethod
     def most_problems(self, device: DeviceInfo, problem: Problem) -> int:
-        """Problems like this of a launch: few enough to report progress and be interrupted, enough to fill a device."""
+        """Problems like this of a launch: few enough to report progress and be interrupted, enough to fill a device.
+
+        As many as ``sys.maxsize`` where launches may not be cut.
+        """
 
     @abstractmethod
-    def launch(self, device: DeviceInfo, problems: Sequence[Problem]) -> LaunchResult:
-        """Solve problems of one program key on a device at once."""
+    def launch(
+        self, device: DeviceInfo, problems: Sequence[Problem], places: Sequence[int], clock: HostClock
+    ) -> tuple[EngineResults, float]:
+        """Solve problems of one program key, which have these places in the call, on a device at once.
+
+        Returns what was found for each, and the seconds that the device was busy; `clock` counts those of the host.
+        """
+
+
+def _in_order(places: Sequence[int], results: EngineResults) -> EngineResults:
+    """Results of launches in the order of the problems, as far as there is one of every problem."""
+    order = np.argsort(places)
+    gaps = np.flatnonzero(np.asarray(places)[order] != np.arange(len(order)))
+    leading = order[: gaps[0]] if gaps.size else order
+    if np.array_equal(leading, np.arange(len(places))):
+        return results
+    return {name: column[leading] for name, column in results.items()}
 
 
 class PopulationEngine(DeviceEngine[S], Generic[S, L]):
@@ -443,20 +397,22 @@ class PopulationEngine(DeviceEngine[S], Generic[S, L]):
         """At least one for each compute unit."""
         return max(device.compute_units, self.launch_evaluations[device.kind] // self.evaluations)
 
-    def launch(self, device: DeviceInfo, problems: Sequence[Problem]) -> LaunchResult:
+    def launch(
+        self, device: DeviceInfo, problems: Sequence[Problem], places: Sequence[int], clock: HostClock
+    ) -> tuple[EngineResults, float]:
         """Lay out, build and run."""
-        layout, clock = self.layout(device, problems), HostClock()
+        layout = self.layout(device, problems)
+        first = np.stack([self.first[place] for place in places]) if self.first else None
         with clock("build"):
             program = self.build(device, problems[0], layout)
         with Session(device, clock) as session:
-            found = self.run(Launch(problems, layout, program, session, clock, self.seed))
-            device_seconds = sum(session.device_seconds.values())
-        return LaunchResult(found=found, device_seconds=device_seconds, host_seconds_by_phase=clock.seconds)
+            results = self.run(Launch(problems, layout, program, session, clock, self.seed, first))
+            return results, sum(session.device_seconds.values())
 
     @property
-    @abstractmethod
     def evaluations(self) -> int:
         """Evaluations of a problem, about."""
+        return int(self.settings.evaluations)  # type: ignore[attr-defined]
 
     @abstractmethod
     def layout(self, device: DeviceInfo, problems: Sequence[Problem]) -> L:
@@ -469,8 +425,3 @@ class PopulationEngine(DeviceEngine[S], Generic[S, L]):
     @abstractmethod
     def run(self, launch: Launch[L]) -> EngineResults:
         """Upload, run and download; what was found for each problem."""
-
-
-def choices(layout: Any, *names: str) -> Mapping[str, Any]:
-    """What a layout chose, to be recorded with a result."""
-    return {name: getattr(layout, name) for name in names}

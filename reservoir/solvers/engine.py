@@ -1,6 +1,6 @@
 """What every engine is: an algorithm with its settings and a seed, which turns problems into solutions.
 
-How it tells its progress and is stopped, and positions that its population begins with.
+How it tells its progress and is stopped, positions that its population begins with, and problems on CPU threads.
 """
 
 from __future__ import annotations
@@ -8,18 +8,18 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake, ReservoirError
+from reservoir.errors import ReservoirError
 from reservoir.problems.base import Problem, certify_all
-from reservoir.solvers.settings import Settings, arrays
-from reservoir.solvers.solution import Column, EngineResult, EngineResults, Solutions, as_float64, to_solutions
+from reservoir.solvers.settings import FirstPositionsSettings, Positions, Settings, first_positions
+from reservoir.solvers.solution import Column, EngineResults, Solutions, as_float64, joined_results, to_solutions
 
 #: Called with how much is done and how much there is.
 Progress = Callable[[int, int], None]
@@ -51,10 +51,6 @@ class IntermediateResult:
 Stop = Callable[[IntermediateResult], bool]
 
 
-class StopRequested(Exception):
-    """A callback asked to stop; never leaves the engine."""
-
-
 def silent(done: int, total: int) -> None:
     """No-op callback."""
 
@@ -78,9 +74,6 @@ def callers_own(callback: Callable[P, T]) -> Callable[P, T]:
 
 S = TypeVar("S", bound=Settings)
 
-#: Where an engine of one thread runs, as solutions tell it.
-ONE_THREAD = "one CPU thread"
-
 
 class Engine(ABC, Generic[S]):
     """An engine, ready to solve.
@@ -102,17 +95,37 @@ class Engine(ABC, Generic[S]):
     settings_class: ClassVar[type[Settings]]
     #: Settings for long horizons (`reservoir.solvers.windows`) where they are not those of a year, or of all sweeps.
     window_defaults: ClassVar[Mapping[str, Any]] = {}
+    #: Whether first positions are brought within the bounds.
+    clips_first: ClassVar[bool] = True
 
     def __init__(self, settings: S, *, seed: int = 1, seeded: bool = True, stop: Stop | None = None) -> None:
         self.settings, self.seed, self.seeded, self.stop = settings, seed, seeded, stop
+        #: Positions that the population of each problem begins with, shape (n, dimension); of no problem without any.
+        self.first: list[Positions] = []
         self._fitness = np.empty(0)
 
     @abstractmethod
     def solve(self, problems: Sequence[Problem], *, device: str | None, progress: Progress) -> Solutions:
         """Solve problems, at least one; see `reservoir.solvers.solve`."""
 
+    def most_first(self, dimension: int) -> int:
+        """First positions of a problem at most, if any can be given: the members of a first population."""
+        return 0
+
     def require_solvable(self, problems: Sequence[Problem]) -> None:
-        """Refuse problems that the engine cannot solve, by an InputError."""
+        """Refuse problems that the engine cannot solve, or first positions that do not fit them, by an InputError."""
+        if not isinstance(self.settings, FirstPositionsSettings):
+            return
+        self.first = first_positions(self.settings.first, problems, self.most_first(problems[0].dimension))
+        if self.clips_first:
+            self.first = [
+                np.clip(each, problem.lower.astype(np.float32), problem.upper.astype(np.float32))
+                for each, problem in zip(self.first, problems, strict=False)
+            ]
+
+    def first_of(self, problem: Problem, place: int) -> Positions:
+        """First positions of the problem at a place of the call, shape (n, dimension)."""
+        return self.first[place] if self.first else np.empty((0, problem.dimension), np.float32)
 
     def stops(self, problems: Sequence[Problem], positions: Column, total: int) -> bool:
         """Whether the caller wants to end, now that these problems are solved too; not asked after the last."""
@@ -128,115 +141,50 @@ class Engine(ABC, Generic[S]):
 
 
 class HostEngine(Engine[S]):
-    """An engine that needs no device: problems one after another, unless it says otherwise in `solve_each`."""
+    """An engine that needs no device.
 
-    def solve(self, problems: Sequence[Problem], *, device: str | None, progress: Progress) -> Solutions:
-        """Solve problems; `device` is not used."""
-        self.require_solvable(problems)
-        started = time.perf_counter()
-        found: list[EngineResult] = []
+    Problems are solved one after another, or by as many threads as the settings have `workers`, a whole problem each:
+    `solve_one` must then be safe to call from several.
+    """
 
-        def keep(result: EngineResult) -> None:
-            found.append(result)
-            progress(len(found), len(problems))
-            if self.stops(problems[len(found) - 1 : len(found)], [result.position], len(problems)):
-                raise StopRequested
-
-        with suppress(StopRequested):
-            self.solve_each(problems, keep)
-        wall_seconds = time.perf_counter() - started
-        return to_solutions(
-            problems,
-            EngineResults.of(found),
-            settings=self.record(),
-            solver=self.name,
-            device=self.place,
-            wall_seconds=wall_seconds,
-        )
+    @property
+    def threads(self) -> int:
+        """Threads, of which each solves whole problems."""
+        return int(getattr(self.settings, "workers", 1))
 
     @property
     def place(self) -> str:
         """Where the engine runs, in words."""
-        return ONE_THREAD
-
-    def solve_each(self, problems: Sequence[Problem], keep: Callable[[EngineResult], None]) -> None:
-        """Solve problems, and hand on what is found for each, in their order."""
-        for problem in problems:
-            keep(self.solve_one(problem))
-
-    @abstractmethod
-    def solve_one(self, problem: Problem) -> EngineResult:
-        """Solve one problem."""
-
-
-Positions = NDArray[np.float32]
-
-
-@dataclass(frozen=True, kw_only=True)
-class FirstPositionsSettings(Settings):
-    """Settings of an engine whose populations may begin with given positions.
-
-    Parameters
-    ----------
-    first : sequence of array_like, shape (n, dimension), optional
-        Positions of each problem that its population begins with, besides random ones; as many for each.
-    """
-
-    first: Sequence[ArrayLike] | None = arrays()
-
-    @property
-    def first_count(self) -> int:
-        """Given positions of a problem."""
-        return 0 if self.first is None else len(np.atleast_2d(np.asarray(self.first[0])))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Every setting; of first positions their number."""
-        return super().as_dict() | {"first": self.first_count}
-
-
-F = TypeVar("F", bound=FirstPositionsSettings)
-
-
-class FirstPositionsEngine(Engine[F]):
-    """An engine whose populations may begin with given positions."""
-
-    _first: Mapping[int, Positions] = {}
+        return threads_in_words(self.threads)
 
     def solve(self, problems: Sequence[Problem], *, device: str | None, progress: Progress) -> Solutions:
-        """Solve problems, which stay the same objects where first positions are noted by them."""
-        each = problems if self.settings.first is None else list(problems)
-        return super().solve(each, device=device, progress=progress)  # type: ignore[safe-super]
+        """Solve problems; `device` is not used. A fault or a stop leaves out those that have not begun."""
+        self.require_solvable(problems)
+        started, results = time.perf_counter(), list[EngineResults]()
+        with ThreadPoolExecutor(self.threads) as pool:  # without a thread before it is used
+            solve = map if self.threads == 1 else pool.map
+            try:
+                for place, result in enumerate(solve(self.solve_one, problems, range(len(problems)))):
+                    results.append(result)
+                    progress(place + 1, len(problems))
+                    if self.stops(problems[place : place + 1], result["position"], len(problems)):
+                        break
+            finally:
+                pool.shutdown(cancel_futures=True)
+        return to_solutions(
+            problems,
+            joined_results(results),
+            settings=self.record(),
+            solver=self.name,
+            device=self.place,
+            wall_seconds=time.perf_counter() - started,
+        )
 
-    def note_first(self, problems: Sequence[Problem], most: int) -> None:
-        """Note the first positions of each problem, at most so many; raises as `positions_by_id` does."""
-        self._first = positions_by_id(self.settings.first, problems, most)
-
-    def first_of(self, problem: Problem) -> Positions:
-        """First positions of a problem, within its bounds; of shape (0, dimension) without any."""
-        given = self._first.get(id(problem), np.empty((0, problem.dimension), np.float32))
-        return np.clip(given, problem.lower.astype(np.float32), problem.upper.astype(np.float32))
-
-    def given(self, problems: Sequence[Problem]) -> dict[str, Positions]:
-        """The kernels' argument of first positions, if there are any: shape (problems, n, dimension)."""
-        return {"given": np.stack([self.first_of(each) for each in problems])} if self._first else {}
+    @abstractmethod
+    def solve_one(self, problem: Problem, place: int) -> EngineResults:
+        """Solve the problem at a place of the call, and return a batch of one (`engine_results`)."""
 
 
-def positions_by_id(first: Sequence[ArrayLike] | None, problems: Sequence[Problem], most: int) -> dict[int, Positions]:
-    """Positions that the population of each problem begins with, shape (n, dimension), by its id; empty for none.
-
-    Raises
-    ------
-    InputError
-        If they are not as many for each problem, or more than `most`, the members of a population.
-    """
-    if first is None:
-        return {}
-    positions = [np.ascontiguousarray(np.atleast_2d(np.asarray(each, np.float32))) for each in first]
-    fits = len(positions) == len(problems) and all(
-        each.shape == (len(positions[0]), problem.dimension) for problem, each in zip(problems, positions, strict=True)
-    )
-    if not fits or not 1 <= len(positions[0]) <= most:
-        expected = f"for each of {len(problems)} problems the same number, 1 to {most}, of its dimension"
-        shapes = sorted({each.shape for each in positions})
-        raise InputError(Mistake("the first positions have the wrong shape", expected, value=shapes))
-    return {id(problem): each for problem, each in zip(problems, positions, strict=True)}
+def threads_in_words(threads: int) -> str:
+    """Where an engine of so many threads runs, as solutions tell it."""
+    return "one CPU thread" if threads == 1 else f"{threads} CPU threads"

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
 from textwrap import dedent
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.problems.base import Problem
+from reservoir.processors import processors
 
 #: Points of a trace of which each costs memory.
 MOST_POINTS = 10**6
+MOST_THREADS = 4096
+#: Velocities below this are dropped: they no longer move a float32 position, and denormal numbers are slow.
+SMALLEST_VELOCITY = 1e-30
+
+Positions = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -65,60 +72,128 @@ def number(default: Any, low: float, high: float, *, run: bool = False) -> Any:
     `run` if it does not belong to the algorithm, but says how an engine runs it.
     """
     expected = f"{low} to {high}{', a whole number' if isinstance(low, int) else ''}"
-
-    def check(name: str, value: Any) -> Mistake | None:
-        if _within(value, low, high) or (default is None and value is None):
-            return None
-        return Mistake(f"{name} is out of range", expected, f"choose another {name}", value=value)
-
-    return field(default=default, metadata={"check": check, "expected": expected, "run": run})
+    return _field(default, lambda value: _within(value, low, high), "{} is out of range", expected, run=run)
 
 
 def choice(default: str | None, known: Iterable[str], what: str, *, run: bool = False) -> Any:
     """A field that is one of some names of `what`; else as `number`."""
     names = tuple(known)
-
-    def check(name: str, value: Any) -> Mistake | None:
-        if value in names or (default is None and value is None):
-            return None
-        return Mistake(f"there is no such {what}", ", ".join(filter(None, names)), "choose one of them", value=value)
-
-    return field(default=default, metadata={"check": check, "expected": ", ".join(filter(None, names)), "run": run})
+    expected, mend = ", ".join(filter(None, names)), "choose one of them"
+    return _field(default, names.__contains__, f"there is no such {what}", expected, mend, run=run)
 
 
 def switch(default: bool | None, *, run: bool = False) -> Any:
     """A field that is True or False; if its default is None, it may be None."""
-
-    def check(name: str, value: Any) -> Mistake | None:
-        if isinstance(value, bool) or (default is None and value is None):
-            return None
-        return Mistake(f"{name} is neither True nor False", "True or False", f"choose another {name}", value=value)
-
-    return field(default=default, metadata={"check": check, "expected": "True or False", "run": run})
+    return _field(
+        default, lambda value: isinstance(value, bool), "{} is neither True nor False", "True or False", run=run
+    )
 
 
 def device_size() -> Any:
     """A field of how many of something an engine has; which it may be depends on the device, and is checked there."""
-
-    def check(name: str, value: Any) -> Mistake | None:
-        if value is None or _within(value, -(2**63), 2**63):
-            return None
-        return Mistake(f"{name} is no whole number", "a whole number", f"choose another {name}", value=value)
-
-    return field(
-        default=None, metadata={"check": check, "expected": "a whole number that fits the device", "run": True}
-    )
+    wrong, shown = "{} is no whole number", "a whole number that fits the device"
+    return _field(None, lambda value: _within(value, -(2**63), 2**63), wrong, "a whole number", shown=shown, run=True)
 
 
 def arrays() -> Any:
     """A field of arrays, one for each problem, which words cannot give; they are checked with the problems."""
+    wrong, mend = "{} cannot be given in words", "leave it out"
+    return _field(
+        None,
+        lambda value: hasattr(value, "__iter__") and not isinstance(value, str),
+        wrong,
+        "arrays, in Python",
+        mend,
+        shown=None,
+        run=True,
+    )
+
+
+def _field(
+    default: Any,
+    fits: Callable[[Any], bool],
+    wrong: str,
+    expected: str,
+    mend: str = "choose another {}",
+    *,
+    shown: str | None = "",
+    run: bool,
+) -> Any:
+    """A field whose value must fit, or be None as its default; `shown` in place of `expected` where it is listed."""
 
     def check(name: str, value: Any) -> Mistake | None:
-        if value is None or (hasattr(value, "__iter__") and not isinstance(value, str)):
+        if fits(value) or (default is None and value is None):
             return None
-        return Mistake(f"{name} cannot be given in words", "arrays, in Python", "leave it out", value=value)
+        return Mistake(wrong.format(name), expected, mend.format(name), value=value)
 
-    return field(default=None, metadata={"check": check, "run": True})
+    listed = {} if shown is None else {"expected": shown or expected}
+    return field(default=default, metadata={"check": check, "run": run, **listed})
+
+
+@dataclass(frozen=True)
+class ThreadSettings(Settings):
+    """Settings of an engine that shares its problems among threads.
+
+    Parameters
+    ----------
+    threads : int, optional
+        Threads, of which each solves whole problems; as many as there are processors if not given. The result does
+        not depend on them.
+    """
+
+    threads: int | None = number(None, 1, MOST_THREADS, run=True)
+
+    @property
+    def workers(self) -> int:
+        """Threads."""
+        return self.threads or processors()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every setting; threads as many as are used."""
+        return super().as_dict() | {"threads": self.workers}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstPositionsSettings(Settings):
+    """Settings of an engine whose populations may begin with given positions.
+
+    Parameters
+    ----------
+    first : sequence of array_like, shape (n, dimension), optional
+        Positions of each problem that its population begins with, besides random ones; as many for each.
+    """
+
+    first: Sequence[ArrayLike] | None = arrays()
+
+    @property
+    def first_count(self) -> int:
+        """Given positions of a problem."""
+        return 0 if self.first is None else len(np.atleast_2d(np.asarray(self.first[0])))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every setting; of first positions their number."""
+        return super().as_dict() | {"first": self.first_count}
+
+
+def first_positions(first: Sequence[ArrayLike] | None, problems: Sequence[Problem], most: int) -> list[Positions]:
+    """Positions that the population of each problem begins with, shape (n, dimension); of no problem without any.
+
+    Raises
+    ------
+    InputError
+        If they are not as many for each problem, or more than `most`, the members of a population.
+    """
+    if first is None:
+        return []
+    positions = [np.ascontiguousarray(np.atleast_2d(np.asarray(each, np.float32))) for each in first]
+    fits = len(positions) == len(problems) and all(
+        each.shape == (len(positions[0]), problem.dimension) for problem, each in zip(problems, positions, strict=True)
+    )
+    if not fits or not 1 <= len(positions[0]) <= most:
+        expected = f"for each of {len(problems)} problems the same number, 1 to {most}, of its dimension"
+        shapes = sorted({each.shape for each in positions})
+        raise InputError(Mistake("the first positions have the wrong shape", expected, value=shapes))
+    return positions
 
 
 def from_words(words: Iterable[str], option: str) -> dict[str, Any]:

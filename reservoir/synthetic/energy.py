@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.columns import FIRM_QUANTILE
 from reservoir.planning.plan import StageProgress, optimise, silent_stage

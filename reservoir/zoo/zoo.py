@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.attributes import ConversionKind, YearEnd
 from reservoir.hydro.calendar import HM3_PER_YEAR_AND_M3S, HOURS_PER_YEAR, MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.curves.curve import Curve, PowerLaw, Table
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import ConversionKind, YearEnd
 
 
 class Regime(StrEnum):

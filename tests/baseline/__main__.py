@@ -11,7 +11,7 @@ from pathlib import Path
 from reservoir.cases import bundled_case
 from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.solvers import solve
-from reservoir.solvers.clpso.settings import SwarmSettings
+from reservoir.solvers.clpso import SwarmSettings
 from tests.baseline.plain_c import FLAGS, PlainC
 
 REPEATS = 5

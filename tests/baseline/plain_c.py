@@ -13,7 +13,7 @@ import numpy as np
 from reservoir import resources
 from reservoir.opencl import literal
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers.clpso.settings import SwarmSettings
+from reservoir.solvers.clpso import SwarmSettings
 from reservoir.solvers.rng import stream_states
 
 #: As fast as the compiler can: what the sequential engine has to keep up with.

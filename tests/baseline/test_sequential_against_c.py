@@ -5,7 +5,7 @@ import pytest
 
 from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.solvers import solve
-from reservoir.solvers.clpso.settings import SwarmSettings
+from reservoir.solvers.clpso import SwarmSettings
 from tests.baseline.plain_c import PlainC, compiler
 
 needs_a_compiler = pytest.mark.skipif(compiler() is None, reason="needs a C compiler (gcc or cc)")

@@ -21,7 +21,7 @@ from reservoir.hydro.curves.approximation import POWER_TOLERANCE
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
-from reservoir.solvers import Solution, solve
+from reservoir.solvers import Solutions, solve
 from reservoir.solvers.engine import silent
 
 PATIENT = SearchBudget(near=-math.inf, seconds=600.0)
@@ -35,7 +35,7 @@ def years(small: Reservoir, small_inflow: Inflow) -> list[ReservoirYear]:
 
 
 @pytest.fixture(scope="module")
-def references(years: list[ReservoirYear]) -> list[Solution]:
+def references(years: list[ReservoirYear]) -> Solutions:
     return solve(years, solver="dp")
 
 
@@ -107,7 +107,7 @@ def test_only_the_certified_fitness_counts_as_near(years: list[ReservoirYear]):
 
 
 @pytest.mark.parametrize("peer", PEERS, ids=lambda peer: f"{peer.library}-{peer.algorithm}")
-def test_every_algorithm_is_better_than_chance(peer: Peer, years: list[ReservoirYear], references: list[Solution]):
+def test_every_algorithm_is_better_than_chance(peer: Peer, years: list[ReservoirYear], references: Solutions):
     if not peer.version:
         pytest.skip(f"needs {peer.library}")
     budget = SearchBudget(near=1e-2, evaluations=3000, seconds=60.0)
@@ -122,7 +122,7 @@ def test_every_algorithm_is_better_than_chance(peer: Peer, years: list[Reservoir
     assert found.evaluations > 0
 
 
-def test_processes_bring_every_year_near_its_optimum(years: list[ReservoirYear], references: list[Solution]):
+def test_processes_bring_every_year_near_its_optimum(years: list[ReservoirYear], references: Solutions):
     told: list[tuple[int, int]] = []
     course = RaceCourse(years, [each.fitness for each in references], SearchBudget(near=1e-3), seed=1)
     runs = peer_runs(SCIPY, course, lambda done, total: told.append((done, total)))
@@ -169,11 +169,11 @@ def test_a_year_that_was_missed_is_tried_again_with_other_random_numbers(
 # The table
 
 
-def raced(years: list[ReservoirYear], references: list[Solution], **options) -> PeerRace:
+def raced(years: list[ReservoirYear], references: Solutions, **options) -> PeerRace:
     return time_peers(years, references, budget=RunBudget(quick=True), **{"solvers": (), **options})
 
 
-def test_a_missing_library_is_reported_with_how_to_get_it(years: list[ReservoirYear], references: list[Solution]):
+def test_a_missing_library_is_reported_with_how_to_get_it(years: list[ReservoirYear], references: Solutions):
     found = raced(years, references, peers=(GONE,))
     assert found.entries[0]["status"] == "not installed: pip install 'reservoir[peers]'"
     assert found.notes[-1].startswith("Not installed: no-such-library. ")
@@ -181,7 +181,7 @@ def test_a_missing_library_is_reported_with_how_to_get_it(years: list[ReservoirY
 
 
 def test_a_library_that_fails_is_reported_and_the_race_goes_on(
-    years: list[ReservoirYear], references: list[Solution], monkeypatch: pytest.MonkeyPatch
+    years: list[ReservoirYear], references: Solutions, monkeypatch: pytest.MonkeyPatch
 ):
     def failing(peer, course, progress):
         raise ValueError("no such setting\nat all")
@@ -193,7 +193,7 @@ def test_a_library_that_fails_is_reported_and_the_race_goes_on(
     assert len(found.entries) == 2
 
 
-def test_the_projects_own_solvers_are_in_the_race(years: list[ReservoirYear], references: list[Solution], device):
+def test_the_projects_own_solvers_are_in_the_race(years: list[ReservoirYear], references: Solutions, device):
     found = raced(years, references, peers=(), solvers=("clpso", "dp"))
     assert [(entry["library"], entry["algorithm"]) for entry in found.entries] == [
         ("reservoir", "clpso"),
@@ -219,7 +219,7 @@ def test_a_time_is_the_median_and_missing_where_half_of_the_runs_missed_a_year()
 
 
 def test_runs_are_repeated_only_as_far_as_they_fit_into_the_budget(
-    years: list[ReservoirYear], references: list[Solution], monkeypatch: pytest.MonkeyPatch
+    years: list[ReservoirYear], references: Solutions, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(peers, "peer_runs", lambda peer, course, progress: (run for run in [RUN] * 9))
     for seconds, runs in ((1.0, 1), (6.0, 3), (600.0, 5)):

@@ -20,7 +20,7 @@ from reservoir.bench.ring import (
     run,
 )
 from reservoir.errors import InputError
-from reservoir.problems.sums import RING_FUNCTIONS
+from reservoir.problems.functions import RING_FUNCTIONS
 
 
 @pytest.fixture(scope="module")

@@ -13,12 +13,10 @@ from reservoir.certificate.bound import Effort, prove_bound
 from reservoir.certificate.reachable import reachable
 from reservoir.certificate.stages import stages_of
 from reservoir.certificate.tables import _grid, cell_values, lined_up
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.objectives import Goal, Objective
+from reservoir.hydro.objectives import Goal, Horizon, Objective
 from reservoir.planning.planned_record import feasible_years
 from reservoir.planning.proof import LONGER_PAIRS
-from reservoir.problems.reservoir.promised_power import promising
-from reservoir.problems.reservoir.record import record_problems
+from reservoir.problems.reservoir.record import promising, record_problems
 from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.solvers import solve
 from reservoir.zoo.zoo import zoo_case
@@ -39,10 +37,8 @@ def solved(problems, place):
 
 def of_steps(problems, steps):
     """The first steps of the years alone."""
-    limits = problems.limits
-    names = ("inflow_m3s", "hm3_per_m3s", "release_lower_m3s", "release_upper_m3s")
-    cut = {name: getattr(limits, name)[:, :steps] for name in (*names, "storage_lower_hm3", "storage_upper_hm3")}
-    return replace(problems, limits=replace(limits, **cut))
+    cut = {name: row[..., :steps] for name, row in problems.limits.rows.items()}
+    return replace(problems, limits=replace(problems.limits, rows=cut))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -78,7 +74,7 @@ def test_no_schedule_exceeds_the_bound_which_is_close_to_the_best(name):
     found = prove_bound(year, storages, fitness, Effort(gap=1e-5, seconds=20.0, pairs=LONGER_PAIRS))
     if fitness is None:
         return
-    scale = max(abs(fitness), problems.model.reservoir.objective.least_scale(problems.model.reservoir.installed_mw))
+    scale = max(abs(fitness), problems.model.system.objective.least_scale(problems.model.reservoir.installed_mw))
     assert 0 <= found.bound - fitness <= 2e-4 * scale
     for made in random_schedules(problems, 200, np.random.default_rng(5)):
         assert not (made.violation[0] == 0 and made.fitness[0] > found.bound)
@@ -153,7 +149,7 @@ def test_a_year_without_water_is_proved_infeasible_with_its_month():
     limits = year.limits
     dry = limits.inflow_m3s.copy()
     dry[3:] = 0.0
-    year = replace(year, limits=replace(limits, inflow_m3s=dry, release_lower_m3s=np.full(12, 300.0)))
+    year = replace(year, limits=limits.changed(inflow_m3s=dry, release_lower_m3s=300.0))
     found = prove_bound(year, np.full(13, float(limits.initial_storage_hm3)), None)
     assert found.infeasible
     left, step = float(limits.initial_storage_hm3), 0

@@ -8,7 +8,7 @@ import pytest
 from reservoir.certificate import tables
 from reservoir.certificate.bound import Effort, prove_bound
 from reservoir.certificate.cells import cuts
-from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.objectives import Horizon
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.solvers import solve
 from reservoir.zoo.zoo import Part, zoo_case

@@ -7,18 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.certificate.bound import Effort, Known, prove_bound, prove_together
-from reservoir.certificate.cells import pairs_of
-from reservoir.certificate.paths import Cells, bound_pairs
+from reservoir.certificate.bound import Effort, Known, bound_pairs, prove_bound, prove_together
+from reservoir.certificate.cells import Cells, pairs_of
 from reservoir.certificate.reachable import reachable, stages_to_prove
 from reservoir.certificate.stages import stages_of
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import reaching_down
 from reservoir.hydro.objectives import Goal
-from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.hydro.step import unmet_minimum
-from reservoir.hydro.window_limits import PER_STEP
 from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.solvers import solve
 from reservoir.zoo.zoo import zoo_case
@@ -110,15 +108,9 @@ def test_the_best_schedule_of_a_year_without_enough_water_is_proved_and_none_exc
 
 def last_months(problems, share):
     """The last months of the first year as a year, from a part of the water above dead storage that they would need."""
-    row, steps = np.zeros((1, 1), np.intp), np.arange(12 - SHORT, 12)[np.newaxis]
-    of_steps = {name: getattr(problems.limits, name)[row, steps] for name in PER_STEP}
-    for name in ("conditions", "terms"):
-        given = getattr(problems.limits, name)
-        of_steps[name] = None if given is None else given[row, steps]
-    missing = (of_steps["release_lower_m3s"] - of_steps["inflow_m3s"])[0] @ of_steps["hm3_per_m3s"][0]
-    start = np.array([problems.limits.dead_hm3[0] + share * missing])
-    of_steps |= {"initial_storage_hm3": start, "start_bounds_hm3": np.stack([start] * 2, axis=1)}
-    limits = replace(problems.limits[:1], **of_steps)
+    limits = problems.limits[:1].from_step(12 - SHORT)
+    missing = (limits.release_lower_m3s - limits.inflow_m3s)[0] @ limits.hm3_per_m3s[0]
+    limits = limits.begun_at(limits.dead_hm3 + share * missing)
     return replace(problems, limits=reaching_down(limits), labels=["1"], rng_stream_ids=np.zeros(1, np.int64))
 
 
@@ -209,7 +201,7 @@ def test_what_counts_as_nothing_missing_costs_nothing():
     year = dry(free(random_reservoir(2)), 0.0, 0.0)[0]
     inflow = year.limits.release_lower_m3s * (1 - 9e-7)
     inflow[-1] = 0.0
-    year = replace(year, limits=replace(year.limits, inflow_m3s=inflow))
+    year = replace(year, limits=year.limits.changed(inflow_m3s=inflow))
     made = year.certify(year.lower)
     assert 0.9 < made.violation <= 1
     found = prove_bound(year, np.full(13, float(year.limits.dead_hm3)), made.fitness, Effort(gap=1e-7))

@@ -11,7 +11,7 @@ from reservoir import bundled_case
 from reservoir.certificate import bound as proofs_together
 from reservoir.certificate import on_device
 from reservoir.certificate.bound import Effort, Known, parts_together, prove_bound, prove_together
-from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.objectives import Horizon
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import solve
@@ -99,7 +99,7 @@ def test_parts_are_of_one_plant_and_of_some_steps(horizons, monkeypatch):
 def test_horizons_without_a_schedule_are_proved_infeasible_beside_others(horizons, device):
     known = horizons[0]
     flow = np.where(np.arange(12) < 3, known.year.limits.inflow_m3s, 0.0)
-    dry = replace(known.year.limits, inflow_m3s=flow, release_lower_m3s=np.full(12, 300.0))
+    dry = known.year.limits.changed(inflow_m3s=flow, release_lower_m3s=300.0)
     given = [Known(replace(known.year, limits=dry), known.storages_hm3, None), *horizons]
     found = prove_together(device, given, EFFORT)
     assert found[0].infeasible

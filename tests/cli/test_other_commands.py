@@ -10,8 +10,8 @@ from reservoir.cli import COMMANDS
 from reservoir.errors import DeviceError, Mistake
 from reservoir.planning import comparison
 from reservoir.solvers import SOLVERS
-from reservoir.solvers.clpso.settings import SwarmSettings
-from reservoir.solvers.lshade.settings import LshadeSettings
+from reservoir.solvers.clpso import SwarmSettings
+from reservoir.solvers.lshade import LshadeSettings
 
 
 def test_help_imports_nothing_heavy(heavy_imports):

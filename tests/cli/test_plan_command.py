@@ -11,7 +11,7 @@ from click import Choice
 
 from reservoir.cases import bundled_case
 from reservoir.cli.plan import command
-from reservoir.hydro.time_step import TimeStep
+from reservoir.hydro.calendar import TimeStep
 from reservoir.hydro.unit_system import SYSTEMS
 from reservoir.io.plan_folder.formats import PlanFormat
 from reservoir.io.plan_folder.saved_plan import read_plan

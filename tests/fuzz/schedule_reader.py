@@ -11,7 +11,7 @@ import numpy as np
 
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_calendar import on_calendar_of
+from reservoir.hydro.system import System
 from reservoir.io.given_schedule import read_given_schedule
 from reservoir.io.records.reader import read_inflow
 from reservoir.io.reservoir_toml.reader import reservoir_of
@@ -68,7 +68,7 @@ def _case() -> tuple[Reservoir, Inflow]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "inflow.csv"
         path.write_text(f"date,inflow_m3s\n{rows}")
-        return reservoir, on_calendar_of(reservoir, read_inflow(path))
+        return reservoir, System.of(reservoir).on_calendar(read_inflow(path))
 
 
 def _given(text: str, record: Inflow):

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reservoir.hydro.attributes import ConversionKind, YearEnd
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import ConversionKind, YearEnd
 
 
 @dataclass(frozen=True)

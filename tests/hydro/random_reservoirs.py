@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from reservoir.hydro.attributes import ConversionKind, YearEnd
 from reservoir.hydro.curves.curve import Curve, Polynomial, PowerLaw, Table
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import ConversionKind, YearEnd
 
 HEADS = (20.0, 200.0)
 

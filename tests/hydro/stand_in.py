@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from reservoir.hydro.reservoir_kinds import ConversionKind
+from reservoir.hydro.attributes import ConversionKind
 from reservoir.problems.reservoir.year import ReservoirModel
 
 

@@ -16,6 +16,7 @@ from reservoir.errors import InputError
 from reservoir.hydro.attributes import ATTRIBUTES, Kind, by_step_attributes
 from reservoir.hydro.curves.curve import Table
 from reservoir.hydro.reservoir import Reservoir, differing_parts, reservoir_digests
+from reservoir.hydro.rows import FIELDS
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from tests.io.small_reservoir import SMALL
 
@@ -29,12 +30,19 @@ sys.path[:0] = ["docs/examples", "docs/_extensions"]
 import attribute
 
 from dataclasses import replace
+import numpy as np
 import reservoir
 from reservoir.errors import InputError
+from reservoir.hydro import rows
 from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.horizon_limits import open_limits
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import reservoir_digests
+from reservoir.hydro.system import System
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.io.reservoir_toml.writer import write_template
+from reservoir.problems.reservoir.record import record_problems
 import generated
 
 text, target = sys.stdin.read(), sys.argv[1]
@@ -51,6 +59,9 @@ def read(line):
 lake, usual = read("fish_cfs = 100"), read("")
 back = reservoir_of(lake.to_toml().encode(), "")
 write_template("lake", Path(target))
+inflow = Inflow(np.full((3, 12), 20.0), Calendar(2001, 3, lake.first_month))
+limits = open_limits(System.of(lake), inflow)
+years = limits.arrays()
 print(json.dumps({
     "read": lake.fish_release_m3s.tolist(),
     "by year": lake.in_years(lake.fish_release_m3s, Calendar(2001, 2)).shape,
@@ -64,6 +75,9 @@ print(json.dumps({
     "length": refusal(lambda: read("fish_m3s = [" + "1, " * 36 + "]")),
     "word": refusal(lambda: read('fish_m3s = "few"')),
     "unit": refusal(lambda: read("fish_hm3 = 1")),
+    "rows": [rows.FIELDS[-1], years.rows.shape, years.rows[:, 0, -1].tolist(), years.fish_release[1].tolist()],
+    "given": [limits.fish_release_m3s.shape, limits.rows["fish_release"].strides[0]],
+    "problems": record_problems(lake, inflow, Horizon()).batches[0].limits.fish_release_m3s.tolist(),
     "template": open(target).read().count("fish_m3s"),
 }))
 """
@@ -95,6 +109,11 @@ def test_a_further_row_is_a_further_attribute_everywhere(tmp_path: Path) -> None
     assert 'release.fish_m3s: has 36 ten-day periods, but step is "month"' in said["length"]
     assert f'is neither a number nor a list of numbers (found "few"); expected {lists}' in said["word"]
     assert '"hm3" is not a known unit (found 1); expected one of fish_m3s' in said["unit"]
+    last, shape, own, second = said["rows"]
+    assert (last, shape) == ("fish_release", [3, 1, len(FIELDS) + 1, 12])
+    np.testing.assert_allclose([*own, second], [[flow] * 12] * 4, rtol=1e-11)
+    assert said["given"] == [[3, 12], 0]
+    assert said["problems"] == own
     assert said["template"] == 1
 
 

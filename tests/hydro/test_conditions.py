@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.curves.curve import Table
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.lake import lake_area
+from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.record_rows import lake_area
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.planning.checks import BALANCE_TOLERANCE, balance_residual
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.solvers import solve

@@ -9,6 +9,7 @@ from reservoir.hydro.horizon_limits import START_MARGIN, open_limits, year_limit
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import satisfiable
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.system import System
 from tests.year_ends import cyclic
 
 #: From a drought, which no start survives, to a deluge.
@@ -22,7 +23,7 @@ def test_starts_are_bounded_by_the_outermost_that_the_year_can_return_to(
     lake = cyclic(replace(small, evaporation_mm=np.full(12, 90.0), withdrawal_m3s=np.full(12, 1.0)))
     flow = np.outer(FACTORS, small_inflow.flow_m3s[1])
     record = Inflow(flow, Calendar(1955, len(FACTORS), first_month=6))
-    years, found = open_limits(lake, record), year_limits(lake, record).start_bounds_hm3
+    years, found = open_limits(System.of(lake), record), year_limits(System.of(lake), record).start_bounds_hm3
     kinds = set()
     for place, (year, bounds) in enumerate(zip(years, found, strict=True)):
 

@@ -5,8 +5,8 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import Horizon
 
 MEMBERS, YEARS = 4, 3
 

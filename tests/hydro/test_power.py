@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from reservoir.hydro import step
+from reservoir.hydro.attributes import ConversionKind
 from reservoir.hydro.curves.curve import Polynomial, PowerLaw, Table, constant
 from reservoir.hydro.jit import compiled_part
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.power import generation, most_power_mw, releases_for_power
-from reservoir.hydro.reservoir_kinds import ConversionKind
 
 #: What one plant may be told by: a rate that falls with head, and two that bend.
 CONVERSIONS = {

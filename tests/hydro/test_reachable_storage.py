@@ -10,6 +10,7 @@ from reservoir.hydro.horizon_limits import year_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, corridor, reachable_storage
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.system import System
 from tests.hydro import paper
 from tests.hydro.trials import Case, Draw, Trial, all_years, ordinary_years, storage_scale, trial
 from tests.year_ends import cyclic, free
@@ -100,7 +101,7 @@ def test_keeping_or_releasing_all_one_can_runs_along_a_wall_of_the_corridor(case
 def limits_of(reservoir: Reservoir) -> Limits:
     """The limits of an even year."""
     record = Inflow(flow_m3s=np.full((1, 12), 30.0), calendar=Calendar(1955, 1, reservoir.first_month))
-    return year_limits(reservoir, record)[0]
+    return year_limits(System.of(reservoir), record)[0]
 
 
 def test_a_fixed_year_ends_at_its_final_storage(small: Reservoir) -> None:
@@ -145,7 +146,7 @@ def test_monthly_bounds_follow_the_water_year(small: Reservoir, bound: str) -> N
 
 
 def test_the_years_of_a_record_share_bounds_but_not_days_and_inflow(small: Reservoir, small_inflow: Inflow) -> None:
-    limits = year_limits(small, small_inflow)
+    limits = year_limits(System.of(small), small_inflow)
     leap, usual = limits[0], limits[1]
     assert len(limits) == 3
     assert leap.hm3_per_m3s[8] == pytest.approx(29 * 0.0864)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
+from reservoir.hydro.attributes import ConversionKind, ReferenceLevels, YearEnd
 from reservoir.hydro.curves.curve import Polynomial, PowerLaw, Table, constant
 from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
 
 NAN, INF = float("nan"), float("inf")
 MONTHLY = ("storage_lower_hm3", "storage_upper_hm3", "release_lower_m3s", "release_upper_m3s")

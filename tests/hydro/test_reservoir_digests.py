@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import reservoir as package
+from reservoir.hydro.attributes import ConversionKind, ReferenceLevels, YearEnd
 from reservoir.hydro.curves.curve import PowerLaw, Table
 from reservoir.hydro.reservoir import Reservoir, differing_parts, reservoir_digests
-from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
 from reservoir.io.reservoir_toml.reader import read_reservoir
 
 TEMPLATE = (Path(package.__file__).resolve().parent.parent / "data/template.toml").read_text(encoding="utf-8")

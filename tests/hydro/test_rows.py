@@ -10,7 +10,7 @@ from reservoir.hydro.conditions import conditions_at
 from reservoir.hydro.curves.approximation import PADDED_LENGTHS, padded
 from reservoir.hydro.curves.forms import PolynomialForm
 from reservoir.hydro.objectives import Goal, Objective
-from reservoir.hydro.rows import DEAD, FIELDS, INFLOW, NUMBERS, OFFSET, PLAIN_FIELDS, PLAIN_NUMBERS
+from reservoir.hydro.rows import DEAD, FIELDS, INFLOW, NUMBERS, OFFSET, PLAIN_FIELDS, PLAIN_NUMBERS, TERMS
 from reservoir.problems.reservoir.year import ReservoirModel, reservoir_problems
 from tests.hydro.random_reservoirs import random_reservoir
 
@@ -26,7 +26,7 @@ def test_every_field_has_a_row_and_every_number_a_place(years):
     arrays = years.limits.arrays()
     assert arrays.rows.shape == (len(years), 1, len(FIELDS), 12)
     assert arrays.numbers.shape == (len(years), 1, len(NUMBERS))
-    assert FIELDS[OFFSET:] == StepTerms._fields
+    assert FIELDS[OFFSET:] == TERMS == StepTerms._fields
     assert (FIELDS[INFLOW], NUMBERS[DEAD]) == ("inflow", "dead")
     for place, name in enumerate(FIELDS):
         np.testing.assert_array_equal(getattr(arrays, name), arrays.rows[:, 0, place])
@@ -34,6 +34,43 @@ def test_every_field_has_a_row_and_every_number_a_place(years):
         np.testing.assert_array_equal(getattr(arrays, name), arrays.numbers[:, 0, place])
     with pytest.raises(AttributeError):
         _ = arrays.outflow
+
+
+def test_what_is_given_has_a_row_of_its_name(years, small_inflow):
+    limits = years.limits
+    assert {*limits.rows} <= {*FIELDS}
+    assert {*limits.numbers} <= {*NUMBERS, "start_lower", "start_upper"}
+    np.testing.assert_array_equal(limits.inflow_m3s, small_inflow.flow_m3s)
+    np.testing.assert_array_equal(
+        limits.rows["withdrawal"][:, 0],
+        np.tile(years.model.reservoir.by_step(years.model.reservoir.withdrawal_m3s), (len(years), 1)),
+    )
+    with pytest.raises(AttributeError):
+        _ = limits.outflow_m3s
+    with pytest.raises(AttributeError):
+        limits.changed(outflow_m3s=1.0)
+
+
+def test_what_is_the_same_in_all_years_is_stored_once(small, small_inflow):
+    limits = reservoir_problems(small, small_inflow).limits
+    once = {name for name, row in limits.rows.items() if row.strides[0] == 0}
+    assert once == {"release_lower", "release_upper", "storage_lower", "storage_upper"}
+    some = limits[1:].changed(release_lower_m3s=3.0)
+    assert {name for name, row in some.rows.items() if row.strides[0] == 0} == once
+    assert (some.release_lower_m3s == 3.0).all()
+    np.testing.assert_array_equal(limits.release_lower_m3s[0], small.by_step(small.release_lower_m3s))
+
+
+def test_steps_and_horizons_are_taken_of_all_rows_alike(years):
+    limits, steps = years.limits[:2], years.limits.steps
+    joined, windows = limits.joined(2), limits.windows(np.array([1, 0]), np.array([[3, 4], [0, 1]]))
+    for name, row in limits.rows.items():
+        np.testing.assert_array_equal(joined.rows[name][0, 0], row[:, 0].ravel())
+        np.testing.assert_array_equal(windows.rows[name][:, 0], [row[1, 0, 3:5], row[0, 0, :2]])
+        np.testing.assert_array_equal(limits.from_step(5).rows[name], row[..., 5:])
+        np.testing.assert_array_equal(type(limits).of([limits[1], limits[0]]).rows[name], row[::-1])
+    assert (joined.steps, len(joined), windows.steps) == (2 * steps, 1, 2)
+    assert not limits.with_terms({}).priced
 
 
 def test_a_plain_reservoir_has_fewer_rows(small, small_inflow):

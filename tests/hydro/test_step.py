@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reservoir.hydro import step
+from reservoir.hydro.attributes import ConversionKind
 from reservoir.hydro.curves.curve import Curve, PowerLaw, constant
 from reservoir.hydro.jit import compiled_part
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import ConversionKind
 from tests.hydro import paper
 
 parts = st.floats(0.0, 1.0)
@@ -133,10 +133,10 @@ def test_a_cubic_metre_a_second_over_100_m_makes_981_kw_without_losses(small: Re
 def test_a_year_far_outside_its_bounds_still_has_no_absurd_power(small: Reservoir, kind: str) -> None:
     from dataclasses import replace
 
+    from reservoir.hydro.attributes import ConversionKind
     from reservoir.hydro.calendar import Calendar
     from reservoir.hydro.curves.curve import Table, constant
     from reservoir.hydro.inflow import Inflow
-    from reservoir.hydro.reservoir_kinds import ConversionKind
     from reservoir.planning.plan import optimise
 
     heads = small.conversion.domain

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from reservoir.hydro.curves.curve import Table
-from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.horizon_limits import window_limits
 from reservoir.hydro.objective import operate
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.plant import exact_plant
-from reservoir.hydro.window_limits import window_limits
 from reservoir.problems.reservoir.record import record_problems
 from tests.year_ends import cyclic, free, valued
 
@@ -67,7 +67,7 @@ def test_a_window_ends_at_the_schedule_unless_the_horizon_ends_freely(horizons, 
 
 def test_the_start_of_a_cyclic_horizon_stays_within_its_bounds(small, small_inflow):
     (batch,) = record_problems(cyclic(small), small_inflow, Horizon(None)).batches
-    narrow = replace(batch.limits, start_bounds_hm3=np.array([[60.0, 70.0]]))
+    narrow = batch.limits.changed(start_bounds_hm3=[[60.0, 70.0]])
     storage = np.full((1, 37), 65.0)
     limits = window_limits(narrow, np.array([0]), np.arange(33, 39)[np.newaxis] % 36, storage, storage[:, 1:])
     assert (limits.storage_lower_hm3[0, 2], limits.storage_upper_hm3[0, 2]) == (60.0, 70.0)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from reservoir.hydro import year_labels
-from reservoir.hydro.year_labels import YearLabels, some_labels
+from reservoir.hydro import calendar
+from reservoir.hydro.calendar import YearLabels, some_labels
 
 MEMBERS = np.array(["a", "a", "b", "b"])
 LABELS = {
@@ -24,8 +24,8 @@ def test_some_names_are_those_at_their_places(name: str, which: slice | np.ndarr
 
 def test_no_name_is_made_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
-    name = year_labels.year_label
-    monkeypatch.setattr(year_labels, "year_label", lambda year, later: made.append(year) or name(year, later))
+    name = calendar.year_label
+    monkeypatch.setattr(calendar, "year_label", lambda year, later: made.append(year) or name(year, later))
     some = some_labels(YearLabels(np.arange(1953, 1953 + 10**6)), np.arange(0, 10**6, 2))
     assert (len(some), made) == (500_000, [])
     assert (some[1], made) == ("1955", [1955])

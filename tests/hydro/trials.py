@@ -15,6 +15,7 @@ from reservoir.hydro.limits import Limits
 from reservoir.hydro.objective import Operation, operate
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.system import System
 from tests.hydro import paper
 
 Case = tuple[Reservoir, Inflow]
@@ -90,7 +91,7 @@ def trial(case: Case, draw: Draw) -> Trial:
     reservoir, record = case
     calendar = Calendar(record.calendar.first_year + draw.index, 1, record.calendar.first_month)
     inflow = Inflow(flow_m3s=record.flow_m3s[draw.index : draw.index + 1] * draw.factors, calendar=calendar)
-    limits = year_limits(reservoir, inflow)[0]
+    limits = year_limits(System.of(reservoir), inflow)[0]
     lowest, highest = limits.storage_lower_hm3[-1], limits.storage_upper_hm3[-1]
     year = paper.year_of(reservoir, inflow, 0, lowest + draw.start * (highest - lowest) if limits.cyclic else None)
     least, most = np.array(year.release_lower), np.array(year.release_upper)

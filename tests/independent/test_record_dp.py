@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import reservoir as package
-from reservoir.hydro.horizon import RECORD
+from reservoir.hydro.objectives import RECORD
 from reservoir.hydro.reservoir import YearEnd
 from tests.independent.record_dp import best_energy_gwh, read
 

@@ -12,8 +12,7 @@ from reservoir.errors import OutputError
 from reservoir.interrupts import last_words
 from reservoir.io import plan_parts
 from reservoir.io.plan_parts import MANIFEST, ROWS, PartsFolder
-from reservoir.planning.parts import run
-from reservoir.planning.parts import run as local
+from reservoir.planning import parts as planned_parts
 from reservoir.planning.search import search
 
 pytestmark = pytest.mark.usefixtures("device")
@@ -23,7 +22,7 @@ SEARCH = {"solver": "lshade", "evaluations": 600}
 @pytest.fixture(autouse=True)
 def parts(monkeypatch):
     """Parts of five years."""
-    monkeypatch.setattr(run, "PART_YEARS", 5)
+    monkeypatch.setattr(planned_parts, "PART_YEARS", 5)
 
 
 @pytest.fixture
@@ -35,8 +34,8 @@ def searched(monkeypatch) -> list[int]:
         years.append(len(problems))
         return search(problems, *others)
 
-    monkeypatch.setattr(local, "search", counted)
-    monkeypatch.setattr(local, "_AT_ONCE", 1)
+    monkeypatch.setattr(planned_parts, "search", counted)
+    monkeypatch.setattr(planned_parts, "_AT_ONCE", 1)
     return years
 
 
@@ -176,6 +175,6 @@ def test_a_folder_of_that_name_is_left_alone_by_a_run_without_parts(tmp_path):
 
 def test_parts_of_another_size_are_refused(small, many_years, tmp_path, monkeypatch):
     planned(small, many_years, tmp_path / "parts")
-    monkeypatch.setattr(run, "PART_YEARS", 6)
+    monkeypatch.setattr(planned_parts, "PART_YEARS", 6)
     with pytest.raises(OutputError, match="differs in: parts"):
         planned(small, many_years, tmp_path / "parts")

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reservoir.errors import InputError
+from reservoir.hydro.attributes import ConversionKind, ReferenceLevels, YearEnd
 from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTHS_PER_YEAR
 from reservoir.hydro.curves.curve import Polynomial, PowerLaw, Table
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3, key_suffix
 from reservoir.io.reservoir_toml.draft import KEYS
 from reservoir.io.reservoir_toml.reader import read_reservoir

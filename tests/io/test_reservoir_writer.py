@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import reservoir as package
 from reservoir.errors import InputError, OutputError
+from reservoir.hydro.attributes import ReferenceLevels, YearEnd
 from reservoir.hydro.curves.curve import Polynomial, PowerLaw, Table, constant
-from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir, reservoir_digests
-from reservoir.hydro.reservoir_kinds import ReferenceLevels, YearEnd
 from reservoir.io.reservoir_toml.reader import read_reservoir, reservoir_of
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from tests.hydro.random_reservoirs import HEADS, random_reservoir

@@ -12,7 +12,7 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.conversion import conversion_of
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.power import generation
-from reservoir.hydro.record_conditions import conditions_of
+from reservoir.hydro.record_rows import conditions_in
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.reservoir_toml.reader import read_reservoir, reservoir_of
 from tests.io.small_reservoir import SMALL
@@ -197,7 +197,7 @@ def test_without_a_capacity_the_plant_factor_limits_the_power_alone(tmp_path: Pa
     inflow = Inflow(np.full((1, 12), 60.0), Calendar(2001, 1, 1))
     for plant in (narrow, wide):
         for step in range(12):
-            conditions = conditions_of(plant, inflow).step((0, step))
+            conditions = conditions_in(plant, inflow, (0, step))
             made = generation(plant, 100.0, releases, conditions)
             allowed = 30 * plant.plant_factor[step]
             power = conversion_of(plant.conversion, plant.conversion_kind)(made.head_m) * releases

@@ -155,7 +155,7 @@ def test_one_violating_lane_does_not_touch_the_others(
     flow[0, :3] = 0.0  # a dry summer, which only a full reservoir survives
     record = Inflow(flow_m3s=flow, calendar=replace(small_inflow.calendar, years=1))
     year = reservoir_problems(cyclic(small), record)[0]
-    years = [replace(year, limits=replace(year.limits, start_bounds_hm3=np.array([30.0, 110.0])))]
+    years = [replace(year, limits=year.limits.changed(start_bounds_hm3=[30.0, 110.0]))]
     positions = positions_in(years)
     positions[:, -1] = np.linspace(30, 110, POSITIONS)
     violations = [years[0].certify(position.astype(float)).violation for position in positions[0].T]

@@ -10,8 +10,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from reservoir import Polynomial, optimise, read_inflow, read_reservoir, save_plan
 from reservoir.certificate.kept_power import highest_power
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.objectives import Goal, Objective
+from reservoir.hydro.objectives import Goal, Horizon, Objective
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.planning.checks import plan_checks
 from reservoir.planning.firm_power import BRACKET, firm_power_mw, firm_power_of

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from reservoir import Calendar, Inflow, InputError, read_inflow, read_reservoir, save_plan, write_reservoir
+from reservoir.hydro.attributes import CalendarKind
 from reservoir.hydro.objectives import Goal, Objective
-from reservoir.hydro.reservoir_calendar import on_calendar_of
-from reservoir.hydro.reservoir_kinds import CalendarKind
+from reservoir.hydro.system import System
 from reservoir.io.plan_folder.saved_plan import read_plan
 from tests.objectives import independent as alone
 from tests.objectives.test_dp_against_independent import SOLVERS, SUPPLY, plan_for, squared_supply_shortage
@@ -61,10 +61,10 @@ def test_volumes_of_a_record_stay_what_they_are(published, tmp_path):
     )
     path = tmp_path / "volumes.csv"
     path.write_text("# unit: hm3\nyear," + ",".join(f"m{month:02}" for month in range(1, 13)) + f"\n{rows}\n")
-    record = on_calendar_of(published, read_inflow(path))
+    record = System.of(published).on_calendar(read_inflow(path))
     volumes = record.flow_m3s * record.calendar.hm3_per_m3s
     np.testing.assert_allclose(volumes[0], np.arange(20, 32), rtol=1e-12)
-    assert on_calendar_of(published, record) is record
+    assert System.of(published).on_calendar(record) is record
 
 
 def test_a_plan_with_equal_months_is_read_back(published, river, tmp_path):
@@ -83,4 +83,4 @@ def test_a_reservoir_file_says_it(published, tmp_path):
 
 def test_a_record_of_equal_months_needs_such_a_reservoir(lake, published, river):
     with pytest.raises(InputError, match='set calendar = "equal-months"'):
-        on_calendar_of(lake, on_calendar_of(published, river))
+        System.of(lake).on_calendar(System.of(published).on_calendar(river))

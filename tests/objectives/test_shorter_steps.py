@@ -102,6 +102,6 @@ def test_the_evaporation_of_a_month_is_shared_by_the_days_of_its_steps(lake, cas
         pytest.skip("a week may lie in two months")
     depth = np.linspace(30, 140, 12)
     plan = optimise(replace(lake, step=step, evaporation_mm=depth), river, solver="dp")
-    shares = plan.problems.batches[0].limits.conditions.evaporation_mm
+    shares = plan.problems.batches[0].limits.evaporation_mm
     of_months = [shares[0][river.calendar.months == month].sum() for month in range(1, 13)]
     assert of_months == pytest.approx(depth)

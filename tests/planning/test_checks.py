@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.checks import Check, all_pass, largest, part_of, plan_checks, proof_lines
 from reservoir.planning.plan import Plan, optimise

@@ -9,8 +9,8 @@ import pytest
 
 import reservoir
 from reservoir.errors import InputError
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.reservoir_kinds import YearEnd
+from reservoir.hydro.attributes import YearEnd
+from reservoir.hydro.objectives import Horizon
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.planning import start
 from reservoir.planning.comparison import compare

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.objectives import Horizon
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.planning import solving
 from reservoir.planning.checks import SWEPT_GAP, all_pass, plan_checks

@@ -11,13 +11,12 @@ from reservoir.certificate.bound import Effort, prove_bound
 from reservoir.certificate.kept_power import highest_power
 from reservoir.certificate.reachable import reachable
 from reservoir.certificate.stages import stages_of
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.curves.curve import PowerLaw, constant
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objectives import Goal, Objective
+from reservoir.hydro.objectives import Goal, Horizon, Objective
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.planning.checks import BALANCE_TOLERANCE, balance_residual, plan_checks, release_excess
 from reservoir.planning.plan import Plan, optimise

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.objectives import Horizon
 from reservoir.planning import validation as long_validation
 from reservoir.planning.checks import all_pass
 from reservoir.planning.validation import not_checked_on, validate_horizon

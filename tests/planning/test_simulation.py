@@ -8,7 +8,7 @@ import pytest
 
 import reservoir
 from reservoir.errors import InputError
-from reservoir.hydro.month_series import periods_of
+from reservoir.hydro.inflow import periods_of
 from tests.hydro import paper
 from tests.year_ends import cyclic
 

@@ -3,8 +3,8 @@
 import pytest
 
 from reservoir import opencl
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.plan import optimise
 from reservoir.planning.solving import chosen_solver

@@ -10,8 +10,8 @@ import pytest
 
 import reservoir
 from reservoir.errors import InputError
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.traces import traces_of
+from reservoir.hydro.inflow import traces_of
+from reservoir.hydro.objectives import Horizon
 from reservoir.io.plan_folder.files import write_provenance
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.io.reservoir_toml.reader import reservoir_of

@@ -11,7 +11,7 @@ import pytest
 import reservoir
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.month_series import first_days, periods_of
+from reservoir.hydro.inflow import first_days, periods_of
 
 needs_xarray = pytest.mark.skipif(find_spec("xarray") is None, reason="needs xarray, which the extra netcdf installs")
 

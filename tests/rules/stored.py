@@ -1,6 +1,6 @@
 """Energy of a run with what the water left at its end would make by itself: for comparing rules without foresight."""
 
-from reservoir.hydro.stored_energy import stored_energy_gwh
+from reservoir.hydro.power import stored_energy_gwh
 from reservoir.rules.base.simulation import Simulation
 
 

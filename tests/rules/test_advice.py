@@ -10,7 +10,7 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.hydro.curves.curve import Polynomial, PowerLaw, Table
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.level_storage import storage_at_level
+from reservoir.hydro.plant import storage_at_level
 from reservoir.rules import Forecast, fit
 from reservoir.rules.advice import LEAST_SPREAD, Situation, advise, alike, step_of_month
 from reservoir.rules.base.simulation import simulate

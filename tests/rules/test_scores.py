@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.hydro.stored_energy import stored_energy_gwh
+from reservoir.hydro.power import stored_energy_gwh
 from reservoir.rules import Forecast, Training, fit
 from reservoir.rules.base.foresight import Foresight, accounts_of
 from reservoir.rules.base.simulation import simulate

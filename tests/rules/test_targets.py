@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from reservoir.hydro.objectives import Objective
+from reservoir.hydro.system import System
 from reservoir.rules import fit
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.base.targets import TOLERANCE, Targets, firm_power_at
 
 
 def without_guarantee(training):
-    model = replace(training.model, reservoir=replace(training.model.reservoir, guaranteed_energy_gwh=None))
+    plain = replace(training.model.reservoir, guaranteed_energy_gwh=None)
+    model = replace(training.model, system=System.of(plain))
     return replace(training, model=model)
 
 

@@ -9,11 +9,10 @@ import pytest
 
 from reservoir.hydro.benefit import NO_TERMS, in_objective_unit, stage_benefit
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.cursors import plant_with_cursors
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.jit import compiled_part
-from reservoir.hydro.plant import Plant, plant_of
+from reservoir.hydro.plant import Plant, plant_of, plant_with_cursors
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import enforce_limits, power_at, relative_violation
 from reservoir.planning.plan import optimise

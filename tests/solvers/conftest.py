@@ -8,12 +8,12 @@ import pytest
 
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers import Solution, solve
+from reservoir.solvers import Solutions, solve
 from tests.solvers.engines import CHOOSE_DEVICES
 
 
 @pytest.fixture(scope="session")
-def reference_optima(years: list[ReservoirYear]) -> list[Solution]:
+def reference_optima(years: list[ReservoirYear]) -> Solutions:
     """The five years by dynamic programming."""
     return solve(years, solver="dp")
 

@@ -1,6 +1,7 @@
 """Every solver that is registered solves, tells its progress, and refuses what it cannot do in plain words."""
 
 import json
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers import SOLVERS, settings_of, solve, solver_named
-from reservoir.solvers.windows.any_length import WINDOW_SETTINGS
+from reservoir.solvers.windows.settings import WindowSettings
 from tests.solvers.engines import each_of
 
 
@@ -134,7 +135,7 @@ def test_every_setting_stands_in_the_solution(years: list[ReservoirYear], name: 
     """But those of sweeps over long horizons, which years have not (`test_sweeps`)."""
     found = solve(years[:1], solver=name, **options_of(name))[0]
     assert len(settings_of(name)) >= 7
-    assert set(settings_of(name)) - set(WINDOW_SETTINGS) <= found.settings.keys()
+    assert set(settings_of(name)) - {each.name for each in fields(WindowSettings)} <= found.settings.keys()
     assert not SOLVERS[name].seeded or found.settings["seed"] == 1
     json.dumps(found.settings, default=float)
 

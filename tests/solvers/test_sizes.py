@@ -9,12 +9,12 @@ import pytest
 from reservoir.errors import DeviceError, InputError
 from reservoir.opencl import ordering_of
 from reservoir.solvers import SOLVERS, settings_of, solve
+from reservoir.solvers.clpso import DeviceSwarmSettings
 from reservoir.solvers.clpso import engine as clpso
-from reservoir.solvers.clpso.settings import DeviceSwarmSettings
+from reservoir.solvers.island_ga import DeviceIslandSettings
 from reservoir.solvers.island_ga.engine import gene_type, single_layout
-from reservoir.solvers.island_ga.settings import DeviceIslandSettings
+from reservoir.solvers.lshade import DeviceLshadeSettings
 from reservoir.solvers.lshade import engine as lshade
-from reservoir.solvers.lshade.settings import DeviceLshadeSettings
 from tests.solvers.toys import Toy
 
 LARGEST = 2**31 - 1

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from reservoir.solvers import Solution, solve
+from reservoir.solvers import Solutions, solve
 from tests.solvers.engines import each_of
 from tests.solvers.rng.reference_random import Stream
 from tests.solvers.toys import Toy
@@ -43,7 +43,7 @@ STILL = {
 STILL |= {f"{name}-{'parallel' if name == 'ann-pso' else 'sequential'}": still for name, still in STILL.items()}
 
 
-def solved(solver: str, toys: list[Toy], **options: object) -> list[Solution]:
+def solved(solver: str, toys: list[Toy], **options: object) -> Solutions:
     return list(solve(toys, solver=solver, **SMALL[solver] | options))
 
 

@@ -11,7 +11,7 @@ from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers import SOLVERS, Solutions, solve
 from reservoir.solvers.clpso.sequential import SequentialClpso
 
-#: Engines of `ThreadedEngine`, with a small budget.
+#: Engines that share problems among threads, with a small budget.
 FEW = {"clpso-sequential": {"generations": 60}, "lshade-sequential": {"evaluations": 2000}}
 ENGINES = pytest.mark.parametrize("solver", FEW)
 
@@ -46,9 +46,9 @@ def test_all_processors_are_used_by_default(
 def test_problems_are_solved_at_the_same_time(years: list[ReservoirYear], monkeypatch: pytest.MonkeyPatch) -> None:
     met, solve_one = threading.Barrier(2, timeout=60), SequentialClpso.solve_one
 
-    def waits_for_another(engine: SequentialClpso, problem: ReservoirYear) -> object:
+    def waits_for_another(engine: SequentialClpso, problem: ReservoirYear, place: int) -> object:
         met.wait()  # raises if no other thread comes
-        return solve_one(engine, problem)
+        return solve_one(engine, problem, place)
 
     monkeypatch.setattr(SequentialClpso, "solve_one", waits_for_another)
     assert len(solve(years[:4], solver="clpso-sequential", threads=2, generations=2)) == 4

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.hydro.month_series import periods_of
+from reservoir.hydro.inflow import periods_of
 from reservoir.synthetic import acceptance
 from reservoir.synthetic.acceptance import compare_flows
 from reservoir.synthetic.ensemble import synthetic_inflow

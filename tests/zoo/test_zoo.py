@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE, approximate
-from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.zoo.zoo import Part, Regime, Start, zoo, zoo_case
 
 HM3_PER_YEAR_AND_M3S = 31.5576

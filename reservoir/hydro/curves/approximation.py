@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.curves.forms import PolynomialForm, UnclampedPolynomial, UniformTable
-from reservoir.hydro.lake import lake_area, lake_seepage
 from reservoir.hydro.plant import Plant, plant_of
+from reservoir.hydro.record_rows import lake_area, lake_seepage
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import head_at, power_at_head
 

@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.calendar import Calendar, TimeStep
 from reservoir.hydro.inflow import COMPANIONS, Inflow
-from reservoir.hydro.time_step import TimeStep
 from reservoir.io.plan_folder.files import ARRAYS, CALENDAR, FILES, changed, check_files, read_provenance
 
 Arrays = Mapping[str, NDArray[Any]]

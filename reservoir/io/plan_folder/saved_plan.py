@@ -14,13 +14,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.calendar import TimeStep, step_name
 from reservoir.hydro.inflow import COMPANIONS, Inflow
 from reservoir.hydro.inflow_check import InflowCheck
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import reservoir_digests
-from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.unit_system import UnitSystem
-from reservoir.hydro.water_years import step_name
 from reservoir.io.containers import is_netcdf
 from reservoir.io.plan_folder import files
 from reservoir.io.plan_folder.arrays import Arrays, read_arrays, record_arrays, saved_record
@@ -33,7 +32,7 @@ from reservoir.planning.checks import Check
 from reservoir.planning.columns import PROVEN_BOUND, PROVEN_GAP
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
 from reservoir.planning.notes import notes_again, plan_notes
-from reservoir.planning.parts.store import columns_of, found_of, operation_of_columns
+from reservoir.planning.parts import columns_of, found_of, operation_of_columns
 from reservoir.planning.plan import Plan
 from reservoir.planning.planned_record import Proofs
 from reservoir.planning.search import Found

@@ -10,8 +10,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from reservoir.errors import Mistake
-from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.hydro.water_years import month_name
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, month_name
 from reservoir.io.records.cells import NO_SUMMARY
 from reservoir.io.records.table import InflowTable
 from reservoir.io.records.vocabulary import BEGINS, DATE_NAMES, DATE_PARTS, ENDS, MONTH_OF_NAME, SUMMARY, YEAR_NAMES

@@ -16,10 +16,15 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from reservoir.errors import InputError, Mistake, shortened
-from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, MOST_YEARS
-from reservoir.hydro.time_step import DAYS_PER_WEEK, TimeStep
-from reservoir.hydro.water_years import month_name
-from reservoir.hydro.year_labels import year_label
+from reservoir.hydro.calendar import (
+    DAYS_PER_WEEK,
+    MONTH_NAMES,
+    MONTHS_PER_YEAR,
+    MOST_YEARS,
+    TimeStep,
+    month_name,
+    year_label,
+)
 from reservoir.io.records import dates
 from reservoir.io.records.cells import StepValue, flows_among, is_missing, number_style, parse_number
 from reservoir.io.records.columns import companion_of, nearly_named, passed_over_note, read_companions, value_column

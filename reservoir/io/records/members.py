@@ -24,10 +24,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import MOST_MISTAKES, InputError, Mistake
-from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, month_name
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.hydro.water_years import month_name
 from reservoir.io.containers import INSTALL, is_netcdf, write_netcdf
 from reservoir.io.records.cells import parse_flow, parse_number
 from reservoir.io.records.columns import companion_notes, may_tell_series, several_series, value_column

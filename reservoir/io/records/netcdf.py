@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import MOST_MISTAKES, InputError, Mistake, shortened, worth_telling
-from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, month_name
 from reservoir.hydro.units import DEPTH_MM
-from reservoir.hydro.water_years import month_name
 from reservoir.io.containers import INSTALL, library_call, loaded, of_dataset
 from reservoir.io.output import content_sha256
 from reservoir.io.records.columns import (

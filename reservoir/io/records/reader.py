@@ -15,10 +15,16 @@ from numpy.typing import NDArray
 
 from reservoir.errors import MOST_ALIKE, InputError, Mistake, worth_telling
 from reservoir.hydro.attributes import FLOW_M3S
-from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, MOST_YEARS
+from reservoir.hydro.calendar import (
+    MONTH_NAMES,
+    MONTHS_PER_YEAR,
+    MOST_YEARS,
+    TimeStep,
+    month_name,
+    whole_years,
+    whole_years_of,
+)
 from reservoir.hydro.inflow import ASSUMED, Inflow
-from reservoir.hydro.time_step import TimeStep
-from reservoir.hydro.water_years import month_name, whole_years, whole_years_of
 from reservoir.io.containers import is_netcdf
 from reservoir.io.records.cells import FILL_IN, looks_like_number, negative_note, thousands_mistakes
 from reservoir.io.records.columns import companion_notes, series_mistakes

@@ -14,10 +14,18 @@ from numpy.typing import NDArray
 
 from reservoir.errors import MOST_MISTAKES, InputError, Mistake, worth_telling
 from reservoir.hydro.attributes import FLOW_M3S
-from reservoir.hydro.calendar import MONTHS_PER_YEAR, MOST_YEARS, Calendar
+from reservoir.hydro.calendar import (
+    DAYS_PER_WEEK,
+    MONTHS_PER_YEAR,
+    MOST_YEARS,
+    ONE_MONTH,
+    Calendar,
+    TimeStep,
+    month_name,
+    step_name,
+    whole_years,
+)
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.time_step import DAYS_PER_WEEK, ONE_MONTH, TimeStep
-from reservoir.hydro.water_years import month_name, step_name, whole_years
 from reservoir.io.records.cells import NAMED, StepValue, codes_among, negative_note, no_flow
 from reservoir.io.records.dates import MINUTES
 from reservoir.io.records.units import InflowUnit

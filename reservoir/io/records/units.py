@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import Mistake
-from reservoir.hydro.calendar import SECONDS_PER_DAY, Calendar
+from reservoir.hydro.calendar import SECONDS_PER_DAY, Calendar, TimeStep
 from reservoir.hydro.inflow import ASSUMED
-from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
 from reservoir.io.records import vocabulary as known
 from reservoir.io.records.table import InflowTable

@@ -14,16 +14,25 @@ import numpy as np
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro import attributes
-from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, LISTS, Attribute, Kind, Words, curve_keys
-from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTH_NAMES, MONTHS_PER_YEAR
-from reservoir.hydro.checks import Lake, mistakes_between, offending, value_of
+from reservoir.hydro.attributes import (
+    ATTRIBUTES,
+    CONVERSIONS,
+    CURVES,
+    LISTS,
+    Attribute,
+    Kind,
+    ReferenceLevels,
+    Words,
+    YearEnd,
+    curve_keys,
+)
+from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTH_NAMES, MONTHS_PER_YEAR, TimeStep
+from reservoir.hydro.checks import LakeRange, mistakes_between, offending, value_of
 from reservoir.hydro.curve_checks import ROUNDING, Domain, checked_curves, unlimited_m3s
 from reservoir.hydro.curves.checks import point_mistakes
 from reservoir.hydro.curves.curve import Curve, Follows, Polynomial, PowerLaw, Table, constant
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import ReferenceLevels, YearEnd
-from reservoir.hydro.time_step import TimeStep
 from reservoir.io.reservoir_toml.draft import KEYS, Draft, file_content, home, parsed, unknown_key
 
 #: What is sound of a section, by its keys, or of the file, with its sections.
@@ -238,7 +247,7 @@ def _complete_storage(storage: Section, parts: dict[str, Any]) -> None:
     if parts["year_end"] is YearEnd.FIXED and parts["final_storage_hm3"] is None:
         parts["final_storage_hm3"] = parts["initial_storage_hm3"]
     if dead < full:
-        parts["lake"] = Lake(dead, full)
+        parts["lake"] = LakeRange(dead, full)
         if all(np.all((dead <= values) & (values <= full)) for values in bounds.values()):
             parts |= bounds
 

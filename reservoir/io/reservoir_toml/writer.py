@@ -17,8 +17,7 @@ from reservoir.errors import InputError
 from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, LONGEST_NAME, Attribute
 from reservoir.hydro.curve_checks import storages_of
 from reservoir.hydro.curves.curve import Curve, Polynomial, PowerLaw, Table
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.objectives import Goal
+from reservoir.hydro.objectives import Goal, Horizon
 from reservoir.hydro.reservoir import Reservoir, differing_parts, reservoir_digests
 from reservoir.io.output import write_new
 from reservoir.io.reservoir_toml.reader import reservoir_of

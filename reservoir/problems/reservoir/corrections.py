@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.conditions import conditions_at
-from reservoir.hydro.given_releases import with_callable_curves
 from reservoir.hydro.step import storage_after
-from reservoir.problems.base import Certified, CertifiedBatch, FloatArray, KernelProblem
+from reservoir.problems.base import Certified, FloatArray, KernelProblem
 from reservoir.problems.context_layout import ContextLayout
 from reservoir.problems.reservoir.rows import year_layout
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYears
@@ -36,7 +35,7 @@ def corrections_layout(steps: int, blocks: int, *, conditions: bool = False, ter
 
 
 @dataclass(frozen=True, eq=False)
-class StorageCorrections(Sequence["StorageCorrection"]):
+class StorageCorrections(Sequence[Any]):
     """Windows of equally many steps and blocks (implements `Batch`).
 
     Parameters
@@ -57,16 +56,12 @@ class StorageCorrections(Sequence["StorageCorrection"]):
     def __len__(self) -> int:
         return len(self.windows)
 
-    @overload
-    def __getitem__(self, index: int) -> StorageCorrection: ...
-    @overload
-    def __getitem__(self, index: slice) -> StorageCorrections: ...
-    def __getitem__(self, index: int | slice) -> StorageCorrection | StorageCorrections:
-        if isinstance(index, slice):
-            parts = (each[index] for each in (self.draft_m3s, self.lower, self.upper))
-            return StorageCorrections(self.windows[index], *parts)
-        place = range(len(self))[index]
-        return StorageCorrection(self[place : place + 1])
+    def __getitem__(self, index: int | slice) -> StorageCorrections:
+        """Some of the windows, or one, as a batch of one: devices alone solve windows, a batch at a time."""
+        some = index if isinstance(index, slice) else slice(range(len(self))[index], range(len(self))[index] + 1)
+        return StorageCorrections(
+            self.windows[some], *(each[some] for each in (self.draft_m3s, self.lower, self.upper))
+        )
 
     @property
     def dimension(self) -> int:
@@ -89,7 +84,7 @@ class StorageCorrections(Sequence["StorageCorrection"]):
         return self.windows.rng_stream_ids
 
     @cached_property
-    def schedule(self) -> CertifiedBatch:
+    def schedule(self) -> Certified:
         """The schedule that is corrected, in float64."""
         return self.windows.certify(self.draft_m3s)
 
@@ -99,11 +94,10 @@ class StorageCorrections(Sequence["StorageCorrection"]):
         year = self.windows.exact_year
         shape = len(self), self.dimension, -1
         left, volume = np.ones((len(self), self.dimension)), year.hm3_per_m3s.reshape(shape)
-        of_record = self.windows.limits.conditions
-        if of_record is None:
+        if not year.lake:
             return left, 1 / volume.sum(axis=-1)
         every = slice(None), slice(None)
-        conditions = conditions_at(with_callable_curves(year, self.windows.limits).by_field, every)
+        conditions = conditions_at(year._replace(lake=self.windows.limits.lake).by_field, every)
         storage, draft = self.schedule.operation.storage_hm3[:, :-1], self.draft_m3s
         more, flow = (_VARIATION * each[:, np.newaxis] for each in (year.capacity, year.release_upper.max(axis=1)))
 
@@ -126,7 +120,7 @@ class StorageCorrections(Sequence["StorageCorrection"]):
         more = (before * left - positions) * flow_per_volume
         return np.asarray(self.draft_m3s + np.repeat(more, self.steps_of_block, axis=1))
 
-    def certify(self, positions: FloatArray) -> CertifiedBatch:
+    def certify(self, positions: FloatArray) -> Certified:
         """Benefit, violation and fitness of corrections of each window in float64."""
         return self.windows.certify(self.drafts_m3s(positions))
 
@@ -151,62 +145,12 @@ class StorageCorrections(Sequence["StorageCorrection"]):
         }
         return self._layout.pack(values, (len(self),)).astype(np.float32)
 
+    def kernel_context(self) -> NDArray[np.float32]:
+        """The first row: of whose length layouts ask, and all have one length."""
+        return np.asarray(self.kernel_contexts()[0])
+
     @property
     def _layout(self) -> ContextLayout:
         limits = self.windows.limits
-        further = {"conditions": limits.conditions is not None, "terms": limits.terms is not None}
+        further = {"conditions": bool(limits.lake), "terms": limits.priced}
         return corrections_layout(limits.steps, self.dimension, **further)
-
-
-@dataclass(frozen=True, eq=False)
-class StorageCorrection:
-    """One window (implements `Problem`): a batch of one."""
-
-    batch: StorageCorrections
-
-    @property
-    def label(self) -> str:
-        """Name of the window."""
-        return self.batch.windows.labels[0]
-
-    @property
-    def rng_stream_id(self) -> int:
-        """Names its random numbers."""
-        return int(self.batch.rng_stream_ids[0])
-
-    @property
-    def dimension(self) -> int:
-        """Blocks."""
-        return self.batch.dimension
-
-    @property
-    def lower(self) -> FloatArray:
-        """Lower bounds of the corrections, hm3."""
-        return np.asarray(self.batch.lower[0])
-
-    @property
-    def upper(self) -> FloatArray:
-        """Upper bounds of the corrections, hm3."""
-        return np.asarray(self.batch.upper[0])
-
-    @property
-    def program_key(self) -> Hashable:
-        """That of its batch."""
-        return self.batch.program_key
-
-    def kernel(self, *, fine: bool = False) -> KernelProblem:
-        """That of its batch."""
-        return self.batch.kernel(fine=fine)
-
-    def kernel_context(self) -> NDArray[np.float32]:
-        """Row of ``kernels/problems/reservoir/storage_corrections.cl``."""
-        return np.asarray(self.batch.kernel_contexts()[0])
-
-    def compiled_context(self, *, fine: bool = False) -> Any:
-        """Refuse: no compiled engine solves windows."""
-        raise NotImplementedError("windows of a horizon are solved on devices alone")
-
-    def certify(self, position: FloatArray) -> Certified:
-        """Benefit, violation and fitness of corrections in float64."""
-        found = self.batch.certify(np.asarray(position)[np.newaxis])
-        return Certified(float(found.fitness[0]), float(found.benefit[0]), float(found.violation[0]))

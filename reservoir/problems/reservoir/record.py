@@ -1,25 +1,65 @@
-"""A record as problems: one for each horizon, in batches of one shape."""
+"""A record as problems: one for each horizon, in batches of one shape, and those whose steps must give a power.
+
+What steps fall short of a promised power costs more than any energy is worth.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.horizon_limits import horizon_limits, open_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.objective import Operation, joined
+from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.record_rows import UNLIMITED
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_calendar import on_calendar_of
-from reservoir.problems.base import FloatArray
-from reservoir.problems.reservoir.promised_power import promising
+from reservoir.problems.base import FloatArray, rows_at
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, ReservoirYears
+
+#: What is promised is less than what is asked by this part: room for rounding.
+SLACK = 2e-6
+#: What a step costs that gives nothing, as a part of the penalty of each year.
+_COST_OF_SHORTAGE = 10.0
+#: What a failed step costs at most, where some may fail, as a part of the penalty.
+_COST_OF_FAILURE = 0.05
+
+
+def allowed_failures(steps: int, share: float) -> int:
+    """How many of so many steps may fail where a share of them must not."""
+    return int((1 - share) * steps + 1e-9)
+
+
+def cost_of_shortage(target_mw: FloatArray, penalty: float, steps: int) -> FloatArray:
+    """Of each MW that a step falls short of its target; nothing without one."""
+    of_all = _COST_OF_SHORTAGE * penalty * steps / MONTHS_PER_YEAR
+    return np.where(target_mw > 0, of_all / np.where(target_mw > 0, target_mw, 1.0), 0.0)
+
+
+def promising(batch: ReservoirYears, power_mw: FloatArray, share: float = 1.0) -> ReservoirYears:
+    """The problems with a power that each must give, shape (problems,), in a share of their steps.
+
+    Their objective is not energy alone: it has terms.
+    """
+    limits = batch.limits
+    target = np.repeat((power_mw * (1 - SLACK))[:, np.newaxis], limits.steps, axis=1)
+    cost = cost_of_shortage(target, batch.penalty, limits.steps)
+    most = UNLIMITED if allowed_failures(limits.steps, share) == 0 else _COST_OF_FAILURE * batch.penalty
+    if not limits.priced:
+        return batch
+    return replace(batch, limits=limits.changed(power_target=target, power_cost=cost, power_cost_most=most))
+
+
+def promised_in(limits: Limits, steps: NDArray[np.bool_]) -> Limits:
+    """Limits with the same promise, but in some steps only, shape (years, steps), none of which may fail."""
+    return limits.changed(power_target=np.where(steps, limits.power_target, 0.0), power_cost_most=UNLIMITED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +101,7 @@ class RecordProblems:
     @property
     def least_gap_scale(self) -> float:
         """What a gap of fitness is at least a part of, in the unit of the objective."""
-        reservoir = self.model.reservoir
-        return reservoir.objective.least_scale(reservoir.installed_mw, reservoir.step.per_year)
+        return self.model.system.least_gap_scale
 
     @property
     def steps(self) -> int:
@@ -98,17 +137,16 @@ class RecordProblems:
     @property
     def ramps(self) -> bool:
         """Whether the release may change by so much only from month to month."""
-        conditions = self.batches[0].limits.conditions
-        return conditions is not None and conditions.ramps
+        return self.batches[0].limits.ramps
 
     @cached_property
     def year_bounds(self) -> Limits:
         """Bounds of the record's years; what is said of the ends of problems apart."""
-        found = open_limits(self.model.reservoir, self.inflow)
-        for name in ("storage_lower_hm3", "storage_upper_hm3"):
-            rows = [getattr(batch.limits, name).reshape(-1, found.steps) for batch in self.batches]
-            getattr(found, name)[:] = np.concatenate(rows)
-        return found
+        bounds = {
+            name: np.concatenate([getattr(batch.limits, name).reshape(-1, self.inflow.steps) for batch in self.batches])
+            for name in ("storage_lower", "storage_upper")
+        }
+        return open_limits(self.model.system, self.inflow).changed(**bounds)
 
     def span(self, first: int, stop: int) -> RecordProblems:
         """Consecutive problems of a record of which each year is one."""
@@ -117,7 +155,7 @@ class RecordProblems:
     def split(self, positions: Sequence[FloatArray] | FloatArray) -> list[FloatArray]:
         """Positions of the problems, an array for each batch."""
         ends = [0, *np.cumsum([len(batch) for batch in self.batches])]
-        return [np.asarray(positions[first:stop]) for first, stop in pairwise(ends)]
+        return [rows_at(positions, range(first, stop)) for first, stop in pairwise(ends)]
 
     def operate(self, positions: Sequence[FloatArray] | FloatArray) -> Operation:
         """Run a position of each problem in float64; a row for each year of the record."""
@@ -133,16 +171,16 @@ def record_problems(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> R
     InputError
         If reservoir and record begin their water years in different months, or the curves cannot be approximated.
     """
-    inflow = on_calendar_of(reservoir, inflow)
-    horizon = horizon.within(inflow.calendar)
-    model, labels, streams = ReservoirModel.of(reservoir), inflow.labels, inflow.rng_stream_ids
-    batches, promised = [], reservoir.objective.firm_power_mw
+    model = ReservoirModel.of(reservoir)
+    system, inflow = model.system, model.system.on_calendar(inflow)
+    horizon, labels, streams = horizon.within(inflow.calendar), inflow.labels, inflow.rng_stream_ids
+    batches, promised = [], system.objective.firm_power_mw
     spans = horizon.equal_spans(inflow.years)
-    for limits, (first, stop, length) in zip(horizon_limits(reservoir, inflow, horizon), spans, strict=True):
+    for limits, (first, stop, length) in zip(horizon_limits(system, inflow, horizon), spans, strict=True):
         named = labels[first:stop] if length == 1 else _joined(labels[first:stop], length)
         batch = ReservoirYears(model, limits, named, streams[first:stop:length])
         if promised is not None:
-            batch = promising(batch, np.full(len(batch), promised), reservoir.objective.firm_share)
+            batch = promising(batch, np.full(len(batch), promised), system.objective.firm_share)
         batches.append(batch)
     return RecordProblems(horizon, inflow, tuple(batches))
 

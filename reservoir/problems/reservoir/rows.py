@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from reservoir.hydro.limits import Limits
-from reservoir.hydro.repairable import always_repairable
-from reservoir.hydro.rows import FIELDS, OFFSET, PER_SHORTAGE, PLAIN_FIELDS, YearRows
+from reservoir.hydro.limits import Limits, always_repairable
+from reservoir.hydro.rows import FIELDS, OFFSET, PER_SHORTAGE, PLAIN_FIELDS, TERMS, YearRows
 from reservoir.hydro.step import violation_scale
 from reservoir.problems.context_layout import ContextLayout
 
@@ -18,7 +17,7 @@ FloatArray = NDArray[np.float64]
 _ROWS = tuple(name.upper() for name in FIELDS[:PLAIN_FIELDS])
 _CONDITION_ROWS = tuple(name.upper() for name in FIELDS[PLAIN_FIELDS:OFFSET] if name != FIELDS[PER_SHORTAGE])
 #: Rows of the terms of an objective that is not energy, by their names in `StepTerms`.
-TERM_ROWS = {name: f"TERM_{name.upper()}" for name in FIELDS[OFFSET:]}
+TERM_ROWS = {name: f"TERM_{name.upper()}" for name in TERMS}
 #: Rows and numbers that are worked out of them; ``REPAIRABLE`` is not 0 if repair always leaves storages and releases
 #: within their bounds, ``PER_RAMP_UP`` is 1 over ``RAMP_UP``.
 _MORE_ROWS = ("FLOW_PER_VOLUME", "PENALTY_BELOW", "PENALTY_ABOVE")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from reservoir.hydro.benefit import objective_per_stage_benefit
+from reservoir.hydro.calendar import some_labels
 from reservoir.hydro.compiled_year import (
     benefit_of,
     follow,
@@ -33,16 +34,14 @@ from reservoir.hydro.elementwise import RealArray, clip
 from reservoir.hydro.horizon_limits import year_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.jit import inlined
-from reservoir.hydro.limits import Limits
+from reservoir.hydro.limits import Limits, always_repairable
 from reservoir.hydro.objective import Operation, better_of, operate
 from reservoir.hydro.plant import Plant, exact_plant
-from reservoir.hydro.repairable import always_repairable
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.hydro.rows import DEAD, HM3_PER_M3S, INFLOW, RELEASE_LOWER, RELEASE_UPPER, START, YearRows
 from reservoir.hydro.step import release_to_reach, storage_after, there_is
-from reservoir.hydro.year_labels import some_labels
-from reservoir.problems.base import Certified, CertifiedBatch, FloatArray, KernelProblem
+from reservoir.hydro.system import System
+from reservoir.problems.base import Certified, FloatArray, KernelProblem
 from reservoir.problems.fitness import Scratch, register_fitness, register_position
 from reservoir.problems.reservoir.plant_source import STEP_FILES, lake_source, plant_constants, plant_source
 from reservoir.problems.reservoir.rows import kernel_rows, year_layout
@@ -147,11 +146,16 @@ FLOAT32_MARGIN = 1e-6
 
 @dataclass(frozen=True)
 class ReservoirModel:
-    """A reservoir in the two forms that solvers need; shared by all its years."""
+    """A system of one reservoir in the two forms that solvers need; shared by all its years."""
 
-    reservoir: Reservoir
+    system: System
     exact: Plant
     approximation: Approximation
+
+    @property
+    def reservoir(self) -> Reservoir:
+        """The reservoir."""
+        return self.system.reservoir
 
     @staticmethod
     def of(reservoir: Reservoir) -> ReservoirModel:
@@ -177,7 +181,7 @@ class ReservoirModel:
 
 @lru_cache(maxsize=16)
 def _model_of(reservoir: Reservoir) -> ReservoirModel:
-    return ReservoirModel(reservoir, exact_plant(reservoir), approximate(reservoir))
+    return ReservoirModel(System.of(reservoir), exact_plant(reservoir), approximate(reservoir))
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +208,7 @@ class _Years:
 
     def _with_start(self, releases: FloatArray, bound: int) -> FloatArray:
         starts = self.limits.start_bounds_hm3[..., bound : bound + 1]
-        return np.concatenate([releases, starts], axis=-1) if self.limits.cyclic else releases
+        return np.concatenate([releases, starts], axis=-1) if self.limits.cyclic else np.array(releases)
 
     @cached_property
     def exact_year(self) -> YearRows:
@@ -218,13 +222,13 @@ class _Years:
     @property
     def penalty(self) -> float:
         """Penalty factor (eq. 21)."""
-        return self.model.reservoir.penalty
+        return self.model.system.penalty
 
     @property
     def program_key(self) -> Hashable:
         """Years of one reservoir with equally many steps share a program."""
         limits = self.limits
-        return id(self.model), limits.steps, limits.cyclic, limits.conditions is not None, limits.terms is not None
+        return id(self.model), limits.steps, limits.cyclic, bool(limits.lake), limits.priced
 
     def operate(self, positions: FloatArray) -> Operation:
         """Run a position of each year in float64 (`hydro.objective.operate`)."""
@@ -235,7 +239,7 @@ class _Years:
             return better_of(found, saved, np.asarray(self._fitness(saved) > self._fitness(found)))
         if not self.limits.cyclic:
             return operate(self.model.exact, self.exact_year, releases)
-        if self.limits.conditions is None:
+        if not self.limits.lake:
             return operate(self.model.exact, self.exact_year, releases, starts[..., 0])
         # How the reach of a cyclic year follows its start is a straight line, which losses are not quite: here exactly.
         return operate(self.model.exact, self.limits.starting_at(starts[..., 0]).arrays(), releases)
@@ -252,7 +256,7 @@ class _Years:
         """Curves as source, and the file that reads them."""
         plant = (self.model.fine if fine else self.model.approximation).plant
         steps = self.limits.steps
-        conditions, terms = self.limits.conditions is not None, self.limits.terms is not None
+        conditions, terms = bool(self.limits.lake), self.limits.priced
         constants = {"STEPS": steps, "CYCLIC": int(self.limits.cyclic), **plant_constants(plant, terms=terms)}
         constants |= year_layout(steps, conditions=conditions, terms=terms).constants()
         constants |= {"CONDITIONS": 1} if conditions else {}
@@ -299,7 +303,7 @@ class ReservoirYear(_Years):
         return ReservoirContext(forms.compiled_plant, year, np.float32(self.penalty), per_stage_benefit)
 
     def _float32_year(self) -> YearRows:
-        lake = None if self.limits.conditions is None else self.model.compiled_lake
+        lake = self.model.compiled_lake if self.limits.lake else None
         return self.limits.arrays(FLOAT32_MARGIN, np.float32, lake)
 
     @property
@@ -353,10 +357,10 @@ class ReservoirYears(_Years, Sequence[ReservoirYear]):
             return ReservoirYears(self.model, self.limits[index], labels, self.rng_stream_ids[index])
         return ReservoirYear(self.model, self.limits[index], self.labels[index], int(self.rng_stream_ids[index]))
 
-    def certify(self, positions: FloatArray) -> CertifiedBatch:
+    def certify(self, positions: FloatArray) -> Certified:
         """Benefit, violation and fitness of a position of each year in float64."""
         operation = self.operate(positions)
-        return CertifiedBatch(self._fitness(operation), operation.benefit, operation.violation_sum, operation)
+        return Certified(self._fitness(operation), operation.benefit, operation.violation_sum, operation)
 
     def kernel_contexts(self) -> NDArray[np.float32]:
         """Rows of ``kernels/problems/reservoir/reservoir_year.cl``."""
@@ -371,5 +375,6 @@ def reservoir_problems(reservoir: Reservoir, inflow: Inflow) -> ReservoirYears:
     InputError
         If reservoir and record begin their water years in different months, or the curves cannot be approximated.
     """
-    inflow, model = on_calendar_of(reservoir, inflow), ReservoirModel.of(reservoir)
-    return ReservoirYears(model, year_limits(reservoir, inflow), inflow.labels, inflow.rng_stream_ids)
+    model = ReservoirModel.of(reservoir)
+    inflow = model.system.on_calendar(inflow)
+    return ReservoirYears(model, year_limits(model.system, inflow), inflow.labels, inflow.rng_stream_ids)

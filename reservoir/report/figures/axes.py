@@ -16,10 +16,9 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNL
 from matplotlib.transforms import blended_transform_factory
 from numpy.typing import ArrayLike, NDArray
 
-from reservoir.hydro.calendar import MONTH_NAMES, Calendar
+from reservoir.hydro.calendar import MONTH_NAMES, Calendar, year_label
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import UnitSystem, UnitText, labelled
-from reservoir.hydro.year_labels import year_label
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.style import DASHES, LIMITS, OUTSIDE, VIOLATION, shade, tint
 from reservoir.text.quantities import counted

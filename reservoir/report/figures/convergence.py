@@ -13,9 +13,9 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
-from reservoir.planning.best_known import relative_gap
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import all_limits, chosen, listed, reference_sentence
+from reservoir.planning.solving import relative_gap
 from reservoir.report.figures.axes import THOUSANDS, FloatArray, draw_bands, draw_cells
 from reservoir.report.figures.style import LIMITS, OUTSIDE, POWER, on_axes, plan_figure, titled
 from reservoir.text.quantities import counted

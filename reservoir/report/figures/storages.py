@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator
 
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.hydro.unit_system import UnitSystem, labelled
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import chosen, horizon_text, left_out_sentence, reference_sentence

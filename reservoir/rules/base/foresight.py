@@ -8,7 +8,7 @@ different ends are compared at equal end storage, and none is above perfect fore
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -64,7 +64,7 @@ class Foresight:
         continuous: bool = True,
     ) -> Foresight:
         """Of a whole record, or of each member of an ensemble; or else of every year by itself."""
-        years, length = open_limits(model.reservoir, inflow), inflow.years // inflow.member_count
+        years, length = open_limits(model.system, inflow), inflow.years // inflow.member_count
         names: Sequence[str] = inflow.labels
         if continuous:
             names = tuple(f"{names[at]} to {names[at + length - 1]}" for at in range(0, inflow.years, length))
@@ -110,12 +110,9 @@ def operated(
     progress: Progress = silent,
 ) -> Operation:
     """Dynamic programming over every horizon, from one storage to each end, shape (horizons,)."""
-    starts = np.full(len(horizons), start)
-    begun = replace(horizons, initial_storage_hm3=starts, start_bounds_hm3=np.stack([starts, starts], axis=-1))
-    fixed = reaching_down(begun)  # an end below dead storage that losses leave is one to compare with
-    lower, upper = fixed.storage_lower_hm3.copy(), fixed.storage_upper_hm3.copy()
-    lower[:, -1] = upper[:, -1] = np.clip(ends, lower[:, -1], upper[:, -1])
-    fixed = replace(fixed, storage_lower_hm3=lower, storage_upper_hm3=upper)
+    begun = reaching_down(horizons.begun_at(start))  # losses may leave an end below dead storage to compare with
+    end = np.clip(ends, begun.storage_lower_hm3[:, -1], begun.storage_upper_hm3[:, -1])
+    fixed = begun.ending_within(end, end)
     problems = ReservoirYears(model, fixed, labels, np.arange(len(labels)))
     solutions = solve(problems, solver=HOST_REFERENCE, progress=progress)
     return problems.operate(np.array(list(solutions.position)))

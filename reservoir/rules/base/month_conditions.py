@@ -6,11 +6,12 @@ from functools import cached_property
 from typing import Annotated, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reservoir.hydro.benefit import StepTerms
 from reservoir.hydro.conditions import StepConditions
 from reservoir.hydro.curves.joined_lines import joined_lines
-from reservoir.hydro.record_terms import UNLIMITED
+from reservoir.hydro.record_rows import UNLIMITED
 from reservoir.hydro.units import HM3_PER_KM2_MM
 from reservoir.rules.base.fields import Block, Monthly, Number, Numbers, Rising, as_long_as
 from reservoir.rules.base.rule import Months
@@ -20,6 +21,11 @@ from reservoir.rules.base.training import Training
 POINTS = 101
 #: A demand of less volume counts as so much, hm3.
 _LITTLE_HM3 = 1e-6
+
+
+def _mean_of_years(row: NDArray[np.float64]) -> tuple[float, ...]:
+    """Mean of each step; the years are added up one after the other also where their row is stored once."""
+    return tuple(np.array(row).mean(axis=0).tolist())
 
 
 class LakeMonths(Block):
@@ -47,17 +53,17 @@ class LakeMonths(Block):
     @classmethod
     def of(cls, training: Training) -> Self | None:
         """Those of the training years; None where there are none."""
-        conditions, plant = training.limits.conditions, training.model.reservoir
-        if conditions is None:
+        limits, plant = training.limits, training.model.reservoir
+        if not limits.lake:
             return None
         storage = np.linspace(plant.storage_lower_hm3.min(), plant.storage_upper_hm3.max(), POINTS)
         names = ("evaporation_mm", "withdrawal_m3s", "plant_factor", "power_lower_mw")
         return cls(
-            **{name: getattr(conditions, name).mean(axis=0).tolist() for name in names},
+            **{name: _mean_of_years(getattr(limits, name)) for name in names},
             storage_hm3=storage.tolist(),
-            area_km2=np.asarray(conditions.area_km2(storage)).tolist(),
-            seepage_m3s=np.asarray(conditions.seepage_m3s(storage)).tolist(),
-            operating_storage_hm3=conditions.operating_storage_hm3,
+            area_km2=np.asarray(limits.lake.area(storage)).tolist(),
+            seepage_m3s=np.asarray(limits.lake.seepage(storage)).tolist(),
+            operating_storage_hm3=float(limits.operating_storage[0]),
         )
 
     def at(self, step: int, months: Months) -> StepConditions:
@@ -99,10 +105,10 @@ class ObjectiveMonths(Block):
     @classmethod
     def of(cls, training: Training) -> Self | None:
         """Those of the training years; None where the objective is energy."""
-        terms = training.limits.terms
-        if terms is None:
+        limits = training.limits
+        if not limits.priced:
             return None
-        return cls(**{name: getattr(terms.of_steps, name).mean(axis=0).tolist() for name in cls.model_fields})
+        return cls(**{name: _mean_of_years(getattr(limits, name)) for name in cls.model_fields})
 
     def at(self, step: int) -> StepTerms:
         """Terms of a step."""

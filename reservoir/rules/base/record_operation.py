@@ -12,10 +12,10 @@ from reservoir.hydro.conditions import conditions_at, released, unmet, unmet_pow
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.plant import Plant
+from reservoir.hydro.power import stored_energy_gwh
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import YearRows
 from reservoir.hydro.step import enforce_limits, power_at, unmet_minimum, violation_scale
-from reservoir.hydro.stored_energy import stored_energy_gwh
 from reservoir.rules.base.rule import Forecast, Months
 from reservoir.rules.base.training import Training
 from reservoir.rules.base.violations import ROUNDING

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.conditions import conditions_at
-from reservoir.hydro.given_releases import repaired, with_callable_curves, without_foresight
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import Limits
-from reservoir.hydro.objective import Operation, operate
+from reservoir.hydro.limits import Limits, without_foresight
+from reservoir.hydro.objective import Operation, operate, repaired
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import YearRows
 from reservoir.problems.reservoir.year import ReservoirModel
@@ -73,8 +72,8 @@ class Simulation:
 
         A month also fails that has too little water for the least release.
         """
-        target = None if self.limits.terms is None else self.limits.terms.of_steps.supply_target
-        demanded = None if self.limits.conditions is None else self.limits.conditions.withdrawal_m3s
+        target = self.limits.supply_target if self.limits.priced else None
+        demanded = self.limits.withdrawal_m3s if self.limits.lake else None
         given = [each for each in (target, demanded) if each is not None and each.any()]
         short = self.operation.shortage_m3s + self.operation.missing_m3s
         if not given and not short.any():
@@ -129,8 +128,8 @@ def simulate(
     """
     inflow.require_whole_members("the simulation of a rule")
     rules = list(rule) if isinstance(rule, Sequence) else [rule] * inflow.years
-    limits, members = open_limits(model.reservoir, inflow), inflow.member_count
-    require_no_ramps(limits.conditions)
+    limits, members = open_limits(model.system, inflow), inflow.member_count
+    require_no_ramps(model.reservoir)
     before = inflow_before(inflow.flow_m3s, inflow_before_m3s, members)
     years = without_foresight(limits, np.full(inflow.years, start_hm3))
     for one, those in _by_rule(rules):
@@ -140,7 +139,7 @@ def simulate(
     # Runs that do not wait for each other, by the places of their years: members, or years that start anew.
     runs = np.arange(inflow.years).reshape((members, -1) if continuous else (-1, 1))
     for at, column in enumerate(runs.T):
-        lake = with_callable_curves(years, limits)
+        lake = years._replace(lake=limits.lake)
         # The losses of members are found together, to the last bit of the slowest; the years of a record stand alone.
         for places in [column] if members > 1 else column[:, np.newaxis]:
             asked[places] = _decided([rules[place] for place in places], limits, lake, before, places)

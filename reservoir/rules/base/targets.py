@@ -98,16 +98,13 @@ def firm_power_at(training: Training, share: float) -> float:
 
 def _shares_reached(training: Training, powers_mw: FloatArray) -> FloatArray:
     """Part of the months in which the standard policy reaches each power that it aims at, shape (powers,)."""
-    # Compiled code, for which an operator with a rule does not wait.
-    from reservoir.hydro.given_releases import callable_curves
-
     reservoir, members = training.model.reservoir, len(training.first_years)
     lower, upper = reservoir.storage_bounds_hm3
     storages = np.linspace(float(lower.min()), float(upper.max()), _STORAGES)
     releases = releases_for_power(reservoir, storages, powers_mw)
     per_hm3 = (_STORAGES - 1) / max(storages[-1] - storages[0], 1e-9)
     limits = training.limits.joined(training.years // members)
-    by_field = callable_curves(limits).by_field
+    by_field = limits.arrays()._replace(lake=limits.lake).by_field
     power_of, plant = np.arange(len(powers_mw)), plant_of(reservoir)
     storage, reached = np.full((members, len(powers_mw)), training.start_hm3), np.zeros((members, len(powers_mw)))
     for step in range(limits.steps):

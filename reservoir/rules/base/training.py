@@ -20,7 +20,7 @@ from reservoir.errors import InputError, Mistake
 if TYPE_CHECKING:
     from reservoir.hydro.limits import Limits
     from reservoir.hydro.objective import Operation
-    from reservoir.hydro.record_conditions import RecordConditions
+    from reservoir.hydro.reservoir import Reservoir
     from reservoir.planning.plan import Plan
     from reservoir.problems.reservoir.year import ReservoirModel
 
@@ -199,8 +199,8 @@ class Training(Decisions):
             raise InputError(Mistake(problem, "a plan of whole water years", "plan without --from"))
         plan.inflow.require_months("the fit of rules")
         plan.inflow.require_whole_members("the fit of rules")
-        limits = open_limits(plan.problems.model.reservoir, plan.inflow)
-        require_no_ramps(limits.conditions)
+        limits = open_limits(plan.problems.model.system, plan.inflow)
+        require_no_ramps(plan.problems.model.reservoir)
         operation, members, hm3_per_m3s = plan.operation, plan.inflow.member_count, plan.inflow.calendar.hm3_per_m3s
         lost_m3s = (operation.evaporation_hm3 + operation.seepage_hm3) / hm3_per_m3s
         made = cls(
@@ -283,7 +283,7 @@ class Training(Decisions):
 
 def _end_value(plan: Plan, limits: Limits) -> float | None:
     """Mean water value at the end of the years; None of years planned by themselves for energy."""
-    if plan.horizon.is_year and limits.terms is None and limits.conditions is None:
+    if plan.horizon.is_year and not (limits.priced or limits.lake):
         return None
     from reservoir.planning.water_values import water_values_of
 
@@ -293,7 +293,7 @@ def _end_value(plan: Plan, limits: Limits) -> float | None:
     return max(float(known.mean()), 0.0) if known.size else 0.0
 
 
-def require_no_ramps(conditions: RecordConditions | None) -> None:
+def require_no_ramps(reservoir: Reservoir) -> None:
     """Refuse what rules do not know.
 
     Raises
@@ -302,7 +302,7 @@ def require_no_ramps(conditions: RecordConditions | None) -> None:
         If the release may change by so much only from step to step: perfect foresight, which rules are compared with,
         is found by dynamic programming, which does not know such a limit.
     """
-    if conditions is not None and conditions.ramps:
+    if reservoir.ramp_up_m3s is not None or reservoir.ramp_down_m3s is not None:
         problem, expected = "rules do not know a limit of the change of the release", "a reservoir without one"
         raise InputError(Mistake(problem, expected, "remove the ramping limits to fit or run rules"))
 

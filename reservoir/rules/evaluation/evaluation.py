@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTH_NAMES
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.month_series import first_days
+from reservoir.hydro.inflow import Inflow, first_days
 from reservoir.hydro.objective import Operation
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_calendar import on_calendar_of
+from reservoir.hydro.system import System
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.columns import OBJECTIVE, shown
 from reservoir.planning.notes import CARRY_OVER, storage_ratio
@@ -360,7 +359,7 @@ def evaluate_record(
     InputError
         If record and reservoir begin their water years in different months, or there is no storage to start with.
     """
-    inflow = on_calendar_of(reservoir, inflow)
+    inflow = System.of(reservoir).on_calendar(inflow)
     start = reservoir.initial_storage_hm3 if start_hm3 is None else start_hm3
     if start is None:
         problem = f"{reservoir.name} has no initial storage, since its years are cyclic"
@@ -447,7 +446,7 @@ def evaluate(
         fit the reservoir.
     """
     if test is not None:
-        test = on_calendar_of(plan.reservoir, test)
+        test = System.of(plan.reservoir).on_calendar(test)
         test.require_whole_members("the test of rules")
     fitted_to = ""
     asked = plan.horizon if horizon is None else Horizon.of(horizon).within(plan.inflow.calendar)

@@ -147,7 +147,7 @@ def _outputs(training: Training, highest_hm3: float) -> FloatArray:
 
 def _value(training: Training) -> Value:
     # Of another objective than energy, the guaranteed energy is no part.
-    guaranteed = 0.0 if training.limits.terms else float(training.model.reservoir.guaranteed_energy_gwh or 0.0)
+    guaranteed = 0.0 if training.limits.priced else float(training.model.reservoir.guaranteed_energy_gwh or 0.0)
     return Value(guaranteed, SHORTFALL_WEIGHT, stored_value_per_hm3(training))
 
 

@@ -7,7 +7,7 @@ numbers are the product's own streams, or one of the paper's two schemes.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,13 +16,13 @@ import numpy as np
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem, kernel_contexts
-from reservoir.solvers.clpso.settings import HOST, KERNEL, STREAM, DeviceSwarmSettings, SwarmSettings
+from reservoir.solvers.clpso import HOST, KERNEL, STREAM, DeviceSwarmSettings, SwarmSettings
 from reservoir.solvers.device_engine import (
     Argument,
+    Blocks,
     Launch,
     PopulationEngine,
     build_around,
-    choices,
     items_for,
     local_bytes_of,
     memory_constants,
@@ -30,26 +30,16 @@ from reservoir.solvers.device_engine import (
     require_countable,
     require_private,
 )
-from reservoir.solvers.engine import FirstPositionsEngine
 from reservoir.solvers.rng import EVEN_IN_16_BITS
 from reservoir.solvers.solution import EngineResults, engine_results
-from reservoir.solvers.threads import Blocks
 
 
 @dataclass(frozen=True)
 class SwarmLayout(Blocks):
-    """A swarm, and swarms on a work group.
+    """A swarm, and swarms on a work group."""
 
-    Parameters
-    ----------
-    swarms : int
-        Swarms in a group.
-    best_in_global : bool
-        Personal bests stand in global memory: local memory is too small for them, or the model has them there.
-    """
-
-    swarms: int
-    best_in_global: bool
+    swarms: int  # in a group
+    best_in_global: bool  # local memory is too small for personal bests, or the model has them in global memory
 
 
 #: Work items that a GPU runs in step; its groups are whole multiples of them.
@@ -89,12 +79,9 @@ def layout_for(device: DeviceInfo, problem: Problem, count: int, settings: Devic
 def _layout_of_the_paper(device: DeviceInfo, settings: DeviceSwarmSettings) -> SwarmLayout:
     model, fixed = settings.used_model, {"lanes": 1, "items": settings.particles, "swarms": 1}
     if any(getattr(settings, name) not in (None, value) for name, value in fixed.items()):
+        wrong, expected = "this model always has one particle per work item", "no lanes, items or swarms"
         mend = "remove lanes, items and swarms, or choose another model"
-        raise InputError(
-            Mistake(
-                "this model always has one particle per work item", "no lanes, items or swarms", mend, value=model.name
-            )
-        )
+        raise InputError(Mistake(wrong, expected, mend, value=model.name))
     items = items_for(device, settings.particles, settings.particles)
     return SwarmLayout(lanes=1, items=items, blocks=1, swarms=1, best_in_global=True)
 
@@ -119,63 +106,6 @@ def _fullest_group(items: int, most: int) -> int:
     )
 
 
-@dataclass(frozen=True)
-class RandomScheme:
-    """A scheme.
-
-    Parameters
-    ----------
-    files : tuple of str
-        Kernel files.
-    arguments : callable
-        Of a launch, settings, and particles of a problem with padding: puts the scheme's buffers on the device, and
-        returns the kernel's last arguments. Making numbers counts as ``numbers``.
-    divisible : bool
-        Problems can be solved in several launches without changing their numbers.
-    shared : bool
-        The numbers are made once for all swarms.
-    """
-
-    files: tuple[str, ...]
-    arguments: Callable[[Launch[Any], SwarmSettings, int], list[Argument]]
-    divisible: bool = False
-    shared: bool = False
-
-    def constants(self, settings: SwarmSettings, dimension: int, noisy: bool) -> dict[str, int]:
-        """Macros that the files need: of shared numbers, how many a particle may read."""
-        return {"PER_PARTICLE": numbers_per_particle(settings, dimension, noisy)} if self.shared else {}
-
-
-def _streams(launch: Launch[Any], settings: SwarmSettings, swarm: int) -> list[Argument]:
-    """The product's own: a stream per (seed, problem, particle), made in the kernel (see `random_stream`)."""
-    return launch.random_streams()
-
-
-def _seeds(launch: Launch[Any], settings: SwarmSettings, swarm: int) -> list[Argument]:
-    """Multiplicative congruential numbers in the kernel (eq. 14-15), a seed a particle from the host."""
-    generator = np.random.Generator(np.random.SFC64(launch.seed))
-    with launch.clock("numbers"):
-        seeds = generator.integers(1, 2**31 - 1, (len(launch.problems), swarm), np.uint32)
-    return launch.arguments(seeds=seeds)
-
-
-def _shared_numbers(launch: Launch[Any], settings: SwarmSettings, swarm: int) -> list[Argument]:
-    """Numbers made on the host and shared by all swarms, each shifted by one from the last (section 4.3).
-
-    Refused before they are made if the device cannot hold them.
-    """
-    problem = launch.problems[0]
-    each = numbers_per_particle(settings, problem.dimension, problem.kernel().noisy)
-    count = each * settings.particles + len(launch.problems) - 1
-    if count >= 2**32:
-        mend = "choose fewer particles or generations, or random=stream"
-        raise InputError(Mistake("the run needs too many random numbers", "fewer than 2**32", mend, value=count))
-    launch.arguments(numbers=(count, np.float32))
-    with launch.clock("numbers"):
-        numbers = np.random.Generator(np.random.SFC64(launch.seed)).random(count, np.float32)
-    return launch.arguments(numbers=numbers)
-
-
 def numbers_per_particle(settings: SwarmSettings, dimension: int, noisy: bool = False) -> int:
     """Random numbers that a particle needs at most (section 4.2).
 
@@ -187,77 +117,67 @@ def numbers_per_particle(settings: SwarmSettings, dimension: int, noisy: bool = 
     return 2 * dimension + 3 * refreshes * dimension + 2 * refreshes + generations * dimension + noise
 
 
-RANDOM_SCHEMES = {
-    STREAM: RandomScheme(("common/rng/philox.cl", "common/rng/random_stream.cl"), _streams, divisible=True),
-    KERNEL: RandomScheme(("common/rng/random_congruential.cl", "common/rng/random_one_by_one.cl"), _seeds),
-    HOST: RandomScheme(("common/rng/random_host.cl", "common/rng/random_one_by_one.cl"), _shared_numbers, shared=True),
+#: Kernel files of each scheme of random numbers.
+_RANDOM_FILES = {
+    STREAM: ("philox", "random_stream", "noise"),
+    KERNEL: ("random_congruential", "random_one_by_one", "noise"),
+    HOST: ("random_host", "random_one_by_one", "noise"),
 }
 
 
-class ClpsoEngine(FirstPositionsEngine[DeviceSwarmSettings], PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
-    """CLPSO, each problem with a swarm of its own."""
+class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
+    """CLPSO, each problem with a swarm of its own.
+
+    With the paper's schemes, random numbers depend on a swarm's place in its launch, which therefore is not cut.
+    """
 
     name = "clpso"
     settings_class = DeviceSwarmSettings
     window_defaults: ClassVar[Mapping[str, Any]] = {"generations": 2000}
     launch_evaluations: ClassVar[dict[str, int]] = {"GPU": 2 * 10**10, "accelerator": 10**9, "CPU": 5 * 10**7}
 
-    @property
-    def evaluations(self) -> int:
-        """Evaluations of a problem, about."""
-        return self.settings.particles * self.settings.generations
-
-    @property
-    def scheme(self) -> RandomScheme:
-        """Where random numbers come from."""
-        return RANDOM_SCHEMES[self.settings.used_random]
-
-    def require_solvable(self, problems: Sequence[Problem]) -> None:
-        """Refuse first positions that do not fit the problems."""
-        self.note_first(problems, self.settings.particles)
+    def most_first(self, dimension: int) -> int:
+        """The particles of a swarm."""
+        return self.settings.particles
 
     def require_devices(self, devices: Sequence[DeviceInfo]) -> None:
         """The paper's schemes number the swarms of one launch."""
-        if len(devices) > 1 and not self.scheme.divisible:
+        if len(devices) > 1 and self.settings.used_random != STREAM:
             wrong = f"random numbers of the scheme {self.settings.used_random} cannot be split between devices"
-            raise InputError(
-                Mistake(
-                    wrong,
-                    "one device",
-                    "choose one device, or random numbers of the scheme stream",
-                    value=", ".join(each.name for each in devices),
-                )
+            mend, named = (
+                f"choose one device, or random numbers of the scheme {STREAM}",
+                (each.name for each in devices),
             )
+            raise InputError(Mistake(wrong, "one device", mend, value=", ".join(named)))
 
     def most_problems(self, device: DeviceInfo, problem: Problem) -> int:
-        """No end where the swarms of a launch are numbered: it is not cut."""
-        return super().most_problems(device, problem) if self.scheme.divisible else sys.maxsize
+        """No end where the swarms of a launch are numbered."""
+        return super().most_problems(device, problem) if self.settings.used_random == STREAM else sys.maxsize
 
     def layout(self, device: DeviceInfo, problems: Sequence[Problem]) -> SwarmLayout:
         """Depends on how many problems there are."""
         return layout_for(device, problems[0], len(problems), self.settings)
 
     def build(self, device: DeviceInfo, problem: Problem, layout: SwarmLayout) -> BuiltProgram:
-        """One kernel."""
-        kernel, model = problem.kernel(), self.settings.used_model
+        """One kernel; of shared numbers, it knows how many a particle may read."""
+        kernel, settings, dimension = problem.kernel(), self.settings, problem.dimension
+        model, random = settings.used_model, settings.used_random
         constants = {
-            **self.settings.constants(),
-            **self.scheme.constants(self.settings, problem.dimension, kernel.noisy),
+            **settings.constants(),
+            **({"PER_PARTICLE": numbers_per_particle(settings, dimension, kernel.noisy)} if random == HOST else {}),
             **memory_constants("BEST", layout.best_in_global),
-            "LANES": layout.lanes,
-            "ITEMS": layout.items,
-            "BLOCKS": layout.blocks,
+            **layout.constants(),
             "SWARMS": layout.swarms,
             "GROUP_ITEMS": layout.items * layout.swarms,
             "SWARM": layout.padded,
-            "WIDE_DRAWS": int(max(self.settings.particles, problem.dimension) > EVEN_IN_16_BITS),
+            "WIDE_DRAWS": int(max(settings.particles, dimension) > EVEN_IN_16_BITS),
             "CONTEXT_SPACE": "__local",
-            "GIVEN": self.settings.first_count,
+            "GIVEN": settings.first_count,
             "CONDITIONALS": model.conditionals,
             "STATE_IN_GLOBAL": int(model.state_in_global),
             "STATE_SPACE": "__global" if model.state_in_global else "__private",
         }
-        before = [*self.scheme.files, "common/rng/noise.cl", "common/sync/group_barrier.cl"]
+        before = [*(f"common/rng/{file}.cl" for file in _RANDOM_FILES[random]), "common/sync/group_barrier.cl"]
         own = (f"solvers/clpso/{file}" for file in ("particles", "exemplars", "clpso"))
         after = [f"{file}.cl" for file in ("common/first_positions", "common/exchange", *own)]
         return build_around(kernel, device, constants, before=before, after=after)
@@ -275,9 +195,9 @@ class ClpsoEngine(FirstPositionsEngine[DeviceSwarmSettings], PopulationEngine[De
             generations=np.int32(settings.generations),
             trace_every=np.int32(taken[0]),
             trace_points=np.int32(len(taken)),
-            **self.given(problems),
+            **({} if launch.first is None else {"given": launch.first}),
         )
-        random = self.scheme.arguments(launch, settings, layout.padded)
+        random = self._random_numbers(launch)
         best_memory = ((swarms, dimension + 1, layout.padded), np.float32)
         state = ((swarms * layout.padded, state_words(dimension)), np.float32)
         results = launch.arguments(
@@ -298,9 +218,35 @@ class ClpsoEngine(FirstPositionsEngine[DeviceSwarmSettings], PopulationEngine[De
             of_all={
                 "generations": settings.generations,
                 "trace_generations": taken,
-                "settings": choices(layout, "lanes", "items", "swarms"),
+                "settings": launch.layout_settings("lanes", "items", "swarms"),
             },
         )
+
+    def _random_numbers(self, launch: Launch[SwarmLayout]) -> list[Argument]:
+        """The kernel's last arguments, on the device; making numbers counts as ``numbers``.
+
+        The product's own are a stream per (seed, problem, particle), made in the kernel (see `random_stream`). Of the
+        paper's schemes, one makes multiplicative congruential numbers in the kernel (eq. 14-15) from a seed a particle;
+        the other makes numbers on the host, which all swarms share, each shifted by one from the last (section 4.3),
+        and is refused before they are made if the device cannot hold them.
+        """
+        settings, problem = self.settings, launch.problems[0]
+        if settings.used_random == STREAM:
+            return launch.random_streams()
+        generator = np.random.Generator(np.random.SFC64(launch.seed))
+        if settings.used_random == KERNEL:
+            with launch.clock("numbers"):
+                seeds = generator.integers(1, 2**31 - 1, (len(launch.problems), launch.layout.padded), np.uint32)
+            return launch.arguments(seeds=seeds)
+        of_particle = numbers_per_particle(settings, problem.dimension, problem.kernel().noisy)
+        count = of_particle * settings.particles + len(launch.problems) - 1
+        if count >= 2**32:
+            mend = f"choose fewer particles or generations, or random={STREAM}"
+            raise InputError(Mistake("the run needs too many random numbers", "fewer than 2**32", mend, value=count))
+        launch.arguments(numbers=(count, np.float32))
+        with launch.clock("numbers"):
+            numbers = generator.random(count, np.float32)
+        return launch.arguments(numbers=numbers)
 
 
 ENGINE = ClpsoEngine

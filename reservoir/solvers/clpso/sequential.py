@@ -9,7 +9,6 @@ engine alone can.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +18,8 @@ from reservoir.hydro.jit import compiled_for_any, inlined
 from reservoir.hydro.stack_array import stack_array
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of
-from reservoir.solvers.clpso.settings import SwarmSettings, ThreadedSwarmSettings
-from reservoir.solvers.engine import FirstPositionsEngine
+from reservoir.solvers.clpso import SwarmSettings, ThreadedSwarmSettings
+from reservoir.solvers.engine import HostEngine
 from reservoir.solvers.rng import (
     below,
     fill_uniform,
@@ -31,35 +30,32 @@ from reservoir.solvers.rng import (
     rivals,
     stream_states,
 )
-from reservoir.solvers.solution import EngineResult
-from reservoir.solvers.threads import SMALLEST_VELOCITY, ThreadedEngine
+from reservoir.solvers.settings import SMALLEST_VELOCITY
+from reservoir.solvers.solution import EngineResults, engine_results
 
 
-class SequentialClpso(FirstPositionsEngine[ThreadedSwarmSettings], ThreadedEngine[ThreadedSwarmSettings]):
+class SequentialClpso(HostEngine[ThreadedSwarmSettings]):
     """CLPSO, a swarm for each problem, each on one thread."""
 
     name = "clpso-sequential"
     settings_class = ThreadedSwarmSettings
 
-    def require_solvable(self, problems: Sequence[Problem]) -> None:
-        """Refuse first positions that do not fit the problems."""
-        self.note_first(problems, self.settings.particles)
+    def most_first(self, dimension: int) -> int:
+        """The particles of a swarm."""
+        return self.settings.particles
 
-    def solve_one(self, problem: Problem) -> EngineResult:
+    def solve_one(self, problem: Problem, place: int) -> EngineResults:
         """Run a problem's own swarm."""
-        settings = self.settings
-        swarm = new_swarm(problem, settings, self.seed)._replace(given=self.first_of(problem))
-        taken = settings.trace_generations
-        trace = np.empty(len(taken), np.float32)
-        evaluations = _run(problem.compiled_context(), swarm, settings.generations, int(taken[0]), trace)
-        leader = int(swarm.best_fitness.argmax())
-        return EngineResult(
+        settings, taken = self.settings, self.settings.trace_generations
+        swarm = new_swarm(problem, settings, self.seed)._replace(given=self.first_of(problem, place))
+        trace = np.empty((1, len(taken)), np.float32)
+        evaluations = _run(problem.compiled_context(), swarm, settings.generations, int(taken[0]), trace[0])
+        leader = [swarm.best_fitness.argmax()]
+        return engine_results(
             position=swarm.best[leader],
-            generations=settings.generations,
-            evaluations=evaluations,
-            trace_generations=taken,
             trace_fitness=trace,
-            fitness_float32=float(swarm.best_fitness[leader]),
+            fitness_float32=swarm.best_fitness[leader],
+            of_all={"generations": settings.generations, "evaluations": evaluations, "trace_generations": taken},
         )
 
 

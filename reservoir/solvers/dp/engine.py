@@ -17,10 +17,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from reservoir.errors import DeviceError, Mistake
 from reservoir.hydro.curves.curve import Curve
-from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
-from reservoir.hydro.lake import lake_area, lake_seepage
 from reservoir.hydro.limits import EXACT_MARGIN
+from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.hydro.plant import plant_of
+from reservoir.hydro.record_rows import lake_area, lake_seepage
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import BuiltProgram, DeviceInfo, HostClock, Session, require_local
 from reservoir.problems.base import Problem, as_batch
@@ -34,7 +34,6 @@ from reservoir.solvers.device_engine import (
     DeviceEngine,
     Launch,
     build_around,
-    choices,
     items_for,
     lanes_for,
     require_countable,
@@ -42,7 +41,7 @@ from reservoir.solvers.device_engine import (
 from reservoir.solvers.dp.settings import DeviceGridSettings, Grids, first_grids, reservoir_years
 from reservoir.solvers.dp.start_search import best_starts
 from reservoir.solvers.exchanges.polish import polished
-from reservoir.solvers.solution import LaunchResult, engine_results
+from reservoir.solvers.solution import EngineResults, engine_results
 
 #: Smallest fitness that differences are relative to, and the type that kernels write both numbers in.
 _LEAST, _WRITTEN = 1e-12, np.float32
@@ -328,13 +327,14 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         years = -(-year.limits.steps // MOST_STEPS_OF_YEAR)
         return max(device.compute_units, self.launch_years[device.kind] // (starts * years))
 
-    def launch(self, device: DeviceInfo, problems: Sequence[Problem]) -> LaunchResult:
+    def launch(
+        self, device: DeviceInfo, problems: Sequence[Problem], places: Sequence[int], clock: HostClock
+    ) -> tuple[EngineResults, float]:
         """Solve years from their start, or first search that of cyclic ones, in rounds."""
-        clock = HostClock()
         years: ReservoirYears = as_batch(problems)
         limits = years.limits
         grids = self.settings.grids(limits.steps)
-        further = {"conditions": limits.conditions is not None, "terms": limits.terms is not None}
+        further = {"conditions": bool(limits.lake), "terms": limits.priced}
         layout = layout_for(device, self.settings, limits.steps, **further)
         with clock("build"):
             program = build_program(device, years, grids, layout)
@@ -349,17 +349,14 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         with clock("polish"):
             positions = polished(years, found, processors()).positions
         refined, transitions = np.zeros(len(years), np.int64), np.zeros(len(years), np.int64)
-        for places, each in rounds:
-            refined[places] += each.grids.sum(axis=1)
-            transitions[places] += each.transitions.sum(axis=1)
-        used = {**asdict(grids), **choices(layout, "lanes", "items", "double")}
-        return LaunchResult(
-            found=engine_results(
-                position=positions, generations=refined, evaluations=transitions, of_all={"settings": used}
-            ),
-            device_seconds=sum(ready.device_seconds),
-            host_seconds_by_phase=clock.seconds,
+        for of_round, runs in rounds:
+            refined[of_round] += runs.grids.sum(axis=1)
+            transitions[of_round] += runs.transitions.sum(axis=1)
+        used = {**asdict(grids), **{name: getattr(layout, name) for name in ("lanes", "items", "double")}}
+        results = engine_results(
+            position=positions, generations=refined, evaluations=transitions, of_all={"settings": used}
         )
+        return results, sum(ready.device_seconds)
 
 
 ENGINE = DpEngine

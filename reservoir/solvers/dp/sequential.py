@@ -12,14 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.cursors import lake_with_cursors, plant_with_cursors
 from reservoir.hydro.limits import Limits, corridor
+from reservoir.hydro.plant import lake_with_cursors, plant_with_cursors
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.processors import processors
@@ -28,8 +27,7 @@ from reservoir.solvers.dp.settings import Grids, GridSettings, first_grids, rese
 from reservoir.solvers.dp.start_search import best_starts
 from reservoir.solvers.engine import HostEngine
 from reservoir.solvers.exchanges.polish import polished
-from reservoir.solvers.solution import EngineResult
-from reservoir.solvers.threads import solve_on_threads
+from reservoir.solvers.solution import EngineResults, engine_results
 
 FloatArray = NDArray[np.float64]
 T = TypeVar("T")
@@ -42,31 +40,31 @@ class SequentialDp(HostEngine[GridSettings]):
     settings_class = GridSettings
 
     @property
+    def threads(self) -> int:
+        """As many as there are processors."""
+        return processors()
+
+    @property
     def place(self) -> str:
-        """As many threads as there are processors."""
-        return f"{processors()} CPU threads"
+        """As many threads."""
+        return f"{self.threads} CPU threads"
 
     def require_solvable(self, problems: Sequence[Problem]) -> None:
         """Refuse what is no reservoir year."""
         reservoir_years(problems)
+        self._threads_of_year = max(self.threads // len(problems), 1)
 
-    def solve_each(self, problems: Sequence[Problem], keep: Callable[[EngineResult], None]) -> None:
-        """Years side by side; a fault, or an interrupt, leaves out those that have not begun."""
-        count = processors()
-        solved = partial(self._solved, threads=max(count // len(problems), 1))
-        solve_on_threads(solved, problems, keep, count)
-
-    def solve_one(self, problem: Problem) -> EngineResult:
-        """A year's best trajectory, with as many threads as there are processors."""
-        return self._solved(problem, threads=processors())
-
-    def _solved(self, problem: Problem, threads: int) -> EngineResult:
+    def solve_one(self, problem: Problem, place: int) -> EngineResults:
+        """A year's best trajectory."""
         (year,) = reservoir_years([problem])
-        found = best_trajectory(year, self.settings, threads)
-        used = asdict(self.settings.grids(year.limits.steps))
-        (position,) = polished(ReservoirYear.batch([year]), found.position[np.newaxis]).positions
-        return EngineResult(
-            position=position, generations=found.refinements, evaluations=found.transitions, settings=used
+        best = best_trajectory(year, self.settings, self._threads_of_year)
+        return engine_results(
+            position=polished(ReservoirYear.batch([year]), best.position[np.newaxis]).positions,
+            of_all={
+                "generations": best.refinements,
+                "evaluations": best.transitions,
+                "settings": asdict(self.settings.grids(year.limits.steps)),
+            },
         )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
+from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
 from reservoir.solvers.settings import Settings, device_size, number, switch
@@ -152,8 +152,7 @@ def reservoir_years(problems: Sequence[Problem]) -> Sequence[ReservoirYear]:
 
 
 def _without_ramps(years: Sequence[ReservoirYear]) -> Sequence[ReservoirYear]:
-    conditions = years[0].limits.conditions if len(years) else None
-    if conditions is not None and conditions.ramps:
+    if len(years) and years[0].limits.ramps:
         raise InputError(
             Mistake(
                 "dynamic programming cannot limit the change of the release from month to month",

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.conditions import end_value
-from reservoir.hydro.cursors import lake_with_cursors, plant_with_cursors
 from reservoir.hydro.limits import Limits, corridor, reachable_storage
-from reservoir.hydro.window_limits import PER_STEP
+from reservoir.hydro.plant import lake_with_cursors, plant_with_cursors
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.processors import processors
 from reservoir.solvers.dp.recursion import reachable_ends, value_function
@@ -251,9 +250,9 @@ def _slope_at_end(year: ReservoirYear, storage_hm3: FloatArray, less_hm3: float,
     """Change of the optimum with each hm3 more that must be left, of which so much less and more is tried."""
     limits, end = year.limits, storage_hm3[-1]
     lowest, highest = limits.storage_lower_hm3.min(), limits.storage_upper_hm3.max()
-    lower, upper = corridor(_ending_within(limits.delivering(), lowest, highest))
+    lower, upper = corridor(limits.delivering().ending_within(lowest, highest))
     low, high = min(max(end - less_hm3, lower[-1]), end), max(min(end + more_hm3, upper[-1]), end)
-    return _slope(year, storage_hm3, low, high, lambda other: _ending_within(limits, other, other))
+    return _slope(year, storage_hm3, low, high, lambda other: limits.ending_within(other, other))
 
 
 def _slope(
@@ -276,12 +275,4 @@ def _from_step(year: ReservoirYear, storage_hm3: FloatArray, first: int) -> Rese
     limits = year.limits
     if first == 0:
         return year
-    rows = {name: getattr(limits, name)[first:] for name in PER_STEP}
-    conditions = None if limits.conditions is None else limits.conditions[first:]
-    return replace(year, limits=replace(limits, **rows, conditions=conditions).starting_at(storage_hm3[first]))
-
-
-def _ending_within(limits: Limits, lower_hm3: float, upper_hm3: float) -> Limits:
-    lower, upper = limits.storage_lower_hm3.copy(), limits.storage_upper_hm3.copy()
-    lower[-1], upper[-1] = lower_hm3, upper_hm3
-    return replace(limits, storage_lower_hm3=lower, storage_upper_hm3=upper)
+    return replace(year, limits=limits.from_step(first).starting_at(storage_hm3[first]))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.jit import compiled, compiled_part, inlined
-from reservoir.solvers.dsmga2.settings import ON_DEMAND, SEQUENTIAL
+from reservoir.solvers.dsmga2 import ON_DEMAND, SEQUENTIAL
 
 #: What a locus has in common with itself: once added to its strength, nothing can bring that back to zero.
 USED = -(2**62)

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.compiled_year import year_at
-from reservoir.hydro.cursors import lake_with_cursors, plant_with_cursors
-from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.hydro.jit import compiled, compiled_part
-from reservoir.hydro.plant import Plant
+from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
+from reservoir.hydro.plant import Plant, lake_with_cursors, plant_with_cursors
 from reservoir.hydro.rows import YearRows
 from reservoir.problems.base import Problem, as_batch
 from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
@@ -209,8 +208,7 @@ def can_be_polished(problem: Problem) -> bool:
     """Whether a problem is a year of a reservoir whose water can be exchanged: its steps are few and not coupled."""
     if not isinstance(problem, ReservoirYear) or problem.limits.steps > MOST_STEPS_OF_YEAR:
         return False
-    conditions = problem.limits.conditions
-    return conditions is None or not conditions.ramps
+    return not problem.limits.ramps
 
 
 def polish_end(problems: Sequence[Problem], end: SearchEnd, threads: int) -> SearchEnd:

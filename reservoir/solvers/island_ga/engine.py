@@ -26,7 +26,6 @@ from reservoir.solvers.device_engine import (
     Launch,
     PopulationEngine,
     build_around,
-    choices,
     co_resident,
     items_for,
     lanes_for,
@@ -34,33 +33,19 @@ from reservoir.solvers.device_engine import (
     require_countable,
     require_ordering,
 )
-from reservoir.solvers.island_ga.settings import SCHEME_NAMES, DeviceIslandSettings
+from reservoir.solvers.island_ga import SCHEME_NAMES, DeviceIslandSettings, gene_type
 from reservoir.solvers.solution import EngineResults, engine_results
 
 
 @dataclass(frozen=True)
 class IslandLayout:
-    """How work groups share a population.
+    """How work groups share a population."""
 
-    Parameters
-    ----------
-    team : int
-        Work items that make a child of permutations together.
-    lanes : int
-        Real vectors that an item handles at once.
-    items : int
-        Work items of a group.
-    stride : int
-        Genes of a row, with padding.
-    groups : int
-        Groups of a problem with a single population; of islands there is one each.
-    """
-
-    team: int
-    lanes: int
-    items: int
-    stride: int
-    groups: int = 1
+    team: int  # work items that make a child of permutations together
+    lanes: int  # real vectors that an item handles at once
+    items: int  # work items of a group
+    stride: int  # genes of a row, with padding
+    groups: int = 1  # of a problem with a single population; of islands there is one each
 
 
 #: Work items of an island of tours that teams share, where every island has a compute unit of its own, and where not;
@@ -75,24 +60,9 @@ GROUPS_PER_UNIT = 2
 #: Work items of the group that finds the best individual.
 ITEMS_OF_BEST = {"GPU": 256, "accelerator": 256, "CPU": 1}
 
-#: Cities that genes can tell apart.
-MOST_CITIES = 65_536
-
 _TEAM_LIMIT = 32
 #: Words that a group has at hand beside its scratch, with padding.
 _GROUP_WORDS = 6
-
-
-def gene_type(problem: Problem) -> Any:
-    """Type of a gene in numpy; InputError if a problem has more cities than genes can tell apart."""
-    if encoding_of(problem) != PERMUTATION:
-        return np.float32
-    if problem.dimension > MOST_CITIES:
-        wrong = f"{problem.label}: has too many cities"
-        raise InputError(
-            Mistake(wrong, f"at most {MOST_CITIES:,}", "choose a smaller problem", value=problem.dimension)
-        )
-    return np.uint8 if problem.dimension <= 256 else np.uint16
 
 
 def island_layout(
@@ -101,14 +71,8 @@ def island_layout(
     """A group has an island, in local memory; `islands` of them are launched together.
 
     On a GPU whose warps can synchronise, a warp or a part of one makes a tour; else an item an individual, or a vector
-    of them.
-
-    Raises
-    ------
-    DeviceError
-        If local memory is too small for an island; tells how large one may be.
-    InputError
-        If a group cannot have so many items, or a team.
+    of them. DeviceError if local memory is too small for an island tells how large one may be; InputError if a group
+    cannot have so many items, or a team.
     """
     tours = encoding_of(problem) == PERMUTATION
     lanes = 1 if tours else lanes_for(device, settings.bred, settings.lanes)
@@ -119,16 +83,22 @@ def island_layout(
         items = max(1, min(most // team, settings.island_size)) * team
     items = items_for(device, -(-settings.bred // lanes), items)
     if items % team:
-        raise InputError(
-            Mistake(
-                "the work group size is not a multiple of the team size",
-                f"a multiple of {team}",
-                "choose other items or another team",
-                value=items,
-            )
-        )
+        wrong, expected = "the work group size is not a multiple of the team size", f"a multiple of {team}"
+        raise InputError(Mistake(wrong, expected, "choose other items or another team", value=items))
     layout = IslandLayout(team=team, lanes=lanes, items=items, stride=_stride(problem))
-    _require_room(device, problem, settings, layout)
+    of_individual = layout.stride * np.dtype(gene_type(problem)).itemsize + 4 + 2 * 2
+    scratch_words = -(-problem.dimension // 32) + (team if team > 1 else 0) if tours else 1
+    at_hand, room = 4 * (items // team * scratch_words + _GROUP_WORDS), local_bytes_of(device)
+    needed = of_individual * settings.island_size + at_hand
+    if needed > room:
+        fits = (room - at_hand) // of_individual
+        mend = (
+            f"choose islands of {fits} individuals or fewer" if fits >= 4 else "choose a device with more local memory"
+        )
+        wrong = (
+            f"an island of {settings.island_size} individuals needs {needed:,} bytes of local memory on {device.name}"
+        )
+        raise DeviceError(Mistake(wrong, f"at most {room:,} bytes", mend))
     return layout
 
 
@@ -137,10 +107,7 @@ def single_layout(
 ) -> IslandLayout:
     """Groups share one population in global memory, an individual (or a vector of them) an item.
 
-    Raises
-    ------
-    InputError
-        If a group cannot have so many items, or a team is asked for.
+    InputError if a group cannot have so many items, or a team is asked for.
     """
     if settings.team not in (None, 1):
         raise InputError(Mistake("this scheme has no teams", "a team of 1", "remove team", value=settings.team))
@@ -163,11 +130,8 @@ def _team(device: DeviceInfo, settings: DeviceIslandSettings, crowded: bool) -> 
     """Items that make a tour together: so many that all children of an island are made at once, if there is room."""
     if settings.team is not None:
         if not 1 <= settings.team <= _TEAM_LIMIT:
-            raise InputError(
-                Mistake(
-                    "the team size is out of range", f"1 to {_TEAM_LIMIT}", "choose another team", value=settings.team
-                )
-            )
+            wrong, expected = "the team size is out of range", f"1 to {_TEAM_LIMIT}"
+            raise InputError(Mistake(wrong, expected, "choose another team", value=settings.team))
         return settings.team
     if not device.warps:
         return 1
@@ -187,116 +151,99 @@ def _stride(problem: Problem) -> int:
     return int((words + (words + 1) % 2) * 4 // size)
 
 
-def _scratch_words(problem: Problem, layout: IslandLayout) -> int:
-    if encoding_of(problem) != PERMUTATION:
-        return 1
-    return -(-problem.dimension // 32) + (layout.team if layout.team > 1 else 0)
-
-
-def _require_room(device: DeviceInfo, problem: Problem, settings: DeviceIslandSettings, layout: IslandLayout) -> None:
-    each = layout.stride * np.dtype(gene_type(problem)).itemsize + 4 + 2 * 2
-    at_hand = 4 * (layout.items // layout.team * _scratch_words(problem, layout) + _GROUP_WORDS)
-    room = local_bytes_of(device)
-    needed = each * settings.island_size + at_hand
-    if needed <= room:
-        return
-    fits = (room - at_hand) // each
-    mend = f"choose islands of {fits} individuals or fewer" if fits >= 4 else "choose a device with more local memory"
-    problem_words = (
-        f"an island of {settings.island_size} individuals needs {needed:,} bytes of local memory on {device.name}"
-    )
-    raise DeviceError(Mistake(problem_words, f"at most {room:,} bytes", mend))
-
-
-def items_of_best(device: DeviceInfo) -> int:
-    """Work items of the group that finds the best individual."""
-    return min(ITEMS_OF_BEST[device.kind], device.max_work_group_size)
-
-
 class Scheme(ABC):
-    """A run of problems of one program key on one device.
+    """How a population uses a device: a run of problems of one program key.
 
     Parameters
     ----------
     launch : Launch
         With the layout of `layout_of`.
     settings : DeviceIslandSettings
-        Those of `settings_of`, with operators of the problems' encoding.
+        With operators of the problems' encoding; of a single population, on one island.
     """
 
-    #: Kernel file, whether its groups wait for each other (or read what others write meanwhile), whether the same seed
-    #: gives the same bytes, and stages whose migrants are kept (0: all).
+    #: Kernel file, whether each problem has a single population in global memory, whether groups wait for each other
+    #: (or read what others write meanwhile), whether the same seed gives the same bytes, and stages whose migrants are
+    #: kept (0: all).
     file: ClassVar[str]
+    single: ClassVar[bool] = False
     waits: ClassVar[bool] = False
     repeatable: ClassVar[bool] = True
     mail_slots: ClassVar[int] = 1
 
     def __init__(self, launch: Launch[IslandLayout], settings: DeviceIslandSettings) -> None:
         self.launch, self.settings = launch, settings
-        self.problems, self.layout = launch.problems, launch.layout
+        count, layout = len(launch.problems), launch.layout
+        self.groups = count * (layout.groups if self.single else settings.islands)
         self.launches: Counter[str] = Counter()
         self.used: dict[str, Any] = {}
         #: Buffers of the individuals' fitness: as it is, and as a migration writes it.
         self.fitness, self.fitness_after = "fitness", "fitness_after"
-        self._prepare()
+        stages, rows = settings.stages.astype(np.int32), count * settings.population
+        mail_slots = self.mail_slots or len(stages)
+        migrants = mail_slots * self.groups * max(settings.migrants, 1)
+        number: Any = np.int32 if encoding_of(launch.problems[0]) == PERMUTATION else np.float32
+        gene, stride = gene_type(launch.problems[0]), layout.stride
+        self._contexts, self.random = launch.contexts(), launch.random_streams()
+        launch.arguments(genes=((rows, stride), gene), fitness=(rows, number), fitness_after=(rows, number))
+        self._islands = launch.arguments(
+            orders=((2, rows), np.uint16),
+            migrant_buffer=((migrants, stride), gene),
+            migrant_fitness=(migrants, number),
+            mail_slots=np.int32(mail_slots),
+            trace=((self.groups, len(stages)), number),
+            meetings=(2, np.int64),
+            islands=np.int32(settings.islands),
+            generations=np.int32(settings.generations),
+            stage_count=np.int32(len(stages)),
+        )
+        self.stages = launch.arguments(stages=stages, probe=(3, np.int32))
+        self._best = launch.arguments(best_genes=((count, stride), gene), best_fitness=(count, number))
 
     @classmethod
-    def settings_of(cls, settings: DeviceIslandSettings) -> DeviceIslandSettings:
-        """Settings that the scheme can have."""
-        return settings
-
-    @classmethod
-    @abstractmethod
     def layout_of(cls, device: DeviceInfo, problems: Sequence[Problem], settings: DeviceIslandSettings) -> IslandLayout:
-        """How work groups share the population."""
+        """How work groups share the population: islands in local memory."""
+        return island_layout(device, problems[0], settings, islands=len(problems) * settings.islands)
 
     @abstractmethod
     def evolve(self) -> None:
         """Run all iterations."""
 
-    @property
-    def groups(self) -> int:
-        """Work groups of a launch."""
-        return len(self.problems) * self.settings.islands
-
     def results(self) -> EngineResults:
-        """Run to the end, and bring back what was found for each problem."""
+        """Run to the end, and bring back what was found for each problem.
+
+        The trace has the best fitness at the end of each stage, the last that of the run. In a single population nobody
+        looks at the best before the end.
+        """
         self.evolve()
-        settings, dimension, session = self.settings, self.problems[0].dimension, self.launch.session
+        settings, launch, count = self.settings, self.launch, len(self.launch.problems)
+        dimension, items = launch.problems[0].dimension, items_of_best(launch.session.device)
         best = ("genes", self.fitness, *self._best, np.int32(settings.population))
-        self.launch.run("best_individuals", len(self.problems), *best, items=items_of_best(session.device))
-        genes, fitness, trace = self.launch.download("best_genes", "best_fitness", "trace")
+        launch.run("best_individuals", count, *best, items=items)
+        genes, fitness, trace = launch.download("best_genes", "best_fitness", "trace")
         if settings.counted:
-            in_groups, in_grid = session.download("meetings").tolist()
+            in_groups, in_grid = launch.session.download("meetings").tolist()
             launches = sum(self.launches.values())
             self.used |= {"launches": launches, "group_meetings": in_groups, "grid_meetings": in_grid}
-        used = {**choices(self.layout, "items", "team", "lanes"), "work_groups": self.groups, **self.used}
-        recorded = [used] * len(self.problems)
+        used = {**launch.layout_settings("items", "team", "lanes"), "work_groups": self.groups, **self.used}
+        recorded = [used] * count
         if settings.keep_population:
-            every = session.download("genes")[:, :dimension].reshape(len(self.problems), -1, dimension)
+            every = launch.session.download("genes")[:, :dimension].reshape(count, -1, dimension)
             recorded = [used | {"population": population} for population in every]
+        stages = settings.stages[: 0 if self.single else None]
+        trace = trace.reshape(count, -1, len(settings.stages)).max(axis=1)[:, : len(stages)]
+        trace[:, -1:] = fitness[:, np.newaxis]
         return engine_results(
             position=genes[:, :dimension].astype(np.float32),
-            trace_fitness=self.trace_of(trace, fitness),
+            trace_fitness=trace,
             fitness_float32=fitness,
             settings=recorded,
             of_all={
                 "generations": settings.generations,
                 "evaluations": settings.evaluations_made,
-                "trace_generations": self.trace_iterations,
+                "trace_generations": stages,
             },
         )
-
-    def trace_of(self, trace: NDArray[Any], best: NDArray[Any]) -> NDArray[Any]:
-        """Best fitness of each problem at the end of each stage; the last is that of the run."""
-        of_problems = trace.reshape(len(self.problems), self.settings.islands, -1).max(axis=1)
-        of_problems[:, -1] = best
-        return np.asarray(of_problems)
-
-    @property
-    def trace_iterations(self) -> NDArray[np.int64]:
-        """Iterations after which the trace is taken."""
-        return self.settings.stages
 
     def run(self, kernel: str, *arguments: Argument) -> None:
         """Queue a kernel over all groups."""
@@ -312,105 +259,61 @@ class Scheme(ABC):
 
     def require_co_residency(self) -> None:
         """Refuse a device whose work groups were not all at work at once."""
-        if co_resident(self.launch.session):
-            return
-        raise DeviceError(
-            Mistake(
-                f"{self.launch.session.device.name} does not run {self.groups:,} work groups of {self.layout.items} "
-                "items at the same time, as this scheme requires: its groups wait for each other",
-                "all work groups running at the same time",
-                "choose fewer islands, a larger device, or the scheme lim-is or lim-async",
+        if not co_resident(self.launch.session):
+            wrong = (
+                f"{self.launch.session.device.name} does not run {self.groups:,} work groups of "
+                f"{self.launch.layout.items} items at the same time, as this scheme requires: its groups wait for each "
+                "other"
             )
-        )
-
-    def _prepare(self) -> None:
-        settings, stride, count = self.settings, self.layout.stride, len(self.problems)
-        stages, rows = settings.stages.astype(np.int32), count * settings.population
-        mail_slots = self.mail_slots or len(stages)
-        migrants = mail_slots * self.groups * max(settings.migrants, 1)
-        number: Any = np.int32 if encoding_of(self.problems[0]) == PERMUTATION else np.float32
-        gene = gene_type(self.problems[0])
-        place = self.launch.arguments
-        self._contexts, self.random = self.launch.contexts(), self.launch.random_streams()
-        place(genes=((rows, stride), gene), fitness=(rows, number), fitness_after=(rows, number))
-        self._islands = place(
-            orders=((2, rows), np.uint16),
-            migrant_buffer=((migrants, stride), gene),
-            migrant_fitness=(migrants, number),
-            mail_slots=np.int32(mail_slots),
-            trace=((self.groups, len(stages)), number),
-            meetings=(2, np.int64),
-            islands=np.int32(settings.islands),
-            generations=np.int32(settings.generations),
-            stage_count=np.int32(len(stages)),
-        )
-        self.stages = place(stages=stages, probe=(3, np.int32))
-        self._best = place(best_genes=((count, stride), gene), best_fitness=(count, number))
+            mend = "choose fewer islands, a larger device, or the scheme lim-is or lim-async"
+            raise DeviceError(Mistake(wrong, "all work groups running at the same time", mend))
 
 
-class _Single(Scheme):
-    """One population for each problem, in global memory."""
+def items_of_best(device: DeviceInfo) -> int:
+    """Work items of the group that finds the best individual."""
+    return min(ITEMS_OF_BEST[device.kind], device.max_work_group_size)
+
+
+class Sak(Scheme):
+    """SAK: one population, a kernel for each step."""
 
     file = "master_slave_ga"
-
-    @classmethod
-    def settings_of(cls, settings: DeviceIslandSettings) -> DeviceIslandSettings:
-        """All individuals on one island."""
-        return settings.panmictic()
-
-    @property
-    def groups(self) -> int:
-        """Work groups of a launch."""
-        return len(self.problems) * self.layout.groups
-
-    def begin(self) -> None:
-        """Random individuals; notes where the population stands."""
-        contexts, context_size, genes, fitness, orders = self.islands[:5]
-        schedule = self.launch.arguments(schedule=self._schedule(), generations=np.int32(self.settings.generations))
-        self.population: list[Argument] = [contexts, context_size, genes, fitness, orders, *schedule]
-        self.run("initialise", *self.population, *self.random)
-
-    @property
-    def trace_iterations(self) -> NDArray[np.int64]:
-        """Nobody looks at the best before the end."""
-        return np.empty(0, np.int64)
-
-    def trace_of(self, trace: NDArray[Any], best: NDArray[Any]) -> NDArray[Any]:
-        """No points."""
-        return np.empty((len(self.problems), 0), trace.dtype)
-
-    def _schedule(self) -> NDArray[np.int32]:
-        """First place of each step and group, and the one behind the last, shape (steps, groups, 2)."""
-        size, parents = self.settings.island_size, self.settings.parents
-        steps = ((0, size), (0, parents), (parents, size), (parents, size))
-        together = [self.layout.lanes, 1, self.layout.lanes, self.layout.lanes]
-        return np.stack([_shares(*step, self.layout.groups, each) for step, each in zip(steps, together, strict=True)])
-
-
-def _shares(first: int, last: int, groups: int, together: int) -> NDArray[np.int32]:
-    blocks = -(-(last - first) // together)
-    edges = np.minimum(first + np.arange(groups + 1) * blocks // groups * together, last)
-    return np.stack([edges[:-1], edges[1:]], axis=1).astype(np.int32)
-
-
-class Sak(_Single):
-    """SAK: a kernel for each step."""
+    single = True
 
     @classmethod
     def layout_of(cls, device: DeviceInfo, problems: Sequence[Problem], settings: DeviceIslandSettings) -> IslandLayout:
         """An item for each individual."""
         return single_layout(device, problems[0], settings)
 
+    def begin(self) -> list[Argument]:
+        """Make random individuals; where the population stands, and the places of each step and group."""
+        size, parents, layout = self.settings.island_size, self.settings.parents, self.launch.layout
+        steps = ((0, size), (0, parents), (parents, size), (parents, size))
+        together = [layout.lanes, 1, layout.lanes, layout.lanes]
+        schedule = [_shares(*step, layout.groups, each) for step, each in zip(steps, together, strict=True)]
+        population = self.islands[:5] + self.launch.arguments(
+            schedule=np.stack(schedule), generations=np.int32(self.settings.generations)
+        )
+        self.run("initialise", *population, *self.random)
+        return population
+
     def evolve(self) -> None:
         """Select, breed, evaluate, select, ..."""
-        self.begin()
+        population = self.begin()
         for iteration in range(1, self.settings.generations + 1):
-            self.run("select_step", *self.population, np.int32(iteration))
+            self.run("select_step", *population, np.int32(iteration))
             for step in ("breed_step", "evaluate_step"):
-                self.run(step, *self.population, np.int32(iteration), *self.random)
+                self.run(step, *population, np.int32(iteration), *self.random)
 
 
-class Slk(_Single):
+def _shares(first: int, last: int, groups: int, together: int) -> NDArray[np.int32]:
+    """First place of each group, and the one behind its last, shape (groups, 2)."""
+    blocks = -(-(last - first) // together)
+    edges = np.minimum(first + np.arange(groups + 1) * blocks // groups * together, last)
+    return np.stack([edges[:-1], edges[1:]], axis=1).astype(np.int32)
+
+
+class Slk(Sak):
     """SLK: one kernel whose groups meet after every step; refused where not all are at work at once."""
 
     waits = True
@@ -423,21 +326,11 @@ class Slk(_Single):
 
     def evolve(self) -> None:
         """One launch behind the first individuals."""
-        self.begin()
-        self.run("scheduled", *self.population, "probe", "meetings", *self.random)
+        self.run("scheduled", *self.begin(), "probe", "meetings", *self.random)
         self.require_co_residency()
 
 
-class _Islands(Scheme):
-    """A work group for each island."""
-
-    @classmethod
-    def layout_of(cls, device: DeviceInfo, problems: Sequence[Problem], settings: DeviceIslandSettings) -> IslandLayout:
-        """Islands in local memory."""
-        return island_layout(device, problems[0], settings, islands=len(problems) * settings.islands)
-
-
-class LimIs(_Islands):
+class LimIs(Scheme):
     """LIM-IS: three kernels; a launch evolves all islands from one migration to the next."""
 
     file = "island_ga_launches"
@@ -474,7 +367,7 @@ class Traditional(LimIs):
             super().stage(iteration, iteration + 1)
 
 
-class LimCg(_Islands):
+class LimCg(Scheme):
     """LIM-CG: one kernel, whose islands meet in a barrier of the grid; refused where not all are at work at once."""
 
     file = "island_ga_persistent"
@@ -487,7 +380,7 @@ class LimCg(_Islands):
         self.require_co_residency()
 
 
-class LimAsync(_Islands):
+class LimAsync(Scheme):
     """LIM-async: one kernel without a barrier between islands, cut into slices where not all are at work at once."""
 
     file = "island_ga_persistent"
@@ -529,8 +422,9 @@ class IslandEngine(PopulationEngine[DeviceIslandSettings, IslandLayout]):
         return SCHEMES[self.settings.scheme]
 
     def settings_of(self, problem: Problem) -> DeviceIslandSettings:
-        """Settings with operators of a problem's encoding, as the scheme can have them."""
-        return self.scheme.settings_of(self.settings.for_encoding(encoding_of(problem)))
+        """Settings with operators of a problem's encoding, on one island where the scheme has a single population."""
+        settings = self.settings.for_encoding(encoding_of(problem))
+        return settings.panmictic() if self.scheme.single else settings
 
     def layout(self, device: DeviceInfo, problems: Sequence[Problem]) -> IslandLayout:
         """As the scheme says."""
@@ -541,7 +435,7 @@ class IslandEngine(PopulationEngine[DeviceIslandSettings, IslandLayout]):
         scheme, settings, ordering = self.scheme, self.settings_of(problem), ordering_of(device)
         if scheme.waits:
             require_ordering(device, "this scheme", "choose the scheme lim-is, tim or sak, which run anywhere")
-        tours, single = encoding_of(problem) == PERMUTATION, scheme.file == "master_slave_ga"
+        tours = encoding_of(problem) == PERMUTATION
         constants = {
             **settings.constants(),
             **ordering.constants(scheme.waits),
@@ -553,7 +447,7 @@ class IslandEngine(PopulationEngine[DeviceIslandSettings, IslandLayout]):
             "GROUPS": layout.groups,
             "GENE": {np.float32: "float", np.uint8: "uchar", np.uint16: "ushort"}[gene_type(problem)],
             "FITNESS": "int" if tours else "float",
-            "HOME": "__global" if single else "__local",
+            "HOME": "__global" if scheme.single else "__local",
             "CONTEXT_SPACE": "__global",
             "COUNTED": int(settings.counted),
             "MAX_POLLS": MAX_POLLS[device.kind],
@@ -561,7 +455,7 @@ class IslandEngine(PopulationEngine[DeviceIslandSettings, IslandLayout]):
         }
         common = ["rng/philox", "rng/numbers_of_streams", "rng/distributions"]
         common += ["sync/group_barrier", "sync/teams", "sync/grid"]
-        files = ["island", *([] if single else ["island_ga"]), scheme.file, "best_individuals"]
+        files = ["island", *([] if scheme.single else ["island_ga"]), scheme.file, "best_individuals"]
         after = [f"solvers/island_ga/{file}.cl" for file in files]
         after.insert(1, "encodings/permutation.cl" if tours else "encodings/real_vector.cl")
         return build_around(

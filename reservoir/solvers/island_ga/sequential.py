@@ -18,10 +18,9 @@ from reservoir.hydro.jit import compiled_for_any, compiled_part, inlined, overlo
 from reservoir.problems.base import PERMUTATION, Problem, encoding_of
 from reservoir.problems.fitness import Context, fitness_of, scaled_noise
 from reservoir.solvers.engine import HostEngine
-from reservoir.solvers.island_ga.engine import gene_type
-from reservoir.solvers.island_ga.settings import IslandSettings
+from reservoir.solvers.island_ga import IslandSettings, gene_type
 from reservoir.solvers.rng import StreamKey, below, mixed, philox_word, stream_key, uniform_of
-from reservoir.solvers.solution import EngineResult
+from reservoir.solvers.solution import EngineResults, engine_results
 
 
 @compiled_part
@@ -105,18 +104,6 @@ class Vectors(NamedTuple):
     scratch: NDArray[np.float32]  # (2, dimension + 1), room to work in
     blend: np.float32
     mutation_scale: np.float32
-
-
-def vectors_of(problem: Problem, settings: IslandSettings) -> Vectors:
-    """What breeding vectors of a problem needs."""
-    return Vectors(
-        context=problem.compiled_context(),
-        lower=problem.lower.astype(np.float32),
-        upper=problem.upper.astype(np.float32),
-        scratch=np.empty((2, problem.dimension + 1), np.float32),
-        blend=np.float32(settings.blend),
-        mutation_scale=np.float32(settings.mutation_scale),
-    )
 
 
 @inlined
@@ -203,16 +190,6 @@ class Tours(NamedTuple):
     used: NDArray[np.uint8]  # (cities,), room to work in
     by_order: bool  # crossover
     by_two_opt: bool  # mutation
-
-
-def tours_of(problem: Problem, settings: IslandSettings) -> Tours:
-    """What breeding tours of a problem needs."""
-    return Tours(
-        costs=problem.compiled_context().costs,
-        used=np.zeros(problem.dimension, np.uint8),
-        by_order=settings.crossover == "order",
-        by_two_opt=settings.mutation == "two-opt",
-    )
 
 
 @inlined
@@ -359,25 +336,6 @@ _FIRST: dict[type, Callable[..., Any]] = {Tours: first_tour, Vectors: first_vect
 _BREED: dict[type, Callable[..., Any]] = {Tours: breed_tours, Vectors: breed_vectors}
 
 
-def kind_of(problem: Problem, settings: IslandSettings) -> Tours | Vectors:
-    """What breeding a problem's individuals needs."""
-    return tours_of(problem, settings) if _tours(problem) else vectors_of(problem, settings)
-
-
-def arrays_of(problem: Problem, settings: IslandSettings) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Room for genes, shape (islands, island size, genes), and for fitness, shape (islands, island size).
-
-    A tour has room for one city more.
-    """
-    shape, tours = (settings.islands, settings.island_size), _tours(problem)
-    genes = np.zeros((*shape, problem.dimension + tours), gene_type(problem))
-    return genes, np.zeros(shape, np.int32 if tours else np.float32)
-
-
-def _tours(problem: Problem) -> bool:
-    return encoding_of(problem) == PERMUTATION
-
-
 def first_individual(kind: Tours | Vectors, row: NDArray[Any], word: np.uint32, individual: int) -> float:
     """Fill a row of genes from random numbers, and return its fitness."""
     raise NotImplementedError("call this from compiled code")
@@ -413,36 +371,10 @@ def _breed(
     )
 
 
-class SequentialIslands(HostEngine[IslandSettings]):
-    """The genetic algorithm, one problem's islands after another's."""
-
-    name = "island-ga-sequential"
-    settings_class = IslandSettings
-
-    def solve_one(self, problem: Problem) -> EngineResult:
-        """Run a problem's own islands."""
-        settings = self.settings.for_encoding(encoding_of(problem))
-        islands = _new_islands(problem, settings, self.seed)
-        _run(kind_of(problem, settings), islands)
-        island, row = np.unravel_index(int(islands.fitness.argmax()), islands.fitness.shape)
-        return EngineResult(
-            position=islands.genes[island, row, : problem.dimension],
-            generations=settings.generations,
-            evaluations=settings.evaluations_made,
-            trace_generations=settings.stages,
-            trace_fitness=islands.trace,
-            fitness_float32=float(islands.fitness.max()),
-            settings={"crossover": settings.crossover, "mutation": settings.mutation},
-        )
-
-
-ENGINE = SequentialIslands
-
-
 class Islands(NamedTuple):
     """State of a population."""
 
-    genes: NDArray[Any]  # (islands, size, genes), a row for each individual
+    genes: NDArray[Any]  # (islands, size, genes), a row for each individual; of a tour with room for one city more
     fitness: NDArray[Any]  # (islands, size), int32 of tours and float32 of vectors
     order: NDArray[np.int64]  # (2, islands, size), rows in the order of places, before a generation and after
     ranks: NDArray[np.int64]  # (islands, size)
@@ -454,20 +386,53 @@ class Islands(NamedTuple):
     key: StreamKey
 
 
-def _new_islands(problem: Problem, settings: IslandSettings, seed: int) -> Islands:
-    genes, fitness = arrays_of(problem, settings)
-    return Islands(
-        genes=genes,
-        fitness=fitness,
-        order=np.tile(np.arange(settings.island_size), (2, settings.islands, 1)),
-        ranks=np.zeros(fitness.shape, np.int64),
-        stages=settings.stages,
-        trace=np.zeros(len(settings.stages), fitness.dtype),
-        parents=settings.parents,
-        crossed=settings.crossed,
-        migrants=settings.migrants,
-        key=stream_key(problem.rng_stream_id, seed),
-    )
+class SequentialIslands(HostEngine[IslandSettings]):
+    """The genetic algorithm, one problem's islands after another's."""
+
+    name = "island-ga-sequential"
+    settings_class = IslandSettings
+
+    def solve_one(self, problem: Problem, place: int) -> EngineResults:
+        """Run a problem's own islands."""
+        settings, dimension = self.settings.for_encoding(encoding_of(problem)), problem.dimension
+        context, tours = problem.compiled_context(), encoding_of(problem) == PERMUTATION
+        kind: Tours | Vectors
+        if tours:
+            by_order, by_two_opt = settings.crossover == "order", settings.mutation == "two-opt"
+            kind = Tours(context.costs, np.zeros(dimension, np.uint8), by_order, by_two_opt)
+        else:
+            lower, upper = problem.lower.astype(np.float32), problem.upper.astype(np.float32)
+            scratch, scale = np.empty((2, dimension + 1), np.float32), np.float32(settings.mutation_scale)
+            kind = Vectors(context, lower, upper, scratch, np.float32(settings.blend), scale)
+        shape, number = (settings.islands, settings.island_size), np.int32 if tours else np.float32
+        islands = Islands(
+            genes=np.zeros((*shape, dimension + tours), gene_type(problem)),
+            fitness=np.zeros(shape, number),
+            order=np.tile(np.arange(settings.island_size), (2, settings.islands, 1)),
+            ranks=np.zeros(shape, np.int64),
+            stages=settings.stages,
+            trace=np.zeros(len(settings.stages), number),
+            parents=settings.parents,
+            crossed=settings.crossed,
+            migrants=settings.migrants,
+            key=stream_key(problem.rng_stream_id, self.seed),
+        )
+        _run(kind, islands)
+        island, row = np.unravel_index(int(islands.fitness.argmax()), shape)
+        return engine_results(
+            position=islands.genes[island, row : row + 1, :dimension],
+            trace_fitness=islands.trace[np.newaxis],
+            fitness_float32=islands.fitness[island, row : row + 1],
+            of_all={
+                "generations": settings.generations,
+                "evaluations": settings.evaluations_made,
+                "trace_generations": settings.stages,
+                "settings": {"crossover": settings.crossover, "mutation": settings.mutation},
+            },
+        )
+
+
+ENGINE = SequentialIslands
 
 
 @compiled_for_any

@@ -21,35 +21,27 @@ from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem, kernel_contexts
 from reservoir.processors import processors
 from reservoir.solvers.device_engine import (
+    Blocks,
     Launch,
     PopulationEngine,
     build_around,
-    choices,
     local_bytes_of,
     memory_constants,
     require_countable,
     require_private,
 )
-from reservoir.solvers.engine import FirstPositionsEngine
 from reservoir.solvers.exchanges.polish import SearchEnd, can_be_polished, polish_end
-from reservoir.solvers.lshade.settings import DeviceLshadeSettings
+from reservoir.solvers.lshade import DeviceLshadeSettings
 from reservoir.solvers.rng import EVEN_IN_16_BITS
 from reservoir.solvers.settings import trace_generations
 from reservoir.solvers.solution import EngineResults, engine_results
-from reservoir.solvers.threads import Blocks
 
 
 @dataclass(frozen=True)
 class PopulationLayout(Blocks):
-    """The first population.
+    """The first population."""
 
-    Parameters
-    ----------
-    pool_in_global : bool
-        Members and archive stand in global memory because local memory is too small for them.
-    """
-
-    pool_in_global: bool
+    pool_in_global: bool  # local memory is too small for members and archive
 
 
 #: Floats of a member beside its position: fitness before and after, gain, scale, rate.
@@ -73,30 +65,22 @@ def layout_for(device: DeviceInfo, problem: Problem, settings: DeviceLshadeSetti
     private = 4 * members // blocks.items * (2 * problem.dimension + _PRIVATE_WORDS)
     require_private(device, private, f"a population of {first:,} members", _FEWER)
     floats = pool + _MEMBER_FLOATS * members
-    words = (
-        2 * (members // 32 + 1) + 3 * settings.memory + _SUM_FLOATS * PARTS + len(problem.kernel_context()) + _ALIGNMENT
-    )
+    context = len(problem.kernel_context()) + _ALIGNMENT
+    words = 2 * (members // 32 + 1) + 3 * settings.memory + _SUM_FLOATS * PARTS + context
     pool_in_global = 4 * (floats + words) > local_bytes_of(device)
     return PopulationLayout(**vars(blocks), pool_in_global=pool_in_global)
 
 
-class LshadeEngine(
-    FirstPositionsEngine[DeviceLshadeSettings], PopulationEngine[DeviceLshadeSettings, PopulationLayout]
-):
+class LshadeEngine(PopulationEngine[DeviceLshadeSettings, PopulationLayout]):
     """L-SHADE, each problem with a population of its own."""
 
     name = "lshade"
     settings_class = DeviceLshadeSettings
     launch_evaluations: ClassVar[dict[str, int]] = {"GPU": 10**10, "accelerator": 5 * 10**8, "CPU": 10**7}
 
-    @property
-    def evaluations(self) -> int:
-        """Evaluations of a problem, about."""
-        return self.settings.evaluations
-
-    def require_solvable(self, problems: Sequence[Problem]) -> None:
-        """Refuse first positions that do not fit the problems."""
-        self.note_first(problems, self.settings.first_members(problems[0].dimension))
+    def most_first(self, dimension: int) -> int:
+        """The first population."""
+        return self.settings.first_members(dimension)
 
     def layout(self, device: DeviceInfo, problems: Sequence[Problem]) -> PopulationLayout:
         """The same for any number of problems."""
@@ -108,9 +92,7 @@ class LshadeEngine(
         constants = {
             **self.settings.constants(problem.dimension),
             **memory_constants("POOL", layout.pool_in_global),
-            "LANES": layout.lanes,
-            "ITEMS": layout.items,
-            "BLOCKS": layout.blocks,
+            **layout.constants(),
             "MEMBERS": layout.padded,
             "PARTS": PARTS,
             "GIVEN": self.settings.first_count,
@@ -137,7 +119,7 @@ class LshadeEngine(
             generations=np.int32(generations),
             trace_every=np.int32(taken[0]),
             trace_points=np.int32(len(taken)),
-            **self.given(problems),
+            **({} if launch.first is None else {"given": launch.first}),
             position=((count, dimension), np.float32),
             fitness=(count, np.float32),
             trace=((count, len(taken)), np.float32),
@@ -157,7 +139,7 @@ class LshadeEngine(
                 "generations": generations,
                 "evaluations": evaluations,
                 "trace_generations": taken,
-                "settings": choices(layout, "lanes", "items"),
+                "settings": launch.layout_settings("lanes", "items"),
             },
         )
 

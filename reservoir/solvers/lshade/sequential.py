@@ -8,7 +8,6 @@ OpenCL engine (``kernels/solvers/lshade``); the two differ by rounding alone, wh
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +17,9 @@ from reservoir.hydro.jit import compiled_for_any, inlined
 from reservoir.hydro.stack_array import stack_array
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of, take_repaired
-from reservoir.solvers.engine import FirstPositionsEngine
+from reservoir.solvers.engine import HostEngine
 from reservoir.solvers.exchanges.polish import SearchEnd, can_be_polished, polish_end
-from reservoir.solvers.lshade.settings import LshadeSettings, ThreadedLshadeSettings
+from reservoir.solvers.lshade import LshadeSettings, ThreadedLshadeSettings
 from reservoir.solvers.rng import (
     below,
     cauchy,
@@ -33,8 +32,7 @@ from reservoir.solvers.rng import (
     uniform_of,
 )
 from reservoir.solvers.settings import trace_generations
-from reservoir.solvers.solution import EngineResult
-from reservoir.solvers.threads import ThreadedEngine
+from reservoir.solvers.solution import EngineResults, engine_results
 
 Floats = NDArray[np.float32]
 
@@ -285,37 +283,34 @@ def copy_row(source: Floats, target: Floats, unrolled: tuple[int, ...]) -> None:
         target[d] = source[d]
 
 
-class SequentialLshade(FirstPositionsEngine[ThreadedLshadeSettings], ThreadedEngine[ThreadedLshadeSettings]):
+class SequentialLshade(HostEngine[ThreadedLshadeSettings]):
     """L-SHADE, a population for each problem, each on one thread."""
 
     name = "lshade-sequential"
     settings_class = ThreadedLshadeSettings
 
-    def require_solvable(self, problems: Sequence[Problem]) -> None:
-        """Refuse first positions that do not fit the problems."""
-        self.note_first(problems, self.settings.first_members(problems[0].dimension))
+    def most_first(self, dimension: int) -> int:
+        """The first population."""
+        return self.settings.first_members(dimension)
 
-    def solve_one(self, problem: Problem) -> EngineResult:
+    def solve_one(self, problem: Problem, place: int) -> EngineResults:
         """Run a problem's own population."""
         settings = self.settings
         sizes = settings.sizes(problem.dimension)
-        taken = trace_generations(len(sizes) - 1, settings.trace_points)
-        trace = np.empty(len(taken), np.float32)
-        population = new_population(problem, settings, self.seed, self.first_of(problem))
-        _run(problem.compiled_context(fine=True), population, sizes, int(taken[0]), trace)
-        best = population.position[population.order[:1]]
-        end = SearchEnd(best, trace[np.newaxis], population.fitness[:1])
         generations = len(sizes) - 1
+        taken = trace_generations(generations, settings.trace_points)
+        trace = np.empty((1, len(taken)), np.float32)
+        population = new_population(problem, settings, self.seed, self.first_of(problem, place))
+        _run(problem.compiled_context(fine=True), population, sizes, int(taken[0]), trace[0])
+        end = SearchEnd(population.position[population.order[:1]], trace, population.fitness[:1])
         if settings.polish and can_be_polished(problem):
             generations += 1
             taken, end = np.append(taken, generations), polish_end([problem], end, threads=1)
-        return EngineResult(
-            position=end.position[0],
-            generations=generations,
-            evaluations=int(sizes.sum()),
-            trace_generations=taken,
-            trace_fitness=end.trace_fitness[0],
-            fitness_float32=float(end.fitness[0]),
+        return engine_results(
+            position=end.position,
+            trace_fitness=end.trace_fitness,
+            fitness_float32=end.fitness,
+            of_all={"generations": generations, "evaluations": int(sizes.sum()), "trace_generations": taken},
         )
 
 

@@ -21,35 +21,21 @@ from reservoir.solvers.device_engine import (
     Launch,
     PopulationEngine,
     build_around,
-    choices,
     co_resident,
     items_for,
     require_ordering,
     team_of,
 )
-from reservoir.solvers.ring_pso.settings import ASYNC, SYNC, DeviceRingSettings
+from reservoir.solvers.ring_pso import ASYNC, SYNC, DeviceRingSettings
 from reservoir.solvers.solution import EngineResults, engine_results
 
 
 @dataclass(frozen=True)
 class RingLayout:
-    """A work group has a particle.
+    """A work group has a particle."""
 
-    Parameters
-    ----------
-    items : int
-        Work items of a group.
-    team : int
-        Items that add up their shares in registers: a warp, or 1.
-    """
-
-    items: int
-    team: int
-
-    @property
-    def workers(self) -> int:
-        """Teams of a group."""
-        return self.items // self.team
+    items: int  # work items of a group
+    team: int  # items that add up their shares in registers: a warp, or 1
 
 
 #: Work items of a compute unit of a GPU up to which a particle has an item for each dimension; with more, particles
@@ -60,17 +46,8 @@ ROOMY_ITEMS = 1024
 def layout_for(device: DeviceInfo, problem: Problem, particles: int, items: int | None = None) -> RingLayout:
     """On a GPU an item for each dimension, in whole sub-groups, or one sub-group; on a CPU one item for all.
 
-    Parameters
-    ----------
-    particles : int
-        Of all swarms of a launch.
-
-    Raises
-    ------
-    DeviceError
-        If a particle needs more local memory than there is.
-    InputError
-        If no group has so many items.
+    Of `particles` of all swarms of a launch. DeviceError if one needs more local memory than there is; InputError
+    if no group has so many items.
     """
     if items is None and device.kind != "CPU":
         whole = -(-problem.dimension // device.sub_group_size) * device.sub_group_size
@@ -78,7 +55,7 @@ def layout_for(device: DeviceInfo, problem: Problem, particles: int, items: int 
         items = min(whole if roomy else device.sub_group_size, device.max_work_group_size)
     items = items_for(device, problem.dimension, items)
     layout = RingLayout(items=items, team=team_of(device, items))
-    require_local(device, 4 * (4 * problem.dimension + 2 * layout.workers + 4))
+    require_local(device, 4 * (4 * problem.dimension + 2 * (items // layout.team) + 4))
     return layout
 
 
@@ -89,11 +66,6 @@ class RingEngine(PopulationEngine[DeviceRingSettings, RingLayout]):
     settings_class = DeviceRingSettings
     #: Not so many that 32 bits could not count the particles.
     launch_evaluations: ClassVar[dict[str, int]] = {"GPU": 4 * 10**9, "accelerator": 5 * 10**8, "CPU": 10**7}
-
-    @property
-    def evaluations(self) -> int:
-        """Evaluations of a problem."""
-        return self.settings.evaluations
 
     def layout(self, device: DeviceInfo, problems: Sequence[Problem]) -> RingLayout:
         """Depends on how many particles there are in all."""
@@ -132,35 +104,9 @@ class RingEngine(PopulationEngine[DeviceRingSettings, RingLayout]):
     def run(self, launch: Launch[RingLayout]) -> EngineResults:
         """Run to the end, in launches or in one."""
         settings, count = self.settings, len(launch.problems)
-        swarms = _Swarms(launch, settings)
-        how = swarms.run_async() if settings.mode == ASYNC else swarms.run_sync()
-        bests, values, traces = (
-            each.reshape(count, settings.particles, -1) for each in launch.download("bests", "best_values", "trace")
-        )
-        leaders = values[..., 0].argmax(axis=1)
-        every = np.arange(count)
-        return engine_results(
-            position=bests[every, leaders],
-            trace_fitness=traces.max(axis=1),
-            fitness_float32=values[every, leaders, 0],
-            of_all={
-                "generations": settings.generations,
-                "evaluations": settings.evaluations,
-                "trace_generations": settings.trace_generations,
-                "settings": {**choices(launch.layout, "items"), **how},
-            },
-        )
-
-
-class _Swarms:
-    """Swarms of a launch, on the device."""
-
-    def __init__(self, launch: Launch[RingLayout], settings: DeviceRingSettings) -> None:
-        self._launch, self._settings = launch, settings
-        groups = len(launch.problems) * settings.particles
-        rows, points = (groups, launch.problems[0].dimension), len(settings.trace_generations)
-        self._groups = groups
-        self._state = launch.contexts() + launch.arguments(
+        groups, points = count * settings.particles, len(settings.trace_generations)
+        rows = groups, launch.problems[0].dimension
+        state = launch.contexts() + launch.arguments(
             positions=(rows, np.float32),
             velocities=(rows, np.float32),
             bests=(rows, np.float32),
@@ -170,41 +116,60 @@ class _Swarms:
             trace=((groups, points), np.float32),
             trace_points=np.int32(points),
         )
-        self._posts = launch.arguments(
+        posts = launch.arguments(
             posted=((2, *rows), np.float32), posted_values=((2, groups), np.float32), stamps=(groups, np.int32)
         )
-        self._random = launch.random_streams()
-        self._run("initialise", *self._posts, *self._random)
+        random = launch.random_streams()
+        launch.run("initialise", groups, *state, *posts, *random)
+        if settings.mode == ASYNC:
+            how = self._run_async(launch, groups, [*state, *posts], random)
+        else:
+            how = self._run_sync(launch, groups, state, random)
+        bests, values, traces = (
+            each.reshape(count, settings.particles, -1) for each in launch.download("bests", "best_values", "trace")
+        )
+        every, leaders = np.arange(count), values[..., 0].argmax(axis=1)
+        return engine_results(
+            position=bests[every, leaders],
+            trace_fitness=traces.max(axis=1),
+            fitness_float32=values[every, leaders, 0],
+            of_all={
+                "generations": settings.generations,
+                "evaluations": settings.evaluations,
+                "trace_generations": settings.trace_generations,
+                "settings": {**launch.layout_settings("items"), **how},
+            },
+        )
 
-    def run_sync(self) -> dict[str, Any]:
+    def _run_sync(
+        self, launch: Launch[RingLayout], groups: int, state: Sequence[Argument], random: Sequence[Argument]
+    ) -> dict[str, Any]:
         """Positions, fitness, bests, positions, ..."""
-        points = {generation: point for point, generation in enumerate(self._settings.trace_generations.tolist())}
-        self._run("take_bests", np.int32(-1))
-        for generation in range(1, self._settings.generations + 1):
-            self._run("move", np.int32(generation), *self._random)
-            self._run("evaluate", np.int32(generation), *self._random)
-            self._run("take_bests", np.int32(points.get(generation, -1)))
+        points = {generation: point for point, generation in enumerate(self.settings.trace_generations.tolist())}
+        launch.run("take_bests", groups, *state, np.int32(-1))
+        for generation in range(1, self.settings.generations + 1):
+            launch.run("move", groups, *state, np.int32(generation), *random)
+            launch.run("evaluate", groups, *state, np.int32(generation), *random)
+            launch.run("take_bests", groups, *state, np.int32(points.get(generation, -1)))
         return {}
 
-    def run_async(self) -> dict[str, Any]:
-        """One launch if all particles are at work at once, else slices."""
-        settings, session = self._settings, self._launch.session
-        generations = settings.generations
+    def _run_async(
+        self, launch: Launch[RingLayout], groups: int, state: Sequence[Argument], random: Sequence[Argument]
+    ) -> dict[str, Any]:
+        """One launch if all particles are at work at once, else slices; which of them, and what was checked."""
+        settings, generations = self.settings, self.settings.generations
         length = min(settings.slice_generations, generations)
-        probe = self._launch.arguments(probe=(3, np.int32), seen=(2, np.int32))
+        probe = launch.arguments(probe=(3, np.int32), seen=(2, np.int32))
         for before in range(0, generations, length):
             left = generations - before
             spans = before, left, min(length, left), settings.trace_generations[0]
-            self._run("run_async", *self._posts, *probe, *map(np.int32, spans), *self._random)
-            if before == 0 and (resident := co_resident(session)):  # as the probe says from now on
+            launch.run("run_async", groups, *state, *probe, *map(np.int32, spans), *random)
+            if before == 0 and (resident := co_resident(launch.session)):  # as the probe says from now on
                 break
-        found = {"resident": resident, "slice_generations": 0 if resident else length}
+        how = {"resident": resident, "slice_generations": 0 if resident else length}
         if settings.checked:
-            found["pairs_seen"], found["pairs_torn"] = session.download("seen").tolist()
-        return found
-
-    def _run(self, kernel: str, *arguments: Argument) -> None:
-        self._launch.run(kernel, self._groups, *self._state, *arguments)
+            how["pairs_seen"], how["pairs_torn"] = launch.session.download("seen").tolist()
+        return how
 
 
 ENGINE = RingEngine

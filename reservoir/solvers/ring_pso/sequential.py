@@ -17,10 +17,10 @@ from reservoir.hydro.jit import compiled_for_any, compiled_part, inlined
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of, scaled_noise
 from reservoir.solvers.engine import HostEngine
-from reservoir.solvers.ring_pso.settings import STAR, STOP, SequentialRingSettings
+from reservoir.solvers.ring_pso import STAR, STOP, SequentialRingSettings
 from reservoir.solvers.rng import StreamKey, below, mixed, philox_word, stream_key, uniform_of
-from reservoir.solvers.solution import EngineResult
-from reservoir.solvers.threads import SMALLEST_VELOCITY
+from reservoir.solvers.settings import SMALLEST_VELOCITY
+from reservoir.solvers.solution import EngineResults, engine_results
 
 Floats = NDArray[np.float32]
 
@@ -37,18 +37,20 @@ class SequentialRing(HostEngine[SequentialRingSettings]):
     name = "ring-pso-sequential"
     settings_class = SequentialRingSettings
 
-    def solve_one(self, problem: Problem) -> EngineResult:
+    def solve_one(self, problem: Problem, place: int) -> EngineResults:
         """Run a problem's own swarm."""
         settings, swarm = self.settings, _new_swarm(problem, self.settings, self.seed)
         _run(problem.compiled_context(), swarm)
-        leader = int(swarm.best_fitness.argmax())
-        return EngineResult(
+        leader = [swarm.best_fitness.argmax()]
+        return engine_results(
             position=swarm.best[leader],
-            generations=settings.generations,
-            evaluations=settings.evaluations,
-            trace_generations=settings.trace_generations,
-            trace_fitness=swarm.trace,
-            fitness_float32=float(swarm.best_fitness[leader]),
+            trace_fitness=swarm.trace[np.newaxis],
+            fitness_float32=swarm.best_fitness[leader],
+            of_all={
+                "generations": settings.generations,
+                "evaluations": settings.evaluations,
+                "trace_generations": settings.trace_generations,
+            },
         )
 
 

@@ -23,15 +23,13 @@ from reservoir.solvers.device_engine import (
     Launch,
     PopulationEngine,
     build_around,
-    choices,
     items_for,
     lanes_for,
     local_bytes_of,
 )
-from reservoir.solvers.engine import Progress
 from reservoir.solvers.rng import philox4x32, seed_words
-from reservoir.solvers.solution import EngineResults, Solutions, engine_results
-from reservoir.solvers.two_level_pso.settings import (
+from reservoir.solvers.solution import EngineResults, engine_results
+from reservoir.solvers.two_level_pso import (
     CONGRUENTIAL,
     CONGRUENTIAL_PRINTED,
     FUSED,
@@ -99,29 +97,14 @@ NUMBER_SCHEMES: dict[str, NumberScheme] = {
 
 @dataclass(frozen=True)
 class TwoLevelLayout:
-    """A work group has a group of particles.
+    """A work group has a group of particles."""
 
-    Parameters
-    ----------
-    lanes : int
-        Of a vector: particles, or terms of a sum.
-    items : int
-        Work items of a group.
-    members : int
-        Particles of a group, with padding.
-    width : int
-        Numbers of a position, with padding.
-    teams, tile : int
-        Where fitness is a sum: particles that are evaluated at a time, each by ``items / teams`` work items, and
-        vectors of terms that an item handles together. Else 1.
-    """
-
-    lanes: int
-    items: int
-    members: int
-    width: int
-    teams: int = 1
-    tile: int = 1
+    lanes: int  # of a vector: particles, or terms of a sum
+    items: int  # work items of a group
+    members: int  # particles of a group, with padding
+    width: int  # numbers of a position, with padding
+    teams: int = 1  # where fitness is a sum: particles that are evaluated at a time, each by ``items / teams`` items
+    tile: int = 1  # where fitness is a sum: vectors of terms that an item handles together
 
     def constants(self, terms: int) -> dict[str, int]:
         """Macros; those of teams where fitness is a sum of terms."""
@@ -143,12 +126,8 @@ SUMMING_ITEMS, TILE = 512, 4
 def layout_for(device: DeviceInfo, problem: Problem, settings: DeviceTwoLevelSettings) -> TwoLevelLayout:
     """On a GPU a work item has a particle, or a share of the terms of one; on a CPU one has a group, in vectors.
 
-    Raises
-    ------
-    DeviceError
-        If a work group would need more local memory than there is.
-    InputError
-        If no vector has so many lanes, or no group so many items.
+    DeviceError if a work group would need more local memory than there is; InputError if no vector has so many lanes,
+    or no group so many items.
     """
     terms, group, lanes = problem.kernel().terms, min(settings.group, settings.particles), settings.lanes
     if terms and lanes is None and device.kind == "CPU":
@@ -189,24 +168,16 @@ class TwoLevelEngine(PopulationEngine[DeviceTwoLevelSettings, TwoLevelLayout]):
     #: Not so many that 32 bits could not count the particles.
     launch_evaluations: ClassVar[dict[str, int]] = {"GPU": 4 * 10**9, "accelerator": 5 * 10**8, "CPU": 10**7}
 
-    @property
-    def evaluations(self) -> int:
-        """Evaluations of a problem."""
-        return self.settings.evaluations
+    clips_first = False
+
+    def most_first(self, dimension: int) -> int:
+        """The particles of a swarm."""
+        return self.settings.particles
 
     @property
     def scheme(self) -> NumberScheme:
         """Where random numbers come from."""
         return NUMBER_SCHEMES[self.settings.random]
-
-    def solve(self, problems: Sequence[Problem], *, device: str | None, progress: Progress) -> Solutions:
-        """Solve problems, which stay what they are where first positions are noted by them."""
-        each = problems if self.settings.first is None else list(problems)
-        return super().solve(each, device=device, progress=progress)
-
-    def require_solvable(self, problems: Sequence[Problem]) -> None:
-        """Refuse first positions that do not fit the problems; those of each are noted."""
-        self._first = self.settings.first_positions(problems)
 
     def layout(self, device: DeviceInfo, problems: Sequence[Problem]) -> TwoLevelLayout:
         """The same for any number of problems."""
@@ -229,23 +200,22 @@ class TwoLevelEngine(PopulationEngine[DeviceTwoLevelSettings, TwoLevelLayout]):
     def run(self, launch: Launch[TwoLevelLayout]) -> EngineResults:
         """From one exchange of the swarm's best to the next."""
         settings, dimension = self.settings, launch.problems[0].dimension
-        first = [self._first[id(problem)] for problem in launch.problems] if self._first else []
-        swarms = _Swarms(launch, settings, first, self.scheme.arguments(launch, settings.particles))
+        swarms = _Swarms(launch, settings, self.scheme.arguments(launch, settings.particles))
         for point, (before, last) in enumerate(pairwise([0, *settings.exchanges.tolist()])):
             swarms.advance(before, last)
             swarms.exchange(point)
         positions, traces = launch.download("swarm_bests", "trace")
-        histories = launch.download("best_position_history")[0] if settings.best_position_history else None
+        history = ["best_position_history"] if settings.best_position_history else []
         return engine_results(
             position=positions[:, :dimension],
             trace_fitness=traces,
             fitness_float32=traces[:, -1],
-            **({} if histories is None else {"best_position_history": histories}),
+            **dict(zip(history, launch.download(*history), strict=True)),
             of_all={
                 "generations": settings.generations,
                 "evaluations": settings.evaluations,
                 "trace_generations": settings.exchanges,
-                "settings": choices(launch.layout, "lanes", "items", "teams"),
+                "settings": launch.layout_settings("lanes", "items", "teams"),
             },
         )
 
@@ -254,11 +224,7 @@ class _Swarms:
     """Swarms of a launch, on the device, with their first positions."""
 
     def __init__(
-        self,
-        launch: Launch[TwoLevelLayout],
-        settings: DeviceTwoLevelSettings,
-        first: list[NDArray[np.float32]],
-        random: list[Argument],
+        self, launch: Launch[TwoLevelLayout], settings: DeviceTwoLevelSettings, random: list[Argument]
     ) -> None:
         self._launch, self._settings, self._random = launch, settings, random
         layout, count, dimension = launch.layout, len(launch.problems), launch.problems[0].dimension
@@ -281,8 +247,8 @@ class _Swarms:
             history_points=np.int32(points if history else 0),
         )
         given = launch.arguments(
-            given=np.stack(first) if first else np.zeros(1, np.float32),
-            given_count=np.int32(len(first[0]) if first else 0),
+            given=np.zeros(1, np.float32) if launch.first is None else launch.first,
+            given_count=np.int32(settings.first_count),
         )
         self._run("initialise", *self._contexts, *self._state, *self._leaders, *given, *random)
         if settings.variant != FUSED:
@@ -291,13 +257,23 @@ class _Swarms:
         self.exchange(-1)
 
     def advance(self, before: int, last: int) -> None:
-        """Run all generations after one up to another."""
-        if self._settings.variant != FUSED:
-            self._steps(before, last)
+        """Run all generations after one up to another: in one kernel, or in the paper's 1 to 4 for each.
+
+        Without a local level the fifth kernel, too, in every generation.
+        """
+        variant, bests = self._settings.variant, (*self._leaders, *self._swarm_bests)
+        if variant == FUSED:
+            span = np.int32(before), np.int32(last - before)
+            self._run("generations", *self._contexts, *self._state, *bests, *span, *self._random)
             return
-        span = np.int32(before), np.int32(last - before)
-        bests = (*self._leaders, *self._swarm_bests)
-        self._run("generations", *self._contexts, *self._state, *bests, *span, *self._random)
+        for generation in range(before + 1, last + 1):
+            follow = np.int32(variant == GLOBAL or generation == before + 1)
+            self._run("random_numbers", *self._state, *self._drawn, np.int32(generation), *self._random)
+            self._run("move", *self._contexts, *self._state, *bests, follow, *self._drawn)
+            self._run("evaluate", *self._contexts, *self._state, *self._values)
+            self._run("local_reduction", *self._state, *self._values, *self._leaders, np.int32(variant != GLOBAL))
+            if variant == GLOBAL and generation != last:
+                self.exchange(-1)
 
     def exchange(self, point: int) -> None:
         """Find the best of every swarm, noted as a point of the trace unless that is negative."""
@@ -305,19 +281,6 @@ class _Swarms:
         noted = (*self._trace, np.int32(point), points, *self._history)
         arguments = (*self._state, *self._leaders, lead, *self._swarm_bests, *noted)
         self._launch.run("global_reduction", len(self._launch.problems), *arguments)
-
-    def _steps(self, before: int, last: int) -> None:
-        """The paper's kernels 1 to 4 in every generation; without a local level the fifth, too."""
-        alone = self._settings.variant == GLOBAL
-        for generation in range(before + 1, last + 1):
-            follow = np.int32(alone or generation == before + 1)
-            bests = (*self._leaders, *self._swarm_bests, follow)
-            self._run("random_numbers", *self._state, *self._drawn, np.int32(generation), *self._random)
-            self._run("move", *self._contexts, *self._state, *bests, *self._drawn)
-            self._run("evaluate", *self._contexts, *self._state, *self._values)
-            self._run("local_reduction", *self._state, *self._values, *self._leaders, np.int32(not alone))
-            if alone and generation != last:
-                self.exchange(-1)
 
     def _run(self, kernel: str, *arguments: Argument) -> None:
         self._launch.run(kernel, self._groups, *arguments)

@@ -7,7 +7,7 @@ one, whose loops are vector instructions. It draws the numbers that the OpenCL f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import NamedTuple
@@ -20,8 +20,8 @@ from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of, scaled_noise
 from reservoir.solvers.engine import HostEngine, Progress
 from reservoir.solvers.rng import StreamKey, mixed, philox_word, stream_key, uniform_of
-from reservoir.solvers.solution import EngineResult, Solutions
-from reservoir.solvers.two_level_pso.settings import ParallelTwoLevelSettings
+from reservoir.solvers.solution import EngineResults, Solutions, engine_results
+from reservoir.solvers.two_level_pso import ParallelTwoLevelSettings
 
 
 class ParallelTwoLevel(HostEngine[ParallelTwoLevelSettings]):
@@ -30,56 +30,52 @@ class ParallelTwoLevel(HostEngine[ParallelTwoLevelSettings]):
     name = "ann-pso-parallel"
     settings_class = ParallelTwoLevelSettings
 
+    clips_first = False
+    #: Problems at a time.
+    threads = 1
+
+    def most_first(self, dimension: int) -> int:
+        """The particles of a swarm."""
+        return self.settings.particles
+
     @property
     def place(self) -> str:
         """As many threads."""
         return f"{self.settings.workers} CPU threads"
 
     def solve(self, problems: Sequence[Problem], *, device: str | None, progress: Progress) -> Solutions:
-        """Solve problems, which stay what they are where first positions are noted by them."""
-        each = problems if self.settings.first is None else list(problems)
-        return super().solve(each, device=device, progress=progress)
-
-    def require_solvable(self, problems: Sequence[Problem]) -> None:
-        """Refuse first positions that do not fit the problems; those of each are noted."""
-        self._first = self.settings.first_positions(problems)
-
-    def solve_each(self, problems: Sequence[Problem], keep: Callable[[EngineResult], None]) -> None:
-        """One after another, by the same threads."""
+        """One problem after another, by the same threads."""
         with ThreadPoolExecutor(self.settings.workers) as self._pool:
-            super().solve_each(problems, keep)
+            return super().solve(problems, device=device, progress=progress)
 
-    def solve_one(self, problem: Problem) -> EngineResult:
+    def solve_one(self, problem: Problem, place: int) -> EngineResults:
         """Run a problem's own swarm."""
-        settings = self.settings
-        positions, trace = self._exchanged(problem)
-        return EngineResult(
-            position=positions[-1],
-            generations=settings.generations,
-            evaluations=settings.evaluations,
-            trace_generations=settings.exchanges,
-            trace_fitness=trace,
-            fitness_float32=float(trace[-1]),
-            best_position_history=positions if settings.best_position_history else np.empty((0, 0)),
-        )
-
-    def _exchanged(self, problem: Problem) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-        """Best positions after every exchange, and their fitness."""
         settings, context = self.settings, problem.compiled_context()
-        swarm = _new_swarm(problem, settings, self.seed, self._first.get(id(problem)))
+        swarm = _new_swarm(problem, settings, self.seed, self.first_of(problem, place))
         edges = np.linspace(0, settings.groups, settings.workers + 1).round().astype(int).tolist()
         shares = [(first, last, np.empty((2, problem.dimension + 1), np.float32)) for first, last in pairwise(edges)]
 
-        def advance(before: int, last: int) -> tuple[NDArray[np.float32], float]:
+        def advance(before: int, last: int) -> tuple[NDArray[np.float32], np.float32]:
             """Run all groups up to a generation, then exchange the best, and tell it."""
             list(self._pool.map(lambda share: _run(context, swarm, before, last, *share), shares))
             leader = int(swarm.best_fitness.argmax())
             swarm.swarm_best[:] = swarm.best[leader]
-            return swarm.best[leader].copy(), float(swarm.best_fitness[leader])
+            return swarm.best[leader].copy(), swarm.best_fitness[leader]
 
         advance(-1, 0)
         exchanged = [advance(before, last) for before, last in pairwise([0, *settings.exchanges.tolist()])]
-        return np.stack([position for position, _ in exchanged]), np.array([fitness for _, fitness in exchanged])
+        positions, trace = (np.stack(each)[np.newaxis] for each in zip(*exchanged, strict=True))
+        return engine_results(
+            position=positions[:, -1],
+            trace_fitness=trace,
+            fitness_float32=trace[:, -1],
+            **({"best_position_history": positions} if settings.best_position_history else {}),
+            of_all={
+                "generations": settings.generations,
+                "evaluations": settings.evaluations,
+                "trace_generations": settings.exchanges,
+            },
+        )
 
 
 ENGINE = ParallelTwoLevel
@@ -105,9 +101,7 @@ class Swarm(NamedTuple):
     key: StreamKey
 
 
-def _new_swarm(
-    problem: Problem, settings: ParallelTwoLevelSettings, seed: int, given: NDArray[np.float32] | None
-) -> Swarm:
+def _new_swarm(problem: Problem, settings: ParallelTwoLevelSettings, seed: int, given: NDArray[np.float32]) -> Swarm:
     particles, dimension = settings.particles, problem.dimension
     position, velocity, best = (np.empty((particles, dimension), np.float32) for _ in range(3))
     return Swarm(
@@ -116,7 +110,7 @@ def _new_swarm(
         best=best,
         best_fitness=np.full(particles, -np.inf, np.float32),
         swarm_best=np.empty(dimension, np.float32),
-        given=np.empty((0, dimension), np.float32) if given is None else given,
+        given=given,
         lower=problem.lower.astype(np.float32),
         upper=problem.upper.astype(np.float32),
         bounded=problem.kernel().bounded,

@@ -20,14 +20,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reservoir.hydro.horizon_limits import window_limits
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.objective import Operation
-from reservoir.hydro.window_limits import window_limits
-from reservoir.problems.base import CertifiedBatch, FloatArray, Problem, as_batch, by_program_key, take
+from reservoir.problems.base import Certified, FloatArray, Problem, as_batch, by_program_key, take
 from reservoir.problems.reservoir.corrections import StorageCorrections
 from reservoir.problems.reservoir.year import ReservoirYears
-from reservoir.solvers.engine import Engine, IntermediateResult, Progress, Stop, positions_by_id, silent
-from reservoir.solvers.solution import EngineResult, EngineResults, Solutions, to_solutions
+from reservoir.solvers.engine import Engine, IntermediateResult, Progress, Stop, silent
+from reservoir.solvers.settings import first_positions
+from reservoir.solvers.solution import EngineResults, Solutions, engine_results, joined_results, to_solutions
 from reservoir.solvers.windows.settings import WindowSettings
 
 
@@ -167,7 +168,7 @@ class Schedules:
             starts[places.horizon[row]] = operation.storage_hm3[windows[row], column]
         return self._take_better(self.horizons.certify(self._positions(drafts, starts)), places.horizon)
 
-    def _take_better(self, found: CertifiedBatch, changed: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def _take_better(self, found: Certified, changed: NDArray[np.intp]) -> NDArray[np.bool_]:
         better = np.zeros(len(self.fitness), bool)
         better[changed] = found.fitness[changed] > self.fitness[changed]
         for kept, new in zip((self.draft_m3s, self.release_m3s, self.storage_hm3), _rows(found), strict=True):
@@ -176,7 +177,7 @@ class Schedules:
         return better
 
 
-def _rows(found: CertifiedBatch) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _rows(found: Certified) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Drafts, releases and storages."""
     operation: Operation = found.operation
     return operation.draft_m3s, operation.release_m3s, operation.storage_hm3
@@ -222,9 +223,9 @@ class WindowSweeps:
         """Solve horizons of reservoirs, those of one program side by side; see `reservoir.solvers.solve`."""
         started = time.perf_counter()
         launched = _Launched()
-        first = [] if self.first is None else list(positions_by_id(self.first, list(problems), MOST_FIRST).values())
+        first = first_positions(self.first, problems, MOST_FIRST)
         programs = by_program_key(problems)
-        found: dict[int, EngineResult] = {}
+        found: dict[int, EngineResults] = {}
         fitness: list[float] = []
         for members in programs.values():
             given = np.stack([first[place] for place in members]).astype(np.float64) if first else None
@@ -243,7 +244,7 @@ class WindowSweeps:
         solved = [found[place] for place in takewhile(found.__contains__, range(len(problems)))]
         return to_solutions(
             problems,
-            EngineResults.of(solved),
+            joined_results(solved),
             settings={
                 **launched.settings,
                 **self.engine.record(),
@@ -313,16 +314,17 @@ class _Search:
             active = active[quiet[active] < QUIET_SWEEPS]
             yield sweep, settings.most_sweeps if len(active) else sweep
 
-    def results(self) -> Iterator[EngineResult]:
-        """The schedules, with the fitness after each sweep."""
+    def results(self) -> Iterator[EngineResults]:
+        """The schedule of each horizon, with the fitness after each sweep."""
         for horizon, position in enumerate(self.schedules.positions):
-            generations, fitness = zip(*self.trace[horizon], strict=True)
-            yield EngineResult(
-                position=position,
-                generations=int(self.generations[horizon]),
-                evaluations=int(self.evaluations[horizon]),
-                trace_generations=np.array(generations),
-                trace_fitness=np.array(fitness),
+            generations, fitness = np.transpose(self.trace[horizon])
+            yield engine_results(
+                position=[position],
+                generations=self.generations[horizon : horizon + 1],
+                evaluations=self.evaluations[horizon : horizon + 1],
+                trace_generations=[generations.astype(np.int64)],
+                trace_fitness=[fitness],
+                of_all={},
             )
 
     def _sweep(self, active: NDArray[np.intp], range_factor: float) -> None:

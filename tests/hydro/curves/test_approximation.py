@@ -7,6 +7,7 @@ import pytest
 
 from reservoir.cases import bundled_case
 from reservoir.errors import InputError
+from reservoir.hydro.attributes import ConversionKind
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE, approximate
 from reservoir.hydro.curves.curve import Polynomial, Table
 from reservoir.hydro.curves.forms import PolynomialForm, UniformTable
@@ -14,7 +15,6 @@ from reservoir.hydro.elementwise import curve_value
 from reservoir.hydro.jit import compiled_part
 from reservoir.hydro.plant import plant_of
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import ConversionKind
 from reservoir.hydro.step import head_at, power_at_head
 from tests.hydro import paper
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.hydro.time_step import TimeStep
+from reservoir.hydro.calendar import TimeStep
 from reservoir.io.records.reader import read_inflow
 from tests.io.records.test_daily_records import HM3_PER_M3S_DAY, series, written
 

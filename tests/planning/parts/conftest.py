@@ -2,10 +2,10 @@
 
 import pytest
 
-from reservoir.planning.parts import run
+from reservoir.planning import parts
 
 
 @pytest.fixture
 def small_parts(monkeypatch) -> None:
     """Parts of five years."""
-    monkeypatch.setattr(run, "PART_YEARS", 5)
+    monkeypatch.setattr(parts, "PART_YEARS", 5)

@@ -83,7 +83,7 @@ def test_a_signal_while_processes_begin_waits_until_all_have_and_then_ends_them(
     code = f"""
 import os, signal, distributed
 from reservoir import interrupts
-from reservoir.planning.parts.cluster import cluster_workers
+from reservoir.planning.cluster import cluster_workers
 begin = distributed.LocalCluster.__init__
 
 def asked_to_end(*words, **named):
@@ -179,7 +179,7 @@ def test_the_parts_of_a_worker_that_is_lost_are_done_by_another(small, many_year
 def test_a_scheduler_that_is_lost_leaves_parts_with_which_the_same_call_goes_on(
     small, many_years, small_parts, started, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("reservoir.planning.parts.cluster._CONNECT_SECONDS", 3.0)
+    monkeypatch.setattr("reservoir.planning.cluster._CONNECT_SECONDS", 3.0)
     at, address = scheduler(started)
     worker(started, address)
 
@@ -209,7 +209,7 @@ def test_what_is_no_cluster_is_refused(small, many_years, address):
 
 
 def test_a_scheduler_that_does_not_answer_is_told(small, many_years, monkeypatch):
-    monkeypatch.setattr("reservoir.planning.parts.cluster._CONNECT_SECONDS", 1.0)
+    monkeypatch.setattr("reservoir.planning.cluster._CONNECT_SECONDS", 1.0)
     with pytest.raises(DeviceError, match="no scheduler answers"):
         reservoir.optimise(small, many_years, cluster="tcp://127.0.0.1:9", **SEARCH)
 

@@ -5,10 +5,8 @@ import pytest
 
 import reservoir
 from reservoir.errors import DeviceError, InputError, Mistake
+from reservoir.planning import parts
 from reservoir.planning.checks import plan_checks
-from reservoir.planning.parts import run
-from reservoir.planning.parts import run as local
-from reservoir.planning.parts.run import LocalWorkers
 from reservoir.planning.search import search
 from tests.year_ends import cyclic, free
 
@@ -18,9 +16,9 @@ SEARCH = {"solver": "lshade", "evaluations": 600}
 
 def both(plant, many_years, monkeypatch, **options):
     """The plan at once, and the plan in parts."""
-    monkeypatch.setattr(run, "PART_YEARS", many_years.years)
+    monkeypatch.setattr(parts, "PART_YEARS", many_years.years)
     whole = reservoir.optimise(plant, many_years, **options)
-    monkeypatch.setattr(run, "PART_YEARS", 5)
+    monkeypatch.setattr(parts, "PART_YEARS", 5)
     return whole, reservoir.optimise(plant, many_years, **options)
 
 
@@ -35,7 +33,7 @@ def test_every_year_has_the_same_schedule(small, many_years, monkeypatch, solver
 
 
 def test_schedules_of_a_second_run_and_of_the_reference_are_told_as_such(small, many_years, monkeypatch):
-    monkeypatch.setattr(run, "PART_YEARS", 5)
+    monkeypatch.setattr(parts, "PART_YEARS", 5)
     plan = reservoir.optimise(small, many_years, solver="clpso", particles=8, generations=60)
     assert len(plan.source_counts) == 3
     assert np.nanmax(plan.gap) < np.nanmax(plan.engine_gap)
@@ -60,11 +58,11 @@ def failing(monkeypatch, name, error):
             raise error
         return search(problems, method, *others)
 
-    monkeypatch.setattr(local, "search", fails)
+    monkeypatch.setattr(parts, "search", fails)
 
 
 def planned_on(monkeypatch, devices, plant, many_years):
-    monkeypatch.setattr("reservoir.planning.plan.local_workers", lambda method: LocalWorkers(devices, "pretended"))
+    monkeypatch.setattr(parts, "devices_of", lambda *_: dict.fromkeys(devices, "pretended"))
     return reservoir.optimise(plant, many_years, **SEARCH)
 
 

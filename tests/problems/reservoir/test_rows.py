@@ -16,7 +16,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import EXACT_MARGIN, Limits, satisfiable
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import PLAIN_FIELDS, PLAIN_NUMBERS
-from reservoir.problems.base import Certified, CertifiedBatch, Problem, certify_all, kernel_contexts
+from reservoir.problems.base import Certified, Problem, certify_all, kernel_contexts
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYear, ReservoirYears, reservoir_problems
 from reservoir.processors import ENVIRONMENT_VARIABLE
 from tests.solvers.toys import Toy
@@ -25,15 +25,6 @@ from tests.solvers.toys import Toy
 FACTORS = (0.05, 0.6, 1.0, 1.6, 12.0)
 #: Steps of a year: one, fewer and more than a year's months, and more than compiled code unrolls.
 STEP_COUNTS = (1, 2, 5, 12, MOST_UNROLLED + 2)
-
-_PER_STEP = (
-    "inflow_m3s",
-    "hm3_per_m3s",
-    "release_lower_m3s",
-    "release_upper_m3s",
-    "storage_lower_hm3",
-    "storage_upper_hm3",
-)
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +38,8 @@ def tried(case: tuple[Reservoir, Inflow]) -> ReservoirYears:
 
 def with_steps(year: ReservoirYear, steps: int) -> ReservoirYear:
     """The last so many steps of a year that runs again and again."""
-    rows = {name: np.resize(getattr(year.limits, name)[::-1], steps)[::-1].copy() for name in _PER_STEP}
-    return replace(year, limits=replace(year.limits, **rows))
+    rows = {name: np.resize(row[0, ::-1], (1, steps))[:, ::-1].copy() for name, row in year.limits.rows.items()}
+    return replace(year, limits=replace(year.limits, rows=rows))
 
 
 def test_exact_physics_is_compiled_once_for_all_numbers_of_steps(small_years: list[ReservoirYear]) -> None:
@@ -69,7 +60,7 @@ def rows_of(limits: Limits, margin: float, dtype: type) -> Iterator[tuple[bytes,
     return zip(*([row.tobytes() for row in each] for each in (years.rows, years.numbers)), strict=True)
 
 
-def each_of(found: CertifiedBatch) -> list[Certified]:
+def each_of(found: Certified) -> list[Certified]:
     """What is certified of many, problem by problem."""
     columns = found.fitness.tolist(), found.benefit.tolist(), found.violation.tolist()
     return [Certified(*worth) for worth in zip(*columns, strict=True)]

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from reservoir.opencl import Session, assemble, build
-from reservoir.problems.functions import FunctionProblem
-from reservoir.problems.sums import RING_FUNCTIONS
+from reservoir.problems.functions import RING_FUNCTIONS, FunctionProblem
 from reservoir.solvers import GENERAL_SOLVERS, solve
 from tests.solvers.engines import each_of
 

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import reservoir as package
-from reservoir.hydro.reservoir_kinds import ReferenceLevels
+from reservoir.hydro.attributes import ReferenceLevels
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.figures import plan_captions, plan_figures, save_figures
 from tests.report.layout import (

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from reservoir.hydro.attributes import ReferenceLevels, YearEnd
 from reservoir.hydro.curves.curve import Table
-from reservoir.hydro.reservoir_kinds import ReferenceLevels, YearEnd
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.axes import BANDS, level_marks, month_runs, percentiles, storage_at, storage_bounds
 from reservoir.report.figures.storages import draw_storage_fan, storage_fan_caption, storage_fan_figure

@@ -12,7 +12,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers import Solution, solve
+from reservoir.solvers import Solutions, solve
 from tests.hydro import paper
 from tests.hydro.stand_in import with_forms
 from tests.solvers.clpso.reference_clpso import Fitness, Swarm
@@ -20,14 +20,14 @@ from tests.solvers.engines import each_of
 from tests.solvers.rng.reference_random import Stream
 from tests.solvers.toys import NOISE, Toy
 
-Solve = Callable[..., list[Solution]]
+Solve = Callable[..., Solutions]
 
 
 @pytest.fixture(params=each_of(["clpso-sequential", "clpso"]))
 def run(request: pytest.FixtureRequest) -> Solve:
     """Solve with either engine, every generation traced."""
 
-    def solve_all(problems: Sequence[Problem], generations: int, **options: object) -> list[Solution]:
+    def solve_all(problems: Sequence[Problem], generations: int, **options: object) -> Solutions:
         return solve(problems, solver=request.param, generations=generations, trace_points=generations, **options)
 
     return solve_all

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from reservoir.solvers.clpso import SwarmSettings
 from reservoir.solvers.clpso import sequential as clpso_sequential
-from reservoir.solvers.clpso.settings import SwarmSettings
 from tests.solvers.clpso.reference_clpso import Swarm, inertia, learning_probability
 from tests.solvers.rng.reference_random import Stream
 from tests.solvers.toys import Toy

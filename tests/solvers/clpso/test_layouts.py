@@ -11,20 +11,20 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
-from reservoir.solvers import Solution, solve
+from reservoir.solvers import Solutions, solve
+from reservoir.solvers.clpso import DeviceSwarmSettings
 from reservoir.solvers.clpso.engine import ClpsoEngine, layout_for
-from reservoir.solvers.clpso.settings import DeviceSwarmSettings
 from tests.solvers.engines import CHOOSE_DEVICES
 from tests.year_ends import cyclic
 
 GENERATIONS = 150
 
 
-def run(problems: list[Problem], **options: object) -> list[Solution]:
+def run(problems: list[Problem], **options: object) -> Solutions:
     return solve(problems, solver="clpso", generations=GENERATIONS, **options)
 
 
-def bytes_of(solutions: list[Solution]) -> list[tuple[bytes, bytes, int]]:
+def bytes_of(solutions: Solutions) -> list[tuple[bytes, bytes, int]]:
     """Everything that a solver found, to the last bit."""
     return [(each.position.tobytes(), each.trace_fitness.tobytes(), each.evaluations) for each in solutions]
 

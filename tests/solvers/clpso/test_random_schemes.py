@@ -9,9 +9,9 @@ import pytest
 from reservoir.errors import DeviceError, InputError
 from reservoir.opencl import DeviceInfo, Session
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers import Solution, solve
+from reservoir.solvers import Solutions, solve
+from reservoir.solvers.clpso import RELAXED, STRICT, SwarmSettings
 from reservoir.solvers.clpso.engine import ClpsoEngine, numbers_per_particle
-from reservoir.solvers.clpso.settings import RELAXED, STRICT, SwarmSettings
 from tests.solvers.clpso.reference_clpso import Swarm
 from tests.solvers.engines import CHOOSE_DEVICES
 from tests.solvers.rng.reference_random import Congruential, Draws, Shared
@@ -157,7 +157,7 @@ def test_the_papers_schemes_are_never_cut_into_launches(
 
 @pytest.mark.parametrize("scheme", PAPERS)
 def test_the_papers_schemes_plan_as_well_as_our_own(
-    device: DeviceInfo, years: list[ReservoirYear], reference_optima: list[Solution], scheme: str
+    device: DeviceInfo, years: list[ReservoirYear], reference_optima: Solutions, scheme: str
 ) -> None:
     found = solve(years, solver="clpso", random=scheme, generations=3000)
     for solution, best in zip(found, reference_optima, strict=True):

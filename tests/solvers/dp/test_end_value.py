@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.curves.curve import Table
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.reservoir_kinds import YearEnd
+from reservoir.hydro.objectives import Horizon
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.solvers.dp.sequential import best_trajectory
 from reservoir.solvers.dp.settings import GridSettings

@@ -13,7 +13,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
-from reservoir.solvers import Solution, solve
+from reservoir.solvers import Solutions, solve
 from reservoir.solvers.dp.engine import DpEngine, layout_for
 from reservoir.solvers.dp.settings import DeviceGridSettings
 from tests.solvers.engines import CHOOSE_DEVICES
@@ -26,16 +26,16 @@ CLOSE = 1e-6
 CLOSE_IN_FLOAT32 = 2e-6
 
 
-def run(problems: list[Problem], **options: object) -> list[Solution]:
+def run(problems: list[Problem], **options: object) -> Solutions:
     return solve(problems, solver="dp-opencl", **options)
 
 
-def bytes_of(solutions: list[Solution]) -> list[tuple[bytes, int, int]]:
+def bytes_of(solutions: Solutions) -> list[tuple[bytes, int, int]]:
     """Everything that was found, to the last bit."""
     return [(each.position.tobytes(), each.generations, each.evaluations) for each in solutions]
 
 
-def gains(found: list[Solution], references: list[Solution]) -> np.ndarray:
+def gains(found: Solutions, references: Solutions) -> np.ndarray:
     """By how much each solution is better than its reference, as a part of it."""
     one, other = (np.array([each.fitness for each in solutions]) for solutions in (found, references))
     return (one - other) / np.abs(other)
@@ -56,7 +56,7 @@ def usual(
     return {"fixed": bytes_of(run(years, **options)), "cyclic": bytes_of(run(turning[:1], **options))}
 
 
-def test_it_finds_what_the_host_finds(device, years: list[ReservoirYear], reference_optima: list[Solution]) -> None:
+def test_it_finds_what_the_host_finds(device, years: list[ReservoirYear], reference_optima: Solutions) -> None:
     assert np.abs(gains(run(years), reference_optima)).max() <= CLOSE
 
 
@@ -106,7 +106,7 @@ def test_62_years_of_xiaowan_make_what_an_independent_program_found(device, case
 
 
 def test_a_device_without_float64_comes_close_too(
-    device, years: list[ReservoirYear], small_years: list[ReservoirYear], reference_optima: list[Solution]
+    device, years: list[ReservoirYear], small_years: list[ReservoirYear], reference_optima: Solutions
 ) -> None:
     references = [*reference_optima, *solve(small_years, solver="dp")]
     found = run([*years, *small_years], double=False)
@@ -157,7 +157,7 @@ def test_the_years_beside_it_make_no_difference(
 
 @pytest.mark.parametrize("options", [{"states": 101}, {"states": 333}, {"fine_states": 61}])
 def test_the_grids_make_no_difference(
-    device, years: list[ReservoirYear], reference_optima: list[Solution], options: dict[str, int]
+    device, years: list[ReservoirYear], reference_optima: Solutions, options: dict[str, int]
 ) -> None:
     assert np.abs(gains(run(years, **options), reference_optima)).max() <= 2 * CLOSE
 

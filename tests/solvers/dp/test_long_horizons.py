@@ -1,20 +1,20 @@
 """A record as one problem: both solvers find the same, however the device lays it out and whatever memory it has."""
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from reservoir.hydro.cursors import plant_with_cursors
 from reservoir.hydro.horizon_limits import open_limits, year_limits
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import OF_HORIZON, Limits
+from reservoir.hydro.plant import plant_with_cursors
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.system import System
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, ReservoirYears, reservoir_problems
-from reservoir.solvers import Solution, solve
+from reservoir.solvers import Solutions, solve
 from reservoir.solvers.dp import engine as program
 from reservoir.solvers.dp import recursion, sequential
 from reservoir.solvers.dp.engine import Runs, _Years, until_agreed
@@ -30,20 +30,18 @@ COARSE = {"states": 101, "most_states": 400}
 def record_of(reservoir: Reservoir, inflow: Inflow, repeat: int = 1) -> ReservoirYears:
     """Consecutive years, the same ones again and again, as one problem that ends as the reservoir's years do."""
     one = Inflow(flow_m3s=inflow.flow_m3s[:1], calendar=replace(inflow.calendar, years=1))
-    ends, years = year_limits(reservoir, one), open_limits(reservoir, inflow)
-    per_step = (each.name for each in fields(Limits) if each.name not in (*OF_HORIZON, "conditions", "terms"))
-    rows = {name: np.tile(getattr(years, name).reshape(1, -1), repeat) for name in per_step}
-    record = replace(ends, **rows)
-    record.storage_lower_hm3[:, -1] = ends.storage_lower_hm3[:, -1]
-    record.storage_upper_hm3[:, -1] = ends.storage_upper_hm3[:, -1]
+    ends, years = year_limits(System.of(reservoir), one), open_limits(System.of(reservoir), inflow)
+    rows = {name: np.tile(row.reshape(1, 1, -1), repeat) for name, row in years.rows.items()}
+    last = ends.storage_lower_hm3[:, -1], ends.storage_upper_hm3[:, -1]
+    record = replace(ends, rows=rows).ending_within(*last)
     return ReservoirYears(ReservoirModel.of(reservoir), record, ("record",), np.array([1]))
 
 
-def solution(problems: ReservoirYears, solver: str = "dp-opencl", **options: object) -> Solution:
+def solution(problems: ReservoirYears, solver: str = "dp-opencl", **options: object) -> Solutions:
     return solve(problems, solver=solver, **options)[0]
 
 
-def bytes_of(found: Solution) -> tuple[bytes, int, int]:
+def bytes_of(found: Solutions) -> tuple[bytes, int, int]:
     """Everything that was found, to the last bit."""
     return found.position.tobytes(), found.generations, found.evaluations
 

@@ -10,13 +10,13 @@ from scipy.optimize import LinearConstraint, minimize
 
 import reservoir as package
 from reservoir.errors import InputError
+from reservoir.hydro.attributes import ConversionKind
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import ConversionKind
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, reservoir_problems
-from reservoir.solvers import Solution, solve
+from reservoir.solvers import Solutions, solve
 from tests.solvers.toys import Toy
 from tests.year_ends import cyclic, free
 
@@ -38,20 +38,18 @@ def benefit_gwh(reservoir: Reservoir, storage: np.ndarray, following: np.ndarray
 def three_months(reservoir: Reservoir, start: float | None, inflow: tuple[float, ...]) -> ReservoirYear:
     """A year of three steps of 30 days; without a start, a cyclic one."""
     least, most = float(reservoir.storage_lower_hm3.min()), float(reservoir.storage_upper_hm3.max())
-    lower, upper = np.full(3, least), np.full(3, most)
+    rows = {
+        "inflow": inflow,
+        "hm3_per_m3s": 30 * 0.0864,
+        "release_lower": reservoir.release_lower_m3s.min(),
+        "release_upper": reservoir.release_upper_m3s.max() / 2,
+        "storage_lower": least,
+        "storage_upper": most,
+    }
+    limits = Limits.given(rows, {"dead": least})
     if start is not None:
-        lower[-1] = upper[-1] = start - 0.1 * (start - least)
-    limits = Limits(
-        np.array(inflow),
-        np.full(3, 30 * 0.0864),
-        np.full(3, reservoir.release_lower_m3s.min()),
-        np.full(3, reservoir.release_upper_m3s.max() / 2),
-        lower,
-        upper,
-        None if start is None else np.array(start),
-        np.array([least, most] if start is None else [start, start]),
-        np.array(least),
-    )
+        end = start - 0.1 * (start - least)
+        limits = limits.ending_within(end, end).begun_at(start)
     return ReservoirYear(ReservoirModel.of(reservoir), limits, "three months", 1)
 
 
@@ -101,7 +99,7 @@ def test_no_cycle_of_a_fine_grid_is_better(small: Reservoir, inflow: tuple[float
     assert best * (1 - 1e-6) <= found.benefit <= best * (1 + 2e-3)
 
 
-def polished(year: ReservoirYear, found: Solution) -> float:
+def polished(year: ReservoirYear, found: Solutions) -> float:
     """The benefit that sequential quadratic programming reaches from a solution, within the same bounds."""
     reservoir, limits = year.model.reservoir, year.limits
     start, end = limits.initial_storage_hm3, year.operate(found.position).storage_hm3[-1]
@@ -129,7 +127,7 @@ def polished(year: ReservoirYear, found: Solution) -> float:
 
 
 def test_descent_from_the_optimum_finds_nothing_better(
-    years: list[ReservoirYear], small_years: list[ReservoirYear], reference_optima: list[Solution]
+    years: list[ReservoirYear], small_years: list[ReservoirYear], reference_optima: Solutions
 ) -> None:
     found = [*reference_optima, *solve(small_years, solver="dp")]
     for year, solution in zip([*years, *small_years], found, strict=True):
@@ -145,7 +143,7 @@ def test_descent_does_find_something_better_than_a_hasty_swarm(years: list[Reser
 @settings(max_examples=30)
 @given(st.integers(0, 4), st.lists(st.floats(0, 1), min_size=12, max_size=12))
 def test_no_random_policy_is_better(
-    years: list[ReservoirYear], reference_optima: list[Solution], index: int, parts: list[float]
+    years: list[ReservoirYear], reference_optima: Solutions, index: int, parts: list[float]
 ) -> None:
     year = years[index]
     worth = year.certify(year.lower + np.array(parts) * (year.upper - year.lower))
@@ -165,7 +163,7 @@ def test_no_swarm_is_better_in_years_that_cannot_be_satisfied(
         assert one.fitness >= other.fitness - 2e-5 * abs(other.fitness)
 
 
-def test_the_first_grid_makes_no_difference(years: list[ReservoirYear], reference_optima: list[Solution]) -> None:
+def test_the_first_grid_makes_no_difference(years: list[ReservoirYear], reference_optima: Solutions) -> None:
     for states in (101, 333):
         found = solve(years, solver="dp", states=states)
         for one, other in zip(found, reference_optima, strict=True):
@@ -173,14 +171,14 @@ def test_the_first_grid_makes_no_difference(years: list[ReservoirYear], referenc
 
 
 def test_a_year_that_is_optimised_backwards_is_the_same_year(
-    years: list[ReservoirYear], reference_optima: list[Solution]
+    years: list[ReservoirYear], reference_optima: Solutions
 ) -> None:
     again = solve(years[::-1], solver="dp")[::-1]
     assert [one.position.tolist() for one in again] == [one.position.tolist() for one in reference_optima]
 
 
 def test_the_reference_is_certified_and_keeps_every_bound(
-    years: list[ReservoirYear], reference_optima: list[Solution]
+    years: list[ReservoirYear], reference_optima: Solutions
 ) -> None:
     for year, solution in zip(years, reference_optima, strict=True):
         worth = year.certify(solution.position)

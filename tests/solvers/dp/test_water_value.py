@@ -1,15 +1,15 @@
 """Water values are slopes: problems are solved again from a little more and a little less storage."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.curves.curve import Table
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.limits import OF_HORIZON, Limits, satisfiable
+from reservoir.hydro.limits import satisfiable
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.dp import water_value
@@ -112,13 +112,8 @@ def held(problem: ReservoirYear, trajectory: np.ndarray) -> ReservoirYear:
 
 def rest_of(problem: ReservoirYear, step: int, storage: float) -> ReservoirYear:
     """The steps from one on, from a storage."""
-    per_step = {each.name for each in fields(Limits)} - {*OF_HORIZON, "conditions", "terms"}
-    cut = {name: getattr(problem.limits, name)[step:].copy() for name in per_step}
-    if problem.limits.conditions is not None:
-        monthly = ("evaporation_mm", "withdrawal_m3s", "plant_factor", "power_lower_mw")
-        rest = {name: getattr(problem.limits.conditions, name)[step:].copy() for name in monthly}
-        cut["conditions"] = replace(problem.limits.conditions, **rest)
-    return replace(problem, limits=replace(problem.limits, **cut).starting_at(storage))
+    rest = {name: row[..., step:].copy() for name, row in problem.limits.rows.items()}
+    return replace(problem, limits=replace(problem.limits, rows=rest).starting_at(storage))
 
 
 def slope(problem: ReservoirYear, step: int, storage: float, change: float) -> float:
@@ -129,8 +124,8 @@ def slope(problem: ReservoirYear, step: int, storage: float, change: float) -> f
     lower, upper = completable(problem.limits.delivering())
     low, high = max(storage - change, lower[step]), min(storage + change, upper[step])
     of_low, of_high = (best_trajectory(rest_of(problem, step, at), TIGHT).fitness for at in (low, high))
-    conditions = problem.limits.conditions
-    return (of_high - of_low) / (high - low) + (conditions.end_value_gwh_per_hm3 if conditions else 0.0)
+    end_value = float(problem.limits.end_value) if problem.limits.lake else 0.0
+    return (of_high - of_low) / (high - low) + end_value
 
 
 def test_water_values_on_the_trajectory_are_slopes_of_problems_solved_again(problem, trajectory, found):
@@ -155,7 +150,7 @@ def test_the_value_of_the_end_is_what_a_lower_end_adds(problem, trajectory):
     again, change = held(problem, trajectory), TRAJECTORY_CHANGE * active_storage(problem.limits)
     value = end_storage_value(problem, trajectory)
     if again.limits.storage_lower_hm3[-1] < again.limits.storage_upper_hm3[-1]:
-        assert value == (END_VALUE if problem.limits.conditions else 0)
+        assert value == (END_VALUE if problem.limits.lake else 0)
         return
     ends = trajectory[-1] - change, min(trajectory[-1] + change, problem.limits.storage_upper_hm3.max())
     of_low, of_high = (best_trajectory(ending_at(again, end), TIGHT).fitness for end in ends)
@@ -163,9 +158,7 @@ def test_the_value_of_the_end_is_what_a_lower_end_adds(problem, trajectory):
 
 
 def ending_at(problem: ReservoirYear, end: float) -> ReservoirYear:
-    lower, upper = problem.limits.storage_lower_hm3.copy(), problem.limits.storage_upper_hm3.copy()
-    lower[-1] = upper[-1] = end
-    return replace(problem, limits=replace(problem.limits, storage_lower_hm3=lower, storage_upper_hm3=upper))
+    return replace(problem, limits=problem.limits.ending_within(end, end))
 
 
 def test_a_horizon_can_be_completed_from_the_ends_of_the_range_and_from_no_storage_beyond_them(problem, trajectory):

@@ -10,10 +10,10 @@ from reservoir.problems.bits import FAMILIES
 from reservoir.problems.tours import tour_problem
 from reservoir.resources import path
 from reservoir.solvers import solve
+from reservoir.solvers.dsmga2 import MODELS, Dsmga2Settings
 from reservoir.solvers.dsmga2.engine import run_all
 from reservoir.solvers.dsmga2.linkage import scale_bits
 from reservoir.solvers.dsmga2.run import CLIMBING, HIT, MIXING
-from reservoir.solvers.dsmga2.settings import MODELS, Dsmga2Settings
 from tests.solvers.dsmga2.reference_dsmga2 import Reference
 from tests.solvers.toys import Toy
 

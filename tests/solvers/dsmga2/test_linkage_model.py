@@ -7,7 +7,8 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.opencl import Session
-from reservoir.solvers.dsmga2.device_builder import build_model_program, model_layout
+from reservoir.solvers.dsmga2 import SEQUENTIAL
+from reservoir.solvers.dsmga2.engine import build_model_program, model_layout
 from reservoir.solvers.dsmga2.linkage import (
     USED,
     between_variables,
@@ -18,7 +19,6 @@ from reservoir.solvers.dsmga2.linkage import (
     rank_bits,
     scale_bits,
 )
-from reservoir.solvers.dsmga2.settings import SEQUENTIAL
 
 #: Loci and individuals.
 SIZES = [(1, 6), (2, 4), (3, 32), (4, 63), (31, 33), (32, 31), (33, 65), (64, 128), (100, 7), (600, 251)]

@@ -9,9 +9,9 @@ from reservoir import resources
 from reservoir.errors import DeviceError, InputError
 from reservoir.problems.base import PERMUTATION, REAL
 from reservoir.problems.tours import TourProblem, tour_problem
-from reservoir.solvers import Solution, solve
+from reservoir.solvers import Solutions, solve
+from reservoir.solvers.island_ga import CROSSOVERS, MUTATIONS, DeviceIslandSettings, IslandSettings
 from reservoir.solvers.island_ga.engine import SCHEMES, LimIs, island_layout
-from reservoir.solvers.island_ga.settings import CROSSOVERS, MUTATIONS, DeviceIslandSettings, IslandSettings
 from tests.solvers.engines import each_of
 from tests.solvers.toys import Toy
 
@@ -33,11 +33,11 @@ def random_cities(count: int, rng_stream_id: int = 0) -> TourProblem:
     return TourProblem(f"{count} cities", costs, rng_stream_id)
 
 
-def best(problem, solver: str = "island-ga", **options) -> Solution:
+def best(problem, solver: str = "island-ga", **options) -> Solutions:
     return solve([problem], solver=solver, **options)[0]
 
 
-def serial_of(problem, scheme: str, **options) -> Solution:
+def serial_of(problem, scheme: str, **options) -> Solutions:
     """What the serial engine finds: with one island if the scheme has one population."""
     if scheme in SINGLE:
         options |= {"islands": 1, "island_size": options["islands"] * options["island_size"]}

@@ -12,9 +12,9 @@ from reservoir.errors import InputError
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
-from reservoir.solvers import Solution, solve
+from reservoir.solvers import Solutions, solve
+from reservoir.solvers.lshade import LshadeSettings
 from reservoir.solvers.lshade.engine import LshadeEngine
-from reservoir.solvers.lshade.settings import LshadeSettings
 from tests.solvers.engines import CHOOSE_DEVICES
 from tests.solvers.toys import Toy
 from tests.year_ends import cyclic, free
@@ -33,11 +33,11 @@ def pretend(device: DeviceInfo, monkeypatch: pytest.MonkeyPatch):
     return change
 
 
-def run(problems: list[Problem], **options: object) -> list[Solution]:
+def run(problems: list[Problem], **options: object) -> Solutions:
     return solve(problems, solver="lshade", **{"evaluations": FEW, **options})
 
 
-def bytes_of(solutions: list[Solution]) -> list[tuple[bytes, bytes, int]]:
+def bytes_of(solutions: Solutions) -> list[tuple[bytes, bytes, int]]:
     """Everything that a solver found, to the last bit."""
     return [(each.position.tobytes(), each.trace_fitness.tobytes(), each.evaluations) for each in solutions]
 
@@ -50,7 +50,7 @@ def usual(device: DeviceInfo, years: list[ReservoirYear]) -> list[tuple[bytes, b
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_every_year_comes_within_a_hundred_thousandth_of_the_optimum(
-    device, years: list[ReservoirYear], reference_optima: list[Solution], seed: int
+    device, years: list[ReservoirYear], reference_optima: Solutions, seed: int
 ) -> None:
     found = solve(years, solver="lshade", seed=seed)
     assert [each.violation for each in found] == [0.0] * 5

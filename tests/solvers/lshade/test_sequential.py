@@ -7,8 +7,8 @@ from reservoir.errors import InputError
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.solvers import Solutions, solve
+from reservoir.solvers.lshade import LshadeSettings
 from reservoir.solvers.lshade.sequential import _run, new_population
-from reservoir.solvers.lshade.settings import LshadeSettings
 from tests.solvers.toys import Toy
 from tests.year_ends import cyclic, free
 

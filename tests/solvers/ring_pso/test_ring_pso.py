@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.problems.functions import FunctionProblem
-from reservoir.problems.sums import RING_FUNCTIONS
+from reservoir.problems.functions import RING_FUNCTIONS, FunctionProblem
 from reservoir.solvers import solve
-from reservoir.solvers.ring_pso.settings import ASYNC, CLAMP, MODES, RING, STAR, STOP, SYNC, RingSettings
+from reservoir.solvers.ring_pso import ASYNC, CLAMP, MODES, RING, STAR, STOP, SYNC, RingSettings
 from tests.solvers.engines import each_of
 from tests.solvers.toys import Toy
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reservoir.solvers.rng import philox4x32, seed_words
-from reservoir.solvers.two_level_pso.settings import TwoLevelSettings
+from reservoir.solvers.two_level_pso import TwoLevelSettings
 
 
 def numbers(seed: int, rng_stream_id: int, particle: int, generation: int, count: int) -> np.ndarray:

@@ -8,7 +8,7 @@ from reservoir.errors import InputError
 from reservoir.problems.functions import FUNCTIONS, function_problems
 from reservoir.problems.mlp import Perceptron, TrainingError
 from reservoir.solvers import solve
-from reservoir.solvers.two_level_pso.settings import FUSED, GLOBAL, STEPS, VARIANTS, TwoLevelSettings
+from reservoir.solvers.two_level_pso import FUSED, GLOBAL, STEPS, VARIANTS, TwoLevelSettings
 from tests.solvers.engines import each_of
 from tests.solvers.two_level_pso.reference_two_level import Swarm
 

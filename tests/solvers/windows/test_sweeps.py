@@ -7,7 +7,7 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.hydro.curves.curve import Table
-from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.objectives import Horizon
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.solvers import SOLVERS, settings_of, solve

@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from reservoir.errors import DeviceError, InputError, Mistake
-from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.interrupts import deferred
-from reservoir.planning.parts.run import Brought, Part, searched
+from reservoir.planning.parts import Part, PartResult, searched
 from reservoir.planning.search import Method
 from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
@@ -63,16 +63,24 @@ def cluster_workers(address: str) -> Iterator[ClusterWorkers]:
         if error.name not in ("distributed", "dask"):
             raise
         raise InputError(Mistake("a cluster needs Dask, which is not installed", mend=INSTALL)) from None
+    not_an_address = Mistake("is no cluster", "tcp://HOST:PORT or local:N", column="cluster", value=address)
     if address.startswith(LOCAL):
-        with _on_this_machine(address) as client:
-            yield ClusterWorkers(client, address)
+        number = address.removeprefix(LOCAL)
+        if not (number.isdecimal() and len(number) <= 4 and int(number)):
+            raise InputError(not_an_address)
+        with ExitStack() as begun:
+            try:
+                yield ClusterWorkers(_begun(address, int(number), begun), address)
+            except KeyboardInterrupt:
+                logging.disable(logging.ERROR)  # what is cut off now says so at length
+                raise
         return
     if "://" not in address:
-        raise _not_an_address(address)
+        raise InputError(not_an_address)
     try:
         client = distributed.Client(address, timeout=_CONNECT_SECONDS)
     except ValueError as error:
-        raise _not_an_address(address) from error
+        raise InputError(not_an_address) from error
     except OSError as error:
         mend = "start it with `dask scheduler`, and workers with `dask worker ADDRESS`"
         raise DeviceError(Mistake("no scheduler answers", mend=mend, value=address)) from error
@@ -80,20 +88,8 @@ def cluster_workers(address: str) -> Iterator[ClusterWorkers]:
         yield ClusterWorkers(client, address)
 
 
-@contextmanager
-def _on_this_machine(address: str) -> Iterator[Client]:
-    """Begin processes on this machine, and again if one of them is lost before all are there."""
-    count = _count(address)
-    with ExitStack() as begun:
-        try:
-            yield _begun(address, count, begun)
-        except KeyboardInterrupt:
-            logging.disable(logging.ERROR)  # what is cut off now says so at length
-            raise
-
-
 def _begun(address: str, count: int, begun: ExitStack) -> Client:
-    """A client of new processes, all of which end with `begun`."""
+    """A client of new processes, all of which end with `begun`; begun again if one is lost before all are there."""
     import distributed
 
     each = str(max(processors() // count, 1))
@@ -124,17 +120,6 @@ def _log_nothing() -> None:
             signal.signal(number, signal.SIG_IGN)  # a terminal sends them to all processes; the command ends its own
 
 
-def _count(address: str) -> int:
-    number = address.removeprefix(LOCAL)
-    if not (number.isdecimal() and len(number) <= 4 and int(number)):
-        raise _not_an_address(address)
-    return int(number)
-
-
-def _not_an_address(address: str) -> InputError:
-    return InputError(Mistake("is no cluster", "tcp://HOST:PORT or local:N", column="cluster", value=address))
-
-
 class ClusterWorkers:
     """Workers of a Dask cluster.
 
@@ -152,47 +137,42 @@ class ClusterWorkers:
 
     def search(
         self, problems: RecordProblems, parts: list[Part], method: Method, progress: StageProgress
-    ) -> Iterator[Brought]:
+    ) -> Iterator[PartResult]:
         """Give parts to workers that are free; the part of a worker that is lost is done by another.
 
         Only parts that are done are counted by `progress`.
         """
+        import distributed
+
         pending, flying = deque(parts), dict[Any, Part]()
         years, done = sum(part.stop - part.first for part in parts), 0
         progress(method.solver, done, years)
         while pending or flying:
             if self._client.status in _ENDED:
                 raise self._lost()
-            while pending and len(flying) < max(_AHEAD * self._threads(), 1):
+            workers = self._client.scheduler_info(n_workers=-1).get("workers", {})  # none while the connection is lost
+            threads = sum(worker["nthreads"] for worker in workers.values())
+            resource = any(_RESOURCE in worker.get("resources", {}) for worker in workers.values())
+            asked = {"resources": {_RESOURCE: 1}} if resource else {}
+            while pending and len(flying) < max(_AHEAD * threads, 1):
                 part = pending.popleft()
-                flying[self._submit(problems, part, method)] = part
-            for future in self._finished(flying):
+                inflow = replace(problems.inflow.span(part.first, part.stop), content=b"")
+                task = search_part, problems.model.reservoir, inflow, problems.horizon, part, method
+                flying[self._client.submit(*task, pure=False, retries=_RETRIES, **asked)] = part
+            with suppress(TimeoutError, CancelledError):  # the second where the scheduler is lost
+                distributed.wait(list(flying), timeout=_LOOK_SECONDS, return_when="FIRST_COMPLETED")
+            for future in [future for future in flying if future.done()]:
                 part = flying.pop(future)
-                yield self._brought(future)
+                yield self._result_of(future)
                 done += part.stop - part.first
                 progress(method.solver, done, years)
 
-    def _submit(self, problems: RecordProblems, part: Part, method: Method) -> Any:
-        inflow = replace(problems.inflow.span(part.first, part.stop), content=b"")
-        reservoir = problems.model.reservoir
-        asked = {"resources": {_RESOURCE: 1}} if self._has_resource() else {}
-        return self._client.submit(
-            search_part, reservoir, inflow, problems.horizon, part, method, pure=False, retries=_RETRIES, **asked
-        )
-
-    def _finished(self, flying: dict[Any, Part]) -> list[Any]:
-        import distributed
-
-        with suppress(TimeoutError, CancelledError):  # the second where the scheduler is lost, which `_brought` tells
-            distributed.wait(list(flying), timeout=_LOOK_SECONDS, return_when="FIRST_COMPLETED")
-        return [future for future in flying if future.done()]
-
-    def _brought(self, future: Any) -> Brought:
+    def _result_of(self, future: Any) -> PartResult:
         from distributed import KilledWorker
         from distributed.comm.core import CommClosedError
 
         try:
-            brought: Brought = future.result(timeout=_CONNECT_SECONDS)
+            result: PartResult = future.result(timeout=_CONNECT_SECONDS)
         except KilledWorker as error:
             problem = f"workers of the cluster at {self._address} are lost again and again"
             raise DeviceError(Mistake(problem, mend="see the workers' logs: memory, for example")) from error
@@ -204,25 +184,14 @@ class ClusterWorkers:
             problem = f"the cluster at {self._address} cannot load this program ({str(error).splitlines()[0]})"
             mend = "install the same version of reservoir where its scheduler and its workers run"
             raise DeviceError(Mistake(problem, mend=mend)) from error
-        return brought
-
-    def _workers(self) -> dict[str, Any]:
-        told = self._client.scheduler_info(n_workers=-1)
-        workers: dict[str, Any] = told.get("workers", {})  # none while the connection is lost
-        return workers
-
-    def _threads(self) -> int:
-        return sum(each["nthreads"] for each in self._workers().values())
-
-    def _has_resource(self) -> bool:
-        return any(_RESOURCE in each.get("resources", {}) for each in self._workers().values())
+        return result
 
     def _lost(self) -> DeviceError:
         mend = "start it again; the same call goes on with the parts that are kept"
         return DeviceError(Mistake(f"the scheduler of the cluster at {self._address} is lost", mend=mend))
 
 
-def search_part(reservoir: Reservoir, inflow: Inflow, horizon: Horizon, part: Part, method: Method) -> Brought:
+def search_part(reservoir: Reservoir, inflow: Inflow, horizon: Horizon, part: Part, method: Method) -> PartResult:
     """Search a part in a worker: on the device that `method` names, or that the worker was given.
 
     Parameters

@@ -3,7 +3,7 @@
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.objectives import Horizon
 
 
 @pytest.mark.parametrize(("written", "years"), [("year", 1), ("record", None), ("5", 5), (7, 7), ("1", 1)])
