@@ -81,7 +81,7 @@ def columns(name: str) -> Rows:
 
 def units(_: str) -> Rows:
     """Units of an inflow record, with every spelling."""
-    spellings = import_module("reservoir.io.records.vocabulary").SPELLINGS
+    spellings = import_module("reservoir.io.records.words").SPELLINGS
     sizes = import_module("reservoir.hydro.units")
     for unit, spelt in spellings.items():
         of_flow = unit in sizes.FLOW_M3S

@@ -64,7 +64,7 @@ def command(
         with progress_bars() as progress:
             given = given.proven(prove_plan(given.plan, gap, prove_seconds, progress, device))
         return _told(given.plan, given.checks(), as_json, given)
-    from reservoir.report.proven_folder import claimed_for_proof, write_proof
+    from reservoir.report.folder import claimed_for_proof, write_proof
 
     with claimed_for_proof(plan) as claim:
         saved = read_plan(plan)

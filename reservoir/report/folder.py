@@ -1,10 +1,11 @@
-"""A plan as a folder of files, written as a whole or not at all."""
+"""A plan as a folder of files, written as a whole or not at all; and a proof that is added to it."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
+import shutil
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -22,17 +23,17 @@ from numpy.typing import NDArray
 
 from reservoir.errors import Mistake, OutputError
 from reservoir.hydro.inflow import Inflow
-from reservoir.io.csv_table import write_table
-from reservoir.io.output import Claim, claimed, claimed_new, drafted, write_new
+from reservoir.io.output import Claim, claimed, claimed_new, drafted, nothing, write_new
 from reservoir.io.plan_folder import files
 from reservoir.io.plan_folder.arrays import calendar_provenance, write_arrays
 from reservoir.io.plan_folder.files import FIGURES, FILES, FORMAT, INFLOW, MEMBERS, PROVENANCE, RESERVOIR, SUMMARY
 from reservoir.io.plan_folder.files import write_json as write_json
-from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, format_of, write_dataset
-from reservoir.io.plan_folder.saved_plan import copy_inputs, plan_arrays
+from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, append_to_dataset, format_of, write_dataset
+from reservoir.io.plan_folder.saved_plan import SavedPlan, copy_inputs, plan_arrays, proof_arrays
+from reservoir.io.plan_folder.tables import read_cells, write_table
 from reservoir.io.workplace import contents, leaves
-from reservoir.planning.checks import Check, plan_checks
-from reservoir.planning.columns import forms_of_cells
+from reservoir.planning.checks import Check, plan_checks, proof_lines
+from reservoir.planning.columns import PROVEN_BOUND, PROVEN_GAP, forms_of_cells
 from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import chosen, shortfall_months, shortfalls
@@ -53,6 +54,8 @@ OWN_NAMES = {
     *(PROVENANCE, REPORT, FIGURES, files.ARRAYS, files.SCHEDULE, SUMMARY, files.WATER_VALUES, RESERVOIR, INFLOW),
     *(MEMBERS, *files.DATASET_NAMES, RULES, RULES_REPORT, SCORES, ROBUSTNESS, RULES_PROVENANCE, FITS, PROFILE),
 }
+#: Columns, and arrays, of what is proved.
+_PROVEN = (PROVEN_BOUND, PROVEN_GAP)
 #: Years and months outside their limits that a provenance names; tables have all.
 MOST_TOLD = 10_000
 #: Characters of a name in that of a folder: no disk takes more than 255 bytes.
@@ -188,7 +191,7 @@ def write_plan(
             captions = plan_captions(plan, typical=typical_years, left_out=left_out)
             shown = partial(progress, "figures")
             save_figures(plan, draft / FIGURES, shown, typical=typical_years, watch=watch, left_out=left_out)
-            captions = {name: plan.units.text(of) for name, of in captions.items() if name not in left_out}
+            captions = {name: plan.units.text(text) for name, text in captions.items() if name not in left_out}
         names += [name for name in (RESERVOIR, INFLOW) if (draft / name).exists()]
         names += [f"{FIGURES}/{name}.svg" for name in captions]
         calendar = calendar_provenance(plan.inflow.calendar)
@@ -268,7 +271,7 @@ def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
 def as_written(name: str, numbers: pd.Series) -> NDArray[np.object_]:
     """Cells of a column of the summary that has a form of its own; empty where a number is not known."""
     form = forms_of_cells("summary")[name]
-    return np.array([form.format(each) if np.isfinite(each) else "" for each in numbers.tolist()], object)
+    return np.array([form.format(number) if np.isfinite(number) else "" for number in numbers.tolist()], object)
 
 
 def figures_left_out(left_out: Mapping[str, str], tell: Callable[[str], None]) -> dict[str, Any]:
@@ -384,3 +387,62 @@ def write_report(
     pictures = read_pictures(before / FIGURES, TITLES, origin["figures"])
     pages = (("Operation rules", RULES_REPORT),) if (before / RULES_REPORT).is_file() else ()
     (folder / REPORT).write_text(plan_report(plan, checks, origin, pictures, pages), encoding="utf-8")
+
+
+def claimed_for_proof(folder: Path) -> AbstractContextManager[Claim]:
+    """Keep a plan's folder from before its plan is read until it has the proof.
+
+    Raises
+    ------
+    InputError
+        If it is no folder, cannot be written, or if another run is writing there.
+    """
+
+    def replaced(place: Path) -> list[str]:
+        proven = {f"{files.ARRAYS}/{name}.npy" for name in _PROVEN}
+        written = leaves(place, (PROVENANCE, REPORT, SUMMARY, *files.DATASET_NAMES, files.ARRAYS))
+        return [leaf for leaf in written if leaf in proven or not leaf.startswith(f"{files.ARRAYS}/")]
+
+    files.require_folder(folder)
+    return claimed(folder, nothing, replaced)
+
+
+def write_proof(saved: SavedPlan, plan: Plan, claim: Claim) -> Path:
+    """Write what is proved of a plan into its folder, in place of an earlier proof; rules and all else stay.
+
+    `saved` is the plan as it was read, `plan` the same with its proofs. Returns the folder.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be written.
+    """
+    with drafted(claim, nothing) as claim:
+        before = {check.check for check in proof_lines(saved.plan)}
+        checks = [check for check in saved.checks if check.check not in before] + proof_lines(plan)
+        written = [_proven_table(saved, plan, claim.draft), *write_arrays(proof_arrays(plan), claim.draft)]
+        stated = [(name, value) for name, value in saved.origin.items() if name != "proof"]
+        place = [name for name, _ in stated].index("checks")  # what is proved stands before the checks of it
+        stated.insert(place, ("proof", plan.proofs.as_dict() if plan.proofs else None))
+        origin = dict(stated) | {"checks": [check.as_dict() for check in checks]}
+        origin |= {FILES: saved.origin[FILES] | files.file_hashes(claim.draft, written)}
+        files.write_provenance(claim.draft, origin)
+        write_report(plan, claim.draft, checks, origin, drawn=saved.folder)
+    return claim.place
+
+
+def _proven_table(saved: SavedPlan, plan: Plan, draft: Path) -> str:
+    """The table of the years, or the dataset, with the proof and all else as it stands there; its name."""
+    summary = plan.summary()
+    if FORMAT in saved.origin:
+        kind = PlanFormat(saved.origin[FORMAT])
+        name = DATASETS[kind]
+        (shutil.copytree if kind is PlanFormat.ZARR else shutil.copyfile)(saved.folder / name, draft / name)
+        append_to_dataset(plan.to_xarray(copy=False)[list(_PROVEN)], draft, kind)
+        return name
+    table = read_cells(saved.folder / SUMMARY).drop(columns=list(_PROVEN), errors="ignore")
+    at = list(table).index("gap") + 1
+    for column in reversed(_PROVEN):
+        table.insert(at, column, as_written(column, summary[column]))
+    write_table(table, draft / SUMMARY)
+    return SUMMARY

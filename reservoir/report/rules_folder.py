@@ -11,10 +11,10 @@ from typing import Any
 
 from reservoir.errors import Mistake, OutputError
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.io.csv_table import write_table
 from reservoir.io.output import Claim, claimed, drafted
 from reservoir.io.plan_folder.files import FIGURES, require_folder
 from reservoir.io.plan_folder.saved_plan import SavedPlan
+from reservoir.io.plan_folder.tables import write_table
 from reservoir.io.rule_file import UNITS, RuleFile, belongings, write_rule
 from reservoir.io.workplace import leaves
 from reservoir.planning.checks import Check

@@ -10,8 +10,8 @@ import pandas as pd
 
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.io.csv_table import write_table
 from reservoir.io.output import require_free, write_new
+from reservoir.io.plan_folder.tables import write_table
 from reservoir.io.records.members import check_writable, write_ensemble
 from reservoir.report.figures.figures import attempted
 from reservoir.report.figures.style import rendered

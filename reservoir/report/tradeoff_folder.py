@@ -11,9 +11,9 @@ import pandas as pd
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.objectives import Goal, goal_label
-from reservoir.io.csv_table import write_table
 from reservoir.io.output import Claim, content_sha256, drafted
 from reservoir.io.plan_folder.files import FILES, file_hashes
+from reservoir.io.plan_folder.tables import write_table
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.planning.columns import FIRM_POWER
 from reservoir.planning.tradeoff import Tradeoff

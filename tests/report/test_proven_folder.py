@@ -18,8 +18,7 @@ from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.planning.checks import plan_checks
 from reservoir.planning.plan import Plan, optimise
 from reservoir.planning.planned_record import Proofs
-from reservoir.report.folder import write_plan
-from reservoir.report.proven_folder import claimed_for_proof, write_proof
+from reservoir.report.folder import claimed_for_proof, write_plan, write_proof
 
 needs_xarray = pytest.mark.skipif(find_spec("xarray") is None, reason="needs xarray")
 

@@ -83,8 +83,8 @@ class SavedPlan:
 
 def plan_arrays(plan: Plan) -> dict[str, NDArray[Any]]:
     """Every array that a plan is read from, by name; the rest of it is in ``plan.json`` and the reservoir file."""
-    found = Found(plan.problems, plan.operation, plan.solutions, plan.references, plan.sources)
-    arrays = columns_of(replace(found, firm_bounds=plan.firm_bounds))
+    searched = Found(plan.problems, plan.operation, plan.solutions, plan.references, plan.sources)
+    arrays = columns_of(replace(searched, firm_bounds=plan.firm_bounds))
     if not plan.sources:
         arrays = {name: array for name, array in arrays.items() if not name.startswith("engine_")}
     if not plan.operation.missing_m3s.any():
@@ -202,7 +202,7 @@ def _plan(folder: Path, origin: Mapping[str, Any], arrays: Arrays) -> Plan:
         "seconds": {},
     }
     seconds = dict(origin["seconds"])
-    found = found_of(problems, arrays, [call], float(seconds.get(origin["solver"], 0.0)))
+    searched = found_of(problems, arrays, [call], float(seconds.get(origin["solver"], 0.0)))
     values = proofs = None
     if _WATER_VALUES in arrays:
         table = pd.DataFrame(arrays[_WATER_VALUE_TABLE], columns=list(_TABLE))
@@ -210,20 +210,19 @@ def _plan(folder: Path, origin: Mapping[str, Any], arrays: Arrays) -> Plan:
     if PROVEN_BOUND in arrays:
         stated = origin["proof"]
         proofs = Proofs(arrays[PROVEN_BOUND], arrays[PROVEN_GAP], float(stated["gap_asked"]), stated["infeasible"])
-    schedules = problems, found.operation, found.solutions, found.references
+    schedules = problems, searched.operation, searched.solutions, searched.references
     stopped = origin["stopped"] or ""
     of_inputs = (*plant.notes, *InflowCheck(inflow, plant).doubts, *_record_notes(inflow, origin["notes"]))
-    of_plan = plan_notes(plant, problems, found.operation, start, stopped)
+    of_plan = plan_notes(plant, problems, searched.operation, start, stopped)
     about = notes_again(origin["notes"], (*of_inputs, *of_plan)), seconds, stopped, start
     units = UnitSystem.of(origin["units"]["system"])
-    return Plan(plant, inflow, *schedules, *about, values, found.sources, units, proofs, found.firm_bounds)
+    return Plan(plant, inflow, *schedules, *about, values, searched.sources, units, proofs, searched.firm_bounds)
 
 
 def _record_notes(record: Inflow, texts: Sequence[str]) -> Iterator[str]:
     """The note on the withdrawals that were read beside the inflow, if it is among some texts."""
     withdrawal = record.withdrawal_m3s
-    for text in texts:
-        note, _, column = text.partition(FROM_COLUMN)
+    for note, _, column in (text.partition(FROM_COLUMN) for text in texts):
         if withdrawal is not None and note.startswith("withdrawal "):
             yield from companion_notes({"withdrawal_m3s": (column, withdrawal)}, record.steps)
 

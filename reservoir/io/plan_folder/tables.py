@@ -1,12 +1,14 @@
-"""CSV tables of plans and of schedules by anyone, as text and as numbers; without physics, so that reading is fast."""
+"""CSV tables: how they are written, and those of plans and of schedules by anyone read, without physics and so fast."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO, StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,6 +29,42 @@ _LONGEST_HEADING = 2_000
 #: No flow or volume in a table is as large, and none but 0 as small: tables have six decimals.
 _LARGEST, _SMALLEST = 1e15, 1e-9
 _SCHEDULE = ("year", "month", "inflow_m3s", "release_m3s", "storage_start_hm3", "energy_gwh")
+#: Decimals in tables; a millionth of a hm3 is a cubic metre.
+FLOAT_FORMAT = "%.6f"
+#: Numbers no farther from 0 than this are written as 0: half of the last decimal is rounded to the even one.
+_LEAST_SHOWN = 5e-7
+#: Rows that are written at once: a number takes many times its bytes as an object.
+_ROWS = 100_000
+_SPECIAL = frozenset(',"\r\n')
+
+
+def write_table(table: pd.DataFrame, path: Path) -> None:
+    """Write a table without its index, numbers with six decimals, nothing where there is none.
+
+    The bytes are those of `DataFrame.to_csv`, which asks of every number whether it is one; but no zero has a sign.
+    """
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(",".join(map(_quoted, table.columns)) + "\n")
+        for first in range(0, len(table), _ROWS):
+            columns = [_column(table[name].iloc[first : first + _ROWS]) for name in table]
+            row = ",".join(form for form, _ in columns) + "\n"
+            file.writelines(row % cells for cells in zip(*(cells for _, cells in columns), strict=True))
+
+
+def _column(column: pd.Series) -> tuple[str, Sequence[Any]]:
+    """How a cell is written, and the cells."""
+    if column.dtype.kind != "f":
+        values = column.tolist()
+        return "%s", [_quoted(value) for value in values] if column.dtype.kind == "O" else values
+    # What six decimals show as a zero below 0 is 0.
+    values = column.mask((column <= 0) & (column >= -_LEAST_SHOWN), 0.0).tolist()
+    if column.isna().any():
+        return "%s", ["" if math.isnan(value) else FLOAT_FORMAT % value for value in values]
+    return FLOAT_FORMAT, values
+
+
+def _quoted(text: str) -> str:
+    return text if _SPECIAL.isdisjoint(text) else '"' + text.replace('"', '""') + '"'
 
 
 def read_schedule(folder: Path) -> pd.DataFrame:
@@ -81,7 +119,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     try:
         content = read_limited(path, MOST_BYTES)
     except FileNotFoundError as error:
-        raise InputError(Mistake("is missing", mend=AGAIN, file=str(path))) from error
+        raise InputError("is missing", mend=AGAIN, file=str(path)) from error
     except (OSError, ValueError) as error:
         raise changed(path, f"cannot be read ({getattr(error, 'strerror', None) or error})") from error
     if len(content.partition(b"\n")[0]) > _LONGEST_HEADING:
@@ -99,7 +137,7 @@ def read_cells(path: Path) -> pd.DataFrame:
         raise changed(path, f"cannot be read as a table ({error})") from error
     twice = [name for place, name in enumerate(heading) if name and name in heading[:place]]
     if twice:  # pandas would give the second another name
-        raise InputError(Mistake("is there twice", "each column once", AGAIN, str(path), row=1, column=twice[0]))
+        raise InputError("is there twice", "each column once", AGAIN, str(path), row=1, column=twice[0])
     try:
         table = pd.read_csv(BytesIO(content), dtype=str, keep_default_na=False)
     except pd.errors.EmptyDataError as error:
@@ -120,10 +158,10 @@ def require_one_of_each(path: Path, quantities: Mapping[str, str], mend: str) ->
         With these columns.
     """
     for quantity in dict.fromkeys(quantities.values()):
-        alike = [name for name, each in quantities.items() if each == quantity]
+        alike = [name for name, named in quantities.items() if named == quantity]
         if len(alike) > 1:
             problem = "are columns of one quantity"
-            raise InputError(Mistake(problem, "one of them", mend, str(path), row=1, value=", ".join(alike)))
+            raise InputError(problem, "one of them", mend, str(path), row=1, value=", ".join(alike))
 
 
 def _uneven(path: Path, text: str, reason: str) -> InputError:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.unit_system import UnitText
-from reservoir.io.records import vocabulary as known
+from reservoir.io.records import words as known
 from reservoir.text.quantities import counted
 
 #: How to mend a row of means and totals, and a month whose value is not known.

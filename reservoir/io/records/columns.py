@@ -21,12 +21,11 @@ from reservoir.hydro.unit_system import UnitText
 from reservoir.hydro.units import DEPTH_MM, key_suffix
 from reservoir.hydro.units import FLOW_M3S as FLOW_UNITS
 from reservoir.io.records import cells
-from reservoir.io.records import vocabulary as known
+from reservoir.io.records import words as known
 from reservoir.io.records.cells import looks_like_number, parse_flow, parse_number
 from reservoir.io.records.table import InflowTable
 from reservoir.io.records.units import unit_named
-from reservoir.io.records.vocabulary import BESIDE, JUDGES, Kind
-from reservoir.io.records.words import folded, parts_of, understand
+from reservoir.io.records.words import BESIDE, JUDGES, Kind, folded, parts_of, understand
 from reservoir.text.quantities import quantity
 
 
@@ -290,7 +289,8 @@ def several_series(name: str, texts: Sequence[str], long_block: int = _LONG_BLOC
     short = bool(words & known.CODED) and all(len(value) <= _SHORT_CODE for value in values)
     if len(values) < 2 or words & JUDGES or (not of_series and (words & known.VARYING or short)):
         return None
-    if all(of and known.HOW_GOOD.issuperset(of) for of in (re.findall(r"[^\W\d_]+", value) for value in values)):
+    words_of_values = [re.findall(r"[^\W\d_]+", value) for value in values]
+    if all(value and known.HOW_GOOD.issuperset(value) for value in words_of_values):
         return None
     saying, numbers = understand(name), all(map(looks_like_number, values))
     a_quantity = saying.units or saying.kinds & {Kind.OTHER, Kind.FLOW, Kind.VOLUME, Kind.RUNOFF, Kind.STATISTIC}

@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import NamedTuple
 
 from reservoir.errors import Mistake
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, month_name
+from reservoir.io.records import words as known
 from reservoir.io.records.cells import NO_SUMMARY
 from reservoir.io.records.table import InflowTable
-from reservoir.io.records.vocabulary import BEGINS, DATE_NAMES, DATE_PARTS, ENDS, MONTH_OF_NAME, SUMMARY, YEAR_NAMES
 from reservoir.io.records.words import Saying, folded, understand
 
 #: No record is older than this; a year of fewer digits is a slip, or a synthetic year that can be numbered otherwise.
@@ -100,12 +100,12 @@ def parse_date(text: str) -> Stamp | Mistake:
     match = next(filter(None, (form.fullmatch(text) for form in _FORMS)), None)
     parts = match.groupdict() if match else {}
     named = parts.get("month", "")
-    month = int(named) if named.isdecimal() else MONTH_OF_NAME.get(named.casefold())
+    month = int(named) if named.isdecimal() else known.MONTH_OF_NAME.get(named.casefold())
     if month is None:
         unordered = re.fullmatch(r"\d{1,2}[/.\-]\d{1,2}[/.\-](\d{2}|\d{4})", text)
         ambiguous = "ambiguous date: day and month cannot be distinguished"
         expected = "1953-01 or 1953-01-31 (year, month, day), or a date with the month's name, such as 31-Jan-1953"
-        mend = NO_SUMMARY if SUMMARY.fullmatch(text) else "write dates as YYYY-MM or YYYY-MM-DD, without a time zone"
+        mend = _mend(text, "write dates as YYYY-MM or YYYY-MM-DD, without a time zone")
         return Mistake(ambiguous if unordered else "not a date that is understood", expected, mend)
     if wrong := year_mistake(parts["year"]):
         return wrong
@@ -119,6 +119,10 @@ def parse_date(text: str) -> Stamp | Mistake:
     except ValueError:
         return Mistake("the date does not exist", "a calendar date", "correct the date")
     return Stamp(year * MONTHS_PER_YEAR + month - 1, int(day or 0), hour * 60 + minute, bool(clock))
+
+
+def _mend(text: str, otherwise: str) -> str:
+    return NO_SUMMARY if known.SUMMARY.fullmatch(text) else otherwise
 
 
 def parse_month(text: str) -> Stamp | Mistake:
@@ -139,12 +143,12 @@ def year_mistake(year: str) -> Mistake | None:
 def date_columns(header: Sequence[str]) -> tuple[int, ...] | None:
     """Find the column of dates; without one, columns of year and month, and of day and hour beside them, in order."""
     names = [cell.casefold() for cell in header]
-    of_date = next((place for place, name in enumerate(names) if name in DATE_NAMES), None)
+    of_date = next((place for place, name in enumerate(names) if name in known.DATE_NAMES), None)
     if of_date is not None:
         return (of_date,)
-    parts = (next((place for place, name in enumerate(names) if name in known), None) for _, known, _ in DATE_PARTS)
-    places = tuple(takewhile(lambda place: place is not None, parts))
-    return places if len(places) > 1 else None  # type: ignore[return-value]
+    parts = ([place for place, name in enumerate(names) if name in spelt][:1] for _, spelt, _ in known.DATE_PARTS)
+    places = tuple(chain(*takewhile(bool, parts)))
+    return places if len(places) > 1 else None
 
 
 def stamps_of(table: InflowTable, places: Sequence[int]) -> tuple[dict[int, Stamp], list[Mistake]]:
@@ -165,26 +169,26 @@ def stamps_of(table: InflowTable, places: Sequence[int]) -> tuple[dict[int, Stam
 def _put_together(cells: Sequence[str]) -> tuple[int, Stamp | Mistake]:
     """The date of a row in several columns; or what is wrong with one of its parts, by the place of that part."""
     numbers: list[int] = []
-    for part, ((name, _, allowed), text) in enumerate(zip(DATE_PARTS, cells, strict=False)):
-        number = MONTH_OF_NAME.get(text.casefold().rstrip(".")) if name == "month" else None
+    for part, ((name, _, allowed), text) in enumerate(zip(known.DATE_PARTS, cells, strict=False)):
+        number = known.MONTH_OF_NAME.get(text.casefold().rstrip(".")) if name == "month" else None
         if number is None:
             whole = text.removesuffix(".0")  # spreadsheets write 1963.0
             number = int(whole) if whole.isascii() and whole.isdecimal() and len(whole) <= 4 else -1
             if number not in allowed:
                 expected = "a year such as 1953" if name == "year" else f"{allowed[0]} to {allowed[-1]}"
-                mend = NO_SUMMARY if SUMMARY.fullmatch(text) else "correct the cell"
-                return part, Mistake(f"not a{'n' if name == 'hour' else ''} {name}", expected, mend)
+                problem = f"not a{'n' if name == 'hour' else ''} {name}"
+                return part, Mistake(problem, expected, _mend(text, "correct the cell"))
             if name == "year" and (wrong := year_mistake(whole)):
                 return part, wrong
         numbers.append(number)
     year, *rest = numbers
-    clock = f" {rest.pop():02}:00" if len(numbers) == len(DATE_PARTS) else ""
+    clock = f" {rest.pop():02}:00" if len(numbers) == len(known.DATE_PARTS) else ""
     return len(rest), parse_date("-".join((str(year), *(f"{number:02}" for number in rest))) + clock)
 
 
 _MONTH_OF = {
     **{name: month for month in range(1, 13) for name in (f"m{month:02}", f"m{month}", f"{month:02}", f"{month}")},
-    **{name + point: month for name, month in MONTH_OF_NAME.items() for point in ("", ".")},
+    **{name + point: month for name, month in known.MONTH_OF_NAME.items() for point in ("", ".")},
 }
 #: A month and what stands behind it: ``Jan (hm3)``, ``m01_cfs``; behind a bare number only what is in brackets.
 _MONTH_AND_MORE = re.compile(r"\s*(?:([a-z]+\.?|m\d{1,2})(?=[\s_\-,:(\[])|(\d{1,2})\s*(?=[(\[]))(.+)", re.IGNORECASE)
@@ -205,7 +209,7 @@ def year_column(header: Sequence[str]) -> int | None:
 def year_name(cell: str) -> str | None:
     """The name of a column of years in small letters, without a unit that stands behind it; None of another column."""
     name = cell.casefold()
-    return name if name in YEAR_NAMES else ("year" if _unit_of_year(cell) else None)
+    return name if name in known.YEAR_NAMES else ("year" if _unit_of_year(cell) else None)
 
 
 def unit_texts(header: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -275,20 +279,18 @@ def parse_year(text: str) -> Year | Mistake:
     mend = "write only the year, or 1953/54 for a water year that begins in 1953"
     if re.match(r"\d{4}-\d{2}", text):
         mend = 'name the column "date" if there is one row per month'
-    elif SUMMARY.fullmatch(text):
-        mend = NO_SUMMARY
-    return Mistake("not a year", "a whole number such as 1953, 1953/54 or WY1954", mend)
+    return Mistake("not a year", "a whole number such as 1953, 1953/54 or WY1954", _mend(text, mend))
 
 
 def says_end(text: str) -> bool:
     """Whether a text says that dates stand at the end of their periods; of storages it says nothing of flows."""
     parts = re.split(r"[,;()]|[.:](?=\s|$)", folded(text))
-    return any(ENDS.search(part.replace("-", " ")) and not understand(part).is_other for part in parts)
+    return any(known.ENDS.search(part.replace("-", " ")) and not understand(part).is_other for part in parts)
 
 
 def says_begin(text: str) -> bool:
     """Whether a text says that dates stand at the beginning of their periods."""
-    return BEGINS.search(folded(text).replace("-", " ")) is not None
+    return known.BEGINS.search(folded(text).replace("-", " ")) is not None
 
 
 def whole_years_late(first: int, last: int, months: int, first_month: int) -> str:

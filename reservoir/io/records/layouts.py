@@ -31,7 +31,7 @@ from reservoir.io.records.columns import companion_of, nearly_named, passed_over
 from reservoir.io.records.dates import MINUTES, Stamp, Year, says_end, year_name
 from reservoir.io.records.record import A_MONTH, InflowReading, Record, RowPeriod, too_many_years
 from reservoir.io.records.table import InflowTable
-from reservoir.io.records.vocabulary import WATER_YEAR_NAMES, WEEK_ENDS
+from reservoir.io.records.words import WATER_YEAR_NAMES, WEEK_ENDS
 
 _LAYOUTS = '"year,m01,...,m12" with one row per year, or "date,inflow_m3s" with one row per month or day'
 

@@ -34,7 +34,7 @@ from reservoir.io.records.dates import date_columns, parse_month
 from reservoir.io.records.record import InflowReading, MemberMonths, Series
 from reservoir.io.records.table import Comment, InflowTable, Row, content_of
 from reservoir.io.records.units import choose_unit
-from reservoir.io.records.vocabulary import MEMBER_NAMES
+from reservoir.io.records.words import MEMBER_NAMES
 from reservoir.text.quantities import first_unprintable, printable
 
 #: Bytes in which comments and the header stand.
@@ -160,8 +160,8 @@ def _read_rows(file: MemberFile, numbers: Mapping[int, _Numbers], texts: Sequenc
         raise InputError("there are no data rows below the header", mend="add the data rows", row=file.header.number)
     member, month, *columns = (np.concatenate(column) for column in zip(*parts, strict=True))
     which = zip(different.items(), columns[len(numbers) :], strict=True)
-    of_texts = {place: ([*known], codes) for (place, known), codes in which}
-    return _Rows(tuple(names), member, month, dict(zip(numbers, columns, strict=False)), of_texts)
+    codes_of = {place: ([*known], codes) for (place, known), codes in which}
+    return _Rows(tuple(names), member, month, dict(zip(numbers, columns, strict=False)), codes_of)
 
 
 def _pieces(file: MemberFile, numbers: Mapping[int, _Numbers]) -> Iterator[pd.DataFrame]:
@@ -232,7 +232,7 @@ def _mistakes(file: MemberFile, numbers: Mapping[int, _Numbers], reason: str) ->
             else:
                 values = ((place, parse(cells[place])) for place, parse in parsers.items())
                 wrong = [(place, value) for place, value in values if isinstance(value, Mistake)]
-                mistakes += [replace(of, row=row, column=header[at], value=cells[at]) for at, of in wrong]
+                mistakes += [replace(mistake, row=row, column=header[at], value=cells[at]) for at, mistake in wrong]
             if len(mistakes) > MOST_MISTAKES:
                 break
     except UnicodeDecodeError:

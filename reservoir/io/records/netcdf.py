@@ -32,8 +32,7 @@ from reservoir.io.records.members import wrong_name
 from reservoir.io.records.record import InflowReading, MemberMonths, Series
 from reservoir.io.records.table import caveat_mistakes
 from reservoir.io.records.units import ACCEPTED, InflowUnit, unit_named
-from reservoir.io.records.vocabulary import MEMBER_DIMENSIONS, STRANGE_FORMS
-from reservoir.io.records.words import understand, words_of
+from reservoir.io.records.words import MEMBER_DIMENSIONS, STRANGE_FORMS, understand, words_of
 from reservoir.text.quantities import printable
 
 #: Names of a variable that is the inflow whatever stands beside it.
@@ -282,10 +281,11 @@ class _Values(NamedTuple):
 def _contents(dataset: Any, path: Path, wanted: str | None) -> _Contents:
     time = _time_of(dataset)
     companions = {str(name): known for name in dataset.data_vars if (known := companion_of(str(name)))}
-    of_times = {str(of.attrs.get(kind)) for of in dataset.variables.values() for kind in ("bounds", "climatology")}
-    numbers = [of for of, column in dataset.data_vars.items() if time in column.dims and column.dtype.kind in "iuf"]
-    by_time = [str(of) for of in numbers if str(of) not in companions and of not in of_times]
-    by_time = [of for of in by_time if not of.endswith("_bnds")]
+    variables, kinds = dataset.variables, ("bounds", "climatology")
+    bounds_of_times = {str(column.attrs.get(kind)) for column in variables.values() for kind in kinds}
+    numbers = [key for key, column in dataset.data_vars.items() if time in column.dims and column.dtype.kind in "iuf"]
+    by_time = [str(key) for key in numbers if str(key) not in companions and key not in bounds_of_times]
+    by_time = [other for other in by_time if not other.endswith("_bnds")]
     name = _inflow_of(dataset, by_time, time, wanted)
     column = dataset.variables[name]
     sizes = dict(zip(column.dims, column.shape, strict=True))
@@ -295,8 +295,8 @@ def _contents(dataset: Any, path: Path, wanted: str | None) -> _Contents:
         raise InputError(problem, "time, and one dimension of members", mend)
     dimension, bounds = str(of_members[0]) if of_members else None, _bounds_of(dataset, time)
     further = [other for other in (bounds, dimension) if other is not None and other in dataset.variables]
-    of_time = {str(of): column.dtype.kind for of, column in dataset.variables.items() if column.dims == (time,)}
-    of_series = [of for of, kind in of_time.items() if kind in "SUO" and may_tell_series(of)]
+    kind_of = {str(key): column.dtype.kind for key, column in dataset.variables.items() if column.dims == (time,)}
+    of_series = [other for other, kind in kind_of.items() if kind in "SUO" and may_tell_series(other)]
     variables = loaded(dataset, (time, name, *further, *companions, *of_series), path, _refused)
     others = [other for other in by_time if other != name]
     caveat = " ".join(str(dataset.attrs.get("caveat", "")).split())

@@ -114,9 +114,12 @@ def read_inflow(
         return _read(file, reading, first_month)
     except InputError as refused:
         in_order = worth_telling(sorted(refused.mistakes, key=lambda mistake: mistake.row or 0), file)
-    # A mistake of the call has a column there, but no row, and no file.
-    of_call = [bool(mistake.column) and mistake.row is None for mistake in in_order]
-    raise InputError(of if call else replace(of, file=file) for of, call in zip(in_order, of_call, strict=True))
+
+    def of_file(mistake: Mistake) -> Mistake:
+        # One of the call has a column there, but no row, and no file.
+        return mistake if mistake.column and mistake.row is None else replace(mistake, file=file)
+
+    raise InputError(map(of_file, in_order))
 
 
 def _read(file: str, reading: InflowReading, first_month: int | None) -> Inflow:

@@ -31,7 +31,8 @@ from reservoir.io.records.dates import MINUTES
 from reservoir.io.records.units import InflowUnit
 from reservoir.text.quantities import counted
 
-FloatArray, IntArray = NDArray[np.float64], NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: Days that no month has.
 MOST_MISSING_DAYS = 30

@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 
 from reservoir.errors import InputError, Mistake
 from reservoir.io.containers import library_call, require_size
-from reservoir.io.records.vocabulary import DATE_NAMES, YEAR_NAMES
+from reservoir.io.records.words import DATE_NAMES, YEAR_NAMES
 from reservoir.text.data_file import read_limited, text_of
 from reservoir.text.quantities import first_unprintable
 

@@ -15,10 +15,9 @@ from reservoir.errors import Mistake
 from reservoir.hydro.calendar import SECONDS_PER_DAY, Calendar, TimeStep
 from reservoir.hydro.inflow import ASSUMED
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
-from reservoir.io.records import vocabulary as known
+from reservoir.io.records import words as known
 from reservoir.io.records.table import InflowTable
-from reservoir.io.records.vocabulary import Kind
-from reservoir.io.records.words import Saying, Word, folded, judged, understand, words_of
+from reservoir.io.records.words import Kind, Saying, Word, folded, judged, understand, words_of
 
 #: Volume that 1 m3/s carries in a day.
 HM3_PER_M3S_DAY = SECONDS_PER_DAY / 1e6

@@ -64,8 +64,9 @@ _IN_GWH = (
     ("storage", "end_value_per_hm3", "end_value_gwh_per_hm3", "write end_value_per_hm3 in its place"),
 )
 #: A file's level curve has no level stretch: there a level would say nothing of the storage.
-_RISING = {"claim": "a level that increases with the storage", "holds": lt, "broken": "does not increase"}
-_CURVES = {**CURVES, "level": CURVES["level"]._replace(**_RISING)}
+_RISING = "a level that increases with the storage"
+_CURVES = dict(CURVES)
+_CURVES["level"] = CURVES["level"]._replace(claim=_RISING, holds=lt, broken="does not increase")
 _KW_PER_MW = 1000
 
 
@@ -111,7 +112,7 @@ def reservoir_of(content: bytes, source: str, step: TimeStep | None = None) -> R
     if mistakes:
         raise InputError(draft.in_order(mistakes))
     sound = {"area_km2": None, "seepage_m3s": None, **parts, **curves}
-    given = {each.name: sound[each.name] for each in fields(Reservoir) if each.name in sound}
+    given = {field.name: sound[field.name] for field in fields(Reservoir) if field.name in sound}
     return Reservoir(**given, source=source, sha256=hashlib.sha256(content).hexdigest(), content=content)
 
 
@@ -311,10 +312,10 @@ def _mistakes_of_storage(storage: Section, parts: Mapping[str, Any], draft: Draf
         if months:
             lake = f"{draft.amount(key, dead)} (dead) to {draft.amount(key, full)} (full)"
             yield draft.mistake(f"storage.{name}", f"is outside the storage range in {months}", lake)
-    if final is None or any(len(each) not in (MONTHS_PER_YEAR, step.per_year) for each in parts["bounds"]):
+    if final is None or any(len(bounds) not in (MONTHS_PER_YEAR, step.per_year) for bounds in parts["bounds"]):
         return
-    listed = [step.in_water_year(step.listed(each, first_month), first_month) for each in parts["bounds"]]
-    low, high = (float(each[-1]) for each in listed)
+    listed = [step.in_water_year(step.listed(bounds, first_month), first_month) for bounds in parts["bounds"]]
+    low, high = (float(bounds[-1]) for bounds in listed)
     if not low <= final <= high and dead <= final <= full:
         given = "final_hm3" in storage
         key = "storage.final_hm3" if given else "storage.initial_hm3"

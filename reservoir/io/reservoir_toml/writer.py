@@ -77,7 +77,7 @@ def _check_same(reservoir: Reservoir, text: str) -> None:
         back = reservoir_of(text.encode(), "")
     except InputError as refused:
         begin = "a reservoir file cannot contain it"
-        raise InputError(replace(each, problem=f"{begin}: {each.problem}") for each in refused.mistakes) from None
+        raise InputError(replace(wrong, problem=f"{begin}: {wrong.problem}") for wrong in refused.mistakes) from None
     apart = differing_parts(back, reservoir_digests(reservoir))
     if apart:
         problem = f"a reservoir file cannot contain its {', '.join(apart)} exactly"

@@ -172,10 +172,10 @@ def members_caption(plan: Plan) -> str | None:
     """How to read the figure; None where there is none."""
     if plan.inflow.members is None or len(plan.inflow.members) < 2:
         return None
-    count, each = f"{len(plan.inflow.members):,}", counted(plan.inflow.calendar.years_each)
+    count, years = f"{len(plan.inflow.members):,}", counted(plan.inflow.calendar.years_each)
     firm = f"{100 * (1 - FIRM_QUANTILE):g} % of the months"
     return (
-        f"Each point is one of {count} members of {each}; members.csv lists them. Firm power is the mean power of a "
+        f"Each point is one of {count} members of {years}; members.csv lists them. Firm power is the mean power of a "
         f"month that is exceeded in {firm}; the lowest storage is that at the end of any month. Each year is operated "
         "with its inflow known in advance, and years that violate their limits are included."
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -55,7 +54,8 @@ def quantity_axis(ax: Axes, label: str, most_ticks: int | None = None) -> Axes:
 
 def write_beside(ax: Axes, text: str, place: tuple[Any, Any], offset: tuple[float, float], **look: Any) -> None:
     """Write on an axis beside a place, so many points to the right and above it."""
-    ax.annotate(text, place, xytext=offset, textcoords="offset points", **{"color": LIMITS, "fontsize": 8} | look)
+    look = {"color": LIMITS, "fontsize": 8, "textcoords": "offset points"} | look
+    ax.annotate(text, place, xytext=offset, **look)
 
 
 def exceedance_axis(ax: Axes, of: str) -> Axes:
@@ -99,7 +99,7 @@ def classes(colours: Colormap, edges: FloatArray, *, above: bool = False) -> dic
     return {"cmap": ListedColormap(steps), "norm": norm}
 
 
-def colour_bar(sheet: SubFigure, axes: Sequence[Axes], label: str, look: Mapping[str, Any], **place: Any) -> None:
+def colour_bar(sheet: SubFigure, axes: Iterable[Axes], label: str, look: Mapping[str, Any], **place: Any) -> None:
     """Add the bar of `classes` beside axes."""
     bar = sheet.colorbar(ScalarMappable(**look), ax=list(axes), pad=0.02, format=THOUSANDS, **place)
     bar.set_label(label)
@@ -259,8 +259,7 @@ def name_lines(ax: Axes, lines: Sequence[tuple[float, str, str]]) -> Axes:
     return ax
 
 
-@dataclass(frozen=True)
-class Band:
+class Band(NamedTuple):
     """Two percentiles between which a band is filled, and how strongly."""
 
     lower: float
@@ -270,14 +269,10 @@ class Band:
 
 
 #: Widest first: each is drawn over the one before.
-BANDS = (
-    Band(0, 100, 0.18, "minimum to maximum"),
-    Band(5, 95, 0.38, "5 to 95 %"),
-    Band(25, 75, 0.65, "25 to 75 %"),
-)
+BANDS = (Band(0, 100, 0.18, "minimum to maximum"), Band(5, 95, 0.38, "5 to 95 %"), Band(25, 75, 0.65, "25 to 75 %"))
 
 
-def percentiles(values: ArrayLike, band: Band) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def percentiles(values: ArrayLike, band: Band) -> tuple[FloatArray, FloatArray]:
     """Lower and upper edge of a band over the members, ``values`` of shape (members, points)."""
     lower, upper = np.percentile(np.asarray(values, np.float64), [band.lower, band.upper], axis=0)
     return lower, upper
@@ -375,8 +370,7 @@ def storage_bounds(plan: Plan) -> tuple[FloatArray, FloatArray]:
     return np.append(lower[-1], np.resize(lower, steps)), np.append(upper[-1], np.resize(upper, steps))
 
 
-@dataclass(frozen=True)
-class LevelMark:
+class LevelMark(NamedTuple):
     """A level of the reservoir, its storage, and the part of the month axis that it holds for."""
 
     name: str

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
-from reservoir.planning.plan import Plan
+from reservoir.planning.planned_record import Plan
 from reservoir.planning.sentences import all_limits, chosen, listed, reference_sentence
 from reservoir.planning.solving import relative_gap
 from reservoir.report.figures.axes import THOUSANDS, FloatArray, draw_bands, draw_cells
@@ -36,7 +36,7 @@ def convergence_figure(plan: Plan) -> Figure | None:
 
 def has_trace(plan: Plan) -> bool:
     """Whether every year's solution has a trace of at least two points, and some year is feasible."""
-    return bool(plan.feasible_problems.any()) and all(len(each) > 1 for each in plan.engine_solutions.trace_generations)
+    return bool(plan.feasible_problems.any()) and min(map(len, plan.engine_solutions.trace_generations)) > 1
 
 
 def draw_convergence(ax: Axes, plan: Plan) -> Axes:
@@ -146,10 +146,10 @@ def linkage_map_figure(plan: Plan) -> Figure | None:
 
 def mean_linkage(plan: Plan) -> NDArray[np.float64] | None:
     """Mean of the years, shape (storages, storages); None where there is none, or it is of no two storages."""
-    each = plan.engine_solutions.linkage
-    if any(linkage.shape != each[0].shape for linkage in each) or len(each[0]) < 2:
+    linkages = plan.engine_solutions.linkage
+    if any(linkage.shape != linkages[0].shape for linkage in linkages) or len(linkages[0]) < 2:
         return None
-    return np.asarray(np.mean(each, axis=0))
+    return np.asarray(np.mean(linkages, axis=0))
 
 
 def storage_names(plan: Plan) -> list[str]:

@@ -81,8 +81,8 @@ def plan_captions(
     plan: Plan, *, typical: Mapping[str, str] | None = None, left_out: dict[str, str] | None = None
 ) -> dict[str, str]:
     """Say how to read each figure of `plan_figures`; as there, a figure whose caption fails may be left out."""
-    shown = {name: of for name, of in _drawings(plan, typical).items() if name not in (left_out or ())}
-    captions = {name: attempted(name, partial(of.caption, plan), left_out) for name, of in shown.items()}
+    shown = [(name, drawing) for name, drawing in _drawings(plan, typical).items() if name not in (left_out or ())]
+    captions = {name: attempted(name, partial(drawing.caption, plan), left_out) for name, drawing in shown}
     return {name: caption for name, caption in captions.items() if caption is not None}
 
 
@@ -99,9 +99,8 @@ def _drawings(plan: Plan, typical: Mapping[str, str] | None) -> dict[str, _Drawi
     # Of years by themselves there is no trace, of an ensemble no sequence of years.
     ensemble, trace = plan.inflow.members is not None, not plan.horizon.is_year
     linkage = convergence.mean_linkage(plan) is not None
-    draw_typical, read_typical = (
-        partial(of, years=typical) for of in (typical_years.typical_years_figure, typical_years.typical_years_caption)
-    )
+    draw_typical = partial(typical_years.typical_years_figure, years=typical)
+    read_typical = partial(typical_years.typical_years_caption, years=typical)
     drawings = {
         "storage-fan": _Drawing(storages.storage_fan_figure, storages.storage_fan_caption),
         "typical-years": _Drawing(draw_typical, read_typical),

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,21 +19,11 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.unit_system import labelled
-from reservoir.report.figures import axes
+from reservoir.report.figures import axes, style
 from reservoir.report.figures.annual_energy import LEAST_SPILL
 from reservoir.report.figures.axes import TEXT_SHARE, FloatArray, duration_curve
 from reservoir.report.figures.storages import draw_level_marks, set_level_limits
-from reservoir.report.figures.style import (
-    DASHES,
-    FORESIGHT,
-    LIMITS,
-    OUTSIDE_MARK,
-    REFERENCE,
-    Look,
-    family_look,
-    plan_figure,
-    titled,
-)
+from reservoir.report.figures.style import OUTSIDE_MARK, Look, plan_figure, titled
 from reservoir.rules.base.rule import Forecast
 from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
 from reservoir.text.quantities import counted, quantity
@@ -46,22 +35,13 @@ TRAINING = (SimulationMode.CONTINUOUS, Sample.TRAINING)
 FORESIGHT_NAME = "perfect foresight"
 
 
-@dataclass(frozen=True, eq=False)
-class RecordRun:
-    """One operation of the whole record, and how it is drawn.
+class RecordRun(NamedTuple):
+    """One operation of the whole record, and how it is drawn."""
 
-    Parameters
-    ----------
-    name : str
-        Of the family, or perfect foresight.
-    look : Look
-    operation : Operation
-        As long as the record, or a row for each member.
-    years : int
-    """
-
+    #: Of the family, or perfect foresight.
     name: str
     look: Look
+    #: As long as the record, or a row for each member.
     operation: Operation
     years: int
 
@@ -84,10 +64,11 @@ class RecordRun:
 def record_runs(evaluation: Evaluation) -> list[RecordRun]:
     """Perfect foresight first, then every family in the order of the evaluation."""
     years = evaluation.training.years
-    operations = {FORESIGHT_NAME: evaluation.foresight}
-    operations |= {result.family: result.runs[HELD_OUT].simulation.operation for result in evaluation.families}
-    looks = (FORESIGHT, *(family_look(result.family) for result in evaluation.families))
-    return [RecordRun(name, look, of, years) for (name, of), look in zip(operations.items(), looks, strict=True)]
+    runs = [RecordRun(FORESIGHT_NAME, style.FORESIGHT, evaluation.foresight, years)]
+    for result in evaluation.families:
+        operation = result.runs[HELD_OUT].simulation.operation
+        runs.append(RecordRun(result.family, style.family_look(result.family), operation, years))
+    return runs
 
 
 def outside_handles(evaluation: Evaluation) -> list[Line2D]:
@@ -111,23 +92,23 @@ def result_of(evaluation: Evaluation, family: str) -> FamilyResult | None:
 
 def held_out_note(evaluation: Evaluation) -> str:
     """Note at the foot of a figure: the cross-validation of the rules, and their forecast."""
-    return f"Rules on held-out years ({evaluation.cross_validation}); {_forecast(evaluation)}"
+    return _note(f"Rules on held-out years ({evaluation.cross_validation})", evaluation)
 
 
 def tested_note(evaluation: Evaluation) -> str:
     """Note at the foot of a figure: what the rules were tested on, and their forecast."""
     test = evaluation.tests[0].inflow
     caveat = f" ({test.caveat})" if test.caveat and test.caveat not in evaluation.plan.caveats else ""
-    return f"Rules tested on other inflow, {test.span_text}{caveat}; {_forecast(evaluation)}"
+    return _note(f"Rules tested on other inflow, {test.span_text}{caveat}", evaluation)
 
 
 def fitted_note(evaluation: Evaluation) -> str:
     """Note at the foot of a figure: the rule was fitted to all years, and its forecast."""
-    return f"Rule fitted to all {evaluation.training.years} years; {_forecast(evaluation)}"
+    return _note(f"Rule fitted to all {evaluation.training.years} years", evaluation)
 
 
-def _forecast(evaluation: Evaluation) -> str:
-    return "one-month forecast" if evaluation.forecast is Forecast.MONTH else "no forecast"
+def _note(which: str, evaluation: Evaluation) -> str:
+    return f"{which}; {'one-month' if evaluation.forecast is Forecast.MONTH else 'no'} forecast"
 
 
 IntArray = NDArray[np.int64]
@@ -166,7 +147,7 @@ def draw_power(ax: Axes, evaluation: Evaluation) -> Axes:
     """Draw the duration curves of the monthly power, and the firm power; returns the axis."""
     _draw_curves(ax, evaluation, "Power", "power_mw", "Power (MW)")
     firm = evaluation.targets.firm_mw
-    ax.axhline(firm, color=LIMITS, lw=0.9, ls=DASHES, zorder=1.5)
+    ax.axhline(firm, color=style.LIMITS, lw=0.9, ls=style.DASHES, zorder=1.5)
     highest = max(float(run.monthly("power_mw").max()) for run in record_runs(evaluation))
     ax.set_ylim(0, max(ax.get_ylim()[1], (1 + NAME_HEIGHT) * firm if firm >= highest else 0.0))
     # Below the line, where no curve begins, unless the ticks are there; above it where all curves are below.
@@ -214,7 +195,7 @@ def _draw_curves(ax: Axes, evaluation: Evaluation, title: str, quantity: str, la
         exceeded, values = duration_curve(run.monthly(quantity))
         drawn = drawn_places(np.arange(values.size))
         look: dict[str, Any] = {"color": run.look.colour, "ls": run.look.line, "label": run.name, "zorder": 2}
-        ax.plot(exceeded[drawn], values[drawn], lw=1.8 if run.look.colour == REFERENCE else 1.4, **look)
+        ax.plot(exceeded[drawn], values[drawn], lw=1.8 if run.look.colour == style.REFERENCE else 1.4, **look)
     return titled(axes.quantity_axis(axes.exceedance_axis(ax, "months"), label), title)
 
 

@@ -7,10 +7,9 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib.style
 from matplotlib.axes import Axes
@@ -316,8 +315,7 @@ def shade(colour: str, strength: float) -> str:
     return to_hex(tuple(strength * part for part in to_rgb(colour)))  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(NamedTuple):
     """How one of several that are compared is drawn: its colour, and what tells it apart in black and white."""
 
     colour: str

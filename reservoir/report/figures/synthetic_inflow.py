@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
+from numpy.typing import ArrayLike
 
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.unit_system import SI, UnitSystem, labelled
@@ -57,9 +58,10 @@ def synthetic_inflow_figure(
         label = labelled("Flow ({})", "m³/s")
         draw_exceeded(panels[3], acceptance.EXCEEDED, flows.record, flows.synthetic, INFLOW, label, "months")
         if optimised:
-            energy, storage = ([getattr(each, name) for each in optimised] for name in ("energy_gwh", "storage_hm3"))
-            draw_distribution(panels[4], *energy, POWER, "Annual energy (GWh)")
-            draw_distribution(panels[5], *storage, STORAGE, labelled("Storage at the month's end ({})", "hm³"))
+            record, synthetic = optimised
+            draw_distribution(panels[4], record.energy_gwh, synthetic.energy_gwh, POWER, "Annual energy (GWh)")
+            label = labelled("Storage at the month's end ({})", "hm³")
+            draw_distribution(panels[5], record.storage_hm3, synthetic.storage_hm3, STORAGE, label)
         first: Axes = panels[0]
         return first
 
@@ -87,7 +89,7 @@ def draw_distribution(ax: Axes, record: FloatArray, synthetic: FloatArray, colou
 
 
 def draw_exceeded(
-    ax: Axes, parts: Sequence[float], record: FloatArray, synthetic: FloatArray, colour: str, label: str, unit: str
+    ax: Axes, parts: ArrayLike, record: FloatArray, synthetic: FloatArray, colour: str, label: str, unit: str
 ) -> Axes:
     """Draw what parts of such units exceed, in the record and as bands in synthetic records; returns the axis."""
     x = 100 * np.asarray(parts)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -26,8 +26,7 @@ COLOURS = {"wet": WET, "normal": NORMAL, "dry": DRY}
 MARKERS = {"wet": "o", "normal": "s", "dry": "^"}
 
 
-@dataclass(frozen=True)
-class TypicalYear:
+class TypicalYear(NamedTuple):
     """A year of the record and what it is typical of: ``wet``, ``normal``, ``dry``, or several where years are few."""
 
     row: int
@@ -63,17 +62,13 @@ def typical_years(inflow: Inflow, years: Mapping[str, str] | None = None) -> lis
 
 def _named(inflow: Inflow, years: Mapping[str, str]) -> dict[str, int]:
     span = f"a year of the record, {inflow.span_text}"
-    mistakes = [
-        Mistake("is not a kind of typical year", ", ".join(EXCEEDED_BY), column="years", value=kind)
-        for kind in years
-        if kind not in EXCEEDED_BY
-    ] + [
-        Mistake(f"the {kind} year is not in the record", span, column="years", value=label)
-        for kind, label in years.items()
-        if label not in inflow.labels
-    ]
+    kinds, mistake = ", ".join(EXCEEDED_BY), partial(Mistake, column="years")
+    unknown = [kind for kind in years if kind not in EXCEEDED_BY]
+    mistakes = [mistake("is not a kind of typical year", kinds, value=kind) for kind in unknown]
+    absent = [(kind, label) for kind, label in years.items() if label not in inflow.labels]
+    mistakes += [mistake(f"the {kind} year is not in the record", span, value=label) for kind, label in absent]
     if mistakes or not years:
-        raise InputError(mistakes or Mistake("no typical year is named", ", ".join(EXCEEDED_BY), column="years"))
+        raise InputError(mistakes or mistake("no typical year is named", kinds))
     return {kind: inflow.labels.index(years[kind]) for kind in EXCEEDED_BY if kind in years}
 
 

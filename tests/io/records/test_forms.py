@@ -10,7 +10,7 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.hydro import units
 from reservoir.hydro.attributes import FLOW_M3S
-from reservoir.io.records import columns, dates, vocabulary
+from reservoir.io.records import columns, dates, words
 from reservoir.io.records.cells import parse_flow
 from reservoir.io.records.columns import Companion
 from reservoir.io.records.reader import read_inflow
@@ -39,7 +39,7 @@ def test_a_word_for_no_value_is_one_word(tmp_path, monkeypatch):
     path = written(tmp_path, "date,inflow", rows)
     with pytest.raises(InputError, match="not a number"):
         read_inflow(path, missing_days=1)
-    monkeypatch.setattr(vocabulary, "MISSING_WORDS", vocabulary.MISSING_WORDS | {"eqp"})
+    monkeypatch.setattr(words, "MISSING_WORDS", words.MISSING_WORDS | {"eqp"})
     assert read_inflow(path, missing_days=1).flow_m3s.tolist() == [[5.0] * 12]
 
 
@@ -53,4 +53,4 @@ def test_a_column_beside_the_inflow_is_one_row(tmp_path, monkeypatch):
 
 
 def test_every_unit_has_its_spellings():
-    assert set(vocabulary.SPELLINGS) == {*units.FLOW_M3S, *units.VOLUME_HM3}
+    assert set(words.SPELLINGS) == {*units.FLOW_M3S, *units.VOLUME_HM3}

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from reservoir.io.csv_table import FLOAT_FORMAT, write_table
+from reservoir.io.plan_folder.tables import FLOAT_FORMAT, write_table
 
 
 def test_a_tables_bytes_are_those_of_pandas(tmp_path: Path) -> None:
