@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -168,7 +168,7 @@ def read_plant(file: Path, step: str | None) -> Reservoir:
     """Read a reservoir, for another step than that of its file if one is asked for."""
     from reservoir.io.reservoir_toml.reader import read_reservoir
 
-    with nullcontext() if step is None else _restated(_step_asked):
+    with _restated(_step_asked if step else lambda mistake: mistake):
         return read_reservoir(file, step=step)
 
 
