@@ -42,43 +42,31 @@ class Folds(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 a
         return int(str(value))
 
 
+# fmt: off
+_OPTIONS = (
+    click.argument("plan_folder", metavar="PLAN_DIR", type=FilePath()),
+    options.forecast,
+    click.option("--folds", type=Folds(), default=5, show_default=True,
+        help=f"Blocks of years (of an ensemble: of members) for cross-validation, or {LEAVE_ONE_OUT}."),
+    click.option("--family", "families", multiple=True, metavar="NAME",
+        help="Rule family to fit, repeatable.  [default: all]"),
+    click.option("--horizon", metavar="year|record|N",
+        help="Fit the rules to the optimum of the plan's record with this horizon, such as the whole record as one "
+        "problem.  [default: to the plan]"),
+    click.option("--test", "test_file", metavar="INFLOW", type=FilePath(),
+        help="Test the rules fitted to all years on another record or ensemble, too."),
+    options.reading,
+    click.option("--units", "unit_system", type=click.Choice(["si", "us"]),
+        help="Units of the rules' tables and figures; the plan keeps its own.  [default: those of the plan]"),
+    click.option("--figures/--no-figures", default=True, help="Draw the figures."),
+    click.option("--force", is_flag=True, help="Replace earlier rules in that folder."),
+    options.json, options.debug,
+)
+# fmt: on
+
+
 @click.command("rules")
-@click.argument("plan_folder", metavar="PLAN_DIR", type=FilePath())
-@options.forecast
-@click.option(
-    "--folds",
-    type=Folds(),
-    default=5,
-    show_default=True,
-    help=f"Blocks of years (of an ensemble: of members) for cross-validation, or {LEAVE_ONE_OUT}.",
-)
-@click.option(
-    "--family", "families", multiple=True, metavar="NAME", help="Rule family to fit, repeatable.  [default: all]"
-)
-@click.option(
-    "--horizon",
-    metavar="year|record|N",
-    help="Fit the rules to the optimum of the plan's record with this horizon, such as the whole record as one "
-    "problem.  [default: to the plan]",
-)
-@click.option(
-    "--test",
-    "test_file",
-    metavar="INFLOW",
-    type=FilePath(),
-    help="Test the rules fitted to all years on another record or ensemble, too.",
-)
-@options.reading
-@click.option(
-    "--units",
-    "unit_system",
-    type=click.Choice(["si", "us"]),
-    help="Units of the rules' tables and figures; the plan keeps its own.  [default: those of the plan]",
-)
-@click.option("--figures/--no-figures", default=True, help="Draw the figures.")
-@click.option("--force", is_flag=True, help="Replace earlier rules in that folder.")
-@options.json
-@options.debug
+@options.taking(_OPTIONS)
 def command(
     plan_folder: Path,
     forecast: str,

@@ -73,7 +73,7 @@ def scores_table(evaluation: Evaluation, mode: SimulationMode, kind: str) -> Htm
     return result_table(f"{kind}-{mode}", caption, names, columns, values, units, benefit=benefit, marked=marked)
 
 
-def _foresights(evaluation: Evaluation, mode: SimulationMode) -> Iterator[tuple[str, dict[str, float]]]:
+def _foresights(evaluation: Evaluation, mode: SimulationMode) -> Iterator[tuple[str, dict[str, Any]]]:
     """What perfect foresight of the record comes to, and of the test: the years, and values by names of columns."""
     found = [("all", evaluation.foresights[mode], evaluation.plan.inflow)]
     test = evaluation.tests[0] if evaluation.tests and mode is SimulationMode.CONTINUOUS else None
