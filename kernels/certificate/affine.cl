@@ -1,4 +1,4 @@
-// Bounds of functions on a box that are affine. As reservoir/certificate/box.py, which see.
+// Bounds of functions on a box that are affine. As reservoir/certificate/boxes.py, which see.
 
 // Value at the middle of the box, and slopes over both storages: an upper bound on the box.
 typedef struct {

@@ -1,7 +1,7 @@
 // A box of storages at the start and at the end of a step, and how the release changes in it; a function's affine
-// bound on it. As reservoir/certificate/box.py, which see. Stands behind affine.cl and enclosures.cl.
+// bound on it. As reservoir/certificate/boxes.py, which see. Stands behind affine.cl and enclosures.cl.
 //
-// Constants (reservoir/certificate/plant_buffers.py): the fields of a Stage, as those of Stages.
+// Constants (reservoir/certificate/on_device.py): the fields of a Stage, as those of Stages.
 
 typedef struct {
     STAGE_FIELDS;
@@ -26,12 +26,12 @@ typedef struct {
 APART Jet loss_jet(const Plant *plant, const StageAt stage, const Interval mean_storage) {
     if (LOW(stage->has_losses) == 0.0) return (Jet){NOUGHT, NOUGHT, NOUGHT};
     const Jet evaporated = scale_jet(stage->evaporation, enclose(plant, AREA, mean_storage));
-    return add_jets(evaporated, scale_jet(stage->per_flow, enclose(plant, SEEPAGE, mean_storage)));
+    return add_jets(evaporated, scale_jet(stage->hm3_per_m3s, enclose(plant, SEEPAGE, mean_storage)));
 }
 
 // Release of a step whose storage rises by a gain, m3/s.
 Interval release_of(const StageAt stage, const Interval gain, const Interval loss) {
-    const Interval per_volume = reciprocal(GIVEN(stage->per_flow));
+    const Interval per_volume = reciprocal(GIVEN(stage->hm3_per_m3s));
     return subtract(GIVEN(stage->inflow), multiply(add(gain, loss), per_volume));
 }
 

@@ -1,5 +1,5 @@
-// Upper bounds of the brackets of all pairs of cells, of one or many horizons. As reservoir/certificate/brackets.py and
-// paths.py, which see. Stands behind terms.cl.
+// Upper bounds of the brackets of all pairs of cells, of one or many horizons. As reservoir/certificate/boxes.py and
+// bound.py, which see. Stands behind terms.cl.
 
 // Upper bound of a stage's bracket on a box; minus infinity if no step leads from one to the other. `base` is the
 // value at the middle of y less that at the middle of x; the slopes are of the value over the storage, in x and in y.
@@ -11,16 +11,16 @@ real bracket_bound(const Plant *plant, const StageAt stage, const Interval x, co
     const Interval mean = scale(0.5, add(x, y)), middle = scale(0.5, add(point(mid_x), point(mid_y)));
     const Jet lost = loss_jet(plant, stage, mean), lost_here = loss_jet(plant, stage, middle);
     Interval release = release_of(stage, subtract(y, x), lost.value);
-    const real most = y.high < LOW(stage->dead) ? HIGH(stage->at_rest) : HIGH(stage->most);
+    const real most = y.high < LOW(stage->dead) ? HIGH(stage->at_rest) : HIGH(stage->release_upper);
     // Where dead storage is touched, what is missing of the least release may be paid.
     const bool paid = HIGH(stage->missing_price) > 0.0 && y.low <= HIGH(stage->touched);
-    const real as_kept = below(LOW(stage->least) - HIGH(stage->missing_as_none));
-    const real kept = !paid || release.high < as_kept ? LOW(stage->least) : as_kept;
-    const real least = paid ? -HIGH(stage->at_rest) : LOW(stage->least);
+    const real as_kept = below(LOW(stage->release_lower) - HIGH(stage->missing_as_none));
+    const real kept = !paid || release.high < as_kept ? LOW(stage->release_lower) : as_kept;
+    const real least = paid ? -HIGH(stage->at_rest) : LOW(stage->release_lower);
     const real heaviest = paid ? LOW(stage->missing_price) : INFINITY;
     if (release.high < least || release.low > most) return -INFINITY;
     const Interval here = release_of(stage, subtract(point(mid_y), point(mid_x)), lost_here.value);
-    const Geometry box = geometry(half_x, half_y, reciprocal(GIVEN(stage->per_flow)), lost_here, lost);
+    const Geometry box = geometry(half_x, half_y, reciprocal(GIVEN(stage->hm3_per_m3s)), lost_here, lost);
     const Slopes rising = {NOUGHT, ONE, NOUGHT, NOUGHT, NOUGHT};
     const Slopes falling = {NOUGHT, {-1.0, -1.0}, NOUGHT, NOUGHT, NOUGHT};
     const Affine flow = affine_bound(here, NOUGHT, ONE, &rising, &box);

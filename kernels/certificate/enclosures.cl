@@ -1,7 +1,7 @@
 // Rigorous ranges of curves: value, slope and curvature on an interval. As reservoir/hydro/curves/enclosures.py, which
 // see. Stands behind intervals.cl.
 //
-// Constants (reservoir/certificate/plant_buffers.py): the fields of a CurveShape and of a PlantNumbers; the place of
+// Constants (reservoir/certificate/on_device.py): the fields of a CurveShape and of a PlantNumbers; the place of
 // each curve.
 
 typedef struct {

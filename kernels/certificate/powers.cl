@@ -1,4 +1,4 @@
-// Affine upper bounds of the three powers of which the least is made. As reservoir/certificate/powers.py, which see.
+// Affine upper bounds of the three powers of which the least is made. As reservoir/certificate/boxes.py, which see.
 // Stands behind box.cl.
 
 typedef struct {
@@ -35,7 +35,7 @@ APART Water water_at(const Plant *plant, const StageAt stage, const Interval sto
                      const real least) {
     Water water;
     water.level = enclose(plant, LEVEL, storage);
-    water.tail = tailrace(plant, release, least, UP(HIGH(stage->most) + HIGH(stage->spare)));
+    water.tail = tailrace(plant, release, least, UP(HIGH(stage->release_upper) + HIGH(stage->spare)));
     const Interval head = subtract(water.level.value, water.tail.value);
     water.per = enclose_conversion(plant, head);
     water.full = scale_jet(stage->plant_factor, multiply_jets(water.per, enclose(plant, CAPACITY, head)));

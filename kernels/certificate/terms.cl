@@ -1,4 +1,4 @@
-// What a step is worth, and the bound of its bracket by weights. As reservoir/certificate/terms.py, which see. Stands
+// What a step is worth, and the bound of its bracket by weights. As reservoir/certificate/boxes.py, which see. Stands
 // behind powers.cl.
 
 // What sums and products of terms round, as a part of the sizes of these. In double more than what some forty
@@ -127,7 +127,7 @@ APART real bound_of_terms(const StageAt stage, const Affine values, const Powers
                tangent.worth, tangent.kinked, tangent.size};
     add_supply(&sum, stage, flow, box);
 
-    const real most = HIGH(stage->most);
+    const real most = HIGH(stage->release_upper);
     const Affine spare_low = {flow.value - least, flow.by_x, flow.by_y};
     const Affine spare_high = {minus.value + most, minus.by_x, minus.by_y};
     real left = heaviest;  // what is to spare of the least release may weigh yet: what missing it costs, or no limit

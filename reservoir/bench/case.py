@@ -28,14 +28,14 @@ from reservoir.hydro.objectives import YEAR
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import list_devices
 from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check, largest
-from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.plan import Plan, optimise
+from reservoir.planning.sentences import chosen, listed
 from reservoir.planning.solving import FALLBACK_SOLVER as SEQUENTIAL
 from reservoir.planning.solving import relative_gap
 from reservoir.planning.validation import SIGNIFICANCE, SPREAD
 from reservoir.report.figures import style
 from reservoir.solvers import Solutions
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import counted, quantity
 
 ENGINES = (SEQUENTIAL, DEVICE_ENGINE)
 QUICK_GENERATIONS = 500
@@ -95,10 +95,7 @@ class CaseStudy(DeviceStudy):
 def run(reservoir: Reservoir, inflow: Inflow, *, budget: RunBudget, peers: bool = False) -> ExperimentResult:
     """Run the experiment on the first device; how a case is shared among all of its kind is measured, too.
 
-    Parameters
-    ----------
-    peers : bool
-        Race other libraries on the same years, too.
+    Options: see `reservoir.cli.bench`.
     """
     device = DeviceStudy.of(budget).device
     settings: dict[str, Any] = budget.usual({}, {"generations": QUICK_GENERATIONS})

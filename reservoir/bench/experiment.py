@@ -174,8 +174,9 @@ class Study:
         Parameters
         ----------
         name : str
-            Under ``tables``: ``title``; ``form`` of all columns, and ``forms`` of some (see `result_table`). Notes are
-            those of that name.
+            Under ``tables``: ``title``; ``form`` of all columns, and ``forms`` of some (see `result_table`); and
+            ``columns``, if not those of the rows: of each its title, and what it is, a column of the rows or an
+            expression of them (`pandas.DataFrame.eval`). Notes are those of that name.
         further : str
             Notes after these.
         values
@@ -183,6 +184,11 @@ class Study:
         """
         about = bundled(self.paper)["tables"][name]
         title, forms = about["title"].format(study=self, **values), about.get("forms", {})
+        if columns := about.get("columns"):
+            rows = pd.DataFrame(rows)
+            rows = pd.DataFrame(
+                {shown: rows[of] if of in rows else rows.eval(of, engine="python") for shown, of in columns.items()}
+            )
         return result_table(title, rows, *self.notes(name, **values), *further, form=about.get("form"), **forms)
 
     def claim(self, name: str, value: float, limit: float | None = None, /, **values: Any) -> Check:

@@ -76,21 +76,7 @@ def run(
     rotations: int = ROTATIONS,
     settings: Mapping[str, Any] | None = None,
 ) -> ExperimentResult:
-    """Solve every function as often as there are runs, all in one call.
-
-    Parameters
-    ----------
-    solver : str
-        A name of `reservoir.solvers.GENERAL_SOLVERS`.
-    dimension : int
-        Variables.
-    functions : str, optional
-        Names with commas between them; all if not given.
-    rotations : int
-        Of the matrix of the rotated functions.
-    settings : mapping, optional
-        Settings of the solver; the paper's budget for those that are not given.
-    """
+    """Solve every function as often as there are runs, all in one call. Options: see `reservoir.cli.bench`."""
     if solver not in GENERAL_SOLVERS:
         known = ", ".join(GENERAL_SOLVERS)
         raise InputError(Mistake("this solver does not solve functions", known, "choose one of them", value=solver))

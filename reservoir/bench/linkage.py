@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -151,16 +150,7 @@ def run(
 ) -> ExperimentResult:
     """Run the experiment; its runs are sweeps of each problem, or runs of each problem and way to build a model.
 
-    Parameters
-    ----------
-    sweep : bool
-        Find populations by sweep, in place of timing models.
-    problems : str, optional
-        Kinds of problems with commas between; all if not given.
-    sizes : str, optional
-        Bits of the traps with commas between.
-    spin : tuple of Path
-        Files of spin glasses; the bundled ones if there are none.
+    Options: see `reservoir.cli.bench`.
     """
     kinds = names_named(problems, TITLES, "there is no such kind of problem", "--problems")
     if spin and SPIN not in kinds:
@@ -293,40 +283,16 @@ def _headlines(study: LinkageStudy) -> dict[str, str]:
 
 
 def _tables(study: LinkageStudy) -> Iterator[ResultTable]:
-    def of(name: str, columns: Mapping[str, pd.Series[Any]]) -> ResultTable:
-        """A table with a row for each problem."""
-        frame = pd.DataFrame(columns).reset_index(level="bits")
-        kinds, problems = (frame.index.get_level_values(level) for level in ("kind", "problem"))
-        names = [each if each.startswith("SPIN") else TITLES[kind] for kind, each in zip(kinds, problems, strict=True)]
-        frame.insert(0, "problem", names)
-        return study.table(name, frame.reset_index(drop=True))
+    def named(frame: Frame) -> pd.DataFrame:
+        """A row for each problem, by its name."""
+        rows = pd.DataFrame(frame).reset_index()
+        problems = zip(rows["kind"], rows["problem"], strict=True)
+        return rows.assign(problem=[name if name.startswith("SPIN") else TITLES[kind] for kind, name in problems])
 
-    times, means = study.times, study.evaluations
-    stages = {
-        "population": study.data["runs"].groupby(KEYS, sort=False)["population"].first(),
-        "sequential matrix, ms": times[f"matrix_ms:{SEQUENTIAL}"],
-        "lossless x": times[f"matrix_x:{LOSSLESS}"],
-        "lossy x": times[f"matrix_x:{LOSSY}"],
-        "sequential sets, ms": times[f"linkage_ms:{SEQUENTIAL}"],
-        "lossless sets x": times[f"linkage_x:{LOSSLESS}"],
-        "lossy sets x": times[f"linkage_x:{LOSSY}"],
-        "lossless both x": times[f"building_x:{LOSSLESS}"],
-        "lossy both x": times[f"building_x:{LOSSY}"],
-        "loci of a lossy set": times[f"set_length:{LOSSY}"],
-    }
-    yield of("stages", stages)
-    whole = {f"{model}, ms": times[f"total_ms:{model}"] for model in MODELS}
-    whole |= {f"{model} x": times[f"total_x:{model}"] for model in MODELS[1:]}
-    yield of("whole", whole)
-
-    def both(name: str, column: str, scale: float = 1.0) -> dict[str, pd.Series[float]]:
-        models = (("lossless", ON_DEMAND), ("lossy", LOSSY))
-        return {name.format(title): scale * means[f"{column}:{model}"] for title, model in models}
-
-    columns = both("{}", "evaluations") | {"difference, %": 100 * means["apart"]}
-    columns |= both("mixing, {}", "mixing_evaluations") | {"mixing difference, %": 100 * means["mixing_apart"]}
-    columns |= both("generations, {}", "generations") | both("found, {} %", "found", 100)
-    yield of("evaluations", columns)
+    times = study.times.assign(population=study.data["runs"].groupby(KEYS, sort=False)["population"].first())
+    yield study.table("stages", named(times))
+    yield study.table("whole", named(times))
+    yield study.table("evaluations", named(study.evaluations))
 
 
 _KIND_LOOKS = {"mk": MAIN_LOOK, "ftrap": LOSSY_LOOK, "cyc": Look(RELEASE, CHAINED, "^"), SPIN: BASE_LOOK}

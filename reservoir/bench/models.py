@@ -191,13 +191,7 @@ class ModelStudy(DeviceStudy):
 
 
 def run(*, budget: RunBudget, functions: str | None = None, models: str | None = None) -> ExperimentResult:
-    """Run the experiment; runs that the journal has are not made again.
-
-    Parameters
-    ----------
-    functions, models : str, optional
-        Names with commas between them; all if not given.
-    """
+    """Run the experiment; runs that the journal has are not made again. Options: see `reservoir.cli.bench`."""
     study = ModelStudy.of(budget, functions=functions_named(functions), engines=engines(models))
     runs, convergence = _runs(study)
     matrix, _ = rotation(map(study.problem, study.functions))
@@ -377,10 +371,7 @@ def _tables(study: ModelStudy) -> Iterator[ResultTable]:
         of_models = {name: select(runs, engine=name) for name in study.models}
         yield study.table("host_time", host_time_rows("model", of_models))
     if len(many):
-        columns = {"seconds": many["seconds"], "on the device, s": many["device_seconds"]}
-        columns |= {"evaluations, M/s": many["evaluations_per_second"] / 1e6}
-        columns |= {"by device time, M/s": many["evaluations_per_device_second"] / 1e6}
-        yield study.table("many_swarms", many[["engine", "swarms"]].assign(**columns))
+        yield study.table("many_swarms", many)
 
 
 def table_3(study: ModelStudy) -> ResultTable:
@@ -399,10 +390,7 @@ def _others(study: ModelStudy) -> ResultTable:
         "{:g} to {:g}".format(*RANGES[function]) if function in RANGES else f"{mean:.3g}"
         for function, mean in zip(frame["function"], frame["known_mean"], strict=True)
     ]
-    titles = {"mean": "here: mean", "deviation": "here: standard deviation", "known_mean": "other program: mean"}
-    titles |= {"known_deviation": "other program: standard deviation", "p": "t-test, p", "paper_mean": "paper: mean"}
-    titles |= {"paper_deviation": "paper: standard deviation"}
-    shown = frame.assign(function=frame["function"].map(titled), known_mean=known).rename(columns=titles)
+    shown = frame.assign(function=frame["function"].map(titled), known_mean=known)
     return study.table("others", shown, following=SEQUENTIAL_FOLLOWING)
 
 

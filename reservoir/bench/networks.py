@@ -152,14 +152,7 @@ def run(
 ) -> ExperimentResult:
     """Run the experiment; its runs are those of Table 3, and times are medians of its repeats.
 
-    Parameters
-    ----------
-    tables : str, optional
-        Numbers with commas between them; all if not given.
-    iterations, iterations_3, iterations_5 : int, optional
-        Of Tables 1, 2 and 4, of Table 3 and of Table 5; `ITERATIONS` if not given.
-    baseline_iterations, threads, random, swarm, reach
-        See `NetworkStudy`; the paper's values for what is not given.
+    Options: see `reservoir.cli.bench`.
     """
     chosen = tuple(LOADS)
     if tables is not None:
@@ -299,14 +292,9 @@ def _tables(study: NetworkStudy) -> Iterator[ResultTable]:
     for table in study.tables:
         yield of_tables[table](study, table)
     if 5 in study.tables:
-        pairs = study.data["speed"]
-        ours, baseline = (1e3 * pairs[f"{engine}_seconds"] / pairs["iterations"] for engine in (TWO_LEVEL, BASELINE))
-        columns = {"pair": pairs["pair"], "OpenCL, ms per iteration": ours, f"{BASELINE}, ms per iteration": baseline}
-        frame = pd.DataFrame(columns | {"speed-up": pairs["ratio"]})
-        yield study.table("pairs", frame)
-    titles = {"device_seconds": "on the device, s", "gwh_a_year": "GWh per year", "years": "years of record"}
+        yield study.table("pairs", study.data["speed"])
     caveats = (f"{caveat[:1].upper()}{caveat[1:]}." for caveat in study.caveats)
-    yield study.table("searches", study.data["policy_search"].rename(columns=titles), *caveats)
+    yield study.table("searches", study.data["policy_search"], *caveats)
 
 
 def _speeds(study: NetworkStudy, table: int) -> ResultTable:

@@ -145,18 +145,7 @@ def run(
 ) -> ExperimentResult:
     """Run the experiment; reservoirs that the journal has are not solved and proved again.
 
-    Parameters
-    ----------
-    part : str
-        ``tuning``, ``test`` or ``both``.
-    solvers : str, optional
-        Names with commas between them; all that can run here if not given.
-    years : int, optional
-        Years of all parts together, of which each reservoir has ten; up to whole reservoirs of each part.
-    gap, prove_seconds : float
-        At which the proof of a year ends, and after how long at the latest.
-    jobs : int
-        Reservoirs at a time, each in a process of its own.
+    Options: see `reservoir.cli.bench`.
     """
     parts, count = parts_named(part), years or budget.usual(YEARS, QUICK_YEARS)
     years_each = min(YEARS_EACH, max(count // len(parts), 1))

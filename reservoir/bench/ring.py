@@ -145,14 +145,7 @@ def run(
 ) -> ExperimentResult:
     """Run the experiment; its runs are swarms of each engine, function and number of variables.
 
-    Parameters
-    ----------
-    dimensions : str, optional
-        Numbers of variables with commas between them.
-    generations : int, optional
-        10,000 if not given, as in the paper.
-    particles : int
-        Of a swarm.
+    Options: see `reservoir.cli.bench`.
     """
     asked = budget.usual(DIMENSIONS, QUICK_DIMENSIONS)
     if dimensions is not None:

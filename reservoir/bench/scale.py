@@ -133,17 +133,7 @@ def run(
     solvers: str | None = None,
     reference: bool = True,
 ) -> ExperimentResult:
-    """Plan synthetic ensembles that are like a record.
-
-    Parameters
-    ----------
-    years : str, optional
-        Numbers of years with commas between them, multiples of `MEMBER_YEARS`.
-    solvers : str, optional
-        Names with commas between them.
-    reference : bool
-        Compare every year with dynamic programming, as `reservoir plan` does.
-    """
+    """Plan synthetic ensembles that are like a record. Options: see `reservoir.cli.bench`."""
     asked = years or budget.usual(YEARS, QUICK_YEARS)
     problem, expected = "these are no numbers of years of whole members", f"multiples of {MEMBER_YEARS}"
     counts = numbers_named(asked, lambda count: count > 0 and not count % MEMBER_YEARS, problem, expected, "years")
@@ -255,10 +245,8 @@ def _headlines(study: ScaleStudy) -> dict[str, str]:
 
 def scale_tables(study: ScaleStudy) -> Iterator[ResultTable]:
     """The points, and the lines through them."""
-    titles = {"seconds": "whole, s", "memory_mb": "memory, MB", "folder_mb": "folder, MB"}
-    titles |= {stage: f"{stage}, s" for stage in STAGES}
     names = {"reference": "with" if study.reference else "without", "years": MEMBER_YEARS, "method": METHOD}
-    yield study.table("points", study.points.rename(columns=titles), **names)
+    yield study.table("points", study.points, **names)
     rows = [
         {"solver": solver, "any plan, s": line.fixed_seconds, "a year more, ms": 1000 * line.year_seconds}
         | {"largest distance, %": 100 * _deviation(points, line)}

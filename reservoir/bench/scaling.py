@@ -181,20 +181,10 @@ def _speeds(runs: Sequence[tuple[Solutions, int]], point: Point, moves_limit: fl
 
 def scaling_table(study: DeviceStudy, points: pd.DataFrame) -> ResultTable:
     """The points, for reading."""
-    shown = points[["sweep", "years", "particles", "generations", "lanes", "swarms", "devices"]].assign(
-        **{
-            "device, s": points["device_seconds"],
-            "whole call, s": points["wall_seconds"],
-            "moves, M/s": points["moves_per_second"] / 1e6,
-            "feasible evaluations, M/s": points["evaluations_per_second"] / 1e6,
-            "of the limit, %": 100 * points["part_of_limit"],
-        }
-    )
     count = study.budget.repeats
     repeats = f"medians of {count} runs" if count > 1 else "one run"
     refused = (f"Refused: {reason}" for reason in dict.fromkeys(points["refused"]) if reason)
-    frame = shown.rename(columns={"swarms": "years per group"})
-    return study.table("scaling", frame, *refused, repeats=repeats, most=MOST_GENERATIONS)
+    return study.table("scaling", points, *refused, repeats=repeats, most=MOST_GENERATIONS)
 
 
 #: Multiply-adds that do not wait for each other: two units of four stages are kept busy, in half of sixteen registers.

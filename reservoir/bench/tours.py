@@ -124,19 +124,7 @@ def run(
     iterations: int | None = None,
     populations: str | None = None,
 ) -> ExperimentResult:
-    """Run the experiment; its runs are those of every engine and population.
-
-    Parameters
-    ----------
-    path : Path, optional
-        A file of TSPLIB; the bundled att48 if not given.
-    optimum : int, optional
-        Length of the shortest tour; see `tour_problem`.
-    iterations : int, optional
-        Of every island; 1000 if not given, as in the paper.
-    populations : str, optional
-        Numbers with commas between them.
-    """
+    """Run the experiment; its runs are those of every engine and population. Options: see `reservoir.cli.bench`."""
     study = TourStudy.of(
         budget,
         problem=tour_problem(path or resources.path("data", "tsp/att48.tsp"), optimum),
@@ -270,14 +258,8 @@ def _tables(study: TourStudy) -> Iterator[ResultTable]:
     yield _blocks(study, wall)
     runs = study.data["runs"]
     shapes = runs[runs["engine"].isin(list(ENGINES)[1:]) & (runs["run"] == 1)].sort_values(["engine", "population"])
-    names = {"population": "population", "grid": "work_groups", "block": "items", "items per child": "team"}
-    rows = [
-        {"scheme": TITLES[shape["engine"]]}
-        | {title: shape[name] for title, name in names.items()}
-        | {"all concurrent": _RESIDENT[shape["resident"]]}
-        for shape in shapes.to_dict("records")
-    ]
-    yield study.table("configurations", rows)
+    told = {"engine": shapes["engine"].map(TITLES), "resident": shapes["resident"].map(_RESIDENT)}
+    yield study.table("configurations", shapes.assign(**told))
     columns = {TITLES[name]: wall[name] for name in wall}
     columns |= {f"{TITLES[name]} on the device": device[name] for name in ("tim", "sak", "slk", LIM_IS) if name in wall}
     yield study.table("times", pd.DataFrame(columns), *_refusals(study, *ENGINES))

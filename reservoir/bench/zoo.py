@@ -21,8 +21,8 @@ from reservoir.errors import ReservoirError
 from reservoir.hydro.objectives import Horizon
 from reservoir.planning.checks import YEAR_GAP, Check, largest
 from reservoir.planning.columns import second_run
-from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.plan import silent_stage
+from reservoir.planning.planned_record import feasible_problems
 from reservoir.planning.search import Method, best_known
 from reservoir.planning.solving import DEVICE_REFERENCE, HOST_REFERENCE, REFERENCE_SOLVERS
 from reservoir.planning.stopwatch import Stopwatch
@@ -194,8 +194,8 @@ class ZooStudy(ReservoirStudy):
         worst = pd.DataFrame({"beyond": share, "worst gap": gaps.max()}).reset_index()
         worst = worst[worst["worst gap"] > YEAR_GAP].sort_values("worst gap", ascending=False, kind="stable")
         listed = [select(worst, solver=solver).head(WORST) for solver in self.ran]
-        reservoirs = self.data["reservoirs"]
-        return pd.concat(listed).merge(reservoirs, on=["part", "number"], how="left") if listed else worst
+        worst = pd.concat(listed) if listed else worst
+        return worst.merge(self.data["reservoirs"], on=["part", "number"], how="left")
 
 
 #: Traits whose values are classes; those that a reservoir has or not; and those that are numbers, with the largest
@@ -269,21 +269,7 @@ def run(
     host_years: int | None = None,
     jobs: int = 1,
 ) -> ExperimentResult:
-    """Run the experiment; reservoirs that the journal has are not solved again.
-
-    Parameters
-    ----------
-    part : str
-        ``tuning``, ``test`` or ``both``.
-    solvers : str, optional
-        Names with commas between them; all that can run here if not given.
-    reservoirs, years : int, optional
-        Reservoirs of each part, and years of each record.
-    host_reservoirs, host_years : int, optional
-        Of them, for solvers that run on the host.
-    jobs : int
-        Reservoirs at a time, each in a process of its own.
-    """
+    """Run the experiment; reservoirs that the journal has are not solved again. Options: see `reservoir.cli.bench`."""
     study = ZooStudy.of(
         budget,
         parts=parts_named(part),
@@ -392,12 +378,9 @@ def _tables(study: ZooStudy) -> Iterator[ResultTable]:
     yield study.table("by_solver", study.by_solver(), **names)
     yield study.table("plans", study.plans(), **names)
     yield study.table("by_kind", study.by_kind(), **names)
-    frame, shown = study.worst(), ["solver", "part", "number", "beyond", "worst gap", "regime", "year_end", "start"]
-    shown += ["storage_ratio", "head_share", "capacity_ratio", "least_release_share", "flood_share", "evaporation_mm"]
-    frame = frame[shown].rename(columns={"beyond": beyond(KIND_GAP)}) if len(frame) else pd.DataFrame()
-    yield study.table("worst", frame, **names)
+    yield study.table("worst", study.worst(), **names)
     calls = study.data["calls"]
-    yield study.table("refused", calls[calls["refused"] != ""][["solver", "part", "number", "refused"]])
+    yield study.table("refused", calls[calls["refused"] != ""])
 
 
 #: Colours of solvers; those on the host have that of the device's and are dotted.

@@ -19,13 +19,13 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.certificate.cells import first_intervals, pairs_of
-from reservoir.certificate.halves import halved
+from reservoir.certificate.boxes import bracket_bound
+from reservoir.certificate.cells import Cells, first_intervals, halved, longest_paths, pairs_of
 from reservoir.certificate.on_device import BracketsOnDevice
-from reservoir.certificate.paths import Cells, bound_pairs, longest_paths
 from reservoir.certificate.reachable import reachable, stages_to_prove
 from reservoir.certificate.stages import Stages, stages_of
 from reservoir.certificate.tables import CellValues, cell_values
+from reservoir.hydro.jit import compiled_as_written
 from reservoir.hydro.plant import Plant
 from reservoir.opencl import DeviceInfo, Session
 from reservoir.problems.reservoir.year import ReservoirYear
@@ -137,12 +137,12 @@ def prove_bound(
     effort = effort or Effort()
     plant, stages = year.model.exact, stages_to_prove(year.limits, year.penalty)
     proof = proof_of(year, stages, storages_hm3, fitness, effort, values)
-    told = advanced(proof)
-    while not isinstance(told, ProvenBound):
-        cells, brackets = told
+    state = advanced(proof)
+    while not isinstance(state, ProvenBound):
+        cells, brackets = state
         _bound_all(plant, stages, cells, brackets, effort.threads)
-        told = advanced(proof, brackets)
-    return told
+        state = advanced(proof, brackets)
+    return state
 
 
 def advanced(proof: Proof, bounds: FloatArray | None = None) -> tuple[Cells, FloatArray] | ProvenBound:
@@ -172,8 +172,8 @@ def proof_of(
     if np.any(stages.missing_price > 0.0):
         infeasible_step = reachable(limits, stages_of(limits)).empty_step
         apart = _APART * float(limits.capacity_hm3)
-        beside_dead, values = (stages.dead - apart, stages.dead + apart), partial(values, short=True)
-        scale = max(scale, float(stages.missing_price @ stages.least.clip(min=0.0)))
+        beside_dead, values = (limits.dead_hm3 - apart, limits.dead_hm3 + apart), partial(values, short=True)
+        scale = max(scale, float(stages.missing_price @ stages.release_lower.clip(min=0.0)))
     threshold, room = -np.inf, min(effort.pairs, _PAIRS_WITHOUT_SCHEDULE) * limits.steps
     if fitness is not None:
         threshold = fitness + effort.gap * max(abs(fitness), effort.least_scale)
@@ -206,9 +206,29 @@ def proof_of(
     return ProvenBound(best + _ROUNDING * max(abs(best), scale), infeasible_step, level, boxes)
 
 
+@compiled_as_written
+def bound_pairs(plant: Plant, stages: Stages, cells: Cells, brackets: FloatArray, start: int, stop: int) -> None:
+    """Bound the brackets of some steps; pairs that are minus infinity stay so."""
+    for step in range(start, stop):
+        for x in range(cells.first[step], cells.first[step + 1]):
+            to_end = cells.first_end[x] - cells.first_pair[x]
+            for pair in range(cells.first_pair[x], cells.first_pair[x + 1]):
+                if brackets[pair] > -np.inf:
+                    y = pair + to_end
+                    brackets[pair] = bracket_bound(
+                        plant,
+                        stages,
+                        step,
+                        (cells.lower[x], cells.upper[x]),
+                        (cells.lower[y], cells.upper[y]),
+                        cells.value[y] - cells.value[x],
+                        (cells.slope[x], cells.slope[y]),
+                    )
+
+
 def _bound_all(plant: Plant, stages: Stages, cells: Cells, brackets: FloatArray, threads: int) -> None:
     """Bound all pairs that are alive, the steps shared among threads."""
-    steps = len(stages.per_flow)
+    steps = stages.rows.shape[1]
     if threads == 1:
         bound_pairs(plant, stages, cells, brackets, 0, steps)
         return
@@ -256,14 +276,6 @@ class Known(NamedTuple):
     fitness: float | None
 
 
-class _Asked(NamedTuple):
-    """What a proof yields, and the place of its horizon."""
-
-    place: int
-    cells: Cells
-    brackets: FloatArray
-
-
 def parts_together(horizons: Sequence[Known], pairs: int = PAIRS) -> Iterator[list[Known]]:
     """Horizons in parts of one plant each, of so many steps that they may be proved together.
 
@@ -274,9 +286,9 @@ def parts_together(horizons: Sequence[Known], pairs: int = PAIRS) -> Iterator[li
         Of cells for each step (`Effort`).
     """
     most = max(_STEPS_TOGETHER * PAIRS // pairs, 1)
-    for _, of_plant in groupby(horizons, lambda known: id(known.year.model)):
-        some = list(of_plant)
-        yield from _in_parts(some, [known.year.limits.steps for known in some], most)
+    for _, group in groupby(horizons, lambda known: id(known.year.model)):
+        of_plant = list(group)
+        yield from _in_parts(of_plant, [known.year.limits.steps for known in of_plant], most)
 
 
 def prove_together(
@@ -305,44 +317,34 @@ def prove_together(
     DeviceError
         If the device can bound no brackets (`BracketsOnDevice`), or fails.
     """
-    stages = [stages_to_prove(each.year.limits, each.year.penalty) for each in horizons]
-    first_step = np.cumsum([0, *(len(each.per_flow) for each in stages)])
+    stages = [stages_to_prove(known.year.limits, known.year.penalty) for known in horizons]
+    first_step = np.cumsum([0, *(each.rows.shape[1] for each in stages)])
     proofs = [
-        proof_of(each.year, of, *each[1:], effort, cell_values) for each, of in zip(horizons, stages, strict=True)
+        proof_of(known.year, of, *known[1:], effort, cell_values) for known, of in zip(horizons, stages, strict=True)
     ]
-    found: dict[int, ProvenBound] = {}
+    proved: dict[int, ProvenBound] = {}
     with Session(device) as session, ThreadPoolExecutor(effort.threads) as pool:
         on_device = BracketsOnDevice(session, horizons[0].year.model.exact, stages, single=single)
-        places, told = list(range(len(proofs))), list(pool.map(advanced, proofs))
+        places, states = list(range(len(proofs))), list(pool.map(advanced, proofs))
         while True:
-            asked = []
-            for place, each in zip(places, told, strict=True):
-                if isinstance(each, ProvenBound):
-                    found[place] = each
-                else:
-                    asked.append(_Asked(place, *each))
-            done(len(found))
+            proved |= {place: s for place, s in zip(places, states, strict=True) if isinstance(s, ProvenBound)}
+            asked = [(place, *s) for place, s in zip(places, states, strict=True) if not isinstance(s, ProvenBound)]
+            done(len(proved))
             if not asked:
-                return [found[place] for place in range(len(proofs))]
-            places = [each.place for each in asked]
-            bounds = _bounded(on_device, asked, first_step)
-            told = list(pool.map(advanced, [proofs[place] for place in places], bounds))
-
-
-def _bounded(on_device: BracketsOnDevice, asked: Sequence[_Asked], first_step: NDArray[np.int64]) -> list[FloatArray]:
-    """Bounds of the brackets of each horizon."""
-    found: list[FloatArray] = []
-    for some in _in_parts(asked, [len(each.brackets) for each in asked], _PAIRS_TOGETHER):
-        pairs = pairs_of([each.cells for each in some], [int(first_step[each.place]) for each in some])
-        bounds = on_device.bound(pairs, np.concatenate([each.brackets for each in some]))
-        found += np.split(bounds, np.cumsum([len(each.brackets) for each in some[:-1]]))
-    return found
+                return [proved[place] for place in range(len(proofs))]
+            places, bounds = [place for place, *_ in asked], []
+            for part in _in_parts(asked, [len(brackets) for *_, brackets in asked], _PAIRS_TOGETHER):
+                pairs = pairs_of([cells for _, cells, _ in part], [int(first_step[place]) for place, *_ in part])
+                sizes = np.cumsum([len(brackets) for *_, brackets in part[:-1]])
+                every = on_device.bound(pairs, np.concatenate([brackets for *_, brackets in part]))
+                bounds += np.split(every, sizes)
+            states = list(pool.map(advanced, [proofs[place] for place in places], bounds))
 
 
 def _in_parts(items: Sequence[Item], sizes: Sequence[int], most: int) -> Iterator[list[Item]]:
     """Items in a row whose sizes come to less than `most`, but for the first of them."""
     part = (np.cumsum(sizes) - 1) // most
-    for _, numbered in groupby(zip(part, items, strict=True), lambda each: each[0]):
+    for _, numbered in groupby(zip(part, items, strict=True), lambda item: item[0]):
         yield [item for _, item in numbered]
 
 
@@ -359,10 +361,10 @@ def compile_ahead(horizons: Iterable[Known], *, brackets: bool = True) -> None:
     for known in horizons:
         stages = stages_to_prove(known.year.limits, known.year.penalty)
         proof = proof_of(known.year, stages, known.storages_hm3, None, Effort(), cell_values)
-        told = advanced(proof)
-        if isinstance(told, ProvenBound):
+        state = advanced(proof)
+        if isinstance(state, ProvenBound):
             continue
-        cells, bounds = told
+        cells, bounds = state
         advanced(proof, bounds.copy())  # as if every bracket were 0: paths, halves, and values of the second cells
         if brackets:
             bound_pairs(known.year.model.exact, stages, cells, bounds, 0, 1)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.certificate import stages as field
 from reservoir.certificate.reachable import gentle, proved_end, reachable
 from reservoir.certificate.stages import DEMAND_TOLERANCE, TOLERANCE, Stages, stages_of
 from reservoir.hydro.curves.enclosures import enclose, enclose_conversion, multiply_jets, scale_jet
@@ -125,7 +126,7 @@ def storages_keeping(
     lake may run dry.
     """
     stages = stages_of(year.limits)
-    stages = stages._replace(power_lower=stages.power_lower / (1 - DEMAND_TOLERANCE))  # all of it, for searches
+    stages = stages.changed(power_lower=stages.power_lower / (1 - DEMAND_TOLERANCE))  # all of it, for searches
     tracks = _tracks(year, stages, 0)
     if tracks is None:
         return None
@@ -259,14 +260,17 @@ def _highest_end(
     plant: Plant, stages: Stages, step: int, starts: Interval, cap: float, power: float, margin: float
 ) -> float:
     lowest, start = starts
-    asked, release = max(power, stages.power_lower[step]), stages.least[step]
-    most, spare = above(stages.most[step] + stages.spare[step]), stages.spare[step]
+    asked, release = max(power, stages.rows[field.POWER_LOWER, step]), stages.rows[field.RELEASE_LOWER, step]
+    most, spare = (
+        above(stages.rows[field.RELEASE_UPPER, step] + stages.rows[field.SPARE, step]),
+        stages.rows[field.SPARE, step],
+    )
     if not gentle(stages, step, lowest, max(start, cap)):
         return cap
     end = min(proved_end(stages, step, start, release, 1.0, margin), cap)
     if not asked > 0.0:
         return end
-    lowest = max(lowest, stages.operating_storage)
+    lowest = max(lowest, stages.rows[field.OPERATING_STORAGE, step])
     for _ in range(_ROUNDS):
         highest = above(0.5 * (start + end))
         if highest < lowest:
@@ -286,7 +290,7 @@ def _least_release(
     plant: Plant, stages: Stages, step: int, storage: Interval, release: Interval, power: float
 ) -> float:
     """No release of an interval that is less than this gives a power at mean storages of an interval."""
-    if above(plant.installed_mw * stages.plant_factor[step]) < power:
+    if above(plant.installed_mw * stages.rows[field.PLANT_FACTOR, step]) < power:
         return _INFINITY
     level, tail = enclose(plant.level, storage)[0], enclose(plant.tailrace, release)[0]
     head = subtract(level, tail)
@@ -308,7 +312,7 @@ def _least_release(
 @part_as_written
 def _most_at(plant: Plant, stages: Stages, step: int, head: Interval) -> tuple[float, float, bool]:
     """Most power of 1 m3/s, and of all that the turbines take, at heads; and whether both surely rise with it."""
-    factor, top = stages.plant_factor[step], (head[1], head[1])
+    factor, top = stages.rows[field.PLANT_FACTOR, step], (head[1], head[1])
     per = enclose_conversion(plant.conversion, head)
     full = scale_jet(factor, multiply_jets(per, enclose(plant.capacity, head)))
     per_rises, full_rises = per[1][0] >= 0.0, full[1][0] >= 0.0

@@ -5,27 +5,33 @@ rounded as IEEE 754 says, and its brackets are those of compiled code to the las
 laws) are widened by what OpenCL allows a device's `pow` to err, 16 units in the last place (OpenCL C 1.2, section 7.4):
 brackets are a little larger then, and valid.
 
-A device without double bounds them in float32, rounded outwards, from numbers that are intervals (`single`): they are
-valid, and larger by about 1e-5 of what a stage is worth.
+A device without double bounds them in float32, rounded outwards, from numbers that are intervals: they are valid, and
+larger by about 1e-5 of what a stage is worth. Ends of cells are moved outwards to float32, so that cells overlap a
+little. The value on a cell is a line of its own, in float32, about the middle of that: what the line in float64 is
+more, on the cell, is added to brackets in float64.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.certificate.cells import Pairs
-from reservoir.certificate.plant_buffers import definitions, plant_arrays
-from reservoir.certificate.single import add_differences, single_cells
-from reservoir.certificate.stages import Stages
+from reservoir.certificate.stages import FIELDS, Stages
 from reservoir.errors import DeviceError, Mistake
+from reservoir.hydro.curves.curve import CompiledCurve, constant
+from reservoir.hydro.jit import compiled_as_written
 from reservoir.hydro.plant import Plant
+from reservoir.hydro.rows import Lake
+from reservoir.hydro.units import MW_PER_KW_HOURS
 from reservoir.opencl import BuiltProgram, DeviceInfo, Session, assemble, build
 
 FloatArray = NDArray[np.float64]
+Float32Array = NDArray[np.float32]
+Int32Array = NDArray[np.int32]
 
 #: The kernel files, in the order they need.
 _NAMES = ("real", "intervals", "enclosures", "affine", "box", "powers", "terms", "brackets")
@@ -41,6 +47,17 @@ _OF_CELLS = ("lower", "upper", "value", "slope")
 _CELLS = ("step", "first_end", "first_pair", *_OF_CELLS)
 #: Of a program in float32: numbers without an f are float32 too, also on a device that has double.
 SINGLE_OPTIONS = ("-cl-single-precision-constant",)
+#: The curves in their order: of the plant, and of the lake.
+_CURVES = ("level", "tailrace", "conversion", "capacity", "area", "seepage")
+#: What a kernel is told of a curve: where its numbers begin, how many pieces it has, and coefficients each.
+_SHAPE = ("place", "pieces", "columns", "is_power")
+_OF_PLANT = ("is_rate", "factor", "lower", "upper", "installed_mw")
+#: Smaller numbers are moved to 0, or from it: a device may flush what is less than 2^-126 to 0, and sums of such.
+#: A float32 itself.
+_SMALLEST = 2.0**-100
+#: More than what float64 rounds in some ten operations, as a part of their numbers: here, and in `add_differences`.
+_ROUNDING = 4e-15
+_INFINITY = float("inf")
 
 
 class BracketsOnDevice:
@@ -134,3 +151,144 @@ def bound_program(device: DeviceInfo, *, single: bool) -> BuiltProgram:
 def _spans(number: int, most: int) -> Iterator[tuple[int, int]]:
     for start in range(0, number, most):
         yield start, min(start + most, number)
+
+
+class PlantArrays(NamedTuple):
+    """Buffers of a kernel.
+
+    Parameters
+    ----------
+    numbers : ndarray, shape (1, numbers)
+        Of the plant; in float32 this and the others but `shapes` have an axis more, of the ends of each interval.
+    shapes : ndarray of int32, shape (curves, 4)
+    curves : ndarray, shape (numbers of all curves,)
+    stages : ndarray, shape (steps of all horizons, fields)
+    """
+
+    numbers: NDArray[np.floating]
+    shapes: NDArray[np.int32]
+    curves: NDArray[np.floating]
+    stages: NDArray[np.floating]
+
+
+def definitions(*, single: bool = False) -> Mapping[str, int | str]:
+    """Macros of the kernels: the fields of their structures, the place of each curve, and whether they use float32."""
+    return {
+        **({"SINGLE": 1} if single else {}),
+        "CURVE_SHAPE_FIELDS": f"int {', '.join(_SHAPE)}",
+        "PLANT_FIELDS": f"Given {', '.join(_OF_PLANT)}",
+        "STAGE_FIELDS": f"Given {', '.join(FIELDS)}",
+        "MW_PER_KW_HOURS": repr(MW_PER_KW_HOURS),
+        **{name.upper(): place for place, name in enumerate(_CURVES)},
+    }
+
+
+def plant_arrays(plant: Plant, horizons: Sequence[Stages], *, single: bool = False) -> PlantArrays:
+    """The buffers of one plant and horizons of it, their steps behind each other.
+
+    Parameters
+    ----------
+    plant : Plant
+        From `exact_plant`.
+    horizons : sequence of Stages
+    single : bool
+        Whether numbers are intervals of float32.
+
+    Raises
+    ------
+    ValueError
+        If the horizons are of lakes with different curves.
+    """
+    conversion = plant.conversion
+    given = [plant.level, plant.tailrace, conversion.curve, plant.capacity, *_lake_of(horizons)]
+    places = np.cumsum([0, *(len(_numbers(curve)) for curve in given[:-1])])
+    shapes = [(place, *curve.coefficients.shape, curve.is_power) for place, curve in zip(places, given, strict=True)]
+    numbers = [conversion.is_rate, conversion.factor, conversion.lower, conversion.upper, plant.installed_mw]
+    of_curves = np.concatenate([_numbers(curve) for curve in given])
+    rows = np.concatenate([stages.rows.T for stages in horizons])
+    of_plant, of_shapes = np.array([numbers], np.float64), np.array(shapes, np.int32)
+    if single:
+        return PlantArrays(outwards(of_plant), of_shapes, outwards(of_curves), outwards(rows))
+    return PlantArrays(of_plant, of_shapes, of_curves, rows)
+
+
+def _lake_of(horizons: Sequence[Stages]) -> Lake:
+    """The curves of the lake that the horizons share; where there are no losses they are not read."""
+    lakes = [stages.lake for stages in horizons if stages.lake]
+    if not lakes:
+        return Lake(*[constant(0.0, (0.0, 1.0)).compiled()] * 2)
+    for name in Lake._fields:
+        numbers = [_numbers(getattr(lake, name)) for lake in lakes]
+        if not all(np.array_equal(each, numbers[0]) for each in numbers):
+            raise ValueError(f"horizons with another {name}")
+    return Lake(*lakes[0])
+
+
+def _numbers(curve: CompiledCurve) -> FloatArray:
+    parts: list[Any] = [[curve.origin, curve.exponent], curve.breaks, curve.coefficients.ravel()]
+    return np.concatenate(parts).astype(np.float64)
+
+
+class SingleCells(NamedTuple):
+    """Cells as a kernel in float32 reads them, and what is added to brackets.
+
+    Parameters
+    ----------
+    lower, upper, value, slope : ndarray of float32, shape (cells,)
+        As in `Pairs`.
+    least, most : ndarray, shape (cells,)
+        Between what the value in float64 is more than that in float32, on the cell.
+    """
+
+    lower: Float32Array
+    upper: Float32Array
+    value: Float32Array
+    slope: Float32Array
+    least: FloatArray
+    most: FloatArray
+
+
+def downwards(numbers: FloatArray) -> Float32Array:
+    """The largest float32 that are not above some numbers; none so small that a device may flush it to 0."""
+    with np.errstate(over="ignore", under="ignore"):
+        found = numbers.astype(np.float32)
+        found = np.where(found > numbers, np.nextafter(found, np.float32(-np.inf)), found)
+    small = np.where(numbers < 0, np.float32(-_SMALLEST), np.float32(0.0))
+    return np.where(np.abs(numbers) < _SMALLEST, small, found)
+
+
+def upwards(numbers: FloatArray) -> Float32Array:
+    """The smallest float32 that are not below some numbers; none so small that a device may flush it to 0."""
+    return -downwards(-numbers)
+
+
+def outwards(numbers: FloatArray) -> Float32Array:
+    """Intervals in float32 that contain some numbers; shape (..., 2)."""
+    return np.stack([downwards(numbers), upwards(numbers)], axis=-1)
+
+
+def single_cells(pairs: Pairs) -> SingleCells:
+    """Cells in float32, with the same values or values that differ by little."""
+    lower, upper = downwards(pairs.lower), upwards(pairs.upper)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        value, slope = pairs.value.astype(np.float32), pairs.slope.astype(np.float32)
+        middle = 0.5 * (pairs.lower + pairs.upper)
+        # As the kernel makes it: no more than one of its two operations rounds, to nearest.
+        apart = slope * ((np.float32(0.5) * (lower + upper)).astype(np.float64) - middle)
+        half = np.maximum(pairs.upper - middle, middle - pairs.lower)
+        more, spread = pairs.value - value, np.abs(pairs.slope - slope) * half
+        spread += _ROUNDING * (np.abs(more) + np.abs(apart) + spread)
+        return SingleCells(lower, upper, value, slope, more + apart - spread, more + apart + spread)
+
+
+@compiled_as_written
+def add_differences(
+    first_end: Int32Array, first_pair: Int32Array, least: FloatArray, most: FloatArray, brackets: FloatArray
+) -> None:
+    """Add to the brackets of all pairs by how much values in float64 rise more than those in float32."""
+    for x in range(len(first_end)):
+        to_end = first_end[x] - first_pair[x]
+        for pair in range(first_pair[x], first_pair[x + 1]):
+            if brackets[pair] > -_INFINITY:
+                bound = brackets[pair] + (most[pair + to_end] - least[x])
+                brackets[pair] = bound if bound < _INFINITY else _INFINITY  # also what is no number

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.certificate.box import loss_jet
+from reservoir.certificate import stages as field
+from reservoir.certificate.boxes import loss_jet
 from reservoir.certificate.stages import TOLERANCE, Stages, stages_of
 from reservoir.hydro.curves.intervals import add, magnitude, scale, subtract
 from reservoir.hydro.jit import compiled_as_written, part_as_written
@@ -91,30 +92,32 @@ def stages_to_prove(limits: Limits, penalty: float) -> Stages:
 @compiled_as_written
 def _draw_in(stages: Stages, lower: FloatArray, upper: FloatArray, gain_at_rest: FloatArray, margin: float) -> int:
     """Draw bounds in; the step at whose end they cross, -1 or `_DRY`."""
-    steps = len(stages.per_flow)
+    steps = stages.rows.shape[1]
     for step in range(steps):
         slow = gentle(stages, step, min(lower[step], lower[step + 1]), max(upper[step], upper[step + 1]))
         if slow:
-            least = proved_end(stages, step, lower[step], stages.most[step], -1.0, margin)
+            least = proved_end(stages, step, lower[step], stages.rows[field.RELEASE_UPPER, step], -1.0, margin)
             lower[step + 1] = max(lower[step + 1], least)
         if lower[step + 1] <= margin and _may_empty(stages, step, upper[step], gain_at_rest[step] + margin):
             return _DRY
         if not slow:
             continue
-        most = proved_end(stages, step, upper[step], stages.least[step], 1.0, margin)
-        if stages.missing_price[step] > 0.0:  # with less than the least release to dead storage, or what losses leave
-            rest = proved_end(stages, step, upper[step], -stages.at_rest[step], 1.0, margin)
-            most = max(most, min(rest, stages.touched))
+        most = proved_end(stages, step, upper[step], stages.rows[field.RELEASE_LOWER, step], 1.0, margin)
+        if (
+            stages.rows[field.MISSING_PRICE, step] > 0.0
+        ):  # with less than the least release to dead storage, or what losses leave
+            rest = proved_end(stages, step, upper[step], -stages.rows[field.AT_REST, step], 1.0, margin)
+            most = max(most, min(rest, stages.rows[field.TOUCHED, step]))
         upper[step + 1] = min(upper[step + 1], most)
         if lower[step + 1] > upper[step + 1]:
             return step
     for step in range(steps - 1, -1, -1):
         if not gentle(stages, step, min(lower[step], lower[step + 1]), max(upper[step], upper[step + 1])):
             continue
-        short = stages.missing_price[step] > 0.0 and lower[step + 1] <= stages.touched
-        release = -stages.at_rest[step] if short else stages.least[step]
+        short = stages.rows[field.MISSING_PRICE, step] > 0.0 and lower[step + 1] <= stages.rows[field.TOUCHED, step]
+        release = -stages.rows[field.AT_REST, step] if short else stages.rows[field.RELEASE_LOWER, step]
         least = _proved_start(stages, step, lower[step + 1], release, -1.0, margin)
-        most = _proved_start(stages, step, upper[step + 1], stages.most[step], 1.0, margin)
+        most = _proved_start(stages, step, upper[step + 1], stages.rows[field.RELEASE_UPPER, step], 1.0, margin)
         lower[step], upper[step] = max(lower[step], least), min(upper[step], most)
         if lower[step] > upper[step]:
             return max(step - 1, 0)
@@ -130,8 +133,8 @@ def _may_empty(stages: Stages, step: int, highest: float, gain: float) -> bool:
     """
     for _ in range(_ITERATIONS):
         if gentle(stages, step, 0.0, 0.5 * highest):
-            return loss_jet(stages, step, (0.0, 0.0))[0][1] > gain
-        if not loss_jet(stages, step, (0.25 * highest, 0.5 * highest))[0][1] <= gain + 0.5 * highest:
+            return loss_jet(stages.rows, stages.lake, step, (0.0, 0.0))[0][1] > gain
+        if not loss_jet(stages.rows, stages.lake, step, (0.25 * highest, 0.5 * highest))[0][1] <= gain + 0.5 * highest:
             return True
         highest *= 0.5
     return True
@@ -140,24 +143,24 @@ def _may_empty(stages: Stages, step: int, highest: float, gain: float) -> bool:
 @part_as_written
 def gentle(stages: Stages, step: int, lowest: float, highest: float) -> bool:
     """Whether losses change by less than 2 hm3 with each hm3."""
-    return magnitude(loss_jet(stages, step, (lowest, highest))[1]) < 2.0
+    return magnitude(loss_jet(stages.rows, stages.lake, step, (lowest, highest))[1]) < 2.0
 
 
 @part_as_written
 def proved_end(stages: Stages, step: int, start: float, release: float, side: float, margin: float) -> float:
     """A storage that no step from `start`, or from beyond it on the other side, ends beyond: below it (-1) or above."""
-    gain = (stages.inflow[step] - release) * stages.per_flow[step]
+    gain = (stages.rows[field.INFLOW, step] - release) * stages.rows[field.HM3_PER_M3S, step]
     end = start + gain
     for _ in range(_ITERATIONS):
         mean, before = 0.5 * (start + end), end
-        end = start + gain - loss_jet(stages, step, (mean, mean))[0][0]
+        end = start + gain - loss_jet(stages.rows, stages.lake, step, (mean, mean))[0][0]
         if end == before:
             break
     exact = add((start, start), _gain(stages, step, release))
     for _ in range(_TRIES):
         bound: float = end + side * margin
         mean_of = scale(0.5, add((start, start), (bound, bound)))
-        would = add((bound, bound), loss_jet(stages, step, mean_of)[0])
+        would = add((bound, bound), loss_jet(stages.rows, stages.lake, step, mean_of)[0])
         if (would[1] <= exact[0] and side < 0.0) or (would[0] >= exact[1] and side > 0.0):
             return bound
         margin *= 10.0
@@ -167,16 +170,16 @@ def proved_end(stages: Stages, step: int, start: float, release: float, side: fl
 @part_as_written
 def _proved_start(stages: Stages, step: int, end: float, release: float, side: float, margin: float) -> float:
     """A storage from below (-1) or above which no step leads to `end`, or beyond it on the other side."""
-    gain = (stages.inflow[step] - release) * stages.per_flow[step]
+    gain = (stages.rows[field.INFLOW, step] - release) * stages.rows[field.HM3_PER_M3S, step]
     start = end - gain
     for _ in range(_ITERATIONS):
         mean = 0.5 * (start + end)
-        start = end - gain + loss_jet(stages, step, (mean, mean))[0][0]
+        start = end - gain + loss_jet(stages.rows, stages.lake, step, (mean, mean))[0][0]
     exact = subtract((end, end), _gain(stages, step, release))
     for _ in range(_TRIES):
         bound: float = start + side * margin
         mean_of = scale(0.5, add((bound, bound), (end, end)))
-        would = subtract((bound, bound), loss_jet(stages, step, mean_of)[0])
+        would = subtract((bound, bound), loss_jet(stages.rows, stages.lake, step, mean_of)[0])
         if (would[1] <= exact[0] and side < 0.0) or (would[0] >= exact[1] and side > 0.0):
             return bound
         margin *= 10.0
@@ -186,5 +189,5 @@ def _proved_start(stages: Stages, step: int, end: float, release: float, side: f
 @part_as_written
 def _gain(stages: Stages, step: int, release: float) -> tuple[float, float]:
     """Volume gained before losses, hm3."""
-    net = subtract((stages.inflow[step], stages.inflow[step]), (release, release))
-    return scale(stages.per_flow[step], net)
+    net = subtract((stages.rows[field.INFLOW, step], stages.rows[field.INFLOW, step]), (release, release))
+    return scale(stages.rows[field.HM3_PER_M3S, step], net)

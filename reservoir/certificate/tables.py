@@ -8,8 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.certificate.cells import Intervals, cells_of, cuts
-from reservoir.certificate.paths import Cells
+from reservoir.certificate.cells import Cells, Intervals, cuts
 from reservoir.hydro.calendar import HM3_PER_YEAR_AND_M3S
 from reservoir.hydro.compiled_year import value_of_little_water
 from reservoir.hydro.jit import compiled, inlined
@@ -221,7 +220,7 @@ def lined_up(intervals: Intervals, grid: FloatArray, values: FloatArray, worth: 
     if worth is None:
         at_ends = value[begin] - value[last] + np.abs(slope[begin] - slope[last]) * half
         cut[last] = cut[begin]
-    return CellValues(cells_of(intervals, value, slope), at_ends, cut, (grid[-1].copy(), values[-1].copy()))
+    return CellValues(Cells(*intervals[:-1], value, slope), at_ends, cut, (grid[-1].copy(), values[-1].copy()))
 
 
 def _grid(intervals: Intervals, former: CellValues | None = None) -> FloatArray:

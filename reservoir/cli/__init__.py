@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import codecs
+import errno
+import io
 import os
 import sys
 from importlib import import_module
-from io import StringIO
+from typing import Any, TextIO
 
 import click
 
 from reservoir import __version__, interrupts
 from reservoir.errors import ReservoirError
+from reservoir.text.quantities import printable
 
-#: Command -> what it does, in the order of use; each lives in the module of its name.
+#: Command -> what it does, in the order of use; each lives in the module of its name, but for what lists what is here.
 COMMANDS = {
     "plan": "Find the best operation of every year of an inflow record.",
     "rules": "Fit monthly operation rules to a plan and test them on held-out years.",
@@ -30,6 +34,8 @@ COMMANDS = {
     "new": "Write a commented reservoir file to start from.",
 }
 
+_INVENTORY = ("solvers", "devices")
+
 DONE, CHECK_FAILED, WRONG_INPUT, BROKEN, INTERRUPTED = 0, 1, 2, 70, 130
 
 
@@ -44,7 +50,8 @@ class LazyGroup(click.Group):
         """The command of that name."""
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"reservoir.cli.{cmd_name}").command
+        module = import_module(f"reservoir.cli.{'inventory' if cmd_name in _INVENTORY else cmd_name}")
+        command = getattr(module, cmd_name if cmd_name in _INVENTORY else "command")
         assert isinstance(command, click.Command)
         command.help = command.help or COMMANDS[cmd_name]  # with PYTHONOPTIMIZE=2 there are no docstrings
         return command
@@ -77,8 +84,6 @@ def _status(arguments: list[str]) -> int | None:
 
 def main() -> None:
     """Run the command line: status 0 done, 1 a check failed, 2 the input or the call is wrong or output was lost."""
-    from reservoir.cli.streams import lost_output, prepare_streams, say
-
     prepare_streams()
     prepare_environment()
     arguments = sys.argv[1:]
@@ -87,7 +92,7 @@ def main() -> None:
     try:
         status = _status([each for each in arguments if each != "--debug"])
     except click.ClickException as error:
-        words = StringIO()
+        words = io.StringIO()
         error.show(words)
         say(words.getvalue().rstrip(), sys.stderr)
         status = error.exit_code
@@ -139,8 +144,6 @@ def _limit(error: BaseException) -> str:
 
 
 def _told_fault(error: Exception) -> int:
-    from reservoir.cli.streams import say
-
     say(f"Error in the program, not in your input: {type(error).__name__}: {error}", sys.stderr)
     say("Run the command again with --debug and report what it prints.", sys.stderr)
     return BROKEN
@@ -148,8 +151,89 @@ def _told_fault(error: Exception) -> int:
 
 def _tell_notes() -> None:
     """Say which caches and devices could not be used, if any was asked for."""
-    from reservoir.cli.streams import say
-
     caches = sys.modules.get("reservoir.caches")
     for note in caches.notes if caches else ():
         say(f"Note: {note}", sys.stderr)
+
+
+#: What stands for characters that an encoding does not know; an escape for all others.
+_PLAIN = {"≤": "<=", "≥": ">=", "…": "...", "–": "-", "—": "-", "×": "x", "·": ".", "²": "2", "³": "3", "°": " deg"}
+_ERRORS = "reservoir.plain"
+
+
+class PatientRaw(io.RawIOBase):
+    """A stream that takes everything: once it cannot be written, the rest is lost and the error remembered."""
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+        self.error: OSError | None = None
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def isatty(self) -> bool:
+        """Whether a person looks on."""
+        return bool(self.raw.isatty())
+
+    def fileno(self) -> int:
+        """Number of the stream underneath."""
+        return int(self.raw.fileno())
+
+    def write(self, data: Any) -> int:
+        """Write, or lose."""
+        if self.error is None:
+            try:
+                return int(self.raw.write(data) or 0)
+            except OSError as error:
+                self.error = error
+        return memoryview(data).nbytes
+
+
+def prepare_streams() -> None:
+    """Take the place of both standard streams; those that were closed lead to nowhere."""
+    codecs.register_error(_ERRORS, _plain)
+    for number in range(3):  # else the next file opened would be taken for a closed one
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        buffer = getattr(stream, "buffer", None)
+        raw = getattr(buffer, "raw", buffer)  # without a buffer where Python was told to write at once
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(raw, io.RawIOBase) and not isinstance(raw, PatientRaw):
+            setattr(sys, name, _patient(stream, raw))
+
+
+def lost_output() -> str:
+    """Say why standard output could not be written as a whole; empty if it was, or if its reader left."""
+    sys.stdout.flush()
+    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    error = raw.error if isinstance(raw, PatientRaw) else None
+    return "" if error is None or error.errno in (errno.EPIPE, errno.EINVAL) else str(error.strerror or error)
+
+
+def say(text: str, stream: TextIO | None = None) -> None:
+    """Write a line with nothing in it that a terminal would obey."""
+    (stream or sys.stdout).write(printable(text) + "\n")
+
+
+def warn(text: str) -> None:
+    """Write a line on standard error, as `say` does."""
+    say(text, sys.stderr)
+
+
+def _patient(stream: TextIO, raw: Any) -> TextIO:
+    stream.flush()
+    buffer = io.BufferedWriter(PatientRaw(raw))
+    at_once = stream is sys.stderr or raw.isatty()
+    return io.TextIOWrapper(buffer, encoding=stream.encoding, errors=_ERRORS, line_buffering=at_once)
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    found = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(each) or ascii(each)[1:-1] for each in found), error.end

@@ -11,7 +11,7 @@ import click
 from reservoir.bench import QUICK_RUNS, RUNS
 from reservoir.cases import case_names
 from reservoir.cli import options
-from reservoir.cli.path_types import FilePath, FiniteNumber, FiniteRange
+from reservoir.cli.options import FilePath, FiniteNumber, FiniteRange
 
 if TYPE_CHECKING:
     from reservoir.bench.journal import Journal
@@ -79,8 +79,7 @@ _two_level_swarm = options.gathered(
     _number("--cognitive", "Cognitive coefficient (c1 in the paper).  [default: 2]"),
     _number("--social", "Social coefficient (c2 in the paper).  [default: 2]"),
     _number(
-        "--velocity-fraction",
-        "Maximum velocity, as a fraction of the range of the initial weights.  [default: 0.01]",
+        "--velocity-fraction", "Maximum velocity, as a fraction of the range of the initial weights.  [default: 0.01]"
     ),
 )
 
@@ -137,9 +136,7 @@ _OTHERS = (
         "Ring PSO, synchronous and asynchronous: fitness, time, speed-up.",
         "reservoir.bench.ring",
         _words(
-            "--dimensions",
-            "2,32,128",
-            "Numbers of variables to run.  [default: 2 to 128; 2, 10 and 32 with --quick]",
+            "--dimensions", "2,32,128", "Numbers of variables to run.  [default: 2 to 128; 2, 10 and 32 with --quick]"
         ),
         _count("--generations", 1, "Generations.  [default: 10000; 200 with --quick]"),
         _count("--particles", 2, "Particles per swarm.", 32),
@@ -396,18 +393,15 @@ def _run(experiment: Experiment) -> Callable[..., ExperimentResult]:
 
 
 def _show(record: ExperimentResult, target: Path, as_json: bool) -> None:
-    from rich.markup import escape
-
-    from reservoir.cli.screen import checks_json, console, show_checks, show_json
-    from reservoir.cli.streams import say
+    from reservoir.cli import say
+    from reservoir.cli.screen import checks_json, show_checks, show_json, show_line
 
     if as_json:
         show_json(checks_json(record.checks) | {"folder": str(target), "headlines": dict(record.headlines)})
         return
-    screen = console()
     width = max([9, *map(len, record.headlines)]) + 1
     for title, words in record.headlines.items():
-        screen.print(f"[bold]{title:<{width}}[/]{escape(words)}", soft_wrap=True)
+        show_line(title, words, width=width)
     if record.checks:
         show_checks(record.checks)
     say(f"Written to {target}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
-from reservoir.cli.path_types import FilePath
+from reservoir.cli.options import FilePath
 
 if TYPE_CHECKING:
     from reservoir.hydro.inflow_check import InflowCheck
@@ -43,8 +43,8 @@ def command(
     reservoir also its active storage beside the mean annual inflow, and the mean inflow beside its turbines' capacity.
     Ends with 1 where these make a unit doubtful that nobody gave.
     """
+    from reservoir.cli import say
     from reservoir.cli.screen import show_json
-    from reservoir.cli.streams import say
     from reservoir.hydro.inflow_check import InflowCheck
     from reservoir.hydro.unit_system import UnitSystem
 
@@ -77,38 +77,24 @@ def _require_figure(out: Path, *, force: bool) -> None:
 
 def _draw(check: InflowCheck, units: UnitSystem, out: Path, *, force: bool) -> bool:
     """Whether the figure could be drawn, and was written."""
-    from reservoir.cli.streams import warn
+    from reservoir.cli.screen import drawn
     from reservoir.io.output import write_new
-    from reservoir.report.figures.figures import attempted, left_out_sentences
     from reservoir.report.figures.inflow_record import inflow_record_figure
-    from reservoir.report.figures.style import rendered
 
-    left_out: dict[str, str] = {}
-    kind = out.suffix.casefold()[1:]
-    drawn = attempted(out.name, lambda: rendered(inflow_record_figure(check, units), kind), left_out)
-    if drawn is not None:
-        write_new(out, lambda path: path.write_bytes(drawn), force=force, **_ADVICE)
-    for sentence in left_out_sentences(left_out):
-        warn(sentence)
-    return drawn is not None
+    figure = drawn(out, lambda: inflow_record_figure(check, units))
+    if figure is not None:
+        write_new(out, lambda path: path.write_bytes(figure), force=force, **_ADVICE)
+    return figure is not None
 
 
 def _show(check: InflowCheck, units: UnitSystem) -> None:
-    from rich.markup import escape
+    from reservoir.cli.screen import show_line, show_notes
 
-    from reservoir.cli.screen import console
-
-    screen = console()
-    screen.print(f"[bold]{'Inflow':<10}[/]{escape(check.inflow.source)}", soft_wrap=True)
+    show_line("Inflow", check.inflow.source)
     if check.reservoir:
-        name = f"{check.reservoir.name} ({check.reservoir.source})"
-        screen.print(f"[bold]{'Reservoir':<10}[/]{escape(name)}", soft_wrap=True)
-        for note in check.reservoir.notes:
-            screen.print(f"{'':<10}[yellow]{escape(units.text(note))}[/]", soft_wrap=True)
-    for caveat in (check.inflow.caveat, check.reservoir.caveat if check.reservoir else ""):
-        if caveat:
-            screen.print(f"{'':<10}[yellow]{escape(caveat)}[/]", soft_wrap=True)
+        show_line("Reservoir", f"{check.reservoir.name} ({check.reservoir.source})")
+        show_notes(*map(units.text, check.reservoir.notes))
+    show_notes(check.inflow.caveat, check.reservoir.caveat if check.reservoir else "")
     for topic, sentences in check.sentences(units).items():
         for place, sentence in enumerate(sentences):
-            style = "bold red" if topic == "Doubt" else "bold"
-            screen.print(f"[{style}]{'' if place else topic:<10}[/]{escape(sentence)}", soft_wrap=True)
+            show_line("" if place else topic, sentence, "bold red" if topic == "Doubt" else "bold")

@@ -95,9 +95,10 @@ def _years_left_out(rows: Sequence[Comparison]) -> tuple[str, ...]:
 def _show(rows: Sequence[Comparison], title: str) -> None:
     from rich.markup import escape
 
+    from reservoir.cli import say
     from reservoir.cli.screen import Column, show_table
-    from reservoir.cli.streams import say
-    from reservoir.planning.infeasible import counted, listed
+    from reservoir.planning.sentences import listed
+    from reservoir.text.quantities import counted
 
     titles = (title, "worst gap", "violation", "seconds", "device seconds")
     cells = []

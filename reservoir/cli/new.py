@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from reservoir.cli import options
-from reservoir.cli.path_types import FilePath
+from reservoir.cli.options import FilePath
 
 
 @click.command("new")
@@ -28,7 +28,7 @@ def command(name: str, out: Path | None, table_file: Path | None, force: bool) -
     It describes an invented reservoir and works unchanged; replace its numbers with yours. Those that are invented are
     marked, and named by "plan" and "check" while they are there.
     """
-    from reservoir.cli.streams import say
+    from reservoir.cli import say
     from reservoir.io.level_table import read_level_table
     from reservoir.io.reservoir_toml.writer import write_template
 

@@ -1,24 +1,261 @@
-"""``reservoir operate``: recommend this month's release with a rule."""
+"""``reservoir operate``: recommend this month's release with a rule; and what commands about one rule read."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from reservoir.cli import operate_outlook, options
-from reservoir.cli.call_words import told_in
-from reservoir.cli.path_types import FilePath, FiniteNumber
-from reservoir.errors import InputError, Mistake
+from reservoir.cli import options
+from reservoir.errors import InputError, Mistake, OutputError
 from reservoir.text.quantities import quantity
 
 if TYPE_CHECKING:
-    from reservoir.cli.rule_inputs import RuleInputs
+    from reservoir.hydro.reservoir import Reservoir
     from reservoir.hydro.unit_system import UnitSystem
+    from reservoir.io.rule_file import RuleFile
+    from reservoir.rules import Rule
     from reservoir.rules.advice import Advice, AnalogueYears, MarginalWorth, Situation
+    from reservoir.rules.families.replan import Outlook, Replan
+
+
+@dataclass(frozen=True)
+class RuleInputs:
+    """A rule with its reservoir.
+
+    Parameters
+    ----------
+    rule : Rule
+    file : RuleFile
+        What it was read from.
+    reservoir : Reservoir
+    plan_folder : Path or None
+        The folder whose ``rules/`` the rule's file stands in.
+    """
+
+    rule: Rule
+    file: RuleFile
+    reservoir: Reservoir
+    plan_folder: Path | None
+
+    @property
+    def record_unit(self) -> str:
+        """The unit of the record that the plan was made for; empty if nobody said it."""
+        told = self.file.fitted_to.get("plan")
+        record = told.get("inflow") if isinstance(told, dict) else None
+        return options.unit_said(record) if isinstance(record, dict) else ""
+
+    def units(self, asked: str | None) -> UnitSystem:
+        """The units asked for, else those of the rule's plan: by ``plan.json``, or by the rule's file elsewhere.
+
+        Raises
+        ------
+        InputError
+            If these are not known, or ``plan.json`` cannot be read.
+        """
+        from reservoir.hydro.unit_system import UnitSystem
+        from reservoir.io.plan_folder.files import read_units
+        from reservoir.io.rule_file import UNITS
+
+        of_plan = read_units(self.plan_folder) if self.plan_folder else str(self.file.fitted_to.get(UNITS, "si"))
+        return UnitSystem.of(asked or of_plan)
+
+    def beside(self, family: str) -> Rule | None:
+        """The rule of a family for the same plan: this one, or that of the file beside it; None if there is none.
+
+        Raises
+        ------
+        InputError
+            If the file beside belongs to another reservoir or plan.
+        """
+        from reservoir.io.rule_file import read_rule_file, require_same_plan, require_same_reservoir
+
+        if self.rule.family == family or self.plan_folder is None:
+            return self.rule if self.rule.family == family else None
+        path = self.plan_folder / "rules" / f"{family}.json"
+        if not path.is_file():
+            return None
+        other = read_rule_file(path)
+        require_same_reservoir(other, self.reservoir)
+        require_same_plan(other, self.plan_folder)
+        return other.rule
+
+
+def said_units(units: UnitSystem, asked: str | None) -> str:
+    """A line on units that a call does not name and that are not SI, see `RuleInputs.units`; else empty."""
+    if asked or not units.by_ending:
+        return ""
+    theirs, usual = ("{flow}, {volume} and {level}".format_map(each.as_dict) for each in (units, units.of("si")))
+    return f"Units: {theirs}, as in the plan; for {usual} give --units si"
+
+
+def read_rule_inputs(rule_file: Path, reservoir_file: Path | None, step: str | None = None) -> RuleInputs:
+    """Read a rule, and its reservoir from the file given or from the plan's folder that the rule stands in.
+
+    A `step` replaces that of the reservoir file.
+
+    Raises
+    ------
+    InputError
+        With every mistake of both files, if there is no reservoir file, or if the rule was fitted to another one.
+    """
+    from reservoir.io.plan_folder.files import PROVENANCE, RESERVOIR
+    from reservoir.io.rule_file import read_rule_file, require_same_reservoir
+    from reservoir.io.workplace import clear_abandoned
+
+    folder = rule_file.absolute().parent.parent
+    clear_abandoned(folder)  # a run that was killed in the midst of an exchange of files
+    plan_folder = folder if (folder / PROVENANCE).is_file() else None
+    beside = folder / RESERVOIR if plan_folder is not None else None
+    path = reservoir_file or beside
+    mistakes: list[Mistake] = []
+    file = plant = None
+    try:
+        file = read_rule_file(rule_file)
+    except InputError as error:
+        mistakes += error.mistakes
+    try:
+        if path is not None:
+            plant = options.read_plant(path, step)
+        elif file is not None:
+            mend = "give --reservoir FILE.toml, or use the rule file in the rules folder of its plan"
+            raise InputError(Mistake("the rule's reservoir file is unknown", mend=mend, file=str(rule_file)))
+    except InputError as error:
+        mistakes += error.mistakes
+    if file is None or plant is None:
+        raise InputError(mistakes)
+    require_same_reservoir(file, plant)
+    return RuleInputs(file.rule, file, plant, plan_folder)
+
+
+#: The family that has futures.
+FAMILY = "replan"
+#: Months of the outlook where none are asked for, and the quantiles that are told of them.
+USUAL_MONTHS = 12
+_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def _with_futures(
+    found: RuleInputs, month: int, members: int | None, months: int | None, ensemble: Path | None, figure: Path | None
+) -> RuleInputs:
+    """The inputs with another number of futures, or with those of a forecast; refused with a rule that has none.
+
+    Raises
+    ------
+    InputError
+        With what does not go together, or with the mistakes of the forecast's file.
+    """
+    given = {"--members": members, "--months-ahead": months, "--ensemble": ensemble, "--figure": figure}
+    if found.rule.family != FAMILY:
+        mend = "add --replan, or use the rule file of the family replan"
+        mistakes = [
+            Mistake(f"needs futures, and a rule of the family {found.rule.family} has none", "", mend, column=name)
+            for name, value in given.items()
+            if value is not None
+        ]
+        if mistakes:
+            raise InputError(mistakes)
+        return found
+    if figure is not None and figure.suffix not in (".png", ".svg"):
+        raise InputError(Mistake("is not a kind of figure", "a name that ends in .png or .svg", column="--figure"))
+    if ensemble is not None and members is not None:
+        raise InputError(
+            Mistake("is given together with --ensemble", "the members of the forecast", column="--members")
+        )
+    if ensemble is not None:
+        return replace(found, rule=_on_forecast(found, ensemble, month))
+    return found if members is None else replace(found, rule=_replan(found.rule).changed(members=members))
+
+
+def _replan(rule: Rule) -> Replan:
+    from reservoir.rules.families.replan import Replan
+
+    assert isinstance(rule, Replan)
+    return rule
+
+
+def _on_forecast(found: RuleInputs, file: Path, month: int) -> Replan:
+    from reservoir.io.records.reader import read_inflow_forecast
+    from reservoir.rules.families.replan import MOST_MEMBERS, ReplanOnForecast
+
+    forecast = read_inflow_forecast(file, unless_said=found.record_unit)
+    forecast.require_from(month)
+    if len(forecast.flow_m3s) > MOST_MEMBERS:
+        problem, expected = f"has {len(forecast.flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
+        raise InputError(Mistake(problem, expected, "give fewer of them", file=str(file)))
+    return ReplanOnForecast.of(_replan(found.rule), forecast.flow_m3s)
+
+
+def _mean_inflow(rule: Rule) -> float | None:
+    """Mean of a forecast's members in the month that is decided, m3/s; None without one."""
+    flows = getattr(rule, "forecast_m3s", None)
+    return None if flows is None else sum(each[0] for each in flows) / len(flows)
+
+
+def _outlook_of(found: RuleInputs, situation: Situation, release_m3s: float, months: int | None) -> Outlook | None:
+    """Futures of a decision; None of a rule that has none."""
+    if found.rule.family != FAMILY:
+        return None
+    from reservoir.rules.families.replan import outlook
+
+    return outlook(_replan(found.rule), found.reservoir, situation, release_m3s, months or USUAL_MONTHS)
+
+
+def _outlook_as_json(found: Outlook, units: UnitSystem) -> dict[str, Any]:
+    """The outlook for machines: probabilities, and quantiles of the storage at the end of each month."""
+    import numpy as np
+
+    levels = np.quantile(found.storage_hm3[:, 1:], _QUANTILES, axis=0).T
+    months = [
+        {"month": int(month)}
+        | units.values(
+            {f"storage_q{100 * share:02.0f}_hm3": float(each) for share, each in zip(_QUANTILES, row, strict=True)}
+        )
+        for month, row in zip(found.calendar_month, levels, strict=True)
+    ]
+    return {
+        "members": len(found.storage_hm3),
+        "refill_probability": found.refill_probability,
+        "spill_probability": found.spill_probability,
+        "firm_mw": found.firm_mw,
+        "firm_probability": found.firm_probability,
+        "months": months,
+    }
+
+
+def _outlook_rows(found: Outlook, units: UnitSystem) -> list[tuple[str, str]]:
+    """The outlook as rows on the screen."""
+    import numpy as np
+
+    from reservoir.hydro.calendar import MONTH_NAMES
+
+    members, months = found.power_mw.shape
+    low, middle, high = np.quantile(found.storage_hm3[:, -1], [0.1, 0.5, 0.9])
+    told = [f"full in {found.refill_probability:.0%}", f"spill in {found.spill_probability:.0%}"]
+    if found.firm_mw is not None and found.firm_probability is not None:
+        told.append(f"at least {quantity(found.firm_mw)} MW in every month in {found.firm_probability:.0%}")
+    end = MONTH_NAMES[found.calendar_month[-1] - 1]
+    lowest, highest = quantity(units.amount(float(low), "hm3")[0]), units.written(float(high), "hm3")
+    median = units.written(float(middle), "hm3")
+    storage = f"{lowest} to {highest} at the end of {end} in 80 % of them, median {median}"
+    return [(f"Next {months} months", f"of {members:,} futures: {', '.join(told)}"), ("Storage", storage)]
+
+
+def _write_figure(found: Outlook, inputs: RuleInputs, units: UnitSystem, caveats: tuple[str, ...], file: Path) -> None:
+    """Draw the fan chart into a file."""
+    from reservoir.cli.screen import drawn
+    from reservoir.report.figures.storages import outlook_figure
+
+    figure = drawn(file, lambda: outlook_figure(found, inputs.reservoir, units, caveats))
+    try:
+        if figure is not None:
+            file.write_bytes(figure)
+    except OSError as error:
+        raise OutputError(Mistake(f"cannot be written: {error.strerror or error}", file=str(file))) from error
+
 
 #: No river carries as much (m3/s), and no lake holds as much (hm3).
 _MOST = 1e9
@@ -49,7 +286,9 @@ _amount = Amount()
 @options.rule
 @options.rule_reservoir
 @click.option("--month", type=click.IntRange(1, 12), required=True, help="Calendar month, 1 to 12.")
-@click.option("--level", type=FiniteNumber(), help="Forebay level at the start of the month, m (or as --units).")
+@click.option(
+    "--level", type=options.FiniteNumber(), help="Forebay level at the start of the month, m (or as --units)."
+)
 @click.option(
     "--storage", type=_amount, help="Storage at the start of the month, hm3 (or as --units), instead of --level."
 )
@@ -63,14 +302,16 @@ _amount = Amount()
 )
 @click.option(
     "--ensemble",
-    type=FilePath(),
+    type=options.FilePath(),
     help="Forecast of the inflow with members, from the month on: CSV (date, member, inflow) or NetCDF. A replan rule "
     "decides with it instead of --inflow.",
 )
 @click.option(
     "--months-ahead", type=click.IntRange(1, 60), help="Months of the outlook of a replan rule.  [default: 12]"
 )
-@click.option("--figure", type=FilePath(), help="Draw the outlook of a replan rule into this .png or .svg file.")
+@click.option(
+    "--figure", type=options.FilePath(), help="Draw the outlook of a replan rule into this .png or .svg file."
+)
 @options.units_of_plan
 @options.json
 @options.debug
@@ -97,17 +338,16 @@ def command(
     over the years that the rule was fitted to; a rule fitted with a one-month forecast needs --inflow. A replan rule
     also tells the probability of refill, spill and firm power in the months to come.
     """
-    from reservoir.cli.rule_inputs import read_rule_inputs, said_units
     from reservoir.rules.advice import Situation, advise, step_of_month
 
     found = read_rule_inputs(rule_file, reservoir_file)
     units = found.units(unit_system)
     found = _replanned(found) if replan else found
-    found = operate_outlook.with_futures(found, month, members, months_ahead, ensemble, figure)
+    found = _with_futures(found, month, members, months_ahead, ensemble, figure)
     inflow = _inflow(found, inflow, units)
     step = step_of_month(found.reservoir, month)
     means, flow = found.rule.months.inflow_m3s, units.size("inflow_m3s")
-    with told_in(units):
+    with options.told_in(units):
         start = _storage(found, level, storage, units)
     situation = Situation(
         step,
@@ -116,7 +356,7 @@ def command(
         means[step - 1] if inflow_before is None else inflow_before * flow,
     )
     advice = advise(found.rule, found.reservoir, situation)
-    ahead = operate_outlook.outlook_of(found, situation, advice.release_m3s, months_ahead)
+    ahead = _outlook_of(found, situation, advice.release_m3s, months_ahead)
     zone, similar, caveats = _zone(found, situation), _alike(found, month, situation), _caveats(found)
     worth = _worth(found, situation, advice)
     if as_json:
@@ -136,21 +376,21 @@ def command(
                 "optimised_years": None if similar is None else known(units.values(asdict(similar))),
                 "caveats": caveats,
             }
-            | ({} if ahead is None else {"outlook": operate_outlook.as_json(ahead, units)})
+            | ({} if ahead is None else {"outlook": _outlook_as_json(ahead, units)})
         )
     else:
         assumed = [name for name, given in (("inflow", inflow), ("previous inflow", inflow_before)) if given is None]
         further = [] if worth is None else [("Water value", _worth_words(worth, found, units))]
-        further += [] if ahead is None else operate_outlook.rows(ahead, units)
+        further += [] if ahead is None else _outlook_rows(ahead, units)
         notes = (*caveats, *filter(None, [said_units(units, unit_system)]))
         _show(found, situation, advice, zone, similar, notes, assumed, units, further)
     if figure is not None and ahead is not None:
-        operate_outlook.write_figure(ahead, found, units, caveats, figure)
+        _write_figure(ahead, found, units, caveats, figure)
 
 
 def _inflow(found: RuleInputs, inflow: float | None, units: UnitSystem) -> float | None:
     """Inflow expected in the month, m3/s: as given, or the mean of the forecast; None where it is not needed."""
-    mean = operate_outlook.mean_inflow(found.rule)
+    mean = _mean_inflow(found.rule)
     if mean is not None and inflow is not None:
         raise InputError(Mistake("is given together with --ensemble", "one of them", column="--inflow"))
     if found.rule.forecast == "month" and inflow is None:
@@ -181,7 +421,7 @@ def _storage(found: RuleInputs, level: float | None, storage: float | None, unit
 
 def _replanned(found: RuleInputs) -> RuleInputs:
     """The inputs with the rule that re-plans, of the same plan."""
-    rule = found.beside(operate_outlook.FAMILY)
+    rule = found.beside(FAMILY)
     if rule is None:
         problem = "needs the rule of the family replan beside this one, and there is none"
         mend = 'fit it: "reservoir rules PLAN_DIR", with all families or with --family replan'

@@ -1,8 +1,11 @@
-"""Options that several commands share, each defined once."""
+"""Options that several commands share, each defined once; what is wrong in the words of a call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -10,14 +13,125 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reservoir.cli.call_words import named_as, step_asked
-from reservoir.cli.path_types import FilePath, FiniteRange, FolderPath
 from reservoir.text.quantities import printable
 
 if TYPE_CHECKING:
     from reservoir.errors import Mistake
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
+    from reservoir.hydro.unit_system import UnitSystem
+
+
+class FilePath(click.Path):
+    """A file or folder to read, or a file to write; its reader says what is wrong with one that cannot be used."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Read a path; click asks the system for it, which raises ValueError for what no file can be called."""
+        try:
+            return Path(super().convert(value, param, ctx))  # type: ignore[arg-type] # text, not bytes: see path_type
+        except ValueError:
+            return Path(value)
+
+
+class FolderPath(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 and later alone
+    """A folder to write; ``~`` at its beginning is the home folder, which shells leave as it is after ``--out=``."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Read a path, and refuse an empty one, which would be the present folder."""
+        path = Path(value)
+        if not str(value).strip():
+            self.fail("the path is empty; for the current folder, give .", param, ctx)
+        try:
+            return path.expanduser() if path.parts[:1] == ("~",) else path
+        except RuntimeError:
+            self.fail(f"the home folder is unknown; for a folder of this name, give ./{path}", param, ctx)
+
+
+class _Finite(click.types.FloatParamType):
+    """Refuses what is no number, which no comparison with the ends of a range does, and what is infinite."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read a number."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        return number
+
+
+class FiniteNumber(_Finite):
+    """A number that is finite."""
+
+
+class FiniteRange(_Finite, click.FloatRange):
+    """A finite number of a range."""
+
+
+@contextmanager
+def _restated(change: Callable[[Mistake], Mistake]) -> Iterator[None]:
+    """State the mistakes that are raised inside in other words."""
+    from reservoir.errors import InputError
+
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(map(change, error.mistakes)) from error
+
+
+def named_as(names: Mapping[str, str]) -> AbstractContextManager[None]:
+    """Call the arguments of a function as the options of a command in messages about them."""
+
+    def of_options(mistake: Mistake) -> Mistake:
+        if mistake.column not in names:
+            return mistake
+        expected, mend = (
+            re.sub(rf"\b({'|'.join(names)})\b", lambda found: names[found[1]], text)
+            for text in (mistake.expected, mistake.mend)
+        )
+        return replace(mistake, column=names[mistake.column], expected=expected, mend=mend)
+
+    return _restated(of_options)
+
+
+#: Quantities of options, and of arguments that options set.
+_QUANTITIES = {
+    **{"--level": "level_m", "--storage": "storage_hm3", "--inflow": "inflow_m3s"},
+    **{"start_level_m": "level_m", "start_hm3": "storage_hm3"},
+}
+
+
+def told_in(units: UnitSystem) -> AbstractContextManager[None]:
+    """State mistakes in the units of a call: amounts, and values of options that were given in them."""
+
+    def in_units(mistake: Mistake) -> Mistake:
+        value = mistake.value
+        if isinstance(value, float):
+            value = float(f"{value / units.size(_QUANTITIES.get(mistake.column, '')):.12g}")  # as it was given
+            value = int(value) if value.is_integer() else value
+        problem, expected, mend = map(units.text, (mistake.problem, mistake.expected, mistake.mend))
+        return replace(mistake, problem=problem, expected=expected, mend=mend, value=value)
+
+    return _restated(in_units)
+
+
+#: How mistakes of a reservoir speak of its step, and how of that of a call.
+_STEP_WORDS = (
+    (r'set step = "([a-z-]+)"', r"give --step \1"),
+    (r'\bstep is "([a-z-]+)"', r"--step is \1"),
+    (r'(?<!-)\bstep = "([a-z-]+)"', r"--step \1"),
+)
+
+
+def _step_asked(mistake: Mistake) -> Mistake:
+    """Call the step of a reservoir as the option that set it."""
+    problem, mend = mistake.problem, mistake.mend
+    for words, option in _STEP_WORDS:
+        problem, mend = re.sub(words, option, problem), re.sub(words, option, mend)
+    return replace(mistake, problem=problem, mend=mend)
 
 
 #: Where a unit was said that neither the file nor the call gives.
@@ -54,7 +168,7 @@ def read_plant(file: Path, step: str | None) -> Reservoir:
     """Read a reservoir, for another step than that of its file if one is asked for."""
     from reservoir.io.reservoir_toml.reader import read_reservoir
 
-    with step_asked(step):
+    with nullcontext() if step is None else _restated(_step_asked):
         return read_reservoir(file, step=step)
 
 
@@ -91,7 +205,7 @@ class Inputs:
         """The same with another goal, if one is named."""
         if goal is None:
             return self
-        from reservoir.planning.goals import with_goal
+        from reservoir.planning.tradeoff import with_goal
 
         return replace(self, reservoir=with_goal(self.reservoir, goal), reference_gwh=None)
 

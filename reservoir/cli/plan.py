@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
-from reservoir.cli.call_words import named_as, told_in
-from reservoir.cli.path_types import FilePath, FiniteNumber, FiniteRange
+from reservoir.cli.options import FilePath, FiniteNumber, FiniteRange, named_as, told_in
 from reservoir.text.quantities import counted
 
 if TYPE_CHECKING:
@@ -137,8 +136,8 @@ def command(
     watch = Stopwatch(BEGAN)
     watch.add({"start": time.perf_counter() - BEGAN})
     with watch("import"):
+        from reservoir.cli import say, warn
         from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_inputs, show_json
-        from reservoir.cli.streams import say, warn
         from reservoir.hydro.unit_system import UnitSystem
         from reservoir.io.plan_folder.formats import format_of
         from reservoir.io.plan_parts import PartsFolder
@@ -221,34 +220,25 @@ def command(
 
 
 def _show_result(plan: Plan) -> None:
-    from rich.markup import escape
+    from reservoir.cli.screen import show_line, show_solver
+    from reservoir.planning import sentences
 
-    from reservoir.cli.screen import console, show_solver
-    from reservoir.planning.sentences import (
-        losses_sentence,
-        objective_sentence,
-        outside_sentences,
-        proof_sentences,
-        shortfall_months,
-        shortfalls,
-    )
-
-    screen = console()
     show_solver(plan)
-    screen.print(f"[bold]{'Energy':<10}[/]{_energy(plan)}", soft_wrap=True)
-    if objective := objective_sentence(plan):
-        screen.print(f"[bold]{'Objective':<10}[/]{escape(objective)}", soft_wrap=True)
-    if losses := losses_sentence(plan):
-        screen.print(f"[bold]{'Losses':<10}[/]{losses}", soft_wrap=True)
-    for sentence in proof_sentences(plan):
-        screen.print(f"[bold]{'Proof':<10}[/]{escape(sentence)}", soft_wrap=True)
-    for sentence in outside_sentences(plan):
-        screen.print(f"[red]{'Limits':<10}[/]{escape(sentence)}", soft_wrap=True)
-    for sentence in shortfalls(plan, SHOWN_SHORTFALLS):
-        screen.print(f"[red]{'Violation':<10}[/]{escape(sentence)}", soft_wrap=True)
-    hidden = shortfall_months(plan) - SHOWN_SHORTFALLS
+    show_line("Energy", _energy(plan))
+    for title, sentence in (
+        ("Objective", sentences.objective_sentence(plan)),
+        ("Losses", sentences.losses_sentence(plan)),
+        *(("Proof", sentence) for sentence in sentences.proof_sentences(plan)),
+    ):
+        if sentence:
+            show_line(title, sentence)
+    for sentence in sentences.outside_sentences(plan):
+        show_line("Limits", sentence, "red")
+    for sentence in sentences.shortfalls(plan, SHOWN_SHORTFALLS):
+        show_line("Violation", sentence, "red")
+    hidden = sentences.shortfall_months(plan) - SHOWN_SHORTFALLS
     if hidden > 0:
-        screen.print(f"{'':<10}and {counted(hidden, f'more {plan.inflow.calendar.step.noun}')}; plan.json lists them")
+        show_line("", f"and {counted(hidden, f'more {plan.inflow.calendar.step.noun}')}; plan.json lists them")
 
 
 def _energy(plan: Plan) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
-from reservoir.cli.path_types import FilePath
+from reservoir.cli.options import FilePath
 
 if TYPE_CHECKING:
     from reservoir.planning.checked_schedule import CheckedSchedule
@@ -116,8 +116,8 @@ def _told(
     plan: Plan, checks: list[Check], as_json: bool, given: CheckedSchedule | None = None, folder: Path | None = None
 ) -> int:
     """Print what was found, and the folder where it was written; the exit status."""
+    from reservoir.cli import say
     from reservoir.cli.screen import checks_json, show_checks, show_json
-    from reservoir.cli.streams import say
     from reservoir.planning.checks import all_pass
     from reservoir.planning.sentences import proof_sentences
 

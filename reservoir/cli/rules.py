@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
-from reservoir.cli.path_types import FilePath
+from reservoir.cli.options import FilePath
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.unit_system import SI
 from reservoir.planning.columns import BENEFIT, ResultColumn, shown_columns
@@ -98,8 +98,8 @@ def command(
     its own, rules.html, to it, and of ensembles robustness.csv. Fits of a call that ends early are kept in
     PLAN_DIR/rules.parts: the same call goes on from there.
     """
+    from reservoir.cli import say, warn
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
-    from reservoir.cli.streams import say, warn
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.io.kept_fits import KeptFits
     from reservoir.io.plan_folder.saved_plan import read_plan
@@ -111,10 +111,7 @@ def command(
     from reservoir.rules.evaluation.findings import findings, rules_checks, sentence_on_test, shortfalls
     from reservoir.rules.evaluation.robustness import robustness_table
 
-    with (
-        claimed_for_rules(plan_folder, force=force) as claim,
-        KeptFits(plan_folder / FITS, warn) as fits,
-    ):
+    with claimed_for_rules(plan_folder, force=force) as claim, KeptFits(plan_folder / FITS, warn) as fits:
         saved = read_plan(plan_folder)
         inflow = saved.plan.inflow
         blocks = inflow.member_count if inflow.member_count > 1 else inflow.years

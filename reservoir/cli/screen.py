@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from rich.box import HEAVY_HEAD
@@ -31,6 +32,8 @@ from reservoir.text.quantities import counted, printable
 from reservoir.text.strict_json import strict_json
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from reservoir.cli.options import Inputs
     from reservoir.planning.checks import Check
     from reservoir.planning.plan import Plan, StageProgress
@@ -66,6 +69,31 @@ def _terminal_width(stream: TextIO) -> int:
         return os.get_terminal_size(stream.fileno()).columns or _USUAL_WIDTH
     except (OSError, ValueError):
         return _USUAL_WIDTH
+
+
+def show_line(title: str, text: str, style: str = "bold", *, body: str = "", width: int = 10) -> None:
+    """Print a line behind its title, each in a style; an empty title leaves its place free."""
+    shown = f"[{body}]{escape(text)}[/]" if body else escape(text)
+    console().print(f"[{style}]{escape(title):<{width}}[/]{shown}", soft_wrap=True)
+
+
+def show_notes(*notes: str) -> None:
+    """Print notes below what they are on, each in a line; an empty one is none."""
+    for note in filter(None, notes):
+        show_line("", note, body="yellow")
+
+
+def drawn(file: Path, figure: Callable[[], Figure]) -> bytes | None:
+    """A figure in the format of a file's name; None where it cannot be drawn, which is said."""
+    from reservoir.cli import warn
+    from reservoir.report.figures.figures import attempted, left_out_sentences
+    from reservoir.report.figures.style import rendered
+
+    left_out: dict[str, str] = {}
+    content = attempted(file.name, lambda: rendered(figure(), file.suffix.casefold()[1:]), left_out)
+    for sentence in left_out_sentences(left_out):
+        warn(sentence)
+    return content
 
 
 #: Words are not folded narrower than this.
@@ -183,23 +211,19 @@ def show_inputs(found: Inputs, units: UnitSystem = SI) -> None:
     """Say what is worked on, what of it came with the program, and what must be said about it."""
     from reservoir.hydro.inflow_check import InflowCheck
 
-    screen = console()
     plant, record = found.reservoir, found.inflow
-    for title, told in (("Warning", (found.stranger,)), ("Doubt", InflowCheck(record, plant).doubts)):
-        for sentence in filter(None, told):
-            screen.print(f"[bold red]{title:<10}{escape(units.text(sentence))}[/]", soft_wrap=True)
+    for title, doubts in (("Warning", (found.stranger,)), ("Doubt", InflowCheck(record, plant).doubts)):
+        for sentence in filter(None, doubts):
+            show_line(title, units.text(sentence), "bold red", body="bold red")
     years = f"{counted(record.years)}, {record.span_text}"
-    rows = (
+    for title, what, source, bundled, caveat in (
         ("Reservoir", plant.name, plant.source, found.bundled_reservoir, plant.caveat),
         ("Inflow", years, record.source, found.bundled_inflow, record.caveat),
-    )
-    for title, what, source, bundled, caveat in rows:
-        screen.print(f"[bold]{title:<10}[/]{escape(what)} ({'bundled' if bundled else escape(source)})", soft_wrap=True)
-        if caveat:
-            screen.print(f"{'':<10}[yellow]{escape(caveat)}[/]", soft_wrap=True)
-    screen.print(f"{'':<10}{escape(record.scale_in(units))}", soft_wrap=True)
-    for note in (*plant.notes, *(note for note in record.notes if note != found.stranger)):
-        screen.print(f"{'':<10}[yellow]{escape(units.text(note))}[/]", soft_wrap=True)
+    ):
+        show_line(title, f"{what} ({'bundled' if bundled else source})")
+        show_notes(caveat)
+    show_line("", record.scale_in(units))
+    show_notes(*map(units.text, (*plant.notes, *(note for note in record.notes if note != found.stranger))))
 
 
 def show_solver(plan: Plan) -> None:
@@ -209,18 +233,14 @@ def show_solver(plan: Plan) -> None:
     """
     from reservoir.planning.sentences import source_sentence
 
-    first = plan.solutions[0]
-    made = plan.settings
+    first, made = plan.solutions[0], plan.settings
     driver = f" ({made['platform']} {made['driver']})" if "driver" in made else ""
     busy = f", {first.device_seconds:.3g} s on the device" if first.device_seconds is not None else ""
     seed = f", seed {made['seed']}" if "seed" in made else ""
-    line = f"{first.solver} on {first.device}{driver}{seed}: {first.wall_seconds:.3g} s{busy}"
-    screen = console()
-    screen.print(f"[bold]{'Solver':<10}[/]{escape(line)}", soft_wrap=True)
+    show_line("Solver", f"{first.solver} on {first.device}{driver}{seed}: {first.wall_seconds:.3g} s{busy}")
     if sentence := source_sentence(plan):
-        screen.print(f"[bold]{'Sources':<10}[/]{escape(sentence)}", soft_wrap=True)
-    for note in plan.notes[len(plan.inflow.notes) + len(plan.reservoir.notes) :]:
-        screen.print(f"{'':<10}[yellow]{escape(plan.units.text(note))}[/]", soft_wrap=True)
+        show_line("Sources", sentence)
+    show_notes(*map(plan.units.text, plan.notes[len(plan.inflow.notes) + len(plan.reservoir.notes) :]))
 
 
 def show_checks(checks: Sequence[Check], units: UnitSystem = SI) -> None:

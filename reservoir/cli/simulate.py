@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
-from reservoir.cli.call_words import told_in
-from reservoir.cli.path_types import FilePath, FiniteNumber
+from reservoir.cli.options import FilePath, FiniteNumber, told_in
 from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
@@ -55,9 +54,9 @@ def command(
     Writes simulation.csv (every month), summary.csv (every year) and simulation.json to a new folder. Releases are
     corrected to satisfy the physical limits; months with a correction are counted as repairs.
     """
-    from reservoir.cli.rule_inputs import read_rule_inputs, said_units
+    from reservoir.cli import say
+    from reservoir.cli.operate import read_rule_inputs, said_units
     from reservoir.cli.screen import progress_bars, show_json
-    from reservoir.cli.streams import say
     from reservoir.hydro.plant import storage_at_level
     from reservoir.report.folder import claimed_empty
     from reservoir.report.rules_folder import write_simulation
@@ -65,7 +64,7 @@ def command(
 
     found = read_rule_inputs(rule_file, reservoir_file, step)
     inflow = options.read_record(inflow_file, reading, found.reservoir, plan_unit=found.record_unit)
-    units, start = found.units(unit_system, inflow), None
+    units, start = found.units(unit_system), None
     if level is not None:
         with told_in(units):
             start = storage_at_level(found.reservoir, level * units.size("level_m"), "--level")
@@ -108,10 +107,7 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
             screen.print(f"[yellow]{escape(caveat)}[/]", soft_wrap=True)
     title = run.reservoir.objective.title
     rows = [
-        (
-            (title[:1].upper() + title[1:]) if len(title) < _TITLE else "Objective",
-            _brought(run),
-        ),
+        ((title[:1].upper() + title[1:]) if len(title) < _TITLE else "Objective", _brought(run)),
         ("Targets", _targets(run)),
         ("Spill", f"{units.written(score.spill_hm3, 'hm3')} a year"),
         ("Repairs", f"{score.repairs} of {counted(run.inflow.flow_m3s.size, run.inflow.calendar.step.noun)}"),

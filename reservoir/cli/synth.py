@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
-from reservoir.cli.call_words import named_as
-from reservoir.cli.path_types import FilePath
+from reservoir.cli.options import FilePath, named_as
 from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
@@ -39,13 +38,7 @@ _OPTIONS = {"mean": "--mean", "cv": "--cv", "shift_season": "--shift-season", "m
     type=click.IntRange(1, _MOST_YEARS),
     help="Years of each member.  [default: as many as the record has]",
 )
-@click.option(
-    "--method",
-    metavar="NAME",
-    default="kirsch",
-    show_default=True,
-    help="kirsch, thomas-fiering or knn.",
-)
+@click.option("--method", metavar="NAME", default="kirsch", show_default=True, help="kirsch, thomas-fiering or knn.")
 @options.seed
 @click.option("--mean", metavar="PERCENT", help="Change of the mean flow, such as -10%.")
 @click.option("--cv", metavar="PERCENT", help="Change of every month's coefficient of variation, such as +15%.")
@@ -88,8 +81,8 @@ def command(
     programming optimises both, and energy and firm power are compared too. The table in full and a figure are written
     beside the output. With climate adjustments, the record is adjusted in the same way before it is compared.
     """
+    from reservoir.cli import warn
     from reservoir.cli.screen import progress_bars
-    from reservoir.cli.streams import warn
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.checks import all_pass
     from reservoir.report.synthetic_files import SyntheticFiles
@@ -129,21 +122,15 @@ def _read(request: options.Request) -> tuple[Reservoir | None, Inflow]:
 
 
 def _show(record: Inflow, ensemble: Inflow, files: SyntheticFiles, found: Assessment | None, units: UnitSystem) -> None:
-    from rich.markup import escape
+    from reservoir.cli import say
+    from reservoir.cli.screen import show_checks, show_line, show_notes
 
-    from reservoir.cli.screen import console, show_checks
-    from reservoir.cli.streams import say
-
-    screen, calendar = console(), ensemble.calendar
-    each = calendar.years_each
+    each = ensemble.calendar.years_each
     years = f"{counted(ensemble.years // each, 'member')} of {counted(each, 'year')}"
-    told = f"{record.labels[0]} to {record.labels[-1]}, {record.scale_in(units)}"
-    screen.print(f"[bold]{'Record':<10}[/]{escape(told)}")
     mean, unit = units.amount(ensemble.mean_m3s, "m3s")
-    screen.print(f"[bold]{'Synthetic':<10}[/]{years}, mean flow {quantity(mean)} {unit}", soft_wrap=True)
-    screen.print(f"{'':<10}[yellow]{escape(ensemble.caveat)}[/]", soft_wrap=True)
-    for note in (*record.notes, *_left_out(record)):
-        screen.print(f"{'':<10}[yellow]{escape(units.text(note))}[/]", soft_wrap=True)
+    show_line("Record", f"{record.labels[0]} to {record.labels[-1]}, {record.scale_in(units)}")
+    show_line("Synthetic", f"{years}, mean flow {quantity(mean)} {unit}")
+    show_notes(ensemble.caveat, *map(units.text, record.notes), _left_out(record))
     if found:
         show_checks(found.checks)
         if found.not_checked:
@@ -151,10 +138,9 @@ def _show(record: Inflow, ensemble: Inflow, files: SyntheticFiles, found: Assess
     say(f"Written to {', '.join(map(str, files.written))}")
 
 
-def _left_out(record: Inflow) -> tuple[str, ...]:
-    if not record.has_conditions:
-        return ()
-    return ("The record's evaporation and withdrawals are left out: members have inflow alone.",)
+def _left_out(record: Inflow) -> str:
+    left = "The record's evaporation and withdrawals are left out: members have inflow alone."
+    return left if record.has_conditions else ""
 
 
 def _show_json(ensemble: Inflow, files: SyntheticFiles, found: Assessment | None) -> None:

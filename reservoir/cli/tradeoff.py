@@ -53,9 +53,9 @@ def command(
     Writes front.csv, a figure, report.html and a reservoir file for each point to a new folder; `reservoir plan --point
     FOLDER/NAME` plans a point in full.
     """
-    from reservoir.cli.call_words import named_as, told_in
+    from reservoir.cli import say, warn
+    from reservoir.cli.options import named_as, told_in
     from reservoir.cli.screen import progress_bars, show_inputs, show_json
-    from reservoir.cli.streams import say, warn
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.tradeoff import tradeoff
     from reservoir.report.folder import claimed_empty

@@ -44,8 +44,8 @@ def command(
     the host are checked. On a horizon of several years, each solver that can plan it is compared with dynamic
     programming on the host. --json adds versions, machine, device, driver and settings.
     """
+    from reservoir.cli import say
     from reservoir.cli.screen import progress_bars, show_checks, show_inputs, show_json, show_solver
-    from reservoir.cli.streams import say
     from reservoir.hydro.objectives import Horizon
     from reservoir.opencl.trial import forget_refusals
     from reservoir.planning.checks import all_pass

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,9 @@ from reservoir.planning.columns import table_of
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
 from reservoir.planning.operated_record import OperatedSteps
 from reservoir.planning.plan import Plan
-from reservoir.planning.proofs import Proofs
+from reservoir.planning.planned_record import Proofs
 from reservoir.planning.search import stated_solutions
-from reservoir.planning.sentences import demand_shortfalls, storage_shortfall
+from reservoir.planning.sentences import beyond_bounds, demand_shortfalls, storage_shortfall
 from reservoir.planning.start import end_value_used, with_end_value
 from reservoir.problems.base import certify_all
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
@@ -245,19 +244,13 @@ def _starts_outside(plan: Plan, given: GivenSchedule) -> Iterator[tuple[int, str
         start, open_to = float(plan.operation.storage_hm3[first, 0]), 1.01 * given.half_digit[START]
         lower, upper = (float(each[year, -1]) for each in (bounds.storage_lower_hm3, bounds.storage_upper_hm3))
         if not lower - open_to <= start <= upper + open_to:
-            side, bound = ("above its upper", upper) if start > upper else ("below its lower", lower)
-            stated = partial(plan.units.stated, unit="hm3")
-            amount = f"{stated(abs(start - bound), form=',.4g')} {side} limit of {stated(bound, form=',.6g')}"
-            where = f"the storage at the start, and so at the end, is {stated(start, form=',.6g')}"
-            yield int(problems.of_year[year]), f"{plan.inflow.labels[first]}: {where}, {amount}"
+            what = "the storage at the start, and so at the end,"
+            sentence = beyond_bounds(what, start, (lower, upper), "hm3", plan)
+            yield int(problems.of_year[year]), f"{plan.inflow.labels[first]}: {sentence}"
 
 
 def _missed(
-    plan: Plan,
-    held: Operation,
-    slack_m3s: float,
-    sound: tuple[NDArray[np.bool_], NDArray[np.bool_]],
-    told: set[int],
+    plan: Plan, held: Operation, slack_m3s: float, sound: tuple[NDArray[np.bool_], NDArray[np.bool_]], told: set[int]
 ) -> Iterator[tuple[int, str]]:
     """Limits that the releases of a plan as given do not keep: the problem, and a sentence.
 
@@ -268,7 +261,9 @@ def _missed(
     for year, step in np.ndindex(*release.shape):
         words = list(demand_shortfalls(plan, year, step))
         if not release[year, step]:
-            words += _release_outside(plan, year, step)
+            bounds = tuple(float(bound[year, step]) for bound in _release_bounds(plan))
+            flow = float(plan.operation.release_m3s[year, step])
+            words.append(beyond_bounds("the release", flow, (bounds[0], bounds[1]), "m3/s", plan))
         if not storage[year, step]:
             words += storage_shortfall(plan, year, step)
         for each in words:
@@ -300,17 +295,6 @@ def _release_bounds(plan: Plan) -> tuple[FloatArray, FloatArray]:
     shape = plan.operation.release_m3s.shape
     lower, upper = (np.broadcast_to(bound, shape) for bound in plan.reservoir.release_bounds_m3s)
     return lower, upper
-
-
-def _release_outside(plan: Plan, year: int, step: int) -> Iterator[str]:
-    lower, upper = (float(bound[year, step]) for bound in _release_bounds(plan))
-    release = float(plan.operation.release_m3s[year, step])
-    above = release > upper
-    bound, amount = (upper, release - upper) if above else (lower, lower - release)
-    side = "above its upper" if above else "below its lower"
-    flow = partial(plan.units.stated, unit="m3/s")
-    excess, limit = flow(amount, form=",.4g"), flow(bound, form=",.6g")
-    yield f"the release is {flow(release, form=',.6g')}, {excess} {side} limit of {limit}"
 
 
 def _beyond(plan: Plan) -> FloatArray:

@@ -16,7 +16,6 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import storage_after
 from reservoir.hydro.unit_system import UnitSystem, labelled
 from reservoir.planning.firm_power import BRACKET
-from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import has_demands
 from reservoir.planning.solving import REFERENCE_SOLVERS, gap_limits, relative_gap
@@ -24,6 +23,7 @@ from reservoir.planning.solving import SWEPT_GAP as SWEPT_GAP
 from reservoir.planning.solving import TOTAL_GAP as TOTAL_GAP
 from reservoir.planning.solving import YEAR_GAP as YEAR_GAP
 from reservoir.solvers import Solutions
+from reservoir.text.quantities import counted
 
 #: A check whose value is a flow.
 RELEASE_OUTSIDE = labelled("release outside its limits: largest excess ({})", "m3/s")

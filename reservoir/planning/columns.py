@@ -185,10 +185,7 @@ _SOURCE = (
     "whose schedule the year holds: the solver's name, `NAME (second run)` for its second run, or `dp` or `dp-opencl` "
     "for the reference optimum"
 )
-_NAMES = (
-    ResultColumn("member", "name of the member of the ensemble; only there"),
-    ResultColumn("year", _YEAR),
-)
+_NAMES = (ResultColumn("member", "name of the member of the ensemble; only there"), ResultColumn("year", _YEAR))
 _STEP_NAMES = (
     *_NAMES,
     ResultColumn("month", _MONTH),
@@ -198,191 +195,127 @@ _STEP_NAMES = (
 _WHOLE, _TENTH = "{:,.0f}", "{:,.1f}"
 #: What a step comes to.
 _STEPS = (
-    ResultColumn(
-        "inflow_m3s", "mean inflow of the step, m3/s", "m3/s", attrgetter("inflow.flow_m3s"),
-        "inflow_m3s", "mean inflow of the step", page=Shown("Inflow", _WHOLE),
-    ),
-    ResultColumn(
-        "release_m3s", "mean release (turbine flow and spill), m3/s", "m3/s", _operated("release_m3s"),
-        "release_m3s", "mean release of the step", page=Shown("Release", _WHOLE),
-    ),
-    ResultColumn(
-        "turbined_m3s", "mean turbine flow, m3/s", "m3/s", _operated("turbined_m3s"),
-        "turbined_m3s", "mean turbine flow of the step", page=Shown("Turbined", _WHOLE),
-    ),
-    ResultColumn(
-        "spill_m3s", "mean spill, m3/s", "m3/s", _operated("spill_m3s"),
-        "spill_m3s", "mean spill of the step", page=Shown("Spilled", _WHOLE),
-    ),
-    ResultColumn(
-        "storage_start_hm3", "storage at the start of the step, hm3", "hm3",
-        lambda record: record.operation.storage_hm3[:, :-1],
-    ),
-    ResultColumn(
-        "storage_end_hm3", "storage at the end of the step, hm3", "hm3",
-        lambda record: record.operation.storage_hm3[:, 1:], page=Shown("Storage at end", _WHOLE),
-    ),
-    ResultColumn(
-        "level_m", "reservoir level at the end of the step, m", "m", _operated("level_m"),
-        "level_m", "reservoir level at the end of the step", page=Shown("Level at end", _TENTH),
-    ),
-    ResultColumn(
-        "tailrace_m", "tailrace level at the step's mean release, m", "m", _operated("tailrace_m"),
-        "tailrace_m", "tailrace level at the mean release of the step",
-    ),
+    ResultColumn("inflow_m3s", "mean inflow of the step, m3/s", "m3/s", attrgetter("inflow.flow_m3s"),
+        "inflow_m3s", "mean inflow of the step", page=Shown("Inflow", _WHOLE)),
+    ResultColumn("release_m3s", "mean release (turbine flow and spill), m3/s", "m3/s", _operated("release_m3s"),
+        "release_m3s", "mean release of the step", page=Shown("Release", _WHOLE)),
+    ResultColumn("turbined_m3s", "mean turbine flow, m3/s", "m3/s", _operated("turbined_m3s"),
+        "turbined_m3s", "mean turbine flow of the step", page=Shown("Turbined", _WHOLE)),
+    ResultColumn("spill_m3s", "mean spill, m3/s", "m3/s", _operated("spill_m3s"),
+        "spill_m3s", "mean spill of the step", page=Shown("Spilled", _WHOLE)),
+    ResultColumn("storage_start_hm3", "storage at the start of the step, hm3", "hm3",
+        lambda record: record.operation.storage_hm3[:, :-1]),
+    ResultColumn("storage_end_hm3", "storage at the end of the step, hm3", "hm3",
+        lambda record: record.operation.storage_hm3[:, 1:], page=Shown("Storage at end", _WHOLE)),
+    ResultColumn("level_m", "reservoir level at the end of the step, m", "m", _operated("level_m"),
+        "level_m", "reservoir level at the end of the step", page=Shown("Level at end", _TENTH)),
+    ResultColumn("tailrace_m", "tailrace level at the step's mean release, m", "m", _operated("tailrace_m"),
+        "tailrace_m", "tailrace level at the mean release of the step"),
     ResultColumn(
         "head_m", "gross head: level at the step's mean storage minus tailrace level, m", "m", _operated("head_m"),
-        "head_m", "level at the mean storage of the step less the tailrace level", page=Shown("Head", _TENTH),
-    ),
-    ResultColumn(
-        "power_mw", "mean power of the step, MW", "MW", _operated("power_mw"),
-        "power_mw", "mean power of the step", page=Shown("Power", _WHOLE),
-    ),
-    ResultColumn(
-        "energy_gwh", "energy of the step, GWh", "GWh", _operated("energy_gwh"),
-        "energy_gwh", "energy of the step", page=Shown("Energy", _WHOLE),
-    ),
-    ResultColumn(
-        "violation",
+        "head_m", "level at the mean storage of the step less the tailrace level", page=Shown("Head", _TENTH)),
+    ResultColumn("power_mw", "mean power of the step, MW", "MW", _operated("power_mw"),
+        "power_mw", "mean power of the step", page=Shown("Power", _WHOLE)),
+    ResultColumn("energy_gwh", "energy of the step, GWh", "GWh", _operated("energy_gwh"),
+        "energy_gwh", "energy of the step", page=Shown("Energy", _WHOLE)),
+    ResultColumn("violation",
         "distance of the end storage from its bounds, as a fraction of the bound; 0 within the bounds",
         "", _operated("violation"),
-        "violation", "distance of the end storage from its bounds, relative to the bound; and demands not kept",
-    ),
+        "violation", "distance of the end storage from its bounds, relative to the bound; and demands not kept"),
     ResultColumn(
         "evaporation_hm3", f"net evaporation of the step, hm3; {_LOSSES}", "hm3", _condition("evaporation_hm3"),
-        "evaporation_hm3", "net evaporation of the step",
-    ),
-    ResultColumn(
-        "seepage_hm3", f"seepage of the step, hm3; {_LOSSES}", "hm3", _condition("seepage_hm3"),
-        "seepage_hm3", "seepage of the step",
-    ),
-    ResultColumn(
-        "withdrawal_m3s", f"mean withdrawal, m3/s; {_LOSSES}", "m3/s", _condition("withdrawal_m3s"),
-        "withdrawal_m3s", "mean flow withdrawn in the step",
-    ),
+        "evaporation_hm3", "net evaporation of the step"),
+    ResultColumn("seepage_hm3", f"seepage of the step, hm3; {_LOSSES}", "hm3", _condition("seepage_hm3"),
+        "seepage_hm3", "seepage of the step"),
+    ResultColumn("withdrawal_m3s", f"mean withdrawal, m3/s; {_LOSSES}", "m3/s", _condition("withdrawal_m3s"),
+        "withdrawal_m3s", "mean flow withdrawn in the step"),
     ResultColumn(
         "shortage_m3s", f"mean withdrawal that is not delivered, m3/s; {_LOSSES}", "m3/s", _condition("shortage_m3s"),
-        "shortage_m3s", "mean flow of the demand that was not withdrawn",
-    ),
-    ResultColumn(
-        MISSING,
+        "shortage_m3s", "mean flow of the demand that was not withdrawn"),
+    ResultColumn(MISSING,
         "what is missing of the minimum release, because there is no more water above dead storage, m3/s; only if a "
         "step has too little",
         "m3/s", _only(lambda record: record.operation.missing_m3s.any(), _operated(MISSING)),
-        MISSING, "mean flow that is missing of the minimum release, for want of water",
-    ),
+        MISSING, "mean flow that is missing of the minimum release, for want of water"),
 )
 #: What a step of a plan has besides.
 _PLANNED_STEPS = (
     ResultColumn(
         "source", _SOURCE, "text", lambda plan: np.repeat(plan.source, plan.inflow.steps).reshape(-1, plan.inflow.steps)
     ),
-    ResultColumn(
-        "water_value_gwh_per_hm3",
+    ResultColumn("water_value_gwh_per_hm3",
         "value of one hm3 more at the end of the step, GWh per hm3; only in plans by dynamic programming; empty if "
         "only one storage is possible",
         "GWh per hm3", lambda plan: None if plan.water_values is None else plan.water_values.month_end_gwh_per_hm3,
-        "water_value_gwh_per_hm3", "value of one hm3 more at the end of the step",
-    ),
+        "water_value_gwh_per_hm3", "value of one hm3 more at the end of the step"),
 )
-_ASKED = ResultColumn(
-    "asked_m3s", "release that the rule asked for, m3/s", "m3/s", attrgetter("asked_m3s"),
-    "asked_m3s", "mean release that was given",
-)
-_REPAIRED = ResultColumn(
-    "repaired",
+_ASKED = ResultColumn("asked_m3s", "release that the rule asked for, m3/s", "m3/s", attrgetter("asked_m3s"),
+    "asked_m3s", "mean release that was given")
+_REPAIRED = ResultColumn("repaired",
     "1 if the limits changed the release that the rule asked for, otherwise 0",
-    of=lambda record: record.repaired.astype(int),
-)
+    of=lambda record: record.repaired.astype(int))
 #: What a year of a plan comes to.
 _YEARS = (
-    ResultColumn(
-        "inflow_mean_m3s", "mean inflow of the year, m3/s", "m3/s", attrgetter("inflow.annual_mean_m3s"),
-        page=Shown("Mean inflow", _WHOLE, -1),
-    ),
-    ResultColumn(
-        "energy_gwh", "energy of the year, GWh", "GWh", attrgetter("energy_gwh"),
-        "annual_energy_gwh", "energy of the year", page=Shown("Energy", _TENTH, -1),
-    ),
-    ResultColumn(
-        OBJECTIVE,
+    ResultColumn("inflow_mean_m3s", "mean inflow of the year, m3/s", "m3/s", attrgetter("inflow.annual_mean_m3s"),
+        page=Shown("Mean inflow", _WHOLE, -1)),
+    ResultColumn("energy_gwh", "energy of the year, GWh", "GWh", attrgetter("energy_gwh"),
+        "annual_energy_gwh", "energy of the year", page=Shown("Energy", _TENTH, -1)),
+    ResultColumn(OBJECTIVE,
         "what is optimised, in the unit that plan.json states; costs have no sign; only if it is not energy",
         "", _only(lambda plan: not plan.objective.is_energy, attrgetter("benefit")),
-        OBJECTIVE, "what is optimised, in its own unit", "{:.12g}", Shown("Objective", place=-1),
-    ),
-    ResultColumn(
-        FIRM_POWER,
+        OBJECTIVE, "what is optimised, in its own unit", "{:.12g}", Shown("Objective", place=-1)),
+    ResultColumn(FIRM_POWER,
         "power that all steps of the problem give, or the share `firm_share`, MW; only with the goal firm-power",
         "MW",
         _only(
             lambda plan: plan.objective.is_firm or plan.objective.firm_power_mw is not None,
             _of_year(attrgetter("firm_power_mw")),
         ),
-        FIRM_POWER, "power that the steps of the horizon give", page=Shown("Firm power", place=-1),
-    ),
+        FIRM_POWER, "power that the steps of the horizon give", page=Shown("Firm power", place=-1)),
     ResultColumn("spill_hm3", "volume of spill, hm3", "hm3", _volume("spill_m3s"), page=Shown("Spill", _TENTH)),
-    ResultColumn(
-        "evaporation_hm3", f"net evaporation, hm3; {_LOSSES}", "hm3", _volume("evaporation_hm3"),
-        page=Shown("Evaporation", _TENTH),
+    ResultColumn("evaporation_hm3", f"net evaporation, hm3; {_LOSSES}", "hm3", _volume("evaporation_hm3"),
+        page=Shown("Evaporation", _TENTH)),
+    ResultColumn("seepage_hm3", f"seepage, hm3; {_LOSSES}", "hm3", _volume("seepage_hm3"), page=Shown("Seepage", _TENTH)
     ),
-    ResultColumn(
-        "seepage_hm3", f"seepage, hm3; {_LOSSES}", "hm3", _volume("seepage_hm3"), page=Shown("Seepage", _TENTH)
-    ),
-    ResultColumn(
-        "withdrawal_hm3", f"volume withdrawn, hm3; {_LOSSES}", "hm3", _volume("withdrawal_m3s"),
-        page=Shown("Withdrawal", _TENTH),
-    ),
+    ResultColumn("withdrawal_hm3", f"volume withdrawn, hm3; {_LOSSES}", "hm3", _volume("withdrawal_m3s"),
+        page=Shown("Withdrawal", _TENTH)),
     ResultColumn(
         "shortage_hm3", f"volume of withdrawals that are not delivered, hm3; {_LOSSES}", "hm3", _volume("shortage_m3s"),
-        page=Shown("Shortage", _TENTH),
-    ),
-    ResultColumn(
-        "horizon",
+        page=Shown("Shortage", _TENTH)),
+    ResultColumn("horizon",
         "first and last year of the problem that the year belongs to; only if a horizon is longer than a year",
         "text",
         _only(
             lambda plan: not plan.horizon.is_year, _of_year(lambda plan: np.array(plan.problems.labels))
-        ),
-    ),
-    ResultColumn(
-        "storage_change_hm3",
+        )),
+    ResultColumn("storage_change_hm3",
         "storage at the end of the year minus storage at its start, hm3; only with such a horizon",
         "hm3",
         _only(
             lambda plan: not plan.horizon.is_year,
             lambda plan: plan.operation.storage_hm3[:, -1] - plan.operation.storage_hm3[:, 0],
         ),
-        page=Shown("Change of storage", _TENTH, -1),
-    ),
-    ResultColumn(
-        "violation", "sum of the months' violations; 0 if all bounds are kept", "", attrgetter("violation"),
+        page=Shown("Change of storage", _TENTH, -1)),
+    ResultColumn("violation", "sum of the months' violations; 0 if all bounds are kept", "", attrgetter("violation"),
         "annual_violation", "sum of the violations of the year's steps",
-        page=Shown("Violation", "{:.3g}", unit="relative"),
-    ),
+        page=Shown("Violation", "{:.3g}", unit="relative")),
     ResultColumn(
         REFERENCE_ENERGY, "energy of the reference optimum (dynamic programming), GWh; empty with `--no-reference`",
         "GWh", _only(_in_gwh, attrgetter("reference_benefit")),
-        REFERENCE_ENERGY, "energy of the reference optimum", page=Shown("Reference optimum", _TENTH),
-    ),
-    ResultColumn(
-        REFERENCE_OBJECTIVE, "the same of an objective that is not in GWh, in place of `reference_gwh`",
+        REFERENCE_ENERGY, "energy of the reference optimum", page=Shown("Reference optimum", _TENTH)),
+    ResultColumn(REFERENCE_OBJECTIVE, "the same of an objective that is not in GWh, in place of `reference_gwh`",
         "", _only(lambda plan: not _in_gwh(plan), attrgetter("reference_benefit")),
         REFERENCE_OBJECTIVE, "objective of the reference optimum, in its own unit", "{:.12g}",
-        Shown("Reference objective"),
-    ),
+        Shown("Reference objective")),
     ResultColumn(
         "reference_violation", "violation of the reference optimum; only present if a year cannot keep its limits",
         "", _only(lambda plan: plan.reference_violation.any(), attrgetter("reference_violation")),
         "reference_violation", "violation of the reference optimum",
-        page=Shown("Reference violation", "{:.3g}", unit="relative"),
-    ),
-    ResultColumn(
-        "gap", "relative difference to the reference optimum; empty in years that cannot keep their limits",
+        page=Shown("Reference violation", "{:.3g}", unit="relative")),
+    ResultColumn("gap", "relative difference to the reference optimum; empty in years that cannot keep their limits",
         "", attrgetter("gap"), "gap", "relative difference to the reference optimum", "{:.3e}",
-        Shown("Gap", "{:.1e}", unit="relative"),
-    ),
-    ResultColumn(
-        PROVEN_BOUND,
+        Shown("Gap", "{:.1e}", unit="relative")),
+    ResultColumn(PROVEN_BOUND,
         "what no schedule that keeps the limits can exceed, in the unit of the objective, with the value of the end "
         "storage if it has one; of a cost, what none can be below; empty if no schedule keeps the limits; only where "
         "it is proved",
@@ -391,61 +324,43 @@ _YEARS = (
             attrgetter("proofs"), _of_year(lambda plan: shown(plan.objective, plan.proofs.finite_bound))
         ),
         PROVEN_BOUND, "what no schedule that keeps the limits can exceed, in the unit of the objective", "{:.12g}",
-        Shown("Proven bound"),
-    ),
-    ResultColumn(
-        PROVEN_GAP,
+        Shown("Proven bound")),
+    ResultColumn(PROVEN_GAP,
         "relative difference of the schedule to the proven bound; empty if it does not keep the limits; only where it "
         "is proved",
         "", _only(attrgetter("proofs"), _of_year(attrgetter("proofs.finite_gap"))),
         PROVEN_GAP, "relative difference of the schedule to the proven bound", "{:.3e}",
-        Shown("Proven gap", "{:.1e}", unit="relative"),
-    ),
-    ResultColumn(
-        "source", _SOURCE, "text", attrgetter("source"),
-        "source", "whose schedule the year holds: the solver's, of its second run, or the reference's",
-    ),
-    ResultColumn(
-        "engine_gap", "gap of the solver's own best schedule; only present if a year holds the reference's",
+        Shown("Proven gap", "{:.1e}", unit="relative")),
+    ResultColumn("source", _SOURCE, "text", attrgetter("source"),
+        "source", "whose schedule the year holds: the solver's, of its second run, or the reference's"),
+    ResultColumn("engine_gap", "gap of the solver's own best schedule; only present if a year holds the reference's",
         "", _only(lambda plan: plan.from_reference.any(), attrgetter("engine_gap")),
         "engine_gap", "relative difference of the solver's own schedule to the reference optimum", "{:.3e}",
-        Shown("Gap of the solver's own", "{:.1e}", unit="relative"),
-    ),
-    ResultColumn(
-        "generations", "generations of the solver for this year, of both runs",
+        Shown("Gap of the solver's own", "{:.1e}", unit="relative")),
+    ResultColumn("generations", "generations of the solver for this year, of both runs",
         "", _of_year(attrgetter("solutions.generations")),
-        "generations", "generations of the solver, of both runs", page=Shown("Generations", _WHOLE),
-    ),
-    ResultColumn(
-        "evaluations", "schedules evaluated by the solver for this year, in both runs",
+        "generations", "generations of the solver, of both runs", page=Shown("Generations", _WHOLE)),
+    ResultColumn("evaluations", "schedules evaluated by the solver for this year, in both runs",
         "", _of_year(attrgetter("solutions.evaluations")),
-        "evaluations", "schedules evaluated by the solver, in both runs",
-    ),
+        "evaluations", "schedules evaluated by the solver, in both runs"),
 )
 _YEAR_OF = {column.name: column for column in _YEARS}
 _STORAGE_END = ResultColumn(
-    "storage_end_hm3", "storage at the end of the year, hm3", "hm3", lambda run: run.operation.storage_hm3[:, -1]
-)
-_REPAIRS = ResultColumn(
-    "repairs", "months in which the limits changed the release that the rule asked for",
+    "storage_end_hm3", "storage at the end of the year, hm3", "hm3", lambda run: run.operation.storage_hm3[:, -1])
+_REPAIRS = ResultColumn("repairs", "months in which the limits changed the release that the rule asked for",
     "", lambda run: run.repaired.sum(axis=1),
-    "repairs", "steps of the year in which the limits changed the given release",
-)
+    "repairs", "steps of the year in which the limits changed the given release")
 _OF_YEAR = "of the year, in its unit; only if it is not energy"
 _SIMULATED_YEARS = (
     _YEAR_OF["inflow_mean_m3s"],
     _YEAR_OF["energy_gwh"],
     ResultColumn(OBJECTIVE, f"what is optimised, {_OF_YEAR}"),
-    ResultColumn(
-        "energy_at_equal_storage_gwh",
+    ResultColumn("energy_at_equal_storage_gwh",
         "energy, and in the last year the value of the change of storage, GWh; `objective_at_equal_storage` if "
-        "something else is optimised",
-    ),
+        "something else is optimised"),
     ResultColumn("objective_at_equal_storage", "the same of another objective, in its unit"),
-    ResultColumn(
-        "foresight_gwh",
-        "energy of perfect foresight over the record in this year, GWh; empty with `--no-foresight`",
-    ),
+    ResultColumn("foresight_gwh",
+        "energy of perfect foresight over the record in this year, GWh; empty with `--no-foresight`"),
     ResultColumn("foresight_objective", "the same of another objective, in its unit"),
     _STORAGE_END,
     _YEAR_OF["spill_hm3"],
@@ -456,215 +371,129 @@ _SIMULATED_YEARS = (
 _MEMBERS = (
     ResultColumn("member", "name of the member"),
     ResultColumn("years", "its years"),
-    ResultColumn(
-        "inflow_mean_m3s", "mean inflow, m3/s", "m3/s",
+    ResultColumn("inflow_mean_m3s", "mean inflow, m3/s", "m3/s",
         lambda record: by_member(record, record.inflow.annual_mean_m3s).mean(axis=1), page=Shown("Mean inflow", _WHOLE),
     ),
-    ResultColumn(
-        "energy_gwh", "energy, mean of its years, GWh", "GWh",
+    ResultColumn("energy_gwh", "energy, mean of its years, GWh", "GWh",
         lambda record: by_member(record, record.energy_gwh).mean(axis=1),
-        page=Shown("Energy", _TENTH, unit="GWh a year"),
-    ),
-    ResultColumn(
-        "lowest_energy_gwh", "energy of its poorest year, GWh", "GWh",
-        lambda record: by_member(record, record.energy_gwh).min(axis=1), page=Shown("Poorest year", _TENTH),
-    ),
-    ResultColumn(
-        FIRM_POWER, "mean power of a month that is exceeded in 90 % of the months, MW", "MW",
+        page=Shown("Energy", _TENTH, unit="GWh a year")),
+    ResultColumn("lowest_energy_gwh", "energy of its poorest year, GWh", "GWh",
+        lambda record: by_member(record, record.energy_gwh).min(axis=1), page=Shown("Poorest year", _TENTH)),
+    ResultColumn(FIRM_POWER, "mean power of a month that is exceeded in 90 % of the months, MW", "MW",
         lambda record: np.quantile(by_member(record, record.operation.power_mw), FIRM_QUANTILE, axis=1),
-        page=Shown("Firm power", _WHOLE),
-    ),
-    ResultColumn(
-        "spill_hm3", "spill, mean of its years, hm3", "hm3",
+        page=Shown("Firm power", _WHOLE)),
+    ResultColumn("spill_hm3", "spill, mean of its years, hm3", "hm3",
         lambda record: by_member(record, record.spill_m3s * record.inflow.calendar.hm3_per_m3s).sum(axis=1)
         / record.inflow.calendar.years_each,
-        page=Shown("Spill", _TENTH, unit="hm³ a year"),
-    ),
-    ResultColumn(
-        "storage_mean_hm3", "mean storage at the ends of months, hm3", "hm3",
+        page=Shown("Spill", _TENTH, unit="hm³ a year")),
+    ResultColumn("storage_mean_hm3", "mean storage at the ends of months, hm3", "hm3",
         lambda record: by_member(record, record.operation.storage_hm3[:, 1:]).mean(axis=1),
-        page=Shown("Mean storage", _WHOLE),
-    ),
-    ResultColumn(
-        "lowest_storage_hm3", "lowest storage at the end of a month, hm3", "hm3",
+        page=Shown("Mean storage", _WHOLE)),
+    ResultColumn("lowest_storage_hm3", "lowest storage at the end of a month, hm3", "hm3",
         lambda record: by_member(record, record.operation.storage_hm3[:, 1:]).min(axis=1),
-        page=Shown("Lowest storage", _WHOLE),
-    ),
-    ResultColumn(
-        "violating_years", "years that violate their limits; they are in the other columns, too", "",
+        page=Shown("Lowest storage", _WHOLE)),
+    ResultColumn("violating_years", "years that violate their limits; they are in the other columns, too", "",
         lambda record: (~by_member(record, record.keeps_limits)).sum(axis=1),
-        page=Shown("Years that violate limits", _WHOLE, unit=""),
-    ),
+        page=Shown("Years that violate limits", _WHOLE, unit="")),
 )
 _ENERGY, _LIMITS, _MONTHS = "energy", "limits", "months"
 #: Of `reservoir.rules`: a row for each family and sample of years; attributes of its scores.
 _SCORES = (
     ResultColumn("family", "family of the rule; `foresight` is perfect foresight over the whole record"),
-    ResultColumn(
-        "sample",
+    ResultColumn("sample",
         "`training`: fitted to all years; `held-out`: each year operated by a rule fitted to the other blocks; `test`: "
-        "the file of `--test`, operated by the rule fitted to all years",
-    ),
-    ResultColumn(
-        "mean",
+        "the file of `--test`, operated by the rule fitted to all years"),
+    ResultColumn("mean",
         "mean energy of a year at equal end storage, GWh; of another objective than energy, the columns of benefits "
         "end with `_objective` and are in its unit",
-        BENEFIT, page=Shown("Mean", place=1, kind=_ENERGY), screen=Shown("mean", place=1),
-    ),
-    ResultColumn(
-        "percent_of_foresight",
+        BENEFIT, page=Shown("Mean", place=1, kind=_ENERGY), screen=Shown("mean", place=1)),
+    ResultColumn("percent_of_foresight",
         "the same, as a percentage of perfect foresight, less the penalty of violations that foresight avoids; empty "
         "where the objective is a cost",
-        page=Shown("Of foresight", "{:.2f}", 2, _ENERGY, "%"), screen=Shown("% of foresight", "{:.2f}", 2),
-    ),
-    ResultColumn(
-        "worst_decile", "mean energy of the worst tenth of the years, GWh",
-        BENEFIT, page=Shown("Worst decile", place=5, kind=_ENERGY), screen=Shown("worst decile", place=4),
-    ),
-    ResultColumn(
-        "worst", "energy of the worst year, GWh",
-        BENEFIT, page=Shown("Worst year", place=6, kind=_ENERGY), screen=Shown("worst year", place=5),
-    ),
-    ResultColumn(
-        "reliability", "fraction of the years that reach the target energy, see `rules.json`",
-        page=_service("Reliable", "years, %", 1), screen=Shown("reliability", "{:.0%}", 6),
-    ),
-    ResultColumn(
-        "resilience", "fraction of the failing years that are followed by one that reaches it",
-        page=_service("Resilient", "years, %", 2), screen=Shown("resilience", "{:.0%}", 7),
-    ),
-    ResultColumn(
-        "vulnerability", "mean shortfall of the failing years, as a fraction of the target",
-        page=_service("Shortfall", "years, %", 3), screen=Shown("vulnerability", "{:.1%}", 8),
-    ),
-    ResultColumn(
-        "spill_hm3", "mean volume of spill in a year, hm3", "hm3",
-        page=Shown("Spill", place=7, kind=_ENERGY, unit="hm³ per year"), screen=Shown("spill", place=9),
-    ),
-    ResultColumn(
-        "repairs", "months in which the limits changed the release that the rule asked for",
-        page=Shown("Repaired", _WHOLE, 2, _LIMITS, _MONTHS), screen=Shown("repairs", "{:d}", 10),
-    ),
-    ResultColumn(
-        "run",
+        page=Shown("Of foresight", "{:.2f}", 2, _ENERGY, "%"), screen=Shown("% of foresight", "{:.2f}", 2)),
+    ResultColumn("worst_decile", "mean energy of the worst tenth of the years, GWh",
+        BENEFIT, page=Shown("Worst decile", place=5, kind=_ENERGY), screen=Shown("worst decile", place=4)),
+    ResultColumn("worst", "energy of the worst year, GWh",
+        BENEFIT, page=Shown("Worst year", place=6, kind=_ENERGY), screen=Shown("worst year", place=5)),
+    ResultColumn("reliability", "fraction of the years that reach the target energy, see `rules.json`",
+        page=_service("Reliable", "years, %", 1), screen=Shown("reliability", "{:.0%}", 6)),
+    ResultColumn("resilience", "fraction of the failing years that are followed by one that reaches it",
+        page=_service("Resilient", "years, %", 2), screen=Shown("resilience", "{:.0%}", 7)),
+    ResultColumn("vulnerability", "mean shortfall of the failing years, as a fraction of the target",
+        page=_service("Shortfall", "years, %", 3), screen=Shown("vulnerability", "{:.1%}", 8)),
+    ResultColumn("spill_hm3", "mean volume of spill in a year, hm3", "hm3",
+        page=Shown("Spill", place=7, kind=_ENERGY, unit="hm³ per year"), screen=Shown("spill", place=9)),
+    ResultColumn("repairs", "months in which the limits changed the release that the rule asked for",
+        page=Shown("Repaired", _WHOLE, 2, _LIMITS, _MONTHS), screen=Shown("repairs", "{:d}", 10)),
+    ResultColumn("run",
         "`continuous`: storage carried over from year to year; `yearly`: every year starts at the same storage, only "
-        "if the plan is of years and the active storage is less than half of the mean annual inflow",
-    ),
-    ResultColumn(
-        "median", "median energy of a year, GWh", BENEFIT, page=Shown("Median", place=4, kind=_ENERGY)
-    ),
-    ResultColumn(
-        "regret",
+        "if the plan is of years and the active storage is less than half of the mean annual inflow"),
+    ResultColumn("median", "median energy of a year, GWh", BENEFIT, page=Shown("Median", place=4, kind=_ENERGY)),
+    ResultColumn("regret",
         "energy of perfect foresight minus energy of the rule, at equal end storage and with the penalty of violations "
         "that foresight avoids, GWh a year",
-        BENEFIT, page=Shown("Regret", place=3, kind=_ENERGY), screen=Shown("regret", place=3),
-    ),
-    ResultColumn(
-        "firm_reliability", "fraction of the months that reach the target power, within 1 %",
-        page=_service("Reliable", "months, %", 4),
-    ),
-    ResultColumn(
-        "firm_resilience", "fraction of the failing months that are followed by one that reaches it",
-        page=_service("Resilient", "months, %", 5),
-    ),
-    ResultColumn(
-        "firm_vulnerability", "mean shortfall of the failing months, as a fraction of the target power",
-        page=_service("Shortfall", "months, %", 6),
-    ),
-    ResultColumn(
-        "firm_95_reliability", "fraction of the months that reach the stricter target power, within 1 %",
-        page=_service("Strict", "months, %", 7),
-    ),
-    ResultColumn(
-        "supply_reliability",
+        BENEFIT, page=Shown("Regret", place=3, kind=_ENERGY), screen=Shown("regret", place=3)),
+    ResultColumn("firm_reliability", "fraction of the months that reach the target power, within 1 %",
+        page=_service("Reliable", "months, %", 4)),
+    ResultColumn("firm_resilience", "fraction of the failing months that are followed by one that reaches it",
+        page=_service("Resilient", "months, %", 5)),
+    ResultColumn("firm_vulnerability", "mean shortfall of the failing months, as a fraction of the target power",
+        page=_service("Shortfall", "months, %", 6)),
+    ResultColumn("firm_95_reliability", "fraction of the months that reach the stricter target power, within 1 %",
+        page=_service("Strict", "months, %", 7)),
+    ResultColumn("supply_reliability",
         "fraction of the months that deliver the withdrawal and the release demanded; empty without",
-        page=_service("Supplied", "months, %", 8),
-    ),
-    ResultColumn(
-        "months_at_limit", "months that end with a storage at one of its bounds",
-        page=Shown("At a limit", _WHOLE, 1, _LIMITS, _MONTHS),
-    ),
-    ResultColumn(
-        "end_storage_value",
+        page=_service("Supplied", "months, %", 8)),
+    ResultColumn("months_at_limit", "months that end with a storage at one of its bounds",
+        page=Shown("At a limit", _WHOLE, 1, _LIMITS, _MONTHS)),
+    ResultColumn("end_storage_value",
         "value of the change of storage, included in the mean, GWh a year: by how much less perfect foresight brings "
         "that ends with the same storage",
-        BENEFIT, page=Shown("End storage", place=8, kind=_ENERGY),
-    ),
-    ResultColumn(
-        "months_violated", "months that end with a storage outside its bounds",
-        page=Shown("Outside", _WHOLE, 3, _LIMITS, _MONTHS), screen=Shown("months outside limits", "{:d}", 11),
-    ),
-    ResultColumn(
-        "largest_violation_hm3", "largest distance of a storage from its bounds, hm3", "hm3",
-        page=Shown("Largest", "{:,.3g}", 4, _LIMITS),
-    ),
+        BENEFIT, page=Shown("End storage", place=8, kind=_ENERGY)),
+    ResultColumn("months_violated", "months that end with a storage outside its bounds",
+        page=Shown("Outside", _WHOLE, 3, _LIMITS, _MONTHS), screen=Shown("months outside limits", "{:d}", 11)),
+    ResultColumn("largest_violation_hm3", "largest distance of a storage from its bounds, hm3", "hm3",
+        page=Shown("Largest", "{:,.3g}", 4, _LIMITS)),
     ResultColumn("violation", "sum of relative violations, of unmet demands too"),
-    ResultColumn(
-        "months_unmet", "months that miss the demanded withdrawal or the lowest power",
-        page=Shown("Demands unmet", _WHOLE, 5, _LIMITS, _MONTHS), screen=Shown("demands unmet", "{:d}", 12),
-    ),
-    ResultColumn(
-        MEAN_ENERGY, "mean energy of a year, GWh; only if something else than energy is optimised", "GWh",
-        page=Shown("Energy", place=9, kind=_ENERGY),
-    ),
-    ResultColumn(
-        "misfit_m3s",
-        "root mean square difference to the plan's release in the plan's own states, m3/s; empty for a test", "m3/s",
-    ),
+    ResultColumn("months_unmet", "months that miss the demanded withdrawal or the lowest power",
+        page=Shown("Demands unmet", _WHOLE, 5, _LIMITS, _MONTHS), screen=Shown("demands unmet", "{:d}", 12)),
+    ResultColumn(MEAN_ENERGY, "mean energy of a year, GWh; only if something else than energy is optimised", "GWh",
+        page=Shown("Energy", place=9, kind=_ENERGY)),
+    ResultColumn("misfit_m3s",
+        "root mean square difference to the plan's release in the plan's own states, m3/s; empty for a test", "m3/s"),
 )
 #: Of `reservoir.rules` with ensembles: a row for perfect foresight and each family, and each sample.
 _ROBUSTNESS = (
     ResultColumn("family", "family of the rule; `foresight` is perfect foresight of each member"),
-    ResultColumn(
-        "sample",
-        "`held-out`: each member operated by a rule fitted to others; `test`: members of the file of `--test`",
-    ),
+    ResultColumn("sample",
+        "`held-out`: each member operated by a rule fitted to others; `test`: members of the file of `--test`"),
     ResultColumn("members", "number of members"),
     ResultColumn(
         "best", "mean annual energy of the member with the most, GWh; at equal end storage, as all energies here",
-        BENEFIT, page=Shown("Best"),
-    ),
-    ResultColumn(
-        "median", "median of the members' mean annual energies, GWh",
-        BENEFIT, page=Shown("Median"), screen=Shown("median"),
-    ),
-    ResultColumn(
-        "worst_decile", "mean of the tenth of the members with the least energy, GWh",
-        BENEFIT, page=Shown("Worst decile"), screen=Shown("worst decile"),
-    ),
-    ResultColumn(
-        "worst", "mean annual energy of the member with the least, GWh",
-        BENEFIT, page=Shown("Worst"), screen=Shown("worst"),
-    ),
-    ResultColumn(
-        "firm_median_mw", "firm power of a member (exceeded in 90 % of its months), median of the members, MW",
-        "MW", page=Shown("Firm power, median"),
-    ),
-    ResultColumn(
-        "firm_worst_decile_mw", "mean firm power of the tenth of the members with the least, MW",
-        "MW", page=Shown("Worst decile"),
-    ),
+        BENEFIT, page=Shown("Best")),
+    ResultColumn("median", "median of the members' mean annual energies, GWh",
+        BENEFIT, page=Shown("Median"), screen=Shown("median")),
+    ResultColumn("worst_decile", "mean of the tenth of the members with the least energy, GWh",
+        BENEFIT, page=Shown("Worst decile"), screen=Shown("worst decile")),
+    ResultColumn("worst", "mean annual energy of the member with the least, GWh",
+        BENEFIT, page=Shown("Worst"), screen=Shown("worst")),
+    ResultColumn("firm_median_mw", "firm power of a member (exceeded in 90 % of its months), median of the members, MW",
+        "MW", page=Shown("Firm power, median")),
+    ResultColumn("firm_worst_decile_mw", "mean firm power of the tenth of the members with the least, MW",
+        "MW", page=Shown("Worst decile")),
     ResultColumn("firm_worst_mw", "firm power of the member with the least, MW", "MW"),
-    ResultColumn(
-        "regret_mean",
+    ResultColumn("regret_mean",
         "regret of a member (annual energy of its perfect foresight minus that of the rule), mean, GWh",
-        BENEFIT, page=Shown("Regret, mean"), screen=Shown("regret, mean"),
-    ),
+        BENEFIT, page=Shown("Regret, mean"), screen=Shown("regret, mean")),
     ResultColumn("regret_median", "median regret of the members, GWh", BENEFIT, page=Shown("Median")),
-    ResultColumn(
-        "regret_worst_decile", "mean regret of the tenth of the members with the most, GWh",
-        BENEFIT, page=Shown("Worst decile"), screen=Shown("worst decile"),
-    ),
-    ResultColumn(
-        "regret_largest", "largest regret of any member, GWh",
-        BENEFIT, page=Shown("Largest"), screen=Shown("largest"),
-    ),
-    ResultColumn(
-        "violating_members",
+    ResultColumn("regret_worst_decile", "mean regret of the tenth of the members with the most, GWh",
+        BENEFIT, page=Shown("Worst decile"), screen=Shown("worst decile")),
+    ResultColumn("regret_largest", "largest regret of any member, GWh",
+        BENEFIT, page=Shown("Largest"), screen=Shown("largest")),
+    ResultColumn("violating_members",
         "fraction of the members with any month outside the storage bounds, or without water for the minimum release",
         page=Shown("Violating", "{:.1f}", unit="members, %", times=100),
-        screen=Shown("members outside limits", "{:.0%}"),
-    ),
+        screen=Shown("members outside limits", "{:.0%}")),
 )
 #: Of `reservoir.plan` by dynamic programming: a row for each calendar month and storage.
 _WATER_VALUES = (
@@ -672,15 +501,12 @@ _WATER_VALUES = (
     ResultColumn("storage_hm3", "storage at the start of the step, hm3", "hm3"),
     ResultColumn("level_m", "reservoir level at this storage, m", "m"),
     ResultColumn(
-        "mean_gwh_per_hm3", "water value, mean of these years, GWh per hm3; empty if there are none", "GWh per hm3"
-    ),
+        "mean_gwh_per_hm3", "water value, mean of these years, GWh per hm3; empty if there are none", "GWh per hm3"),
     ResultColumn("q10_gwh_per_hm3", "the same, 10 % quantile", "GWh per hm3"),
     ResultColumn("q90_gwh_per_hm3", "the same, 90 % quantile", "GWh per hm3"),
-    ResultColumn(
-        "years",
+    ResultColumn("years",
         "number of years (with `--from`: of the scenarios) that can be completed from this storage and keep their "
-        "limits",
-    ),
+        "limits"),
 )
 # fmt: on
 

@@ -19,8 +19,9 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.system import System
 from reservoir.planning.columns import shown
 from reservoir.planning.firm_power import firm_power_of, promised_within, promising_all
-from reservoir.planning.infeasible import chosen, feasible_problems
 from reservoir.planning.plan import StageProgress, silent_stage
+from reservoir.planning.planned_record import feasible_problems
+from reservoir.planning.sentences import chosen
 from reservoir.planning.solving import is_swept, relative_gap, require_horizon, require_settings
 from reservoir.planning.start import end_value_used, with_end_value
 from reservoir.problems.reservoir.record import RecordProblems, record_problems

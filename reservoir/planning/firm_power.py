@@ -262,12 +262,7 @@ def promising_all(problems: RecordProblems, power_mw: FloatArray) -> RecordProbl
 
 
 def largest_firm_power(
-    batch: ReservoirYears,
-    share: float,
-    solve: Solve,
-    progress: StageProgress = silent_stage,
-    *,
-    smallest: bool = False,
+    batch: ReservoirYears, share: float, solve: Solve, progress: StageProgress = silent_stage, *, smallest: bool = False
 ) -> FirmPower:
     """Search the firm power of each problem.
 

@@ -82,10 +82,7 @@ def drawn_gwh(problems: RecordProblems, operation: Operation) -> float:
     starts = np.searchsorted(problems.of_year, range(len(problems)))
     ends = [*starts[1:] - 1, -1]
     drawn = stored_energy_gwh(
-        reservoir,
-        operation.storage_hm3[starts, 0],
-        operation.storage_hm3[ends, -1],
-        operation.release_m3s.mean(),
+        reservoir, operation.storage_hm3[starts, 0], operation.storage_hm3[ends, -1], operation.release_m3s.mean()
     )
     return float(drawn.sum())
 

@@ -276,7 +276,7 @@ def found_of(
         return sum(known) if len(known) == len(seconds) else None
 
     def certified(whose: str, of_problems: Operation | None = None) -> Certified:
-        return Certified(*(columns[f"{whose}_{name}"] for name in _WORTH), of_problems)
+        return Certified(**{name: columns[f"{whose}_{name}"] for name in _WORTH}, operation=of_problems)
 
     settings, reference, operation = parts[0]["settings"], first("reference"), operation_of_columns(columns)
     device_names = Counter(part["device"] for part in parts)

@@ -180,8 +180,4 @@ def _parts(solver: str, seconds: float, solutions: Solutions) -> Mapping[str, fl
     host = seconds - programs - solutions.device_seconds
     if host < 0:  # several devices at once: their seconds overlap
         return {solver: seconds}
-    return {
-        f"{solver}: programs": programs,
-        f"{solver}: device": solutions.device_seconds,
-        f"{solver}: host": host,
-    }
+    return {f"{solver}: programs": programs, f"{solver}: device": solutions.device_seconds, f"{solver}: host": host}

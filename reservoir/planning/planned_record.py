@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.certificate.kept_power import proved_impossible
 from reservoir.hydro.curves.approximation import Approximation
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.limits import Limits, satisfiable
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Horizon, Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.columns import shown
 from reservoir.planning.firm_power import FirmBounds, firm_power_of_problems
-from reservoir.planning.infeasible import feasible_problems, impossible_problems
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
-from reservoir.planning.proofs import Proofs
 from reservoir.planning.search import Sources, reference_of_years
 from reservoir.planning.solving import REFERENCE_SOLVERS, relative_gap
 from reservoir.planning.start import PlanStart
@@ -32,6 +33,68 @@ from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+#: Problems that plan.json names.
+MOST_TOLD = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Proofs:
+    """Proven bounds of a plan's problems.
+
+    Parameters
+    ----------
+    bound : ndarray, shape (problems,)
+        No schedule that keeps the limits has a larger fitness; where it is proved that none keeps them, none that lacks
+        only water for the least release, and minus infinity where nothing is known of these; infinity where nothing
+        could be proved.
+    gap : ndarray, shape (problems,)
+        Part of the bound by which the plan's schedule is below it, infinity where nothing could be proved; NaN where it
+        is none of those that are bounded.
+    asked : float
+        Gap that was asked for.
+    infeasible : mapping of str to str
+        Problems of which it is proved that no schedule keeps the limits, by label: first day of the step by whose end
+        they cannot be kept; empty if that is not known.
+    """
+
+    bound: FloatArray
+    gap: FloatArray
+    asked: float
+    infeasible: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def finite_bound(self) -> FloatArray:
+        """The bounds, NaN where no schedule keeps the limits, and where nothing could be proved."""
+        return np.where(np.isfinite(self.bound), self.bound, np.nan)
+
+    @property
+    def finite_gap(self) -> FloatArray:
+        """The gaps, NaN where none is known."""
+        return np.where(np.isfinite(self.gap), self.gap, np.nan)
+
+    @property
+    def worst_gap(self) -> float:
+        """Largest gap; NaN if no schedule keeps its limits."""
+        known = self.gap[~np.isnan(self.gap)]
+        return float(known.max()) if known.size else float("nan")
+
+    @property
+    def reached(self) -> int:
+        """Problems whose gap is as small as was asked for, but for rounding."""
+        return int((self.gap <= self.asked * (1 + 1e-3)).sum())
+
+    def as_dict(self) -> dict[str, Any]:
+        """For ``plan.json``."""
+        worst = self.worst_gap
+        return {
+            "gap_asked": self.asked,
+            "problems": len(self.bound),
+            "reached": self.reached,
+            "worst_gap": worst if np.isfinite(worst) else None,
+            "infeasible": dict(list(self.infeasible.items())[:MOST_TOLD]),
+        }
 
 
 @dataclass(frozen=True, eq=False)  # compared by identity, as the arrays it holds
@@ -240,3 +303,49 @@ class Plan(OperatedRecord):
 
     def _described(self) -> Mapping[str, str]:
         return {**super()._described(), "solver": self.solutions.solver, "horizon": str(self.horizon)}
+
+
+def feasible_problems(problems: RecordProblems, violation: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether some schedule keeps the limits of each problem, shape (problems,); see `feasible_years`."""
+    ends = [0, *np.cumsum([len(batch) for batch in problems.batches])]
+    parts = zip(problems.batches, pairwise(ends), strict=True)
+    return np.concatenate([feasible_years(batch.limits, violation[slice(*span)]) for batch, span in parts])
+
+
+def impossible_problems(problems: RecordProblems, feasible: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether it is sure that no schedule keeps the limits of each problem, shape (problems,).
+
+    Of some for which none was found it is not: those that miss a lowest power or a slow change of the release, where
+    nothing proves that they must.
+
+    Parameters
+    ----------
+    problems : RecordProblems
+    feasible : ndarray of bool, shape (problems,)
+        As of `feasible_problems`.
+    """
+    impossible, first = ~feasible, 0
+    for batch in problems.batches:
+        lost = np.flatnonzero(~feasible[first : first + len(batch)])
+        if lost.size and (batch.limits.ramps or batch.limits.demands_power):
+            able = satisfiable(batch.limits[lost])
+            for place in lost[able].tolist():
+                impossible[first + place] = proved_impossible(batch[place])
+        first += len(batch)
+    return impossible
+
+
+def feasible_years(limits: Limits, violation: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether some schedule keeps the limits of each year, shape (years,).
+
+    Parameters
+    ----------
+    limits : Limits
+    violation : ndarray, shape (years,)
+        Of any schedule of each year: one without violation proves that there is one, and only the others are searched.
+    """
+    feasible = np.asarray(violation <= 0)
+    lost = np.flatnonzero(~feasible)
+    # Whether a lowest power or a slow change of release can be kept is not known: then, what was found counts.
+    feasible[lost] = False if limits.ramps or limits.demands_power else satisfiable(limits[lost])
+    return feasible

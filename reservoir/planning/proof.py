@@ -27,8 +27,7 @@ from reservoir.hydro.inflow import first_days
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.step import unmet_minimum
 from reservoir.opencl import DeviceInfo, choose_devices, opencl_available
-from reservoir.planning.planned_record import Plan
-from reservoir.planning.proofs import Proofs
+from reservoir.planning.planned_record import Plan, Proofs
 from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.processors import processors

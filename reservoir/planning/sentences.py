@@ -6,14 +6,30 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
+from reservoir.hydro.calendar import some_labels
 from reservoir.hydro.objectives import Objective
 from reservoir.planning.columns import column_of
-from reservoir.planning.infeasible import chosen, listed
 from reservoir.planning.planned_record import Plan
 from reservoir.planning.solving import REFERENCE_SOLVERS, beyond_limits, gap_limits
 from reservoir.solvers import solver_named
 from reservoir.text.quantities import counted, quantity
+
+#: Years that a sentence names; more are counted.
+NAMED_YEARS = 8
+
+
+def chosen(labels: Sequence[str], which: NDArray[np.bool_]) -> Sequence[str]:
+    """Labels of some of the years."""
+    return some_labels(labels, np.flatnonzero(which))
+
+
+def listed(labels: Sequence[str]) -> str:
+    """Name years: all of them, or the first and how many more; ``1961, 1963 and 4 more``."""
+    if len(labels) <= NAMED_YEARS:
+        return ", ".join(labels)
+    return f"{', '.join(labels[:NAMED_YEARS])} and {len(labels) - NAMED_YEARS:,} more"
 
 
 def objective_sentence(plan: Plan) -> str:
@@ -128,10 +144,7 @@ def outside_sentences(plan: Plan) -> list[str]:
     cannot = f"{counted(len(lost), one)} cannot satisfy {_their(lost)} {which} with any {tried}"
     sentences = [
         (lost, cannot),
-        (
-            missed,
-            f"{counted(len(missed))} can satisfy {_their(missed)} {which}, but the solver found no schedule",
-        ),
+        (missed, f"{counted(len(missed))} can satisfy {_their(missed)} {which}, but the solver found no schedule"),
     ]
     return [f"{sentence}: {listed(names)}" for names, sentence in sentences if names]
 
@@ -215,17 +228,20 @@ def storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[str]:
     closes = plan.problems.cyclic and plan.problems.ends_with(year) and step == limits.steps - 1
     if closes:
         lower = upper = plan.operation.storage_hm3[plan.problems.first_year(year), 0]
-    if lower <= storage <= upper:
-        return
-    above = storage > upper
-    bound, amount = (upper, storage - upper) if above else (lower, lower - storage)
-    stated = partial(plan.units.stated, unit="hm3")
-    side = "above its upper" if above else "below its lower"
-    yield (
-        f"the storage at the end of the {_step_word(plan)} is {stated(storage, form=',.6g')}, "
-        f"{stated(amount, form=',.4g')} {side} limit of {stated(bound, form=',.6g')}"
-        f"{f', where the {_problem_word(plan)} began and has to end' if closes else ''}"
-    )
+    sentence = beyond_bounds(f"the storage at the end of the {_step_word(plan)}", storage, (lower, upper), "hm3", plan)
+    if sentence:
+        yield sentence + (f", where the {_problem_word(plan)} began and has to end" if closes else "")
+
+
+def beyond_bounds(what: str, value: float, bounds: tuple[float, float], unit: str, plan: Plan) -> str:
+    """How far a quantity is beyond its lower or its upper bound, in words; empty within them."""
+    lower, upper = bounds
+    if lower <= value <= upper:
+        return ""
+    above, stated = value > upper, partial(plan.units.stated, unit=unit)
+    side, bound = ("above its upper", upper) if above else ("below its lower", lower)
+    amount = stated(abs(value - bound), form=",.4g")
+    return f"{what} is {stated(value, form=',.6g')}, {amount} {side} limit of {stated(bound, form=',.6g')}"
 
 
 def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:

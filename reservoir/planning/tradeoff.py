@@ -14,13 +14,12 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.benefit import NO_TERMS, StepTerms, stage_benefit
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation, joined
-from reservoir.hydro.objectives import COSTS, Goal, Horizon, Objective, goal_label
+from reservoir.hydro.objectives import COSTS, NEEDED, Goal, Horizon, Objective, goal_label
 from reservoir.hydro.record_rows import terms_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.system import System
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.firm_power import better_of, firm_power_mw, keeping_promise, largest_firm_power, no_worse_than
-from reservoir.planning.goals import with_goal
 from reservoir.planning.search import references_of
 from reservoir.planning.solving import DEVICE_REFERENCE, StageProgress, silent_stage
 from reservoir.planning.start import end_value_used, with_end_value
@@ -31,6 +30,31 @@ from reservoir.solvers import Solutions
 
 #: Digits of powers and weights, so that a reservoir file states them as they were.
 _DIGITS = 6
+
+
+def with_goal(reservoir: Reservoir, goal: str) -> Reservoir:
+    """A reservoir that is operated for one goal, with the prices and targets of its file.
+
+    The penalty is what it is by default, unless the goal or the unit of the objective stays the same.
+
+    Raises
+    ------
+    InputError
+        If the goal is not known, or the reservoir has no targets for it.
+    """
+    if goal not in list(Goal):
+        raise InputError(Mistake("is no goal", f"one of {', '.join(Goal)}", column="objective", value=goal))
+    wanted, given = Goal(goal), reservoir.objective
+    if wanted is given.single:
+        return reservoir
+    needed = NEEDED.get(wanted)
+    if needed and getattr(given, needed) is None:
+        mend = f"add {needed} to [objective] in the reservoir file"
+        raise InputError(Mistake(f"needs {needed}", mend=mend, file=reservoir.source, column="objective", value=goal))
+    objective = replace(given, weights={wanted: 1.0})
+    same = objective.unit == given.unit and wanted not in COSTS
+    penalty = reservoir.penalty if same else objective.largest_per_year(reservoir.installed_mw, reservoir.step.per_year)
+    return replace(reservoir, objective=objective, penalty=penalty)
 
 
 def levels_between(lowest: float, largest: float, points: int) -> list[float]:

@@ -26,8 +26,8 @@ from reservoir.planning.checks import (
     plan_checks,
     sum_of,
 )
-from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
+from reservoir.planning.planned_record import feasible_problems
 from reservoir.planning.solving import (
     DEVICE_REFERENCE,
     FALLBACK_SOLVER,

@@ -34,10 +34,9 @@ from reservoir.io.plan_folder.tables import read_cells, write_table
 from reservoir.io.workplace import contents, leaves
 from reservoir.planning.checks import Check, plan_checks, proof_lines
 from reservoir.planning.columns import PROVEN_BOUND, PROVEN_GAP, forms_of_cells
-from reservoir.planning.infeasible import chosen
 from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
-from reservoir.planning.sentences import shortfall_months, shortfalls
+from reservoir.planning.sentences import chosen, shortfall_months, shortfalls
 from reservoir.planning.stopwatch import Profile, Timer, untimed
 from reservoir.text.strict_json import strict_json
 

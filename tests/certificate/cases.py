@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from reservoir.certificate.paths import Cells, bound_pairs
+from reservoir.certificate.bound import bound_pairs
+from reservoir.certificate.cells import Cells
 from reservoir.certificate.stages import stages_of
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from reservoir.certificate.cells import pairs_of
+from reservoir.certificate.bound import bound_pairs
+from reservoir.certificate.cells import Cells, pairs_of
 from reservoir.certificate.on_device import BracketsOnDevice
-from reservoir.certificate.paths import Cells, bound_pairs
 from reservoir.certificate.stages import stages_of
 from reservoir.hydro.curves.curve import Table
 from reservoir.hydro.curves.forms import exact_value
+from reservoir.hydro.rows import Lake
 from reservoir.opencl import Session
 from tests.certificate.cases import every_case, one_cell_a_time, random_schedules
 
@@ -41,8 +42,9 @@ def tabled(plant, stages):
     """Plant and steps whose curves need nothing but + - * /."""
     conversion = plant.conversion._replace(curve=without_power(plant.conversion.curve))
     curves = {name: without_power(getattr(plant, name)) for name in ("level", "tailrace", "capacity")}
-    lake = {name: without_power(getattr(stages[0], name)) for name in ("area", "seepage")}
-    return plant._replace(conversion=conversion, **curves), [each._replace(**lake) for each in stages]
+    lakes = (Lake(*map(without_power, each.lake)) if each.lake else () for each in stages)
+    horizons = [each._replace(lake=lake) for each, lake in zip(stages, lakes, strict=True)]
+    return plant._replace(conversion=conversion, **curves), horizons
 
 
 def narrowed(plant, stages, random):
@@ -61,20 +63,20 @@ def inner_table(curve, left_out):
 
 
 def with_every_term(plant, stages, random):
-    steps, most = len(stages.per_flow), plant.installed_mw
+    steps, most = len(stages.hm3_per_m3s), plant.installed_mw
     cost = stages.power_value * random.uniform(0.0, 3.0, steps)
-    return stages._replace(
-        spare=1e-3 * stages.most * random.integers(0, 2, steps),
+    return stages.changed(
+        spare=1e-3 * stages.release_upper * random.integers(0, 2, steps),
         power_lower=np.where(random.random(steps) < 0.3, 0.1 * most, -1.0),
         power_target=random.uniform(0.1, 0.9, steps) * most,
         power_cost=cost,
         power_cost_squared=cost / most * random.integers(0, 2, steps),
         power_cost_most=np.where(random.random(steps) < 0.5, 0.2 * cost * most, 1e30),
-        supply_target=random.uniform(0.0, 0.5, steps) * stages.most,
-        supply_cost_squared=cost / stages.most,
+        supply_target=random.uniform(0.0, 0.5, steps) * stages.release_upper,
+        supply_cost_squared=cost / stages.release_upper,
         operating_storage=float(np.quantile(plant.level.breaks, 0.6)),
-        missing_price=cost / stages.per_flow * random.integers(0, 2, steps),
-        missing_as_none=1e-3 * stages.most,
+        missing_price=cost / stages.hm3_per_m3s * random.integers(0, 2, steps),
+        missing_as_none=1e-3 * stages.release_upper,
         touched=float(np.quantile(plant.level.breaks, 0.4)),
     )
 
@@ -83,7 +85,7 @@ def on_host(plant, horizons, cells):
     brackets = []
     for stages, each in zip(horizons, cells, strict=True):
         brackets.append(np.zeros(each.first_pair[-1]))
-        bound_pairs(plant, stages, each, brackets[-1], 0, len(stages.per_flow))
+        bound_pairs(plant, stages, each, brackets[-1], 0, len(stages.hm3_per_m3s))
     return np.concatenate(brackets)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reservoir.certificate import on_device
-from reservoir.certificate.plant_buffers import definitions
+from reservoir.certificate.on_device import definitions
 from reservoir.opencl import assemble, build
 
 SOURCE = assemble(on_device.FILES, definitions(single=True))

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from reservoir.certificate.bound import _bound_all, _through
-from reservoir.certificate.cells import Intervals, first_intervals
-from reservoir.certificate.halves import halved
+from reservoir.certificate.cells import Intervals, first_intervals, halved
 from reservoir.certificate.reachable import reachable
 from reservoir.certificate.stages import stages_of
 from reservoir.certificate.tables import cell_values

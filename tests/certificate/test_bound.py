@@ -14,7 +14,7 @@ from reservoir.certificate.reachable import reachable
 from reservoir.certificate.stages import stages_of
 from reservoir.certificate.tables import _grid, cell_values, lined_up
 from reservoir.hydro.objectives import Goal, Horizon, Objective
-from reservoir.planning.infeasible import feasible_years
+from reservoir.planning.planned_record import feasible_years
 from reservoir.planning.proof import LONGER_PAIRS
 from reservoir.problems.reservoir.record import promising, record_problems
 from reservoir.problems.reservoir.year import reservoir_problems

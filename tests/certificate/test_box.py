@@ -8,7 +8,7 @@ import inspect
 import numpy as np
 import pytest
 
-from reservoir.certificate import box, brackets, powers, terms
+from reservoir.certificate import boxes
 from reservoir.certificate.stages import stages_of
 from tests.certificate.cases import brackets_around, every_case, random_schedules
 
@@ -61,21 +61,24 @@ MUTATIONS = {
     "the value at the start added": ("(base, -slopes[0], slopes[1])", "(base, slopes[0], slopes[1])", "random 0"),
     "no losses": ("(mid_x, mid_x)), lost_here[0])", "(mid_x, mid_x)), _ZERO)", "losses"),
     "the wrong bound of the release": ("(minus[0] + most,", "(minus[0] + least,", "random 2"),
-    "the installed capacity is half": ("installed_mw * stages.plant_factor[step]", "installed_mw * 0.5", "random 3"),
+    "the installed capacity is half": (
+        "installed_mw * stages.rows[field.PLANT_FACTOR, step]",
+        "installed_mw * 0.5",
+        "random 3",
+    ),
     "a tangent less steep": ("return Tangent(level, slope,", "return Tangent(level, worth,", "power-shortage"),
 }
-SOURCES = "\n".join(map(inspect.getsource, (box, powers, terms, brackets)))
+SOURCE = inspect.getsource(boxes)
 
 
 def bracket_of(source):
     """Bounds of brackets by the source of the bound, run by Python; curves and intervals stay compiled."""
-    tree, own = ast.parse(source), {each.__name__ for each in (box, powers, terms, brackets)} | {"__future__"}
-    tree.body = [each for each in tree.body if not (isinstance(each, ast.ImportFrom) and each.module in own)]
+    tree = ast.parse(source)
     for each in tree.body:
         if isinstance(each, ast.FunctionDef):
             each.decorator_list = []
     space = {"__name__": "mutated_box"}
-    exec(compile("from __future__ import annotations\n" + ast.unparse(tree), "mutated_box", "exec"), space)  # our own
+    exec(compile(tree, "mutated_box", "exec"), space)  # our own
 
     def bracket(year, storages, widths, slopes, random):
         share = random.random(len(storages))
@@ -103,6 +106,6 @@ def bracket_of(source):
 @pytest.mark.parametrize("mistake", MUTATIONS)
 def test_a_mistake_in_the_bound_is_found_out(mistake):
     before, after, name = MUTATIONS[mistake]
-    assert SOURCES.count(before) == 1
-    assert excess_of(CASES[name], bracket_of(SOURCES), 3)[0] <= ROUNDING
-    assert excess_of(CASES[name], bracket_of(SOURCES.replace(before, after)), 12)[0] > ROUNDING
+    assert SOURCE.count(before) == 1
+    assert excess_of(CASES[name], bracket_of(SOURCE), 3)[0] <= ROUNDING
+    assert excess_of(CASES[name], bracket_of(SOURCE.replace(before, after)), 12)[0] > ROUNDING

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.certificate.bound import Effort, Known, prove_bound, prove_together
-from reservoir.certificate.cells import pairs_of
-from reservoir.certificate.paths import Cells, bound_pairs
+from reservoir.certificate.bound import Effort, Known, bound_pairs, prove_bound, prove_together
+from reservoir.certificate.cells import Cells, pairs_of
 from reservoir.certificate.reachable import reachable, stages_to_prove
 from reservoir.certificate.stages import stages_of
 from reservoir.hydro.attributes import YearEnd

@@ -7,7 +7,7 @@ import pytest
 
 from reservoir.certificate import on_device
 from reservoir.certificate.cells import pairs_of
-from reservoir.certificate.plant_buffers import definitions
+from reservoir.certificate.on_device import definitions
 from reservoir.opencl import assemble
 from tests.certificate.device_cases import CASES, boxes_of, excess_of, narrowed, of_device, on_host, tabled
 

@@ -7,8 +7,7 @@ import pytest
 
 from reservoir.certificate import on_device
 from reservoir.certificate.cells import pairs_of
-from reservoir.certificate.on_device import BracketsOnDevice
-from reservoir.certificate.plant_buffers import plant_arrays
+from reservoir.certificate.on_device import BracketsOnDevice, plant_arrays
 from reservoir.hydro.curves.curve import Table
 from reservoir.opencl import Session, assemble, build
 from tests.certificate.device_cases import CASES, boxes_of, narrowed, of_device, on_host, tabled
@@ -87,7 +86,7 @@ def test_what_is_no_number_bounds_nothing(device):
 
 def test_horizons_of_other_lakes_are_refused():
     plant, horizons, _ = boxes_of("losses")
-    other = horizons[0]._replace(area=Table((0.0, 1.0), (1.0, 2.0)).compiled())
+    other = horizons[0]._replace(lake=horizons[0].lake._replace(area=Table((0.0, 1.0), (1.0, 2.0)).compiled()))
     with pytest.raises(ValueError, match="another area"):
         plant_arrays(plant, [*horizons, other])
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reservoir.certificate.cells import Pairs
-from reservoir.certificate.single import downwards, outwards, single_cells, upwards
+from reservoir.certificate.on_device import downwards, outwards, single_cells, upwards
 from reservoir.opencl import Session
 from tests.certificate.single_kernels import built
 

@@ -10,8 +10,7 @@ import pytest
 
 from reservoir.certificate import on_device
 from reservoir.certificate.cells import pairs_of
-from reservoir.certificate.on_device import BracketsOnDevice
-from reservoir.certificate.plant_buffers import plant_arrays
+from reservoir.certificate.on_device import BracketsOnDevice, plant_arrays
 from reservoir.errors import DeviceError
 from reservoir.opencl import Session, build
 from tests.certificate.device_cases import (

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reservoir.certificate.plant_buffers import plant_arrays
-from reservoir.certificate.single import downwards, upwards
+from reservoir.certificate.on_device import downwards, plant_arrays, upwards
 from reservoir.hydro.curves.curve import Polynomial, PowerLaw
 from reservoir.hydro.curves.enclosures import enclose, enclose_conversion
 from reservoir.opencl import Session

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reservoir.certificate.plant_buffers import OF_STAGE
-from reservoir.certificate.single import outwards
+from reservoir.certificate.on_device import outwards
+from reservoir.certificate.stages import FIELDS
 from reservoir.opencl import Session
 from tests.certificate.single_kernels import NO_MARGIN_OF_SUMS, built
 
@@ -26,21 +26,21 @@ __kernel void of_terms(__global const Stage *stages, __global const Terms *given
     box.half_x = of.half_x;
     box.half_y = of.half_y;
     const real price = LOW(stages[place].missing_price), heaviest = price > 0.0f ? price : INFINITY;
-    found[place] = bound_with_costs(stages + place, of.values, &powers, of.flow, minus, LOW(stages[place].least),
-                                    heaviest, &box);
+    const real least = LOW(stages[place].release_lower);
+    found[place] = bound_with_costs(stages + place, of.values, &powers, of.flow, minus, least, heaviest, &box);
 }
 """
 
 
 def random_steps(random):
     """Numbers of steps with every kind of term, each of them nothing at times."""
-    some = {name: random.integers(0, 2, COUNT) for name in OF_STAGE}
+    some = {name: random.integers(0, 2, COUNT) for name in FIELDS}
     near = 1 + 10.0 ** random.uniform(-6, 0, (3, COUNT)) * random.choice([-1, 1], (3, COUNT))
     worth = 10.0 ** random.uniform(-3, 3, COUNT)
     cost = some["power_cost"] * worth * random.uniform(0, 3, COUNT)
-    return {name: np.zeros(COUNT) for name in OF_STAGE} | {
-        "least": np.where(some["least"], 1000 * near[0], 0.0),
-        "most": np.where(some["most"], 1000 * near[1], 1e5),
+    return {name: np.zeros(COUNT) for name in FIELDS} | {
+        "release_lower": np.where(some["release_lower"], 1000 * near[0], 0.0),
+        "release_upper": np.where(some["release_upper"], 1000 * near[1], 1e5),
         "spare": 1e-3 * some["spare"],
         "power_lower": np.where(some["power_lower"], 100 * near[2] * random.random(COUNT), -1.0),
         "offset": some["offset"] * random.normal(0, 300, COUNT) * worth,
@@ -80,9 +80,9 @@ def worth_of(step, given, share):
     cost = np.minimum((step["power_cost"] + step["power_cost_squared"] * short) * short, step["power_cost_most"])
     dry = np.maximum(step["supply_target"] - flow - step["spare"], 0)
     worth = values + step["offset"] + step["power_value"] * power - cost - step["supply_cost_squared"] * dry**2
-    worth = worth - step["missing_price"] * np.maximum(step["least"] - flow, 0)
-    kept = (flow <= step["most"]) & (power >= np.maximum(step["power_lower"], 0))
-    return worth, kept & ((step["least"] <= flow) | (step["missing_price"] > 0))
+    worth = worth - step["missing_price"] * np.maximum(step["release_lower"] - flow, 0)
+    kept = (flow <= step["release_upper"]) & (power >= np.maximum(step["power_lower"], 0))
+    return worth, kept & ((step["release_lower"] <= flow) | (step["missing_price"] > 0))
 
 
 def excess(device, *mistakes, seed=11, wide=0.0):
@@ -93,7 +93,7 @@ def excess(device, *mistakes, seed=11, wide=0.0):
     random = np.random.default_rng(seed)
     step = random_steps(random)
     given = random_affines(random, np.maximum(step["power_value"], 1e-3))
-    numbers = np.stack([step[name] for name in OF_STAGE], axis=1)
+    numbers = np.stack([step[name] for name in FIELDS], axis=1)
     beyond = wide * random.integers(0, 2, (*numbers.shape, 2)) * np.abs(numbers)[..., None] * [-1, 1]
     with Session(device) as session:
         session.upload(stages=outwards(numbers) + beyond.astype(np.float32), given=given)

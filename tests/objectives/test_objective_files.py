@@ -11,7 +11,7 @@ import pytest
 from reservoir import InputError, optimise, read_inflow, read_reservoir, save_plan, write_reservoir
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.io.plan_folder.saved_plan import read_plan
-from reservoir.planning.goals import with_goal
+from reservoir.planning.tradeoff import with_goal
 from tests.objectives.test_dp_against_independent import CASES, POWER, PRICE, plan_for
 
 HILL_LAKE = Path(__file__).parents[2] / "docs/own-reservoir/hill-lake.toml"

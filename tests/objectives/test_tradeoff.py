@@ -10,8 +10,7 @@ import pytest
 
 from reservoir import InputError, optimise, read_inflow, read_reservoir
 from reservoir.hydro.objectives import Goal, Objective, goal_label
-from reservoir.planning.goals import with_goal
-from reservoir.planning.tradeoff import tradeoff
+from reservoir.planning.tradeoff import tradeoff, with_goal
 from reservoir.report.figures.front import front_caption, front_figure
 from reservoir.report.tradeoff_folder import front_table, point_inputs, write_tradeoff
 from tests.objectives.test_dp_against_independent import PRICE, SUPPLY

@@ -12,9 +12,8 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.checks import Check, all_pass, largest, part_of, plan_checks, proof_lines
-from reservoir.planning.infeasible import feasible_years
 from reservoir.planning.plan import Plan, optimise
-from reservoir.planning.proofs import Proofs
+from reservoir.planning.planned_record import Proofs, feasible_years
 from reservoir.planning.sentences import proof_sentences, shortfall_months
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.solvers import Solutions

@@ -13,7 +13,7 @@ from reservoir.cli.rules import show_evaluation
 from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.planning.columns import BENEFIT, TABLES, ResultColumn, Shown, column_of, meanings, shown_columns
 from reservoir.planning.plan import Plan
-from reservoir.report.html.rules_page import energy_table
+from reservoir.report.html.rules_page import scores_table
 from reservoir.rules.evaluation.evaluation import Evaluation, SimulationMode
 from reservoir.rules.evaluation.scores import Score
 
@@ -82,7 +82,7 @@ def test_an_invented_score_is_on_the_screen_and_the_page(
     show_evaluation(six_year_rules[0])
     shown = capsys.readouterr().out
     assert shown.index("regret") < shown.index("invented score") < shown.index("worst decile")
-    titles = [column.title for column in energy_table(six_year_rules[0], SimulationMode.CONTINUOUS).columns]
+    titles = [column.title for column in scores_table(six_year_rules[0], SimulationMode.CONTINUOUS, "energy").columns]
     assert titles[-1] == "Invented"
 
 

@@ -18,9 +18,8 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.planning.checks import plan_checks
 from reservoir.planning.comparison import compare
-from reservoir.planning.infeasible import NAMED_YEARS, listed
 from reservoir.planning.plan import Plan, optimise
-from reservoir.planning.sentences import left_out_sentence, outside_sentences
+from reservoir.planning.sentences import NAMED_YEARS, left_out_sentence, listed, outside_sentences
 from reservoir.planning.validation import validate
 from reservoir.report.folder import provenance, write_plan
 from reservoir.report.html.plan_page import plan_report

@@ -19,8 +19,8 @@ from reservoir.hydro.objectives import Goal, Horizon, Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.planning.checks import BALANCE_TOLERANCE, balance_residual, plan_checks, release_excess
-from reservoir.planning.infeasible import feasible_problems, impossible_problems
 from reservoir.planning.plan import Plan, optimise
+from reservoir.planning.planned_record import feasible_problems, impossible_problems
 from reservoir.planning.proof import prove_plan
 from reservoir.planning.sentences import shortfalls
 from reservoir.planning.simulation import simulate

@@ -17,7 +17,7 @@ from reservoir.errors import InputError
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.planning.checks import plan_checks
 from reservoir.planning.plan import Plan, optimise
-from reservoir.planning.proofs import Proofs
+from reservoir.planning.planned_record import Proofs
 from reservoir.report.folder import claimed_for_proof, write_plan, write_proof
 
 needs_xarray = pytest.mark.skipif(find_spec("xarray") is None, reason="needs xarray")

@@ -34,7 +34,7 @@ from reservoir.planning.firm_power import firm_power_of_problems, promising_all
 from reservoir.planning.notes import notes_again, plan_notes
 from reservoir.planning.parts import columns_of, found_of, operation_of_columns
 from reservoir.planning.plan import Plan
-from reservoir.planning.proofs import Proofs
+from reservoir.planning.planned_record import Proofs
 from reservoir.planning.search import Found
 from reservoir.planning.start import PlanStart, with_end_value
 from reservoir.planning.water_values import WaterValues

@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.unit_system import labelled
 from reservoir.planning.columns import FIRM_QUANTILE
-from reservoir.planning.infeasible import counted
 from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import horizon_text, left_out_sentence, limits_word, reference_sentence
 from reservoir.report.figures import axes, style
 from reservoir.report.figures.axes import THOUSANDS, FloatArray, name_lines
 from reservoir.report.figures.style import DASHES, LIMITS, POWER, REFERENCE, SPILL, STORAGE, plan_figure, titled
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import counted, quantity
 
 #: Part of a year's inflow; less is not counted as spill, for a search leaves traces of it everywhere.
 LEAST_SPILL = 1e-3

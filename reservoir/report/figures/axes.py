@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from reservoir.hydro.calendar import MONTH_NAMES, Calendar, year_label
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import UnitSystem, UnitText, labelled
-from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.style import DASHES, LIMITS, OUTSIDE, VIOLATION, shade, tint
+from reservoir.text.quantities import counted
 
 FloatArray = NDArray[np.float64]
 

@@ -13,12 +13,12 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
-from reservoir.planning.infeasible import chosen, counted, listed
-from reservoir.planning.plan import Plan
-from reservoir.planning.sentences import all_limits, reference_sentence
+from reservoir.planning.planned_record import Plan
+from reservoir.planning.sentences import all_limits, chosen, listed, reference_sentence
 from reservoir.planning.solving import relative_gap
 from reservoir.report.figures.axes import THOUSANDS, FloatArray, draw_bands, draw_cells
 from reservoir.report.figures.style import LIMITS, OUTSIDE, POWER, on_axes, plan_figure, titled
+from reservoir.text.quantities import counted
 
 #: Relative differences that float32 arithmetic cannot tell from none.
 FLOAT32_FLOOR = 1e-7

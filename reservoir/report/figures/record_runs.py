@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.unit_system import labelled
-from reservoir.planning.infeasible import counted
 from reservoir.report.figures import axes, style
 from reservoir.report.figures.annual_energy import LEAST_SPILL
 from reservoir.report.figures.axes import TEXT_SHARE, FloatArray, duration_curve
@@ -27,7 +26,7 @@ from reservoir.report.figures.storages import draw_level_marks, set_level_limits
 from reservoir.report.figures.style import OUTSIDE_MARK, Look, plan_figure, titled
 from reservoir.rules.base.rule import Forecast
 from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import counted, quantity
 
 #: The run that figures show: storage carried over from year to year, by rules that have not seen the year.
 HELD_OUT = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)

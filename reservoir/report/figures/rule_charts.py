@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.unit_system import UnitSystem, labelled
-from reservoir.planning.infeasible import chosen, counted, listed
+from reservoir.planning.sentences import chosen, listed
 from reservoir.report.figures.axes import (
     TEXT_SHARE,
     THOUSANDS,
@@ -33,7 +33,7 @@ from reservoir.rules.families.linear import FAMILY as LINEAR
 from reservoir.rules.families.water_value import WaterValue
 from reservoir.rules.families.zones import ALIKE, ZonesRule, zone_name
 from reservoir.rules.families.zones import FAMILY as ZONES
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import counted, quantity
 
 FloatArray = NDArray[np.float64]
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.objectives import Objective
 from reservoir.planning.columns import shown
-from reservoir.planning.infeasible import counted
 from reservoir.report.figures.axes import THOUSANDS, name_lines
 from reservoir.report.figures.record_runs import (
     FORESIGHT_NAME,
@@ -38,7 +37,7 @@ from reservoir.report.figures.style import (
 from reservoir.rules.evaluation.evaluation import TEST, Evaluation, FamilyResult, SimulationMode
 from reservoir.rules.evaluation.robustness import FORESIGHT, MemberRuns, member_runs
 from reservoir.rules.evaluation.scores import Score
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import counted, quantity
 
 FloatArray = NDArray[np.float64]
 

@@ -13,9 +13,8 @@ from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import UnitSystem, labelled
-from reservoir.planning.infeasible import chosen
 from reservoir.planning.plan import Plan
-from reservoir.planning.sentences import horizon_text, left_out_sentence, reference_sentence
+from reservoir.planning.sentences import chosen, horizon_text, left_out_sentence, reference_sentence
 from reservoir.report.figures import axes, style
 from reservoir.report.figures.axes import FloatArray, marked_levels, month_end_years
 from reservoir.report.figures.style import LIMITS, REFERENCE, STORAGE, on_axes, plan_figure

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from reservoir.planning.checks import Check
-from reservoir.planning.infeasible import counted
 from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import (
@@ -23,7 +22,7 @@ from reservoir.planning.sentences import (
 )
 from reservoir.report.html.page import Heading, Picture, Section, render
 from reservoir.report.html.tables import acceptance_table, kept_years, member_table, monthly_table, number, yearly_table
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import counted, quantity
 
 #: Months with storages outside their limits that a report tells of; plan.json has more of them.
 SHOWN_SHORTFALLS = 24
@@ -72,7 +71,7 @@ def plan_heading(plan: Plan, checks: Sequence[Check]) -> Heading:
     """What the report is about, and what a reader must know before any number."""
     caveats = (*plan.caveats, *map(plan.units.text, plan.notes))
     return Heading(
-        title=f"Operation plan of {plan.reservoir.name}, {_span(plan)}",
+        title=f"Operation plan of {plan.reservoir.name}, {plan.inflow.span_text}",
         description=plan.reservoir.description,
         caveats=tuple(caveat[:1].upper() + caveat[1:] for caveat in caveats),
         figures=tuple(_key_figures(plan, checks)),
@@ -142,10 +141,11 @@ def _objective_figures(plan: Plan) -> list[tuple[str, str]]:
 
 def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
     first = plan.solutions[0]
+    years = counted(plan.inflow.years, "year")
     settings, one = origin["settings"], "year" if plan.horizon.is_year else "problem"
     facts = [
         ("Reservoir", f"{plan.reservoir.name}, {plan.reservoir.installed_mw:,g} MW installed"),
-        ("Record", f"{_span(plan)}, {counted(plan.inflow.years, 'year')} of inflow by {_step(plan)}"),
+        ("Record", f"{plan.inflow.span_text}, {years} of inflow by {plan.inflow.calendar.step.noun}"),
         ("Horizon", "" if plan.horizon.is_year and not plan.start else horizon_text(plan)),
         ("Mean inflow", _mean_inflow(plan)),
         ("Inflow unit", f"{plan.inflow.unit} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
@@ -170,10 +170,6 @@ def _energy(plan: Plan) -> str:
     return f"{energy.sum():,.1f} GWh in {kept_years(plan)}"
 
 
-def _step(plan: Plan) -> str:
-    return plan.inflow.calendar.step.noun
-
-
 def _mean_inflow(plan: Plan) -> str:
     mean, unit = plan.units.amount(float(plan.inflow.annual_mean_m3s.mean()), "m3s")
     return f"{mean:,.0f} {unit.replace('m3', 'm³')}"
@@ -188,7 +184,7 @@ def _guaranteed(plan: Plan) -> str:
 
 
 def _shortfalls(plan: Plan) -> Section | None:
-    months = shortfall_months(plan)
+    months, step = shortfall_months(plan), plan.inflow.calendar.step.noun
     if not months:
         return None
     sentences = shortfalls(plan, SHOWN_SHORTFALLS)
@@ -198,11 +194,11 @@ def _shortfalls(plan: Plan) -> Section | None:
     if plan.operation.has_conditions:
         outside, title = f"{violates} limits or demands", "Limits or demands violated"
     text = (
-        f"{counted(months, _step(plan))} in {years} of {counted(plan.inflow.years, 'year')} {outside}.",
+        f"{counted(months, step)} in {years} of {counted(plan.inflow.years, 'year')} {outside}.",
         f"{'; '.join(outside_sentences(plan))}. These years are excluded from means, sums and medians.",
     )
     hidden = months - SHOWN_SHORTFALLS
-    more = (f"{counted(hidden, f'more {_step(plan)}')}: see plan.json.",) if hidden > 0 else ()
+    more = (f"{counted(hidden, f'more {step}')}: see plan.json.",) if hidden > 0 else ()
     return Section("shortfalls", title, text, items=(*sentences, *more), warning=True)
 
 
@@ -230,7 +226,3 @@ def _listed(pairs: Mapping[str, Any]) -> str:
 
 def _file(source: Mapping[str, str]) -> str:
     return f"{source['file']}, SHA-256 {source['sha256']}" if source["sha256"] else source["file"]
-
-
-def _span(plan: Plan) -> str:
-    return plan.inflow.span_text

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Objective
 from reservoir.hydro.unit_system import SI
 from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.planning.checks import Check
-from reservoir.planning.columns import MEAN_ENERGY, ResultColumn, shown, shown_columns
-from reservoir.planning.infeasible import counted
-from reservoir.report.html.page import Column, Heading, HtmlTable, Picture, Section, render
+from reservoir.planning.columns import MEAN_ENERGY, shown, shown_columns
+from reservoir.report.html.page import Heading, HtmlTable, Picture, Section, render
 from reservoir.report.html.plan_page import plan_heading
-from reservoir.report.html.tables import acceptance_table, cell, head
+from reservoir.report.html.tables import acceptance_table, result_table
 from reservoir.rules import FAMILIES, Forecast
-from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.targets import STRICTER_SHARE
 from reservoir.rules.evaluation.evaluation import TEST, Evaluation, FamilyResult, Sample, SimulationMode
 from reservoir.rules.evaluation.findings import (
@@ -38,6 +35,7 @@ from reservoir.rules.evaluation.findings import (
 )
 from reservoir.rules.evaluation.robustness import robustness_table
 from reservoir.rules.evaluation.scores import benefit_suffix, worst_decile
+from reservoir.text.quantities import counted
 
 #: How the years follow each other, and what perfect foresight of them knows.
 _MODES = {
@@ -46,96 +44,75 @@ _MODES = {
 }
 
 
-def energy_table(evaluation: Evaluation, mode: SimulationMode) -> HtmlTable:
-    """Energies of a mode by family, below those of perfect foresight."""
-    columns = _score_columns(evaluation, "energy")
-    top = [_foresight_row(evaluation, columns, "all", evaluation.foresights[mode], evaluation.plan.inflow)]
+def scores_table(evaluation: Evaluation, mode: SimulationMode, kind: str) -> HtmlTable:
+    """Columns of one kind of the scores of a mode by family; those with months outside their limits are marked.
+
+    Energies stand below those of perfect foresight.
+    """
+    scores, objective = evaluation.scores_of(mode), evaluation.plan.objective
+    # Beside another objective, the energy has a column.
+    columns = [
+        each for each in shown_columns("scores", "page", kind) if each.name != MEAN_ENERGY or not objective.is_energy
+    ]
+    top = list(_foresights(evaluation, mode)) if kind == "energy" else []
+    values = {
+        each.name: [
+            *(best.get(each.name, np.nan) for _, best in top),
+            *(getattr(score, each.name) for _, score in scores),
+        ]
+        for each in columns
+    }
+    names = {
+        "Family": ["perfect foresight"] * len(top) + [result.family for result, _ in scores],
+        "Years": [years for years, _ in top] + [str(score.sample) for _, score in scores],
+    }
+    outside = top and evaluation.foresight_violations_of(mode).months > 0
+    marked = {len(top) + place for place, (_, score) in enumerate(scores) if score.months_violated}
+    marked |= set(range(len(top))) if outside else set()
+    caption = f"{'; '.join(_MODES[mode] if top else _MODES[mode][:1])}."
+    caption = caption.format(years=counted(evaluation.training.years, "year"))
+    units, benefit = evaluation.plan.units, objective.unit
+    return result_table(f"{kind}-{mode}", caption, names, columns, values, units, benefit=benefit, marked=marked)
+
+
+def _foresights(evaluation: Evaluation, mode: SimulationMode) -> Iterator[tuple[str, dict[str, float]]]:
+    """What perfect foresight of the record comes to, and of the test: the years, and values by names of columns."""
+    found = [("all", evaluation.foresights[mode], evaluation.plan.inflow)]
     test = evaluation.tests[0] if evaluation.tests and mode is SimulationMode.CONTINUOUS else None
     if test is not None and test.foresight is not None:
-        top.append(_foresight_row(evaluation, columns, TEST, test.foresight, test.inflow))
-    outside = evaluation.foresight_violations_of(mode).months > 0
-    return scores_table(evaluation, mode, "energy", top, top_marked=outside)
-
-
-def _score_columns(evaluation: Evaluation, kind: str) -> list[ResultColumn]:
-    """Columns of a table of scores; the energy is one beside another objective alone."""
-    energy = evaluation.plan.objective.is_energy
-    return [each for each in shown_columns("scores", "page", kind) if not energy or each.name != MEAN_ENERGY]
-
-
-def _foresight_row(
-    evaluation: Evaluation, columns: Sequence[ResultColumn], years: str, foresight: Foresight, inflow: Inflow
-) -> tuple[str, ...]:
-    """What perfect foresight of a record comes to, as a row of the table of energies."""
-    operation = foresight.operation.in_years(inflow.steps)
-    objective, benefit = evaluation.plan.objective, shown(evaluation.plan.objective, operation.benefit)
-    poorest = shown(objective, np.array([worst_decile(operation.benefit), operation.benefit.min()]))
-    best = {
-        "mean": benefit.mean(),
-        "percent_of_foresight": np.nan if objective.is_cost else 100.0,
-        "regret": 0.0,
-        "median": np.median(benefit),
-        "worst_decile": poorest[0],
-        "worst": poorest[1],
-        "spill_hm3": float((operation.spill_m3s * inflow.calendar.hm3_per_m3s).sum(axis=1).mean()),
-        MEAN_ENERGY: operation.annual_energy_gwh.mean(),
-    }
-    cells = (cell(column, best.get(column.name, np.nan), evaluation.plan.units) for column in columns)
-    return "perfect foresight", years, *cells
-
-
-def scores_table(
-    evaluation: Evaluation,
-    mode: SimulationMode,
-    kind: str,
-    top: Sequence[tuple[str, ...]] = (),
-    *,
-    top_marked: bool = False,
-) -> HtmlTable:
-    """Some columns of the scores of a mode by family, `kind` naming the table; those with months outside are marked.
-
-    `top` are rows above the families', which are marked if `top_marked`.
-    """
-    scores, units, columns = evaluation.scores_of(mode), evaluation.plan.units, _score_columns(evaluation, kind)
-    rows = [
-        (result.family, str(score.sample), *(cell(each, getattr(score, each.name), units) for each in columns))
-        for result, score in scores
-    ]
-    return HtmlTable(
-        name=f"{kind}-{mode}",
-        caption=f"{'; '.join(_MODES[mode] if top else _MODES[mode][:1])}.".format(
-            years=counted(evaluation.training.years, "year")
-        ),
-        columns=(
-            Column("Family", text=True),
-            Column("Years", text=True),
-            *(head(each, units, evaluation.plan.objective.unit) for each in columns),
-        ),
-        rows=(*top, *rows),
-        marked=frozenset(range(len(top)) if top_marked else ())
-        | {len(top) + place for place, (_, each) in enumerate(scores) if each.months_violated},
-    )
+        found.append((TEST, test.foresight, test.inflow))
+    objective = evaluation.plan.objective
+    for years, foresight, inflow in found:
+        operation = foresight.operation.in_years(inflow.steps)
+        benefit = shown(objective, operation.benefit)
+        poorest = shown(objective, np.array([worst_decile(operation.benefit), operation.benefit.min()]))
+        yield (
+            years,
+            {
+                "mean": benefit.mean(),
+                "percent_of_foresight": np.nan if objective.is_cost else 100.0,
+                "regret": 0.0,
+                "median": np.median(benefit),
+                "worst_decile": poorest[0],
+                "worst": poorest[1],
+                "spill_hm3": float((operation.spill_m3s * inflow.calendar.hm3_per_m3s).sum(axis=1).mean()),
+                MEAN_ENERGY: operation.annual_energy_gwh.mean(),
+            },
+        )
 
 
 def robustness_rows(table: pd.DataFrame, objective: Objective) -> HtmlTable:
     """The table of `robustness.robustness_table` for reading; families that violate limits in any member are marked."""
-    rows = table.to_dict("records")
-    names = [(str(row["family"]).replace("foresight", "perfect foresight"), str(row["sample"])) for row in rows]
     columns, suffix = shown_columns("robustness", "page"), benefit_suffix(objective)
-    cells = [tuple(cell(each, float(row[each.benefit_name(suffix)]), SI) for each in columns) for row in rows]
-    members = {str(row["sample"]): int(row["members"]) for row in rows}
-    counts = "; ".join(f"{sample}: {count:,} members" for sample, count in members.items())
-    return HtmlTable(
-        name="robustness",
-        caption=f"{counts}.".capitalize(),
-        columns=(
-            Column("Family", text=True),
-            Column("Members", text=True),
-            *(head(each, SI, objective.unit) for each in columns),
-        ),
-        rows=tuple((*name, *row) for name, row in zip(names, cells, strict=True)),
-        marked=frozenset(place for place, row in enumerate(rows) if row["violating_members"] > 0),
-    )
+    members = dict(zip(table["sample"].astype(str), table["members"], strict=True))
+    caption = f"{'; '.join(f'{sample}: {count:,} members' for sample, count in members.items())}.".capitalize()
+    names = {
+        "Family": [str(family).replace("foresight", "perfect foresight") for family in table["family"]],
+        "Members": table["sample"].astype(str).tolist(),
+    }
+    values = {column.name: table[column.benefit_name(suffix)].tolist() for column in columns}
+    marked = np.flatnonzero(table["violating_members"] > 0).tolist()
+    return result_table("robustness", caption, names, columns, values, SI, benefit=objective.unit, marked=marked)
 
 
 def rules_report(
@@ -172,12 +149,7 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
     """The rules' part of the report."""
     outside, found, objective = shortfalls(evaluation), findings(evaluation), evaluation.plan.objective.title
     sections = [
-        Section(
-            "rules-shortfalls",
-            "Limits and demands that rules do not keep",
-            items=tuple(outside),
-            warning=True,
-        )
+        Section("rules-shortfalls", "Limits and demands that rules do not keep", items=tuple(outside), warning=True)
         if outside
         else None,
         Section(
@@ -191,7 +163,7 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
             f"{objective[:1].upper()}{objective[1:]} by rule",
             text=_ENERGY_EXPLAINED,
             facts=_ENERGY_FACTS,
-            tables=tuple(energy_table(evaluation, mode) for mode in evaluation.modes),
+            tables=tuple(scores_table(evaluation, mode, "energy") for mode in evaluation.modes),
         ),
         Section(
             "rules-service",

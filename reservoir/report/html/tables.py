@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -13,29 +13,55 @@ from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.unit_system import UnitSystem
 from reservoir.planning.checks import Check
 from reservoir.planning.columns import BENEFIT, ResultColumn, shown_columns, table_of
-from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import horizon_text, limits_word
 from reservoir.planning.water_values import table_months
 from reservoir.report.html.page import Column, HtmlTable
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import counted, quantity
 
 #: Members up to which each has a row; of more there are percentiles.
 SHOWN_MEMBERS = 100
+_NOTHING = pd.Series(dtype=float)
 _PERCENTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
-def head(column: ResultColumn, units: UnitSystem, benefit: str = "") -> Column:
-    """The head of a column of results in some units; `benefit` is the unit of the objective."""
-    assert column.page is not None
-    unit = column.unit.replace("m3", "m³") if column.page.unit is None else column.page.unit
-    return Column(column.page.title, benefit if unit == BENEFIT else units.unit_name(unit))
+def result_table(
+    name: str,
+    caption: str,
+    names: Mapping[str, Sequence[str]],
+    columns: Sequence[ResultColumn],
+    values: Mapping[str, Sequence[float]],
+    units: UnitSystem,
+    *,
+    benefit: str = "",
+    marked: Iterable[int] = (),
+) -> HtmlTable:
+    """A table of results for reading, in some units.
 
-
-def cell(column: ResultColumn, value: float, units: UnitSystem) -> str:
-    """A value of a column of results as its cell, in some units."""
-    assert column.page is not None
-    return number(column.page.times * value / units.size(column.name), column.page.form)
+    Parameters
+    ----------
+    name, caption : str
+    names : mapping of str to sequence of str
+        What names each row: columns of text by their heads.
+    columns : sequence of ResultColumn
+        Those that pages show.
+    values : mapping of str to sequence of float
+        Numbers of the rows, by names of columns, and maybe others.
+    units : UnitSystem
+    benefit : str
+        The unit of the objective.
+    marked : iterable of int
+        Rows that need attention.
+    """
+    heads, cells = [Column(title, text=True) for title in names], []
+    for column in columns:
+        page = column.page
+        assert page is not None
+        unit = column.unit.replace("m3", "m³") if page.unit is None else page.unit
+        heads.append(Column(page.title, benefit if unit == BENEFIT else units.unit_name(unit)))
+        size = units.size(column.name)
+        cells.append([number(page.times * value / size, page.form) for value in values[column.name]])
+    return HtmlTable(name, caption, tuple(heads), tuple(zip(*names.values(), *cells, strict=True)), frozenset(marked))
 
 
 def acceptance_table(checks: Sequence[Check], units: UnitSystem, name: str = "acceptance-table") -> HtmlTable:
@@ -51,58 +77,36 @@ def acceptance_table(checks: Sequence[Check], units: UnitSystem, name: str = "ac
 
 def yearly_table(plan: Plan) -> HtmlTable:
     """One row a year; years outside their bounds are marked."""
-    summary, units = plan.summary(), plan.units
-    columns = shown_columns("summary", "page")
-    shown = [column for column in columns if column.name in summary and summary[column.name].notna().any()]
-    cells = [[cell(column, value, units) for value in summary[column.name].tolist()] for column in shown]
-    source, names = ((Column("Schedule", text=True),), (plan.source.tolist(),)) if plan.sources else ((), ())
-    return HtmlTable(
-        name="yearly-table",
-        caption=_yearly_caption(plan),
-        columns=(Column(plan.year_word.capitalize(), text=True), *source, *(head(column, units) for column in shown)),
-        rows=tuple(zip(plan.inflow.labels, *names, *cells, strict=True)),
-        marked=frozenset(int(row) for row in np.flatnonzero(plan.violation > 0)),
-    )
+    summary = plan.summary()
+    names: dict[str, Sequence[str]] = {plan.year_word.capitalize(): plan.inflow.labels}
+    columns = [each for each in shown_columns("summary", "page") if summary.get(each.name, _NOTHING).notna().any()]
+    values = {column.name: summary[column.name].tolist() for column in columns}
+    names |= {"Schedule": plan.source.tolist()} if plan.sources else {}
+    outside = np.flatnonzero(plan.violation > 0).tolist()
+    return result_table("yearly-table", _yearly_caption(plan), names, columns, values, plan.units, marked=outside)
 
 
 def member_table(members: pd.DataFrame, units: UnitSystem) -> HtmlTable:
     """A row a member; of many, percentiles of each quantity."""
-    many, columns = len(members) > SHOWN_MEMBERS, shown_columns("members", "page")
-    cells = [
-        [
-            cell(column, value, units)
-            for value in (np.quantile(members[column.name], _PERCENTILES) if many else members[column.name])
-        ]
-        for column in columns
-    ]
-    names = [f"exceeded by {100 * (1 - part):g} %" for part in _PERCENTILES] if many else members["member"].tolist()
-    caption = f"Percentiles of {len(members):,} members, per column. " if many else ""
-    return HtmlTable(
-        name="members-table",
-        caption=f"{caption}Each member has {counted(int(members['years'].iloc[0]))}; means of its years.",
-        columns=(
-            Column("Members" if many else "Member", text=True),
-            *(head(column, units) for column in columns),
-        ),
-        rows=tuple(zip(names, *cells, strict=True)),
-    )
+    columns, names = shown_columns("members", "page"), {"Member": members["member"].tolist()}
+    values, caption = {column.name: members[column.name].tolist() for column in columns}, ""
+    if len(members) > SHOWN_MEMBERS:
+        names = {"Members": [f"exceeded by {100 * (1 - part):g} %" for part in _PERCENTILES]}
+        values = {name: np.quantile(each, _PERCENTILES).tolist() for name, each in values.items()}
+        caption = f"Percentiles of {len(members):,} members, per column. "
+    caption += f"Each member has {counted(int(members['years'].iloc[0]))}; means of its years."
+    return result_table("members-table", caption, names, columns, values, units)
 
 
 def monthly_table(plan: Plan) -> HtmlTable:
     """The median of every quantity over the years that keep their limits, a row a month of the water year."""
     of_steps, months = table_of("schedule", plan), table_months(plan.inflow.calendar).tolist()
     columns = [column for column in shown_columns("schedule", "page") if column.name in of_steps]
-    cells = [
-        [cell(column, _median(of_steps[column.name][plan.keeps_limits], plan, month), plan.units) for month in months]
-        for column in columns
-    ]
-    rows = tuple(zip([MONTH_NAMES[month - 1] for month in months], *cells, strict=True))
-    return HtmlTable(
-        name="monthly-table",
-        caption=f"Medians over {kept_years(plan)}, per column.",
-        columns=(Column("Month", text=True), *(head(column, plan.units) for column in columns)),
-        rows=rows,
-    )
+    kept = {column.name: of_steps[column.name][plan.keeps_limits] for column in columns}
+    values = {name: [_median(each, plan, month) for month in months] for name, each in kept.items()}
+    names = {"Month": [MONTH_NAMES[month - 1] for month in months]}
+    caption = f"Medians over {kept_years(plan)}, per column."
+    return result_table("monthly-table", caption, names, columns, values, plan.units)
 
 
 def _median(values: NDArray[np.float64], plan: Plan, month: int) -> float:

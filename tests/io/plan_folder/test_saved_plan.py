@@ -20,7 +20,7 @@ from reservoir.io.plan_folder.tables import read_schedule
 from reservoir.io.records.reader import read_inflow
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.planning.checks import plan_checks
-from reservoir.planning.proofs import Proofs
+from reservoir.planning.planned_record import Proofs
 from reservoir.report.folder import write_plan
 from tests.year_ends import cyclic, free
 
