@@ -31,8 +31,8 @@ from reservoir.planning.plan import Plan
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.report.folder import write_plan
 from reservoir.report.rules_folder import write_rules
-from reservoir.rules.evaluation.evaluation import Evaluation, evaluate
-from reservoir.rules.evaluation.findings import rules_checks
+from reservoir.rules.evaluation import Evaluation, evaluate
+from reservoir.rules.findings import rules_checks
 from reservoir.runtime import SIGNALS
 from tests.year_ends import cyclic, free
 

@@ -278,9 +278,9 @@ class NetworkOperation(SymmetricBox):
 
     def mean_benefits(self, networks: FloatArray) -> FloatArray:
         """Mean of a year in the objective's unit, of networks, shape (networks, numbers), in float64, exact curves."""
-        found = np.empty(len(networks))
-        operate_networks(self._exact, np.ascontiguousarray(networks, float), found)
-        return found
+        benefits = np.empty(len(networks))
+        operate_networks(self._exact, np.ascontiguousarray(networks, float), benefits)
+        return benefits
 
     @cached_property
     def _exact(self) -> OperationContext:
