@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from reservoir.caches import note
 from reservoir.errors import DeviceError, Mistake, shortened
 from reservoir.opencl.drivers import broken_drivers, install_words, mend_of_driver, name_own_driver
 from reservoir.opencl.pocl import (
@@ -20,6 +19,7 @@ from reservoir.opencl.pocl import (
     tell_name,
 )
 from reservoir.opencl.trial import finds_linker, why_runs_nothing
+from reservoir.runtime import note
 
 if TYPE_CHECKING:
     import pyopencl as cl

@@ -21,8 +21,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reservoir.caches import usable_folder, write_at_once
 from reservoir.errors import Mistake
+from reservoir.runtime import usable_folder, write_at_once
 
 if TYPE_CHECKING:
     import pyopencl as cl

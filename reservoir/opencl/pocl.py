@@ -33,10 +33,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reservoir.caches import usable_folder
 from reservoir.errors import Mistake
 from reservoir.opencl.drivers import driver_of
-from reservoir.processors import processor_flags
+from reservoir.runtime import processor_flags, usable_folder
 
 if TYPE_CHECKING:
     import pyopencl as cl

@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reservoir import resources
-from reservoir.caches import usable_folder, write_at_once
+from reservoir import runtime
 from reservoir.errors import DeviceError, Mistake, shortened
 from reservoir.opencl.devices import DeviceInfo
 from reservoir.opencl.pocl import forget_driver_cache
 from reservoir.opencl.trial import MEDDLING
-from reservoir.processors import processor
+from reservoir.runtime import processor, usable_folder, write_at_once
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -321,7 +320,7 @@ def _definition(name: str, value: int | float | str) -> str:
 
 @cache
 def _piece(file: str) -> str:
-    return f'// file: {file}\n#line 1 "{file}"\n{resources.text("kernels", file)}'
+    return f'// file: {file}\n#line 1 "{file}"\n{runtime.package_text("kernels", file)}'
 
 
 def _float_literal(value: float) -> str:

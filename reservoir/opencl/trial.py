@@ -21,11 +21,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reservoir.caches import usable_folder, write_at_once
 from reservoir.errors import shortened
 from reservoir.opencl.drivers import driver_of
 from reservoir.opencl.pocl import tell_name
-from reservoir.processors import processor
+from reservoir.runtime import processor, usable_folder, write_at_once
 
 if TYPE_CHECKING:
     import numpy as np

@@ -117,7 +117,7 @@ def test_a_process_knows_whether_another_uses_the_folder(tmp_path):
 
 def test_where_the_named_folder_cannot_be_written_kernels_are_kept_for_this_run(monkeypatch):
     monkeypatch.setenv(pocl.CACHE_VARIABLE, "/dev/null/pocl")
-    monkeypatch.setattr("reservoir.caches.notes", [])
+    monkeypatch.setattr("reservoir.runtime.notes", [])
     assert pocl.prepare_driver_cache.__wrapped__()
     assert not os.environ[pocl.CACHE_VARIABLE].startswith("/dev/null")
     assert os.path.isdir(os.environ[pocl.CACHE_VARIABLE])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reservoir import caches
+from reservoir import runtime
 from reservoir.errors import DeviceError
 from reservoir.opencl import DeviceInfo, choose_device, choose_devices, devices, left_out, opencl_available, trial
 from reservoir.opencl.drivers import driver_of
@@ -27,8 +27,8 @@ def refusing(pretend: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> l
     monkeypatch.setattr(devices, "why_runs_nothing", lambda device, *_: "no" if device.name == "card" else "")
     for name, empty in (("_refusals", {}), ("_told", set())):
         monkeypatch.setattr(devices, name, empty)
-    monkeypatch.setattr(caches, "notes", [])
-    return caches.notes
+    monkeypatch.setattr(runtime, "notes", [])
+    return runtime.notes
 
 
 def test_a_choice_by_default_goes_on_to_the_next_device_and_says_so_once(refusing: list[str]) -> None:

@@ -279,13 +279,14 @@ class _Values(NamedTuple):
 
 
 def _contents(dataset: Any, path: Path, wanted: str | None) -> _Contents:
-    time = _time_of(dataset)
-    companions = {str(name): known for name in dataset.data_vars if (known := companion_of(str(name)))}
-    variables, kinds = dataset.variables, ("bounds", "climatology")
-    bounds_of_times = {str(column.attrs.get(kind)) for column in variables.values() for kind in kinds}
-    numbers = [key for key, column in dataset.data_vars.items() if time in column.dims and column.dtype.kind in "iuf"]
-    by_time = [str(key) for key in numbers if str(key) not in companions and key not in bounds_of_times]
-    by_time = [other for other in by_time if not other.endswith("_bnds")]
+    time, columns = _time_of(dataset), {str(key): column for key, column in dataset.variables.items()}
+    # Zarr lists what it has as it comes, in another order every time.
+    columns = dict(sorted(columns.items())) if path.is_dir() else columns
+    data = [key for key in columns if key in dataset.data_vars]
+    companions = {key: known for key in data if (known := companion_of(key))}
+    bounds_of_times = {str(column.attrs.get(kind)) for column in columns.values() for kind in ("bounds", "climatology")}
+    numbers = [key for key in data if time in columns[key].dims and columns[key].dtype.kind in "iuf"]
+    by_time = [key for key in numbers if key not in {*companions, *bounds_of_times} and not key.endswith("_bnds")]
     name = _inflow_of(dataset, by_time, time, wanted)
     column = dataset.variables[name]
     sizes = dict(zip(column.dims, column.shape, strict=True))
@@ -295,8 +296,8 @@ def _contents(dataset: Any, path: Path, wanted: str | None) -> _Contents:
         raise InputError(problem, "time, and one dimension of members", mend)
     dimension, bounds = str(of_members[0]) if of_members else None, _bounds_of(dataset, time)
     further = [other for other in (bounds, dimension) if other is not None and other in dataset.variables]
-    kind_of = {str(key): column.dtype.kind for key, column in dataset.variables.items() if column.dims == (time,)}
-    of_series = [other for other, kind in kind_of.items() if kind in "SUO" and may_tell_series(other)]
+    texts = [key for key, other in columns.items() if other.dims == (time,) and other.dtype.kind in "SUO"]
+    of_series = [*filter(may_tell_series, texts)]
     variables = loaded(dataset, (time, name, *further, *companions, *of_series), path, _refused)
     others = [other for other in by_time if other != name]
     caveat = " ".join(str(dataset.attrs.get("caveat", "")).split())

@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 from reservoir.hydro.limits import Limits, always_repairable
 from reservoir.hydro.rows import FIELDS, OFFSET, PER_SHORTAGE, PLAIN_FIELDS, TERMS, YearRows
 from reservoir.hydro.step import violation_scale
-from reservoir.problems.context_layout import ContextLayout
+from reservoir.problems.base import ContextLayout
 from reservoir.problems.reservoir.plant_source import PLANT_NUMBERS
 
 FloatArray = NDArray[np.float64]

@@ -21,8 +21,7 @@ from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.rows import Lake
 from reservoir.hydro.step import feasible_releases, limited, power_at, steered, unmet_minimum
-from reservoir.problems.base import KernelProblem, SymmetricBox
-from reservoir.problems.context_layout import ContextLayout
+from reservoir.problems.base import ContextLayout, KernelProblem, SymmetricBox
 from reservoir.problems.fitness import register_fitness
 from reservoir.problems.mlp import Perceptron
 from reservoir.problems.reservoir.plant_source import (
@@ -279,9 +278,9 @@ class NetworkOperation(SymmetricBox):
 
     def mean_benefits(self, networks: FloatArray) -> FloatArray:
         """Mean of a year in the objective's unit, of networks, shape (networks, numbers), in float64, exact curves."""
-        found = np.empty(len(networks))
-        operate_networks(self._exact, np.ascontiguousarray(networks, float), found)
-        return found
+        benefits = np.empty(len(networks))
+        operate_networks(self._exact, np.ascontiguousarray(networks, float), benefits)
+        return benefits
 
     @cached_property
     def _exact(self) -> OperationContext:

@@ -38,6 +38,13 @@ def test_an_ensemble_has_its_members_in_order(tmp_path, engine, dims):
     assert len(inflow.sha256) == 64
 
 
+def test_what_stands_beside_the_inflow_is_told_in_the_same_order_every_time(tmp_path):
+    beside = {"withdrawal_m3s": 1.0, "price_per_mwh": 40.0, "evaporation_mm": 50.0}
+    each = dataset(VALUES[0], ("time",)).assign({name: ("time", np.full(24, value)) for name, value in beside.items()})
+    notes = read_inflow(saved(tmp_path, each, "zarr")).notes
+    assert [note.split()[0] for note in notes[:3]] == ["evaporation", "price", "withdrawal"]
+
+
 def test_without_members_it_is_one_record(tmp_path):
     inflow = read_inflow(saved(tmp_path, dataset(VALUES[0], ("time",)).assign_attrs(caveat="invented")), first_month=6)
     assert inflow.labels == ("2000/01",)

@@ -82,7 +82,7 @@ def test_a_signal_while_processes_begin_waits_until_all_have_and_then_ends_them(
     """Half begun, they ended in a fault of their own, said at length, in place of the one line."""
     code = f"""
 import os, signal, distributed
-from reservoir import interrupts
+from reservoir import runtime
 from reservoir.planning.cluster import cluster_workers
 begin = distributed.LocalCluster.__init__
 
@@ -91,13 +91,13 @@ def asked_to_end(*words, **named):
     begin(*words, **named)
 
 if __name__ == "__main__":
-    interrupts.listen()
+    runtime.listen_to_signals()
     distributed.LocalCluster.__init__ = asked_to_end
     try:
         with cluster_workers("local:1"):
             print("begun")
     except KeyboardInterrupt:
-        interrupts.end_interrupted()
+        runtime.end_interrupted()
 """
     (tmp_path / "asked.py").write_text(code)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}

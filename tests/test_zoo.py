@@ -7,7 +7,7 @@ import pytest
 
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE, approximate
-from reservoir.zoo.zoo import Part, Regime, Start, zoo, zoo_case
+from reservoir.zoo import Part, Regime, Start, zoo, zoo_case
 
 HM3_PER_YEAR_AND_M3S = 31.5576
 

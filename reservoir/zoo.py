@@ -1,4 +1,4 @@
-"""The zoo: a reservoir and a record for every number, the same ones for a seed."""
+"""The zoo: random reservoirs with their records, on which engines are tuned and judged; the same ones for a seed."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from reservoir.hydro.calendar import HM3_PER_YEAR_AND_M3S, HOURS_PER_YEAR, MONTH
 from reservoir.hydro.curves.curve import Curve, PowerLaw, Table
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
+
+FloatArray = NDArray[np.float64]
 
 
 class Regime(StrEnum):
@@ -135,25 +137,21 @@ _HUMP_HALF_WIDTH = 0.4
 _KNOWN_BELOW, _KNOWN_ABOVE = 0.3, 1.15
 
 
-@dataclass(frozen=True)
-class _Lake:
-    """Storages and heads of a lake.
-
-    Its storage grows as a power of its depth, so the dead storage follows from the drawdown.
-    """
+class _Lake(NamedTuple):
+    """A lake whose storage grows as a power of its depth, so that the dead storage follows from the drawdown."""
 
     dead_hm3: float
     full_hm3: float
     depth_m: float
     shape: float
 
-    def level_m(self, storage_hm3: NDArray[np.float64]) -> NDArray[np.float64]:
+    def level_m(self, storage_hm3: FloatArray) -> FloatArray:
         """Level above the bottom."""
         return np.asarray(self.depth_m * (storage_hm3 / self.full_hm3) ** (1 / self.shape))
 
 
 def build_reservoir(
-    name: str, traits: Traits, flows_m3s: NDArray[np.float64], first_month: int, random: np.random.Generator
+    name: str, traits: Traits, flows_m3s: FloatArray, first_month: int, random: np.random.Generator
 ) -> Reservoir:
     """Build a reservoir that has these traits and can pass the largest flow of its record, or nearly.
 
@@ -211,9 +209,7 @@ def _lake(traits: Traits, random: np.random.Generator) -> _Lake:
     return _Lake(full - active, full, depth, shape)
 
 
-def _storage_bounds(
-    traits: Traits, lake: _Lake, flows_m3s: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _storage_bounds(traits: Traits, lake: _Lake, flows_m3s: FloatArray) -> tuple[FloatArray, FloatArray]:
     """With the flood storage kept free before and in the three wettest months."""
     lower, upper = np.full(MONTHS_PER_YEAR, lake.dead_hm3), np.full(MONTHS_PER_YEAR, lake.full_hm3)
     wettest = (int(flows_m3s.mean(axis=0).argmax()) + np.arange(-2, 1)) % MONTHS_PER_YEAR
@@ -284,7 +280,7 @@ _PATTERNS = {
 _OF_NEXT_MONTH = 0.4
 
 
-def season(traits: Traits) -> NDArray[np.float64]:
+def season(traits: Traits) -> FloatArray:
     """Expected flow of each calendar month in parts of the mean, shape (12,), January first."""
     pattern = _PATTERNS[traits.regime]
     months = np.arange(MONTHS_PER_YEAR)
@@ -293,7 +289,7 @@ def season(traits: Traits) -> NDArray[np.float64]:
     return np.asarray(shape / shape.mean())
 
 
-def random_flows(traits: Traits, years: int, first_month: int, random: np.random.Generator) -> NDArray[np.float64]:
+def random_flows(traits: Traits, years: int, first_month: int, random: np.random.Generator) -> FloatArray:
     """Flows of each month of each water year (m3/s), shape (years, 12): a season, wet and dry years, and noise."""
     pattern = _PATTERNS[traits.regime]
     of_years = _autoregressive(traits.persistence, (years,), random) * pattern.of_years
@@ -304,11 +300,11 @@ def random_flows(traits: Traits, years: int, first_month: int, random: np.random
     return np.asarray(expected * np.exp(spread - variance / 2))
 
 
-def _autoregressive(correlation: float, shape: tuple[int], random: np.random.Generator) -> NDArray[np.float64]:
+def _autoregressive(correlation: float, shape: tuple[int], random: np.random.Generator) -> FloatArray:
     """Normal numbers with mean 0 and variance 1, each correlated with the one before."""
     numbers = random.standard_normal(shape)
-    for each in range(1, len(numbers)):
-        numbers[each] = correlation * numbers[each - 1] + np.sqrt(1 - correlation**2) * numbers[each]
+    for at in range(1, len(numbers)):
+        numbers[at] = correlation * numbers[at - 1] + np.sqrt(1 - correlation**2) * numbers[at]
     return numbers
 
 
@@ -324,16 +320,7 @@ class Part(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class ZooCase:
-    """One reservoir of the zoo with its record.
-
-    Parameters
-    ----------
-    number : int
-        Its place in its part.
-    traits : Traits
-    reservoir : Reservoir
-    inflow : Inflow
-    """
+    """One reservoir of the zoo with its record; `number` is its place in its part."""
 
     number: int
     traits: Traits

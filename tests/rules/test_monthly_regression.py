@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from reservoir.rules.inflow_model.monthly_regression import WARM_UP_YEARS, MonthlyRegression, uniform_numbers
-from reservoir.synthetic import knn, thomas_fiering
+from reservoir.rules.inflow_model import WARM_UP_YEARS, MonthlyRegression, uniform_numbers
+from reservoir.synthetic.methods import NearestNeighbourModel, ThomasFieringModel, kernel
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +39,12 @@ def test_the_recursion_is_the_one_that_was_fitted(process):
 
 
 def test_the_weights_of_the_neighbours_fall_with_their_rank():
-    assert np.diff(knn.kernel(62), prepend=0) == pytest.approx(1 / np.arange(1, 8) / sum(1 / np.arange(1, 8)))
-    assert knn.kernel(62)[-1] == 1
+    assert np.diff(kernel(62), prepend=0) == pytest.approx(1 / np.arange(1, 8) / sum(1 / np.arange(1, 8)))
+    assert kernel(62)[-1] == 1
 
 
 def test_errors_are_drawn_from_the_nearest_states_the_nearest_most_often(inflow):
-    model = knn.fit(inflow.flow_m3s)
+    model = NearestNeighbourModel.fit(inflow.flow_m3s)
     predicted, residual = model.regression.predicted[4], model.regression.residual[4]
     state = 0.3
     drawn = model._noise(4, np.full(20_000, state), np.random.default_rng(1).random(20_000))
@@ -55,7 +55,7 @@ def test_errors_are_drawn_from_the_nearest_states_the_nearest_most_often(inflow)
 
 
 def test_the_noise_of_thomas_and_fiering_is_normal_with_the_regressions_deviation(inflow):
-    model = thomas_fiering.fit(inflow.flow_m3s)
+    model = ThomasFieringModel.fit(inflow.flow_m3s)
     noise = model._noise(2, np.zeros(50_000), np.random.default_rng(1).random(50_000))
     assert noise.std() == pytest.approx(model.regression.deviation[2], rel=0.02)
     assert np.quantile(noise, 0.975) == pytest.approx(1.96 * model.regression.deviation[2], rel=0.03)
@@ -63,7 +63,7 @@ def test_the_noise_of_thomas_and_fiering_is_normal_with_the_regressions_deviatio
 
 def test_flows_beyond_the_record_are_made(inflow):
     """A bootstrap of flows alone could not."""
-    for method in (knn, thomas_fiering):
+    for method in (NearestNeighbourModel, ThomasFieringModel):
         model = method.fit(inflow.flow_m3s)
         flow = model.flows(uniform_numbers(1, 0, 20, model.lead_years + 60, 12))
         assert (flow.max(axis=(0, 1)) > inflow.flow_m3s.max(axis=0)).sum() >= 11  # of 12 months

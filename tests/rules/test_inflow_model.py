@@ -10,8 +10,7 @@ from reservoir.errors import InputError
 from reservoir.planning.plan import optimise
 from reservoir.rules import Training
 from reservoir.rules.base.fields import validated
-from reservoir.rules.inflow_model.model import InflowModel
-from reservoir.rules.inflow_model.monthly_regression import uniform_numbers
+from reservoir.rules.inflow_model import InflowModel, uniform_numbers
 
 YEARS = 8000
 

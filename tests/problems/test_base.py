@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reservoir.problems.context_layout import ContextLayout
+from reservoir.problems.base import ContextLayout
 
 layouts = st.builds(
     ContextLayout,

@@ -19,20 +19,21 @@ from reservoir.planning.checks import BALANCE_TOLERANCE, Check, balance_residual
 from reservoir.rules import Rule, rule_from_dict
 from reservoir.rules.base.simulation import decisions
 from reservoir.rules.base.training import Training
-from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, RecordEvaluation, Sample, SimulationMode
-from reservoir.rules.evaluation.scores import Score, avoidable
+from reservoir.rules.evaluation import Evaluation, FamilyResult, Sample
 from reservoir.rules.families.sdp import Sdp
+from reservoir.rules.scores import RecordEvaluation, Score, SimulationMode, avoidable
 from reservoir.text.quantities import quantity
 
 #: Strong and weak baseline; every other family is fitted to the plan.
-STRONG, WEAK = "sdp", "standard"
+BASELINES = {"sdp": "strong", "standard": "weak"}
 #: The two stages of one training.
-FITTED_NETWORK, SEARCHED_NETWORK = "ann-regression", "ann"
+STAGES = FITTED_NETWORK, SEARCHED_NETWORK = "ann-regression", "ann"
 #: Perfect foresight is found on a grid: a rule may seem better by this part.
 FORESIGHT_TOLERANCE = 1e-5
 #: No more than this part of what perfect foresight brings is told apart: percentages have two decimals.
 TIED = 5e-5
-
+#: Years in which rules that were read back are compared.
+CHECKED_YEARS = 12
 _RELEASE_OUTSIDE = labelled("release outside its limits in any simulation: largest excess ({})", "m3/s")
 
 #: The runs that count most: storage carried over, years that the rule has not seen.
@@ -107,7 +108,7 @@ def best_names(evaluation: Evaluation) -> str:
 
 def fitted_families(evaluation: Evaluation) -> list[FamilyResult]:
     """Families that are fitted to the plan."""
-    return [result for result in evaluation.families if result.family not in (STRONG, WEAK)]
+    return [result for result in evaluation.families if result.family not in BASELINES]
 
 
 def avoidable_violation(evaluation: Evaluation, result: FamilyResult) -> float:
@@ -130,13 +131,14 @@ def _above_foresight(run: RecordEvaluation) -> float:
 
 
 def _decides_differently(rule: Rule, training: Training) -> bool:
-    """Whether a rule read back decides otherwise than one of the same values, both asked month by month.
+    """Whether a rule decides otherwise once it is written and read back, in any month of years over the whole record.
 
-    What the rule itself has worked out for many decisions at once may differ from that by a rounding.
+    No more than `CHECKED_YEARS`: for some families decisions take long, and one that depended on more than its file
+    says would differ in most.
     """
-    same = type(rule)(**{name: getattr(rule, name) for name in type(rule).model_fields})
-    again = rule_from_dict(json.loads(json.dumps(rule.to_dict())))
-    one, other = (decisions([each] * training.years, training) for each in (same, again))
+    years = np.unique(np.linspace(0, training.years - 1, CHECKED_YEARS).round().astype(np.int64))
+    again, some = rule_from_dict(json.loads(json.dumps(rule.to_dict()))), training.select(years.tolist())
+    one, other = (decisions([each] * some.years, some) for each in (rule, again))
     return not np.array_equal(one, other)
 
 
@@ -154,92 +156,61 @@ class Finding:
 
 def findings(evaluation: Evaluation) -> list[Finding]:
     """All that can be said of the families that were fitted."""
-    return [
-        *_recommended(evaluation),
-        *_against_baselines(evaluation),
-        *_stages(evaluation),
-        *_best_possible(evaluation),
-        *_years(evaluation),
-    ]
+    return list(_findings(evaluation))
 
 
-def _recommended(evaluation: Evaluation) -> Iterator[Finding]:
-    fitted = fitted_families(evaluation)
-    if not fitted:
-        return
-    best = best_fitted(evaluation)
+def _findings(evaluation: Evaluation) -> Iterator[Finding]:
+    best, fitted, objective = best_fitted(evaluation), fitted_families(evaluation), evaluation.plan.objective
+    results = {result.family: result for result in evaluation.families}
+    compared = "best family fitted to the plan"
     if best is not None:
         better = [
-            f"{each.family}, which {_set_aside(each)}, {part_of_foresight(each)}"
+            f"{each.family}, which "
+            f"{'is not fitted to it' if each.family in BASELINES else 'violates limits that foresight satisfies'}, "
+            f"{part_of_foresight(each)}"
             for each in better_than(evaluation, best)
         ]
         more = f"; better than that: {'; '.join(better)}" if better else ""
-        yield Finding("best family fitted to the plan", f"{best_names(evaluation)}: {part_of_foresight(best)}{more}")
-        return
-    nearest = min(fitted, key=lambda result: avoidable_violation(evaluation, result))
-    amount = f"{avoidable_violation(evaluation, nearest):,.3g}"
-    yield Finding(
-        "best family fitted to the plan",
-        f"none: every family violates limits that foresight satisfies, least {nearest.family} (relative sum {amount})",
-    )
-
-
-def _set_aside(result: FamilyResult) -> str:
-    """Why a better family is not the best one fitted to the plan."""
-    return "is not fitted to it" if result.family in (STRONG, WEAK) else "violates limits that foresight satisfies"
-
-
-def _against_baselines(evaluation: Evaluation) -> Iterator[Finding]:
-    best = best_fitted(evaluation)
-    if best is None:
-        return
-    for name, what in ((STRONG, "strong"), (WEAK, "weak")):
-        for baseline in (result for result in evaluation.families if result.family == name):
-            less = best.runs[HEADLINE].score.regret - baseline.runs[HEADLINE].score.regret
-            amount = f"{quantity(abs(less))} {evaluation.plan.objective.unit}".strip()
-            said = f"{amount} a year {'less' if less <= 0 else 'more'} regret"
-            said = "as much regret" if tied(evaluation, best, baseline) else said
-            found = f"{said} ({part_of_foresight(baseline)})"
-            yield Finding(f"{best.family} against {name}, the {what} baseline", found)
-
-
-def _stages(evaluation: Evaluation) -> Iterator[Finding]:
-    by_name = {result.family: result for result in evaluation.families}
-    if {FITTED_NETWORK, SEARCHED_NETWORK} <= set(by_name):
-        fitted, searched = (part_of_foresight(by_name[name]) for name in (FITTED_NETWORK, SEARCHED_NETWORK))
-        yield Finding(f"{SEARCHED_NETWORK} against {FITTED_NETWORK}, its first stage", f"{searched}, {fitted}")
-
-
-def _best_possible(evaluation: Evaluation) -> Iterator[Finding]:
-    """How much of the best family's regret is ignorance of the future, by what dynamic programming expects."""
-    best = best_fitted(evaluation)
+        yield Finding(compared, f"{best_names(evaluation)}: {part_of_foresight(best)}{more}")
+        for name in [name for name in BASELINES if name in results]:
+            less = best.runs[HEADLINE].score.regret - results[name].runs[HEADLINE].score.regret
+            amount = f"{quantity(abs(less))} {objective.unit}".strip()
+            regret = f"{amount} a year {'less' if less <= 0 else 'more'} regret"
+            regret = "as much regret" if tied(evaluation, best, results[name]) else regret
+            beside = f"{regret} ({part_of_foresight(results[name])})"
+            yield Finding(f"{best.family} against {name}, the {BASELINES[name]} baseline", beside)
+    elif fitted:
+        nearest = min(fitted, key=lambda result: avoidable_violation(evaluation, result))
+        amount = f"least {nearest.family} (relative sum {avoidable_violation(evaluation, nearest):,.3g})"
+        yield Finding(compared, f"none: every family violates limits that foresight satisfies, {amount}")
+    if set(STAGES) <= set(results):
+        first, searched = (part_of_foresight(results[name]) for name in STAGES)
+        yield Finding(f"{SEARCHED_NETWORK} against {FITTED_NETWORK}, its first stage", f"{searched}, {first}")
     for result in evaluation.families:
-        if (
-            best is None
-            or not isinstance(result.rule, Sdp)
-            or not isfinite(best.runs[HEADLINE].score.percent_of_foresight)
-        ):
-            continue
-        expected, unit = result.rule.value_of_a_year(), evaluation.plan.objective.unit
-        part = 100 * expected / float(result.runs[HEADLINE].account.foresight.mean())
-        lacks = 100 - best.runs[HEADLINE].score.percent_of_foresight
-        share = f"{part:.2f} % of perfect foresight"
-        said = f", so that of the {lacks:.2f} % that {best.family} lacks, {100 - part:.2f} are ignorance of the future"
-        # The years of the record may have been better than the classes that the model makes of them, or poorer.
-        if part >= 100:
-            share, said = "no less than perfect foresight brings in these years", ""
-        elif not 100 - part <= lacks <= 100:
-            said = f", beside which what {best.family} lacks cannot be told apart"
-        found = (
-            f"{quantity(expected)} {unit} a year, {share}, with inflow as the classes of sdp have it{said}; estimated "
-            "by a model, no bound"
-        )
-        yield Finding("what the best possible rule could expect", found)
-
-
-def _years(evaluation: Evaluation) -> Iterator[Finding]:
+        known = best is not None and isfinite(best.runs[HEADLINE].score.percent_of_foresight)
+        if known and isinstance(result.rule, Sdp):
+            yield _best_possible(result, best, objective.unit)
     if evaluation.without_years:
         yield Finding("years by themselves", evaluation.without_years)
+
+
+def _best_possible(sdp: FamilyResult, best: FamilyResult, unit: str) -> Finding:
+    """How much of the best family's regret is ignorance of the future, by what dynamic programming expects."""
+    assert isinstance(sdp.rule, Sdp)
+    expected = sdp.rule.value_of_a_year()
+    percent = 100 * expected / float(sdp.runs[HEADLINE].account.foresight.mean())
+    lacks = 100 - best.runs[HEADLINE].score.percent_of_foresight
+    share = f"{percent:.2f} % of perfect foresight"
+    said = f", so that of the {lacks:.2f} % that {best.family} lacks, {100 - percent:.2f} are ignorance of the future"
+    # The years of the record may have been better than the classes that the model makes of them, or poorer.
+    if percent >= 100:
+        share, said = "no less than perfect foresight brings in these years", ""
+    elif not 100 - percent <= lacks <= 100:
+        said = f", beside which what {best.family} lacks cannot be told apart"
+    with_classes = f"with inflow as the classes of sdp have it{said}; estimated by a model, no bound"
+    return Finding(
+        "what the best possible rule could expect", f"{quantity(expected)} {unit} a year, {share}, {with_classes}"
+    )
 
 
 def part_of_foresight(result: FamilyResult) -> str:
@@ -261,18 +232,18 @@ def sentence_on_test(evaluation: Evaluation) -> str:
     if not evaluation.tests:
         return ""
     on_test = {run.score.family: run.score for run in evaluation.tests}
-    told = {family: _beside_foresight(score) for family, score in on_test.items()}
+    in_words = {family: _beside_foresight(score) for family, score in on_test.items()}
     least = min(on_test, key=lambda family: on_test[family].regret)
-    most = [least, *(family for family in on_test if family != least and told[family] == told[least])]
+    most = [least, *(family for family in on_test if family != least and in_words[family] == in_words[least])]
     names = f"{' and '.join(most)} {'does' if len(most) == 1 else 'do'} best"
-    said = f"On the test ({evaluation.tests[0].inflow.span_text}) {names}, {told[least]}"
+    said = f"On the test ({evaluation.tests[0].inflow.span_text}) {names}, {in_words[least]}"
     best = best_fitted(evaluation)
     if best is None:
         return f"{said}."
     beside = f"the best fitted family on held-out years ({part_of_foresight(best)})"
     if best.family in most:
         return f"{said}; {best.family} is {beside} too."
-    return f"{said}; {best.family}, {beside}, reaches {told[best.family]}."
+    return f"{said}; {best.family}, {beside}, reaches {in_words[best.family]}."
 
 
 #: What a plant and a lake may have to deliver.
@@ -286,34 +257,29 @@ def shortfalls(evaluation: Evaluation) -> list[str]:
     """
     months = evaluation.training.years * evaluation.training.steps
     volume = partial(evaluation.plan.units.stated, unit="hm3", form=",.3g")
-    found = []
+    sentences = []
     unavoidable = evaluation.foresight_violations
     if unavoidable.months:
         extent = f"in {unavoidable.months} of {months} months by up to {volume(unavoidable.largest_hm3)}"
-        found.append(f"Perfect foresight violates the storage limits {extent}: no rule can satisfy all.")
+        sentences.append(f"Perfect foresight violates the storage limits {extent}: no rule can satisfy all.")
     if unavoidable.unmet_months:
-        found.append(f"Perfect foresight misses {DEMANDS} in {unavoidable.unmet_months} of {months} months.")
+        sentences.append(f"Perfect foresight misses {DEMANDS} in {unavoidable.unmet_months} of {months} months.")
     for place, result in enumerate(evaluation.families):
         runs = [result.runs[SimulationMode.CONTINUOUS, sample] for sample in Sample] + list(
             evaluation.tests[place:][:1]
         )
-        scores = [(run.score, run.inflow.flow_m3s.size) for run in runs]
-        violated = [
-            f"in {score.months_violated} of {count} months by up to {volume(score.largest_violation_hm3)} "
-            f"({score.sample})"
-            for score, count in scores
-            if score.months_violated
-        ]
+        violated, missed = [], []
+        for score, count in ((run.score, run.inflow.flow_m3s.size) for run in runs):
+            if score.months_violated:
+                extent = f"{score.months_violated} of {count} months by up to {volume(score.largest_violation_hm3)}"
+                violated.append(f"in {extent} ({score.sample})")
+            if score.months_unmet:
+                missed.append(f"in {score.months_unmet} of {count} months ({score.sample})")
         if violated:
-            found.append(f"The rule {result.family} violates the storage limits {' and '.join(violated)}.")
-        missed = [
-            f"in {score.months_unmet} of {count} months ({score.sample})"
-            for score, count in scores
-            if score.months_unmet
-        ]
+            sentences.append(f"The rule {result.family} violates the storage limits {' and '.join(violated)}.")
         if missed:
-            found.append(f"The rule {result.family} misses {DEMANDS} {' and '.join(missed)}.")
-    return [*found, _choice(evaluation)] if found else []
+            sentences.append(f"The rule {result.family} misses {DEMANDS} {' and '.join(missed)}.")
+    return [*sentences, _choice(evaluation)] if sentences else []
 
 
 def _choice(evaluation: Evaluation) -> str:
@@ -321,6 +287,6 @@ def _choice(evaluation: Evaluation) -> str:
     best = best_names(evaluation)
     if best:
         return f"{rule}; the best family fitted to the plan is {best}."
-    if all(result.family in (STRONG, WEAK) for result in evaluation.families):
+    if all(result.family in BASELINES for result in evaluation.families):
         return f"{rule}."
     return f"{rule}. On held-out years every family fitted to the plan does so: none is recommended."

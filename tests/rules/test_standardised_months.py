@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import ndtr, ndtri
 
-from reservoir.rules.inflow_model.standardised import StandardisedMonths, dry_years
+from reservoir.rules.standardised_months import StandardisedMonths, dry_years
 
 
 @given(seed=st.integers(0, 10_000), spread=st.floats(0.05, 1.5), shift=st.floats(-0.9, 3), scale=st.floats(1e-3, 1e4))
