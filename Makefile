@@ -2,7 +2,7 @@
 # make test   the same, then lint, types, documentation and tests
 # make docs   the documentation, into build/docs
 # make check-kernels  every kernel once in a simulator that watches memory (Linux x86-64, about 15 minutes)
-# make measure  lines, modules, and what commands enter: how large the house is
+# make measure  lines, modules, and what commands enter: how large the house is; what planning again costs
 # make validate  25 runs of both engines against dynamic programming, with a t-test
 
 PYTHON ?= python3
@@ -50,6 +50,7 @@ check-kernels: $(VENV)/developing build/oclgrind
 
 measure: $(VENV)/developing
 	$(BIN)/python -m tests.measure
+	$(BIN)/python -m tests.measure_replan
 
 validate: $(VENV)/installed
 	$(BIN)/reservoir validate --runs 25

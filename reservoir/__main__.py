@@ -4,21 +4,21 @@
 def main() -> None:
     """Run the command line; from the first import to the last moment, an interruption ends it with one line."""
     try:
-        from reservoir import interrupts
+        from reservoir import runtime
 
-        interrupts.listen()
+        runtime.listen_to_signals()
         from reservoir.cli import main as run
 
         run()
     except KeyboardInterrupt:
-        from reservoir import interrupts
+        from reservoir import runtime
 
-        interrupts.leave()
-        interrupts.end_interrupted()
+        runtime.leave_signals()
+        runtime.end_interrupted()
     finally:
-        from reservoir import interrupts
+        from reservoir import runtime
 
-        interrupts.leave()
+        runtime.leave_signals()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reservoir import resources
+from reservoir import runtime
 from reservoir.errors import InputError, Mistake
 
 if TYPE_CHECKING:
@@ -67,10 +67,10 @@ def bundled_case(name: str | None = None) -> Case:
     if wanted not in listing["cases"]:
         raise InputError(Mistake("unknown bundled case", ", ".join(listing["cases"]), value=wanted))
     case = listing["cases"][wanted]
-    folder = resources.folder("data") / case["folder"]
+    folder = runtime.package_folder("data") / case["folder"]
     files = folder / case["reservoir"], folder / case["inflow"]
     return Case(wanted, *files, case.get("reference_gwh"), case.get("typical_years"))
 
 
 def _listing() -> dict[str, Any]:
-    return tomllib.loads(resources.text("data", "cases.toml"))
+    return tomllib.loads(runtime.package_text("data", "cases.toml"))

@@ -28,11 +28,11 @@ from reservoir.errors import ReservoirError
 from reservoir.hydro.objectives import Horizon
 from reservoir.opencl import DeviceInfo, Session, assemble, build, choose_device, program
 from reservoir.problems.reservoir.record import record_problems
-from reservoir.resources import folder
+from reservoir.runtime import package_folder
 from reservoir.solvers import SOLVERS, settings_of, solve
 from reservoir.solvers.dsmga2 import DEVICE_MODELS
 from reservoir.solvers.ensemble_dp.engine import ensemble_values
-from reservoir.solvers.ensemble_dp.tables import StepTables
+from reservoir.solvers.ensemble_dp.step import StepTables
 from tests.certificate.device_cases import CASES, of_device, random_cells
 from tests.engine_calls import CALLS, problems_by_name
 
@@ -168,9 +168,8 @@ def main(only: str) -> int:
         refused = said.startswith("NOT RUN") and "exchange data while they run" in said
         wrong += bool(found) or (said != "right" and not refused)
         print(f"{f'WRONG, {len(found)} messages' if found else said}: {label}", *found[:3], sep="\n", flush=True)
-    kernels = {name for file in folder("kernels").rglob("*.cl") for name in _KERNEL.findall(file.read_text())} - {
-        "__attribute__"
-    }
+    files = package_folder("kernels").rglob("*.cl")
+    kernels = {name for file in files for name in _KERNEL.findall(file.read_text())} - {"__attribute__"}
     print(
         f"{len(launched & kernels)} of {len(kernels)} kernels ran; not: {', '.join(sorted(kernels - launched)) or '-'}"
     )

@@ -20,20 +20,20 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.curves.curve import Polynomial, PowerLaw
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.interrupts import SIGNALS
 from reservoir.io.plan_folder.saved_plan import SavedPlan, read_plan
 from reservoir.io.records.reader import read_inflow
 from reservoir.opencl import DeviceInfo, choose_device
 from reservoir.opencl.devices import ENVIRONMENT_VARIABLE
-from reservoir.opencl.own_driver import VARIABLE as VENDORS
-from reservoir.opencl.registered import OWN_ENVIRONMENT, driver_of
+from reservoir.opencl.drivers import OWN_ENVIRONMENT, driver_of
+from reservoir.opencl.drivers import VENDORS_VARIABLE as VENDORS
 from reservoir.planning.checks import plan_checks
 from reservoir.planning.plan import Plan
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.report.folder import write_plan
 from reservoir.report.rules_folder import write_rules
-from reservoir.rules.evaluation.evaluation import Evaluation, evaluate
-from reservoir.rules.evaluation.findings import rules_checks
+from reservoir.rules.evaluation import Evaluation, evaluate
+from reservoir.rules.findings import rules_checks
+from reservoir.runtime import SIGNALS
 from tests.year_ends import cyclic, free
 
 # The same examples on every machine: a failure is never a matter of luck, and compiled code may take seconds at first.

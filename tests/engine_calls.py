@@ -18,7 +18,7 @@ from reservoir.problems.functions import FUNCTIONS, RING_FUNCTIONS, FunctionProb
 from reservoir.problems.mlp import modelled
 from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.problems.tours import tour_problem
-from reservoir.resources import path
+from reservoir.runtime import package_path
 from reservoir.solvers import Problem
 from tests.golden.plans import FEW, ISLANDS, SWARM
 from tests.io.small_reservoir import SMALL
@@ -74,7 +74,7 @@ def problems_by_name() -> dict[str, Sequence[Problem]]:
         "free": reservoir_problems(replace(small, year_end=YearEnd.FREE, final_storage_hm3=None), wet_and_dry),
         "functions": [function_problems(each, 1, dimension=10)[0] for each in FUNCTIONS.values()],
         "networks": [network],
-        "tours": [tour_problem(path("data", "tsp/att48.tsp"))],
+        "tours": [tour_problem(package_path("data", "tsp/att48.tsp"))],
         "ring": [FunctionProblem(each, 16, 0) for each in RING_FUNCTIONS.values()],
         "bits": [each.of(4 * each.stride, 1) for each in FAMILIES.values()],
     }

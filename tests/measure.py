@@ -25,8 +25,9 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "reservoir"
 #: The attribute whose places are counted: minimum power.
 ATTRIBUTE = "power_lower"
-#: Numba, PoCL and the package itself keep what they compile below it.
-CACHES = ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "POCL_CACHE_DIR", "PYTHONPYCACHEPREFIX")
+#: Numba, PoCL and the package itself keep what they compile below it. What Python compiles stands beside the sources
+#: since they were installed.
+CACHES = ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "POCL_CACHE_DIR")
 
 
 def main() -> None:
@@ -82,9 +83,10 @@ def _print_sizes() -> None:
 def _processor_seconds(words: list[str], caches: Path) -> float:
     """Of a command and all its processes, which keep what they compile in a folder."""
     caches.mkdir(exist_ok=True)
-    where = {name: str(caches / name.lower()) for name in CACHES}
+    where = os.environ | {name: str(caches / name.lower()) for name in CACHES}
+    where.pop("PYTHONDONTWRITEBYTECODE", None)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-m", "reservoir", *words], env=os.environ | where, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "reservoir", *words], env=where, check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

@@ -19,7 +19,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import reservoir
-from reservoir import resources
+from reservoir import runtime
 from reservoir.bench import RUNS
 from reservoir.bench.journal import Journal, sources_digest
 from reservoir.bench.processes import shared_among
@@ -305,7 +305,7 @@ def processor_name(listing: Path = Path("/proc/cpuinfo")) -> str:
 @cache
 def bundled(experiment: str) -> dict[str, Any]:
     """``data/bench/NAME.toml``: what papers and others found, and words; keys that are whole numbers are numbers."""
-    return dict(_numbered(tomllib.loads(resources.path("data", f"bench/{experiment}.toml").read_text("utf-8"))))
+    return dict(_numbered(tomllib.loads(runtime.package_path("data", f"bench/{experiment}.toml").read_text("utf-8"))))
 
 
 def _numbered(value: Any) -> Any:

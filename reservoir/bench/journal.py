@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import reservoir
-from reservoir import resources
+from reservoir import runtime
 from reservoir.errors import Mistake, OutputError
 from reservoir.text.data_file import read_limited
 
@@ -135,11 +135,11 @@ def sources_digest() -> str:
     """A hash of whatever decides what a run finds: kernels, solvers, problems and experiments, and bundled data."""
     package = Path(reservoir.__file__).resolve().parent
     folders = (
-        resources.folder("kernels"),
+        runtime.package_folder("kernels"),
         *(package / name for name in ("solvers", "problems", "bench", "hydro", "zoo")),
     )
     digest = hashlib.sha256()
-    for folder in (*folders, resources.folder("data")):
+    for folder in (*folders, runtime.package_folder("data")):
         kinds = ("*",) if folder.name == "data" else ("*.py", "*.cl")
         for path in sorted(path for kind in kinds for path in folder.rglob(kind) if path.is_file()):
             digest.update(path.read_bytes())

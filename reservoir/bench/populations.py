@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reservoir import resources
+from reservoir import runtime
 from reservoir.bench.experiment import Study, bundled
 from reservoir.bench.tables import ResultTable, Row, select
 from reservoir.planning.checks import Check
@@ -81,7 +81,7 @@ def spin_cases(files: Sequence[Path]) -> list[Case]:
 
 def bundled_glasses(*, first_only: bool) -> list[Path]:
     """Files of the bundled spin glasses, all or the first of each size."""
-    files = sorted(path for path in resources.folder("data").joinpath("spin").iterdir() if path.suffix != ".md")
+    files = sorted(path for path in runtime.package_folder("data").joinpath("spin").iterdir() if path.suffix != ".md")
     return [path for path in files if path.name.endswith("_1")] if first_only else files
 
 

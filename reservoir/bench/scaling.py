@@ -243,7 +243,7 @@ def _seconds(device: DeviceInfo, program: BuiltProgram, items: int, group: int, 
 #: CLPSO, eq. 1-3, in one dimension: xoshiro128+ takes 10 integer operations and 4 to become a number in a range.
 PER_DIMENSION = {"random number": 14, "velocity": 5, "position": 1, "bounds test": 4}
 #: A step of a year that repair always mends, eq. 6-9 and 16-19, without the curves.
-PER_STEP = {"water balance": 2, "reach": 2, "repair": 2, "mean storage": 2, "head and power": 4, "energy": 1}
+PER_STEP = {"water balance": 2, "reach": 2, "repair": 2, "mean storage": 2, "head and power": 5, "energy": 1}
 #: In a cyclic year the reach of a step follows the start storage.
 CYCLIC_REACH = 6
 #: Energy in GWh, comparison with the personal best, counters.

@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reservoir import resources
+from reservoir import runtime
 from reservoir.bench.experiment import DeviceStudy, RunBudget, bundled, numbers_named, processor_name
 from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, lines, log_axis, number_ticks
 from reservoir.bench.result import ExperimentResult
@@ -127,7 +127,7 @@ def run(
     """Run the experiment; its runs are those of every engine and population. Options: see `reservoir.cli.bench`."""
     study = TourStudy.of(
         budget,
-        problem=tour_problem(path or resources.path("data", "tsp/att48.tsp"), optimum),
+        problem=tour_problem(path or runtime.package_path("data", "tsp/att48.tsp"), optimum),
         iterations=iterations or budget.usual(ITERATIONS, QUICK_ITERATIONS),
         populations=_populations(populations) if populations else budget.usual(POPULATIONS, POPULATIONS[:2]),
     )

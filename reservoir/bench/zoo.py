@@ -31,7 +31,7 @@ from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.report.figures import style
 from reservoir.report.figures.style import LIMITS, sheet_figure
 from reservoir.solvers import SOLVERS, Solutions, runs_here
-from reservoir.zoo.zoo import Part, ZooCase, zoo_case
+from reservoir.zoo import Part, ZooCase, zoo_case
 
 #: Reservoirs and years of each part; and those of solvers on the host, which take many times as long.
 RESERVOIRS, YEARS, QUICK_RESERVOIRS, QUICK_YEARS = 200, 30, 20, 5

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 import click
 
-from reservoir import __version__, interrupts
+from reservoir import __version__, runtime
 from reservoir.errors import ReservoirError
 from reservoir.text.quantities import printable
 
@@ -77,7 +77,7 @@ def _status(arguments: list[str]) -> int | None:
         status: int | None = cli.main(arguments, "reservoir", standalone_mode=False)
         return status
     except Exception:
-        if interrupts.received():  # code in between has made an error of its own of the interruption
+        if runtime.interrupted():  # code in between has made an error of its own of the interruption
             raise KeyboardInterrupt from None
         raise
 
@@ -88,7 +88,7 @@ def main() -> None:
     prepare_environment()
     arguments = sys.argv[1:]
     debug = "--debug" in arguments
-    interrupts.begin()
+    runtime.begin_run()
     try:
         status = _status([each for each in arguments if each != "--debug"])
     except click.ClickException as error:
@@ -98,8 +98,8 @@ def main() -> None:
         status = error.exit_code
     except (KeyboardInterrupt, click.Abort) as error:
         # click takes a file that ended too early for an interrupt, too.
-        if interrupts.received() or not isinstance(error.__cause__ or error.__context__, EOFError):
-            interrupts.end_interrupted()
+        if runtime.interrupted() or not isinstance(error.__cause__ or error.__context__, EOFError):
+            runtime.end_interrupted()
         if debug:
             raise
         status = _told_fault(EOFError("unexpected end of a file or stream"))
@@ -151,8 +151,7 @@ def _told_fault(error: Exception) -> int:
 
 def _tell_notes() -> None:
     """Say which caches and devices could not be used, if any was asked for."""
-    caches = sys.modules.get("reservoir.caches")
-    for note in caches.notes if caches else ():
+    for note in runtime.notes:
         say(f"Note: {note}", sys.stderr)
 
 

@@ -105,7 +105,7 @@ def _one_of_each_platform(found: list[DeviceInfo]) -> list[DeviceInfo]:
 
 def _driver(device: DeviceInfo) -> dict[str, str]:
     """In which file the driver lies, and how it was registered: by the system where that cannot be told."""
-    from reservoir.opencl.registered import SYSTEM, driver_of
+    from reservoir.opencl.drivers import SYSTEM, driver_of
 
     driver = driver_of(device.device.platform)
     return {

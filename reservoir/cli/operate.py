@@ -282,39 +282,34 @@ class Amount(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 
 _amount = Amount()
 
 
+# fmt: off
+_OPTIONS = (
+    options.rule, options.rule_reservoir,
+    click.option("--month", type=click.IntRange(1, 12), required=True, help="Calendar month, 1 to 12."),
+    click.option("--level", type=options.FiniteNumber(),
+        help="Forebay level at the start of the month, m (or as --units)."),
+    click.option("--storage", type=_amount,
+        help="Storage at the start of the month, hm3 (or as --units), instead of --level."),
+    click.option("--inflow", type=_amount, help="Expected mean inflow of the month, m3/s (or as --units)."),
+    click.option("--inflow-before", type=_amount, help="Mean inflow of the previous month, m3/s (or as --units)."),
+    click.option("--replan", is_flag=True,
+        help="Decide by many futures: with the rule of the family replan beside this one."),
+    click.option("--members", type=click.IntRange(1, 10_000),
+        help="Futures of a replan rule.  [default: those of the rule]"),
+    click.option("--ensemble", type=options.FilePath(),
+        help="Forecast of the inflow with members, from the month on: CSV (date, member, inflow) or NetCDF. A replan "
+        "rule decides with it instead of --inflow."),
+    click.option("--months-ahead", type=click.IntRange(1, 60),
+        help="Months of the outlook of a replan rule.  [default: 12]"),
+    click.option("--figure", type=options.FilePath(),
+        help="Draw the outlook of a replan rule into this .png or .svg file."),
+    options.units_of_plan, options.json, options.debug,
+)
+# fmt: on
+
+
 @click.command("operate")
-@options.rule
-@options.rule_reservoir
-@click.option("--month", type=click.IntRange(1, 12), required=True, help="Calendar month, 1 to 12.")
-@click.option(
-    "--level", type=options.FiniteNumber(), help="Forebay level at the start of the month, m (or as --units)."
-)
-@click.option(
-    "--storage", type=_amount, help="Storage at the start of the month, hm3 (or as --units), instead of --level."
-)
-@click.option("--inflow", type=_amount, help="Expected mean inflow of the month, m3/s (or as --units).")
-@click.option("--inflow-before", type=_amount, help="Mean inflow of the previous month, m3/s (or as --units).")
-@click.option(
-    "--replan", is_flag=True, help="Decide by many futures: with the rule of the family replan beside this one."
-)
-@click.option(
-    "--members", type=click.IntRange(1, 10_000), help="Futures of a replan rule.  [default: those of the rule]"
-)
-@click.option(
-    "--ensemble",
-    type=options.FilePath(),
-    help="Forecast of the inflow with members, from the month on: CSV (date, member, inflow) or NetCDF. A replan rule "
-    "decides with it instead of --inflow.",
-)
-@click.option(
-    "--months-ahead", type=click.IntRange(1, 60), help="Months of the outlook of a replan rule.  [default: 12]"
-)
-@click.option(
-    "--figure", type=options.FilePath(), help="Draw the outlook of a replan rule into this .png or .svg file."
-)
-@options.units_of_plan
-@options.json
-@options.debug
+@options.taking(_OPTIONS)
 def command(
     rule_file: Path,
     reservoir_file: Path | None,

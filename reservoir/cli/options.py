@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -168,7 +168,7 @@ def read_plant(file: Path, step: str | None) -> Reservoir:
     """Read a reservoir, for another step than that of its file if one is asked for."""
     from reservoir.io.reservoir_toml.reader import read_reservoir
 
-    with nullcontext() if step is None else _restated(_step_asked):
+    with _restated(_step_asked if step else lambda mistake: mistake):
         return read_reservoir(file, step=step)
 
 
@@ -303,10 +303,18 @@ def gathered(name: str, gather: Callable[..., Any], *decorators: Any) -> Decorat
             values[name] = gather(**{key: values.pop(key) for key in keys})
             return function(**values)
 
-        decorated: Callable[..., Any] = command
+        return taking(decorators)(command)
+
+    return decorate
+
+
+def taking(decorators: Sequence[Any]) -> Decorator:
+    """Options of a command, in their order."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for decorator in reversed(decorators):
-            decorated = decorator(decorated)
-        return decorated
+            command = decorator(command)
+        return command
 
     return decorate
 
@@ -375,92 +383,52 @@ def units_unless(default: str) -> Decorator:
 units = units_unless("si")
 units_of_plan = units_unless("those of the rule's plan")
 
+# fmt: off
 rule = click.argument("rule_file", metavar="RULE.json", type=_path)
 
-rule_reservoir = click.option(
-    "--reservoir",
-    "reservoir_file",
-    metavar="FILE.toml",
-    type=_path,
-    help="Reservoir file.  [default: that of the plan folder that contains the rule]",
-)
+rule_reservoir = click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=_path,
+    help="Reservoir file.  [default: that of the plan folder that contains the rule]")
 
-inputs = gathered(
-    "request",
-    Request,
+inputs = gathered("request", Request,
     click.argument("inflow_file", metavar="[INFLOW.csv]", required=False, type=_path),
     click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=_path, help="Reservoir file."),
     click.option("--case", metavar="NAME", help="Bundled case; used for files that are not given."),
-    *_READING,
-)
+    *_READING)
 
 seed = click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True, help="Random seed.")
 
-device = click.option(
-    "--device",
-    metavar="DEVICE",
-    default="auto",
-    show_default=True,
+device = click.option("--device", metavar="DEVICE", default="auto", show_default=True,
     help="OpenCL device: auto (RESERVOIR_DEVICE if set, else a GPU, else a CPU), an index or a part of a name (see "
-    '"reservoir devices"). A comma-separated list, or all (all devices of the best kind), shares the years.',
-)
+    "\"reservoir devices\"). A comma-separated list, or all (all devices of the best kind), shares the years.")
 
-proof_device = click.option(
-    "--device",
-    metavar="DEVICE",
-    default="auto",
-    show_default=True,
+proof_device = click.option("--device", metavar="DEVICE", default="auto", show_default=True,
     help="OpenCL device that proves, in float32 if it has no double precision: an index or a part of a name (see "
-    '"reservoir devices"), host (CPU threads), or auto (RESERVOIR_DEVICE if set, else a GPU; CPU threads where that is '
-    "a CPU or has no double precision).",
-)
+    "\"reservoir devices\"), host (CPU threads), or auto (RESERVOIR_DEVICE if set, else a GPU; CPU threads where "
+    "that is a CPU or has no double precision).")
 
-horizon = click.option(
-    "--horizon",
-    metavar="year|record|N",
-    help="What is planned as one problem: each year, the whole record, or windows of N years.  "
-    "[default: as the reservoir file says, else year]",
-)
+horizon = click.option("--horizon", metavar="year|record|N",
+    help="What is planned as one problem: each year, the whole record, or windows of N years.  [default: as the "
+    "reservoir file says, else year]")
 
-step = click.option(
-    "--step",
-    type=click.Choice(["month", "ten-days", "week", "day"]),
-    help="Time step of the plan; daily records are averaged to it.  [default: as the reservoir file says, else month]",
-)
+step = click.option("--step", type=click.Choice(["month", "ten-days", "week", "day"]),
+    help="Time step of the plan; daily records are averaged to it.  [default: as the reservoir file says, else month]")
 
-objective = click.option(
-    "--objective",
-    metavar="GOAL",
+objective = click.option("--objective", metavar="GOAL",
     help="What is optimised: energy, revenue, firm-power, power-shortage, supply-shortage or unused-capacity, with the "
-    "prices and targets of the reservoir file.  [default: as the reservoir file says, else energy]",
-)
+    "prices and targets of the reservoir file.  [default: as the reservoir file says, else energy]")
 
-forecast = click.option(
-    "--forecast",
-    type=click.Choice(["month", "none"]),
-    default="month",
-    show_default=True,
-    help="Inflow that a rule knows when it decides: this month's mean, or only previous months.",
-)
+forecast = click.option("--forecast", type=click.Choice(["month", "none"]), default="month", show_default=True,
+    help="Inflow that a rule knows when it decides: this month's mean, or only previous months.")
 
 #: How close a proof is to come, and how long it may take.
-proof_gap = click.option(
-    "--gap",
-    type=FiniteRange(1e-9, 1.0),
-    default=1e-5,
-    show_default=True,
-    help="Relative gap at which the proof of a year ends.",
-)
-proof_seconds = click.option(
-    "--prove-seconds",
-    type=FiniteRange(0.0),
-    default=600.0,
-    show_default=True,
-    help="Most time for the proofs; what is proved until then holds, with a larger gap.",
-)
+proof_gap = click.option("--gap", type=FiniteRange(1e-9, 1.0), default=1e-5, show_default=True,
+    help="Relative gap at which the proof of a year ends.")
+proof_seconds = click.option("--prove-seconds", type=FiniteRange(0.0), default=600.0, show_default=True,
+    help="Most time for the proofs; what is proved until then holds, with a larger gap.")
 json = click.option("--json", "as_json", is_flag=True, help="Print machine-readable JSON on standard output.")
 
 debug = click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
+# fmt: on
 
 
 def settings(*own: Any, **budget: str) -> Decorator:

@@ -24,82 +24,51 @@ GARBAGE_THRESHOLD = 100_000
 BEGAN = time.perf_counter() - time.process_time()
 
 #: Arguments of `reservoir.optimise` that options are called otherwise.
-_OPTIONS = {"start_level_m": "--level", "start_hm3": "--storage", "start": "--from", "cluster": "--cluster"}
+_NAMES = {"start_level_m": "--level", "start_hm3": "--storage", "start": "--from", "cluster": "--cluster"}
 #: Months whose violations are shown on the screen; plan.json has more of them.
 SHOWN_SHORTFALLS = 12
 
 
+# fmt: off
+_OPTIONS = (
+    options.inputs, options.horizon, options.step, options.objective,
+    click.option("--point", metavar="FOLDER/NAME", type=FilePath(),
+        help="Point of a tradeoff to plan, such as front/p07: its objective, reservoir and record."),
+    click.option("--from", "start", metavar="YYYY-MM",
+        help="Month in which the plan begins, with --level or --storage: each year of the record is a scenario of the "
+        "inflow from then on.  [default: whole water years]"),
+    click.option("--level", "start_level_m", type=FiniteNumber(),
+        help="Forebay level at the start of the month of --from, m (or as --units)."),
+    click.option("--storage", "start_hm3", type=FiniteNumber(),
+        help="Storage at the start of that month, hm3 (or as --units), instead of --level."),
+    click.option("--solver",
+        help="Solver; an unknown name lists them.  [default: clpso; dp-opencl for more than 12 steps as one problem]"),
+    options.solving(**options.SWARM, **options.EVALUATIONS),
+    click.option("--reference/--no-reference", default=True, help="Compare every year with dynamic programming."),
+    click.option("--engine-only", is_flag=True,
+        help="Hold the solver's own schedule in every year, also where it is not close enough to dynamic programming.  "
+        "[default: solve such years again with more effort, then take the schedule of dynamic programming]"),
+    click.option("--prove", metavar="[GAP]", type=FiniteRange(1e-9, 1.0), is_flag=False, flag_value=1e-5,
+        help="Prove for every year (or horizon) a bound that no schedule can exceed, to this relative gap; 1e-5 "
+        "without a number."),
+    options.proof_seconds,
+    click.option("--figures/--no-figures", default=True, help="Draw the figures."),
+    click.option("--format", "table_format", type=click.Choice(["csv", "netcdf", "zarr"]),
+        help="Format of the tables.  [default: csv below 5,000 years, else netcdf if it is installed]"),
+    click.option("--cluster", metavar="ADDRESS",
+        help="Search many years, in parts, on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N "
+        "processes on this machine."),
+    click.option("--profile", is_flag=True, help="Show the time of each stage; also written to profile.json."),
+    options.units,
+    options.out("a new folder"),
+    click.option("--force", is_flag=True, help="Replace an earlier plan in that folder."),
+    options.json, options.debug,
+)
+# fmt: on
+
+
 @click.command("plan", cls=options.EngineCommand)
-@options.inputs
-@options.horizon
-@options.step
-@options.objective
-@click.option(
-    "--point",
-    metavar="FOLDER/NAME",
-    type=FilePath(),
-    help="Point of a tradeoff to plan, such as front/p07: its objective, reservoir and record.",
-)
-@click.option(
-    "--from",
-    "start",
-    metavar="YYYY-MM",
-    help="Month in which the plan begins, with --level or --storage: each year of the record is a scenario of the "
-    "inflow from then on.  [default: whole water years]",
-)
-@click.option(
-    "--level",
-    "start_level_m",
-    type=FiniteNumber(),
-    help="Forebay level at the start of the month of --from, m (or as --units).",
-)
-@click.option(
-    "--storage",
-    "start_hm3",
-    type=FiniteNumber(),
-    help="Storage at the start of that month, hm3 (or as --units), instead of --level.",
-)
-@click.option(
-    "--solver",
-    help="Solver; an unknown name lists them.  [default: clpso; dp-opencl for more than 12 steps as one problem]",
-)
-@options.solving(**options.SWARM, **options.EVALUATIONS)
-@click.option("--reference/--no-reference", default=True, help="Compare every year with dynamic programming.")
-@click.option(
-    "--engine-only",
-    is_flag=True,
-    help="Hold the solver's own schedule in every year, also where it is not close enough to dynamic programming.  "
-    "[default: solve such years again with more effort, then take the schedule of dynamic programming]",
-)
-@click.option(
-    "--prove",
-    metavar="[GAP]",
-    type=FiniteRange(1e-9, 1.0),
-    is_flag=False,
-    flag_value=1e-5,
-    help="Prove for every year (or horizon) a bound that no schedule can exceed, to this relative gap; 1e-5 without a "
-    "number.",
-)
-@options.proof_seconds
-@click.option("--figures/--no-figures", default=True, help="Draw the figures.")
-@click.option(
-    "--format",
-    "table_format",
-    type=click.Choice(["csv", "netcdf", "zarr"]),
-    help="Format of the tables.  [default: csv below 5,000 years, else netcdf if it is installed]",
-)
-@click.option(
-    "--cluster",
-    metavar="ADDRESS",
-    help="Search many years, in parts, on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N "
-    "for N processes on this machine.",
-)
-@click.option("--profile", is_flag=True, help="Show the time of each stage; also written to profile.json.")
-@options.units
-@options.out("a new folder")
-@click.option("--force", is_flag=True, help="Replace an earlier plan in that folder.")
-@options.json
-@options.debug
+@options.taking(_OPTIONS)
 def command(
     request: options.Request,
     horizon: str | None,
@@ -160,7 +129,7 @@ def command(
     ):
         if not as_json:
             show_inputs(found, units)
-        with progress_bars() as progress, named_as(_OPTIONS), told_in(units):
+        with progress_bars() as progress, named_as(_NAMES), told_in(units):
             plan = optimise(
                 found.reservoir,
                 found.inflow,

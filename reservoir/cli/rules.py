@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
     from reservoir.hydro.unit_system import UnitSystem
-    from reservoir.rules.base.violations import Violations
-    from reservoir.rules.evaluation.evaluation import Evaluation
+    from reservoir.rules.base.simulation import Violations
+    from reservoir.rules.evaluation import Evaluation
 
 LEAVE_ONE_OUT = "leave-one-out"
 
@@ -42,43 +42,31 @@ class Folds(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 a
         return int(str(value))
 
 
+# fmt: off
+_OPTIONS = (
+    click.argument("plan_folder", metavar="PLAN_DIR", type=FilePath()),
+    options.forecast,
+    click.option("--folds", type=Folds(), default=5, show_default=True,
+        help=f"Blocks of years (of an ensemble: of members) for cross-validation, or {LEAVE_ONE_OUT}."),
+    click.option("--family", "families", multiple=True, metavar="NAME",
+        help="Rule family to fit, repeatable.  [default: all]"),
+    click.option("--horizon", metavar="year|record|N",
+        help="Fit the rules to the optimum of the plan's record with this horizon, such as the whole record as one "
+        "problem.  [default: to the plan]"),
+    click.option("--test", "test_file", metavar="INFLOW", type=FilePath(),
+        help="Test the rules fitted to all years on another record or ensemble, too."),
+    options.reading,
+    click.option("--units", "unit_system", type=click.Choice(["si", "us"]),
+        help="Units of the rules' tables and figures; the plan keeps its own.  [default: those of the plan]"),
+    click.option("--figures/--no-figures", default=True, help="Draw the figures."),
+    click.option("--force", is_flag=True, help="Replace earlier rules in that folder."),
+    options.json, options.debug,
+)
+# fmt: on
+
+
 @click.command("rules")
-@click.argument("plan_folder", metavar="PLAN_DIR", type=FilePath())
-@options.forecast
-@click.option(
-    "--folds",
-    type=Folds(),
-    default=5,
-    show_default=True,
-    help=f"Blocks of years (of an ensemble: of members) for cross-validation, or {LEAVE_ONE_OUT}.",
-)
-@click.option(
-    "--family", "families", multiple=True, metavar="NAME", help="Rule family to fit, repeatable.  [default: all]"
-)
-@click.option(
-    "--horizon",
-    metavar="year|record|N",
-    help="Fit the rules to the optimum of the plan's record with this horizon, such as the whole record as one "
-    "problem.  [default: to the plan]",
-)
-@click.option(
-    "--test",
-    "test_file",
-    metavar="INFLOW",
-    type=FilePath(),
-    help="Test the rules fitted to all years on another record or ensemble, too.",
-)
-@options.reading
-@click.option(
-    "--units",
-    "unit_system",
-    type=click.Choice(["si", "us"]),
-    help="Units of the rules' tables and figures; the plan keeps its own.  [default: those of the plan]",
-)
-@click.option("--figures/--no-figures", default=True, help="Draw the figures.")
-@click.option("--force", is_flag=True, help="Replace earlier rules in that folder.")
-@options.json
-@options.debug
+@options.taking(_OPTIONS)
 def command(
     plan_folder: Path,
     forecast: str,
@@ -107,9 +95,8 @@ def command(
     from reservoir.report.folder import FITS
     from reservoir.report.rules_folder import claimed_for_rules, write_rules
     from reservoir.rules import FAMILIES, Forecast
-    from reservoir.rules.evaluation.evaluation import evaluate
-    from reservoir.rules.evaluation.findings import findings, rules_checks, sentence_on_test, shortfalls
-    from reservoir.rules.evaluation.robustness import robustness_table
+    from reservoir.rules.evaluation import evaluate, robustness_table
+    from reservoir.rules.findings import findings, rules_checks, sentence_on_test, shortfalls
 
     with claimed_for_rules(plan_folder, force=force) as claim, KeptFits(plan_folder / FITS, warn) as fits:
         saved = read_plan(plan_folder)
@@ -185,7 +172,7 @@ def _check_request(families: tuple[str, ...], folds: int, units: int, unit: str)
 
 
 def _best(evaluation: Evaluation) -> str | None:
-    from reservoir.rules.evaluation.findings import best_fitted
+    from reservoir.rules.findings import best_fitted
 
     best = best_fitted(evaluation)
     return None if best is None else best.family
@@ -200,8 +187,8 @@ def show_evaluation(evaluation: Evaluation) -> None:
     from rich.markup import escape
 
     from reservoir.cli.screen import Column, console, show_table
-    from reservoir.rules.evaluation.evaluation import SimulationMode
-    from reservoir.rules.evaluation.findings import findings, sentence_on_test, shortfalls
+    from reservoir.rules.findings import findings, sentence_on_test, shortfalls
+    from reservoir.rules.scores import SimulationMode
 
     screen = console()
     plan, units, columns = evaluation.plan, evaluation.plan.units, shown_columns("scores", "screen")
@@ -284,8 +271,8 @@ def _target(evaluation: Evaluation) -> str:
 def _show_robustness(evaluation: Evaluation) -> None:
     """Energy and regret over members that rules have not seen; nothing of a record."""
     from reservoir.cli.screen import Column, show_table
-    from reservoir.rules.evaluation.robustness import robustness_table
-    from reservoir.rules.evaluation.scores import benefit_suffix
+    from reservoir.rules.evaluation import robustness_table
+    from reservoir.rules.scores import benefit_suffix
 
     table = robustness_table(evaluation)
     if table is None:

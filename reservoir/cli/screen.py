@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO
@@ -185,7 +185,11 @@ logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
 
 @contextmanager
 def progress_bars() -> Iterator[StageProgress]:
-    """A bar a stage, on standard error, and only on a terminal."""
+    """A bar a stage, on standard error, and only on a terminal.
+
+    What is compiled, the first time on a machine, has bars of its own: how many functions are ready, not yet of how
+    many.
+    """
     screen = console(stderr=True)
     columns = (
         TextColumn("{task.description:<28}"),
@@ -199,12 +203,22 @@ def progress_bars() -> Iterator[StageProgress]:
     with Progress(*columns, console=screen, disable=silent, speed_estimate_period=SPEED_SECONDS) as bars:
         tasks: dict[str, TaskID] = {}
 
-        def show(stage: str, done: int, total: int) -> None:
+        def show(stage: str, done: int, total: int | None) -> None:
             if stage not in tasks:
                 tasks[stage] = bars.add_task(stage, total=total, completed=done)
             bars.update(tasks[stage], completed=done, total=total)
 
-        yield show
+        def show_compiling(name: str, parts: int, ready: bool) -> None:
+            show(f"compiling {name}", parts, parts if ready else None)
+
+        with nullcontext() if silent else _compiling(show_compiling):
+            yield show
+
+
+def _compiling(show: Callable[[str, int, bool], None]) -> AbstractContextManager[None]:
+    from reservoir.hydro.jit import compiling_told  # takes a moment
+
+    return compiling_told(show)
 
 
 def show_inputs(found: Inputs, units: UnitSystem = SI) -> None:

@@ -13,7 +13,7 @@ from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
     from reservoir.hydro.unit_system import UnitSystem
-    from reservoir.rules.evaluation.evaluation import RecordEvaluation
+    from reservoir.rules.scores import RecordEvaluation
 
 #: Longer names of what is optimised do not fit before a line.
 _TITLE = 12
@@ -60,7 +60,7 @@ def command(
     from reservoir.hydro.plant import storage_at_level
     from reservoir.report.folder import claimed_empty
     from reservoir.report.rules_folder import write_simulation
-    from reservoir.rules.evaluation.evaluation import evaluate_record
+    from reservoir.rules.scores import evaluate_record
 
     found = read_rule_inputs(rule_file, reservoir_file, step)
     inflow = options.read_record(inflow_file, reading, found.reservoir, plan_unit=found.record_unit)
@@ -92,7 +92,7 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
 
     from reservoir.cli.screen import console
     from reservoir.planning.notes import below_dead_notes
-    from reservoir.rules.evaluation.findings import DEMANDS
+    from reservoir.rules.findings import DEMANDS
 
     screen, score, labels = console(), run.score, run.inflow.labels
     years = f"{len(labels)} years, {labels[0]} to {labels[-1]}" if len(labels) > 1 else f"1 year, {labels[0]}"

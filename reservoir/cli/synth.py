@@ -16,49 +16,40 @@ if TYPE_CHECKING:
     from reservoir.hydro.reservoir import Reservoir
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.report.synthetic_files import SyntheticFiles
-    from reservoir.synthetic.assessment import Assessment
+    from reservoir.synthetic.acceptance import Assessment
 
 #: An ensemble is held in memory.
 _MOST_YEARS = 1_000_000
 #: Options by the arguments that messages name.
-_OPTIONS = {"mean": "--mean", "cv": "--cv", "shift_season": "--shift-season", "member_years": "--member-years"}
+_NAMES = {"mean": "--mean", "cv": "--cv", "shift_season": "--shift-season", "member_years": "--member-years"}
+
+
+# fmt: off
+_OPTIONS = (
+    options.inputs,
+    click.option("--years", type=click.IntRange(1, _MOST_YEARS), default=1000, show_default=True,
+        help="Years to make, rounded up to whole members."),
+    click.option("--member-years", type=click.IntRange(1, _MOST_YEARS),
+        help="Years of each member.  [default: as many as the record has]"),
+    click.option("--method", metavar="NAME", default="kirsch", show_default=True,
+        help="kirsch, thomas-fiering or knn."),
+    options.seed,
+    click.option("--mean", metavar="PERCENT", help="Change of the mean flow, such as -10%."),
+    click.option("--cv", metavar="PERCENT", help="Change of every month's coefficient of variation, such as +15%."),
+    click.option("--shift-season", metavar="DAYS", help="Days by which the season comes later, such as 15d or -15d."),
+    click.option("--check/--no-check", default=True, show_default=True,
+        help="Compare with the record, with a reservoir also the optimised energy; status 1 if a check fails."),
+    options.device, options.units,
+    click.option("--out", type=FilePath(),
+        help="File to write: NetCDF if it ends in .nc, else CSV.  [default: inflow-METHOD.csv in the current folder]"),
+    click.option("--force", is_flag=True, help="Replace existing files."),
+    options.json, options.debug,
+)
+# fmt: on
 
 
 @click.command("synth")
-@options.inputs
-@click.option(
-    "--years",
-    type=click.IntRange(1, _MOST_YEARS),
-    default=1000,
-    show_default=True,
-    help="Years to make, rounded up to whole members.",
-)
-@click.option(
-    "--member-years",
-    type=click.IntRange(1, _MOST_YEARS),
-    help="Years of each member.  [default: as many as the record has]",
-)
-@click.option("--method", metavar="NAME", default="kirsch", show_default=True, help="kirsch, thomas-fiering or knn.")
-@options.seed
-@click.option("--mean", metavar="PERCENT", help="Change of the mean flow, such as -10%.")
-@click.option("--cv", metavar="PERCENT", help="Change of every month's coefficient of variation, such as +15%.")
-@click.option("--shift-season", metavar="DAYS", help="Days by which the season comes later, such as 15d or -15d.")
-@click.option(
-    "--check/--no-check",
-    default=True,
-    show_default=True,
-    help="Compare with the record, with a reservoir also the optimised energy; status 1 if a check fails.",
-)
-@options.device
-@options.units
-@click.option(
-    "--out",
-    type=FilePath(),
-    help="File to write: NetCDF if it ends in .nc, else CSV.  [default: inflow-METHOD.csv in the current folder]",
-)
-@click.option("--force", is_flag=True, help="Replace existing files.")
-@options.json
-@options.debug
+@options.taking(_OPTIONS)
 def command(
     request: options.Request,
     years: int,
@@ -86,11 +77,11 @@ def command(
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.checks import all_pass
     from reservoir.report.synthetic_files import SyntheticFiles
-    from reservoir.synthetic.assessment import assessed
+    from reservoir.synthetic.acceptance import assessed
     from reservoir.synthetic.ensemble import Adjustments, synthetic_inflow
 
     units = UnitSystem.of(unit_system or "si")
-    with named_as(_OPTIONS):
+    with named_as(_NAMES):
         adjustments = Adjustments.of(mean, cv, shift_season)
         reservoir, record = _read(request)
         source = synthetic_inflow(record, method, seed=seed, adjustments=adjustments)

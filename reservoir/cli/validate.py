@@ -8,32 +8,23 @@ import click
 
 from reservoir.cli import options
 
+# fmt: off
+_OPTIONS = (
+    options.inputs,
+    click.option("--runs", type=click.IntRange(1), default=1, show_default=True,
+        help="Runs per solver; with 2 or more, their spread and a t-test are checked."),
+    click.option("--horizon", default="year", show_default=True, metavar="year|record|N",
+        help="Horizon on which engines are compared; those that cannot plan it are listed as not checked."),
+    click.option("--zoo/--no-zoo", default=True, show_default=True,
+        help="Check every solver on random reservoirs; only with the horizon of a year."),
+    options.solving(**options.SWARM),
+    options.json, options.debug,
+)
+# fmt: on
+
 
 @click.command("validate", cls=options.EngineCommand)
-@options.inputs
-@click.option(
-    "--runs",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Runs per solver; with 2 or more, their spread and a t-test are checked.",
-)
-@click.option(
-    "--horizon",
-    default="year",
-    show_default=True,
-    metavar="year|record|N",
-    help="Horizon on which engines are compared; those that cannot plan it are listed as not checked.",
-)
-@click.option(
-    "--zoo/--no-zoo",
-    default=True,
-    show_default=True,
-    help="Check every solver on random reservoirs; only with the horizon of a year.",
-)
-@options.solving(**options.SWARM)
-@options.json
-@options.debug
+@options.taking(_OPTIONS)
 def command(
     request: options.Request, runs: int, horizon: str, zoo: bool, settings: dict[str, Any], as_json: bool, **where: Any
 ) -> int:

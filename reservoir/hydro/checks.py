@@ -21,9 +21,14 @@ from reservoir.hydro import attributes
 from reservoir.hydro.attributes import ATTRIBUTES, CURVES, Attribute, Kind, ReferenceLevels, Words, YearEnd
 from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTHS_PER_YEAR, TimeStep, step_names
 from reservoir.hydro.curve_checks import SLACK, checked_curves, following, releases_of, storages_of
-from reservoir.hydro.curves.area import area_of_levels, most_evaporated
-from reservoir.hydro.curves.checks import LARGEST_EXPONENT, MOST_COEFFICIENTS
-from reservoir.hydro.curves.curve import Curve, FloatArray
+from reservoir.hydro.curves.curve import (
+    LARGEST_EXPONENT,
+    MOST_COEFFICIENTS,
+    Curve,
+    FloatArray,
+    area_of_levels,
+    most_evaporated,
+)
 from reservoir.hydro.objectives import NEEDED, Goal, Horizon, Objective
 from reservoir.text.quantities import counted, first_unprintable
 

@@ -18,7 +18,7 @@ import time
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache, cached_property, wraps
 from inspect import isfunction
 from pathlib import Path
@@ -27,10 +27,10 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from reservoir.caches import usable_folder
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro import benefit, conditions, conversion, elementwise, step
 from reservoir.hydro.curves import forms
+from reservoir.runtime import usable_folder
 
 
 def _refuse(problem: str) -> InputError:
@@ -47,9 +47,15 @@ try:
         warnings.filterwarnings("error", "Environment variable")
         import numba
         import numba.core.config as numba_config
+        from numba import _dynfunc
         from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+        from numba.core.codegen import JITCodeLibrary
+        from numba.core.compiler import CompilerBase, DefaultPassBuilder
+        from numba.core.compiler_machinery import PassManager, register_pass
         from numba.core.dispatcher import Dispatcher
+        from numba.core.event import Listener, register, unregister
         from numba.core.registry import CPUDispatcher
+        from numba.core.typed_passes import NativeLowering
         from numba.extending import overload as numba_overload
 except ImportError:
     raise
@@ -190,6 +196,11 @@ class _FunctionFiles(FunctionCache):  # type: ignore[misc]
         types = sig if isinstance(sig, tuple) else sig.args
         return source_digest(frozenset(_modules_of_types(types)))
 
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """As numba does, without its rules for all of numpy, a third of a second: only a compiler reads them."""
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         return *super()._index_key(sig, codegen), self.digest(sig)
 
@@ -223,6 +234,116 @@ _SUM_BYTES = 4
 
 def _sum(data: bytes) -> bytes:
     return zlib.crc32(data).to_bytes(_SUM_BYTES, "big")
+
+
+class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Code that other code calls: it is optimised, and made machine code, with its callers alone.
+
+    numba does both for each function by itself, then again for each caller: half of what compiling takes.
+    """
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+    def finalize(self) -> None:
+        """Nothing more is added."""
+        self._finalized = True
+
+    def own_module(self) -> Any:
+        """The code itself, without what it calls."""
+        return super()._get_module_for_linking()
+
+    def _get_module_for_linking(self) -> Any:
+        module = self.own_module().clone()  # callers that are not compiled here take what they call and no more
+        _link(module, self._linking_libraries)
+        return module
+
+
+class _EntryLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Code that Python calls, with all that it calls."""
+
+    def finalize(self) -> None:
+        """Make machine code."""
+        _link(self._final_module, self._linking_libraries)
+        for library in self._linking_libraries:
+            self._reload_init.update(library._reload_init)
+        self._linking_libraries = []
+        super().finalize()
+
+
+def _link(module: Any, libraries: Iterable[Any]) -> None:
+    """Link libraries and what they call, each once, behind all that call it: no other code is linked in by LLVM."""
+    callees_first: dict[Any, None] = {}
+
+    def visit(library: Any) -> None:
+        if library not in callees_first:
+            library._ensure_finalized()
+            for called in library._linking_libraries if isinstance(library, _PartLibrary) else ():
+                visit(called)
+            callees_first[library] = None
+
+    for library in libraries:
+        visit(library)
+    for library in reversed(callees_first):
+        part = isinstance(library, _PartLibrary)
+        module.link_in(library.own_module() if part else library._get_module_for_linking(), preserve=True)
+
+
+class _Lowering(NativeLowering):  # type: ignore[misc]
+    """What makes LLVM's language of numba's, in a library of a class."""
+
+    library_class: type[Any]
+
+    def run_pass(self, state: Any) -> bool:
+        """Make the library, enabled to be kept, and fill it."""
+        state.library = self.library_class(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return bool(super().run_pass(state))
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _EntryLowering(_Lowering):
+    """Of code that Python calls."""
+
+    _name, library_class = "reservoir_entry_lowering", _EntryLibrary
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _PartLowering(_Lowering):
+    """Of code that other code calls; Python has nothing of it but a name."""
+
+    _name, library_class = "reservoir_part_lowering", _PartLibrary
+
+    def run_pass(self, state: Any) -> bool:
+        """Lower it without a function of Python."""
+        state.flags.no_compile = state.flags.no_cpython_wrapper = state.flags.no_cfunc_wrapper = True
+        super().run_pass(state)
+        lowered = state["cr"]
+        module, name = lowered.fndesc.lookup_module(), state.func_id.func_name
+        never_called = _dynfunc.make_function(module, name, "", 0, lowered.env, (state.library,))
+        state.targetctx.insert_user_function(never_called, lowered.fndesc, [state.library])
+        state["cr"] = lowered._replace(cfunc=never_called)
+        return True
+
+
+class _EntryCompiler(CompilerBase):  # type: ignore[misc]
+    """The compiler of what Python calls."""
+
+    lowering: type[_Lowering] = _EntryLowering
+
+    def define_pipelines(self) -> list[PassManager]:
+        """Numba's own passes, but for the last."""
+        usual, passes = DefaultPassBuilder.define_nopython_pipeline(self.state), PassManager("nopython")
+        for kind, words in usual.passes:
+            passes.add_pass(self.lowering if kind is NativeLowering else kind, words)
+        passes.finalize()
+        return [passes]
+
+
+class _PartCompiler(_EntryCompiler):
+    """The compiler of what other code calls."""
+
+    lowering = _PartLowering
 
 
 #: Options of all compiled code. Without numba's runtime nothing is reference-counted, which costs several times the
@@ -267,7 +388,7 @@ def part_as_written(function: Function) -> Function:
 
 
 def _compiled(function: Function, options: dict[str, Any]) -> Function:
-    dispatcher = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
+    dispatcher = numba.njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=_EntryCompiler, **options)(function)
     if numba_config.DISABLE_JIT:  # type: ignore[attr-defined]
         raise _refuse("compilation is disabled")
     dispatcher._cache = KeptCode(function)
@@ -275,11 +396,8 @@ def _compiled(function: Function, options: dict[str, Any]) -> Function:
 
 
 def _part(function: Function, options: dict[str, Any]) -> Function:
-    return cast(Function, _Part(py_func=function, targetoptions={**options, **_NO_WRAPPERS, "nopython": True}))
-
-
-#: What lets other programs call compiled code takes the compiler as long as the code itself.
-_NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    options = {**options, "nopython": True}
+    return cast(Function, _Part(py_func=function, targetoptions=options, pipeline_class=_PartCompiler))
 
 
 class _Part(CPUDispatcher):  # type: ignore[misc]
@@ -287,11 +405,45 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
 
     @cached_property
     def _for_python(self) -> Callable[..., Any]:
-        options = {name: value for name, value in self.targetoptions.items() if name not in _NO_WRAPPERS}
-        return cast(Callable[..., Any], numba.jit(**options)(self.py_func))
+        return cast(Callable[..., Any], numba.jit(pipeline_class=_EntryCompiler, **self.targetoptions)(self.py_func))
 
     def __call__(self, *arguments: Any) -> Any:
         return self._for_python(*arguments)
+
+
+#: Told what is compiled, of how many parts it is so far, and whether it is ready.
+Tell = Callable[[str, int, bool], None]
+
+
+@contextmanager
+def compiling_told(tell: Tell) -> Iterator[None]:
+    """Tell what is compiled during a block, by the names of functions that Python calls; nothing of what is kept."""
+    listener = _Compiling(tell)
+    register("numba:compile", listener)
+    try:
+        yield
+    finally:
+        unregister("numba:compile", listener)
+
+
+class _Compiling(Listener):  # type: ignore[misc]
+    """Hears of each function whose compiling begins or ends: one at a time, parts within what calls them."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell, self._open, self._parts = tell, list[str](), 0
+
+    def on_start(self, event: Any) -> None:
+        """A function."""
+        self._parts = self._parts if self._open else 0
+        self._open.append(event.data["dispatcher"].py_func.__name__)
+        self._tell(self._open[0].replace("_", " ").strip(), self._parts, False)
+
+    def on_end(self, event: Any) -> None:
+        """It is ready, or failed."""
+        self._parts += 1
+        name = self._open[0]
+        self._open.pop()
+        self._tell(name.replace("_", " ").strip(), self._parts, not self._open)
 
 
 def compiled_for_any(function: Function) -> Function:
@@ -304,7 +456,7 @@ def compiled_for_any(function: Function) -> Function:
 
     @cache
     def fresh() -> Any:
-        return numba.njit(nogil=True, **OPTIONS)(function)
+        return numba.njit(nogil=True, pipeline_class=_EntryCompiler, **OPTIONS)(function)
 
     @wraps(function)
     def call(named: Any, *arguments: Any) -> Any:
@@ -327,6 +479,7 @@ def overload(function: Callable[..., Any], options: dict[str, Any] = INLINED) ->
     ``strict`` is off: its comparison of signatures includes the annotations, which differ.
     """
     _OVERLOADED.add(function)
+    options = {**options, "pipeline_class": _PartCompiler}
     return cast(Callable[[Function], Function], numba_overload(function, jit_options=options, strict=False))
 
 
@@ -340,8 +493,8 @@ def _let_compiled_code_call(function: Callable[..., Any], form: Callable[..., An
 
 #: What the operations on arrays are for numbers. float32 holds a half, and raises no other precision.
 _FOR_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
-    elementwise.lesser: lambda a, b: min(a, b),
-    elementwise.greater: lambda a, b: max(a, b),
+    elementwise.lesser: lambda a, b: b if b < a else a,
+    elementwise.greater: lambda a, b: b if b > a else a,
     elementwise.choose: lambda condition, yes, no: yes if condition else no,
     elementwise.every: lambda condition: condition,
     elementwise.whole: lambda x: int(x),
@@ -350,7 +503,7 @@ _FOR_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
 
 
 def _let_part_be_none(function: Any) -> None:
-    """Compile one of two forms of a function of an optional part , by the type of its first argument."""
+    """Compile one of two forms of a function of an optional part, by the type of its first argument."""
     nothing = numba.types.Tuple(())
 
     @overload(function)

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.hydro.attributes import units_of
-from reservoir.hydro.compiled_year import MOST_UNROLLED
+from reservoir.hydro.compiled_year import MOST_UNROLLED, draw_in, follow_corridor, left_by_losses
 from reservoir.hydro.conditions import NO_CONDITIONS
-from reservoir.hydro.reach import draw_in, follow_corridor, left_by_losses
 from reservoir.hydro.record_rows import UNLIMITED_M3S
 from reservoir.hydro.rows import FIELDS, NUMBERS, TERMS, Lake, YearRows, empty_years
 from reservoir.hydro.step import volume_gained

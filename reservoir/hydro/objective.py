@@ -30,7 +30,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import HM3_PER_M3S, INFLOW, RELEASE_LOWER, YearRows
 from reservoir.hydro.step import REPAIR_TOLERANCE, head_at, power_of, turbined_at, volume_gained
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
-from reservoir.processors import processors
+from reservoir.runtime import processors
 
 #: Years of a block at least: fewer take a thread less time than it takes to start.
 LEAST_YEARS = 512

@@ -16,8 +16,7 @@ from reservoir.hydro.attributes import by_step_attributes
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.checks import LOSS_MEND, MOST_LOST, loss_problem
 from reservoir.hydro.conditions import NO_CONDITIONS, StepConditions
-from reservoir.hydro.curves.area import area_of_levels, most_evaporated
-from reservoir.hydro.curves.curve import Curve, constant
+from reservoir.hydro.curves.curve import Curve, area_of_levels, constant, most_evaporated
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Goal
 from reservoir.hydro.plant import storage_at_level

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from reservoir.errors import InputError, shortened
-from reservoir.interrupts import deferred
 from reservoir.planning.operated_record import Dataset
+from reservoir.runtime import deferred
 
 INSTALL = "pip install 'reservoir[netcdf]'"
 #: Bytes that arrays may take in memory, whatever the file holds; and times its bytes beyond.

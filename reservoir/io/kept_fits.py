@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 import reservoir as package
-from reservoir.interrupts import remember
 from reservoir.io.rule_file import MOST_BYTES
 from reservoir.rules import Forecast, Rule, Training, fit, rule_from_dict
+from reservoir.runtime import remember
 from reservoir.text.quantities import counted
 from reservoir.text.strict_json import read_json
 
@@ -52,7 +52,7 @@ class KeptFits:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Say what an error leaves behind; of an interruption `reservoir.interrupts` does."""
+        """Say what an error leaves behind; of an interruption `reservoir.runtime` does."""
         if isinstance(error, Exception) and self._count:
             self._tell(self._left)
 

@@ -11,8 +11,8 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from reservoir.errors import OutputError
-from reservoir.interrupts import deferred, wrote
 from reservoir.io.workplace import DRAFT, BeingWrittenError, Signature, clear_abandoned, exchange, leaves, workplace
+from reservoir.runtime import deferred, wrote
 
 #: Folders of one name that are tried before giving up.
 _MOST_OF_A_NAME = 1000

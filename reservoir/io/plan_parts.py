@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import Mistake, OutputError
-from reservoir.interrupts import remember
 from reservoir.io.output import check_place
 from reservoir.io.workplace import workplace
 from reservoir.planning.parts import PartStore
+from reservoir.runtime import remember
 from reservoir.text.quantities import counted
 from reservoir.text.strict_json import read_json
 

@@ -109,11 +109,11 @@ def read_rule_file(path: str | Path) -> RuleFile:
     """
     try:
         read = _bytes(path)
-        content = _parsed(_decoded(read))
+        content = _parsed(read)
         rule = _rule_in(content)
-        found = content.get("fitted_to") if isinstance(content, dict) else None
-        digest = hashlib.sha256(read).hexdigest()
-        return RuleFile(rule, found if isinstance(found, dict) else {}, str(path), digest)
+        fitted_to = content.get("fitted_to") if isinstance(content, dict) else None
+        fitted_to = fitted_to if isinstance(fitted_to, dict) else {}
+        return RuleFile(rule, fitted_to, str(path), hashlib.sha256(read).hexdigest())
     except InputError as refused:
         mistakes = [replace(mistake, file=str(path)) for mistake in worth_telling(refused.mistakes, str(path))]
     raise InputError(mistakes)
@@ -131,17 +131,12 @@ def _bytes(path: str | Path) -> bytes:
     raise InputError(Mistake(problem, _EXPECTED, mend))
 
 
-def _decoded(content: bytes) -> str:
+def _parsed(content: bytes) -> object:
     try:
-        return content.decode("utf-8-sig")
+        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=each_key_once)
     except UnicodeDecodeError as error:
         row = content.count(b"\n", 0, error.start) + 1
-    raise InputError(Mistake("is not UTF-8 text", _EXPECTED, "save the file as UTF-8", row=row))
-
-
-def _parsed(text: str) -> object:
-    try:
-        return json.loads(text, object_pairs_hook=each_key_once)
+        mistake = Mistake("is not UTF-8 text", _EXPECTED, "save the file as UTF-8", row=row)
     except json.JSONDecodeError as error:
         mistake = Mistake(f"is not JSON: {error.msg}", _EXPECTED, WRITTEN, row=error.lineno, column=str(error.colno))
     except RecursionError:
@@ -156,10 +151,10 @@ def _rule_in(content: object) -> Rule:
     """Read the rule in a file's content; its keys are those of the file."""
     if not isinstance(content, dict) or "format" not in content:
         raise InputError(Mistake("is not a rule file", _EXPECTED, "check the path"))
-    found = content["format"]
-    if type(found) is not int or found != FORMAT:
+    number = content["format"]
+    if type(number) is not int or number != FORMAT:
         mend = "fit the rules again, or use the program version that wrote them"
-        raise InputError(Mistake("is not a supported format", str(FORMAT), mend, column="format", value=found))
+        raise InputError(Mistake("is not a supported format", str(FORMAT), mend, column="format", value=number))
     if "rule" not in content:
         raise InputError(Mistake("is missing", "an object with the rule", WRITTEN, column="rule"))
     try:

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from reservoir.errors import OutputError
-from reservoir.interrupts import deferred
+from reservoir.runtime import deferred
 
 #: In a hidden folder: what is to be put in place, what stood there before, the list of what is put, and whose it is,
 #: held while that run lives.

@@ -7,15 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from reservoir.caches import note
 from reservoir.errors import DeviceError, Mistake, shortened
-from reservoir.opencl.driver_cache import VARIABLE as CACHE_VARIABLE
-from reservoir.opencl.driver_cache import prepare_driver_cache
-from reservoir.opencl.own_driver import install_words, mend_of_driver, name_own_driver
-from reservoir.opencl.pocl_processor import VARIABLE as PROCESSOR_VARIABLE
-from reservoir.opencl.pocl_processor import mistake_of_variable, name_asked, name_to_tell, tell_name
-from reservoir.opencl.registered import broken_drivers
+from reservoir.opencl.drivers import broken_drivers, install_words, mend_of_driver, name_own_driver
+from reservoir.opencl.pocl import (
+    CACHE_VARIABLE,
+    CPU_VARIABLE,
+    mistake_of_variable,
+    name_asked,
+    name_to_tell,
+    prepare_driver_cache,
+    tell_name,
+)
 from reservoir.opencl.trial import finds_linker, why_runs_nothing
+from reservoir.runtime import note
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -252,7 +256,7 @@ def _lack(device: cl.Device, platform_place: int, place: int) -> Mistake | None:
     if pocl and not finds_linker():
         mend = "install the package binutils, or add the folder of ld to the PATH"
         return Mistake("PoCL finds no linker (ld) on the PATH", mend=mend)
-    mend = f"unset {PROCESSOR_VARIABLE}" if pocl and name_asked() else mend_of_driver(_kind(device.type) == "CPU")
+    mend = f"unset {CPU_VARIABLE}" if pocl and name_asked() else mend_of_driver(_kind(device.type) == "CPU")
     mend += "; `reservoir devices` tries it again"
     refusal = Mistake(f"{name} is left out: its driver runs no kernel ({said})", mend=mend)
     _refusals[refusal] = None

@@ -1,4 +1,4 @@
-"""Assemble an OpenCL program from definitions and kernel files, and build it once per device."""
+"""Assemble an OpenCL program from definitions and kernel files, and build it once per device, in its one context."""
 
 from __future__ import annotations
 
@@ -6,32 +6,81 @@ import hashlib
 import math
 import os
 import re
-import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from numbers import Integral
 from pathlib import Path
 from threading import Lock
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reservoir import resources
-from reservoir.caches import usable_folder
+from reservoir import runtime
 from reservoir.errors import DeviceError, Mistake, shortened
-from reservoir.opencl.context import context_of
 from reservoir.opencl.devices import DeviceInfo
-from reservoir.opencl.driver_cache import forget_driver_cache
+from reservoir.opencl.pocl import forget_driver_cache
 from reservoir.opencl.trial import MEDDLING
-from reservoir.processors import processor
+from reservoir.runtime import processor, usable_folder, write_at_once
 
 if TYPE_CHECKING:
     import pyopencl as cl
 
-    from reservoir.opencl.devices import DeviceInfo
+#: Held while a context is made: threads with one each would hand kernels the buffers of another.
+_MAKING = Lock()
+
+
+def context_of(device: DeviceInfo) -> cl.Context:
+    """Make a device's context once, so that what is built in it is built once, and all threads have the same."""
+    with _MAKING:
+        return _made(device)
+
+
+@cache
+def _made(device: DeviceInfo) -> cl.Context:
+    import pyopencl as cl
+
+    return cl.Context([device.device])
+
+
+class explained:
+    """Turn a driver's error inside the block into one that says which step of ours it refused.
+
+    A class and no generator: it stands around every launch, of which there are tens of thousands.
+
+    Parameters
+    ----------
+    device : DeviceInfo
+    action : str or callable
+        Such as ``"upload inflow"``; or what makes the words, if they are needed.
+
+    Raises
+    ------
+    DeviceError
+        Naming the device and the action.
+    """
+
+    def __init__(self, device: DeviceInfo, action: str | Callable[[], str]) -> None:
+        self._device, self._action = device, action
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Explain an error of OpenCL."""
+        if error is None:
+            return
+        import pyopencl as cl
+
+        if isinstance(error, cl.Error):
+            action = self._action if isinstance(self._action, str) else self._action()
+            raise DeviceError(Mistake(problem=f"{self._device.name} could not {action}: {error}")) from error
+
 
 #: Files beyond this, the longest unused first, make room.
 MOST_BYTES = 128 << 20
@@ -67,10 +116,7 @@ def keep_program(device: DeviceInfo, source: str, options: tuple[str, ...], prog
     binary: bytes = binaries[0]
     with suppress(OSError):
         _make_room(file.parent, len(binary))
-        descriptor, draft = tempfile.mkstemp(dir=file.parent)
-        with os.fdopen(descriptor, "wb") as opened:
-            opened.write(hashlib.sha256(binary).digest() + binary)
-        os.replace(draft, file)
+        write_at_once(file, hashlib.sha256(binary).digest() + binary)
 
 
 def _file(device: DeviceInfo, source: str, options: tuple[str, ...]) -> Path | None:
@@ -274,7 +320,7 @@ def _definition(name: str, value: int | float | str) -> str:
 
 @cache
 def _piece(file: str) -> str:
-    return f'// file: {file}\n#line 1 "{file}"\n{resources.text("kernels", file)}'
+    return f'// file: {file}\n#line 1 "{file}"\n{runtime.package_text("kernels", file)}'
 
 
 def _float_literal(value: float) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import prod
 from threading import Lock, RLock
 from types import TracebackType
@@ -14,9 +13,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from reservoir.errors import DeviceError, Mistake
-from reservoir.opencl.context import context_of, explained
 from reservoir.opencl.devices import DeviceInfo
-from reservoir.opencl.program import BuiltProgram
+from reservoir.opencl.program import BuiltProgram, context_of, explained
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -73,103 +71,6 @@ def require_local(device: DeviceInfo, needed_bytes: int) -> None:
         raise DeviceError(Mistake(problem, f"at most {device.local_memory_bytes:,} bytes", mend))
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Shape and dtype of a buffer."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-
-    def __str__(self) -> str:
-        """Write it as numpy would."""
-        return f"{self.dtype}{list(self.shape)}"
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that it takes."""
-        return prod(self.shape) * self.dtype.itemsize
-
-
-class Buffers:
-    """The buffers that a device holds, by name.
-
-    Parameters
-    ----------
-    device : DeviceInfo
-        Where they are.
-    """
-
-    def __init__(self, device: DeviceInfo) -> None:
-        self._device = device
-        self._held: dict[str, tuple[Layout, cl.Buffer]] = {}
-
-    def __getitem__(self, name: str) -> cl.Buffer:
-        """Find a buffer, to give it to a kernel or to copy it."""
-        return self._held[name][1]
-
-    def layout(self, name: str) -> Layout:
-        """Find a buffer's shape and dtype."""
-        return self._held[name][0]
-
-    def declare(self, wanted: Mapping[str, Layout]) -> None:
-        """Allocate the buffers that are not held yet, once it is sure that all fit together.
-
-        Raises
-        ------
-        DeviceError
-            If the device cannot hold them beside what it holds; nothing is allocated then.
-        ValueError
-            If a buffer is empty, or one of its name is held with another shape or dtype.
-        """
-        for name, layout in wanted.items():
-            if layout.nbytes == 0:
-                raise ValueError(f"buffer {name} is empty: {layout}")
-            if name in self._held and self.layout(name) != layout:
-                raise ValueError(f"buffer {name} is {self.layout(name)} and cannot become {layout}")
-        if wanted.keys() <= self._held.keys():
-            return
-        layouts = {name: layout for name, (layout, _) in self._held.items()} | dict(wanted)
-        require_memory(self._device, {name: layout.nbytes for name, layout in layouts.items()})
-        for name, layout in wanted.items():
-            if name not in self._held:
-                self._held[name] = layout, self._allocate(name, layout.nbytes)
-
-    def free(self, names: Iterable[str]) -> None:
-        """Free those of the names that are held; commands already queued still finish."""
-        for name in [name for name in names if name in self._held]:
-            self._held.pop(name)[1].release()
-
-    def release(self) -> None:
-        """Free them all."""
-        self.free(tuple(self._held))
-
-    def _allocate(self, name: str, nbytes: int) -> cl.Buffer:
-        import pyopencl as cl
-
-        with explained(self._device, f"allocate {name}"):
-            return cl.Buffer(context_of(self._device), cl.mem_flags.READ_WRITE, nbytes)
-
-
-class EventLog:
-    """OpenCL events by name, in the order they were queued; add them, then ask for their seconds."""
-
-    def __init__(self) -> None:
-        self._events: list[tuple[str, cl.Event]] = []
-
-    def add(self, name: str, event: cl.Event) -> None:
-        """Remember an event of a profiling queue; several may share a name."""
-        self._events.append((name, event))
-
-    def seconds(self) -> dict[str, float]:
-        """Sum the device seconds, start to end, of the events of each name; wait for those that still run."""
-        totals: dict[str, float] = {}
-        for name, event in self._events:
-            event.wait()
-            nanoseconds = event.profile.end - event.profile.start
-            totals[name] = totals.get(name, 0.0) + 1e-9 * nanoseconds
-        return totals
-
-
 class HostClock:
     """Wall seconds of the host, by what they were spent on.
 
@@ -206,6 +107,7 @@ class _Segment:
 
 
 Shape = int | tuple[int, ...]
+_Layout = tuple[tuple[int, ...], np.dtype[Any]]
 
 #: Held by the thread whose session is open on a device.
 _TURNS: dict[DeviceInfo, RLock] = {}
@@ -250,11 +152,13 @@ class Session:
         with self._clock("transfer"):
             profiled = cl.command_queue_properties.PROFILING_ENABLE
             self._queue = cl.CommandQueue(context_of(device), device.device, properties=profiled)
-        self._buffers = Buffers(device)
+        #: Shape and dtype of each buffer, and the buffer.
+        self._buffers: dict[str, tuple[_Layout, cl.Buffer]] = {}
         #: Kernels, and the arguments that they have.
         self._kernels: dict[tuple[BuiltProgram, str], tuple[cl.Kernel, list[Any]]] = {}
-        self._runs = EventLog()
-        self._transfers = EventLog()
+        #: Events of a profiling queue by name, in the order they were queued.
+        self._runs: list[tuple[str, cl.Event]] = []
+        self._transfers: list[tuple[str, cl.Event]] = []
 
     def __enter__(self) -> Session:
         """Start, once the device is free."""
@@ -268,19 +172,19 @@ class Session:
         try:
             with self._clock("release"):
                 self._kernels.clear()
-                self._buffers.release()
+                self._free(tuple(self._buffers))
         finally:
             self._turn.release()
 
     @property
     def device_seconds(self) -> dict[str, float]:
         """Seconds that the device spent in each kernel, by its name; waits for what still runs."""
-        return self._runs.seconds()
+        return _seconds(self._runs)
 
     @property
     def transfer_seconds(self) -> dict[str, float]:
         """Seconds that copying took, as ``"upload"`` and ``"download"``."""
-        return self._transfers.seconds()
+        return _seconds(self._transfers)
 
     def upload(self, /, **arrays: NDArray[Any]) -> None:
         """Copy arrays to the device, into new buffers or over those of the same name, shape and dtype.
@@ -302,14 +206,14 @@ class Session:
         import pyopencl as cl
 
         with self._clock("transfer"):
-            self._buffers.declare({name: Layout(array.shape, array.dtype) for name, array in arrays.items()})
+            self._declare({name: (array.shape, array.dtype) for name, array in arrays.items()})
         for name, array in arrays.items():
             with self._clock("transfer"), explained(self.device, f"upload {name}"):
                 source = np.ascontiguousarray(array)
-                event = cl.enqueue_copy(self._queue, self._buffers[name], source, is_blocking=wait)
+                event = cl.enqueue_copy(self._queue, self._buffers[name][1], source, is_blocking=wait)
                 if wait:
                     event.wait()  # done already; but until it is asked, the event keeps the array
-            self._transfers.add("upload", event)
+            self._transfers.append(("upload", event))
 
     def allocate(self, /, **buffers: tuple[Shape, DTypeLike]) -> None:
         """Make buffers of a shape and dtype for kernels to fill; they start, or start again, with zeros.
@@ -323,17 +227,17 @@ class Session:
         """
         import pyopencl as cl
 
-        layouts = {name: Layout(_sizes(shape), np.dtype(dtype)) for name, (shape, dtype) in buffers.items()}
+        layouts = {name: (_sizes(shape), np.dtype(dtype)) for name, (shape, dtype) in buffers.items()}
         with self._clock("transfer"):
-            self._buffers.declare(layouts)
+            self._declare(layouts)
         for name, layout in layouts.items():
             with self._clock("transfer"), explained(self.device, f"clear {name}"):
-                cl.enqueue_fill_buffer(self._queue, self._buffers[name], np.zeros(1, np.uint8), 0, layout.nbytes)
+                cl.enqueue_fill_buffer(self._queue, self._buffers[name][1], np.zeros(1, np.uint8), 0, _bytes(layout))
 
     def free(self, *names: str) -> None:
         """Free buffers, so that others of their names may have another shape; commands already queued still finish."""
         with self._clock("release"):
-            self._buffers.free(names)
+            self._free(names)
 
     def run(
         self,
@@ -368,14 +272,14 @@ class Session:
         if prod(items) > MOST_WORK_ITEMS:
             problem = f"{kernel} needs {prod(items):,} work items, more than a kernel can index"
             raise DeviceError(Mistake(problem, f"at most {MOST_WORK_ITEMS:,}", "reduce the size of the problem"))
-        values = [self._buffers[value] if isinstance(value, str) else value for value in arguments]
+        values = [self._buffers[value][1] if isinstance(value, str) else value for value in arguments]
 
         def action() -> str:
             return f"run {kernel} over {items} work items in groups of {group or 'any size'}"
 
         with self._clock("enqueue"), explained(self.device, action):
             function = self._prepared(program, kernel, values)
-            self._runs.add(kernel, self._launch(self._queue, function, items, group))
+            self._runs.append((kernel, self._launch(self._queue, function, items, group)))
 
     def wait(self) -> None:
         """Return when everything queued so far is done.
@@ -408,15 +312,40 @@ class Session:
         """
         import pyopencl as cl
 
-        layout = self._buffers.layout(name)
+        (shape, dtype), buffer = self._buffers[name]
         if not at_once:
             self.wait()
-        array = np.empty((first or layout.shape[0], *layout.shape[1:]), layout.dtype)
+        array = np.empty((first or shape[0], *shape[1:]), dtype)
         with self._clock("read"), explained(self.device, f"download {name}"):
-            event = cl.enqueue_copy(self._queue, array, self._buffers[name])
+            event = cl.enqueue_copy(self._queue, array, buffer)
             event.wait()  # done already; but until it is asked, the event keeps the array
-        self._transfers.add("download", event)
+        self._transfers.append(("download", event))
         return array
+
+    def _declare(self, wanted: Mapping[str, _Layout]) -> None:
+        """Allocate the buffers that there are not yet, once it is sure that all fit together."""
+        import pyopencl as cl
+
+        for name, layout in wanted.items():
+            if _bytes(layout) == 0:
+                raise ValueError(f"buffer {name} is empty: {_words(layout)}")
+            if name in self._buffers and self._buffers[name][0] != layout:
+                raise ValueError(
+                    f"buffer {name} is {_words(self._buffers[name][0])} and cannot become {_words(layout)}"
+                )
+        new = {name: layout for name, layout in wanted.items() if name not in self._buffers}
+        if new:
+            layouts = {name: layout for name, (layout, _) in self._buffers.items()} | dict(wanted)
+            require_memory(self.device, {name: _bytes(layout) for name, layout in layouts.items()})
+        for name, layout in new.items():
+            with explained(self.device, f"allocate {name}"):
+                buffer = cl.Buffer(context_of(self.device), cl.mem_flags.READ_WRITE, _bytes(layout))
+            self._buffers[name] = layout, buffer
+
+    def _free(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name in self._buffers:
+                self._buffers.pop(name)[1].release()
 
     def _prepared(self, program: BuiltProgram, name: str, values: list[Any]) -> cl.Kernel:
         """The kernel with its arguments; those that it still has are not set again, which takes the host a while."""
@@ -430,6 +359,23 @@ class Session:
             kernel.set_args(*values)
         self._kernels[program, name] = kernel, values
         return kernel
+
+
+def _seconds(events: Iterable[tuple[str, cl.Event]]) -> dict[str, float]:
+    """Sum the device seconds, start to end, of the events of each name; wait for those that still run."""
+    totals: dict[str, float] = {}
+    for name, event in events:
+        event.wait()
+        totals[name] = totals.get(name, 0.0) + 1e-9 * (event.profile.end - event.profile.start)
+    return totals
+
+
+def _bytes(layout: _Layout) -> int:
+    return prod(layout[0]) * layout[1].itemsize
+
+
+def _words(layout: _Layout) -> str:
+    return f"{layout[1]}{list(layout[0])}"
 
 
 def _sizes(shape: Shape) -> tuple[int, ...]:

@@ -21,12 +21,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reservoir.caches import usable_folder
 from reservoir.errors import shortened
-from reservoir.opencl.own_driver import write_small
-from reservoir.opencl.pocl_processor import tell_name
-from reservoir.opencl.registered import driver_of
-from reservoir.processors import processor
+from reservoir.opencl.drivers import driver_of
+from reservoir.opencl.pocl import tell_name
+from reservoir.runtime import processor, usable_folder, write_at_once
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,7 +74,7 @@ def why_runs_nothing(device: cl.Device, platform_place: int, place: int, name: s
     platform_place, place : int
         Of the platform among all of them, and of the device among the platform's.
     name : str
-        A processor's name that PoCL is to be told, see `pocl_processor`.
+        A processor's name that PoCL is to be told, see `pocl`.
     """
     driver = driver_of(device.platform)
     made_for = (device.platform.name, device.platform.version, device.name, device.driver_version, device.version)
@@ -90,7 +88,7 @@ def why_runs_nothing(device: cl.Device, platform_place: int, place: int, name: s
             said = _tried(platform_place, place, name)
             if file is not None and said is not None:
                 with suppress(OSError):
-                    write_small(file, json.dumps({"said": said}))
+                    write_at_once(file, json.dumps({"said": said}).encode())
         _known[key] = said or ""
     return _known[key]
 

@@ -15,12 +15,11 @@ from reservoir.errors import DeviceError, InputError, Mistake
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.interrupts import deferred
 from reservoir.planning.parts import Part, PartResult, searched
 from reservoir.planning.search import Method
 from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
-from reservoir.processors import processors
+from reservoir.runtime import deferred, processors
 
 #: A distributed.Client.
 Client: TypeAlias = Any

@@ -156,7 +156,8 @@ def _volume(name: str) -> Callable[[Any], NDArray[Any] | None]:
         values = getattr(record.operation, name)
         if name != "spill_m3s" and not record.operation.has_conditions:
             return None
-        return (values * record.inflow.calendar.hm3_per_m3s if name.endswith("_m3s") else values).sum(axis=1)
+        of_steps = values * record.inflow.calendar.hm3_per_m3s if name.endswith("_m3s") else values
+        return np.asarray(of_steps.sum(axis=1))
 
     return volumes
 

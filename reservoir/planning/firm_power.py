@@ -16,12 +16,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.certificate.kept_power import HighestPower, highest_power, storages_keeping
 from reservoir.hydro.conditions import conditions_at
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.record_rows import energy_terms, shortage_terms
@@ -37,9 +36,12 @@ from reservoir.problems.reservoir.record import (
     promising,
 )
 from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
-from reservoir.processors import processors
+from reservoir.runtime import processors
 from reservoir.solvers import Solutions
 from reservoir.solvers.solution import joined
+
+if TYPE_CHECKING:
+    from reservoir.certificate.kept_power import HighestPower
 
 FloatArray = NDArray[np.float64]
 
@@ -90,6 +92,8 @@ def within_power(batch: ReservoirYears, power_mw: FloatArray, fails: NDArray[np.
 
     Where no schedule gives it, as they are.
     """
+    from reservoir.certificate.kept_power import storages_keeping  # which takes a moment
+
     limits, none = batch.limits, np.zeros(batch.limits.steps, np.bool_)
 
     def tube(place: int) -> tuple[FloatArray, FloatArray] | None:
@@ -299,6 +303,8 @@ def largest_firm_power(
 
 def _proofs(batch: ReservoirYears, failures: int) -> Sequence[HighestPower | None]:
     """Bounds of the power of each problem, by as many threads as there are processors; None where nothing is proved."""
+    from reservoir.certificate.kept_power import highest_power
+
     if batch.limits.steps * failures > _MOST_TRACKS:
         return [None] * len(batch)
     most = batch.model.reservoir.installed_mw * (1 + 2 * _PRECISION)  # which none can give

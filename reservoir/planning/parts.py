@@ -23,7 +23,6 @@ from reservoir.errors import DeviceError, InputError, shortened
 from reservoir.hydro.inflow import COMPANIONS
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import reservoir_digests
-from reservoir.interrupts import deferred
 from reservoir.planning.columns import second_run
 from reservoir.planning.firm_power import FirmBounds
 from reservoir.planning.search import Found, Method, Sources, search, stated_solutions
@@ -31,6 +30,7 @@ from reservoir.planning.solving import StageProgress
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.base import Certified
 from reservoir.problems.reservoir.record import RecordProblems
+from reservoir.runtime import deferred
 from reservoir.solvers import Solutions, devices_of
 
 #: Years of a part, at most. The same everywhere: which years are solved again depends on the sum of the gaps of a part.
@@ -293,7 +293,8 @@ def found_of(
     solutions = stated_solutions(positions, of_plan, settings, **of_call, host_seconds_by_phase=host_seconds)
     references = Solutions.of([])
     if reference:
-        none, best = np.zeros(len(problems), np.int64), positions
+        none = np.zeros(len(problems), np.int64)
+        best: Any = positions
         if _BEST in columns:
             best = np.split(columns[_BEST], np.cumsum([len(position) for position in positions])[:-1])
         else:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.certificate.kept_power import proved_impossible
 from reservoir.hydro.curves.approximation import Approximation
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, satisfiable
@@ -328,6 +327,8 @@ def impossible_problems(problems: RecordProblems, feasible: NDArray[np.bool_]) -
     for batch in problems.batches:
         lost = np.flatnonzero(~feasible[first : first + len(batch)])
         if lost.size and (batch.limits.ramps or batch.limits.demands_power):
+            from reservoir.certificate.kept_power import proved_impossible  # which takes a moment
+
             able = satisfiable(batch.limits[lost])
             for place in lost[able].tolist():
                 impossible[first + place] = proved_impossible(batch[place])

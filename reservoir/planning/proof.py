@@ -30,7 +30,7 @@ from reservoir.opencl import DeviceInfo, choose_devices, opencl_available
 from reservoir.planning.planned_record import Plan, Proofs
 from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.processors import processors
+from reservoir.runtime import processors
 
 #: Names of the stages: of all proofs, and of longer ones where these do not come to the gap that is asked for.
 STAGE, LONGER_STAGE = "proof", "longer proof"

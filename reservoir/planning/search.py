@@ -243,7 +243,7 @@ def references_of(
 ) -> Solutions:
     """Dynamic programming on the device that solves the plan, if one does and can; else on the host.
 
-    Grids are settings that both have (`reservoir.solvers.dp.settings.GridSettings`).
+    Grids are settings that both have (`reservoir.solvers.dp.GridSettings`).
     """
     if solver_named(solver).opencl:
         with suppress(DeviceError), watch(DEVICE_REFERENCE):

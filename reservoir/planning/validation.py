@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reservoir.errors import ReservoirError
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
@@ -39,7 +38,7 @@ from reservoir.planning.solving import (
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.solvers import SOLVERS, Solutions, settings_of, solve, why_unusable
 from reservoir.text.quantities import counted
-from reservoir.zoo.zoo import zoo_case
+from reservoir.zoo import zoo_case
 
 #: Part of a problem's fitness by which another dynamic programming may fall short of the host's.
 REFERENCE_GAP = 1e-6
@@ -120,9 +119,13 @@ def _engine_checks(plan: Plan, name: str, found: Solutions, again: Solutions) ->
         most = REFERENCE_GAP if name in REFERENCE_SOLVERS else SWEPT_GAP
         gap = float(np.abs(relative_gap(found, plan.solutions)[feasible]).max())
         checks.append(Check(f"{name} against {HOST_REFERENCE}, worst problem (absolute value)", gap, most))
-    pairs = zip(found.position, again.position, strict=True)
-    different = sum(one.tobytes() != other.tobytes() for one, other in pairs)
-    return [*checks, Check(f"{name}: problems with different results for the same seed", different, 0)]
+    return [*checks, Check(f"{name}: problems with different results for the same seed", _different(found, again), 0)]
+
+
+def _different(one: Solutions, other: Solutions) -> int:
+    """How many problems have other positions."""
+    pairs = zip(one.position, other.position, strict=True)
+    return sum(position.tobytes() != again.tobytes() for position, again in pairs)
 
 
 #: Standard deviation of the total over runs, as a part of its mean (Yu et al. 2020, Table 5: 1.6e-5 and 2.9e-5).
@@ -175,7 +178,9 @@ def validate(
     again = _stage(plan, engine, seed, device, settings, progress)
     if on_device(plan):
         checks += [*_device_reference(plan, progress), _device_arithmetic(plan)]
-    checks.append(_repeatable(plan, again))
+    where = " on the same device" if on_device(plan) else ""
+    different = _different(plan.solutions, again)
+    checks.append(Check(f"years with different results for the same seed{where}", different, 0))
     if runs > 1:
         engines = {FALLBACK_SOLVER: sequential}
         if on_device(plan):
@@ -252,13 +257,6 @@ def _device_arithmetic(plan: Plan) -> Check:
     return Check("float32 fitness on the device against float64, worst year", largest(differences), POWER_TOLERANCE)
 
 
-def _repeatable(plan: Plan, again: Solutions) -> Check:
-    pairs = zip(plan.solutions.position, again.position, strict=True)
-    different = sum(one.tobytes() != other.tobytes() for one, other in pairs)
-    where = " on the same device" if on_device(plan) else ""
-    return Check(f"years with different results for the same seed{where}", different, 0)
-
-
 def _runs_checks(plan: Plan, engines: Mapping[str, Sequence[Solutions]]) -> list[Check]:
     """Violation, worst gap and spread of each engine over all its runs, and a t-test between them if there are two.
 
@@ -280,7 +278,11 @@ def _runs_checks(plan: Plan, engines: Mapping[str, Sequence[Solutions]]) -> list
         worst = f"{plan.problems.labels[able[worst_year]]}, seed {runs[worst_run].settings[0]['seed']}"
         checks += [
             Check(f"{name}: gap to dp, worst year of {len(runs)} runs ({worst})", float(gap.max()), YEAR_GAP),
-            Check(f"{name}: coefficient of variation of {len(runs)} totals", _spread(total), SPREAD),
+            Check(
+                f"{name}: coefficient of variation of {len(runs)} totals",
+                part_of(total.std(ddof=1), total.mean()),
+                SPREAD,
+            ),
         ]
         totals.append(total)
     if len(totals) < 2:
@@ -290,10 +292,6 @@ def _runs_checks(plan: Plan, engines: Mapping[str, Sequence[Solutions]]) -> list
         *checks,
         Check("two-tailed t-test between the engines' totals, p-value", p_value, SIGNIFICANCE, at_least=True),
     ]
-
-
-def _spread(totals: NDArray[np.float64]) -> float:
-    return part_of(totals.std(ddof=1), totals.mean())
 
 
 #: Numbers of the reservoirs: one whose years end at a fixed storage, and one of cyclic years.
@@ -306,36 +304,7 @@ NOT_ASKED = "solvers on random reservoirs (--no-zoo)"
 STAGE = "random reservoirs"
 
 
-@dataclass(frozen=True, eq=False)
-class _Sample:
-    """Years of a reservoir, and their reference optima."""
-
-    problems: RecordProblems
-    references: Solutions
-
-    @classmethod
-    def of(cls, number: int) -> _Sample:
-        case = zoo_case(number, YEARS)
-        problems = record_problems(case.reservoir, case.inflow, Horizon())
-        return cls(problems, solve(problems.each, solver=HOST_REFERENCE))
-
-    def measured(self, solver: str, seed: int, device: str | None) -> _Measured:
-        """What a solver reaches in the years that can keep their limits."""
-        years = YEARS if SOLVERS[solver].opencl else HOST_YEARS
-        found = solve(self.problems.each[:years], solver=solver, seed=seed, device=device)
-        feasible = np.flatnonzero(feasible_problems(self.problems, self.references.violation)[:years])
-        gap = np.abs(relative_gap(found, self.references[:years]))[feasible]
-        violation = (found.violation - self.references.violation[:years])[feasible]
-        float32 = [
-            part_of(found.trace_fitness[place][-1] - found.fitness[place], found.fitness[place])
-            for place in feasible.tolist()
-            if len(found.trace_fitness[place])
-        ]
-        return _Measured(len(feasible), *(largest(each, 0.0) for each in (gap, violation, float32)))
-
-
-@dataclass(frozen=True)
-class _Measured:
+class _Measured(NamedTuple):
     """Years, their worst gap, largest violation that the reference does not have, and error of the solver's fitness."""
 
     years: int
@@ -343,13 +312,26 @@ class _Measured:
     violation: float
     float32_error: float
 
-    def __add__(self, other: _Measured) -> _Measured:
-        worst = zip(self._errors, other._errors, strict=True)
-        return _Measured(self.years + other.years, *map(largest, worst))
 
-    @property
-    def _errors(self) -> tuple[float, float, float]:
-        return self.gap, self.violation, self.float32_error
+def _measured(problems: RecordProblems, references: Solutions, solver: str, seed: int, device: str | None) -> _Measured:
+    """What a solver reaches in the years that can keep their limits."""
+    years = YEARS if SOLVERS[solver].opencl else HOST_YEARS
+    found = solve(problems.each[:years], solver=solver, seed=seed, device=device)
+    feasible = np.flatnonzero(feasible_problems(problems, references.violation)[:years])
+    gap = np.abs(relative_gap(found, references[:years]))[feasible]
+    violation = (found.violation - references.violation[:years])[feasible]
+    float32 = [
+        part_of(found.trace_fitness[place][-1] - found.fitness[place], found.fitness[place])
+        for place in feasible.tolist()
+        if len(found.trace_fitness[place])
+    ]
+    return _Measured(len(feasible), *(largest(each, 0.0) for each in (gap, violation, float32)))
+
+
+def _together(measured: Sequence[_Measured]) -> _Measured:
+    """The years of several reservoirs, and the worst of them."""
+    years, *errors = zip(*measured, strict=True)
+    return _Measured(sum(years), *map(largest, errors))
 
 
 def validate_zoo(
@@ -366,7 +348,9 @@ def validate_zoo(
     """
     names = [name for name in SOLVERS if name != HOST_REFERENCE]
     progress(STAGE, 0, len(names))
-    samples = [_Sample.of(number) for number in NUMBERS]
+    cases = (zoo_case(number, YEARS) for number in NUMBERS)
+    samples = [record_problems(case.reservoir, case.inflow, Horizon()) for case in cases]
+    references = [solve(problems.each, solver=HOST_REFERENCE) for problems in samples]
     measured: dict[str, _Measured] = {}
     left = []
     for done, name in enumerate(names):
@@ -374,9 +358,8 @@ def validate_zoo(
         reason = why_unusable(name)
         try:
             if not reason:
-                chosen = samples if SOLVERS[name].opencl else samples[:1]
-                first, *others = (sample.measured(name, seed, device) for sample in chosen)
-                measured[name] = sum(others, first)
+                chosen = list(zip(samples, references, strict=True))[: None if SOLVERS[name].opencl else 1]
+                measured[name] = _together([_measured(*sample, name, seed, device) for sample in chosen])
         except ReservoirError as error:  # a device may be too small for a solver
             reason = str(error)
         if reason:

@@ -17,7 +17,7 @@ from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.processors import processors
+from reservoir.runtime import processors
 from reservoir.solvers.dp.water_value import end_storage_value, water_values
 
 FloatArray = NDArray[np.float64]

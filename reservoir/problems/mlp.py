@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.jit import compiled_part, inlined
 from reservoir.hydro.stack_array import ROW, stack_rows
-from reservoir.problems.base import FloatArray, KernelProblem, SymmetricBox
-from reservoir.problems.context_layout import ContextLayout
+from reservoir.problems.base import ContextLayout, FloatArray, KernelProblem, SymmetricBox
 from reservoir.problems.fitness import register_fitness
 
 

@@ -2,7 +2,7 @@
 
 import os
 
-from reservoir.caches import run_folder, why_unusable
+from reservoir.runtime import run_folder, why_unusable
 
 
 def _give_matplotlib_a_cache() -> None:

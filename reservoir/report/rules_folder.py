@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from reservoir.errors import Mistake, OutputError
+from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.output import Claim, claimed, drafted
 from reservoir.io.plan_folder.files import FIGURES, require_folder
@@ -31,9 +32,9 @@ from reservoir.report.folder import (
     run_provenance,
     write_json,
 )
-from reservoir.rules.evaluation.evaluation import Evaluation, RecordEvaluation
-from reservoir.rules.evaluation.findings import findings, shortfalls
-from reservoir.rules.evaluation.robustness import robustness_table
+from reservoir.rules.evaluation import Evaluation, robustness_table
+from reservoir.rules.findings import findings, shortfalls
+from reservoir.rules.scores import RecordEvaluation
 from reservoir.text.strict_json import known
 
 
@@ -88,6 +89,10 @@ def write_rules(
     OutputError
         If the folder has rules already and `force` is off, or cannot be written.
     """
+    from reservoir.report.figures.rules_figures import RULES_TITLES
+    from reservoir.report.html.page import read_pictures
+    from reservoir.report.html.rules_page import rules_report
+
     check = partial(check_rules_target, force=force)
     with drafted(claim or saved.folder, check, own_files) as claim:
         draft = claim.draft
@@ -100,7 +105,9 @@ def write_rules(
         left_out: dict[str, str] = {}
         captions = _write_figures(evaluation, draft / FIGURES, progress, left_out) if figures else {}
         write_json(draft / RULES_PROVENANCE, origin | {"figures": captions} | figures_left_out(left_out, tell))
-        _write_report(evaluation, saved, checks, draft, origin, captions)
+        pictures = read_pictures(draft / FIGURES, RULES_TITLES, captions)
+        page = rules_report(evaluation, saved, checks, origin, pictures)
+        (draft / RULES_REPORT).write_text(page, encoding="utf-8")
     return claim.place
 
 
@@ -110,8 +117,8 @@ def own_files(folder: Path) -> list[str]:
     from reservoir.report.figures.rules_figures import RULES_TITLES
 
     drawings = {f"{FIGURES}/{name}.{kind}" for name in RULES_TITLES for kind in KINDS}
-    found = leaves(folder, (RULES, SCORES, ROBUSTNESS, RULES_PROVENANCE, RULES_REPORT, FIGURES))
-    return [leaf for leaf in found if leaf in drawings or leaf.split("/")[0] != FIGURES]
+    paths = leaves(folder, (RULES, SCORES, ROBUSTNESS, RULES_PROVENANCE, RULES_REPORT, FIGURES))
+    return [leaf for leaf in paths if leaf in drawings or leaf.split("/")[0] != FIGURES]
 
 
 def rules_provenance(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[Check]) -> dict[str, Any]:
@@ -133,7 +140,7 @@ def rules_provenance(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[
             "guaranteed_by_the_reservoir_file": targets.guaranteed,
             "origin": targets.origin,
         },
-        **_test_provenance(evaluation),
+        **({"test": _of_inflow(evaluation.tests[0].inflow)} if evaluation.tests else {}),
         "caveats": list(evaluation.caveats),
         "shortfalls": shortfalls(evaluation),
         "findings": [each.as_dict() for each in findings(evaluation)],
@@ -141,13 +148,10 @@ def rules_provenance(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[
     }
 
 
-def _test_provenance(evaluation: Evaluation) -> dict[str, Any]:
-    """The record or ensemble that rules were tested on, if any."""
-    if not evaluation.tests:
-        return {}
-    inflow = evaluation.tests[0].inflow
-    told = {"file": Path(inflow.source).name, "sha256": inflow.sha256, "caveat": inflow.caveat}
-    return {"test": told | {"notes": list(inflow.notes)} | record_provenance(inflow)}
+def _of_inflow(inflow: Inflow) -> dict[str, Any]:
+    """Where a record or an ensemble comes from, and what it spans."""
+    source = {"file": Path(inflow.source).name, "sha256": inflow.sha256, "caveat": inflow.caveat}
+    return source | {"notes": list(inflow.notes)} | record_provenance(inflow)
 
 
 def _write_rule_files(evaluation: Evaluation, saved: SavedPlan, folder: Path, origin: Mapping[str, Any]) -> None:
@@ -173,22 +177,6 @@ def _write_figures(
     captions = rules_captions(evaluation, left_out)
     write_figures(rules_figures(evaluation, left_out), folder, told, left_out=left_out)
     return {name: caption for name, caption in captions.items() if name not in left_out}
-
-
-def _write_report(
-    evaluation: Evaluation,
-    saved: SavedPlan,
-    checks: Sequence[Check],
-    folder: Path,
-    origin: Mapping[str, Any],
-    captions: Mapping[str, str],
-) -> None:
-    from reservoir.report.figures.rules_figures import RULES_TITLES
-    from reservoir.report.html.page import read_pictures
-    from reservoir.report.html.rules_page import rules_report
-
-    pictures = read_pictures(folder / FIGURES, RULES_TITLES, captions)
-    (folder / RULES_REPORT).write_text(rules_report(evaluation, saved, checks, origin, pictures), encoding="utf-8")
 
 
 def write_simulation(run: RecordEvaluation, target: Path | Claim, rule_file: RuleFile, units: UnitSystem = SI) -> Path:
@@ -218,13 +206,7 @@ def simulation_provenance(run: RecordEvaluation, rule_file: RuleFile, units: Uni
             "forecast": str(run.rule.forecast),
         },
         "reservoir": {"name": run.reservoir.name, "sha256": run.reservoir.sha256, "caveat": run.reservoir.caveat},
-        "inflow": {
-            "file": Path(run.inflow.source).name,
-            "sha256": run.inflow.sha256,
-            "caveat": run.inflow.caveat,
-            "notes": [*run.inflow.notes, *run.reservoir.notes],
-            **record_provenance(run.inflow),
-        },
+        "inflow": _of_inflow(run.inflow) | {"notes": [*run.inflow.notes, *run.reservoir.notes]},
         "units": units.as_dict,
         "start_hm3": run.start_hm3,
         "continuous": run.continuous,

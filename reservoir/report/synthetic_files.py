@@ -17,8 +17,7 @@ from reservoir.report.figures.figures import attempted
 from reservoir.report.figures.style import rendered
 from reservoir.report.figures.synthetic_inflow import synthetic_inflow_figure
 from reservoir.report.folder import figures_left_out
-from reservoir.synthetic.acceptance import FLOW_POWERS, Comparison
-from reservoir.synthetic.assessment import Assessment
+from reservoir.synthetic.acceptance import Assessment, Comparison
 from reservoir.synthetic.ensemble import SyntheticInflow
 
 _ADVICE = {"choose": "choose another --out", "replace": "give --force to replace it"}
@@ -92,7 +91,7 @@ def comparison_table(comparisons: Sequence[Comparison], units: UnitSystem = SI) 
     """One row for each value of each statistic: of the record, of synthetic records, and whether it is accepted."""
 
     def rows(compared: Comparison) -> pd.DataFrame:
-        size = units.size("flow_m3s") ** FLOW_POWERS.get(compared.statistic, 0)
+        size = units.size("flow_m3s") ** compared.flow_power
         columns = {
             "statistic": compared.statistic,
             "place": list(compared.places),

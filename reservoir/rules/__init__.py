@@ -48,42 +48,59 @@ class Family:
         return rule
 
 
-#: Name, class by its module in `families`, summary, and the function that fits it where that is in another module.
-_FAMILIES: tuple[tuple[str, ...], ...] = (
-    ("guide-curve", "guide_curve.GuideCurve", "end each month at the median of the optimised storages"),
-    ("linear", "linear.LinearRule", "end each month at a storage linear in the start storage and the inflows"),
+#: Name, module in `families`, class, the function that fits it, and what it does.
+_FAMILIES = (
+    (
+        "guide-curve",
+        "linear",
+        "GuideCurve",
+        "linear.fit_guide_curve",
+        "end each month at the median of the optimised storages",
+    ),
+    (
+        "linear",
+        "linear",
+        "LinearRule",
+        "linear.fit",
+        "end each month at a storage linear in the start storage and the inflows",
+    ),
     (
         "linear-search",
-        "linear.LinearSearchRule",
-        "the linear rule, its factors then optimised for simulated energy",
+        "linear",
+        "LinearSearchRule",
         "linear_operation.fit",
+        "the linear rule, its factors then optimised for simulated energy",
     ),
-    ("zones", "zones.ZonesRule", "dispatch chart: the zone of the storage sets the output", "zones_operation.fit"),
-    ("sdp", "sdp.Sdp", "stochastic dynamic programming: most energy now plus expected later"),
+    ("zones", "zones", "ZonesRule", "zones_operation.fit", "dispatch chart: the zone of the storage sets the output"),
+    ("sdp", "sdp", "Sdp", "sdp.fit", "stochastic dynamic programming: most energy now plus expected later"),
     (
         "water-value",
-        "water_value.WaterValue",
+        "sdp",
+        "WaterValue",
+        "sdp.fit_water_values",
         "release while a hm3 makes more energy now than a table says it is worth in store",
     ),
-    ("replan", "replan.Replan", "re-planned every month with many futures drawn given what is known"),
+    ("replan", "replan", "Replan", "replan.fit", "re-planned every month with many futures drawn given what is known"),
     (
         "ann-regression",
-        "ann.AnnRegressionRule",
-        "neural network fitted to the plan: the first stage of ann",
+        "ann",
+        "AnnRegressionRule",
         "ann_training.fit_regression",
+        "neural network fitted to the plan: the first stage of ann",
     ),
-    ("ann", "ann.AnnRule", "the same neural network, then trained for simulated energy", "ann_training.fit"),
-    ("standard", "standard.StandardRule", "standard operating policy, firm power while water lasts: the weak baseline"),
+    ("ann", "ann", "AnnRule", "ann_training.fit", "the same neural network, then trained for simulated energy"),
+    (
+        "standard",
+        "zones",
+        "StandardRule",
+        "zones.fit_standard",
+        "standard operating policy, firm power while water lasts: the weak baseline",
+    ),
 )
-
-
-def _in_package(name: str, rule: str, summary: str, fitter: str = "") -> Family:
-    module, _, of_rule = rule.partition(".")
-    here = f"{__name__}.families."
-    return Family(name, here + module, of_rule, summary, here + (fitter or f"{module}.fit"))
-
-
-FAMILIES: dict[str, Family] = {row[0]: _in_package(*row) for row in _FAMILIES}
+FAMILIES: dict[str, Family] = {
+    name: Family(name, f"{__name__}.families.{module}", rule, summary, f"{__name__}.families.{fitter}")
+    for name, module, rule, fitter, summary in _FAMILIES
+}
 
 #: What `fit` does, and what takes its place to keep fits.
 Fitter = Callable[[str, Training, Forecast], Rule]

@@ -20,7 +20,7 @@ from reservoir.problems.base import BITS, PERMUTATION, REAL, Batch, Problem, enc
 from reservoir.solvers.engine import Engine, IntermediateResult, Progress, Stop, callers_own, silent
 from reservoir.solvers.settings import Settings
 from reservoir.solvers.solution import Solutions
-from reservoir.solvers.windows.settings import WindowSettings
+from reservoir.solvers.windows import WindowSettings
 
 __all__ = [
     "GENERAL_SOLVERS",

@@ -18,8 +18,16 @@ from numpy.typing import DTypeLike, NDArray
 
 from reservoir.errors import DeviceError, InputError, Mistake
 from reservoir.opencl import BuiltProgram, DeviceInfo, HostClock, Session, assemble, build, choose_devices, ordering_of
-from reservoir.problems.base import KernelProblem, Problem, by_program_key, kernel_contexts, rng_stream_ids, take
-from reservoir.solvers.engine import Engine, Progress, S
+from reservoir.problems.base import (
+    KernelProblem,
+    Problem,
+    by_program_key,
+    certify_all,
+    kernel_contexts,
+    rng_stream_ids,
+    take,
+)
+from reservoir.solvers.engine import Engine, Progress, S, meanwhile
 from reservoir.solvers.rng import seed_words
 from reservoir.solvers.settings import Positions
 from reservoir.solvers.solution import EngineResults, Solutions, joined_results, to_solutions
@@ -392,6 +400,8 @@ class PopulationEngine(DeviceEngine[S], Generic[S, L]):
 
     #: Evaluations of one launch, about, by the kind of device; see `most_problems`.
     launch_evaluations: ClassVar[dict[str, int]]
+    #: Whether what certifies solutions was compiled, beside the first program.
+    _certifies = False
 
     def most_problems(self, device: DeviceInfo, problem: Problem) -> int:
         """At least one for each compute unit."""
@@ -403,7 +413,9 @@ class PopulationEngine(DeviceEngine[S], Generic[S, L]):
         """Lay out, build and run."""
         layout = self.layout(device, problems)
         first = np.stack([self.first[place] for place in places]) if self.first else None
-        with clock("build"):
+        some = problems[: 0 if self._certifies else 2]
+        self._certifies = True
+        with clock("build"), meanwhile(lambda: certify_all(some, [(each.lower + each.upper) / 2 for each in some])):
             program = self.build(device, problems[0], layout)
         with Session(device, clock) as session:
             results = self.run(Launch(problems, layout, program, session, clock, self.seed, first))

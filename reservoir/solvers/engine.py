@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
@@ -70,6 +71,18 @@ def callers_own(callback: Callable[P, T]) -> Callable[P, T]:
             raise RuntimeError(f"the callback {name} raised {type(error).__name__}: {error}") from error
 
     return called
+
+
+@contextmanager
+def meanwhile(work: Callable[[], object]) -> Iterator[None]:
+    """Do work on a thread of its own during a block: compile for the host while a device builds its program.
+
+    The block ends when both are done. What the work returns is lost, and so is its fault: the same work, done where
+    its result is wanted, has it again.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(work)
+        yield
 
 
 S = TypeVar("S", bound=Settings)

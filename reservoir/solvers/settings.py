@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.problems.base import Problem
-from reservoir.processors import processors
+from reservoir.runtime import processors
 
 #: Points of a trace of which each costs memory.
 MOST_POINTS = 10**6

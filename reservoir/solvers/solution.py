@@ -121,7 +121,7 @@ class Solutions(Sequence["Solutions"]):
     def of(cls, solutions: Sequence[Solutions]) -> Solutions:
         """Solutions of one call from those of single problems, ``solutions[i]`` each; of no problem without any."""
         if not solutions:
-            nothing = {name: np.empty(0, object if name in _ARRAYS else float) for name in _OF_EACH}
+            nothing: dict[str, Any] = {name: np.empty(0, object if name in _ARRAYS else float) for name in _OF_EACH}
             return cls(**nothing, wall_seconds=0.0, device_seconds=None, solver="", device="")
         columns: dict[str, Any] = {name: np.array([getattr(each, name) for each in solutions]) for name in _NUMBERS}
         columns["settings"] = objects((each.settings for each in solutions), len(solutions))
@@ -133,14 +133,16 @@ class Solutions(Sequence["Solutions"]):
         return len(self.fitness)
 
     def __getitem__(self, places: Any) -> Solutions:
-        columns = {name: getattr(self, name)[places] for name in _OF_EACH}
+        columns: dict[str, Any] = {name: getattr(self, name)[places] for name in _OF_EACH}
         if isinstance(places, int | np.integer):
             columns |= {name: columns[name].item() for name in _NUMBERS}
         return replace(self, **columns, operation=None)
 
     def replaced(self, places: NDArray[np.intp], new: Solutions) -> Solutions:
         """The same with other solutions of the problems at some places; what is of the call stays this call's."""
-        columns = {name: with_rows(getattr(self, name), places, getattr(new, name)) for name in _OF_EACH}
+        columns: dict[str, Any] = {
+            name: with_rows(getattr(self, name), places, getattr(new, name)) for name in _OF_EACH
+        }
         return replace(self, **columns, operation=None)
 
 

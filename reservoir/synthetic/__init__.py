@@ -1,6 +1,6 @@
 """Synthetic inflow: methods fitted to a record, an ensemble of any size, and its acceptance against the record.
 
-A method is one module with ``fit(flow_m3s) -> FlowModel``, and one line in `METHODS`.
+A method is a class of `methods` with ``fit(flow_m3s) -> FlowModel``, and one line in `METHODS`.
 """
 
 from __future__ import annotations
@@ -12,31 +12,43 @@ from typing import TYPE_CHECKING
 from reservoir.errors import InputError, Mistake
 
 if TYPE_CHECKING:
-    from reservoir.synthetic.base import FloatArray, FlowModel
+    from reservoir.synthetic.methods import FloatArray, FlowModel
 
 __all__ = ["METHODS", "Method", "method_named"]
 
 
 @dataclass(frozen=True)
 class Method:
-    """A registry entry: a module (dotted path) with ``fit``, which is imported when it is called."""
+    """A registry entry: a class of `reservoir.synthetic.methods`, which is imported when it is fitted."""
 
     name: str
-    module: str
+    model: str
     summary: str
 
     def fit(self, flow_m3s: FloatArray) -> FlowModel:
         """Fit the method to the flows of a record, shape (years, steps)."""
-        model: FlowModel = import_module(self.module).fit(flow_m3s)
+        model: FlowModel = getattr(import_module(f"{__name__}.methods"), self.model).fit(flow_m3s)
         return model
 
 
 METHODS: dict[str, Method] = {
-    name: Method(name, f"{__name__}.{module}", summary)
-    for name, module, summary in (
-        ("kirsch", "kirsch", "bootstrap of standardised months, correlated by Cholesky factors (Kirsch et al. 2013)"),
-        ("thomas-fiering", "thomas_fiering", "a regression for each month with normal noise (Thomas and Fiering 1962)"),
-        ("knn", "knn", "a regression for each month, its errors drawn from similar months (Lall and Sharma 1996)"),
+    name: Method(name, model, summary)
+    for name, model, summary in (
+        (
+            "kirsch",
+            "KirschModel",
+            "bootstrap of standardised months, correlated by Cholesky factors (Kirsch et al. 2013)",
+        ),
+        (
+            "thomas-fiering",
+            "ThomasFieringModel",
+            "a regression for each month with normal noise (Thomas and Fiering 1962)",
+        ),
+        (
+            "knn",
+            "NearestNeighbourModel",
+            "a regression for each month, its errors drawn from similar months (Lall and Sharma 1996)",
+        ),
     )
 }
 

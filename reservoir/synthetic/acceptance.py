@@ -1,4 +1,7 @@
-"""Whether synthetic inflow is like its record: statistics of both, how they are compared, and what is acceptable."""
+"""Whether synthetic inflow is like its record: statistics of both, how they are compared, and what is acceptable.
+
+With a reservoir, what optimised operation makes of both is compared too.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,16 @@ import numpy as np
 from scipy import stats
 
 from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.checks import Check
-from reservoir.rules.inflow_model.standardised import TRACE
-from reservoir.synthetic.base import FloatArray
+from reservoir.planning.columns import FIRM_QUANTILE
+from reservoir.planning.plan import StageProgress, optimise, silent_stage
+from reservoir.planning.solving import DEVICE_REFERENCE
+from reservoir.rules.standardised_months import TRACE
+from reservoir.synthetic.ensemble import SyntheticInflow
+from reservoir.synthetic.methods import FloatArray
 
 
 def worst_droughts(flow: FloatArray, threshold: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -59,8 +69,10 @@ def monthly_deviations(flow: FloatArray) -> FloatArray:
 
 
 def monthly_skews(flow: FloatArray) -> FloatArray:
-    """Skewness of each month."""
-    return _skew(np.moveaxis(flow, 1, -1))
+    """Skewness of each month; 0 of what is constant."""
+    deviations = flow - flow.mean(axis=1, keepdims=True)
+    variance = (deviations**2).mean(axis=1)
+    return np.asarray((deviations**3).mean(axis=1) / np.where(variance > 0, variance, 1.0) ** 1.5)
 
 
 def monthly_maxima(flow: FloatArray) -> FloatArray:
@@ -77,12 +89,12 @@ def monthly_correlations(flow: FloatArray, lag: int) -> FloatArray:
     """Correlation of each month with the month `lag` months before it, which may be of the year before."""
     steps = flow.shape[-1]
     series = flow.reshape(len(flow), -1)
-    found = []
+    correlations = []
     for step in range(steps):
         later = series[:, step + (steps if step < lag else 0) :: steps]
         earlier = series[:, (step - lag) % steps :: steps][:, : later.shape[1]]
-        found.append(_correlation(earlier, later))
-    return np.stack(found, axis=1)
+        correlations.append(_correlation(earlier, later))
+    return np.stack(correlations, axis=1)
 
 
 def correlations_across_year_end(flow: FloatArray) -> FloatArray:
@@ -130,12 +142,6 @@ def hurst_exponent(flow: FloatArray) -> FloatArray:
     return np.asarray(exponent)[:, np.newaxis]
 
 
-def _skew(values: FloatArray) -> FloatArray:
-    deviations = values - values.mean(axis=-1, keepdims=True)
-    variance = (deviations**2).mean(axis=-1)
-    return np.asarray((deviations**3).mean(axis=-1) / np.where(variance > 0, variance, 1.0) ** 1.5)
-
-
 def _correlation(earlier: FloatArray, later: FloatArray) -> FloatArray:
     """Correlation along the last axis; 0 of what is constant."""
     one, other = (each - each.mean(axis=-1, keepdims=True) for each in (earlier, later))
@@ -158,15 +164,6 @@ _MOST_BEYOND = 6.0
 _FEWEST_WET = 5
 #: Differences below this part of the record's value are none.
 _NEGLIGIBLE = 1e-3
-#: Statistics that are flows, or their squares: the power of the unit of flow. All others have none.
-FLOW_POWERS = {
-    "mean of the month": 1,
-    "deviation of the month": 1,
-    "largest flow of the month": 1,
-    "annual mean": 1,
-    "annual variance": 2,
-    "flow duration curve": 1,
-}
 
 
 class Claim(Enum):
@@ -193,6 +190,8 @@ class Comparison:
         What is asked of it.
     own_spread : ndarray, shape (values,), optional
         Of means, the record's own standard error; of largest flows, its standard deviation.
+    flow_power : int
+        1 of a flow, 2 of its square, 0 of what has no unit of flow.
     """
 
     statistic: str
@@ -201,6 +200,7 @@ class Comparison:
     synthetic: FloatArray
     claim: Claim = Claim.ONE_OF_THEM
     own_spread: FloatArray | None = None
+    flow_power: int = 0
 
     @property
     def deviation(self) -> FloatArray:
@@ -270,24 +270,193 @@ def compare_flows(record_m3s: FloatArray, synthetic_m3s: FloatArray, calendar: C
     def across_year_end(flow: FloatArray) -> FloatArray:
         return correlations_across_year_end(flow) * np.outer(wet[-across:], wet[:across]).ravel()
 
-    asked: Sequence[tuple[str, tuple[str, ...], Callable[[FloatArray], FloatArray], Claim, FloatArray | None]] = (
-        ("mean of the month", months, monthly_means, kept, deviation / years),
-        ("deviation of the month", months, monthly_deviations, one, None),
-        ("skew of the month", months, monthly_skews, one, None),
-        ("largest flow of the month", months, monthly_maxima, beyond, deviation),
-        ("years without flow in the month", months, partial(dry_parts, trace=trace), one, None),
-        ("lag-1 correlation", months, lagged(1), one, None),
-        ("lag-2 correlation", months, lagged(2), one, None),
-        ("correlation across the year's end", pairs, across_year_end, one, None),
-        ("annual mean", ("",), annual_means, kept, annual_error),
-        ("annual variance", ("",), annual_variances, one, None),
-        ("annual lag-1 correlation", ("",), annual_correlation, one, None),
-        ("flow duration curve", exceeded, duration_curve, one, None),
-        ("longest drought (logarithm)", ("",), partial(drought, 0), one, None),
-        ("severest drought (logarithm)", ("",), partial(drought, 1), one, None),
-        ("Hurst exponent", ("",), hurst_exponent, one, None),
+    asked: Sequence[tuple[str, tuple[str, ...], Callable[[FloatArray], FloatArray], Claim, FloatArray | None, int]] = (
+        ("mean of the month", months, monthly_means, kept, deviation / years, 1),
+        ("deviation of the month", months, monthly_deviations, one, None, 1),
+        ("skew of the month", months, monthly_skews, one, None, 0),
+        ("largest flow of the month", months, monthly_maxima, beyond, deviation, 1),
+        ("years without flow in the month", months, partial(dry_parts, trace=trace), one, None, 0),
+        ("lag-1 correlation", months, lagged(1), one, None, 0),
+        ("lag-2 correlation", months, lagged(2), one, None, 0),
+        ("correlation across the year's end", pairs, across_year_end, one, None, 0),
+        ("annual mean", ("",), annual_means, kept, annual_error, 1),
+        ("annual variance", ("",), annual_variances, one, None, 2),
+        ("annual lag-1 correlation", ("",), annual_correlation, one, None, 0),
+        ("flow duration curve", exceeded, duration_curve, one, None, 1),
+        ("longest drought (logarithm)", ("",), partial(drought, 0), one, None, 0),
+        ("severest drought (logarithm)", ("",), partial(drought, 1), one, None, 0),
+        ("Hurst exponent", ("",), hurst_exponent, one, None, 0),
     )
     return [
-        Comparison(name, places, of(record_m3s[np.newaxis])[0], of(synthetic_m3s), claim, spread)
-        for name, places, of, claim, spread in asked
+        Comparison(name, places, of(record_m3s[np.newaxis])[0], of(synthetic_m3s), claim, spread, power)
+        for name, places, of, claim, spread, power in asked
     ]
+
+
+#: Synthetic records that are optimised at most: some seconds of dynamic programming.
+MOST_RECORDS = 24
+
+
+@dataclass(frozen=True, eq=False)
+class OptimisedRecords:
+    """Optimised records, as dynamic programming operates them.
+
+    Parameters
+    ----------
+    energy_gwh : ndarray, shape (records, years)
+        Energy of each year.
+    power_mw, storage_hm3 : ndarray, shape (records, years, steps)
+        Mean power of each month, and storage at its end.
+    """
+
+    energy_gwh: FloatArray
+    power_mw: FloatArray
+    storage_hm3: FloatArray
+
+    @property
+    def firm_mw(self) -> FloatArray:
+        """Least monthly power of each year, shape (records, years)."""
+        return np.asarray(self.power_mw.min(axis=2))
+
+
+def optimised(
+    reservoir: Reservoir,
+    flow_m3s: FloatArray,
+    calendar: Calendar,
+    *,
+    device: str = "auto",
+    progress: StageProgress = silent_stage,
+) -> OptimisedRecords:
+    """Optimise records of shape (records, years, steps), in m3/s, each by itself; `calendar` is that of one.
+
+    Years that fill no window of the reservoir's horizon are left out.
+    """
+    horizon = Horizon.of(reservoir.horizon)
+    window = horizon.years or 1
+    years = flow_m3s.shape[1] // window * window or flow_m3s.shape[1]
+    flow = flow_m3s[:, :years].reshape(-1, flow_m3s.shape[2])
+    inflow = Inflow(flow, Calendar(calendar.first_year, len(flow), calendar.first_month, years_each=years))
+    plan = optimise(reservoir, inflow, solver=DEVICE_REFERENCE, device=device, progress=progress)
+    months = (len(flow_m3s), years, inflow.steps)
+    return OptimisedRecords(
+        plan.energy_gwh.reshape(months[:2]),
+        plan.operation.power_mw.reshape(months),
+        plan.operation.storage_hm3[:, 1:].reshape(months),
+    )
+
+
+def compare_energy(record: OptimisedRecords, synthetic: OptimisedRecords) -> list[Comparison]:
+    """Compare the energy and the firm power of synthetic records with those of the record, which is one alone."""
+
+    def both(name: str, one: FloatArray, many: FloatArray, claim: Claim = Claim.ONE_OF_THEM) -> Comparison:
+        return Comparison(name, ("",), one, many[:, np.newaxis], claim)
+
+    def firm(each: OptimisedRecords) -> FloatArray:
+        return np.asarray(np.quantile(each.power_mw.reshape(len(each.power_mw), -1), FIRM_QUANTILE, axis=1))
+
+    energy, energies = record.energy_gwh, synthetic.energy_gwh
+    return [
+        both("optimised energy, mean of the years", energy.mean(axis=1), energies.mean(axis=1)),
+        both("optimised energy, deviation of the years", energy.std(axis=1, ddof=1), energies.std(axis=1, ddof=1)),
+        both("optimised energy, distribution", *distances(energy[0], energies), Claim.AT_MOST),
+        both("firm power of the record", firm(record), firm(synthetic)),
+        both("firm power of the years, distribution", *distances(record.firm_mw[0], synthetic.firm_mw), Claim.AT_MOST),
+    ]
+
+
+def distances(record: FloatArray, synthetic: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Kolmogorov-Smirnov distances of samples of equally many years from all synthetic years of the others.
+
+    Parameters
+    ----------
+    record : ndarray, shape (years,)
+    synthetic : ndarray, shape (records, years)
+
+    Returns
+    -------
+    record : ndarray, shape (1,)
+        Of the record from the synthetic years.
+    synthetic : ndarray, shape (records,)
+        Of each synthetic record from the years of the others: what sampling makes of it, dependence of years included.
+    """
+    count = len(synthetic)
+    others = (np.delete(synthetic, place, axis=0) for place in range(count))
+    of_synthetic = [_distance(each, rest) for each, rest in zip(synthetic, others, strict=True)]
+    return np.array([_distance(record, synthetic)]), np.array(of_synthetic)
+
+
+def _distance(one: FloatArray, many: FloatArray) -> float:
+    """Largest difference of two empirical distribution functions."""
+    one, many = np.sort(one.ravel()), np.sort(many.ravel())
+    values = np.concatenate([one, many])
+    functions = (np.searchsorted(each, values, side="right") / each.size for each in (one, many))
+    return float(np.abs(np.subtract(*functions)).max())
+
+
+#: What is compared with a reservoir alone.
+_OPTIMISED = "optimised energy and firm power"
+#: Synthetic records that are compared at most: more would not make the sampling error known any better.
+_MOST_COMPARED = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """Synthetic inflow compared with its record.
+
+    Parameters
+    ----------
+    comparisons : tuple of Comparison
+    optimised : tuple of OptimisedRecords, optional
+        The record's operation, and that of synthetic records.
+    not_checked : str
+        What could not be compared, and why; empty if all was.
+    """
+
+    comparisons: tuple[Comparison, ...]
+    optimised: tuple[OptimisedRecords, OptimisedRecords] | None
+    not_checked: str
+
+    @property
+    def checks(self) -> list[Check]:
+        """The acceptance table."""
+        return [each.check for each in self.comparisons]
+
+
+def assessed(
+    source: SyntheticInflow,
+    members: int,
+    reservoir: Reservoir | None = None,
+    *,
+    device: str = "auto",
+    progress: StageProgress = silent_stage,
+) -> Assessment:
+    """Compare the first members of an ensemble, each as long as the record, with the record.
+
+    Members of other lengths begin with the same years, so that these are of the same ensemble. There are at least
+    `LEAST_RECORDS`.
+
+    Parameters
+    ----------
+    source : SyntheticInflow
+    members : int
+        As many as the ensemble has.
+    reservoir : Reservoir, optional
+        Whose operation is optimised by dynamic programming, with the record's inflow and the first members'.
+    device : str
+        OpenCL device for that.
+    progress : callable
+        Told the years that are optimised.
+    """
+    calendar, record = source.record.calendar, source.adjusted_record
+    flow = source.flows(0, min(max(members, LEAST_RECORDS), _MOST_COMPARED), len(record))
+    comparisons = compare_flows(record, flow, calendar)
+    if reservoir is None:
+        return Assessment(tuple(comparisons), None, f"{_OPTIMISED}: no reservoir is given")
+    if reservoir.ramp_up_m3s is not None or reservoir.ramp_down_m3s is not None:
+        why_not = f"{_OPTIMISED}: dynamic programming cannot limit the change of the release"
+        return Assessment(tuple(comparisons), None, why_not)
+    both = (
+        optimised(reservoir, record[None], calendar, device=device, progress=progress),
+        optimised(reservoir, flow[:MOST_RECORDS], calendar, device=device, progress=progress),
+    )
+    return Assessment((*comparisons, *compare_energy(*both)), both, "")

@@ -15,10 +15,10 @@ from scipy.optimize import brentq
 from reservoir.errors import InputError, Mistake, shortened
 from reservoir.hydro.calendar import HOURS_OF_MONTHS, Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.rules.inflow_model.monthly_regression import uniform_numbers
-from reservoir.rules.inflow_model.standardised import dry_years
+from reservoir.rules.inflow_model import uniform_numbers
+from reservoir.rules.standardised_months import dry_years
 from reservoir.synthetic import method_named
-from reservoir.synthetic.base import FloatArray, FlowModel
+from reservoir.synthetic.methods import FloatArray, FlowModel
 
 #: Days of the months of a mean year, January first.
 _MEAN_DAYS = np.array(HOURS_OF_MONTHS) / 24
@@ -61,15 +61,26 @@ class Adjustments:
             With every one that is not understood.
         """
         mistakes: list[Mistake] = []
-        factors = [_factor(column, text, mistakes) for column, text in (("mean", mean), ("cv", variation))]
-        days = 0.0 if shift is None else _days(shift, mistakes)
+
+        def read(column: str, text: str | None, pattern: re.Pattern[str], expected: str, unit: str) -> float:
+            number = pattern.fullmatch((text or "").strip())
+            value = float(number[1]) if number else 0.0
+            sound = abs(value) <= MOST_DAYS if unit == "d" else math.isfinite(value) and -100 < value <= 1000
+            if text is not None and not (number and sound):
+                mend = f"write a number and {unit}"
+                mistakes.append(Mistake("is not understood", expected, mend, column=column, value=text))
+            return value
+
+        percentage = "a percentage above -100% and up to +1000%, such as -10%"
+        percents = [read(name, text, _PERCENT, percentage, "%") for name, text in (("mean", mean), ("cv", variation))]
+        days = read("shift_season", shift, _DAYS, f"days from -{MOST_DAYS}d to {MOST_DAYS}d, such as 15d", "d")
         if mistakes:
             raise InputError(mistakes)
-        return cls(factors[0], factors[1], days)
+        return cls(*(1 + percent / 100 for percent in percents), days)
 
     def __str__(self) -> str:
-        told = {"mean": self.mean, "coefficient of variation": self.variation}
-        words = [f"{name} {100 * (factor - 1):+.3g} %" for name, factor in told.items() if factor != 1]
+        factors = {"mean": self.mean, "coefficient of variation": self.variation}
+        words = [f"{name} {100 * (factor - 1):+.3g} %" for name, factor in factors.items() if factor != 1]
         return ", ".join(words + ([f"season shifted by {self.shift_days:+.3g} days"] if self.shift_days else []))
 
     @property
@@ -123,9 +134,14 @@ class FlowAdjuster:
         moved = np.roll(mean, adjustments.whole_months)
         days = np.roll(_MEAN_DAYS, 1 - first_month)
         shifted = shifted_regime(mean, days, adjustments.shift_days) / np.where(moved > 0, moved, 1.0)
-        mixed = None
-        if dry_years(flow_m3s).any():
-            mixed = _mixed(days, adjustments.whole_months, adjustments.shift_days)
+        if not dry_years(flow_m3s).any():
+            return cls(adjustments, power, factor, shifted, None, wet_alone)
+        ends = np.concatenate([[0.0], np.cumsum(np.tile(days, 3))])
+        step = np.arange(len(days), 2 * len(days))[:, np.newaxis]
+        source, days_later = step - adjustments.whole_months + np.arange(-1, 2), adjustments.shift_days
+        first = np.maximum(ends[step] - days_later, ends[source])
+        covered = np.minimum(ends[step + 1] - days_later, ends[source + 1]) - first
+        mixed = np.maximum(covered, 0.0) / days[:, np.newaxis]
         return cls(adjustments, power, factor, shifted, mixed, wet_alone)
 
     def words(self, names: Sequence[str]) -> str:
@@ -189,17 +205,6 @@ def shifted_regime(mean_m3s: FloatArray, days: FloatArray, shift_days: float) ->
     return np.asarray(np.diff(np.interp(ends - shift_days, three_ends, three_volumes)) / days)
 
 
-def _mixed(days: FloatArray, whole_months: int, shift_days: float) -> FloatArray:
-    """Parts of three consecutive months, of which the second is moved by whole months, in each step of a year."""
-    ends = np.concatenate([[0.0], np.cumsum(np.tile(days, 3))])
-    step = np.arange(len(days), 2 * len(days))[:, np.newaxis]
-    source = step - whole_months + np.arange(-1, 2)
-    covered = np.minimum(ends[step + 1] - shift_days, ends[source + 1]) - np.maximum(
-        ends[step] - shift_days, ends[source]
-    )
-    return np.asarray(np.maximum(covered, 0.0) / days[:, np.newaxis])
-
-
 def _power(relative: FloatArray, variation: float) -> tuple[float, bool]:
     """The power of a month's flows that multiplies their coefficient of variation, or that of wet years alone."""
 
@@ -216,31 +221,13 @@ def _power(relative: FloatArray, variation: float) -> tuple[float, bool]:
         now = cv(1.0, flow)
         least, most = (cv(power, flow) / now if now else 1.0 for power in bounds)
         if least <= variation <= most and now:
-            found = brentq(lambda power, flow, now: cv(power, flow) - variation * now, *bounds, args=(flow, now))
-            return float(found), flow is wet
+            power = brentq(lambda power, flow, now: cv(power, flow) - variation * now, *bounds, args=(flow, now))
+            return float(power), flow is wet
         if not falls_dry:
             problem = "a month of the record cannot vary as much as asked"
             expected = f"{100 * (least - 1):+.0f}% to {100 * (most - 1):+.0f}%"
             raise InputError(Mistake(problem, expected, "choose a smaller change", column="cv"))
     return float(np.clip(variation, *bounds)), True
-
-
-def _factor(column: str, text: str | None, mistakes: list[Mistake]) -> float:
-    found = _PERCENT.fullmatch(text.strip()) if text is not None else None
-    percent = float(found[1]) if found else 0.0
-    if text is not None and not (found and math.isfinite(percent) and -100 < percent <= 1000):
-        expected = "a percentage above -100% and up to +1000%, such as -10%"
-        mistakes.append(Mistake("is not understood", expected, "write a number and %", column=column, value=text))
-    return 1 + percent / 100
-
-
-def _days(text: str, mistakes: list[Mistake]) -> float:
-    found = _DAYS.fullmatch(text.strip())
-    if found and abs(float(found[1])) <= MOST_DAYS:
-        return float(found[1])
-    expected = f"days from -{MOST_DAYS}d to {MOST_DAYS}d, such as 15d"
-    mistakes.append(Mistake("is not understood", expected, "write a number and d", column="shift_season", value=text))
-    return 0.0
 
 
 #: Years of a record, below which nothing is fitted to it.

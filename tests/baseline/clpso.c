@@ -53,8 +53,8 @@ static float judged(const float *restrict position, const float *restrict year) 
     }
     float benefit = 0;
     for (int step = 0; step < STEPS; ++step) {
-        const float middle = (storages[step] + storages[step + 1]) * 0.5f;
-        const float power = power_within_bounds(middle, releases[step], year_step(step, year));
+        const float both = storages[step] + storages[step + 1];
+        const float power = power_within_bounds(both, releases[step], year_step(step, year));
         benefit += STAGE_BENEFIT(REAL, power, 0, 0, AT(HM3_PER_M3S, step));
     }
     return benefit * PER_STAGE_BENEFIT;

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from reservoir import resources
+from reservoir import runtime
 from reservoir.opencl import literal
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.clpso import SwarmSettings
@@ -71,6 +71,6 @@ def _specialised(year: ReservoirYear, settings: SwarmSettings) -> str:
     kernel = year.kernel()
     constants = {**kernel.constants, **settings.constants()}
     defines = "\n".join(f"#define {name} {literal(value)}" for name, value in constants.items())
-    problem = "\n".join(resources.text("kernels", file) for file in kernel.files)
+    problem = "\n".join(runtime.package_text("kernels", file) for file in kernel.files)
     own = (Path(__file__).parent / "clpso.c").read_text(encoding="utf-8")
     return "\n".join([defines, _LANES, kernel.source, problem, own])

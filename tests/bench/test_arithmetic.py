@@ -66,7 +66,8 @@ def test_a_degree_more_is_an_instruction_more():
 def test_every_step_and_dimension_counts(year):
     plant = year.model.approximation.plant
     steeper = plant.level._replace(coefficients=(0.0, *plant.level.coefficients))
-    model = replace(year.model, approximation=replace(year.model.approximation, plant=plant._replace(level=steeper)))
+    model = replace(year.model)
+    vars(model)["approximation"] = replace(year.model.approximation, plant=plant._replace(level=steeper))
     more = operations_per_move(replace(year, model=model)) - operations_per_move(year)
     assert more == year.limits.steps
 

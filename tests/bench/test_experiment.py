@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reservoir import bench, resources
+from reservoir import bench, runtime
 from reservoir.bench.experiment import RunBudget, bundled, names_named, numbers_named
 from reservoir.bench.ring import RingStudy
 from reservoir.bench.tables import by
@@ -38,7 +38,7 @@ def test_numbers_are_sorted_and_told_once():
             sizes(wrong)
 
 
-PAPERS = sorted(path.stem for path in resources.folder("data").joinpath("bench").iterdir())
+PAPERS = sorted(path.stem for path in runtime.package_folder("data").joinpath("bench").iterdir())
 
 
 @pytest.mark.parametrize("paper", PAPERS)

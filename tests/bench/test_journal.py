@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reservoir import resources
+from reservoir import runtime
 from reservoir.bench.journal import Journal, sources_digest
 from reservoir.errors import InputError, OutputError
 
@@ -142,9 +142,9 @@ def test_a_journal_beyond_any_experiment_is_refused_unread(tmp_path, monkeypatch
 @pytest.mark.parametrize(("folder", "file"), [("data", "bench/models.toml"), ("kernels", "common/rng/philox.cl")])
 def test_runs_of_other_data_or_kernels_are_other_runs(folder, file, tmp_path, monkeypatch):
     before = sources_digest()
-    changed = shutil.copytree(resources.folder(folder), tmp_path / folder)
-    found = resources.folder
-    monkeypatch.setattr(resources, "folder", lambda name: changed if name == folder else found(name))
+    changed = shutil.copytree(runtime.package_folder(folder), tmp_path / folder)
+    found = runtime.package_folder
+    monkeypatch.setattr(runtime, "package_folder", lambda name: changed if name == folder else found(name))
     assert sources_digest() == before
     with (changed / file).open("a") as opened:
         opened.write("\n")

@@ -39,7 +39,12 @@ def test_an_ensemble_begins_with_the_record_and_no_two_years_share_random_number
     assert [each.rng_stream_id for each in many[:3]] == [each.rng_stream_id for each in years]
     assert len({each.rng_stream_id for each in many}) == 8
     for one, other in zip(many[3:6], years, strict=True):
-        assert all(map(np.array_equal, vars(one.limits).values(), vars(other.limits).values()))
+        for name in ("rows", "numbers"):
+            of_one, of_other = (getattr(year.limits, name) for year in (one, other))
+            assert of_one
+            assert list(of_one) == list(of_other)
+            assert all(np.array_equal(of_one[field], of_other[field]) for field in of_one)
+        assert one.limits.cyclic == other.limits.cyclic
 
 
 def test_sweeps_reach_from_the_record_to_the_largest_ensemble(two_cores):

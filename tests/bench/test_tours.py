@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir import resources
+from reservoir import runtime
 from reservoir.bench.experiment import RunBudget
 from reservoir.bench.tours import ENGINES, ERRORS, SERIAL, WAITING, TourStudy, run, tour_claims
 from reservoir.errors import InputError
@@ -79,7 +79,7 @@ def test_populations_are_whole_islands(populations):
 
 def claimed(two_cores, kind="GPU", units=132, **changes):
     """Checks of figures that are at their bars, or changed."""
-    problem = tour_problem(resources.path("data", "tsp/att48.tsp"))
+    problem = tour_problem(runtime.package_path("data", "tsp/att48.tsp"))
     device = replace(two_cores, kind=kind, compute_units=units)
     budget = RunBudget(runs=1)
     asked = {"problem": problem, "iterations": 1000, "populations": tuple(ERRORS)}

@@ -12,7 +12,7 @@ from reservoir.bench.journal import Journal
 from reservoir.bench.zoo import ZooStudy, classes_of, short_gap, violates, zoo_claims
 from reservoir.errors import DeviceError, InputError, Mistake
 from reservoir.solvers import SOLVERS
-from reservoir.zoo.zoo import Part, zoo_case
+from reservoir.zoo import Part, zoo_case
 
 FAST = "lshade,clpso-sequential,dp-opencl"
 TINY: dict[str, Any] = {"solvers": FAST, "reservoirs": 2, "years": 2, "host_reservoirs": 1, "host_years": 1}

@@ -13,7 +13,7 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
-from reservoir.zoo.zoo import zoo_case
+from reservoir.zoo import zoo_case
 from tests.hydro.random_reservoirs import random_reservoir
 from tests.year_ends import free
 

@@ -19,7 +19,7 @@ from reservoir.planning.proof import LONGER_PAIRS
 from reservoir.problems.reservoir.record import promising, record_problems
 from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.solvers import solve
-from reservoir.zoo.zoo import zoo_case
+from reservoir.zoo import zoo_case
 from tests.certificate.cases import YEARS, every_case, problems_of, random_schedules
 from tests.hydro.random_reservoirs import random_reservoir
 from tests.year_ends import cyclic, free, valued

@@ -11,7 +11,7 @@ from reservoir.certificate.cells import cuts
 from reservoir.hydro.objectives import Horizon
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.solvers import solve
-from reservoir.zoo.zoo import Part, zoo_case
+from reservoir.zoo import Part, zoo_case
 
 GRID = np.array([0.0, 1.0, 3.0, 4.0, 6.0])
 

@@ -19,7 +19,7 @@ from reservoir.hydro.objectives import Goal
 from reservoir.hydro.step import unmet_minimum
 from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.solvers import solve
-from reservoir.zoo.zoo import zoo_case
+from reservoir.zoo import zoo_case
 from tests.certificate.cases import MONTHS, one_cell_a_time, random_schedules, with_objective
 from tests.certificate.device_cases import of_device
 from tests.hydro.random_reservoirs import random_reservoir

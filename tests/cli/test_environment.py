@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from reservoir import caches
+from reservoir import runtime
 
 COMMAND = [sys.executable, "-m", "reservoir"]
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,9 +105,9 @@ def test_where_the_cache_cannot_be_used_one_of_this_run_is_and_nothing_of_it_is_
 
 
 def test_a_folder_without_room_is_not_used(tmp_path, monkeypatch):
-    assert caches.why_unusable(tmp_path / "new") == ""
-    monkeypatch.setattr(caches, "LEAST_FREE_BYTES", 1 << 80)
-    assert "free" in caches.why_unusable(tmp_path / "new")
+    assert runtime.why_unusable(tmp_path / "new") == ""
+    monkeypatch.setattr(runtime, "LEAST_FREE_BYTES", 1 << 80)
+    assert "free" in runtime.why_unusable(tmp_path / "new")
 
 
 @pytest.mark.skipif(

@@ -79,8 +79,8 @@ def test_a_folder_that_another_run_writes_is_refused_before_anything_is_computed
         call("rules", "plan", "--no-figures", "--family", "standard", "--folds", "2")
     for computing in (
         "planning.plan.optimise",
-        "rules.evaluation.evaluation.evaluate",
-        "rules.evaluation.evaluation.evaluate_record",
+        "rules.evaluation.evaluate",
+        "rules.scores.evaluate_record",
     ):
         monkeypatch.setattr(f"reservoir.{computing}", lambda *_, **__: pytest.fail("computed"))
     monkeypatch.setattr("reservoir.cli.bench._run", lambda *_: pytest.fail("computed"))
@@ -106,17 +106,17 @@ def test_the_present_folder_can_be_planned_replaced_and_ruled(short_record, tmp_
 
 
 def test_a_file_put_into_the_plan_while_rules_are_written_stays(call, plan, monkeypatch):
-    from reservoir.report import rules_folder
+    from reservoir.report.html import rules_page
 
-    write = rules_folder._write_report
+    write = rules_page.rules_report
 
     def put(*arguments):
         (plan / "thesis.tex").write_text("precious")
         (plan / "rules").mkdir()
         (plan / "rules" / "notes.txt").write_text("mine")
-        write(*arguments)
+        return write(*arguments)
 
-    monkeypatch.setattr(rules_folder, "_write_report", put)
+    monkeypatch.setattr(rules_page, "rules_report", put)
     call("rules", "plan", "--no-figures", "--family", "standard", "--folds", "2")
     assert (plan / "thesis.tex").read_text() == "precious"
     assert sorted(os.listdir(plan / "rules")) == ["notes.txt", "standard.json"]
@@ -168,7 +168,7 @@ def test_a_plan_whose_figure_was_tampered_with_is_refused_before_anything_is_com
     call, plan, short_record, monkeypatch, command, fate
 ):
     """Whatever stands there, it enters no page."""
-    monkeypatch.setattr("reservoir.rules.evaluation.evaluation.evaluate", lambda *_, **__: pytest.fail("fitted"))
+    monkeypatch.setattr("reservoir.rules.evaluation.evaluate", lambda *_, **__: pytest.fail("fitted"))
     monkeypatch.setattr("reservoir.planning.proof.prove_plan", lambda *_, **__: pytest.fail("proved"))
     figure = plan / "figures" / "storage-fan.svg"
     figure.parent.mkdir()

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from reservoir import interrupts
-from reservoir.interrupts import SIGNALS, deferred
+from reservoir import runtime
+from reservoir.runtime import SIGNALS, deferred
 
 pytestmark = pytest.mark.usefixtures("heard")
 
@@ -71,7 +71,7 @@ def test_what_is_ignored_stays_so_in_what_must_not_be_left_half_done_and_to_the_
         with deferred():
             assert signal.getsignal(number) is signal.SIG_IGN
             signal.raise_signal(number)
-        interrupts.leave()
+        runtime.leave_signals()
         assert signal.getsignal(number) is signal.SIG_IGN
     finally:
         signal.signal(number, before)
@@ -109,12 +109,12 @@ def test_a_signal_that_waits_in_the_innermost_waits_for_the_outermost():
 
 
 def test_what_is_said_last_is_what_was_written():
-    interrupts.begin()
-    assert interrupts.last_words() == "Interrupted; nothing was written."
-    interrupts.wrote("reports/plan")
-    assert interrupts.last_words() == "Interrupted; written to reports/plan."
-    interrupts.begin()
-    assert "nothing" in interrupts.last_words()
+    runtime.begin_run()
+    assert runtime.last_words() == "Interrupted; nothing was written."
+    runtime.wrote("reports/plan")
+    assert runtime.last_words() == "Interrupted; written to reports/plan."
+    runtime.begin_run()
+    assert "nothing" in runtime.last_words()
 
 
 def test_an_interruption_after_the_end_says_where_the_plan_is(call, monkeypatch, short_record, tmp_path):

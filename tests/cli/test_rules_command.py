@@ -44,7 +44,7 @@ def test_rules_scores_and_a_report_are_added_to_the_plan(run, plan):
 
 
 def test_a_check_that_fails_is_status_1_and_the_rules_are_there(call, plan, monkeypatch):
-    monkeypatch.setattr("reservoir.rules.evaluation.findings.FORESIGHT_TOLERANCE", -1.0)  # below all of foresight
+    monkeypatch.setattr("reservoir.rules.findings.FORESIGHT_TOLERANCE", -1.0)  # below all of foresight
     options = ("--no-figures", "--family", "linear", "--family", "standard", "--folds", "2")
     assert "NO" in call("rules", "plan", *options, status=1).out
     assert (plan / "rules/linear.json").is_file()
@@ -158,7 +158,7 @@ def test_an_interrupted_run_leaves_the_plan_as_it_was(call, plan, tmp_path, monk
         raise KeyboardInterrupt
 
     before = content(plan)
-    monkeypatch.setattr("reservoir.rules.evaluation.evaluation.evaluate", interrupt)
+    monkeypatch.setattr("reservoir.rules.evaluation.evaluate", interrupt)
     assert call("rules", "plan", *QUICK, status=130).err.strip() == "Interrupted; nothing was written."
     assert content(plan) == before
     assert [path.name for path in tmp_path.iterdir()] == ["plan"]
@@ -169,7 +169,7 @@ def nothing_is_fitted(monkeypatch):
     def evaluate(*_, **__):
         raise AssertionError("the folder is to be checked first")
 
-    monkeypatch.setattr("reservoir.rules.evaluation.evaluation.evaluate", evaluate)
+    monkeypatch.setattr("reservoir.rules.evaluation.evaluate", evaluate)
 
 
 @pytest.mark.parametrize("name", ["plan.json", "summary.csv", "arrays/release_m3s.npy", "reservoir.toml"])

@@ -80,9 +80,9 @@ def test_a_climate_is_told_in_the_caveat_and_in_the_flows(call, record, tmp_path
 
 
 def test_a_check_that_fails_makes_the_status_1_and_everything_is_written(call, record, tmp_path, monkeypatch, strict):
-    from reservoir.synthetic import kirsch
+    from reservoir.synthetic.methods import KirschModel
 
-    fit = kirsch.fit
+    fit = KirschModel.fit
 
     class Biased:
         def __init__(self, flow):
@@ -93,7 +93,7 @@ def test_a_check_that_fails_makes_the_status_1_and_everything_is_written(call, r
             flow[..., 3] *= 1.1
             return flow
 
-    monkeypatch.setattr(kirsch, "fit", Biased)
+    monkeypatch.setattr(KirschModel, "fit", Biased)
     printed = strict(call("synth", "record.csv", "--years", "1000", "--json", status=1).out)
     assert printed["pass"] is False
     failed = [check["check"] for check in printed["checks"] if check["pass"] is False]
@@ -113,7 +113,7 @@ def test_with_a_reservoir_the_energy_is_checked(call, tmp_path, strict):
 
 
 def test_files_that_are_there_are_refused_before_anything_is_computed(call, record, tmp_path, monkeypatch):
-    monkeypatch.setattr("reservoir.synthetic.assessment.assessed", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("reservoir.synthetic.acceptance.assessed", lambda *_, **__: pytest.fail("computed"))
     for name in ("made.csv", "made-checks.csv", "made-checks.svg"):
         (tmp_path / name).write_text("mine")
         refused = call("synth", "record.csv", "--out", "made.csv", status=2).err

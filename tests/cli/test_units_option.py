@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir import resources
+from reservoir import runtime
 from reservoir.hydro.unit_system import SI, US
 from reservoir.io.plan_folder.saved_plan import read_plan
 
@@ -211,7 +211,7 @@ def test_the_words_of_the_user_are_not_rewritten(tmp_path, call_in_module):
     from reservoir.report.figures.style import FOOT
 
     said, of_record = "the lake was lowered by 12 m in 1960, below 4 hm3", "flows above 50 m3/s are estimated"
-    text = resources.text("data", "xiaowan/reservoir.toml")
+    text = runtime.package_text("data", "xiaowan/reservoir.toml")
     (tmp_path / "own.toml").write_text(re.sub(r"(?m)^caveat = .*", f'caveat = "{said}"', text))
     flows = ",".join(map(str, [400, 380, 430, 520, 800, 1500, 2600, 2500, 2400, 1500, 850, 600]))
     heads = "year," + ",".join(f"m{month:02d}" for month in range(1, 13))

@@ -87,8 +87,8 @@ HEAVY = (
     "reservoir.planning.plan.optimise",
     "reservoir.planning.comparison.compare",
     "reservoir.planning.validation.validate",
-    "reservoir.rules.evaluation.evaluation.evaluate",
-    "reservoir.rules.evaluation.evaluation.evaluate_record",
+    "reservoir.rules.evaluation.evaluate",
+    "reservoir.rules.scores.evaluate_record",
     "reservoir.synthetic.ensemble.synthetic_inflow",
 )
 

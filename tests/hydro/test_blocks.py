@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reservoir.hydro.objective import LEAST_YEARS, in_blocks
-from reservoir.processors import ENVIRONMENT_VARIABLE
+from reservoir.runtime import THREADS_VARIABLE
 
 YEARS = [0, 1, LEAST_YEARS, 2 * LEAST_YEARS, 5 * LEAST_YEARS + 3]
 
@@ -14,7 +14,7 @@ YEARS = [0, 1, LEAST_YEARS, 2 * LEAST_YEARS, 5 * LEAST_YEARS + 3]
 @pytest.mark.parametrize("threads", [1, 2, 3, 64])
 @pytest.mark.parametrize("years", YEARS)
 def test_every_year_is_done_once(threads: int, years: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ENVIRONMENT_VARIABLE, str(threads))
+    monkeypatch.setenv(THREADS_VARIABLE, str(threads))
     done = np.zeros(years, int)
     blocks = []
 
@@ -29,13 +29,13 @@ def test_every_year_is_done_once(threads: int, years: int, monkeypatch: pytest.M
 
 
 def test_blocks_are_done_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ENVIRONMENT_VARIABLE, "3")
+    monkeypatch.setenv(THREADS_VARIABLE, "3")
     together = threading.Barrier(3)
     in_blocks(lambda first, stop: together.wait(timeout=30) and None, 3 * LEAST_YEARS)
 
 
 def test_a_fault_in_a_block_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ENVIRONMENT_VARIABLE, "2")
+    monkeypatch.setenv(THREADS_VARIABLE, "2")
 
     def work(first: int, stop: int) -> None:
         if first:

@@ -45,9 +45,15 @@ def test_a_named_tuple_of_another_program_is_found_at_any_depth(value, ours):
 
 CODE = """
 import reservoir.hydro.jit as c
+@c.inlined
+def half(x):
+    return min(x, 100) / 2
+@c.compiled_part
+def quarter(x):
+    return half(x) / 2
 @c.compiled
 def twice(x):
-    return 2 * x
+    return 8 * quarter(x)
 assert twice(21) == 42
 print(sum(twice.stats.cache_hits.values()))
 """
@@ -145,6 +151,23 @@ def test_types_of_arguments_name_the_sources_of_what_they_choose(digest_with):
     modules = list(jit._modules_of_types([numba.float64, numba.types.Tuple([of_problem])]))
     assert modules == ["reservoir.problems.reservoir.year"]
     assert digest_with(modules) != digest_with(modules, "reservoir.hydro.compiled_year")
+
+
+def test_parts_are_linked_into_code_of_other_compilers():
+    @jit.inlined
+    def half(x):
+        return x / 2
+
+    @jit.compiled_part
+    def quarter(x):
+        return half(half(x))
+
+    @numba.njit
+    def whole(x):
+        return 4 * quarter(x)
+
+    assert whole(3.0) == 3.0
+    assert quarter(3.0) == 0.75
 
 
 def test_python_may_call_what_is_compiled_into_other_code():

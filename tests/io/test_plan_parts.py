@@ -9,11 +9,11 @@ import pytest
 
 import reservoir
 from reservoir.errors import OutputError
-from reservoir.interrupts import last_words
 from reservoir.io import plan_parts
 from reservoir.io.plan_parts import MANIFEST, ROWS, PartsFolder
 from reservoir.planning import parts as planned_parts
 from reservoir.planning.search import search
+from reservoir.runtime import last_words
 
 pytestmark = pytest.mark.usefixtures("device")
 SEARCH = {"solver": "lshade", "evaluations": 600}

@@ -16,7 +16,7 @@ TABLES = 3e-7
 BY_TABLES = """
 __kernel void test(__global double *out, __global const double *tables, __global const double *states) {
     const int place = get_global_id(0);
-    const Step step = {0};
+    const Step step = {.installed = states[2 * POINTS]};
     out[place] = power_in(tables, states[place], states[POINTS + place], step);
 }
 """
@@ -31,7 +31,7 @@ __kernel void test(__global double *out, __global const double *tables, __global
         REAL_OF(storage, lane) = states[first + lane];
         REAL_OF(release, lane) = states[POINTS + first + lane];
     }
-    const Step step = {0};
+    const Step step = {.installed = states[2 * POINTS]};
     const reals power = power_near(&near, storage, release, step);
     for (int lane = 0; lane < LANES; ++lane) out[first + lane] = REAL_OF(power, lane);
 }
@@ -54,12 +54,11 @@ def difference(
         "POINTS": POINTS,
         "GROUP_SPACE": "__local",
         **table_constants(),
-        "INSTALLED_MW": plant.installed_mw,
     }
     tables = curve_tables(plant, GridLayout(lanes, 1, 0, True))
     step, curves = "problems/reservoir/reservoir_step.cl", "problems/reservoir/given_curves.cl"
     files = ["common/vector/lanes.cl", step, curves]
-    out, states = np.zeros(POINTS), np.concatenate([storages, releases])
+    out, states = np.zeros(POINTS), np.concatenate([storages, releases, [plant.installed_mw]])
     items = POINTS // lanes if kernel == BY_PARABOLAS else POINTS
     found = run(files, kernel, constants, out, items, tables, states)
     return float(np.abs(found / generation(plant, storages, releases).power_mw - 1).max())

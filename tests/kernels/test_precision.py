@@ -5,7 +5,7 @@ Those of proofs use it where a device has it: their numbers are `real`, which is
 
 import re
 
-from reservoir import resources
+from reservoir import runtime
 
 LINE_COMMENT = re.compile(r"//[^\n]*")
 #: A number with a point, or with a power of ten, that no f ends.
@@ -17,7 +17,7 @@ PROOFS = "certificate"
 
 
 def _code() -> dict[str, str]:
-    folder = resources.folder("kernels")
+    folder = runtime.package_folder("kernels")
     files = sorted(file for file in folder.rglob("*.cl") if file.relative_to(folder).parts[0] != PROOFS)
     return {str(file.relative_to(folder)): LINE_COMMENT.sub("", file.read_text(encoding="utf-8")) for file in files}
 
@@ -33,7 +33,7 @@ def test_every_number_is_single() -> None:
 
 
 def test_one_kernel_of_proofs_says_what_a_number_is() -> None:
-    files = sorted((resources.folder("kernels") / PROOFS).glob("*.cl"))
+    files = sorted((runtime.package_folder("kernels") / PROOFS).glob("*.cl"))
     named = re.compile(r"\b(?:double|float)\b|fp64")
     code = {file.name: LINE_COMMENT.sub("", file.read_text(encoding="utf-8")) for file in files}
     assert [name for name, text in code.items() if named.search(text)] == ["real.cl"]

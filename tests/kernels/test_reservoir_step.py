@@ -8,7 +8,7 @@ from reservoir.hydro.curves.approximation import approximate
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.jit import compiled_part
 from reservoir.hydro.step import enforce_limits, power_at, relative_violation, release_to_reach, unmet_minimum
-from reservoir.problems.reservoir.plant_source import STEP_FILES, plant_constants, plant_source
+from reservoir.problems.reservoir.plant_source import STEP_FILES, plant_constants, plant_numbers, plant_source
 from tests.hydro.random_reservoirs import States, random_reservoir, random_states
 from tests.kernels.device import WIDTHS, Run
 
@@ -24,8 +24,8 @@ DEAD = 0.9
 KERNEL = """
 __kernel void test(__global REAL *out, __global const REAL *steps, __global const REAL *states) {
     const int first = get_global_id(0) * LANES;
-    __global const REAL *row = steps + first / TOGETHER * 9;
-    const Step step = {row[0], row[1], 1 / row[1], row[2], row[3], row[8], 1};
+    __global const REAL *row = steps + first / TOGETHER * 11;
+    const Step step = {row[0], row[1], 1 / row[1], row[2], row[3], row[8], 1, row[9], row[10]};
     const REAL lowest = row[4], highest = row[5];
     reals storage, asked, found[7];
     for (int lane = 0; lane < LANES; ++lane) {
@@ -39,7 +39,7 @@ __kernel void test(__global REAL *out, __global const REAL *steps, __global cons
     found[0] = kept.release;
     found[1] = kept.end;
     found[2] = cost_outside(kept.end, lowest, highest, row[6], row[7]);
-    found[3] = power_at((storage + kept.end) * 0.5f, kept.release, step);
+    found[3] = power_at(storage + kept.end, kept.release, step);
     found[4] = STAGE_BENEFIT(reals, found[3], found[0], step, (reals)(step.per_flow));
     found[5] = RELEASE_TO_REACH(storage, (reals)(highest), step.inflow, (reals)(step.per_volume));
     found[6] = missing_cost(kept.release, step);
@@ -69,7 +69,8 @@ def in_python(plant, states, capacity, out):
 @pytest.mark.parametrize("seed", range(6))
 def test_a_step_on_a_device_is_the_step_in_python(run: Run, seed: int, double: int, lanes: int) -> None:
     reservoir = random_reservoir(seed)
-    plant = approximate(reservoir).plant
+    forms = approximate(reservoir)
+    plant = forms.plant
     many = random_states(reservoir, STATES, seed)
     one_of = np.arange(STATES) // TOGETHER * TOGETHER
     states = States(many.storage, many.wanted, *(each[one_of] for each in many[2:]))
@@ -80,11 +81,12 @@ def test_a_step_on_a_device_is_the_step_in_python(run: Run, seed: int, double: i
             1 / states.lowest,
             1 / states.highest,
             DEAD * states.lowest,
+            *(np.full(STATES, number) for number in plant_numbers(reservoir).values()),
         ],
         axis=1,
     )[::TOGETHER]
     dtype = np.float64 if double else np.float32
-    constants = plant_constants(plant) | {"LANES": lanes, "DOUBLE": double, "STATES": STATES, "TOGETHER": TOGETHER}
+    constants = plant_constants() | {"LANES": lanes, "DOUBLE": double, "STATES": STATES, "TOGETHER": TOGETHER}
     found = run(
         ["common/vector/lanes.cl", *STEP_FILES],
         KERNEL,
@@ -93,7 +95,7 @@ def test_a_step_on_a_device_is_the_step_in_python(run: Run, seed: int, double: i
         STATES // lanes,
         steps.astype(dtype),
         np.stack([states.storage, states.wanted]).astype(dtype),
-        between=plant_source(plant),
+        between=plant_source(forms),
     )
     expected = np.empty((len(OUTPUTS), STATES))
     in_python(plant, states, float(reservoir.storage_upper_hm3.max()), expected)

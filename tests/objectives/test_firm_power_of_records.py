@@ -15,7 +15,7 @@ from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.planning.checks import plan_checks
 from reservoir.planning.firm_power import BRACKET, firm_power_mw, firm_power_of
 from reservoir.problems.reservoir.record import record_problems
-from reservoir.zoo.zoo import zoo_case
+from reservoir.zoo import zoo_case
 from tests.certificate.cases import random_schedules
 
 FIRM = Objective({Goal.FIRM_POWER: 1})

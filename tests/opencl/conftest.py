@@ -7,7 +7,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from reservoir import resources
+from reservoir import runtime
 from reservoir.opencl import devices
 
 #: OpenCL's bits for the kinds of device.
@@ -17,7 +17,7 @@ KIND_BITS = {"CPU": 2, "GPU": 4, "ACCELERATOR": 8}
 @pytest.fixture
 def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty ``kernels/`` folder in place of the package's."""
-    monkeypatch.setattr(resources, "_PACKAGE", tmp_path / "reservoir")
+    monkeypatch.setattr(runtime, "_PACKAGE", tmp_path / "reservoir")
     (tmp_path / "kernels").mkdir()
     return tmp_path / "kernels"
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from reservoir.opencl import DeviceInfo, Session, program
-from reservoir.opencl.context import context_of
-from reservoir.opencl.program import build, keep_program, kept_program
+from reservoir.opencl.program import build, context_of, keep_program, kept_program
 
 SOURCE = "__kernel void test(__global int *out) { out[get_global_id(0)] = 42; }"
 OPTIONS = ("-cl-std=CL1.2",)

@@ -8,9 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from reservoir.opencl import list_devices, own_driver
-from reservoir.opencl.own_driver import FILES_VARIABLE, LIBRARIES, VARIABLE, asked_by_user, install_words
-from reservoir.opencl.registered import OWN_ENVIRONMENT, SYSTEM, broken_drivers, registered_drivers
+from reservoir.opencl import drivers, list_devices
+from reservoir.opencl.drivers import (
+    FILES_VARIABLE,
+    LIBRARIES,
+    OWN_ENVIRONMENT,
+    SYSTEM,
+    VENDORS_VARIABLE,
+    asked_by_user,
+    broken_drivers,
+    install_words,
+    registered_drivers,
+)
 
 ICD = {"nvidia.icd": "libnvidia-opencl.so.1\n", "other.icd": "/opt/libother.so\n"}
 
@@ -22,12 +31,11 @@ def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     for name, text in ICD.items():
         (folder / name).write_text(text)
-    monkeypatch.setattr(own_driver, "USUAL_FOLDER", folder)
-    monkeypatch.setattr("reservoir.opencl.registered.USUAL_FOLDER", folder)
+    monkeypatch.setattr(drivers, "USUAL_FOLDER", folder)
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "environment"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    for name in (VARIABLE, FILES_VARIABLE):
+    for name in (VENDORS_VARIABLE, FILES_VARIABLE):
         monkeypatch.setenv(name, "")  # so that it is set back
         monkeypatch.delenv(name)
     return folder
@@ -43,17 +51,17 @@ def installed(tmp_path: Path, system: str = "linux") -> Path:
 
 def name_it() -> None:
     """As the first time in a process."""
-    own_driver.name_own_driver.__wrapped__()
+    drivers.name_own_driver.__wrapped__()
 
 
 def named() -> dict[str, str]:
     """The .icd files that the loader reads, by their names."""
-    return {file.name: file.read_text() for file in Path(os.environ[VARIABLE]).iterdir()}
+    return {file.name: file.read_text() for file in Path(os.environ[VENDORS_VARIABLE]).iterdir()}
 
 
 def test_without_a_driver_nothing_is_set(system: Path) -> None:
     name_it()
-    assert VARIABLE not in os.environ
+    assert VENDORS_VARIABLE not in os.environ
     assert not asked_by_user()
 
 
@@ -72,22 +80,22 @@ def test_a_driver_is_named_beside_those_of_the_system(system: Path, tmp_path: Pa
 def test_a_process_that_inherits_the_variable_names_the_driver_again(system: Path, tmp_path: Path) -> None:
     installed(tmp_path)
     name_it()
-    before = os.environ[VARIABLE]
+    before = os.environ[VENDORS_VARIABLE]
     (system / "other.icd").unlink()
     name_it()
-    assert os.environ[VARIABLE] != before
+    assert os.environ[VENDORS_VARIABLE] != before
     assert set(named()) == {"nvidia.icd", "reservoir-own.icd"}
 
 
-@pytest.mark.parametrize("variable", [VARIABLE, FILES_VARIABLE])
+@pytest.mark.parametrize("variable", [VENDORS_VARIABLE, FILES_VARIABLE])
 def test_what_the_user_has_set_is_kept(
     system: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
     installed(tmp_path)
     monkeypatch.setenv(variable, "/opt/mine.so")
     name_it()
-    assert {name: os.environ.get(name) for name in (VARIABLE, FILES_VARIABLE)} == {
-        VARIABLE: None,
+    assert {name: os.environ.get(name) for name in (VENDORS_VARIABLE, FILES_VARIABLE)} == {
+        VENDORS_VARIABLE: None,
         FILES_VARIABLE: None,
         variable: "/opt/mine.so",
     }
@@ -99,7 +107,7 @@ def test_a_driver_that_the_system_registers_is_not_named_again(system: Path, tmp
     installed(tmp_path)
     (system / "intel.icd").write_text(text)
     name_it()
-    assert VARIABLE not in os.environ
+    assert VENDORS_VARIABLE not in os.environ
     assert [driver.registered for driver in registered_drivers() if "intelocl" in driver.library] == [SYSTEM]
 
 
@@ -113,7 +121,7 @@ def test_an_environment_that_registers_its_driver_is_left_to_its_loader(
     files.mkdir(parents=True)
     (files / "intel-cpu.icd").write_text(str(library) if exists else "/opt/placeholder/lib/libintelocl.so")
     name_it()
-    assert (VARIABLE in os.environ) == named_here
+    assert (VENDORS_VARIABLE in os.environ) == named_here
 
 
 def test_a_file_that_cannot_be_read_is_left_out(system: Path, tmp_path: Path) -> None:
@@ -127,9 +135,9 @@ def test_without_a_writable_folder_nothing_is_set(
     system: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installed(tmp_path)
-    monkeypatch.setattr(own_driver, "usable_folder", lambda name: None)
+    monkeypatch.setattr(drivers, "usable_folder", lambda name: None)
     name_it()
-    assert VARIABLE not in os.environ
+    assert VENDORS_VARIABLE not in os.environ
 
 
 def test_on_windows_the_driver_is_added_to_those_of_the_registry(
@@ -141,7 +149,7 @@ def test_on_windows_the_driver_is_added_to_those_of_the_registry(
     name_it()
     assert os.environ[FILES_VARIABLE] == str(library)
     assert os.environ["PATH"] == f"{library.parent}{os.pathsep}before"
-    assert VARIABLE not in os.environ
+    assert VENDORS_VARIABLE not in os.environ
     assert not asked_by_user()
 
 
@@ -170,11 +178,11 @@ def test_what_to_install_depends_on_the_system(
 
 
 def test_the_driver_of_this_environment_is_found_by_installing_it() -> None:
-    library = own_driver.own_driver()
+    library = drivers.own_driver()
     if library is None:
         pytest.skip("Intel's driver is not installed in this environment: pip install 'reservoir[intel]'")
     if asked_by_user():
-        pytest.skip(f"{VARIABLE} or {FILES_VARIABLE} names other drivers")
+        pytest.skip(f"{VENDORS_VARIABLE} or {FILES_VARIABLE} names other drivers")
     assert sum(device.intel_cpu for device in list_devices()) == 1
     shown = subprocess.run(
         [sys.executable, "-m", "reservoir", "devices", "--json"], capture_output=True, text=True, check=True

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from reservoir.errors import DeviceError
-from reservoir.opencl import BuiltProgram, DeviceInfo, Session, build, context, require_local, require_memory
+from reservoir.opencl import BuiltProgram, DeviceInfo, Session, build, require_local, require_memory
+from reservoir.opencl import program as programs
 from reservoir.opencl.session import _TURNS
 
 pyopencl = pytest.importorskip("pyopencl", reason="needs pyopencl", exc_type=ImportError)
@@ -284,11 +285,11 @@ def test_threads_have_one_context_of_a_device(device, monkeypatch):
         time.sleep(0.05)
         return object()
 
-    monkeypatch.setattr(context, "_made", cache(slowly))
+    monkeypatch.setattr(programs, "_made", cache(slowly))
 
     def work(_):
         begun.wait()
-        return context.context_of(device)
+        return programs.context_of(device)
 
     with ThreadPoolExecutor(8) as pool:
         assert len(set(pool.map(work, range(8)))) == len(made) == 1

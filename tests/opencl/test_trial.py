@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from reservoir import caches
+from reservoir import runtime
 from reservoir.errors import DeviceError
 from reservoir.opencl import DeviceInfo, choose_device, choose_devices, devices, left_out, opencl_available, trial
-from reservoir.opencl.pocl_processor import VARIABLE
-from reservoir.opencl.registered import driver_of
+from reservoir.opencl.drivers import driver_of
+from reservoir.opencl.pocl import CPU_VARIABLE
 
 REFUSED = "its driver runs no kernel (error: unknown target CPU 'generic')"
 SEARCH = ("--solver", "lshade", "--evaluations", "2000", "--set", "polish=false", "--no-reference", "--no-figures")
@@ -27,8 +27,8 @@ def refusing(pretend: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> l
     monkeypatch.setattr(devices, "why_runs_nothing", lambda device, *_: "no" if device.name == "card" else "")
     for name, empty in (("_refusals", {}), ("_told", set())):
         monkeypatch.setattr(devices, name, empty)
-    monkeypatch.setattr(caches, "notes", [])
-    return caches.notes
+    monkeypatch.setattr(runtime, "notes", [])
+    return runtime.notes
 
 
 def test_a_choice_by_default_goes_on_to_the_next_device_and_says_so_once(refusing: list[str]) -> None:
@@ -152,7 +152,7 @@ def _called(folder: Path, *arguments: str, **environment: str) -> subprocess.Com
 def test_where_pocl_compiles_nothing_every_command_goes_on_without_it(
     six_years_file: Path, tmp_path: Path, only_pocl: dict[str, str]
 ) -> None:
-    unknown = only_pocl | {VARIABLE: "generic"}
+    unknown = only_pocl | {CPU_VARIABLE: "generic"}
     listed = json.loads(_called(tmp_path, "devices", "--json", **unknown).stdout)
     assert listed["devices"] == []
     assert REFUSED in listed["left_out"][0]

@@ -15,7 +15,7 @@ from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import reference_sentence, solved_by, source_sentence
 from reservoir.planning.solving import SWEPT_GAP, TOTAL_GAP, YEAR_GAP, beyond_limits
 from reservoir.solvers import SOLVERS, Solutions, more_effort, settings_of, solve
-from reservoir.zoo.zoo import zoo
+from reservoir.zoo import zoo
 
 SOLVER = "clpso-sequential"
 SECOND = "clpso-sequential (second run)"

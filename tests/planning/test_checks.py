@@ -71,7 +71,8 @@ def test_a_storage_outside_its_bounds_fails(plan: Plan) -> None:
 
 def test_curves_that_change_power_too_much_fail(plan: Plan) -> None:
     model = plan.problems.model
-    coarse = replace(model, approximation=replace(model.approximation, power_error=2.1e-4))
+    coarse = replace(model)
+    vars(coarse)["approximation"] = replace(model.approximation, power_error=2.1e-4)
     (years,) = plan.problems.batches
     spoilt = replace(plan, problems=replace(plan.problems, batches=(replace(years, model=coarse),)))
     assert any("power of the solvers' curves" in check for check in failed(spoilt))

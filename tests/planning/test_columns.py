@@ -14,8 +14,8 @@ from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.planning.columns import BENEFIT, TABLES, ResultColumn, Shown, column_of, meanings, shown_columns
 from reservoir.planning.plan import Plan
 from reservoir.report.html.rules_page import scores_table
-from reservoir.rules.evaluation.evaluation import Evaluation, SimulationMode
-from reservoir.rules.evaluation.scores import Score
+from reservoir.rules.evaluation import Evaluation
+from reservoir.rules.scores import Score, SimulationMode
 
 STORED = ResultColumn(
     "stored_hm3", "water stored in the step, hm3", "hm3", lambda record: np.diff(record.operation.storage_hm3),

@@ -17,7 +17,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.planning import proof
 from reservoir.planning.plan import Plan
 from reservoir.planning.proof import device_of, prove_plan
-from reservoir.zoo.zoo import Part, zoo_case
+from reservoir.zoo import Part, zoo_case
 
 GAP = 1e-4
 

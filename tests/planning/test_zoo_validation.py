@@ -64,4 +64,5 @@ def test_solvers_that_cannot_run_are_named_with_the_reason(few, monkeypatch):
 
 def test_what_is_no_number_is_the_largest_of_some_reservoirs():
     one, other = zoo_validation._Measured(1, 0.1, 0.0, 0.0), zoo_validation._Measured(1, np.nan, 0.0, np.nan)
-    assert np.isnan([(one + other).gap, (one + other).float32_error]).all()
+    both = zoo_validation._together([one, other])
+    assert np.isnan([both.gap, both.float32_error]).all()

@@ -18,7 +18,7 @@ from reservoir.planning.plan import Plan
 from reservoir.report.figures.style import figure_style
 from reservoir.rules import Forecast
 from reservoir.rules.base.rule import Months
-from reservoir.rules.evaluation.evaluation import Evaluation, evaluate
+from reservoir.rules.evaluation import Evaluation, evaluate
 from reservoir.rules.families.zones import ZonesRule
 
 CAVEAT = "inflow made up for a test"

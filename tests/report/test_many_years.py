@@ -18,7 +18,7 @@ from reservoir.report.figures import rule_charts
 from reservoir.report.figures.annual_energy import MANY_YEARS, annual_energy_figure, draw_annual_energy
 from reservoir.report.figures.record_runs import record_runs
 from reservoir.report.figures.style import rendered
-from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.rules.evaluation import Evaluation
 from reservoir.solvers import Solutions
 
 

@@ -21,7 +21,7 @@ from reservoir.report.figures.rule_scores import draw_rule_energy
 from reservoir.report.figures.rules_figures import rules_captions, rules_figures
 from reservoir.report.figures.storages import draw_storage_fan
 from reservoir.report.figures.style import VIOLATION, figure_style
-from reservoir.rules.evaluation.evaluation import Evaluation, evaluate
+from reservoir.rules.evaluation import Evaluation, evaluate
 from tests.report.layout import (
     axes_and_legends_lie_apart_within_the_figure,
     nothing_overlaps_the_foot,

@@ -9,9 +9,9 @@ import pytest
 from reservoir.errors import OutputError
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.io.rule_file import read_rule
-from reservoir.report import rules_folder
+from reservoir.report.html import rules_page
 from reservoir.report.rules_folder import check_rules_target, write_rules
-from reservoir.rules.evaluation.findings import rules_checks
+from reservoir.rules.findings import rules_checks
 
 FIRST_COLUMNS = ["family", "sample", "mean_gwh", "percent_of_foresight", "worst_decile_gwh", "worst_gwh"]
 FIRST_COLUMNS += ["reliability", "resilience", "vulnerability", "spill_hm3", "repairs"]
@@ -96,7 +96,7 @@ def test_a_write_that_fails_leaves_the_folder_as_it_was(folder, six_year_rules, 
         raise failure
 
     before = content(folder)
-    monkeypatch.setattr(rules_folder, "_write_report", fail)
+    monkeypatch.setattr(rules_page, "rules_report", fail)
     with pytest.raises((OutputError, KeyboardInterrupt)) as failed:
         write(six_year_rules, folder)
     if isinstance(failure, OSError):

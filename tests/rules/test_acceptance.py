@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate
-from reservoir.rules.evaluation.findings import (
+from reservoir.rules.evaluation import Sample, evaluate
+from reservoir.rules.findings import (
     FORESIGHT_TOLERANCE,
     best_fitted,
     best_names,
@@ -15,6 +15,7 @@ from reservoir.rules.evaluation.findings import (
     part_of_foresight,
     rules_checks,
 )
+from reservoir.rules.scores import SimulationMode
 
 HELD_OUT = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
 BALANCE, RELEASE, READ_BACK, FORESIGHT = range(4)
@@ -94,7 +95,7 @@ def test_a_rule_that_decides_differently_once_read_back_fails(evaluation, monkey
     def forgetful(content):
         return other
 
-    monkeypatch.setattr("reservoir.rules.evaluation.findings.rule_from_dict", forgetful)
+    monkeypatch.setattr("reservoir.rules.findings.rule_from_dict", forgetful)
     assert READ_BACK in failed(evaluation)
     assert rules_checks(evaluation)[READ_BACK].value == 3  # all but the guide curve itself
 

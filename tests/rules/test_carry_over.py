@@ -8,9 +8,11 @@ import pytest
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.planning.notes import CARRY_OVER, storage_ratio
 from reservoir.planning.plan import optimise
-from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate
-from reservoir.rules.evaluation.findings import FORESIGHT_TOLERANCE, rules_checks
-from reservoir.zoo.zoo import Part, zoo_case
+from reservoir.rules.base.foresight import operated
+from reservoir.rules.evaluation import Sample, evaluate
+from reservoir.rules.findings import FORESIGHT_TOLERANCE, rules_checks
+from reservoir.rules.scores import SimulationMode
+from reservoir.zoo import Part, zoo_case
 
 FAMILIES = ("guide-curve", "linear", "sdp", "water-value", "standard")
 #: Of the test part: a free end with evaporation, a cyclic and a fixed one.
@@ -58,6 +60,24 @@ def test_nothing_is_above_foresight_where_storage_carries_over(carried):
     for account, score in scores(carried):
         assert score.regret >= -FORESIGHT_TOLERANCE * account.foresight.mean()
         assert score.percent_of_foresight <= 100 * (1 + FORESIGHT_TOLERANCE)
+
+
+def test_the_last_years_tell_what_an_end_is_worth_as_the_whole_record_does(carried, monkeypatch):
+    foresight = carried.foresights[SimulationMode.CONTINUOUS]
+    lower, upper = carried.plan.reservoir.storage_bounds_hm3[:, -1]
+    ends = np.linspace(lower, upper, 4)[:, np.newaxis]
+    solved = []
+    monkeypatch.setattr(
+        "reservoir.rules.base.foresight.operated", lambda *given: solved.append(given[1].steps) or operated(*given)
+    )
+    monkeypatch.setattr("reservoir.rules.base.foresight.LAST_YEARS", 12)
+    whole = foresight.values_of_ends(ends)
+    assert solved == [144]
+    monkeypatch.setattr("reservoir.rules.base.foresight.LAST_YEARS", 2)
+    assert foresight.values_of_ends(ends) == pytest.approx(
+        whole, abs=FORESIGHT_TOLERANCE * float(foresight.operation.benefit[0])
+    )
+    assert solved[1] == 24
 
 
 def test_no_year_of_a_record_has_negative_energy_or_credit_for_water(carried):

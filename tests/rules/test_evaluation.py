@@ -8,8 +8,8 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.planning.plan import optimise
 from reservoir.rules import Forecast
-from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate
-from reservoir.rules.evaluation.scores import worst_decile
+from reservoir.rules.evaluation import Sample, evaluate
+from reservoir.rules.scores import SimulationMode, worst_decile
 
 FAMILIES = ("linear", "guide-curve", "standard")
 EVERY = [(mode, sample) for mode in SimulationMode for sample in Sample]

@@ -8,7 +8,7 @@ from reservoir.rules import Training
 from reservoir.rules.base.rule import Forecast
 from reservoir.rules.base.training import SPAN_YEARS
 from reservoir.rules.families import linear
-from reservoir.zoo.zoo import Part, zoo_case
+from reservoir.zoo import Part, zoo_case
 
 
 @pytest.fixture(scope="module")

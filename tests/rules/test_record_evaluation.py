@@ -10,7 +10,8 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.rules import fit
 from reservoir.rules.base.targets import Targets
-from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate_record
+from reservoir.rules.evaluation import Sample
+from reservoir.rules.scores import SimulationMode, evaluate_record
 from tests.year_ends import cyclic
 
 FULL = 14557.0

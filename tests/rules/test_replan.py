@@ -7,8 +7,7 @@ import pytest
 
 from reservoir.rules import Forecast, fit
 from reservoir.rules.advice import Situation
-from reservoir.rules.base.month_conditions import LakeMonths, ObjectiveMonths
-from reservoir.rules.base.physics import Physics
+from reservoir.rules.base.physics import LakeMonths, ObjectiveMonths, Physics
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.families.replan import outlook, step_tables
 
@@ -82,7 +81,7 @@ def test_tables_have_losses_demands_and_other_objectives(training):
         seepage_m3s=[2.0, 2.0],
         operating_storage_hm3=5_000.0,
     )
-    lossy = step_tables(replace(physics, lake=lake))
+    lossy = step_tables(physics.model_copy(update={"lake": lake}))
     assert not usual.losses_hm3.any()
     assert lossy.losses_hm3[3] == pytest.approx(5 + 2 * physics.months.volume_per_flow[3])
     # At half the plant factor no draft makes more than half the installed capacity.
@@ -100,7 +99,7 @@ def test_tables_have_losses_demands_and_other_objectives(training):
         supply_target=none,
         supply_cost_squared=none,
     )
-    worth = step_tables(replace(physics, objective=objective))
+    worth = step_tables(physics.model_copy(update={"objective": objective}))
     assert worth.benefit[5] == pytest.approx(1 + 2 * usual.benefit[5] / thousand_hours[5])
 
 

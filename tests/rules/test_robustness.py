@@ -18,9 +18,9 @@ from reservoir.report.figures.rule_scores import robustness_figure, shown_runs
 from reservoir.report.figures.rules_figures import rules_captions
 from reservoir.report.rules_folder import write_rules
 from reservoir.rules.base.simulation import simulate
-from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate, evaluate_record
-from reservoir.rules.evaluation.findings import rules_checks, sentence_on_test, shortfalls
-from reservoir.rules.evaluation.robustness import MemberRuns, member_runs, robustness_table
+from reservoir.rules.evaluation import MemberRuns, Sample, evaluate, member_runs, robustness_table
+from reservoir.rules.findings import rules_checks, sentence_on_test, shortfalls
+from reservoir.rules.scores import SimulationMode, evaluate_record
 
 FULL, FAMILIES = 14557.0, ("guide-curve", "linear", "standard")
 HEADLINE = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
@@ -179,7 +179,7 @@ def test_violations_of_a_test_are_told_with_its_months(saved, inflow):
     ],
 )
 def test_a_test_that_does_not_fit_is_refused_before_any_rule_is_fitted(saved, inflow, test, words, monkeypatch):
-    monkeypatch.setattr("reservoir.rules.evaluation.evaluation.fit", None)
+    monkeypatch.setattr("reservoir.rules.evaluation.fit", None)
     with pytest.raises(InputError, match=words):
         evaluate(saved.plan, folds=2, families=FAMILIES, test=test(inflow.flow_m3s))
 

@@ -15,13 +15,13 @@ from reservoir.rules.base import training as training_module
 from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.record_operation import record_of, stored_value_per_hm3
 from reservoir.rules.base.simulation import decisions, simulate
-from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate, evaluate_record
-from reservoir.rules.evaluation.scores import service
+from reservoir.rules.evaluation import Sample, evaluate
 from reservoir.rules.families import linear
 from reservoir.rules.families.ann import AnnRule, Scales, input_names
 from reservoir.rules.families.ann_operation import NetworkOperation
 from reservoir.rules.families.linear_operation import operate_linear
 from reservoir.rules.families.zones_operation import Charts, Trial
+from reservoir.rules.scores import SimulationMode, evaluate_record, service
 
 FULL, MEMBERS, EACH = 14557.0, 4, 5
 HEADLINE = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
@@ -158,7 +158,7 @@ def test_no_rule_has_seen_a_year_of_the_member_that_it_is_tested_on(plan, monkey
         seen.append({label.split(":")[0] for label in training.labels})
         return fit(family, training, forecast)
 
-    monkeypatch.setattr("reservoir.rules.evaluation.evaluation.fit", listening)
+    monkeypatch.setattr("reservoir.rules.evaluation.fit", listening)
     result = evaluate(plan, folds=2, families=("guide-curve",))
     assert seen == [{"a", "b", "c", "d"}, {"c", "d"}, {"a", "b"}]
     assert result.cross_validation == "2 blocks of members"

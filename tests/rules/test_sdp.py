@@ -1,6 +1,7 @@
 import inspect
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,12 +12,12 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.step import power_at
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.planning.plan import optimise
-from reservoir.rules import Forecast, Training
+from reservoir.rules import Forecast, Training, fit
 from reservoir.rules.base.physics import Physics
 from reservoir.rules.base.simulation import simulate
-from reservoir.rules.families import sdp, standard
-from reservoir.rules.inflow_model.model import EDGES, InflowModel, inflow_chain
-from reservoir.rules.inflow_model.monthly_regression import uniform_numbers
+from reservoir.rules.families import sdp
+from reservoir.rules.families.zones import fit_standard
+from reservoir.rules.inflow_model import EDGES, InflowModel, inflow_chain, uniform_numbers
 from tests.hydro import paper
 from tests.rules.stored import energy_at_equal_storage
 
@@ -261,7 +262,7 @@ def test_a_forecast_is_worth_something_on_the_training_years(eight, years):
 
 
 def test_beats_the_standard_rule_on_the_training_years(rule, eight, years):
-    assert energy(rule, eight, years) > energy(standard.fit(eight, rule.forecast), eight, years)
+    assert energy(rule, eight, years) > energy(fit_standard(eight, rule.forecast), eight, years)
 
 
 def test_stays_below_perfect_foresight(rule, eight, years):
@@ -273,7 +274,7 @@ def test_other_reservoirs_with_months_of_their_own_bounds(small, small_inflow):
     fitted = sdp.fit(training, Forecast.MONTH)
     run = simulate(fitted, training.model, small_inflow, 105.0)
     assert run.operation.violation.sum() == pytest.approx(0.0, abs=1e-9)
-    baseline = simulate(standard.fit(training, Forecast.MONTH), training.model, small_inflow, 105.0)
+    baseline = simulate(fit_standard(training, Forecast.MONTH), training.model, small_inflow, 105.0)
     assert run.energy_gwh.sum() > baseline.energy_gwh.sum()
 
 
@@ -364,3 +365,14 @@ def test_a_rule_that_has_decided_is_still_equal_hashable_and_picklable(rule):
     assert again == rule == other
     assert len({again, rule, other}) == 1
     assert again.to_dict() == rule.to_dict()
+
+
+def test_families_share_the_values_of_the_same_years(training, monkeypatch):
+    years, solved = replace(training), []
+    repeating = sdp.repeating_values
+    monkeypatch.setattr(sdp, "repeating_values", lambda *given: solved.append(given) or repeating(*given))
+    rules = [fit(family, years) for family in ("sdp", "water-value", "replan")]
+    assert rules[2].end is rules[0]
+    assert len(solved) == 1
+    assert fit("sdp", training.select(range(training.years))) == rules[0]
+    assert len(solved) == 2

@@ -9,7 +9,7 @@ from reservoir.hydro.objectives import Objective
 from reservoir.hydro.system import System
 from reservoir.rules import fit
 from reservoir.rules.base.simulation import simulate
-from reservoir.rules.base.targets import TOLERANCE, Targets, firm_power_at
+from reservoir.rules.base.targets import TOLERANCE, Targets, firm_powers
 
 
 def without_guarantee(training):
@@ -49,10 +49,24 @@ def test_without_a_guarantee_the_standard_policy_gives_the_target_in_nine_months
     assert 0.9 <= reached < 0.93
 
 
+def test_what_is_simulated_for_targets_is_so_once_for_the_same_years(training, monkeypatch):
+    training, asked = without_guarantee(training), []
+    monkeypatch.setattr("reservoir.rules.base.targets.firm_powers", lambda *given: asked.append(given) or (2.0, 1.0))
+    assert Targets.of(training) is Targets.of(training)
+    assert len(asked) == 1
+    assert Targets.of(replace(training)).firm_95_mw == 1.0
+    assert len(asked) == 2
+
+
+def test_both_powers_are_found_at_once_as_each_alone(training):
+    training = without_guarantee(training)
+    assert firm_powers(training, [0.9, 0.95]) == [firm_powers(training, [share])[0] for share in (0.9, 0.95)]
+
+
 def test_no_larger_power_is_given_so_often(training):
     training = without_guarantee(training)
-    firm = firm_power_at(training, 0.9)
-    assert firm_power_at(training, 0.8) >= firm >= firm_power_at(training, 1.0) > 0
+    firm = firm_powers(training, [0.9])[0]
+    assert firm_powers(training, [0.8])[0] >= firm >= firm_powers(training, [1.0])[0] > 0
 
 
 def test_a_reservoir_that_guarantees_nothing_has_no_target_of_its_own(training):

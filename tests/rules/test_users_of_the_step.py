@@ -24,9 +24,9 @@ from reservoir.rules.base.physics import Physics, month_end
 from reservoir.rules.base.record_operation import generated, record_of
 from reservoir.rules.base.rule import Months
 from reservoir.rules.base.simulation import simulate
-from reservoir.rules.families import standard
 from reservoir.rules.families.ann import Scales, input_names
 from reservoir.rules.families.ann_training import NetworkOperation
+from reservoir.rules.families.zones import fit_standard
 from reservoir.solvers.dp import recursion, sequential
 from tests.hydro.random_reservoirs import States, random_reservoir, random_states
 
@@ -230,7 +230,7 @@ def test_a_network_that_always_decides_the_same_makes_what_its_steps_make(trial:
 
 
 def test_a_simulation_is_the_steps_one_after_another(trial: Trial) -> None:
-    rule, training = standard.fit(trial.training, Forecast.MONTH), trial.training
+    rule, training = fit_standard(trial.training, Forecast.MONTH), trial.training
     start = float(training.storage_start_hm3[0, 0])
     years = Inflow(flow_m3s=training.inflow_m3s, calendar=Calendar(1990, YEARS, 1))
     run = simulate(rule, training.model, years, start)

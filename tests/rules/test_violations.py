@@ -14,10 +14,10 @@ from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.planning.plan import Plan, optimise
 from reservoir.rules import Training, fit
 from reservoir.rules.base.record_operation import violation_costs
-from reservoir.rules.base.simulation import simulate
-from reservoir.rules.base.violations import Violations, beyond_bounds
-from reservoir.rules.evaluation.evaluation import Evaluation, Sample, SimulationMode, evaluate, evaluate_record
-from reservoir.rules.evaluation.findings import best_fitted, findings, rules_checks, shortfalls
+from reservoir.rules.base.simulation import Violations, beyond_bounds, simulate
+from reservoir.rules.evaluation import Evaluation, Sample, evaluate
+from reservoir.rules.findings import best_fitted, findings, rules_checks, shortfalls
+from reservoir.rules.scores import SimulationMode, evaluate_record
 
 HELD_OUT = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
 

@@ -11,7 +11,7 @@ from reservoir.hydro.plant import plant_of
 from reservoir.planning.plan import optimise
 from reservoir.rules import Forecast, Training
 from reservoir.rules.base.simulation import simulate
-from reservoir.rules.families import standard, zones, zones_operation
+from reservoir.rules.families import zones, zones_operation
 from reservoir.rules.families.zones_operation import Charts, Trial
 from tests.rules.stored import energy_at_equal_storage
 
@@ -94,7 +94,7 @@ def test_a_storage_on_a_curve_is_in_the_zone_below_whatever_its_rounding(rules):
 def test_it_makes_at_least_the_standard_rules_energy_on_its_training_years(rules, training, six_years, forecast):
     energies = [
         energy_at_equal_storage(simulate(rule, training.model, six_years, FULL), FULL)
-        for rule in (rules[forecast], standard.fit(training, forecast))
+        for rule in (rules[forecast], zones.fit_standard(training, forecast))
     ]
     assert energies[0] >= energies[1]
 

@@ -8,7 +8,7 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
 from reservoir.solvers import Solutions, solve
-from reservoir.zoo.zoo import zoo_case
+from reservoir.zoo import zoo_case
 from tests.solvers.toys import Toy
 
 #: Numbers of reservoirs: without exchanges L-SHADE lost 5.8 % in a year of the first, CLPSO 5.7 % in one of the other.

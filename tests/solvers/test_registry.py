@@ -9,7 +9,7 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers import SOLVERS, settings_of, solve, solver_named
-from reservoir.solvers.windows.settings import WindowSettings
+from reservoir.solvers.windows import WindowSettings
 from tests.solvers.engines import each_of
 
 

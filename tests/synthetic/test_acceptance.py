@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from reservoir.hydro.calendar import Calendar
-from reservoir.synthetic.acceptance import Claim, Comparison, compare_flows
-from reservoir.synthetic.energy import OptimisedRecords, compare_energy, distances
+from reservoir.synthetic.acceptance import Claim, Comparison, OptimisedRecords, compare_energy, compare_flows, distances
 
 YEARS = Calendar(1990, 30)
 

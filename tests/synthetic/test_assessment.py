@@ -9,9 +9,7 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import optimise
 from reservoir.synthetic import METHODS
-from reservoir.synthetic.acceptance import LEAST_RECORDS
-from reservoir.synthetic.assessment import assessed
-from reservoir.synthetic.energy import compare_energy, optimised
+from reservoir.synthetic.acceptance import LEAST_RECORDS, assessed, compare_energy, optimised
 from reservoir.synthetic.ensemble import synthetic_inflow
 
 

@@ -38,7 +38,7 @@ reals fitness(const reals *network, CONTEXT_SPACE const float *record) {
             storage = record[START];
         }
         const Step step = {row[INFLOW], row[HM3_PER_M3S], row[M3S_PER_HM3], row[LEAST_DRAFT], row[RELEASE_UPPER],
-                           record[DEAD], record[MISSING_COST] * row[HM3_PER_M3S],
+                           record[DEAD], record[MISSING_COST] * row[HM3_PER_M3S], record[INSTALLED], record[MOST_TURBINED],
 #if CONDITIONS
                            row[EVAPORATION], row[WITHDRAWAL], row[PLANT_FACTOR], row[OPERATING_STORAGE],
                            row[SHORTAGE_COST], row[POWER_LOWER], row[POWER_COST],
@@ -66,7 +66,7 @@ reals fitness(const reals *network, CONTEXT_SPACE const float *record) {
         const reals outside = cost_outside(decided, lowest, highest, row[COST_BELOW], row[COST_ABOVE]);
         cost += CHOOSE(kept.limited, outside + missing_cost(kept.release, step), (reals)(0));
         const reals release = RELEASED(reals, kept.release, step);
-        const reals power = power_at((storage + kept.end) * 0.5f, release, step);
+        const reals power = power_at(storage + kept.end, release, step);
 #if CONDITIONS
         cost += unmet_cost(kept.release, power, step);
 #endif

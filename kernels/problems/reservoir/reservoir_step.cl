@@ -2,7 +2,7 @@
 // reservoir/hydro/step.py is for Python. What is a macro takes vectors and single numbers alike, and is fused with what it is
 // added to; per_flow is hm3 per m3/s, per_volume its reciprocal, so that no step divides.
 //
-// Constants: INSTALLED_MW; CONDITIONS. Stands behind stage_benefit.cl.
+// Constant: CONDITIONS. Stands behind stage_benefit.cl.
 
 // Storage at the end of a step (eq. 10).
 #define STORAGE_AFTER(storage, inflow, release, per_flow) FUSED((inflow) - (release), per_flow, storage)
@@ -14,10 +14,11 @@
 #define STEERED_RELEASE(wanted, end, target, per_volume) FUSED((end) - (target), per_volume, wanted)
 
 // What a step has to go by. Below `dead` storage nothing can be released; a m3/s that is missing of the least release costs
-// missing_cost (GWH). With CONDITIONS (reservoir/hydro/conditions.py) the inflow is less the withdrawal demanded, and
-// least is the least draft; *_cost are in GWH, for 1 m3/s of shortage and for 1 MW below the lowest power.
+// missing_cost (GWH); `installed` is in MW, most_turbined the largest capacity of the turbines at any head. With CONDITIONS
+// (reservoir/hydro/conditions.py) the inflow is less the withdrawal demanded, and least is the least draft; *_cost are in
+// GWH, for 1 m3/s of shortage and for 1 MW below the lowest power.
 typedef struct {
-    REAL inflow, per_flow, per_volume, least, most, dead, missing_cost;
+    REAL inflow, per_flow, per_volume, least, most, dead, missing_cost, installed, most_turbined;
 #if CONDITIONS
     REAL evaporation, withdrawal, plant_factor, operating_storage, shortage_cost, power_lower, power_cost;
 #endif
@@ -68,7 +69,7 @@ reals unmet_cost(const reals draft, const reals power, const Step step) {
 #define HEAD_AT(CURVE, mean_storage, release) (CURVE(level, mean_storage) - CURVE(tailrace, release))
 #define POWER_AT_HEAD(CURVE, LEAST, NUMBERS, head, release, step)                                                              \
     LEAST(CURVE(specific_power, head) * LEAST(release, AVAILABLE(NUMBERS, step, CURVE(capacity, head))),                        \
-          AVAILABLE(NUMBERS, step, (NUMBERS)(INSTALLED_MW)))
+          AVAILABLE(NUMBERS, step, (NUMBERS)((step).installed)))
 
 typedef struct {
     reals release, end;

@@ -43,6 +43,7 @@ reals within_reach(const reals storage, const reals start, const int step, CONTE
 Step year_step(const int step, CONTEXT_SPACE const REAL *year) {
     const Step found = {AT(INFLOW, step), AT(HM3_PER_M3S, step), AT(FLOW_PER_VOLUME, step), AT(RELEASE_LOWER, step),
                         AT(RELEASE_UPPER, step), year[DEAD], year[MISSING_COST] * AT(HM3_PER_M3S, step),
+                        year[INSTALLED], year[MOST_TURBINED],
 #if CONDITIONS
                         AT(EVAPORATION, step), AT(WITHDRAWAL, step), AT(PLANT_FACTOR, step), year[OPERATING_STORAGE],
                         AT(SHORTAGE_COST, step), AT(POWER_LOWER, step), AT(POWER_COST, step),
@@ -91,7 +92,7 @@ reals fitness_with_violation(reals *releases, const reals start, CONTEXT_SPACE c
         const reals violated = violation_cost(kept.end, start, number, year) + missing_cost(kept.release, step);
         cost += CHOOSE(kept.limited, violated, (reals)(0));
         const reals release = RELEASED(reals, kept.release, step);
-        const reals power = power_at((storage + kept.end) * 0.5f, release, step);
+        const reals power = power_at(storage + kept.end, release, step);
 #if CONDITIONS
         const reals beyond = GREATER((release - before) * year[PER_RAMP_UP], (before - release) * year[PER_RAMP_DOWN]);
         cost += unmet_cost(kept.release, power, step);
@@ -134,7 +135,7 @@ ALWAYS_INLINE reals repaired_fitness(const reals *position, reals *repaired, CON
         const reals unlimited = STORAGE_AFTER(storage, step.inflow, position[number], (reals)(step.per_flow));
         const reals end = within_reach(unlimited, start, number, year);
         const reals kept = STEERED_RELEASE(position[number], unlimited, end, (reals)(step.per_volume));
-        const reals power = power_within_bounds((storage + end) * 0.5f, kept, step);
+        const reals power = power_within_bounds(storage + end, kept, step);
         benefit = STAGE_BENEFIT(reals, power, kept, step, (reals)(step.per_flow)) + benefit;
         repaired[number] = LESSER(GREATER(kept, (reals)(step.least)), (reals)(step.most));
         storage = end;

@@ -2,7 +2,7 @@
 // found, and all of it again from a finer first grid until two agree. One work item decides for its group.
 //
 // Constants: STATES, FINE_STATES, HALF_WIDTH, TOLERANCE, AGREEMENT, MOST_REFINEMENTS
-// (reservoir/solvers/dp/settings.py), STEPS, and LONG_HORIZON and GROUP_SPACE (transitions.cl). Storages are those at the
+// (reservoir/solvers/dp/__init__.py), STEPS, and LONG_HORIZON and GROUP_SPACE (transitions.cl). Storages are those at the
 // start and at the end of every step. The items of a group share the points of a long horizon.
 
 #define POINTS (STEPS + 1)

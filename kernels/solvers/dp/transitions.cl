@@ -155,7 +155,7 @@ ints best_following(const reals storage, const Following *range, const Step *ste
 #endif
         const reals draft = LESSER(GREATER(wanted, (reals)(step->least)), (reals)(step->most));
         const reals release = RELEASED(reals, draft, *step);
-        const reals power = coarse ? power_at(mean_storage, release, *step) : power_near(near, mean_storage, release, *step);
+        const reals power = coarse ? power_at(storage + end, release, *step) : power_near(near, mean_storage, release, *step);
         reals value = STAGE_BENEFIT(reals, power, release, *step, (reals)(benefit_per_mw)) + (reals)(ahead[state]);
 #if CONDITIONS
         value -= unmet_cost(draft, power, *step);

@@ -18,8 +18,7 @@ from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, Attribut
 from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTH_NAMES, MONTHS_PER_YEAR, TimeStep
 from reservoir.hydro.checks import LakeRange, mistakes_between, offending, value_of
 from reservoir.hydro.curve_checks import ROUNDING, Domain, checked_curves, unlimited_m3s
-from reservoir.hydro.curves.checks import point_mistakes
-from reservoir.hydro.curves.curve import Curve, Follows, Polynomial, PowerLaw, Table, constant
+from reservoir.hydro.curves.curve import Curve, Follows, Polynomial, PowerLaw, Table, constant, point_mistakes
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.reservoir_toml.draft import KEYS, Draft, file_content, home, parsed, unknown_key

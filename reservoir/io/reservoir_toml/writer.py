@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reservoir import resources
+from reservoir import runtime
 from reservoir.errors import InputError
 from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, LONGEST_NAME, Attribute
 from reservoir.hydro.curve_checks import storages_of
@@ -187,7 +187,7 @@ def _template(name: str) -> str:
     if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         expected = f"letters, digits, - and _, at most {LONGEST_NAME} characters"
         raise InputError("is not a valid reservoir name", expected, "choose another name", value=name)
-    text = resources.text("data", "template.toml").replace('"NAME"', f'"{name}"')
+    text = runtime.package_text("data", "template.toml").replace('"NAME"', f'"{name}"')
     lines, section = text.splitlines(), ""
     for place, line in enumerate(lines):
         section = line if line.startswith("[") else section

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.conditions import conditions_at
 from reservoir.hydro.step import storage_after
-from reservoir.problems.base import Certified, FloatArray, KernelProblem
-from reservoir.problems.context_layout import ContextLayout
+from reservoir.problems.base import Certified, ContextLayout, FloatArray, KernelProblem
 from reservoir.problems.reservoir.rows import year_layout
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYears
 

@@ -1,32 +1,67 @@
-"""A plant for kernels: its curves as OpenCL C, their coefficients written into the source, its constants as macros."""
+"""A plant for kernels: its curves as OpenCL C, and what a planner turns of it as numbers of their context."""
 
 from __future__ import annotations
 
 from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT
-from reservoir.hydro.curves.approximation import Form
+from reservoir.hydro.curves.approximation import Approximation, Form, most_and_part
 from reservoir.hydro.curves.forms import PolynomialForm, UniformTable
-from reservoir.hydro.plant import Plant
+from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import literal
 
+#: The kernel files of a reservoir's step and of its stage benefit, which read both.
+STEP_FILES = (
+    "problems/reservoir/stage_benefit.cl",
+    "problems/reservoir/reservoir_step.cl",
+    "problems/reservoir/fitted_curves.cl",
+)
+#: Numbers of a plant in a kernel's context: changing them builds no program.
+PLANT_NUMBERS = ("INSTALLED", "MOST_TURBINED")
 
-def curve_source(name: str, form: Form) -> str:
-    """OpenCL C of a curve: Horner's rule, or an even table in constant memory.
 
-    ``{name}_at`` holds the curve beyond its ends; ``{name}_within`` is for arguments between them, but for rounding.
+def plant_numbers(reservoir: Reservoir) -> dict[str, float]:
+    """`PLANT_NUMBERS` of a reservoir: MW, and m3/s."""
+    return {"INSTALLED": reservoir.installed_mw, "MOST_TURBINED": most_and_part(reservoir.capacity_m3s)[0]}
+
+
+def plant_constants(*, terms: bool = False) -> dict[str, float]:
+    """Macros of `STEP_FILES` and of whatever sums up benefits; with `terms`, where the objective is not energy."""
+    return {"PER_STAGE_BENEFIT": 1.0, "TERMS": 1} if terms else {"PER_STAGE_BENEFIT": GWH_PER_STAGE_BENEFIT}
+
+
+def plant_source(forms: Approximation, lake: tuple[Form, Form] | None = None) -> str:
+    """OpenCL C of a plant's forms, the level's by twice the storage, and of the area and seepage where these count.
+
+    A curve is Horner's rule, or an even table in constant memory. ``{name}_at`` holds it beyond its ends;
+    ``{name}_within`` is for arguments between them, but for rounding.
     """
-    if isinstance(form, PolynomialForm):
-        return _horner_source(name, form)
-    return _table_source(name, form)
+    level, tailrace, conversion, *_ = forms.plant
+    level = level._replace(lower=2 * level.lower, per_unit=level.per_unit / 2)  # to the last bit
+    if isinstance(level, PolynomialForm):
+        level = level._replace(upper=2 * level.upper, centre=2 * level.centre)
+    curves = {"level": level, "tailrace": tailrace, "specific_power": conversion, "capacity_part": forms.capacity_part}
+    curves |= dict(zip(("area", "seepage"), lake or (), strict=False))
+    return "".join(
+        _horner_source(name, form) if isinstance(form, PolynomialForm) else _table_source(name, form)
+        for name, form in curves.items()
+    )
 
 
 def _horner_source(name: str, form: PolynomialForm) -> str:
-    shift = -float(form.centre) * float(form.per_unit)
-    steps = "".join(f"    value = FUSED(value, scaled, (reals)({literal(c)}));\n" for c in form.coefficients[1:])
+    first, *others = form.coefficients
+    scale, shift = float(form.per_unit), -float(form.centre) * float(form.per_unit)
+    argument = f"FUSED(x, (reals)({literal(scale)}), (reals)({literal(shift)}))"
+    if not any(form.coefficients[:-1]):
+        value, steps = literal(others[-1] if others else first), ""
+    elif len(others) == 1:  # one product is enough of a straight line
+        slope, offset = float(first) * scale, float(others[0]) + float(first) * shift
+        value, steps = f"FUSED(x, (reals)({literal(slope)}), (reals)({literal(offset)}))", ""
+    else:
+        value = literal(first)
+        steps = "".join(f"    value = FUSED(value, scaled, (reals)({literal(each)}));\n" for each in others)
+        steps = f"    const reals scaled = {argument};\n{steps}"
     lower, upper = literal(form.lower), literal(form.upper)
     return (
-        f"reals {name}_within(const reals x) {{\n"
-        f"    const reals scaled = FUSED(x, (reals)({literal(form.per_unit)}), (reals)({literal(shift)}));\n"
-        f"    reals value = {literal(form.coefficients[0])};\n{steps}    return value;\n}}\n"
+        f"reals {name}_within(const reals x) {{\n    reals value = {value};\n{steps}    return value;\n}}\n"
         f"reals {name}_at(const reals x) {{\n"
         f"    return {name}_within(LESSER(GREATER(x, (reals)({lower})), (reals)({upper})));\n}}\n"
     )
@@ -49,33 +84,3 @@ def _table_source(name: str, form: UniformTable) -> str:
         f"    }}\n    return value;\n}}\n"
         f"reals {name}_within(const reals x) {{ return {name}_at(x); }}\n"
     )
-
-
-#: The kernel files of a reservoir's step and of its stage benefit, which read both.
-STEP_FILES = (
-    "problems/reservoir/stage_benefit.cl",
-    "problems/reservoir/reservoir_step.cl",
-    "problems/reservoir/fitted_curves.cl",
-)
-
-
-def plant_source(plant: Plant) -> str:
-    """The plant's forms as OpenCL C."""
-    curves = {
-        "level": plant.level,
-        "tailrace": plant.tailrace,
-        "specific_power": plant.conversion,
-        "capacity": plant.capacity,
-    }
-    return "".join(curve_source(name, form) for name, form in curves.items())
-
-
-def lake_source(area: Form, seepage: Form) -> str:
-    """The forms of the lake's area and seepage as OpenCL C."""
-    return curve_source("area", area) + curve_source("seepage", seepage)
-
-
-def plant_constants(plant: Plant, *, terms: bool = False) -> dict[str, float]:
-    """Macros of `STEP_FILES` and of whatever sums up benefits; with `terms`, where the objective is not energy."""
-    constants = {"INSTALLED_MW": float(plant.installed_mw), "PER_STAGE_BENEFIT": GWH_PER_STAGE_BENEFIT}
-    return {**constants, "PER_STAGE_BENEFIT": 1.0, "TERMS": 1} if terms else constants

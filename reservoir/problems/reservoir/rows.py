@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from reservoir.hydro.limits import Limits, always_repairable
 from reservoir.hydro.rows import FIELDS, OFFSET, PER_SHORTAGE, PLAIN_FIELDS, TERMS, YearRows
 from reservoir.hydro.step import violation_scale
-from reservoir.problems.context_layout import ContextLayout
+from reservoir.problems.base import ContextLayout
+from reservoir.problems.reservoir.plant_source import PLANT_NUMBERS
 
 FloatArray = NDArray[np.float64]
 
@@ -22,7 +25,8 @@ TERM_ROWS = {name: f"TERM_{name.upper()}" for name in TERMS}
 #: within their bounds, ``PER_RAMP_UP`` is 1 over ``RAMP_UP``.
 _MORE_ROWS = ("FLOW_PER_VOLUME", "PENALTY_BELOW", "PENALTY_ABOVE")
 _MORE_CONDITION_ROWS = ("SHORTAGE_COST", "POWER_COST")
-_NUMBERS = ("START", "START_LOWER", "START_UPPER", "MAX_STORAGE", "DEAD", "MISSING_COST", "PENALTY", "REPAIRABLE")
+_OF_YEAR = ("START", "START_LOWER", "START_UPPER", "MAX_STORAGE", "DEAD", "MISSING_COST", "PENALTY", "REPAIRABLE")
+_NUMBERS = (*_OF_YEAR, *PLANT_NUMBERS)
 _CONDITION_NUMBERS = ("MIDDLE_START", "OPERATING_STORAGE", "RAMP_UP", "RAMP_DOWN", "END_VALUE")
 _MORE_CONDITION_NUMBERS = ("PER_RAMP_UP", "PER_RAMP_DOWN")
 #: What tables of curves make of power, and by which a lowest power is raised.
@@ -51,7 +55,9 @@ def year_layout(steps: int, *, conditions: bool = False, terms: bool = False) ->
     return ContextLayout("CONTEXT", entries)
 
 
-def kernel_rows(limits: Limits, margin: float, penalty: float, dtype: DTypeLike = np.float64) -> NDArray[np.floating]:
+def kernel_rows(
+    limits: Limits, margin: float, penalty: float, plant: Mapping[str, float], dtype: DTypeLike = np.float64
+) -> NDArray[np.floating]:
     """Contexts of years of one reservoir.
 
     Parameters
@@ -62,6 +68,8 @@ def kernel_rows(limits: Limits, margin: float, penalty: float, dtype: DTypeLike 
         By what part of the largest storage the reachable bounds are drawn in.
     penalty : float
         Penalty factor (eq. 21).
+    plant : mapping
+        From `plant_numbers`.
     dtype : dtype
         Of the contexts.
 
@@ -84,6 +92,7 @@ def kernel_rows(limits: Limits, margin: float, penalty: float, dtype: DTypeLike 
         "MISSING_COST": penalty * years.per_missing,
         "PENALTY": np.full_like(years.capacity, penalty),
         "REPAIRABLE": always_repairable(limits, years),
+        **{name: np.full_like(years.capacity, number) for name, number in plant.items()},
     }
     if years.lake:
         values |= {name: getattr(years, name.lower()) for name in (*_CONDITION_ROWS, *_CONDITION_NUMBERS)}

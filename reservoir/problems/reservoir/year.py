@@ -43,7 +43,7 @@ from reservoir.hydro.step import release_to_reach, storage_after, there_is
 from reservoir.hydro.system import System
 from reservoir.problems.base import Certified, FloatArray, KernelProblem
 from reservoir.problems.fitness import Scratch, register_fitness, register_position
-from reservoir.problems.reservoir.plant_source import STEP_FILES, lake_source, plant_constants, plant_source
+from reservoir.problems.reservoir.plant_source import STEP_FILES, plant_constants, plant_numbers, plant_source
 from reservoir.problems.reservoir.rows import kernel_rows, year_layout
 
 
@@ -150,7 +150,6 @@ class ReservoirModel:
 
     system: System
     exact: Plant
-    approximation: Approximation
 
     @property
     def reservoir(self) -> Reservoir:
@@ -159,8 +158,13 @@ class ReservoirModel:
 
     @staticmethod
     def of(reservoir: Reservoir) -> ReservoirModel:
-        """Compile the curves and fit their forms, once a reservoir; raises InputError where they cannot be fitted."""
+        """Compile the curves, once a reservoir; their forms are fitted where they are asked for."""
         return _model_of(reservoir)
+
+    @cached_property
+    def approximation(self) -> Approximation:
+        """Forms of the curves; raises InputError where there are none that are close enough."""
+        return approximate(self.reservoir)
 
     @cached_property
     def fine(self) -> Approximation:
@@ -181,7 +185,7 @@ class ReservoirModel:
 
 @lru_cache(maxsize=16)
 def _model_of(reservoir: Reservoir) -> ReservoirModel:
-    return ReservoirModel(System.of(reservoir), exact_plant(reservoir), approximate(reservoir))
+    return ReservoirModel(System.of(reservoir), exact_plant(reservoir))
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,17 +254,17 @@ class _Years:
 
     def kernel_rows(self, margin: float, dtype: DTypeLike = np.float64) -> NDArray[np.floating]:
         """The context of a kernel, with reachable bounds drawn in by `margin`."""
-        return kernel_rows(self.limits, margin, self.penalty, dtype)
+        return kernel_rows(self.limits, margin, self.penalty, plant_numbers(self.model.reservoir), dtype)
 
     def kernel(self, *, fine: bool = False) -> KernelProblem:
         """Curves as source, and the file that reads them."""
-        plant = (self.model.fine if fine else self.model.approximation).plant
         steps = self.limits.steps
         conditions, terms = bool(self.limits.lake), self.limits.priced
-        constants = {"STEPS": steps, "CYCLIC": int(self.limits.cyclic), **plant_constants(plant, terms=terms)}
+        constants = {"STEPS": steps, "CYCLIC": int(self.limits.cyclic), **plant_constants(terms=terms)}
         constants |= year_layout(steps, conditions=conditions, terms=terms).constants()
         constants |= {"CONDITIONS": 1} if conditions else {}
-        source = plant_source(plant) + (lake_source(*self.model.lake) if conditions else "")
+        forms = self.model.fine if fine else self.model.approximation
+        source = plant_source(forms, self.model.lake if conditions else None)
         return KernelProblem(source, (*STEP_FILES, "problems/reservoir/reservoir_year.cl"), constants)
 
 

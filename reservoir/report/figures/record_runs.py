@@ -25,7 +25,8 @@ from reservoir.report.figures.axes import TEXT_SHARE, FloatArray, duration_curve
 from reservoir.report.figures.storages import draw_level_marks, set_level_limits
 from reservoir.report.figures.style import OUTSIDE_MARK, Look, plan_figure, titled
 from reservoir.rules.base.rule import Forecast
-from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
+from reservoir.rules.evaluation import Evaluation, FamilyResult, Sample
+from reservoir.rules.scores import SimulationMode
 from reservoir.text.quantities import counted, quantity
 
 #: The run that figures show: storage carried over from year to year, by rules that have not seen the year.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
@@ -26,16 +28,15 @@ from reservoir.report.figures.record_runs import fitted_note, result_of
 from reservoir.report.figures.style import DASHES, LIMITS, STORAGE, family_look, on_axes, plan_figure, shade, tint
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import Training
-from reservoir.rules.evaluation.evaluation import Evaluation
-from reservoir.rules.families.guide_curve import FAMILY as GUIDE_CURVE
-from reservoir.rules.families.guide_curve import LOWER_QUANTILE, UPPER_QUANTILE, GuideCurve
-from reservoir.rules.families.linear import FAMILY as LINEAR
-from reservoir.rules.families.water_value import WaterValue
+from reservoir.rules.evaluation import Evaluation
+from reservoir.rules.families.linear import GUIDE_CURVE, LINEAR, LOWER_QUANTILE, UPPER_QUANTILE, GuideCurve
+from reservoir.rules.families.sdp import WaterValue
 from reservoir.rules.families.zones import ALIKE, ZonesRule, zone_name
-from reservoir.rules.families.zones import FAMILY as ZONES
+from reservoir.rules.families.zones import ZONES_FAMILY as ZONES
 from reservoir.text.quantities import counted, quantity
 
 FloatArray = NDArray[np.float64]
+Drawn = TypeVar("Drawn", bound=Rule)
 
 
 def rule_curves_figure(evaluation: Evaluation) -> Figure:
@@ -44,16 +45,13 @@ def rule_curves_figure(evaluation: Evaluation) -> Figure:
     return plan_figure(evaluation.plan, 4.3, drawn, fitted_note(evaluation), reverse=True)
 
 
-def has_rule_curves(evaluation: Evaluation) -> bool:
-    """Whether the guide curve is among the families."""
-    return result_of(evaluation, GUIDE_CURVE) is not None
-
-
 def draw_rule_curves(ax: Axes, evaluation: Evaluation) -> Axes:
     """Draw the storages of every year as bands and the three curves over them; returns the axis."""
     plan, look = evaluation.plan, family_look(GUIDE_CURVE)
     months, storages = month_ends(plan.inflow.calendar), plan.operation.storage_hm3
-    lower, guide, upper = _curves(evaluation)
+    rule = _rule(evaluation, GuideCurve)
+    # On a month axis: a year starts where the one before has ended.
+    lower, guide, upper = (np.array([each[-1], *each]) for each in (rule.lower_hm3, rule.guide_hm3, rule.upper_hm3))
     draw_storage_frame(ax, plan, np.vstack([storages, lower, upper]))
     if plan.keeps_limits.any():
         fill_bands(ax, months, storages[plan.keeps_limits], STORAGE)
@@ -64,13 +62,9 @@ def draw_rule_curves(ax: Axes, evaluation: Evaluation) -> Axes:
     return ax
 
 
-def _curves(evaluation: Evaluation) -> tuple[FloatArray, ...]:
-    """Lower curve, guide and upper curve on a month axis; a year starts where the one before has ended."""
-    result = result_of(evaluation, GUIDE_CURVE)
-    if result is None or not isinstance(result.rule, GuideCurve):
-        raise ValueError("there is no guide curve to draw")
-    curves = result.rule.lower_hm3, result.rule.guide_hm3, result.rule.upper_hm3
-    return tuple(np.array([curve[-1], *curve]) for curve in curves)
+def _rule(evaluation: Evaluation, kind: type[Drawn]) -> Drawn:
+    """The rule of a class; drawn where its family was evaluated alone."""
+    return next(result.rule for result in evaluation.families if isinstance(result.rule, kind))
 
 
 def rule_curves_caption(evaluation: Evaluation) -> str:
@@ -115,11 +109,6 @@ def rule_scatter_figure(evaluation: Evaluation, family: str = LINEAR) -> Figure:
     return plan_figure(evaluation.plan, 6.0, draw, fitted_note(evaluation), above=True)
 
 
-def has_rule_scatter(evaluation: Evaluation, family: str = LINEAR) -> bool:
-    """Whether the family is among those evaluated."""
-    return result_of(evaluation, family) is not None
-
-
 def draw_rule_scatter(ax: Axes, evaluation: Evaluation, step: int, family: str = LINEAR) -> Axes:
     """Draw one month: a mark for every optimised year and one for the rule in its place; returns the axis."""
     result = result_of(evaluation, family)
@@ -155,24 +144,21 @@ def decisions_m3s(rule: Rule, training: Training, step: int) -> FloatArray:
     """Release that a rule asks for where the optimised years stand at the start of a step, shape (years,)."""
     known = training.inflow_m3s[:, step]
     situations = zip(training.storage_start_hm3[:, step], known, training.inflow_before_m3s[:, step], strict=True)
-    told = rule.forecast is Forecast.MONTH
+    knows = rule.forecast is Forecast.MONTH
     return np.array(
-        [rule.release(step, float(at), float(now) if told else None, float(before)) for at, now, before in situations]
+        [rule.release(step, float(at), float(now) if knows else None, float(before)) for at, now, before in situations]
     )
 
 
 def rule_scatter_caption(evaluation: Evaluation, family: str = LINEAR) -> str:
     """How to read the figure."""
+    years = evaluation.training.years
+    sample = f" {MOST_YEARS} of the {years:,} years are shown, evenly spaced." if years > MOST_YEARS else ""
     return (
         f"Each dot is the release of an optimised year; each mark is the release by the {family} rule with the same "
         "water in the same month. The closer they are, the better the rule follows the plan. "
-        f"Scales differ between months.{_sample(evaluation)}"
+        f"Scales differ between months.{sample}"
     )
-
-
-def _sample(evaluation: Evaluation) -> str:
-    years = evaluation.training.years
-    return f" {MOST_YEARS} of the {years:,} years are shown, evenly spaced." if years > MOST_YEARS else ""
 
 
 _COLOUR = family_look(ZONES).colour
@@ -194,17 +180,12 @@ def dispatch_chart_figure(evaluation: Evaluation) -> Figure:
     return plan_figure(evaluation.plan, 4.5, drawn, fitted_note(evaluation), reverse=True)
 
 
-def has_dispatch_chart(evaluation: Evaluation) -> bool:
-    """Whether the zones are among the families."""
-    return result_of(evaluation, ZONES) is not None
-
-
 def draw_dispatch_chart(ax: Axes, evaluation: Evaluation) -> Axes:
     """Draw the zones, each with its name and output where it has room for them; returns the axis.
 
     Zones of about the same output are drawn as one.
     """
-    rule = _zones(evaluation)
+    rule = _rule(evaluation, ZonesRule)
     edges = zone_edges(rule, *storage_bounds(evaluation.plan))
     draw_storage_frame(ax, evaluation.plan, edges)
     months = month_ends(evaluation.plan.inflow.calendar)
@@ -242,13 +223,6 @@ def zone_edges(rule: ZonesRule, lower_hm3: FloatArray, upper_hm3: FloatArray) ->
     return np.vstack([lower_hm3, np.clip(curves, lower_hm3, upper_hm3), upper_hm3])
 
 
-def _zones(evaluation: Evaluation) -> ZonesRule:
-    result = result_of(evaluation, ZONES)
-    if result is None or not isinstance(result.rule, ZonesRule):
-        raise ValueError("there is no dispatch chart to draw")
-    return result.rule
-
-
 def _name_zone(ax: Axes, months: FloatArray, lower: FloatArray, upper: FloatArray, name: str) -> None:
     """Write a zone's name where the zone is thickest, if it has room for it."""
     middles = np.linspace(months[0] + _NAME_HALF_WIDTH, months[-1] - _NAME_HALF_WIDTH, 61)
@@ -268,17 +242,12 @@ def _name_zone(ax: Axes, months: FloatArray, lower: FloatArray, upper: FloatArra
 
 def dispatch_chart_caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
+    alike = any(len(zones) > 1 for zones in _rule(evaluation, ZonesRule).together)
+    listed = f" Zones whose outputs differ by {100 * ALIKE:g} % or less are drawn as one; the rule file lists each."
     return (
         "The zone of the storage at the start of a month sets the output of that month, as far as water and limits "
-        "allow. Grey: outside the storage limits."
-        f"{_alike(evaluation)}"
+        f"allow. Grey: outside the storage limits.{listed if alike else ''}"
     )
-
-
-def _alike(evaluation: Evaluation) -> str:
-    if all(len(zones) == 1 for zones in _zones(evaluation).together):
-        return ""
-    return f" Zones whose outputs differ by {100 * ALIKE:g} % or less are drawn as one; the rule file lists each."
 
 
 #: Behind a number, over the lines.
@@ -295,19 +264,20 @@ def water_value_table_figure(evaluation: Evaluation) -> Figure:
     return plan_figure(evaluation.plan, 4.3, drawn)
 
 
-def has_water_value_table(evaluation: Evaluation) -> bool:
-    """Whether the family was evaluated."""
-    return any(isinstance(each.rule, WaterValue) for each in evaluation.families)
-
-
 def draw_water_value_table(ax: Axes, evaluation: Evaluation) -> Axes:
     """Write a number for each month and storage within its bounds, and draw the bounds; returns the axis."""
-    rule, plan = _rule(evaluation), evaluation.plan
-    storages, values = _shown(rule)
+    rule, plan = _rule(evaluation, WaterValue), evaluation.plan
+    # The middle class; some storages, none below all bounds.
+    storages, table = np.array(rule.storages_hm3), np.array(rule.water_value_gwh_per_hm3)
+    rows = np.flatnonzero(storages >= min(rule.storage_lower_hm3) - 1e-6)
+    rows = rows[:: -(-len(rows) // _MOST_ROWS)]
+    storages, values = storages[rows], table[:, rows, table.shape[2] // 2].T
     values = values * plan.units.per_volume(1.0, plan.objective.unit)[0]
     above = storages[:, np.newaxis] >= np.array(rule.storage_lower_hm3) - 1e-6
     within = above & (storages[:, np.newaxis] <= np.array(rule.storage_upper_hm3) + 1e-6)
-    middles, decimals = month_middles(plan.inflow.calendar), _decimals(values[within])
+    middles = month_middles(plan.inflow.calendar)
+    # Three figures of the largest.
+    decimals = max(0, 2 - int(np.floor(np.log10(max(float(np.abs(values[within]).max(initial=0.0)), 1e-9)))))
     for step, column in enumerate(values.T):
         for storage, value in zip(storages[within[:, step]], column[within[:, step]], strict=True):
             ax.text(middles[step], storage, f"{value:.{decimals}f}", ha="center", va="center", fontsize=7.5, bbox=_CELL)
@@ -328,30 +298,13 @@ def draw_water_value_table(ax: Axes, evaluation: Evaluation) -> Axes:
     return ax
 
 
-def _decimals(values: NDArray[np.float64]) -> int:
-    """Decimals of every number: three figures of the largest."""
-    return max(0, 2 - int(np.floor(np.log10(max(float(np.abs(values).max(initial=0.0)), 1e-9)))))
-
-
 def water_value_table_caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
     volume = evaluation.plan.units.unit_name("hm³")
-    of_month = "the month" if _rule(evaluation).forecast is Forecast.MONTH else "the month before"
+    of_month = "the month" if _rule(evaluation, WaterValue).forecast is Forecast.MONTH else "the month before"
     return (
         f"What one more {volume} in store at the end of a month is worth, by the rule of the family water-value fitted "
         f"to all years, with the middle class of inflow of {of_month}. Release while one more {volume} through the "
         "turbines makes more; keep it where it makes less. Dashed: the storage bounds. All classes are in "
         "water-value.json."
     )
-
-
-def _rule(evaluation: Evaluation) -> WaterValue:
-    return next(each.rule for each in evaluation.families if isinstance(each.rule, WaterValue))
-
-
-def _shown(rule: WaterValue) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Storages, and the values of the middle class, shape (storages, months); some rows, none below all bounds."""
-    storages, table = np.array(rule.storages_hm3), np.array(rule.water_value_gwh_per_hm3)
-    rows = np.flatnonzero(storages >= min(rule.storage_lower_hm3) - 1e-6)
-    rows = rows[:: -(-len(rows) // _MOST_ROWS)]
-    return storages[rows], table[:, rows, table.shape[2] // 2].T

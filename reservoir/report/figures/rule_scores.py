@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from reservoir.hydro.objectives import Objective
 from reservoir.planning.columns import shown
 from reservoir.report.figures.axes import THOUSANDS, name_lines
 from reservoir.report.figures.record_runs import (
@@ -34,9 +32,8 @@ from reservoir.report.figures.style import (
     plan_figure,
     tint,
 )
-from reservoir.rules.evaluation.evaluation import TEST, Evaluation, FamilyResult, SimulationMode
-from reservoir.rules.evaluation.robustness import FORESIGHT, MemberRuns, member_runs
-from reservoir.rules.evaluation.scores import Score
+from reservoir.rules.evaluation import FORESIGHT, TEST, Evaluation, FamilyResult, MemberRuns, member_runs
+from reservoir.rules.scores import Score, SimulationMode
 from reservoir.text.quantities import counted, quantity
 
 FloatArray = NDArray[np.float64]
@@ -53,7 +50,7 @@ def rule_energy_figure(evaluation: Evaluation) -> Figure:
     """Draw the boxes with their legend."""
 
     def draw(sheet: SubFigure) -> None:
-        on_axes(f"{annual_title(evaluation)} by rule", draw_rule_energy, evaluation)(sheet)
+        on_axes(f"Annual {evaluation.plan.objective.title} by rule", draw_rule_energy, evaluation)(sheet)
         handles = [*sample_patches(), *outside_handles(evaluation)]
         sheet.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
@@ -66,46 +63,28 @@ def draw_rule_energy(ax: Axes, evaluation: Evaluation) -> Axes:
     Crosses mark the years of perfect foresight and of held-out runs in which a month leaves the limits of storage.
     """
     objective = evaluation.plan.objective
-    draw_box(ax, 0, _foresight(evaluation), REFERENCE, filled=True)
+    energies = [shown(objective, evaluation.foresight_benefit(SimulationMode.CONTINUOUS))]
+    draw_box(ax, 0, energies[0], REFERENCE, filled=True)
     for place, result in enumerate(evaluation.families, start=1):
         colour = family_look(result.family).colour
         for offset, key, filled in ((-_OFFSET, HELD_OUT, True), (_OFFSET, TRAINING, False)):
             draw_box(ax, place + offset, shown(objective, result.runs[key].account.by_year), colour, filled=filled)
-    _mark_outside(ax, evaluation)
+        energies.append(shown(objective, result.runs[HELD_OUT].account.by_year))
+    for place, (run, energy) in enumerate(zip(record_runs(evaluation), energies, strict=True)):
+        years = run.outside.any(axis=1)
+        if years.any():
+            ax.plot(np.full(years.sum(), place - _OFFSET * bool(place)), energy[years], **OUTSIDE_MARK)
     names = [FORESIGHT_NAME.replace(" ", "\n"), *(result.family for result in evaluation.families)]
     ax.set_xticks(range(len(names)), names)
     ax.set_xlim(-0.6, len(names) - 0.4)
     ax.grid(visible=False, axis="x")
     ax.yaxis.set_major_formatter(THOUSANDS)
-    ax.set_ylabel(annual_label(objective))
+    ax.set_ylabel(f"Annual {objective.title}" + (f" ({objective.unit})" if objective.unit else ""))
     if evaluation.targets.guaranteed and objective.is_energy:
-        _draw_guaranteed(ax, evaluation.targets.annual_gwh)
+        guaranteed = evaluation.targets.annual_gwh
+        ax.axhline(guaranteed, color=LIMITS, lw=1.2, ls=DASHES, zorder=1.5)
+        name_lines(ax, [(guaranteed, f"guaranteed\n{quantity(guaranteed)} GWh", LIMITS)])
     return ax
-
-
-def annual_title(evaluation: Evaluation) -> str:
-    """What the figure shows."""
-    return f"Annual {evaluation.plan.objective.title}"
-
-
-def annual_label(objective: Objective) -> str:
-    """Name and unit of what is optimised, of a year."""
-    return f"Annual {objective.title}" + (f" ({objective.unit})" if objective.unit else "")
-
-
-def _foresight(evaluation: Evaluation) -> FloatArray:
-    return shown(evaluation.plan.objective, evaluation.foresight_benefit(SimulationMode.CONTINUOUS))
-
-
-def _mark_outside(ax: Axes, evaluation: Evaluation) -> None:
-    energies = [
-        _foresight(evaluation),
-        *(shown(evaluation.plan.objective, each.runs[HELD_OUT].account.by_year) for each in evaluation.families),
-    ]
-    for place, (run, energy) in enumerate(zip(record_runs(evaluation), energies, strict=True)):
-        years = run.outside.any(axis=1)
-        if years.any():
-            ax.plot(np.full(years.sum(), place - _OFFSET * bool(place)), energy[years], **OUTSIDE_MARK)
 
 
 def draw_box(ax: Axes, place: float, energy: FloatArray, colour: str, *, filled: bool) -> None:
@@ -126,11 +105,6 @@ def draw_box(ax: Axes, place: float, energy: FloatArray, colour: str, *, filled:
         flierprops={"marker": "o", "ms": 2.5, "mfc": colour if filled else "white", "mec": colour, "mew": 0.7},
         zorder=3,
     )
-
-
-def _draw_guaranteed(ax: Axes, annual_gwh: float) -> None:
-    ax.axhline(annual_gwh, color=LIMITS, lw=1.2, ls=DASHES, zorder=1.5)
-    name_lines(ax, [(annual_gwh, f"guaranteed\n{quantity(annual_gwh)} GWh", LIMITS)])
 
 
 def sample_patches() -> list[Patch]:
@@ -237,14 +211,27 @@ def regret_caption(evaluation: Evaluation) -> str:
 
 
 def robustness_figure(evaluation: Evaluation) -> Figure:
-    """Draw energies above regrets, a box for each family."""
+    """Draw energies above regrets, a box for each family; the line in the lower panel is no regret."""
     runs = shown_runs(evaluation)
     tested = runs[0].sample == TEST
 
     def draw(sheet: SubFigure) -> None:
         above, below = sheet.subplots(2, 1, sharex=True)
-        draw_benefits(above, runs).set_title(f"Mean annual {runs[0].objective.title} of the members")
-        draw_regrets(below, runs).set_title("Regret of the members against perfect foresight")
+        for place, run in enumerate(runs):
+            colour = REFERENCE if run.family == FORESIGHT else family_look(run.family).colour
+            draw_box(above, place, shown(run.objective, run.benefit), colour, filled=True)
+            if run.family != FORESIGHT:
+                draw_box(below, place, run.regret, colour, filled=True)
+        below.axhline(0, color=LIMITS, lw=0.8, zorder=1.5)
+        names = [FORESIGHT_NAME.replace(" ", "\n") if run.family == FORESIGHT else run.family for run in runs]
+        for ax in (above, below):
+            ax.set_xticks(range(len(runs)), names)
+            ax.set_xlim(-0.6, len(runs) - 0.4)
+            ax.grid(visible=False, axis="x")
+            ax.yaxis.set_major_formatter(THOUSANDS)
+            ax.set_ylabel(f"{runs[0].objective.unit} per year".strip())
+        above.set_title(f"Mean annual {runs[0].objective.title} of the members")
+        below.set_title("Regret of the members against perfect foresight")
 
     note = tested_note(evaluation) if tested else held_out_note(evaluation)
     return plan_figure(evaluation.plan, 5.4, draw, note)
@@ -259,33 +246,6 @@ def shown_runs(evaluation: Evaluation) -> list[MemberRuns]:
     """Runs of the members that rules were tested on, or of those held out."""
     runs = member_runs(evaluation)
     return [each for each in runs if each.sample == runs[-1].sample]
-
-
-def draw_benefits(ax: Axes, runs: Sequence[MemberRuns]) -> Axes:
-    """Draw a box for each run; returns the axis."""
-    for place, run in enumerate(runs):
-        colour = REFERENCE if run.family == FORESIGHT else family_look(run.family).colour
-        draw_box(ax, place, shown(run.objective, run.benefit), colour, filled=True)
-    return _named(ax, runs)
-
-
-def draw_regrets(ax: Axes, runs: Sequence[MemberRuns]) -> Axes:
-    """Draw a box for each family, above a line of no regret; returns the axis."""
-    for place, run in enumerate(runs):
-        if run.family != FORESIGHT:
-            draw_box(ax, place, run.regret, family_look(run.family).colour, filled=True)
-    ax.axhline(0, color=LIMITS, lw=0.8, zorder=1.5)
-    return _named(ax, runs)
-
-
-def _named(ax: Axes, runs: Sequence[MemberRuns]) -> Axes:
-    names = [FORESIGHT_NAME.replace(" ", "\n") if run.family == FORESIGHT else run.family for run in runs]
-    ax.set_xticks(range(len(runs)), names)
-    ax.set_xlim(-0.6, len(runs) - 0.4)
-    ax.grid(visible=False, axis="x")
-    ax.yaxis.set_major_formatter(THOUSANDS)
-    ax.set_ylabel(f"{runs[0].objective.unit} per year".strip())
-    return ax
 
 
 def robustness_caption(evaluation: Evaluation) -> str:

@@ -16,16 +16,13 @@ from reservoir.report.figures.record_runs import (
     has_spill,
     level_trace_caption,
     level_trace_figure,
+    result_of,
     spill_map_caption,
     spill_map_figure,
 )
 from reservoir.report.figures.rule_charts import (
     dispatch_chart_caption,
     dispatch_chart_figure,
-    has_dispatch_chart,
-    has_rule_curves,
-    has_rule_scatter,
-    has_water_value_table,
     rule_curves_caption,
     rule_curves_figure,
     rule_scatter_caption,
@@ -42,7 +39,10 @@ from reservoir.report.figures.rule_scores import (
     rule_energy_caption,
     rule_energy_figure,
 )
-from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.rules.evaluation import Evaluation
+from reservoir.rules.families.linear import GUIDE_CURVE, LINEAR
+from reservoir.rules.families.sdp import WATER_VALUE
+from reservoir.rules.families.zones import ZONES_FAMILY as ZONES
 
 _Made = TypeVar("_Made")
 
@@ -66,30 +66,21 @@ class _Drawing:
     shown: Callable[[Evaluation], bool] = _any_family
 
 
+def _of_family(family: str) -> Callable[[Evaluation], bool]:
+    return lambda evaluation: result_of(evaluation, family) is not None
+
+
 _DRAWINGS = {
-    "rule-curves": _Drawing("Guide curve", rule_curves_figure, rule_curves_caption, has_rule_curves),
-    "dispatch-chart": _Drawing(
-        "Dispatch chart",
-        dispatch_chart_figure,
-        dispatch_chart_caption,
-        has_dispatch_chart,
-    ),
+    "rule-curves": _Drawing("Guide curve", rule_curves_figure, rule_curves_caption, _of_family(GUIDE_CURVE)),
+    "dispatch-chart": _Drawing("Dispatch chart", dispatch_chart_figure, dispatch_chart_caption, _of_family(ZONES)),
     "water-value-table": _Drawing(
-        "Water values",
-        water_value_table_figure,
-        water_value_table_caption,
-        has_water_value_table,
+        "Water values", water_value_table_figure, water_value_table_caption, _of_family(WATER_VALUE)
     ),
     "rule-scatter": _Drawing(
-        "Release by plan and by rule",
-        rule_scatter_figure,
-        rule_scatter_caption,
-        has_rule_scatter,
+        "Release by plan and by rule", rule_scatter_figure, rule_scatter_caption, _of_family(LINEAR)
     ),
     "duration-curves": _Drawing(
-        "Duration curves of release, power and storage",
-        duration_curves_figure,
-        duration_curves_caption,
+        "Duration curves of release, power and storage", duration_curves_figure, duration_curves_caption
     ),
     "rule-energy": _Drawing("Annual energy by rule", rule_energy_figure, rule_energy_caption),
     "robustness": _Drawing("Robustness over members", robustness_figure, robustness_caption, has_members),
@@ -130,5 +121,5 @@ def _of_each(
         return made(drawing) if drawing.shown(evaluation) else None
 
     names = [name for name in _DRAWINGS if name not in (left_out or ())]
-    found = {name: attempted(name, partial(of, _DRAWINGS[name]), left_out) for name in names}
-    return {name: each for name, each in found.items() if each is not None}
+    drawings = {name: attempted(name, partial(of, _DRAWINGS[name]), left_out) for name in names}
+    return {name: each for name, each in drawings.items() if each is not None}

@@ -15,9 +15,8 @@ from reservoir.report.figures import axes
 from reservoir.report.figures.axes import THOUSANDS, draw_bands
 from reservoir.report.figures.style import INFLOW, POWER, REFERENCE, STORAGE, sheet_figure
 from reservoir.synthetic import acceptance
-from reservoir.synthetic.acceptance import Comparison
-from reservoir.synthetic.base import FloatArray
-from reservoir.synthetic.energy import OptimisedRecords
+from reservoir.synthetic.acceptance import Comparison, OptimisedRecords
+from reservoir.synthetic.methods import FloatArray
 
 _ROW_INCHES = 2.5
 #: Parts at which a distribution is drawn.

@@ -19,12 +19,11 @@ from reservoir.report.html.plan_page import plan_heading
 from reservoir.report.html.tables import acceptance_table, result_table
 from reservoir.rules import FAMILIES, Forecast
 from reservoir.rules.base.targets import STRICTER_SHARE
-from reservoir.rules.evaluation.evaluation import TEST, Evaluation, FamilyResult, Sample, SimulationMode
-from reservoir.rules.evaluation.findings import (
+from reservoir.rules.evaluation import TEST, Evaluation, FamilyResult, Sample, robustness_table
+from reservoir.rules.findings import (
+    BASELINES,
     FITTED_NETWORK,
     SEARCHED_NETWORK,
-    STRONG,
-    WEAK,
     best_fitted,
     best_names,
     better_than,
@@ -33,8 +32,7 @@ from reservoir.rules.evaluation.findings import (
     sentence_on_test,
     shortfalls,
 )
-from reservoir.rules.evaluation.robustness import robustness_table
-from reservoir.rules.evaluation.scores import benefit_suffix, worst_decile
+from reservoir.rules.scores import SimulationMode, benefit_suffix, worst_decile
 from reservoir.text.quantities import counted
 
 #: How the years follow each other, and what perfect foresight of them knows.
@@ -66,7 +64,7 @@ def scores_table(evaluation: Evaluation, mode: SimulationMode, kind: str) -> Htm
         "Family": ["perfect foresight"] * len(top) + [result.family for result, _ in scores],
         "Years": [years for years, _ in top] + [str(score.sample) for _, score in scores],
     }
-    outside = top and evaluation.foresight_violations_of(mode).months > 0
+    outside = top and evaluation.foresights[mode].violations.months > 0
     marked = {len(top) + place for place, (_, score) in enumerate(scores) if score.months_violated}
     marked |= set(range(len(top))) if outside else set()
     caption = f"{'; '.join(_MODES[mode] if top else _MODES[mode][:1])}."
@@ -75,7 +73,7 @@ def scores_table(evaluation: Evaluation, mode: SimulationMode, kind: str) -> Htm
     return result_table(f"{kind}-{mode}", caption, names, columns, values, units, benefit=benefit, marked=marked)
 
 
-def _foresights(evaluation: Evaluation, mode: SimulationMode) -> Iterator[tuple[str, dict[str, float]]]:
+def _foresights(evaluation: Evaluation, mode: SimulationMode) -> Iterator[tuple[str, dict[str, Any]]]:
     """What perfect foresight of the record comes to, and of the test: the years, and values by names of columns."""
     found = [("all", evaluation.foresights[mode], evaluation.plan.inflow)]
     test = evaluation.tests[0] if evaluation.tests and mode is SimulationMode.CONTINUOUS else None
@@ -277,10 +275,10 @@ def _heading(evaluation: Evaluation, checks: Sequence[Check]) -> Heading:
 
 
 def _held_out_figure(name: str, result: FamilyResult) -> tuple[str, str]:
-    told = part_of_foresight(result)
-    if told.endswith(" of perfect foresight"):
-        return f"of perfect foresight, {name}, held-out years", told.split(" of ")[0]
-    return f"{name}, held-out years", told
+    beside = part_of_foresight(result)
+    if beside.endswith(" of perfect foresight"):
+        return f"of perfect foresight, {name}, held-out years", beside.split(" of ")[0]
+    return f"{name}, held-out years", beside
 
 
 def _overview(evaluation: Evaluation) -> tuple[str, ...]:
@@ -307,10 +305,10 @@ def _overview(evaluation: Evaluation) -> tuple[str, ...]:
 
 def _stages(evaluation: Evaluation) -> tuple[str, ...]:
     """What searching further made of the network that was fitted to the plan, if both were evaluated."""
-    found = {result.family: result for result in evaluation.families}
-    if not {FITTED_NETWORK, SEARCHED_NETWORK} <= set(found):
+    results = {result.family: result for result in evaluation.families}
+    if not {FITTED_NETWORK, SEARCHED_NETWORK} <= set(results):
         return ()
-    fitted, searched = found[FITTED_NETWORK], found[SEARCHED_NETWORK]
+    fitted, searched = results[FITTED_NETWORK], results[SEARCHED_NETWORK]
     misfits = [
         evaluation.plan.units.stated(result.misfit_m3s[Sample.HELD_OUT], "m³/s", ",.0f")
         for result in (fitted, searched)
@@ -326,10 +324,9 @@ def _stages(evaluation: Evaluation) -> tuple[str, ...]:
 def _compared(evaluation: Evaluation) -> str:
     """What the baselines make, as far as they were evaluated."""
     baselines = [
-        f"{part_of_foresight(result)} by {result.family}, the {what} baseline"
+        f"{part_of_foresight(result)} by {result.family}, the {BASELINES[result.family]} baseline"
         for result in evaluation.families
-        for name, what in ((STRONG, "strong"), (WEAK, "weak"))
-        if result.family == name
+        if result.family in BASELINES
     ]
     return f" For comparison: {', and '.join(baselines)}." if baselines else ""
 

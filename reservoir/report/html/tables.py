@@ -53,7 +53,7 @@ def result_table(
     marked : iterable of int
         Rows that need attention.
     """
-    heads, cells = [Column(title, text=True) for title in names], []
+    heads, cells = [Column(title, text=True) for title in names], list[list[str]]()
     for column in columns:
         page = column.page
         assert page is not None

@@ -20,11 +20,16 @@ from reservoir.hydro.limits import Limits, reaching_down
 from reservoir.hydro.objective import Operation
 from reservoir.planning.solving import HOST_REFERENCE
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYears
-from reservoir.rules.base.violations import ROUNDING, Violations
+from reservoir.rules.base.simulation import Violations
+from reservoir.rules.base.training import ROUNDING
 from reservoir.solvers import Progress, solve
 from reservoir.solvers.engine import silent
 
 FloatArray = NDArray[np.float64]
+
+#: Years at the end of a horizon that are solved for another end, twice as many until that changes the value by no more
+#: than this part of what perfect foresight brings.
+LAST_YEARS, AGREED = 6, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +74,8 @@ class Foresight:
         if continuous:
             names = tuple(f"{names[at]} to {names[at + length - 1]}" for at in range(0, inflow.years, length))
         horizons = years.joined(length) if continuous else years
-        ends = np.full(len(horizons), start_hm3)
-        operation = operated(model, horizons, names, start_hm3, ends, progress)
+        both = np.full(len(horizons), start_hm3)
+        operation = operated(model, horizons, names, both, both, progress)
         return cls(model, years, horizons, names, start_hm3, operation)
 
     @cached_property
@@ -87,17 +92,25 @@ class Foresight:
         """What water left at other ends is worth: how much less the best schedule brings that ends there.
 
         In the unit of the objective, shape (runs, horizons) as the ends; negative where less is left. What turbines can
-        make of the water, and when, is in it.
+        make of the water, and when, is in it. Of a long horizon the last years alone are solved again, from perfect
+        foresight's storage: twice as many until that changes the value no more (`AGREED`).
         """
-        apart = np.abs(ends_hm3 - self.operation.storage_hm3[:, -1]) > ROUNDING * float(
-            self.model.reservoir.storage_upper_hm3.max()
-        )
-        values = np.zeros_like(ends_hm3)
-        if apart.any():
-            asked, horizon = ends_hm3[apart], np.nonzero(apart)[1]
-            labels = [self.labels[place] for place in horizon.tolist()]
-            ending = operated(self.model, self.horizons[horizon], labels, self.start_hm3, asked, progress)
-            values[apart] = self.operation.benefit[horizon] - ending.benefit
+        most = float(self.model.reservoir.storage_upper_hm3.max())
+        best, years = self.by_year, len(self.years) // len(self.labels)
+        values, last = np.zeros_like(ends_hm3), LAST_YEARS if years > 2 * LAST_YEARS else years
+        run, horizon = np.nonzero(np.abs(ends_hm3 - self.operation.storage_hm3[:, -1]) > ROUNDING * most)
+        values[run, horizon] = np.inf
+        while len(run):
+            places = (horizon[:, np.newaxis] + 1) * years - last + np.arange(last)
+            whole, labels = last == years, [self.labels[place] for place in horizon.tolist()]
+            starts = np.full(len(run), self.start_hm3) if whole else best.storage_hm3[places[:, 0], 0]
+            brought = self.operation.benefit[horizon] if whole else best.benefit[places].sum(axis=1)
+            limits, ends = self.years[places.ravel()].joined(last), ends_hm3[run, horizon]
+            value = brought - operated(self.model, limits, labels, starts, ends, progress).benefit
+            change = np.abs(value - values[run, horizon])
+            values[run, horizon] = value
+            undecided = (change > AGREED * np.abs(self.operation.benefit[horizon])) & (not whole)
+            run, horizon, last = run[undecided], horizon[undecided], min(2 * last, years)
         return values
 
 
@@ -105,12 +118,12 @@ def operated(
     model: ReservoirModel,
     horizons: Limits,
     labels: Sequence[str],
-    start: float,
+    starts: FloatArray,
     ends: FloatArray,
     progress: Progress = silent,
 ) -> Operation:
-    """Dynamic programming over every horizon, from one storage to each end, shape (horizons,)."""
-    begun = reaching_down(horizons.begun_at(start))  # losses may leave an end below dead storage to compare with
+    """Dynamic programming over every horizon, from its storage at the start to the one at its end, both (horizons,)."""
+    begun = reaching_down(horizons.begun_at(starts))  # losses may leave an end below dead storage to compare with
     end = np.clip(ends, begun.storage_lower_hm3[:, -1], begun.storage_upper_hm3[:, -1])
     fixed = begun.ending_within(end, end)
     problems = ReservoirYears(model, fixed, labels, np.arange(len(labels)))

@@ -5,18 +5,18 @@ A rule that weighs releases holds its plant as tables, dense enough to stand for
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reservoir.hydro.benefit import NO_TERMS, in_objective_unit, stage_benefit
-from reservoir.hydro.conditions import NO_CONDITIONS, demanded, released, unmet, unmet_power
-from reservoir.hydro.curves.joined_lines import joined_lines
+from reservoir.hydro.benefit import NO_TERMS, StepTerms, in_objective_unit, stage_benefit
+from reservoir.hydro.conditions import NO_CONDITIONS, StepConditions, demanded, released, unmet, unmet_power
+from reservoir.hydro.curves.curve import joined_lines
 from reservoir.hydro.elementwise import clip, mean
 from reservoir.hydro.plant import Plant, plant_of
+from reservoir.hydro.record_rows import UNLIMITED
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import (
     enforce_limits,
@@ -26,11 +26,10 @@ from reservoir.hydro.step import (
     storage_after,
     unmet_minimum,
 )
-from reservoir.rules.base.fields import Block, Monthly, NotFalling, Number, Numbers, as_long_as, not_below
-from reservoir.rules.base.month_conditions import LakeMonths, ObjectiveMonths
+from reservoir.hydro.units import HM3_PER_KM2_MM
+from reservoir.rules.base.fields import Block, Monthly, NotFalling, Number, Numbers, Rising, as_long_as, not_below
 from reservoir.rules.base.rule import Forecast, Months, Rule
-from reservoir.rules.base.training import FloatArray, Training
-from reservoir.rules.base.violations import ROUNDING
+from reservoir.rules.base.training import ROUNDING, FloatArray, Training
 
 #: Points of each curve between the bounds.
 POINTS = 401
@@ -143,8 +142,106 @@ class PlantTable(Block):
         )
 
 
-@dataclass(frozen=True)
-class Physics:
+#: Points of the curves of area and seepage.
+LAKE_POINTS = 101
+#: A demand of less volume counts as so much, hm3.
+_LITTLE_HM3 = 1e-6
+
+
+def _mean_of_years(row: FloatArray) -> tuple[float, ...]:
+    """Mean of each step; the years are added up one after the other also where their row is stored once."""
+    return tuple(np.array(row).mean(axis=0).tolist())
+
+
+class LakeMonths(Block):
+    """Losses of the lake and demands on the plant, means of the training years.
+
+    Parameters
+    ----------
+    evaporation_mm, withdrawal_m3s, plant_factor, power_lower_mw : tuple of float
+        Net evaporation, withdrawal demanded, part of the month in which the turbines can run, and lowest power.
+    storage_hm3, area_km2, seepage_m3s : tuple of float
+        Area and seepage by storage, joined by straight lines.
+    operating_storage_hm3 : float
+        Mean storage below which the turbines stand still.
+    """
+
+    evaporation_mm: Monthly
+    withdrawal_m3s: Monthly
+    plant_factor: Monthly
+    power_lower_mw: Monthly
+    storage_hm3: Rising
+    area_km2: Annotated[Numbers, as_long_as("storage_hm3")]
+    seepage_m3s: Annotated[Numbers, as_long_as("storage_hm3")]
+    operating_storage_hm3: Number
+
+    @classmethod
+    def of(cls, training: Training) -> Self | None:
+        """Those of the training years; None where there are none."""
+        limits, plant = training.limits, training.model.reservoir
+        if not limits.lake:
+            return None
+        storage = np.linspace(plant.storage_lower_hm3.min(), plant.storage_upper_hm3.max(), LAKE_POINTS)
+        names = ("evaporation_mm", "withdrawal_m3s", "plant_factor", "power_lower_mw")
+        return cls(
+            **{name: _mean_of_years(getattr(limits, name)) for name in names},
+            storage_hm3=storage.tolist(),
+            area_km2=np.asarray(limits.lake.area(storage)).tolist(),
+            seepage_m3s=np.asarray(limits.lake.seepage(storage)).tolist(),
+            operating_storage_hm3=float(limits.operating_storage[0]),
+        )
+
+    def at(self, step: int, months: Months) -> StepConditions:
+        """Conditions of a step."""
+        volume = months.volume_per_flow
+        most = max(flow * per_flow for flow, per_flow in zip(self.withdrawal_m3s, volume, strict=True))
+        area, seepage = self._curves
+        return StepConditions(
+            evaporation=self.evaporation_mm[step] * HM3_PER_KM2_MM,
+            withdrawal=self.withdrawal_m3s[step],
+            plant_factor=self.plant_factor[step],
+            power_lower=self.power_lower_mw[step],
+            area=area,
+            seepage=seepage,
+            operating_storage=self.operating_storage_hm3,
+            ramp_up=np.inf,
+            ramp_down=np.inf,
+            per_shortage=volume[step] / max(most, _LITTLE_HM3),
+        )
+
+    @cached_property
+    def _curves(self) -> tuple[Any, Any]:
+        return joined_lines(self.storage_hm3, self.area_km2), joined_lines(self.storage_hm3, self.seepage_m3s)
+
+
+class ObjectiveMonths(Block):
+    """What a month's power and release are worth, in the unit of the objective, where that is not energy.
+
+    The fields are those of `StepTerms` with the same names, means of the training years.
+    """
+
+    offset: Monthly
+    power_value: Monthly
+    power_target: Monthly
+    power_cost_squared: Monthly
+    supply_target: Monthly
+    supply_cost_squared: Monthly
+
+    @classmethod
+    def of(cls, training: Training) -> Self | None:
+        """Those of the training years; None where the objective is energy."""
+        limits = training.limits
+        if not limits.priced:
+            return None
+        return cls(**{name: _mean_of_years(getattr(limits, name)) for name in cls.model_fields})
+
+    def at(self, step: int) -> StepTerms:
+        """Terms of a step."""
+        values = {name: getattr(self, name)[step] for name in type(self).model_fields}
+        return StepTerms(**values, power_cost=0.0, power_cost_most=UNLIMITED)
+
+
+class Physics(Block):
     """One month of a reservoir: what a release comes to once the physical limits are kept.
 
     Parameters
@@ -157,26 +254,33 @@ class Physics:
     penalty_gwh : float
         Cost of a relative violation of 1, in the unit of the objective (eq. 21).
     lake : LakeMonths or None
-        Losses and demands, if there are any.
+        Losses of the lake and demands on the plant, if there are any.
     objective : ObjectiveMonths or None
         What is optimised, unless it is energy.
     """
 
     months: Months
     plant: PlantTable
-    storage_lower_hm3: tuple[float, ...]
-    storage_upper_hm3: tuple[float, ...]
-    penalty_gwh: float
+    storage_lower_hm3: Monthly
+    storage_upper_hm3: Annotated[Monthly, not_below("storage_lower_hm3")]
+    penalty_gwh: Number
     lake: LakeMonths | None = None
     objective: ObjectiveMonths | None = None
 
-    @classmethod
-    def of(cls, training: Training) -> Physics:
+    @staticmethod
+    def of(training: Training) -> Physics:
         """The months of the training years."""
         plant = training.model.reservoir
-        lower, upper = map(tuple, plant.storage_bounds_hm3.tolist())
-        further = LakeMonths.of(training), ObjectiveMonths.of(training)
-        return cls(Months.of(training), PlantTable.of(plant), lower, upper, float(plant.penalty), *further)
+        lower, upper = plant.storage_bounds_hm3.tolist()
+        return Physics(
+            months=Months.of(training),
+            plant=PlantTable.of(plant),
+            storage_lower_hm3=lower,
+            storage_upper_hm3=upper,
+            penalty_gwh=float(plant.penalty),
+            lake=LakeMonths.of(training),
+            objective=ObjectiveMonths.of(training),
+        )
 
     def value_grid(self, count: int) -> FloatArray:
         """Storages that values are known at, evenly apart: so many between the bounds, and more below.
@@ -197,13 +301,8 @@ class Physics:
         """Terms of the objective in a step (`StepTerms`), or nothing where it is energy."""
         return NO_TERMS if self.objective is None else self.objective.at(step)
 
-    def releases(
-        self,
-        step: int,
-        storage: FloatArray,
-        least_inflow: FloatArray,
-        most_inflow: FloatArray,
-        count: int = RELEASES,
+    def tried_releases(
+        self, step: int, storage: FloatArray, least_inflow: FloatArray, most_inflow: FloatArray, count: int = RELEASES
     ) -> FloatArray:
         """Releases to compare, so many, along a new first axis.
 
@@ -267,24 +366,19 @@ class Physics:
             Value of a storage at the end of the step after each inflow.
         """
         every, storage = np.arange(len(storage_hm3)), storage_hm3[:, np.newaxis, np.newaxis]
-        tried = self.releases(step, storage_hm3, inflow.min(axis=-1), inflow.max(axis=-1))
+        tried = self.tried_releases(step, storage_hm3, inflow.min(axis=-1), inflow.max(axis=-1))
         chosen = tried[-1]
         for _ in range(2):
             releases = np.ascontiguousarray(tried.T)[..., np.newaxis]
             end, gained = self.after(step, storage, releases, inflow[:, np.newaxis])
             expected = (gained + interpolate_values(grid, values, end)) @ probability[..., np.newaxis]
-            best = _last_best(expected[..., 0])
+            # The last of equals is the greatest release: repair then has the least to add.
+            most = expected.max(axis=1)
+            best = len(tried) - 1 - np.argmax((expected[..., 0] >= most - EQUAL * np.abs(most))[:, ::-1], axis=1)
             chosen = tried[best, every]
             below, above = np.maximum(best - 1, 0), np.minimum(best + 1, len(tried) - 1)
             tried = np.linspace(tried[below, every], tried[above, every], RELEASES)
         return np.asarray(chosen)
-
-
-def _last_best(values: FloatArray) -> Any:
-    """Place of the best in each row; of equals the last, the greatest release: repair then has the least to add."""
-    most = values.max(axis=1, keepdims=True)
-    good = values >= most - EQUAL * np.abs(most)
-    return values.shape[1] - 1 - np.argmax(good[:, ::-1], axis=1)
 
 
 def interpolate_values(grid: FloatArray, values: FloatArray, storage: FloatArray) -> FloatArray:
@@ -304,39 +398,16 @@ def interpolate_values(grid: FloatArray, values: FloatArray, storage: FloatArray
     return np.asarray(low + (place - left) * (flat[at + inflows] - low))
 
 
-class ValueRule(Rule):
-    """A rule that weighs what a release makes now against what the water that it leaves is worth.
-
-    Parameters
-    ----------
-    plant : PlantTable
-    storage_lower_hm3, storage_upper_hm3 : tuple of float
-        Bounds of the storage at the end of each step.
-    penalty_gwh : float
-        Cost of a relative violation of 1, in the unit of the objective (eq. 21).
-    lake : LakeMonths or None
-        Losses of the lake and demands on the plant, if there are any.
-    objective : ObjectiveMonths or None
-        What is optimised, unless it is energy.
-    """
-
-    plant: PlantTable
-    storage_lower_hm3: Monthly
-    storage_upper_hm3: Annotated[Monthly, not_below("storage_lower_hm3")]
-    penalty_gwh: Number
-    lake: LakeMonths | None = None
-    objective: ObjectiveMonths | None = None
+class ValueRule(Physics, Rule):
+    """A rule that weighs what a release makes now against what the water that it leaves is worth; see `Physics`."""
 
     @classmethod
     def weighing(cls, training: Training, forecast: Forecast, physics: Physics, **values: Any) -> Self:
         """The rule of these values that reckons with this physics."""
-        return cls.fitted(training, forecast, **{name: getattr(physics, name) for name in _OF_RULES}, **values)
+        of_physics = {name: getattr(physics, name) for name in Physics.model_fields if name != "months"}
+        return cls.fitted(training, forecast, **of_physics, **values)
 
-    @cached_property
+    @property
     def physics(self) -> Physics:
         """What a release comes to."""
-        return Physics(self.months, **{name: getattr(self, name) for name in _OF_RULES})
-
-
-#: What a rule holds of its physics, beside its months.
-_OF_RULES = tuple(field.name for field in fields(Physics) if field.name != "months")
+        return self

@@ -17,8 +17,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import YearRows
 from reservoir.hydro.step import enforce_limits, power_at, unmet_minimum, violation_scale
 from reservoir.rules.base.rule import Forecast, Months
-from reservoir.rules.base.training import Training
-from reservoir.rules.base.violations import ROUNDING
+from reservoir.rules.base.training import ROUNDING, Training
 
 
 class RecordArrays(NamedTuple):
@@ -126,15 +125,16 @@ def followed_by(
     }
     bounds = ("release_lower", "release_upper", "storage_lower", "storage_upper", "cost_below", "cost_above")
     added |= {name: np.tile(getattr(record, name)[:steps], years) for name in bounds}
-    conditions, terms = (each and _followed_by_means(each, years, steps) for each in (record.conditions, record.terms))
-    longer = {name: np.concatenate([getattr(record, name), each]) for name, each in added.items()}
-    return record._replace(**longer, conditions=conditions, terms=terms)
 
+    def with_means(year: YearRows) -> YearRows:
+        """One year of all steps, and behind it more years, which are its mean."""
+        means = year.rows.reshape(len(year.rows), -1, steps).mean(axis=1)
+        return year._replace(rows=np.concatenate([year.rows, np.tile(means, years)], axis=1))
 
-def _followed_by_means(year: YearRows, years: int, steps: int) -> YearRows:
-    """One year of all steps with more years of so many steps behind it, which are its mean."""
-    means = year.rows.reshape(len(year.rows), -1, steps).mean(axis=1)
-    return year._replace(rows=np.concatenate([year.rows, np.tile(means, years)], axis=1))
+    further = {name: getattr(record, name) and with_means(getattr(record, name)) for name in ("conditions", "terms")}
+    return record._replace(
+        **{name: np.concatenate([getattr(record, name), values]) for name, values in added.items()}, **further
+    )
 
 
 def stored_value_per_hm3(training: Training) -> float:

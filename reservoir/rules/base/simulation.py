@@ -1,26 +1,29 @@
-"""Run a rule over a record: month by month, within the physical limits whatever the rule asks for."""
+"""Run a rule over a record: month by month, within the physical limits whatever the rule asks for.
+
+A storage outside its bounds, or a demand not met, is what no repair of a release could keep (`Violations`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.conditions import conditions_at
+from reservoir.hydro.conditions import conditions_at, unmet, unmet_power
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, without_foresight
 from reservoir.hydro.objective import Operation, operate, repaired
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import YearRows
+from reservoir.hydro.step import unmet_minimum, violation_scale
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.physics import month_end
 from reservoir.rules.base.rule import Rule
-from reservoir.rules.base.training import Training, inflow_before, require_no_ramps
-from reservoir.rules.base.violations import Violations
+from reservoir.rules.base.training import ROUNDING, Training, inflow_before, require_no_ramps
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -29,6 +32,64 @@ IntArray = NDArray[np.int64]
 KEPT_SUPPLY = 1e-6
 #: Situations that are decided at once: enough to be fast, few enough for a processor's cache.
 MOST_TOGETHER = 2_000
+
+
+def beyond_bounds(reservoir: Reservoir, ends_hm3: FloatArray) -> FloatArray:
+    """How far each storage is above (+) or below (-) its bounds, hm3; 0 within them and for a rounding.
+
+    Below dead storage only losses go, which no decision changes: that far down it is no violation.
+
+    Parameters
+    ----------
+    reservoir : Reservoir
+    ends_hm3 : ndarray, shape (years, steps)
+        Storage at the end of each step.
+    """
+    lower, upper = reservoir.storage_bounds_hm3
+    decided = np.maximum(ends_hm3, reservoir.storage_lower_hm3.min())
+    beyond = np.maximum(ends_hm3 - upper, 0.0) - np.maximum(lower - decided, 0.0)
+    # What is no number is no rounding either.
+    return np.where(np.abs(beyond) <= ROUNDING * float(upper.max()), 0.0, beyond)
+
+
+@dataclass(frozen=True)
+class Violations:
+    """Storages outside their bounds, and demands not met, over a record.
+
+    ``months`` end outside, the worst of them by ``largest_hm3``; ``relative`` is the sum of the violations relative to
+    the bounds (eq. 20), and to what is demanded. In ``unmet_months`` a withdrawal, the lowest power or the least
+    release is not delivered.
+    """
+
+    months: int
+    largest_hm3: float
+    relative: float
+    unmet_months: int = 0
+
+    @classmethod
+    def of_operation(cls, limits: Limits, reservoir: Reservoir, operation: Operation) -> Violations:
+        """Those of years operated within limits, a row for each year."""
+        stored, missed = cls.of(reservoir, operation.storage_hm3[:, 1:]), unmet_demands(limits, operation)
+        return replace(stored, relative=stored.relative + float(missed.sum()), unmet_months=int((missed > 0).sum()))
+
+    @classmethod
+    def of(cls, reservoir: Reservoir, ends_hm3: FloatArray) -> Violations:
+        """Those of storages at the end of each step, shape (years, steps)."""
+        beyond = beyond_bounds(reservoir, ends_hm3)
+        lower, upper = reservoir.storage_bounds_hm3
+        bound = np.where(beyond > 0, upper, lower)
+        relative = np.abs(beyond) / violation_scale(bound, float(upper.max()))
+        return cls(int((beyond != 0).sum()), float(np.abs(beyond).max()), float(relative.sum()))
+
+
+def unmet_demands(limits: Limits, operation: Operation) -> FloatArray:
+    """Relative shortage of withdrawal, lowest power and least release, shape (years, steps); 0 without a demand."""
+    years, release, draft = limits.arrays(), operation.release_m3s, operation.draft_m3s
+    every = slice(None), slice(None)
+    conditions, per_missing = conditions_at(years.by_field, every), years.per_missing[:, np.newaxis] * years.hm3_per_m3s
+    missed = unmet(conditions, draft, release, release) + unmet_power(conditions, operation.power_mw)
+    missed = missed + unmet_minimum(draft, years.release_lower, per_missing)
+    return np.broadcast_to(np.asarray(missed, np.float64), release.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,16 +193,14 @@ def simulate(
     require_no_ramps(model.reservoir)
     before = inflow_before(inflow.flow_m3s, inflow_before_m3s, members)
     years = without_foresight(limits, np.full(inflow.years, start_hm3))
-    for one, those in _by_rule(rules):
-        now = inflow.flow_m3s[those].ravel()
-        one.prepare(np.tile(np.arange(inflow.steps), len(those)), one.known(now), before[those].ravel())
+    _prepare(rules, inflow.flow_m3s, before)
     asked = np.empty_like(inflow.flow_m3s)
     # Runs that do not wait for each other, by the places of their years: members, or years that start anew.
     runs = np.arange(inflow.years).reshape((members, -1) if continuous else (-1, 1))
     for at, column in enumerate(runs.T):
         lake = years._replace(lake=limits.lake)
-        # The losses of members are found together, to the last bit of the slowest; the years of a record stand alone.
-        for places in [column] if members > 1 else column[:, np.newaxis]:
+        # Losses are found together, to the last bit of the slowest: of members, but not of the years of a record.
+        for places in [column] if members > 1 or not limits.lake else column[:, np.newaxis]:
             asked[places] = _decided([rules[place] for place in places], limits, lake, before, places)
         if at + 1 < runs.shape[1]:
             # Asking for less than the least release cuts no withdrawal.
@@ -178,12 +237,20 @@ def _decided(
 def decisions(rules: Sequence[Rule], training: Training) -> FloatArray:
     """Releases that rules, one a year, ask for in the situations that the training years hold, shape (years, steps)."""
     asked = np.empty_like(training.inflow_m3s)
-    for rule, years in _in_groups(rules, MOST_TOGETHER if len(training.first_years) > 1 else 1):
+    _prepare(rules, training.inflow_m3s, training.inflow_before_m3s)
+    for rule, years in _in_groups(rules):
         for step in range(training.steps):
             known = rule.known(training.inflow_m3s[years, step])
             before = training.inflow_before_m3s[years, step]
             asked[years, step] = rule.releases(step, training.storage_start_hm3[years, step], known, before)
     return asked
+
+
+def _prepare(rules: Sequence[Rule], inflow_m3s: FloatArray, before_m3s: FloatArray) -> None:
+    """Let rules, one a year, work out at once what they will be asked for."""
+    for rule, years in _by_rule(rules):
+        steps = np.tile(np.arange(inflow_m3s.shape[1]), len(years))
+        rule.prepare(steps, rule.known(inflow_m3s[years].ravel()), before_m3s[years].ravel())
 
 
 def _by_rule(rules: Sequence[Rule]) -> list[tuple[Rule, IntArray]]:
@@ -194,10 +261,10 @@ def _by_rule(rules: Sequence[Rule]) -> list[tuple[Rule, IntArray]]:
     return [(rules[those[0]], np.array(those)) for those in places.values()]
 
 
-def _in_groups(rules: Sequence[Rule], most: int = MOST_TOGETHER) -> list[tuple[Rule, IntArray]]:
-    """Places of what each rule decides, so many at a time."""
+def _in_groups(rules: Sequence[Rule]) -> list[tuple[Rule, IntArray]]:
+    """Places of what each rule decides, no more than `MOST_TOGETHER` at a time."""
     return [
-        (rule, places[first : first + most])
+        (rule, places[first : first + MOST_TOGETHER])
         for rule, places in _by_rule(rules)
-        for first in range(0, len(places), most)
+        for first in range(0, len(places), MOST_TOGETHER)
     ]

@@ -7,6 +7,7 @@ Planning and Management, ch. 4). It uses no forecast, so that a rule can reach i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ from reservoir.hydro.power import most_power_mw, releases_for_power
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import power_at
 from reservoir.rules.base.physics import month_end
-from reservoir.rules.base.training import Training
+from reservoir.rules.base.training import Training, made_once
 
 #: Parts of the months that give the firm power, where nothing is guaranteed.
 SHARE, STRICTER_SHARE = 0.90, 0.95
@@ -48,11 +49,7 @@ class Targets:
     @classmethod
     def of(cls, training: Training) -> Targets:
         """What is guaranteed; without that, the firm power of the training years."""
-        guaranteed = cls.of_reservoir(training.model.reservoir)
-        if guaranteed is not None:
-            return guaranteed
-        firm, stricter = (firm_power_at(training, share) for share in (SHARE, STRICTER_SHARE))
-        return cls(firm * HOURS_PER_YEAR / 1000, firm, stricter, False, FIRM_POWER)
+        return cls.of_reservoir(training.model.reservoir) or _by_simulation(training)
 
     @classmethod
     def of_reservoir(cls, reservoir: Reservoir) -> Targets | None:
@@ -69,6 +66,12 @@ class Targets:
         return cls(energy, steady, steady, True, GUARANTEED_ENERGY)
 
 
+@made_once
+def _by_simulation(training: Training) -> Targets:
+    firm, stricter = firm_powers(training, (SHARE, STRICTER_SHARE))
+    return Targets(firm * HOURS_PER_YEAR / 1000, firm, stricter, False, FIRM_POWER)
+
+
 FloatArray = NDArray[np.float64]
 
 #: A month that gives all but this part of a power reaches it: a rule decides at the storage a month begins with.
@@ -77,23 +80,26 @@ TOLERANCE = 0.01
 _STORAGES, _POWERS, _ROUNDS = 41, 33, 3
 
 
-def firm_power_at(training: Training, share: float) -> float:
-    """Firm power, MW, of the training years one after the other, from where the plan begins; each member from there.
+def firm_powers(training: Training, shares: Sequence[float]) -> list[float]:
+    """Firm powers, MW, of the training years one after the other, from where the plan begins; each member from there.
 
     Parameters
     ----------
     training : Training
-    share : float
-        Part of the months that must reach it.
+    shares : sequence of float
+        Parts of the months that must reach each.
     """
     training = training.searched()
-    low, high = 0.0, most_power_mw(training.model.reservoir, float(training.model.reservoir.storage_upper_hm3.max()))
+    most = most_power_mw(training.model.reservoir, float(training.model.reservoir.storage_upper_hm3.max()))
+    bounds = [(0.0, most)] * len(shares)
     for _ in range(_ROUNDS):
-        powers = np.linspace(low, high, _POWERS)
-        kept = np.flatnonzero(_shares_reached(training, powers) >= share)
-        best = int(kept[-1]) if kept.size else 0
-        low, high = float(powers[best]), float(powers[min(best + 1, _POWERS - 1)])
-    return low
+        powers = np.stack([np.linspace(*each, _POWERS) for each in bounds])
+        reached = _shares_reached(training, powers.ravel()).reshape(powers.shape)
+        for place, share in enumerate(shares):
+            kept = np.flatnonzero(reached[place] >= share)
+            best = int(kept[-1]) if kept.size else 0
+            bounds[place] = float(powers[place, best]), float(powers[place, min(best + 1, _POWERS - 1)])
+    return [low for low, _ in bounds]
 
 
 def _shares_reached(training: Training, powers_mw: FloatArray) -> FloatArray:

@@ -7,10 +7,12 @@ back to the plan at its end (`OtherStarts`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import wraps
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
+#: A month beyond its storage bounds by less than this part of the largest storage is a rounding.
+ROUNDING = 1e-9
 #: Years of a span: of fewer, all would be a way back to the plan; of more, most would be the plan.
 SPAN_YEARS = 5
 
@@ -90,10 +94,6 @@ class OtherStarts:
         known: NDArray[np.bool_] = np.asarray((span >= 0).all(axis=1))
         return OtherStarts(self.decisions.chosen(known), span[known])
 
-    def counts(self, of_years: FloatArray) -> FloatArray:
-        """How much each year counts: as the least of its span, shape (years,)."""
-        return np.asarray(of_years[self.span].min(axis=1, initial=np.inf))
-
 
 def other_starts(model: ReservoirModel, limits: Limits, plan: Decisions, member: NDArray[np.int64]) -> OtherStarts:
     """Optimise every span from the lowest and from the highest storage; one that cannot keep the limits is left out.
@@ -116,7 +116,7 @@ def other_starts(model: ReservoirModel, limits: Limits, plan: Decisions, member:
     horizons = limits[spans.ravel()].joined(SPAN_YEARS)
     ends = plan.storage_end_hm3[spans[:, -1], -1]
     low, high = (
-        _from_start(operated(model, horizons, [str(year) for year in first], start, ends), plan, spans)
+        _from_start(operated(model, horizons, list(map(str, first)), np.full(len(ends), start), ends), plan, spans)
         for start in model.reservoir.storage_bounds_hm3[:, -1].tolist()
     )
     return OtherStarts(low.decisions.followed_by(high.decisions), np.concatenate([low.span, high.span]))
@@ -233,8 +233,9 @@ class Training(Decisions):
         return self.planned if self.other_starts is None else self.planned.followed_by(self.other_starts.decisions)
 
     def counts_of_decisions(self, of_years: FloatArray) -> FloatArray:
-        """How much each year of `decisions` counts, from how much each of these years does, shape (decided years,)."""
-        return of_years if self.other_starts is None else np.append(of_years, self.other_starts.counts(of_years))
+        """How much each year of `decisions` counts, shape (decided years,); off the plan, as the least of its span."""
+        of_spans = [] if self.other_starts is None else of_years[self.other_starts.span].min(axis=1, initial=np.inf)
+        return np.append(of_years, of_spans)
 
     def select(self, years: Sequence[int]) -> Training:
         """Some of the years, by their place."""
@@ -279,6 +280,23 @@ class Training(Decisions):
     def steps(self) -> int:
         """Steps in a year."""
         return int(self.inflow_m3s.shape[1])
+
+
+Made = TypeVar("Made", bound=Callable[..., Any])
+
+
+def made_once(make: Made) -> Made:
+    """Make what several families ask of the same training years once; it is kept as long as the years are."""
+    kept: WeakKeyDictionary[Training, dict[tuple[Any, ...], Any]] = WeakKeyDictionary()
+
+    @wraps(make)
+    def of(training: Training, *further: Any) -> Any:
+        made = kept.setdefault(training, {})
+        if further not in made:
+            made[further] = make(training, *further)
+        return made[further]
+
+    return cast(Made, of)
 
 
 def _end_value(plan: Plan, limits: Limits) -> float | None:

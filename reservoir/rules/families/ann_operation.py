@@ -21,11 +21,16 @@ from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.rows import Lake
 from reservoir.hydro.step import feasible_releases, limited, power_at, steered, unmet_minimum
-from reservoir.problems.base import KernelProblem, SymmetricBox
-from reservoir.problems.context_layout import ContextLayout
+from reservoir.problems.base import ContextLayout, KernelProblem, SymmetricBox
 from reservoir.problems.fitness import register_fitness
 from reservoir.problems.mlp import Perceptron
-from reservoir.problems.reservoir.plant_source import STEP_FILES, lake_source, plant_constants, plant_source
+from reservoir.problems.reservoir.plant_source import (
+    PLANT_NUMBERS,
+    STEP_FILES,
+    plant_constants,
+    plant_numbers,
+    plant_source,
+)
 from reservoir.problems.reservoir.rows import CONDITIONS_OF_STEP, TERM_ROWS, conditions_of_steps
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.record_operation import RecordArrays, followed_by, record_of, stored_value_per_hm3
@@ -134,12 +139,11 @@ def operate_networks(context: OperationContext, networks: RealArray, fitness: Re
 
 
 STEP_COUNT = "STEP_COUNT"
-#: Numbers at the head of a kernel's context: how many rows follow, and the numbers of `OperationContext`.
+_NUMBERS = ("START", "WATER_VALUE", "STORAGE_LOW", "STORAGE_SCALE", "PER_YEAR", "DEAD")
+#: Numbers at the head of a kernel's context: how many rows follow, the numbers of `OperationContext` and of the plant.
 HEAD = ContextLayout(
     "HEAD",
-    dict.fromkeys(
-        (STEP_COUNT, "START", "WATER_VALUE", "STORAGE_LOW", "STORAGE_SCALE", "PER_YEAR", "DEAD", "MISSING_COST"), 1
-    ),
+    dict.fromkeys((STEP_COUNT, *_NUMBERS, "MISSING_COST", *PLANT_NUMBERS), 1),
 )
 
 
@@ -229,18 +233,18 @@ class NetworkOperation(SymmetricBox):
 
     def kernel(self, *, fine: bool = False) -> KernelProblem:
         """Curves as source, and the file that reads them."""
-        plant = (self.model.fine if fine else self.model.approximation).plant
         conditions, terms = bool(self.record.conditions), bool(self.record.terms)
         constants = {
             "KNOWN": self.network.inputs - 1,
             "HIDDEN": self.network.hidden,
             "REACH": self.reach,
-            **plant_constants(plant, terms=terms),
+            **plant_constants(terms=terms),
             **HEAD.constants(),
             **self._row_layout.constants(),
             **({"CONDITIONS": 1} if conditions else {}),
         }
-        source = plant_source(plant) + (lake_source(*self.model.lake) if conditions else "")
+        forms = self.model.fine if fine else self.model.approximation
+        source = plant_source(forms, self.model.lake if conditions else None)
         files = ("common/math/sigmoid.cl", *STEP_FILES, "problems/reservoir/ann_operation.cl")
         return KernelProblem(source, files, constants, bounded=False)
 
@@ -248,8 +252,8 @@ class NetworkOperation(SymmetricBox):
         """Head and rows of ``kernels/problems/reservoir/ann_operation.cl``."""
         context = self._context(self.model.exact)
         head, row = HEAD, self._row_layout
-        numbers = {name: getattr(context, name.lower()) for name in set(head.blocks) - {STEP_COUNT, "MISSING_COST"}}
-        numbers["MISSING_COST"] = context.penalty * context.per_missing
+        numbers = {name: getattr(context, name.lower()) for name in _NUMBERS}
+        numbers |= {"MISSING_COST": context.penalty * context.per_missing, **plant_numbers(self.model.reservoir)}
         values = {name: getattr(context, name.lower()) for name in ("KNOWN_INPUTS", *_ROW)}
         if context.conditions:
             values |= conditions_of_steps(context.conditions, self.record.penalty)
@@ -274,9 +278,9 @@ class NetworkOperation(SymmetricBox):
 
     def mean_benefits(self, networks: FloatArray) -> FloatArray:
         """Mean of a year in the objective's unit, of networks, shape (networks, numbers), in float64, exact curves."""
-        found = np.empty(len(networks))
-        operate_networks(self._exact, np.ascontiguousarray(networks, float), found)
-        return found
+        benefits = np.empty(len(networks))
+        operate_networks(self._exact, np.ascontiguousarray(networks, float), benefits)
+        return benefits
 
     @cached_property
     def _exact(self) -> OperationContext:

@@ -13,8 +13,7 @@ is taken that makes the most energy there, and each stage stops where it did bes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,11 +21,10 @@ import numpy as np
 from reservoir.hydro.step import release_to_reach
 from reservoir.problems.mlp import Perceptron, TrainingError
 from reservoir.rules.base.rule import Forecast, Months
-from reservoir.rules.base.training import FloatArray, Training, outside, parts_of
+from reservoir.rules.base.training import FloatArray, Training, made_once, outside, parts_of
 from reservoir.rules.families.ann import AnnRegressionRule, AnnRule, Scales, input_names, known_inputs
 from reservoir.rules.families.ann_operation import NetworkOperation
-from reservoir.rules.inflow_model.model import InflowModel
-from reservoir.rules.inflow_model.monthly_regression import uniform_numbers
+from reservoir.rules.inflow_model import InflowModel, uniform_numbers
 from reservoir.solvers import Problem, Solutions, runs_here, solve
 
 #: Hidden units that are tried, and what is taken where there are too few years to try.
@@ -79,8 +77,9 @@ class Trained:
     validated: dict[int, float]
 
 
+@made_once
 def trained(training: Training, forecast: Forecast) -> Trained:
-    """Choose a size and train it in both stages; the same training gives the same network.
+    """Choose a size and train it in both stages; the same training years give the same network.
 
     Raises
     ------
@@ -88,25 +87,6 @@ def trained(training: Training, forecast: Forecast) -> Trained:
         If an OpenCL device is there but cannot be used.
     """
     training = training.searched()
-    decided = (training.inflow_m3s, training.storage_start_hm3, training.release_m3s)
-    key = _Key(id(training.model), tuple(training.labels), tuple(each.tobytes() for each in decided), training)
-    return _trained(key, forecast)
-
-
-@dataclass(frozen=True)
-class _Key:
-    """Training years, equal if they are of one reservoir and their inflow and plan are equal."""
-
-    model: int  # the very object, which lives as long as the key
-    labels: tuple[str, ...]
-    decided: tuple[bytes, ...]
-    training: Training = field(compare=False)
-
-
-@lru_cache(maxsize=32)
-def _trained(key: _Key, forecast: Forecast) -> Trained:
-    """Kept, since both families of networks ask for the same."""
-    training = key.training
     stages, inputs = _Stages(training, forecast, Scales.of(training)), len(input_names(forecast))
     sizes = SIZES if training.years >= PARTS * YEARS_A_PART else ()
     choices = {size: stages.choice(Perceptron(inputs, size, 1, bias=True)) for size in sizes}

@@ -1,5 +1,6 @@
-"""Linear decision rule: the storage at the end of a month, linear in what is known at its start.
+"""Rules that end each month at a storage: a guide curve, and one that is linear in what is known at its start.
 
+The linear decision rule is that of
 ReVelle, Joeres and Kirby 1969, Water Resour. Res. 5:767; fitted to optimised years by least squares as in implicit
 stochastic optimisation (Young 1967). The end storage is fitted rather than the release: where the optimum holds a
 storage whatever flows in, the release follows the inflow by itself. How it is searched for is in `linear_operation`.
@@ -12,11 +13,43 @@ from typing import Annotated, Final, Literal
 import numpy as np
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.rules.base.fields import Monthly, Numbers, count, not_below
+from reservoir.rules.base.fields import Monthly, Numbers, count, not_above, not_below
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import Decisions, FloatArray, Training
 
-FAMILY: Final = "linear"
+GUIDE_CURVE: Final = "guide-curve"
+#: Quantiles of the optimised storages that the lower and the upper curve follow.
+LOWER_QUANTILE, UPPER_QUANTILE = 0.25, 0.75
+
+
+class GuideCurve(Rule):
+    """Storages (hm3) at the end of each step: guide, lower and upper curve.
+
+    The classical rule curve (Loucks and van Beek 2017, Water Resource Systems Planning and Management, ch. 4): the
+    median of the optimised storages is the guide, and the release is whatever reaches it.
+    The lower and upper curves show how far the optimised years spread; the release follows the guide.
+    """
+
+    family: Literal["guide-curve"]
+    guide_hm3: Monthly
+    lower_hm3: Annotated[Monthly, not_above("guide_hm3")]
+    upper_hm3: Annotated[Monthly, not_below("guide_hm3")]
+
+    def releases(
+        self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
+    ) -> FloatArray:
+        """Releases that end the month on the guide, with the month's mean inflow where its own is not known."""
+        return self.months.releases_to_reach(step, storage_hm3, self.guide_hm3[step], inflow_now_m3s)
+
+
+def fit_guide_curve(training: Training, forecast: Forecast) -> GuideCurve:
+    """Take the median and the quartiles of the optimised storages at the end of each month."""
+    shares = (0.5, LOWER_QUANTILE, UPPER_QUANTILE)
+    guide, lower, upper = np.quantile(training.storage_end_hm3, shares, axis=0)
+    return GuideCurve.fitted(training, forecast, guide_hm3=guide, lower_hm3=lower, upper_hm3=upper)
+
+
+LINEAR: Final = "linear"
 #: A column that varies less than this part of its largest value, such as a start storage that is always nearly full,
 #: tells nothing: so little is what a solver leaves open, and in operation the rule meets far more.
 LEAST_VARIATION = 5e-3

@@ -121,10 +121,10 @@ class LinearTrial:
 
     def values(self, moved: FloatArray) -> FloatArray:
         """What rules make in the training years, with the water left at the end, see `operate_linear`; (rules,)."""
-        found = np.empty(len(moved))
+        reached = np.empty(len(moved))
         plant = self.training.model.exact
-        operate_linear(plant, self.record, self.rules(moved), self.end_value_per_hm3, found)
-        return found
+        operate_linear(plant, self.record, self.rules(moved), self.end_value_per_hm3, reached)
+        return reached
 
 
 @compiled

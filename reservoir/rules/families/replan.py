@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +29,9 @@ from reservoir.rules.base.targets import Targets
 from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families import sdp
 from reservoir.rules.families.sdp import Sdp, shares
-from reservoir.rules.inflow_model.model import InflowModel
-from reservoir.rules.inflow_model.monthly_regression import uniform_numbers
+from reservoir.rules.inflow_model import InflowModel, uniform_numbers
 from reservoir.solvers.ensemble_dp.engine import ensemble_values
-from reservoir.solvers.ensemble_dp.tables import StepTables
+from reservoir.solvers.ensemble_dp.step import StepTables
 
 #: Storages that values are known at between the bounds; mean storages of the tables of benefits for each; drafts.
 STATES, MEANS_EACH, DRAFTS = 61, 16 / 15, 1025
@@ -46,21 +45,22 @@ def step_tables(physics: Physics) -> StepTables:
     lowest, highest, means = float(grid[0]), float(grid[-1]), 1 + round(MEANS_EACH * (len(grid) - 1))
     volume = np.array(months.volume_per_flow)
     below, above = (physics.penalty_gwh / violation_scale(bound, upper.max()) for bound in (lower, upper))
-    demands = withdrawals(physics)
+    demands, conditions = withdrawals(physics), [physics.conditions(step) for step in range(steps)]
     least = np.array(months.release_lower_m3s) - demands
     bounds = np.maximum(least, 0.0), np.array(months.release_upper_m3s)
-    of_little = np.full(steps, lower.min()), least, -demands, physics.penalty_gwh * _per_shortage(physics)
+    per_shortage = np.array([float(of_step.per_shortage) if of_step else 0.0 for of_step in conditions])
+    of_little = np.full(steps, lower.min()), least, -demands, physics.penalty_gwh * per_shortage
     missing = physics.penalty_gwh * months.per_missing_hm3 * volume
     scalars = np.stack([volume, 1 / volume, *bounds, lower, upper, below, above, *of_little, missing], axis=-1)
     most = max(float(np.max(months.release_upper_m3s)), 1e-6)
     mean_storage, draft = np.linspace(lowest, highest, means)[:, None], np.linspace(0.0, most, DRAFTS)[None, :]
     losses, benefit = np.empty((steps, means)), np.empty((steps, means, DRAFTS))
-    for step in range(steps):
-        of_step, of_terms = physics.conditions(step), physics.terms(step)
-        losses[step] = _losses(of_step, mean_storage[:, 0], volume[step])
+    for step, of_step in enumerate(conditions):
+        terms = physics.terms(step)
+        losses[step] = loss_volume(of_step, mean_storage[:, 0], volume[step])
         release = released(of_step, draft, least[step])
         power = power_at(physics.plant.curves, mean_storage, release, of_step)
-        made = in_objective_unit(of_terms, stage_benefit(of_terms, power, release, volume[step]))
+        made = in_objective_unit(terms, stage_benefit(terms, power, release, volume[step]))
         missed = unmet(of_step, draft, release, release) + unmet_power(of_step, power)
         benefit[step] = made - physics.penalty_gwh * missed
     return StepTables((lowest, highest), len(grid), scalars, losses, benefit, most)
@@ -70,16 +70,6 @@ def withdrawals(physics: Physics) -> FloatArray:
     """Withdrawal demanded in each step, m3/s, shape (steps,)."""
     steps = range(len(physics.months.calendar_month))
     return np.array([float(demanded(physics.conditions(step))) for step in steps])
-
-
-def _per_shortage(physics: Physics) -> FloatArray:
-    """Relative violation of a shortage of 1 m3/s in each step, shape (steps,); 0 without conditions."""
-    each = (physics.conditions(step) for step in range(len(physics.months.calendar_month)))
-    return np.array([float(of_step.per_shortage) if of_step else 0.0 for of_step in each])
-
-
-def _losses(conditions: Any, mean_storage: FloatArray, volume: float) -> FloatArray:
-    return np.asarray(loss_volume(conditions, mean_storage, volume) + np.zeros(len(mean_storage)))
 
 
 #: Futures of a decision, and months of each that are drawn: without a forecast, the first is the month itself. Each
@@ -125,11 +115,7 @@ class Replan(Rule):
     @cached_property
     def tables(self) -> StepTables:
         """The months of a water year as the dynamic programs read them."""
-        return step_tables(self.end.physics)
-
-    @cached_property
-    def _withdrawals(self) -> FloatArray:
-        return withdrawals(self.end.physics)
+        return step_tables(self.end)
 
     @cached_property
     def _kept(self) -> dict[Key, tuple[FloatArray, FloatArray]]:
@@ -144,20 +130,21 @@ class Replan(Rule):
             now = None if inflow_now_m3s is None else inflow_now_m3s[at]
             inflow, values = self._outcomes(step, now, inflow_before_m3s[at])
             given = inflow[None], np.full((1, len(inflow)), 1 / len(inflow)), self.tables.grid_hm3, values[None]
-            chosen[at : at + 1] = self.end.physics.best_releases(step, storage_hm3[at : at + 1], *given)
+            chosen[at : at + 1] = self.end.best_releases(step, storage_hm3[at : at + 1], *given)
         return chosen
 
     def water_value(
         self, step: int, end_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float
     ) -> float | None:
-        """Slope of the mean value over all futures."""
-        values = self._outcomes(step, inflow_now_m3s, inflow_before_m3s)[1]
-        return _slope_at(self.tables.grid_hm3, values.mean(axis=1), end_hm3)
+        """Slope of the mean value over all futures, in the interval of the grid that a storage lies in."""
+        grid, values = self.tables.grid_hm3, self._outcomes(step, inflow_now_m3s, inflow_before_m3s)[1].mean(axis=1)
+        left = int(np.clip(np.searchsorted(grid, end_hm3) - 1, 0, len(grid) - 2))
+        return float((values[left + 1] - values[left]) / (grid[left + 1] - grid[left]))
 
     @property
     def physics(self) -> Physics:
         """What a release comes to."""
-        return self.end.physics
+        return self.end
 
     def _outcomes(self, step: int, now: float | None, before: float) -> tuple[FloatArray, FloatArray]:
         """Inflows (m3/s) that may come in the step, and the values of storages after each (storages, inflows)."""
@@ -187,9 +174,12 @@ class Replan(Rule):
         Known flows are the latest first: of two, that of the step itself; of one alone, that of the step before.
         The first months are the same however many there are.
         """
-        begin = (step + (len(known_m3s) == 2)) % self.tables.steps
-        made: FloatArray = self.inflow.futures(begin, np.array([known_m3s]), self._uniform(step, months))[0]
-        return made
+        return self._drawn(step, np.array([known_m3s]), months)[0]
+
+    def _drawn(self, step: int, known_m3s: FloatArray, months: int) -> FloatArray:
+        """Futures of decisions of a step, whose known flows are of shape (decisions, known)."""
+        begin = (step + (known_m3s.shape[1] == 2)) % self.tables.steps
+        return self.inflow.futures(begin, known_m3s, self._uniform(step, months))
 
     def _solve(self, keys: list[Key]) -> None:
         futures = self._futures(keys)
@@ -199,7 +189,7 @@ class Replan(Rule):
         months = ahead.reshape(-1, self.months_ahead)
         first = np.repeat(steps, self.members)
         steps_ahead = (first[:, None] + np.arange(self.months_ahead)) % self.tables.steps
-        gains = months - self._withdrawals[steps_ahead]
+        gains = months - withdrawals(self.physics)[steps_ahead]
         values = ensemble_values(self.tables, gains, first, self._ends(first, months[:, -1]))
         for place, key in enumerate(keys):
             of_members = values[place * self.members : (place + 1) * self.members].astype(np.float64).T
@@ -210,15 +200,11 @@ class Replan(Rule):
 
     def _futures(self, keys: list[Key]) -> FloatArray:
         """Inflows (m3/s) from the first month that is not known, shape (decisions, members, months)."""
-        known = len(keys[0][1])
-        months = self.months_ahead + (known == 1)
-        made = np.empty((len(keys), self.members, months))
-        steps = np.array([step for step, _ in keys])
-        for step in np.unique(steps):
+        months = self.months_ahead + (len(keys[0][1]) == 1)
+        made, steps = np.empty((len(keys), self.members, months)), np.array([step for step, _ in keys])
+        for step in np.unique(steps).tolist():
             places = np.flatnonzero(steps == step)
-            seen = np.array([keys[place][1] for place in places])
-            begin = (int(step) + (known == 2)) % self.tables.steps
-            made[places] = self.inflow.futures(begin, seen, self._uniform(int(step), months))
+            made[places] = self._drawn(step, np.array([keys[place][1] for place in places]), months)
         return made
 
     def _uniform(self, step: int, months: int) -> FloatArray:
@@ -229,12 +215,12 @@ class Replan(Rule):
         """Value of each storage at the end of each future, shape (futures, states)."""
         grid, classes, _, values = self.end.arrays
         after = (first_step + self.months_ahead) % self.tables.steps
-        found = np.empty((len(after), self.tables.states), np.float32)
+        ends = np.empty((len(after), self.tables.states), np.float32)
         for step in np.unique(after):
             places = np.flatnonzero(after == step)
             at_grid = np.array([np.interp(self.tables.grid_hm3, grid, column) for column in values[step].T])
-            found[places] = shares(classes[step - 1], last_m3s[places]) @ at_grid
-        return found
+            ends[places] = shares(classes[step - 1], last_m3s[places]) @ at_grid
+        return ends
 
 
 def fit(training: Training, forecast: Forecast) -> Replan:
@@ -248,12 +234,6 @@ def fit(training: Training, forecast: Forecast) -> Replan:
         months_ahead=MONTHS_DRAWN if forecast is Forecast.MONTH else MONTHS_DRAWN - 1,
         seed=SEED,
     )
-
-
-def _slope_at(grid: FloatArray, values: FloatArray, storage: float) -> float:
-    """Slope of values by storage, both of shape (storages,), in the interval of the grid that a storage lies in."""
-    left = int(np.clip(np.searchsorted(grid, storage) - 1, 0, len(grid) - 2))
-    return float((values[left + 1] - values[left]) / (grid[left + 1] - grid[left]))
 
 
 class ReplanOnForecast(Replan):
@@ -361,7 +341,12 @@ def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: f
     months : int
         Including the first.
     """
-    inflow = _inflows(rule, situation, months)
+    if rule.forecast is Forecast.NONE:
+        inflow = rule.futures(situation.step, (situation.inflow_before_m3s,), months)
+    else:
+        known = situation.inflow_m3s, situation.inflow_before_m3s
+        first = np.full((rule.members, 1), situation.inflow_m3s)
+        inflow = np.concatenate([first, rule.futures(situation.step, known, months - 1)], axis=1)
     steps = (situation.step + np.arange(months)) % rule.tables.steps
     storages = np.full((rule.members, months + 1), situation.storage_hm3)
     releases, spills, powers = (np.empty((rule.members, months)) for _ in range(3))
@@ -372,7 +357,7 @@ def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: f
         if at > 0:
             wanted = rule.end.releases(step, storage, now if rule.end.forecast is Forecast.MONTH else None, before)
         storage_bounds, release_bounds = plant.storage_bounds_hm3[:, step], plant.release_bounds_m3s[:, step]
-        conditions = rule.end.physics.conditions(step)
+        conditions = rule.end.conditions(step)
         volume, dead = rule.months.volume_per_flow[step], float(plant.storage_lower_hm3.min())
         releases[:, at], _, end = month_end(
             storage, wanted, now, volume, tuple(storage_bounds), tuple(release_bounds), dead, conditions
@@ -394,12 +379,3 @@ def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: f
         float(lowest.min()),
         None if promised is None else promised.firm_mw,
     )
-
-
-def _inflows(rule: Replan, situation: Situation, months: int) -> FloatArray:
-    """Inflow of each month, shape (members, months): the forecast first, if the rule is told one."""
-    if rule.forecast is Forecast.NONE:
-        return rule.futures(situation.step, (situation.inflow_before_m3s,), months)
-    known = situation.inflow_m3s, situation.inflow_before_m3s
-    first = np.full((rule.members, 1), situation.inflow_m3s)
-    return np.concatenate([first, rule.futures(situation.step, known, months - 1)], axis=1)

@@ -1,7 +1,7 @@
-"""Dispatch chart (调度图): storages that part reduced, guaranteed, increased and full output, month by month.
+"""Rules that release what makes an output: the standard operating policy, and a dispatch chart (调度图).
 
-The chart of Chinese practice: the storage at the start of a month falls in a zone, and the zone says the output. How it
-is fitted is in `zones_operation`.
+The chart of Chinese practice parts reduced, guaranteed, increased and full output, month by month: the storage at the
+start of a month falls in a zone, and the zone says the output. How it is fitted is in `zones_operation`.
 """
 
 from __future__ import annotations
@@ -16,24 +16,26 @@ from reservoir.rules.base.fields import (
     Known,
     Monthly,
     NotFalling,
+    NotNegative,
     Numbers,
     Refusal,
     Rising,
+    as_long_as,
     beyond,
     check,
     count,
     length,
     not_below,
 )
-from reservoir.rules.base.rule import Rule
-from reservoir.rules.base.training import FloatArray
+from reservoir.rules.base.rule import Forecast, Rule
+from reservoir.rules.base.training import FloatArray, Training
 
 ZONES = ("reduced", "guaranteed", "increased", "full")
 CURVES = len(ZONES) - 1
 #: A storage higher than a curve by less than this part of the largest lies on it: a full lake must not be in a zone or
 #: in the one above as rounding will have it.
 ON_CURVE = 1e-6
-FAMILY: Final = "zones"
+ZONES_FAMILY: Final = "zones"
 #: Zones that follow each other and whose outputs differ by no more than this part are one: nobody could tell them apart
 #: at work.
 ALIKE = 0.01
@@ -96,14 +98,14 @@ class ZonesRule(Rule):
     @property
     def together(self) -> tuple[tuple[int, ...], ...]:
         """Places of the zones, from the lowest up; those that follow each other with about the same output are one."""
-        found = [[0]]
+        groups = [[0]]
         for zone, output in enumerate(self.outputs_mw[1:], start=1):
-            least = self.outputs_mw[found[-1][0]]
+            least = self.outputs_mw[groups[-1][0]]
             if abs(output - least) <= ALIKE * max(abs(output), abs(least)):
-                found[-1].append(zone)
+                groups[-1].append(zone)
             else:
-                found.append([zone])
-        return tuple(map(tuple, found))
+                groups.append([zone])
+        return tuple(map(tuple, groups))
 
     def _zones(self, step: int, storage_hm3: FloatArray) -> Any:
         curves = [curve[step] for curve in self.curves_hm3]
@@ -124,3 +126,38 @@ class ZonesRule(Rule):
 def zone_name(zones: Sequence[int]) -> str:
     """The name of a zone, or of several that are one."""
     return " and ".join(ZONES[zone] for zone in zones)
+
+
+_STANDARD_POINTS = 41
+
+
+class StandardRule(Rule):
+    """Release (m3/s) that makes the firm power, by storage (hm3), joined by straight lines.
+
+    Standard operating policy: the firm output while water lasts, and nothing held back for later; the weak baseline
+    (Maass et al. 1962, Design of Water-Resource Systems). The release makes the firm power at the month's start
+    storage; what does not fit under the upper bound of the storage is released too, by the simulation's repair.
+    """
+
+    family: Literal["standard"]
+    firm_mw: NotNegative
+    storage_hm3: Rising
+    release_m3s: Annotated[Numbers, as_long_as("storage_hm3")]
+
+    def releases(
+        self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
+    ) -> FloatArray:
+        """Releases that make the firm power at the start storage, whatever flows in."""
+        return self.months.within_bounds(step, np.interp(storage_hm3, self.storage_hm3, self.release_m3s))
+
+
+def fit_standard(training: Training, forecast: Forecast) -> StandardRule:
+    """Take what is guaranteed as firm power; without that, what this policy gives in nine months of ten."""
+    # An operator with a rule does not wait for what fitting needs.
+    from reservoir.hydro.power import releases_for_power
+    from reservoir.rules.base.targets import Targets
+
+    plant, firm = training.model.reservoir, Targets.of(training).firm_mw
+    storages = np.linspace(plant.storage_lower_hm3.min(), plant.storage_upper_hm3.max(), _STANDARD_POINTS)
+    releases = releases_for_power(plant, storages, np.array([firm]))[0]
+    return StandardRule.fitted(training, forecast, firm_mw=firm, storage_hm3=storages, release_m3s=releases)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,13 +67,11 @@ class Charts(NamedTuple):
     curves: FloatArray
     levels: IntArray
 
-    def with_curves(self, curves: FloatArray) -> Charts:
-        """One chart, and behind it charts of other boundaries, shape (others, curves, steps)."""
-        return Charts(np.concatenate([self.curves, curves]), np.repeat(self.levels, len(curves) + 1, axis=0))
-
-    def with_levels(self, levels: IntArray) -> Charts:
-        """One chart, and behind it charts of other outputs, shape (others, zones)."""
-        return Charts(np.repeat(self.curves, len(levels) + 1, axis=0), np.concatenate([self.levels, levels]))
+    def followed_by(self, curves: FloatArray, levels: IntArray) -> Charts:
+        """One chart, and behind it others of these boundaries or these outputs."""
+        count = max(len(curves), len(levels))
+        curves, levels = (np.repeat(each, count // len(each), axis=0) for each in (curves, levels))
+        return Charts(np.concatenate([self.curves, curves]), np.concatenate([self.levels, levels]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +107,12 @@ class Trial:
         plant = training.model.reservoir
         bounds = plant.storage_bounds_hm3
         storages = np.linspace(bounds.min(), bounds.max(), _STORAGES)
-        outputs = _outputs(training, float(storages[-1]))
+        # From the plan's range up to the most that the plant reaches, and the guaranteed output.
+        most = most_power_mw(plant, float(storages[-1]))
+        even = np.linspace(min(float(training.power_mw.min()), most), most, _OUTPUTS)
+        outputs = np.union1d(even, min(Targets.of(training).firm_mw, most))
+        # Of another objective than energy, the guaranteed energy is no part.
+        guaranteed = 0.0 if training.limits.priced else float(plant.guaranteed_energy_gwh or 0.0)
         return cls(
             training,
             np.roll(bounds, 1, axis=1),
@@ -116,7 +120,7 @@ class Trial:
             outputs,
             releases_for_power(plant, storages, outputs),
             record_of(training, Months.of(training), forecast),
-            _value(training),
+            Value(guaranteed, SHORTFALL_WEIGHT, stored_value_per_hm3(training)),
         )
 
     def operate(self, charts: Charts) -> tuple[FloatArray, FloatArray]:
@@ -128,33 +132,18 @@ class Trial:
         count = len(self.record.inflow)
         first = Followed(np.empty(count + 1), np.empty(count, np.int64), np.empty(count), np.empty(count))
         values_gwh = np.empty(len(charts.levels))
-        plant, table = self.training.model.exact, self._table
-        operate_charts(plant, self.record, table, self.value, charts.curves, charts.levels, first, values_gwh)
-        return values_gwh, first.storages
-
-    @property
-    def _table(self) -> Releases:
         lowest, highest = float(self.storages_hm3[0]), float(self.storages_hm3[-1])
-        return Releases(lowest, (_STORAGES - 1) / max(highest - lowest, 1e-9), self.releases_m3s, ON_CURVE * highest)
-
-
-def _outputs(training: Training, highest_hm3: float) -> FloatArray:
-    """Outputs to choose from: the plan's range up to the most that the plant reaches, and the guaranteed output."""
-    most = most_power_mw(training.model.reservoir, highest_hm3)
-    even = np.linspace(min(float(training.power_mw.min()), most), most, _OUTPUTS)
-    return np.union1d(even, min(Targets.of(training).firm_mw, most))
-
-
-def _value(training: Training) -> Value:
-    # Of another objective than energy, the guaranteed energy is no part.
-    guaranteed = 0.0 if training.limits.priced else float(training.model.reservoir.guaranteed_energy_gwh or 0.0)
-    return Value(guaranteed, SHORTFALL_WEIGHT, stored_value_per_hm3(training))
+        per_hm3 = (_STORAGES - 1) / max(highest - lowest, 1e-9)
+        table = Releases(lowest, per_hm3, self.releases_m3s, ON_CURVE * highest)
+        operate_charts(
+            self.training.model.exact, self.record, table, self.value, charts.curves, charts.levels, first, values_gwh
+        )
+        return values_gwh, first.storages
 
 
 def best_chart(trial: Trial) -> Charts:
     """The chart of highest value that the search finds from its starts."""
-    found = (_searched(trial, _nearest_to_plan(trial, quantile)) for quantile in START_QUANTILES)
-    return max(found, key=lambda each: each[0])[1]
+    return max((_searched(trial, _nearest_to_plan(trial, each)) for each in START_QUANTILES), key=itemgetter(0))[1]
 
 
 def _nearest_to_plan(trial: Trial, quantile: float) -> Charts:
@@ -188,11 +177,11 @@ def _boundaries(trial: Trial, step: int, outputs: FloatArray) -> FloatArray:
         best = [place - int(np.argmin(total[: place + 1][::-1])) for place in range(_BOUNDARIES)]
         choices.append(best)
         least = total[best]
-    place, found = _BOUNDARIES - 1, []
+    place, boundaries = _BOUNDARIES - 1, []
     for best in reversed(choices):
         place = best[place]
-        found.append(candidates[place])
-    return np.array(found[::-1])
+        boundaries.append(candidates[place])
+    return np.array(boundaries[::-1])
 
 
 def _searched(trial: Trial, chart: Charts) -> tuple[float, Charts]:
@@ -216,51 +205,44 @@ def _moves(trial: Trial) -> Iterator[Callable[[Charts], Charts]]:
 
     Each takes a chart, and gives it back with all that differ from it in this.
     """
-    steps = range(trial.training.steps)
+    (lowest, highest), steps = trial.starts_hm3, range(trial.training.steps)
+
+    def with_curve(chart: Charts, curve: int, moved: FloatArray) -> Charts:
+        """Charts with a curve replaced, kept between its neighbours or the storage bounds."""
+        fence = np.concatenate([lowest[None], chart.curves[0], highest[None]])
+        curves = np.repeat(chart.curves, len(moved), axis=0)
+        curves[:, curve] = np.clip(moved, fence[curve], fence[curve + 2])
+        return chart.followed_by(curves, chart.levels)
+
+    def curve_shifted(curve: int, chart: Charts) -> Charts:
+        shifts = np.linspace(-0.2, 0.2, _BOUNDARIES) * (trial.storages_hm3[-1] - trial.storages_hm3[0])
+        return with_curve(chart, curve, chart.curves[0, curve] + shifts[:, None])
+
+    def month_shifted(step: int, chart: Charts) -> Charts:
+        shifts = np.linspace(-0.3, 0.3, _BOUNDARIES) * (highest[step] - lowest[step])
+        curves = np.repeat(chart.curves, _BOUNDARIES, axis=0)
+        curves[:, :, step] = np.clip(chart.curves[0, :, step] + shifts[:, None], lowest[step], highest[step])
+        return chart.followed_by(curves, chart.levels)
+
+    def boundary_moved(curve: int, step: int, chart: Charts) -> Charts:
+        near = chart.curves[0, curve, step] + np.array([-0.02, -0.01, 0.01, 0.02]) * (highest[step] - lowest[step])
+        values = np.concatenate([np.linspace(lowest[step], highest[step], _BOUNDARIES), near])
+        moved = np.repeat(chart.curves[:, curve], len(values), axis=0)
+        moved[:, step] = values
+        return with_curve(chart, curve, moved)
+
+    def output_moved(zone: int, chart: Charts) -> Charts:
+        values = np.arange(chart.levels[0, zone - 1] + 1 if zone else 0, chart.levels[0, zone + 1])
+        levels = np.repeat(chart.levels, len(values), axis=0)
+        levels[:, zone] = values
+        return chart.followed_by(chart.curves, levels) if len(levels) else chart
+
+    yield from (partial(curve_shifted, curve) for curve in range(CURVES))
+    yield from (partial(month_shifted, step) for step in steps)
+    yield from (partial(boundary_moved, curve, step) for curve in range(CURVES) for step in steps)
     promised = [ZONES.index("guaranteed")] if Targets.of(trial.training).guaranteed else []
-    yield from (partial(_curve_shifted, trial, curve) for curve in range(CURVES))
-    yield from (partial(_month_shifted, trial, step) for step in steps)
-    yield from (partial(_boundary_moved, trial, curve, step) for curve in range(CURVES) for step in steps)
-    yield from (
-        partial(_output_moved, zone) for zone in range(CURVES) if zone not in promised
-    )  # the full output is the most
-
-
-def _curve_shifted(trial: Trial, curve: int, chart: Charts) -> Charts:
-    shifts = np.linspace(-0.2, 0.2, _BOUNDARIES) * (trial.storages_hm3[-1] - trial.storages_hm3[0])
-    return _with_curve(trial, chart, curve, chart.curves[0, curve] + shifts[:, None])
-
-
-def _month_shifted(trial: Trial, step: int, chart: Charts) -> Charts:
-    lowest, highest = trial.starts_hm3[:, step]
-    shifts = np.linspace(-0.3, 0.3, _BOUNDARIES) * (highest - lowest)
-    curves = np.repeat(chart.curves, _BOUNDARIES, axis=0)
-    curves[:, :, step] = np.clip(chart.curves[0, :, step] + shifts[:, None], lowest, highest)
-    return chart.with_curves(curves)
-
-
-def _boundary_moved(trial: Trial, curve: int, step: int, chart: Charts) -> Charts:
-    lowest, highest = trial.starts_hm3[:, step]
-    near = chart.curves[0, curve, step] + np.array([-0.02, -0.01, 0.01, 0.02]) * (highest - lowest)
-    values = np.concatenate([np.linspace(lowest, highest, _BOUNDARIES), near])
-    moved = np.repeat(chart.curves[:, curve], len(values), axis=0)
-    moved[:, step] = values
-    return _with_curve(trial, chart, curve, moved)
-
-
-def _with_curve(trial: Trial, chart: Charts, curve: int, moved: FloatArray) -> Charts:
-    """Charts with a curve replaced, kept between its neighbours or the storage bounds."""
-    fence = np.concatenate([trial.starts_hm3[:1], chart.curves[0], trial.starts_hm3[1:]])
-    curves = np.repeat(chart.curves, len(moved), axis=0)
-    curves[:, curve] = np.clip(moved, fence[curve], fence[curve + 2])
-    return chart.with_curves(curves)
-
-
-def _output_moved(zone: int, chart: Charts) -> Charts:
-    values = np.arange(chart.levels[0, zone - 1] + 1 if zone else 0, chart.levels[0, zone + 1])
-    levels = np.repeat(chart.levels, len(values), axis=0)
-    levels[:, zone] = values
-    return chart.with_levels(levels)
+    # The full output is the most.
+    yield from (partial(output_moved, zone) for zone in range(CURVES) if zone not in promised)
 
 
 class Releases(NamedTuple):

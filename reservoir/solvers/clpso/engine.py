@@ -233,10 +233,11 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
         settings, problem = self.settings, launch.problems[0]
         if settings.used_random == STREAM:
             return launch.random_streams()
-        generator = np.random.Generator(np.random.SFC64(launch.seed))
+        bits = np.random.SFC64(launch.seed)
         if settings.used_random == KERNEL:
             with launch.clock("numbers"):
-                seeds = generator.integers(1, 2**31 - 1, (len(launch.problems), launch.layout.padded), np.uint32)
+                shape = (len(launch.problems), launch.layout.padded)
+                seeds = np.random.Generator(bits).integers(1, 2**31 - 1, shape, np.uint32)
             return launch.arguments(seeds=seeds)
         of_particle = numbers_per_particle(settings, problem.dimension, problem.kernel().noisy)
         count = of_particle * settings.particles + len(launch.problems) - 1
@@ -245,7 +246,7 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
             raise InputError(Mistake("the run needs too many random numbers", "fewer than 2**32", mend, value=count))
         launch.arguments(numbers=(count, np.float32))
         with launch.clock("numbers"):
-            numbers = generator.random(count, np.float32)
+            numbers = np.random.Generator(bits).random(count, np.float32)
         return launch.arguments(numbers=numbers)
 
 

@@ -23,11 +23,10 @@ from reservoir.hydro.plant import plant_of
 from reservoir.hydro.record_rows import lake_area, lake_seepage
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import BuiltProgram, DeviceInfo, HostClock, Session, require_local
-from reservoir.problems.base import Problem, as_batch
-from reservoir.problems.context_layout import ContextLayout
+from reservoir.problems.base import ContextLayout, Problem, as_batch
 from reservoir.problems.reservoir.rows import TERM_ROWS
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYears
-from reservoir.processors import processors
+from reservoir.runtime import processors
 from reservoir.solvers.device_engine import (
     LOCAL_RESERVE_BYTES,
     VECTOR_WIDTHS,
@@ -38,9 +37,9 @@ from reservoir.solvers.device_engine import (
     lanes_for,
     require_countable,
 )
-from reservoir.solvers.dp.settings import DeviceGridSettings, Grids, first_grids, reservoir_years
-from reservoir.solvers.dp.start_search import best_starts
-from reservoir.solvers.exchanges.polish import polished
+from reservoir.solvers.dp import DeviceGridSettings, Grids, best_starts, first_grids, reservoir_years
+from reservoir.solvers.engine import meanwhile
+from reservoir.solvers.exchanges import compile_exchanges, polished
 from reservoir.solvers.solution import EngineResults, engine_results
 
 #: Smallest fitness that differences are relative to, and the type that kernels write both numbers in.
@@ -336,7 +335,7 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         grids = self.settings.grids(limits.steps)
         further = {"conditions": bool(limits.lake), "terms": limits.priced}
         layout = layout_for(device, self.settings, limits.steps, **further)
-        with clock("build"):
+        with clock("build"), meanwhile(lambda: compile_exchanges(years[:2])):
             program = build_program(device, years, grids, layout)
         with clock("prepare"):
             rows, tables = contexts(years, layout), curve_tables(years.model.reservoir, layout)

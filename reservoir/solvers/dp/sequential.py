@@ -21,12 +21,11 @@ from reservoir.hydro.limits import Limits, corridor
 from reservoir.hydro.plant import lake_with_cursors, plant_with_cursors
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.processors import processors
+from reservoir.runtime import processors
+from reservoir.solvers.dp import Grids, GridSettings, best_starts, first_grids, reservoir_years
 from reservoir.solvers.dp.recursion import bellman, trace
-from reservoir.solvers.dp.settings import Grids, GridSettings, first_grids, reservoir_years
-from reservoir.solvers.dp.start_search import best_starts
 from reservoir.solvers.engine import HostEngine
-from reservoir.solvers.exchanges.polish import polished
+from reservoir.solvers.exchanges import polished
 from reservoir.solvers.solution import EngineResults, engine_results
 
 FloatArray = NDArray[np.float64]

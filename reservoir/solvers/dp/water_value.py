@@ -12,10 +12,10 @@ from reservoir.hydro.conditions import end_value
 from reservoir.hydro.limits import Limits, corridor, reachable_storage
 from reservoir.hydro.plant import lake_with_cursors, plant_with_cursors
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.processors import processors
+from reservoir.runtime import processors
+from reservoir.solvers.dp import GridSettings
 from reservoir.solvers.dp.recursion import reachable_ends, value_function
 from reservoir.solvers.dp.sequential import best_trajectory, trajectory_near
-from reservoir.solvers.dp.settings import GridSettings
 
 FloatArray = NDArray[np.float64]
 

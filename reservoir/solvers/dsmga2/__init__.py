@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from reservoir.processors import processors
+from reservoir.runtime import processors
 from reservoir.solvers.settings import MOST_THREADS, Settings, choice, number
 
 #: Ways to build the model: whole linkage sets on the host; the same on a device; sets that end with the last

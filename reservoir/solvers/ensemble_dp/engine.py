@@ -6,8 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.opencl import BuiltProgram, DeviceInfo, Session, assemble, build, choose_device, opencl_available
-from reservoir.solvers.ensemble_dp.step import INTERVALS, LOSS_ROUNDS, ROUNDS, Float32Array, best_value
-from reservoir.solvers.ensemble_dp.tables import SCALARS, FloatArray, StepTables, TableArrays
+from reservoir.solvers.ensemble_dp.step import (
+    INTERVALS,
+    LOSS_ROUNDS,
+    ROUNDS,
+    SCALARS,
+    Float32Array,
+    FloatArray,
+    StepTables,
+    TableArrays,
+    best_value,
+)
 
 
 def values_of_few(
@@ -61,7 +70,7 @@ def ensemble_values(
     if device is None and inflow.size <= FEW_MONTHS:
         return values_of_few(tables, inflow, first_step, ends)
     # A second of loading, for which a single decision does not wait.
-    from reservoir.solvers.ensemble_dp.recursion import compiled_values
+    from reservoir.solvers.ensemble_dp.step import compiled_values
 
     chosen = device_of(device)
     if chosen is None:

@@ -1,20 +1,131 @@
 """A step of Bellman's recursion over the futures of an ensemble, as ``ensemble_values.cl`` has it.
 
-Written in the operations of `hydro.elementwise`: on arrays of futures and storages in Python, on numbers in compiled
-code (`recursion`). All in float32.
+A reservoir's steps are tables, which are read instead of curves: they are made with the functions of ``hydro/step.py``
+in float64, and neither the kernel nor the compiled code knows any physics beside the water balance. Functions of a step
+are written in the operations of `hydro.elementwise`, all in float32: on arrays of futures and storages in Python, on
+numbers in the compiled recursion (`backward`), which runs on CPU threads.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.elementwise import choose, clip, every, greater, lesser, mean, whole
-from reservoir.solvers.ensemble_dp.tables import TableArrays
+from reservoir.hydro.jit import compiled, let_compiled_code_call
+from reservoir.runtime import processors
 
+FloatArray = NDArray[np.float64]
 Float32Array = NDArray[np.float32]
+
+#: Storages outside their bounds by less than this part of the largest are within: float32 tells no more.
+ROUNDING = 1e-6
+
+#: Numbers of a step that are the same at every storage, in the order of `StepTables.scalars`.
+SCALARS = (
+    "volume",
+    "per_volume",
+    "draft_lower",
+    "draft_upper",
+    "storage_lower",
+    "storage_upper",
+    "cost_below",
+    "cost_above",
+    "dead",
+    "least",
+    "nothing",
+    "cost_short",
+    "cost_missing",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class StepTables:
+    """The steps of a water year.
+
+    Parameters
+    ----------
+    storage_hm3 : tuple of float
+        Lowest and highest of the storages that values are known at, which are evenly apart.
+    states : int
+        How many of them.
+    scalars : ndarray, shape (steps, 13)
+        Of each step: hm3 that 1 m3/s carries and its reciprocal, bounds of the draft (m3/s) and of the storage at its
+        end (hm3), and the cost of a hm3 below and above them, in the unit of the objective. Of water that is not there
+        (`hydro.step.there_is`): dead storage (hm3), the least draft and the draft that takes no water (m3/s), and what
+        a m3/s costs that a draft is cut by below its lower bound down to the least one, and below that.
+    losses_hm3 : ndarray, shape (steps, means)
+        Evaporation and seepage, by mean storage, evenly from the lowest to the highest; zeros where there are none.
+    benefit : ndarray, shape (steps, means, drafts)
+        Benefit less the cost of unmet demands, by mean storage and by draft, evenly between 0 and `most_draft_m3s`.
+    most_draft_m3s : float
+    """
+
+    storage_hm3: tuple[float, float]
+    states: int
+    scalars: FloatArray
+    losses_hm3: FloatArray
+    benefit: FloatArray
+    most_draft_m3s: float
+
+    @property
+    def steps(self) -> int:
+        """Steps of a water year."""
+        return len(self.scalars)
+
+    @property
+    def grid_hm3(self) -> FloatArray:
+        """Storages that values are known at."""
+        return np.linspace(*self.storage_hm3, self.states)
+
+    def in_float32(self) -> TableArrays:
+        """As solvers read them."""
+        low, high = self.storage_hm3
+        _, means, drafts = self.benefit.shape
+        return TableArrays(
+            np.float32(low),
+            np.float32((high - low) / (self.states - 1)),
+            np.float32((self.states - 1) / (high - low)),
+            np.float32((means - 1) / (high - low)),
+            np.float32((drafts - 1) / self.most_draft_m3s),
+            np.float32(ROUNDING * max(abs(low), abs(high))),
+            bool(self.losses_hm3.any()),
+            self.states,
+            means,
+            drafts,
+            np.ascontiguousarray(self.scalars, np.float32),
+            *(np.ascontiguousarray(each, np.float32).reshape(-1) for each in (self.losses_hm3, self.benefit)),
+        )
+
+
+class TableArrays(NamedTuple):
+    """`StepTables` in float32.
+
+    ``lowest``, ``spacing`` and ``states_per_hm3`` say where the storages begin and how far apart they are;
+    ``means_per_hm3`` and ``drafts_per_m3s`` the same of the tables. A storage is within its bounds if it is outside by
+    no more than ``rounding`` hm3. ``lossy`` tells whether any water is lost. ``losses`` and ``benefit`` hold the tables
+    of all steps one behind the other, of ``means`` storages and ``drafts`` drafts.
+    """
+
+    lowest: Any
+    spacing: Any
+    states_per_hm3: Any
+    means_per_hm3: Any
+    drafts_per_m3s: Any
+    rounding: Any
+    lossy: bool
+    states: int
+    means: int
+    drafts: int
+    scalars: Any
+    losses: Any
+    benefit: Any
+
 
 #: Drafts that are compared: at even distances over the whole range, then between the neighbours of the best.
 INTERVALS, ROUNDS = 8, 3
@@ -135,3 +246,50 @@ def between(values: Float32Array, first: Any, count: int, place: Any) -> Any:
     at: Any = first + left
     low: Any = values[at]
     return low + (held - np.float32(left)) * (values[at + 1] - low)
+
+
+let_compiled_code_call(sys.modules[__name__])
+
+
+def compiled_values(
+    tables: StepTables, inflow: Float32Array, first_step: NDArray[np.int32], ends: Float32Array
+) -> Float32Array:
+    """See `reservoir.solvers.ensemble_dp.engine.ensemble_values`; futures are shared among threads."""
+    arrays, futures = tables.in_float32(), len(inflow)
+    values = np.empty((futures, tables.states), np.float32)
+    threads = min(processors(), futures)
+    edges = np.linspace(0, futures, threads + 1).astype(np.int64)
+
+    def solved(thread: int) -> None:
+        work = np.empty((2, tables.states), np.float32)
+        part = slice(edges[thread], edges[thread + 1])
+        backward(arrays, inflow[part], first_step[part], ends[part], work, values[part])
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(solved, range(threads)))
+    return values
+
+
+@compiled
+def backward(
+    tables: TableArrays,
+    inflow: Float32Array,
+    first_step: NDArray[np.int32],
+    ends: Float32Array,
+    work: Float32Array,
+    values: Float32Array,
+) -> None:
+    """Value of each storage at the start of each future, shape (futures, states); `work` has shape (2, states)."""
+    states, steps = values.shape[1], tables.scalars.shape[0]
+    for future in range(values.shape[0]):
+        for state in range(states):
+            work[0, state] = ends[future, state]
+        row = 0
+        for month in range(inflow.shape[1] - 1, -1, -1):
+            step = (first_step[future] + month) % steps
+            for state in range(states):
+                storage = tables.lowest + np.float32(state) * tables.spacing
+                work[1 - row, state] = best_value(tables, step, storage, inflow[future, month], work[row], 0)
+            row = 1 - row
+        for state in range(states):
+            values[future, state] = work[row, state]

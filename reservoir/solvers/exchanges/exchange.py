@@ -71,6 +71,24 @@ def describe(search: Search) -> float:
 
 
 @compiled_part
+def widest_range(search: Search) -> float:
+    """Widest range of the storages, hm3."""
+    widest = 0.0
+    for point in range(len(search.upper)):
+        widest = max(widest, search.upper[point] - search.lower[point])
+    return widest
+
+
+@compiled_part
+def any_full(search: Search) -> bool:
+    """Whether a step just fills the turbines."""
+    count = 0.0
+    for full in search.path.full:
+        count += full
+    return count > 0.0
+
+
+@compiled_part
 def _describe_step(search: Search, step: int) -> None:
     path = search.path
     storage, draft = path.storages[step], path.drafts[step]

@@ -82,7 +82,7 @@ class IslandSettings(Settings):
 
     def for_encoding(self, encoding: str) -> Self:
         """With operators of an encoding; InputError if an operator that was asked for is of another encoding."""
-        chosen = {}
+        chosen: dict[str, Any] = {}
         for kind, known in (("crossover", CROSSOVERS[encoding]), ("mutation", MUTATIONS[encoding])):
             asked = getattr(self, kind)
             if asked and asked not in known:

@@ -19,7 +19,7 @@ import numpy as np
 
 from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem, kernel_contexts
-from reservoir.processors import processors
+from reservoir.runtime import processors
 from reservoir.solvers.device_engine import (
     Blocks,
     Launch,
@@ -30,7 +30,7 @@ from reservoir.solvers.device_engine import (
     require_countable,
     require_private,
 )
-from reservoir.solvers.exchanges.polish import SearchEnd, can_be_polished, polish_end
+from reservoir.solvers.exchanges import SearchEnd, can_be_polished, polish_end
 from reservoir.solvers.lshade import DeviceLshadeSettings
 from reservoir.solvers.rng import EVEN_IN_16_BITS
 from reservoir.solvers.settings import trace_generations

@@ -18,7 +18,7 @@ from reservoir.hydro.stack_array import stack_array
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of, take_repaired
 from reservoir.solvers.engine import HostEngine
-from reservoir.solvers.exchanges.polish import SearchEnd, can_be_polished, polish_end
+from reservoir.solvers.exchanges import SearchEnd, can_be_polished, polish_end
 from reservoir.solvers.lshade import LshadeSettings, ThreadedLshadeSettings
 from reservoir.solvers.rng import (
     below,

@@ -29,7 +29,7 @@ from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers.engine import Engine, IntermediateResult, Progress, Stop, silent
 from reservoir.solvers.settings import first_positions
 from reservoir.solvers.solution import EngineResults, Solutions, engine_results, joined_results, to_solutions
-from reservoir.solvers.windows.settings import WindowSettings
+from reservoir.solvers.windows import WindowSettings
 
 
 def levels_of(steps: int, blocks: int, most_steps: int) -> list[tuple[int, int]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reservoir.hydro.curves.area import area_of_levels
-from reservoir.hydro.curves.curve import Curve, Polynomial, PowerLaw, Table
+from reservoir.hydro.curves.curve import Curve, Polynomial, PowerLaw, Table, area_of_levels
 
 HILL = (9.1, 11.8, 15.0, 18.7, 22.9, 27.6, 32.9, 38.8, 45.3, 52.4, 60.2, 68.6, 77.7, 87.5, 98.0, 103.5)
 SURVEYED = Table(HILL, (*np.arange(296.0, 325.0, 2.0), 325.0))

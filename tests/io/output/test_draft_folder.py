@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from reservoir import interrupts
+from reservoir import runtime
 from reservoir.errors import OutputError
 from reservoir.io import output
 from reservoir.io import workplace as moves
@@ -78,7 +78,7 @@ def test_a_failure_at_any_rename_leaves_the_old_folder_whole(earlier, tmp_path, 
             raise failure
 
     before = text(earlier)
-    interrupts.begin()
+    runtime.begin_run()
     monkeypatch.setattr(moves.os, "rename", failing)
     with pytest.raises((OutputError, KeyboardInterrupt)) as failed, drafted(earlier, anything, everything) as claim:
         fill(claim)
@@ -87,10 +87,10 @@ def test_a_failure_at_any_rename_leaves_the_old_folder_whole(earlier, tmp_path, 
     if isinstance(failure, OSError):
         assert f"the results are in {tmp_path / 'plan-2'}" in str(failed.value)
         assert text(tmp_path / "plan-2") == NEW
-        assert "written to" in interrupts.last_words()
+        assert "written to" in runtime.last_words()
     else:
         assert os.listdir(tmp_path) == ["plan"]
-        assert interrupts.last_words() == "Interrupted; nothing was written."
+        assert runtime.last_words() == "Interrupted; nothing was written."
 
 
 @pytest.mark.usefixtures("heard")
@@ -102,13 +102,13 @@ def test_a_signal_while_files_are_moved_waits_until_all_are(earlier, monkeypatch
         made.append(target)
         rename(origin, target)
 
-    interrupts.begin()
+    runtime.begin_run()
     monkeypatch.setattr(moves.os, "rename", signalled)
     with pytest.raises(KeyboardInterrupt), drafted(earlier, anything, everything) as claim:
         fill(claim)
     assert len(made) == 5
     assert text(earlier) == NEW
-    assert interrupts.last_words() == f"Interrupted; written to {earlier}."
+    assert runtime.last_words() == f"Interrupted; written to {earlier}."
 
 
 @pytest.mark.parametrize("exists", [True, False])
@@ -116,12 +116,12 @@ def test_an_interruption_before_the_end_leaves_nothing(tmp_path, exists):
     target = tmp_path / "reports" / "deep" / "plan"
     if exists:
         target.mkdir(parents=True)
-    interrupts.begin()
+    runtime.begin_run()
     with pytest.raises(KeyboardInterrupt), claimed(target, anything) as claim, drafted(claim, anything) as draft:
         fill(draft)
         raise KeyboardInterrupt
     assert list(tmp_path.rglob("*")) == ([target.parent.parent, target.parent, target] if exists else [])
-    assert interrupts.last_words() == "Interrupted; nothing was written."
+    assert runtime.last_words() == "Interrupted; nothing was written."
 
 
 def test_a_file_changed_meanwhile_is_not_replaced_and_the_results_are_kept(earlier, tmp_path):

@@ -2,18 +2,18 @@
 
 import pytest
 
-from reservoir import interrupts
+from reservoir import runtime
 from reservoir.errors import OutputError
 from reservoir.io.output import write_new, write_whole
 from reservoir.io.workplace import workplace
 
 
 def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path):
-    interrupts.begin()
+    runtime.begin_run()
     for text in ("first", "second"):
         write_whole(tmp_path / "mine.toml", text)
         assert [(entry.name, entry.read_text()) for entry in tmp_path.iterdir()] == [("mine.toml", text)]
-    assert interrupts.last_words().startswith("Interrupted; written to ")
+    assert runtime.last_words().startswith("Interrupted; written to ")
 
 
 def test_a_function_may_write_the_file(tmp_path):

@@ -18,7 +18,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import PLAIN_FIELDS, PLAIN_NUMBERS
 from reservoir.problems.base import Certified, Problem, certify_all, kernel_contexts
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYear, ReservoirYears, reservoir_problems
-from reservoir.processors import ENVIRONMENT_VARIABLE
+from reservoir.runtime import THREADS_VARIABLE
 from tests.solvers.toys import Toy
 
 #: What a record's inflows are multiplied by: a drought and a deluge, in which no bounds can be kept, and between.
@@ -151,7 +151,7 @@ def test_years_certified_by_several_threads_are_to_the_byte_those_of_one(
     positions = np.stack(positions_in(list(tried)))
     found = []
     for each in (1, threads):
-        monkeypatch.setenv(ENVIRONMENT_VARIABLE, str(each))
+        monkeypatch.setenv(THREADS_VARIABLE, str(each))
         monkeypatch.setattr(blocks, "LEAST_YEARS", 2)
         found.append(tried.certify(positions))
     one, several = found

@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reservoir import resources
+from reservoir import runtime
 from reservoir.errors import InputError
 from reservoir.problems.tours import KINDS, Cities, TourProblem, read_cities, read_tour, tour_problem
 from reservoir.solvers import solve
 from tests.bench.mutations import read_anyway
 from tests.problems.tours.square import SQUARE
 
-ATT48 = resources.path("data", "tsp/att48.tsp")
+ATT48 = runtime.package_path("data", "tsp/att48.tsp")
 
 
 def written(folder: Path, text: str, name: str = "square.tsp") -> Path:

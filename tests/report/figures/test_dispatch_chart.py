@@ -12,7 +12,7 @@ from reservoir.report.figures.axes import storage_bounds
 from reservoir.report.figures.record_runs import result_of
 from reservoir.report.figures.rule_charts import dispatch_chart_caption, draw_dispatch_chart, zone_edges
 from reservoir.report.figures.rules_figures import rules_figures
-from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.rules.evaluation import Evaluation
 
 
 def edges_of(evaluation: Evaluation) -> np.ndarray:

@@ -21,7 +21,7 @@ from reservoir.report.figures.record_runs import (
     result_of,
 )
 from reservoir.report.figures.style import figure_style
-from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.rules.evaluation import Evaluation
 
 
 def test_of_many_months_so_many_are_drawn_evenly_spaced_from_the_first_to_the_last():

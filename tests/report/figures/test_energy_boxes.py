@@ -9,7 +9,8 @@ from matplotlib.patches import PathPatch
 
 from reservoir.report.figures.record_runs import HELD_OUT, TRAINING
 from reservoir.report.figures.rule_scores import draw_rule_energy, rule_energy_caption
-from reservoir.rules.evaluation.evaluation import Evaluation, SimulationMode
+from reservoir.rules.evaluation import Evaluation
+from reservoir.rules.scores import SimulationMode
 
 
 def test_boxes_are_foresight_and_each_family_on_held_out_and_on_training_years(evaluation: Evaluation):

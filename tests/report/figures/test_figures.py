@@ -106,7 +106,7 @@ def test_progress_counts_the_files(plan: Plan, tmp_path: Path):
 def test_every_figure_of_every_bundled_case_and_horizon_is_drawn(case: str, horizon: str):
     """Of three years, of one, with all kinds of families, with one, and with zones that are never entered."""
     from reservoir.report.figures.rules_figures import rules_figures
-    from reservoir.rules.evaluation.evaluation import evaluate
+    from reservoir.rules.evaluation import evaluate
     from tests.report.conftest import with_dispatch_chart
 
     bundled = package.bundled_case(case)

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from reservoir.hydro.calendar import Calendar
 from reservoir.report.figures.axes import month_end_years
 from reservoir.report.figures.record_runs import HELD_OUT, draw_level_trace, record_runs, result_of
-from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.rules.evaluation import Evaluation
 
 
 def marked(ax, name):

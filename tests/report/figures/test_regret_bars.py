@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from reservoir.report.figures.record_runs import HELD_OUT, TRAINING
 from reservoir.report.figures.rule_scores import by_regret, draw_regret
-from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.rules.evaluation import Evaluation
 
 
 def test_the_family_of_least_regret_is_on_top(evaluation: Evaluation):

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from reservoir.report.figures.record_runs import result_of
 from reservoir.report.figures.rule_charts import draw_rule_curves
-from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.rules.evaluation import Evaluation
 
 
 def test_the_three_curves_are_those_of_the_rule(evaluation: Evaluation):

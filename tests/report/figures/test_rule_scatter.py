@@ -13,7 +13,7 @@ from reservoir.report.figures.rule_charts import (
     water_available_hm3,
 )
 from reservoir.rules import Forecast
-from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.rules.evaluation import Evaluation
 
 
 def test_dots_are_the_releases_of_the_plan_and_marks_those_of_the_rule(evaluation: Evaluation):

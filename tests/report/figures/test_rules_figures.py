@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from reservoir.report.figures.figures import write_figures
 from reservoir.report.figures.rules_figures import RULES_TITLES, rules_captions, rules_figures
-from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.rules.evaluation import Evaluation
 from tests.report.layout import (
     axes_and_legends_lie_apart_within_the_figure,
     foot_of,

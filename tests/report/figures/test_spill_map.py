@@ -17,7 +17,7 @@ from reservoir.report.figures.record_runs import (
     spill_map_figure,
 )
 from reservoir.report.figures.rules_figures import rules_captions
-from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.rules.evaluation import Evaluation
 
 
 def without_spill(evaluation: Evaluation) -> Evaluation:

@@ -5,8 +5,7 @@ import pytest
 
 from reservoir.report.figures.style import rendered
 from reservoir.report.figures.synthetic_inflow import synthetic_inflow_figure
-from reservoir.synthetic.acceptance import compare_flows
-from reservoir.synthetic.energy import OptimisedRecords
+from reservoir.synthetic.acceptance import OptimisedRecords, compare_flows
 from reservoir.synthetic.ensemble import synthetic_inflow
 
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from reservoir.report.figures.rules_figures import rules_figures
 from reservoir.rules import fit
-from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.rules.evaluation import Evaluation
 from tests.report.layout import axes_and_legends_lie_apart_within_the_figure, nothing_overlaps_the_foot
 
 pytestmark = pytest.mark.usefixtures("drawn_style")

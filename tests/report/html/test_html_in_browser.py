@@ -19,8 +19,8 @@ from reservoir.planning.checks import plan_checks
 from reservoir.planning.plan import Plan
 from reservoir.report.folder import write_plan
 from reservoir.report.rules_folder import write_rules
-from reservoir.rules.evaluation.evaluation import Evaluation
-from reservoir.rules.evaluation.findings import rules_checks
+from reservoir.rules.evaluation import Evaluation
+from reservoir.rules.findings import rules_checks
 
 BROWSER = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""

@@ -18,8 +18,9 @@ from reservoir.report.html.page import HtmlTable
 from reservoir.report.html.rules_page import rules_report, rules_sections
 from reservoir.report.rules_folder import rules_provenance
 from reservoir.rules.base.foresight import Foresight
-from reservoir.rules.evaluation.evaluation import Evaluation, Sample, SimulationMode
-from reservoir.rules.evaluation.findings import best_fitted, rules_checks, shortfalls
+from reservoir.rules.evaluation import Evaluation, Sample
+from reservoir.rules.findings import best_fitted, rules_checks, shortfalls
+from reservoir.rules.scores import SimulationMode
 from reservoir.text.quantities import quantity
 from tests.report.html.test_html import Structure
 

@@ -9,8 +9,8 @@ from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.curves.curve import Table
 from reservoir.hydro.objectives import Horizon
 from reservoir.problems.reservoir.record import record_problems
+from reservoir.solvers.dp import GridSettings
 from reservoir.solvers.dp.sequential import best_trajectory
-from reservoir.solvers.dp.settings import GridSettings
 from reservoir.solvers.dp.water_value import active_storage, cycle_end_value, end_storage_value, with_ends_of
 from tests.year_ends import cyclic
 

@@ -14,8 +14,8 @@ from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.solvers import Solutions, solve
+from reservoir.solvers.dp import DeviceGridSettings
 from reservoir.solvers.dp.engine import DpEngine, layout_for
-from reservoir.solvers.dp.settings import DeviceGridSettings
 from tests.solvers.engines import CHOOSE_DEVICES
 from tests.solvers.toys import Toy
 from tests.year_ends import cyclic, free

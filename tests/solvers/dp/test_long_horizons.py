@@ -15,10 +15,9 @@ from reservoir.hydro.system import System
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, ReservoirYears, reservoir_problems
 from reservoir.solvers import Solutions, solve
+from reservoir.solvers.dp import DeviceGridSettings, GridSettings, first_grids, recursion, sequential
 from reservoir.solvers.dp import engine as program
-from reservoir.solvers.dp import recursion, sequential
 from reservoir.solvers.dp.engine import Runs, _Years, until_agreed
-from reservoir.solvers.dp.settings import DeviceGridSettings, GridSettings, first_grids
 from tests.year_ends import cyclic, free
 
 #: How close the device comes to the host, as a part of the fitness.

@@ -6,7 +6,7 @@ import pytest
 
 from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
 from reservoir.solvers import solve
-from reservoir.zoo.zoo import Part, zoo_case
+from reservoir.zoo import Part, zoo_case
 
 #: Part, reservoir and year, all cyclic: where the best start was missed by one of the two engines, or by both.
 CYCLIC_YEARS = [(Part.TUNING, 57, 4), (Part.TEST, 12, 1), (Part.TEST, 159, 21)]

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from reservoir.solvers.dp.start_search import best_starts
+from reservoir.solvers.dp import best_starts
 
 LOWEST, HIGHEST = np.array([100.0, 2000.0, 0.0, 50.0]), np.array([900.0, 9000.0, 10.0, 50.0])
 #: Inside, at either end, and where there is nothing to choose.

@@ -12,10 +12,9 @@ from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers.dp import water_value
+from reservoir.solvers.dp import GridSettings, water_value
 from reservoir.solvers.dp import water_value as end_value
 from reservoir.solvers.dp.sequential import best_trajectory
-from reservoir.solvers.dp.settings import GridSettings
 from reservoir.solvers.dp.water_value import (
     STORAGE_CHANGE,
     TRAJECTORY_CHANGE,

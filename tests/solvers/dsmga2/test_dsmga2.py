@@ -8,7 +8,7 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.problems.bits import FAMILIES
 from reservoir.problems.tours import tour_problem
-from reservoir.resources import path
+from reservoir.runtime import package_path
 from reservoir.solvers import solve
 from reservoir.solvers.dsmga2 import MODELS, Dsmga2Settings
 from reservoir.solvers.dsmga2.engine import run_all
@@ -184,4 +184,4 @@ def test_what_is_no_problem_for_a_solver_is_told():
     with pytest.raises(
         InputError, match=r"dsmga2 does not support permutation encoding.*real vector encoding or .*bit string encoding"
     ):
-        solve([tour_problem(path("data", "tsp/att48.tsp"))], solver="dsmga2")
+        solve([tour_problem(package_path("data", "tsp/att48.tsp"))], solver="dsmga2")

@@ -14,8 +14,8 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
 from reservoir.solvers import Solutions, solve
-from reservoir.solvers.exchanges.polish import QUICK, can_be_polished, polished
-from reservoir.zoo.zoo import zoo_case
+from reservoir.solvers.exchanges import QUICK, can_be_polished, polished
+from reservoir.zoo import zoo_case
 from tests.solvers.engines import each_of
 from tests.solvers.toys import Toy
 

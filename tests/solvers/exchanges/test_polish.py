@@ -10,14 +10,15 @@ import pytest
 
 from reservoir.hydro.curves.curve import Table
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.jit import compiling_told
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
 from reservoir.solvers import solve
+from reservoir.solvers.dp import GridSettings
 from reservoir.solvers.dp.sequential import best_trajectory
-from reservoir.solvers.dp.settings import GridSettings
-from reservoir.solvers.exchanges.polish import polished
+from reservoir.solvers.exchanges import compile_exchanges, polished
 from tests.year_ends import cyclic, free, valued
 
 ENDS: dict[str, Callable[[Reservoir], Reservoir]] = {
@@ -110,3 +111,11 @@ def test_a_record_is_improved_like_its_years(small: Reservoir, small_inflow: Inf
     best = best_trajectory(record[0], GridSettings()).fitness
     (found,) = record.certify(polished(record, schedules(record)).positions).fitness.tolist()
     assert found > best * (1 - 1e-3)
+
+
+def test_nothing_is_compiled_behind_what_compiles_ahead(years: ReservoirYears) -> None:
+    compile_exchanges(years[:2])
+    told: list[str] = []
+    with compiling_told(lambda name, parts, ready: told.append(name)):
+        polished(years, schedules(years))
+    assert not told

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir import resources
+from reservoir import runtime
 from reservoir.errors import DeviceError, InputError
 from reservoir.problems.base import PERMUTATION, REAL
 from reservoir.problems.tours import TourProblem, tour_problem
@@ -24,7 +24,7 @@ BRIEF = {"islands": 3, "island_size": 20, "iterations": 23, "migrate_every": 7, 
 
 @pytest.fixture(scope="module")
 def att48() -> TourProblem:
-    return tour_problem(resources.path("data", "tsp/att48.tsp"))
+    return tour_problem(runtime.package_path("data", "tsp/att48.tsp"))
 
 
 def random_cities(count: int, rng_stream_id: int = 0) -> TourProblem:

@@ -1,1 +1,0 @@
-"""How well rules serve on years that they never saw."""

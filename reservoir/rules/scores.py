@@ -1,0 +1,435 @@
+"""A record operated by a rule: what it brings at equal end storage, how reliably, and which limits it violates.
+
+Reliability, resilience and vulnerability: Hashimoto, Stedinger and Loucks 1982, Water Resour. Res. 18:14.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.calendar import MONTH_NAMES
+from reservoir.hydro.inflow import Inflow, first_days
+from reservoir.hydro.objectives import Objective
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.system import System
+from reservoir.hydro.unit_system import SI, UnitSystem
+from reservoir.planning.columns import OBJECTIVE, shown
+from reservoir.planning.operated_record import OperatedSteps, schedule_table, year_columns
+from reservoir.planning.plan import StageProgress, silent_stage
+from reservoir.problems.reservoir.year import ReservoirModel
+from reservoir.rules import Rule
+from reservoir.rules.base.foresight import Account, Foresight, accounts_of
+from reservoir.rules.base.simulation import Simulation, Violations, beyond_bounds, simulate
+from reservoir.rules.base.targets import TOLERANCE, Targets
+from reservoir.rules.base.training import ROUNDING
+from reservoir.solvers import Progress
+from reservoir.solvers.engine import silent
+from reservoir.text.quantities import counted
+
+FloatArray = NDArray[np.float64]
+
+#: Months outside their limits that are told one by one.
+MOST_MONTHS = 1_000
+
+#: Part of the years, the poorest, whose mean is the worst decile.
+DECILE = 0.1
+#: A storage this close to a bound, as a part of the largest storage, is at the bound.
+AT_LIMIT = 1e-6
+
+
+@dataclass(frozen=True)
+class ReliabilityMetrics:
+    """How often and how far a target is met.
+
+    ``reliability`` is the part of the periods that meet the target. ``resilience`` is that of the failing periods which
+    are followed by one that meets it, 1 where none fails; a failure in the very last period is not counted, since
+    nothing follows it. ``vulnerability`` is the mean shortfall of the failing periods, as a part of the target, 0 where
+    none fails.
+    """
+
+    reliability: float
+    resilience: float
+    vulnerability: float
+
+
+@dataclass(frozen=True)
+class Score:
+    """One line of the table of scores.
+
+    Benefits are those of a year in the unit of the objective, GWh where it is energy; costs without their sign.
+    ``mean`` is at equal end storage (`accounts`), and ``end_storage_value`` is what it has been changed by for that.
+    ``regret`` is what perfect foresight brings more; with ``percent_of_foresight``, which is not known of costs, it has
+    in it what violations cost that foresight has not. Months that end with a storage outside its bounds, whatever the
+    release, are counted as `reservoir.rules.base.simulation` has them; ``violation`` is the relative sum, of unmet
+    demands too, which are those of ``months_unmet``. ``supply_reliability`` is the part of the months that deliver what
+    is demanded of the water.
+    """
+
+    family: str
+    sample: str
+    mean: float
+    percent_of_foresight: float
+    worst_decile: float
+    worst: float
+    reliability: float
+    resilience: float
+    vulnerability: float
+    spill_hm3: float
+    repairs: int
+    run: str
+    median: float
+    regret: float
+    firm_reliability: float
+    firm_resilience: float
+    firm_vulnerability: float
+    firm_95_reliability: float
+    supply_reliability: float
+    months_at_limit: int
+    end_storage_value: float
+    months_violated: int
+    largest_violation_hm3: float
+    violation: float
+    months_unmet: int
+    mean_energy_gwh: float
+    objective: Objective
+
+    @property
+    def has_percent(self) -> bool:
+        """Whether the percentage says anything: of costs there is none, and below 0 violations cost more than all."""
+        return self.percent_of_foresight >= 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a row of a table; benefits are named by their unit, and energy beside another objective has a column."""
+        row = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "objective"}
+        if self.objective.is_energy:
+            del row["mean_energy_gwh"]
+        return {benefit_column(name, self.objective): value for name, value in row.items()}
+
+
+#: Columns that are benefits.
+BENEFITS = ("mean", "worst_decile", "worst", "median", "regret", "end_storage_value")
+
+
+def benefit_column(name: str, objective: Objective) -> str:
+    """Name of a column in tables."""
+    return f"{name}_{benefit_suffix(objective)}" if name in BENEFITS else name
+
+
+def benefit_suffix(objective: Objective) -> str:
+    """What names of columns of benefits end with."""
+    return "gwh" if objective.unit == "GWh" else "objective"
+
+
+def service(values: FloatArray, target: float, tolerance: float = 0.0) -> ReliabilityMetrics:
+    """Reliability, resilience and vulnerability of a series, or of a row a member, against a target to be reached.
+
+    A value that falls short by no more than a part of the target, the tolerance, reaches it.
+    """
+    failed = np.asarray(values) < target * (1 - tolerance)
+    followed = failed[..., :-1]
+    recovered = followed & ~failed[..., 1:]
+    shortfall = (target - np.asarray(values)[failed]) / target
+    return ReliabilityMetrics(
+        float(1 - failed.mean()),
+        float(recovered.sum() / followed.sum()) if followed.any() else 1.0,
+        float(shortfall.mean()) if failed.any() else 0.0,
+    )
+
+
+def worst_decile(benefit: FloatArray) -> float:
+    """Mean of the poorest tenth of the years, at least one."""
+    return float(np.sort(benefit)[: max(1, round(DECILE * len(benefit)))].mean())
+
+
+def score(
+    simulation: Simulation,
+    account: Account,
+    targets: Targets | None,
+    unavoidable: float = 0.0,
+    *,
+    family: str,
+    run: str,
+    sample: str,
+) -> Score:
+    """Score a simulation against perfect foresight of the same years.
+
+    Parameters
+    ----------
+    account : Account
+        What it brings, and what perfect foresight does.
+    targets : Targets or None
+        A year's energy and a month's power, if they are known.
+    unavoidable : float
+        Relative violations of perfect foresight.
+    family, run, sample : str
+        Name the line of the table.
+    """
+    operation, members, reservoir = simulation.operation, simulation.members, simulation.reservoir
+    objective, violations = reservoir.objective, simulation.violations
+    targets = targets or Targets(np.nan, np.nan, np.nan, False, "")
+    years, by_year = len(account.made), account.by_year
+    energy = by_year if objective.is_energy else operation.annual_energy_gwh
+    yearly = service(energy.reshape(members, -1), targets.annual_gwh)
+    power = operation.power_mw.reshape(members, -1)
+    monthly, stricter = (service(power, each, TOLERANCE) for each in (targets.firm_mw, targets.firm_95_mw))
+    charge = reservoir.penalty * avoidable(violations.relative, unavoidable)
+    brought, best = float(account.at_equal_storage.sum()) - charge, float(account.foresight.sum())
+    sign = float(shown(objective, np.ones(1))[0])
+    ends, (lower, upper) = operation.storage_hm3[:, 1:], reservoir.storage_bounds_hm3
+    slack = AT_LIMIT * float(upper.max())
+    return Score(
+        family=family,
+        sample=sample,
+        mean=sign * float(account.at_equal_storage.mean()),
+        percent_of_foresight=np.nan if objective.is_cost or not best > 0 else 100 * (brought / best),
+        worst_decile=sign * worst_decile(by_year),
+        worst=sign * float(by_year.min()),
+        reliability=yearly.reliability,
+        resilience=yearly.resilience,
+        vulnerability=yearly.vulnerability,
+        spill_hm3=float((operation.spill_m3s * simulation.hm3_per_m3s).sum(axis=1).mean()),
+        repairs=int(simulation.repaired.sum()),
+        run=run,
+        median=sign * float(np.median(by_year)),
+        regret=(best - brought) / years,
+        firm_reliability=monthly.reliability,
+        firm_resilience=monthly.resilience,
+        firm_vulnerability=monthly.vulnerability,
+        firm_95_reliability=stricter.reliability,
+        supply_reliability=simulation.supply_reliability,
+        months_at_limit=int(((ends <= lower + slack) | (ends >= upper - slack)).sum()),
+        end_storage_value=sign * float(account.end_value.mean()),
+        months_violated=violations.months,
+        largest_violation_hm3=violations.largest_hm3,
+        violation=violations.relative,
+        months_unmet=violations.unmet_months,
+        mean_energy_gwh=float(operation.annual_energy_gwh.mean()),
+        objective=objective,
+    )
+
+
+def avoidable(violation: float, unavoidable: float) -> float:
+    """Relative violations beyond those of perfect foresight; 0 for a rounding."""
+    beyond = violation - unavoidable
+    return max(beyond, 0.0) if not beyond <= ROUNDING else 0.0
+
+
+class SimulationMode(StrEnum):
+    """How the years follow each other."""
+
+    CONTINUOUS = "continuous"
+    """The storage is carried over from year to year; perfect foresight knows the whole record."""
+    YEARLY = "yearly"
+    """Every year starts where the plan starts the first; perfect foresight knows the year."""
+
+
+@dataclass(frozen=True, eq=False)
+class RecordEvaluation:
+    """What a rule does with a record.
+
+    Parameters
+    ----------
+    rules : sequence of Rule
+        What decides, one a year: the same, or for each year a rule that has not seen it.
+    reservoir : Reservoir
+    inflow : Inflow
+    start_hm3 : float
+        Storage at the start of the record, or of every year; energies are compared at it.
+    continuous : bool
+        Whether the storage is carried from year to year.
+    simulation : Simulation
+    targets : Targets or None
+        None where none are given and the reservoir guarantees nothing.
+    account : Account
+        What it brings, beside perfect foresight if that is known.
+    score : Score
+        NaN in what cannot be known without targets or foresight.
+    foresight : Foresight or None
+        Perfect foresight over the record, or of each member, or year.
+    """
+
+    rules: Sequence[Rule]
+    reservoir: Reservoir
+    inflow: Inflow
+    start_hm3: float
+    continuous: bool
+    simulation: Simulation
+    targets: Targets | None
+    account: Account
+    score: Score
+    foresight: Foresight | None = None
+
+    @property
+    def rule(self) -> Rule:
+        """The rule that decides; of several, that of the first year."""
+        return self.rules[0]
+
+    @property
+    def foresight_violations(self) -> Violations | None:
+        """What no rule can keep, since perfect foresight does not."""
+        return None if self.foresight is None else self.foresight.violations
+
+    def schedule(self) -> pd.DataFrame:
+        """One row a year and month, in the columns of a plan's schedule, with what the rule asked for."""
+        run = self.simulation
+        return schedule_table("simulation", OperatedSteps(self.inflow, run.operation, run.asked_m3s, run.repaired))
+
+    def summary(self) -> pd.DataFrame:
+        """One row a year, by its first day: mean inflow, energy as made and at equal end storage, spill, repairs."""
+        run = self.simulation
+        spill = run.operation.spill_m3s * run.hm3_per_m3s
+        objective = self.reservoir.objective
+        made, equal, best = (
+            shown(objective, each)
+            for each in (run.operation.benefit, self.account.at_equal_storage, self.account.foresight)
+        )
+        if objective.is_energy:
+            columns = {"energy_at_equal_storage_gwh": equal, "foresight_gwh": best}
+        else:
+            columns = {OBJECTIVE: made, "objective_at_equal_storage": equal, "foresight_objective": best}
+        return pd.DataFrame(
+            {
+                **year_columns(self.inflow),
+                "inflow_mean_m3s": self.inflow.annual_mean_m3s,
+                "energy_gwh": run.energy_gwh,
+                **columns,
+                "storage_end_hm3": run.end_storage_hm3,
+                "spill_hm3": spill.sum(axis=1),
+                "repairs": run.repaired.sum(axis=1),
+                "violation": run.operation.violation_sum,
+            },
+            first_days(self.inflow.calendar)[:: self.inflow.steps],
+        )
+
+    def shortfalls(self, units: UnitSystem = SI) -> list[str]:
+        """A sentence for each month in which no release could keep the storage within its limits, or the minimum flow.
+
+        The first names a start below dead storage; the last the months in which perfect foresight does not keep them
+        either, which its energy does not show.
+        """
+        lower, upper = self.reservoir.storage_bounds_hm3
+        missing = self.simulation.operation.missing_m3s
+        beyond = beyond_bounds(self.reservoir, self.simulation.operation.storage_hm3[:, 1:])
+        sentences = []
+        dead = float(self.reservoir.storage_lower_hm3.min())
+        if self.start_hm3 < dead - ROUNDING * float(upper.max()):
+            starts, least = (units.written(each, "hm3", ",.6g") for each in (self.start_hm3, dead))
+            sentences.append(
+                f"The storage at the start, {starts}, is below dead storage, {least}: nothing is released before the "
+                "lake is above it."
+            )
+
+        def outside(year: int, step: int) -> str:
+            above = beyond[year, step] > 0
+            where, bound = ("above its upper", upper[step]) if above else ("below its lower", lower[step])
+            most = units.written(float(abs(beyond[year, step])), "hm3", ",.4g")
+            limit = units.written(float(bound), "hm3", ",.6g")
+            return (
+                f"the storage at the end of the month is {most} {where} limit of {limit}; no permitted release "
+                "avoids this"
+            )
+
+        def short(year: int, step: int) -> str:
+            lacking = units.written(float(missing[year, step]), "m3s", ",.4g")
+            return f"{lacking} are missing of the minimum release; there is no more water above dead storage"
+
+        for months, said in ((np.argwhere(beyond != 0), outside), (np.argwhere(missing > 0), short)):
+            for year, step in months[:MOST_MONTHS].tolist():
+                month = MONTH_NAMES[int(self.reservoir.months[step]) - 1]
+                sentences.append(f"{self.inflow.labels[year]} {month}: {said(year, step)}")
+            if len(months) > MOST_MONTHS:
+                sentences.append(f"So it is in {len(months) - MOST_MONTHS:,} more months; simulation.csv lists them.")
+        best = self.foresight_violations
+        if best and best.months:
+            by = f"{counted(best.months, 'month')} by up to {units.written(best.largest_hm3, 'hm3', ',.3g')}"
+            sentences.append(f"Perfect foresight violates the storage limits too, in {by}: its energy includes these.")
+        return sentences
+
+
+def evaluate_record(
+    rule: Rule,
+    reservoir: Reservoir,
+    inflow: Inflow,
+    *,
+    start_hm3: float | None = None,
+    continuous: bool = True,
+    targets: Targets | None = None,
+    foresight: bool = True,
+    sample: str = "record",
+    progress: StageProgress = silent_stage,
+) -> RecordEvaluation:
+    """Operate a record by a rule.
+
+    Parameters
+    ----------
+    start_hm3 : float, optional
+        Storage at the start; by default the reservoir's initial storage.
+    continuous : bool
+        Carry the storage from year to year, instead of starting every year anew.
+    targets : Targets, optional
+        By default what the reservoir guarantees.
+    foresight : bool
+        Also operate with perfect foresight: over the whole record, or in every year. Without it, nobody knows what
+        water left at the end is worth.
+    sample : str
+        What the score calls the record.
+
+    Raises
+    ------
+    InputError
+        If record and reservoir begin their water years in different months, or there is no storage to start with.
+    """
+    inflow = System.of(reservoir).on_calendar(inflow)
+    start = reservoir.initial_storage_hm3 if start_hm3 is None else start_hm3
+    if start is None:
+        problem = f"{reservoir.name} has no initial storage, since its years are cyclic"
+        raise InputError(Mistake(problem, mend="give the level at the start of the record", column="--level"))
+    model, solved = ReservoirModel.of(reservoir), partial(progress, "perfect foresight")
+    best = Foresight.of(model, inflow, start, solved, continuous=continuous) if foresight else None
+    aims = targets or Targets.of_reservoir(reservoir)
+    rules = [[rule] * inflow.years]
+    return evaluate_rules(rules, model, inflow, start, best, aims, [sample], solved, continuous=continuous)[0]
+
+
+def evaluate_rules(
+    rules: Sequence[Sequence[Rule]],
+    model: ReservoirModel,
+    inflow: Inflow,
+    start_hm3: float,
+    foresight: Foresight | None,
+    targets: Targets | None,
+    samples: Sequence[str],
+    progress: Progress = silent,
+    *,
+    continuous: bool = True,
+) -> list[RecordEvaluation]:
+    """Operate a record several times, and score the runs; see `evaluate_record`.
+
+    Parameters
+    ----------
+    rules : sequence of sequence of Rule
+        What decides each time, one a year.
+    foresight : Foresight or None
+        Of the same record from the same storage, with as continuous a storage.
+    samples : sequence of str
+        What the score of each calls the record.
+    """
+    runs = [simulate(each, model, inflow, start_hm3, continuous=continuous) for each in rules]
+    accounts = accounts_of(foresight, [run.operation for run in runs], progress, yearly=not continuous)
+    unavoidable = 0.0 if foresight is None else foresight.violations.relative
+    mode = SimulationMode.CONTINUOUS if continuous else SimulationMode.YEARLY
+    evaluated = []
+    for of_years, run, account, sample in zip(rules, runs, accounts, samples, strict=True):
+        scored = score(run, account, targets, unavoidable, family=of_years[0].family, run=mode, sample=sample)
+        given = of_years, model.reservoir, inflow, start_hm3, continuous, run, targets, account, scored, foresight
+        evaluated.append(RecordEvaluation(*given))
+    return evaluated

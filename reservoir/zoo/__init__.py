@@ -1,1 +1,0 @@
-"""A zoo: random reservoirs with their inflow records, on which engines are tuned and judged."""

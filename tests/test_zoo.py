@@ -1,0 +1,70 @@
+"""The zoo's reservoirs: what is promised of them, and that all can be planned."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reservoir.hydro.attributes import YearEnd
+from reservoir.hydro.curves.approximation import POWER_TOLERANCE, approximate
+from reservoir.zoo import Part, Regime, Start, zoo, zoo_case
+
+HM3_PER_YEAR_AND_M3S = 31.5576
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return [case for part in Part for case in zoo(40, 30, part=part)]
+
+
+def test_a_number_is_always_the_same_reservoir_and_record():
+    one, again = zoo_case(7, 20), zoo_case(7, 20)
+    assert one.traits == again.traits
+    assert one.reservoir.to_toml() == again.reservoir.to_toml()
+    np.testing.assert_array_equal(one.inflow.flow_m3s, again.inflow.flow_m3s)
+
+
+def test_parts_and_seeds_have_other_reservoirs():
+    of = {zoo_case(3, 1, part=part, seed=seed).traits for part in Part for seed in (1, 2)}
+    assert len(of) == 4
+
+
+def test_curves_are_within_the_tolerance_of_what_engines_evaluate(cases):
+    for case in cases:
+        assert approximate(case.reservoir).power_error <= POWER_TOLERANCE, case.reservoir.name
+
+
+def test_reservoirs_have_the_traits_that_were_drawn(cases):
+    for case in cases:
+        traits, reservoir = case.traits, case.reservoir
+        dead, full = reservoir.storage_lower_hm3.min(), reservoir.storage_upper_hm3.max()
+        active = traits.storage_ratio * traits.mean_inflow_m3s * HM3_PER_YEAR_AND_M3S
+        levels = reservoir.level([dead, full])
+        assert full - dead == pytest.approx(active, rel=1e-3)
+        assert levels[1] - levels[0] == pytest.approx(traits.head_share * traits.head_m, rel=1e-3)
+        assert levels[1] - reservoir.tailrace(0.0) == pytest.approx(traits.head_m, rel=1e-3)
+        assert reservoir.release_lower_m3s.max() == pytest.approx(traits.least_release_share * traits.mean_inflow_m3s)
+        assert (reservoir.storage_upper_hm3.min() < full) == (traits.flood_share > 0)
+
+
+def test_all_kinds_occur(cases):
+    drawn = [case.traits for case in cases]
+    assert {each.regime for each in drawn} == set(Regime)
+    assert {each.start for each in drawn} == set(Start)
+    assert {each.year_end for each in drawn} == {YearEnd.FIXED, YearEnd.FREE, YearEnd.CYCLIC}
+    for name in ("persistence", "evaporation_mm", "flood_share", "least_release_share"):
+        assert 0 < sum(getattr(each, name) == 0 for each in drawn) < len(drawn)
+
+
+def test_records_have_the_drawn_mean_and_persistence():
+    persistent = [case for case in zoo(60, 300) if case.traits.persistence > 0.5]
+    independent = [case for case in zoo(60, 300) if case.traits.persistence == 0]
+
+    def of_next_year(case):
+        years = np.log(case.inflow.flow_m3s.mean(axis=1))
+        return np.corrcoef(years[1:], years[:-1])[0, 1]
+
+    assert np.mean([of_next_year(case) for case in persistent]) > 0.35
+    assert abs(np.mean([of_next_year(case) for case in independent])) < 0.1
+    for case in persistent + independent:
+        assert case.inflow.flow_m3s.mean() == pytest.approx(case.traits.mean_inflow_m3s, rel=0.35)
