@@ -196,7 +196,7 @@ def _findings(evaluation: Evaluation) -> Iterator[Finding]:
 
 
 def _best_possible(sdp: FamilyResult, expected: float, best: FamilyResult, unit: str) -> Finding:
-    """How much of the best family's regret is ignorance of the future, by what dynamic programming expects of a year."""
+    """How much of the best family's regret is ignorance of the future, by what sdp expects of a year."""
     percent = 100 * expected / float(sdp.runs[HEADLINE].account.foresight.mean())
     lacks = 100 - best.runs[HEADLINE].score.percent_of_foresight
     share = f"{percent:.2f} % of perfect foresight"
