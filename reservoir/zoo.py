@@ -171,10 +171,14 @@ def build_reservoir(
     largest = float(flows_m3s.max()) * random.uniform(0.95, 1.5)
     most = max(largest, capacity * 1.1)
     tailrace = _tailrace(traits, lake, capacity, most)
-    heads = _heads(lake, tailrace, most)
+    lowest, highest = lake.level_m(np.array([lake.dead_hm3, lake.full_hm3])) - tailrace(np.array([most, 0.0]))
+    heads = 0.95 * float(lowest), 1.02 * float(highest)  # between which a plant works, and a little more
     rated = traits.head_m * (1 - traits.head_share * random.uniform(0.2, 0.9))
     storages = np.geomspace(_KNOWN_BELOW * lake.dead_hm3, _KNOWN_ABOVE * lake.full_hm3, _POINTS)
-    lower, upper = _storage_bounds(traits, lake, flows_m3s)
+    lower, upper = np.full(MONTHS_PER_YEAR, lake.dead_hm3), np.full(MONTHS_PER_YEAR, lake.full_hm3)
+    # The flood storage is kept free before and in the three wettest months.
+    wettest = (int(flows_m3s.mean(axis=0).argmax()) + np.arange(-2, 1)) % MONTHS_PER_YEAR
+    upper[wettest] -= traits.flood_share * (lake.full_hm3 - lake.dead_hm3)
     initial = lake.dead_hm3 + traits.filled * (lake.full_hm3 - lake.dead_hm3)
     initial = min(initial, float(upper[first_month - 2]))  # a horizon may end with it
     fixed, cyclic = traits.year_end is YearEnd.FIXED, traits.year_end is YearEnd.CYCLIC
@@ -209,27 +213,11 @@ def _lake(traits: Traits, random: np.random.Generator) -> _Lake:
     return _Lake(full - active, full, depth, shape)
 
 
-def _storage_bounds(traits: Traits, lake: _Lake, flows_m3s: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """With the flood storage kept free before and in the three wettest months."""
-    lower, upper = np.full(MONTHS_PER_YEAR, lake.dead_hm3), np.full(MONTHS_PER_YEAR, lake.full_hm3)
-    wettest = (int(flows_m3s.mean(axis=0).argmax()) + np.arange(-2, 1)) % MONTHS_PER_YEAR
-    upper[wettest] -= traits.flood_share * (lake.full_hm3 - lake.dead_hm3)
-    return lower, upper
-
-
 def _tailrace(traits: Traits, lake: _Lake, capacity: float, most: float) -> PowerLaw:
     """A rating curve that leaves the empty lake some head in the largest flood."""
     exponent, empty = 0.6, traits.head_m * (1 - traits.head_share)
     factor = min(traits.tailrace_share * traits.head_m / capacity**exponent, _DROWNED * empty / most**exponent)
     return PowerLaw(lake.depth_m - traits.head_m, factor, 0.0, exponent, (0.0, 1.2 * most))
-
-
-def _heads(lake: _Lake, tailrace: PowerLaw, most: float) -> tuple[float, float]:
-    """Heads between which a plant works, and a little more."""
-    levels = lake.level_m(np.array([lake.dead_hm3, lake.full_hm3]))
-    tails = tailrace(np.array([most, 0.0]))
-    lowest, highest = levels - tails
-    return 0.95 * float(lowest), 1.02 * float(highest)
 
 
 def _conversion(

@@ -18,21 +18,7 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro import attributes
-from reservoir.hydro.attributes import (
-    ATTRIBUTES,
-    CONVERSIONS,
-    CURVES,
-    LISTS,
-    Attribute,
-    CalendarKind,
-    ConversionKind,
-    FieldWords,
-    Kind,
-    Range,
-    ReferenceLevels,
-    Words,
-    YearEnd,
-)
+from reservoir.hydro.attributes import ATTRIBUTES, CURVES, Attribute, Kind, ReferenceLevels, Words, YearEnd
 from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTHS_PER_YEAR, TimeStep, step_names
 from reservoir.hydro.curve_checks import SLACK, checked_curves, following, releases_of, storages_of
 from reservoir.hydro.curves.curve import (
@@ -105,7 +91,7 @@ def value_of(row: Attribute, given: Any, name: str, words: Words) -> Any:
         if math.isnan(result) or (math.isinf(result) and what == "a number"):
             refuse("is not a finite number", f"a number: {row.description}", place=place)
         (least, most), above = row.allowed, row.above
-        if row.kind not in LISTS and (result < least or result > most or (above and result == least)):
+        if row.kind not in attributes.LISTS and (result < least or result > most or (above and result == least)):
             end, limit = ("of at most", most) if result > most else ("above" if above else "of at least", least)
             refuse("is out of range", f"a number {end} {words.amount(name, limit)}: {row.description}", place=place)
         return int(value) if what == "a whole number" else result
@@ -126,7 +112,7 @@ def value_of(row: Attribute, given: Any, name: str, words: Words) -> Any:
                 refuse("is out of range", f"-{LARGEST_EXPONENT} to {LARGEST_EXPONENT}")
             return exponent
         case Kind.BY_STEP | Kind.BY_MONTH:
-            values, expected = given, LISTS[row.kind]
+            values, expected = given, attributes.LISTS[row.kind]
             if not isinstance(given, list | tuple):  # in Python it may be anything that an array is made of
                 values, expected = np.array(given), f"{MONTHS_PER_YEAR} finite numbers, January first, or one a step"
                 if values.ndim != 1:
@@ -190,7 +176,7 @@ def checked(fields: Mapping[str, Any]) -> dict[str, Any]:
         With every mistake, by its field.
     """
     values = {**fields, **_within("marks", fields["marks"]), **_within("objective", fields["objective"])}
-    words = FieldWords(values=values, names={"lake_hm3": "level"})
+    words = attributes.FieldWords(values=values, names={"lake_hm3": "level"})
     sound, mistakes = _sound_fields(fields, words)
     parts = dict(sound)
     if "level" in sound:  # what its curve describes, and what that may miss by rounding
@@ -204,9 +190,10 @@ def checked(fields: Mapping[str, Any]) -> dict[str, Any]:
             return following(sound[CURVES[section].field], parts, needed, CURVES[section].field)
 
         def words_of(section: str) -> Words:
-            return FieldWords(CURVES[section].field, names={CURVES[section].x: "x", CURVES[section].y: "y"})
+            return attributes.FieldWords(CURVES[section].field, names={CURVES[section].x: "x", CURVES[section].y: "y"})
 
-        ranges, conversions = (storages_of(parts), releases_of(parts)), (CONVERSIONS[sound["conversion_kind"]],)
+        ranges = (storages_of(parts), releases_of(parts))
+        conversions = (attributes.CONVERSIONS[sound["conversion_kind"]],)
         of_curves, mistakes = checked_curves(parts, curve_of, ranges, words, words_of, conversions)
         sound |= {name: curve for name, curve in of_curves.items() if name in sound}
         most_mw = of_curves.get("most_power_mw", np.inf)
@@ -222,7 +209,8 @@ _CLASSES: Mapping[str, tuple[type, str, str]] = {
     "objective": (Objective, "is not an objective", "Objective(...)"),
     "content": (bytes, "is not bytes", "the bytes of the file it was read from"),
 }
-_KINDS = Attribute("", ", ".join(ConversionKind), Kind.CHOICE, field="conversion_kind", choices=ConversionKind)
+_OF_HEAD = attributes.ConversionKind
+_KINDS = Attribute("", ", ".join(_OF_HEAD), Kind.CHOICE, field="conversion_kind", choices=_OF_HEAD)
 _CURVE_FIELDS = {constraint.field for constraint in CURVES.values()}
 
 
@@ -282,7 +270,7 @@ def mistakes_between(parts: Mapping[str, Any], words: Words) -> list[Mistake]:
             expected = f"one number, or {counted(MONTHS_PER_YEAR, 'month')}{own}"
             mistakes.append(words.mistake(name, problem, expected, f'set step = "{other}", or give other values'))
             sound.pop(name.partition(".")[0], None)
-    if step is not TimeStep.MONTH and parts.get("calendar") is CalendarKind.EQUAL_MONTHS:
+    if step is not TimeStep.MONTH and parts.get("calendar") is attributes.CalendarKind.EQUAL_MONTHS:
         problem = f'contradicts step = "{step}": only months can be equal'
         mistakes.append(words.mistake("calendar", problem, mend="remove one of the two"))
     # Limits are compared with each other; losses and what objectives have are compared with nothing.
@@ -317,7 +305,7 @@ def offending(wrong: NDArray[np.bool_]) -> str:
     return listed if more <= 0 else f"{listed} and {counted(more, f'more {step.noun}')}"
 
 
-def _list_in_range(name: str, values: FloatArray, allowed: Range, words: Words) -> Iterator[Mistake]:
+def _list_in_range(name: str, values: FloatArray, allowed: attributes.Range, words: Words) -> Iterator[Mistake]:
     """Refuse values by month, or by step, outside a range."""
     below, above = offending(values < allowed.least), offending(values > allowed.most)
     most = words.amount(name, allowed.most)

@@ -401,11 +401,12 @@ def _part(function: Function, options: dict[str, Any]) -> Function:
 
 
 class _Part(CPUDispatcher):  # type: ignore[misc]
-    """A function that compiled code calls; for Python, which seldom does, it is compiled once more."""
+    """A function that compiled code calls; for Python, which seldom does, it is compiled once more, and kept."""
 
     @cached_property
     def _for_python(self) -> Callable[..., Any]:
-        return cast(Callable[..., Any], numba.jit(pipeline_class=_EntryCompiler, **self.targetoptions)(self.py_func))
+        options = {name: value for name, value in self.targetoptions.items() if name != "nopython"}
+        return _compiled(self.py_func, options)
 
     def __call__(self, *arguments: Any) -> Any:
         return self._for_python(*arguments)
@@ -456,7 +457,7 @@ def compiled_for_any(function: Function) -> Function:
 
     @cache
     def fresh() -> Any:
-        return numba.njit(nogil=True, pipeline_class=_EntryCompiler, **OPTIONS)(function)
+        return numba.njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=_EntryCompiler, **OPTIONS)(function)
 
     @wraps(function)
     def call(named: Any, *arguments: Any) -> Any:

@@ -164,7 +164,16 @@ def literal(value: int | float | str) -> str:
         return value
     if isinstance(value, Integral):
         return f"({int(value)})" if value < 0 else str(int(value))
-    return _float_literal(float(value))
+    value = float(value)
+    if math.isnan(value):
+        return "NAN"
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "(-INFINITY)"
+    if abs(value) > float(np.finfo(np.float32).max):
+        raise ValueError(f"{value!r} does not fit into float32")
+    # numpy writes the shortest decimal that reads back as the same float32.
+    digits = f"{np.float32(value)!s}f"
+    return f"({digits})" if digits.startswith("-") else digits
 
 
 def assemble(files: Sequence[str], definitions: Mapping[str, int | float | str]) -> str:
@@ -184,7 +193,10 @@ def assemble(files: Sequence[str], definitions: Mapping[str, int | float | str])
     ValueError
         If a name is no C identifier, or a number does not fit into float32.
     """
-    defined = [_definition(name, definitions[name]) for name in sorted(definitions)]
+    for name in definitions:
+        if not (name.isidentifier() and name.isascii()):
+            raise ValueError(f"{name!r} is not a C identifier")
+    defined = [f"#define {name} {literal(value)}" for name, value in sorted(definitions.items())]
     return "\n".join([*defined, *(_piece(file) for file in dict.fromkeys(files))])
 
 
@@ -312,24 +324,6 @@ def _in_file(source: str, file: str, row: int) -> tuple[str, int]:
     return file, row
 
 
-def _definition(name: str, value: int | float | str) -> str:
-    if not (name.isidentifier() and name.isascii()):
-        raise ValueError(f"{name!r} is not a C identifier")
-    return f"#define {name} {literal(value)}"
-
-
 @cache
 def _piece(file: str) -> str:
     return f'// file: {file}\n#line 1 "{file}"\n{runtime.package_text("kernels", file)}'
-
-
-def _float_literal(value: float) -> str:
-    if math.isnan(value):
-        return "NAN"
-    if math.isinf(value):
-        return "INFINITY" if value > 0 else "(-INFINITY)"
-    if abs(value) > float(np.finfo(np.float32).max):
-        raise ValueError(f"{value!r} does not fit into float32")
-    # numpy writes the shortest decimal that reads back as the same float32.
-    digits = f"{np.float32(value)!s}f"
-    return f"({digits})" if digits.startswith("-") else digits

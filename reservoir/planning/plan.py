@@ -135,16 +135,16 @@ def optimise(
     if in_parts and (cluster or has_parts(problems)):
         workers = cluster_workers(cluster) if cluster else nullcontext(LocalWorkers(method))
         with watch(PARTS_STAGE), workers as ready:
-            found = search_in_parts(problems, method, progress, parts or PartStore(), ready)
+            result = search_in_parts(problems, method, progress, parts or PartStore(), ready)
     else:
-        found = search(problems, method, progress, noted, watch)
-    problems, stopped = found.problems, found.stopped
+        result = search(problems, method, progress, noted, watch)
+    problems, stopped = result.problems, result.stopped
     inflow = problems.inflow
-    told = plan_notes(reservoir, problems, found.operation, begin, stopped)
-    notes = (*inflow.notes, *reservoir.notes, *doubts, *notes, *found.notes, *told)
-    held = problems, found.operation, found.solutions, found.references
+    about_plan = plan_notes(reservoir, problems, result.operation, begin, stopped)
+    notes = (*inflow.notes, *reservoir.notes, *doubts, *notes, *result.notes, *about_plan)
+    schedules = problems, result.operation, result.solutions, result.references
     about = notes, watch.seconds, stopped, begin
-    return Plan(reservoir, inflow, *held, *about, sources=found.sources, firm_bounds=found.firm_bounds)
+    return Plan(reservoir, inflow, *schedules, *about, sources=result.sources, firm_bounds=result.firm_bounds)
 
 
 def solver_stages(plan: Plan) -> dict[str, float]:

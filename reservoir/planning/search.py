@@ -169,8 +169,8 @@ def search(
     within = promised_within(problems, firm.positions) if firm else problems
     call: dict[str, Any] = {"solver": solver, "seed": method.seed, "device": device}
     with watch(solver):
-        told = begun(progress, solver, len(problems))
-        solutions = solve(within.each, **call, progress=told, stop=stop, **method.options)
+        on_progress = begun(progress, solver, len(problems))
+        solutions = solve(within.each, **call, progress=on_progress, stop=stop, **method.options)
     stopped = stop_sentence(solver, len(solutions), len(problems), stop)
     if stopped:
         years = int(np.searchsorted(problems.of_year, len(solutions)))
@@ -245,13 +245,14 @@ def references_of(
 
     Grids are settings that both have (`reservoir.solvers.dp.GridSettings`).
     """
+    call: dict[str, Any] = {"seed": 0, "stop": stop, **grids}
     if solver_named(solver).opencl:
         with suppress(DeviceError), watch(DEVICE_REFERENCE):
-            told = begun(progress, DEVICE_REFERENCE, len(problems))
-            return solve(problems, solver=DEVICE_REFERENCE, seed=0, device=device, progress=told, stop=stop, **grids)
+            on_progress = begun(progress, DEVICE_REFERENCE, len(problems))
+            return solve(problems, solver=DEVICE_REFERENCE, device=device, progress=on_progress, **call)
     with watch(HOST_REFERENCE):
-        told = begun(progress, HOST_REFERENCE, len(problems))
-        return solve(problems, solver=HOST_REFERENCE, seed=0, device=None, progress=told, stop=stop, **grids)
+        on_progress = begun(progress, HOST_REFERENCE, len(problems))
+        return solve(problems, solver=HOST_REFERENCE, device=None, progress=on_progress, **call)
 
 
 def best_known(
@@ -307,8 +308,8 @@ def best_known(
     second, ending = _NONE, ""
     try:
         with watch(stage):
-            told = begun(progress, stage, len(places))
-            second = solve((within or problems).some(places), **call, progress=told, stop=stop, **more)
+            on_progress = begun(progress, stage, len(places))
+            second = solve((within or problems).some(places), **call, progress=on_progress, stop=stop, **more)
             second = judged(problems.some(places), second) if within else second
         ending = stop_sentence(
             stage, len(second), len(places), stop, f"the others have schedules of {references.solver}"

@@ -8,8 +8,9 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from threading import Event, Lock
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -395,6 +396,11 @@ def _in_order(places: Sequence[int], results: EngineResults) -> EngineResults:
     return {name: column[leading] for name, column in results.items()}
 
 
+def _certify(problems: Sequence[Problem]) -> None:
+    """Certify positions in the middle of their bounds: what does so is compiled."""
+    certify_all(problems, [(each.lower + each.upper) / 2 for each in problems])
+
+
 class PopulationEngine(DeviceEngine[S], Generic[S, L]):
     """A device engine whose launch is one session: upload populations, run all generations, download the best."""
 
@@ -413,9 +419,9 @@ class PopulationEngine(DeviceEngine[S], Generic[S, L]):
         """Lay out, build and run."""
         layout = self.layout(device, problems)
         first = np.stack([self.first[place] for place in places]) if self.first else None
-        some = problems[: 0 if self._certifies else 2]
+        ahead = nullcontext() if self._certifies else meanwhile(partial(_certify, problems[:2]))
         self._certifies = True
-        with clock("build"), meanwhile(lambda: certify_all(some, [(each.lower + each.upper) / 2 for each in some])):
+        with clock("build"), ahead:
             program = self.build(device, problems[0], layout)
         with Session(device, clock) as session:
             results = self.run(Launch(problems, layout, program, session, clock, self.seed, first))

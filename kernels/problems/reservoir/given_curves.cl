@@ -3,9 +3,8 @@
 // for any range.
 //
 // Constants (reservoir/solvers/dp/engine.py): where the tables of level, tailrace, specific_power and capacity begin (with
-// CONDITIONS also area and seepage), and in
-// each TABLE_LOWEST, TABLE_PER_UNIT and TABLE_VALUES, TABLE_POINTS numbers with straight lines between; GROUP_SPACE, in which
-// memory a group keeps its parabolas.
+// CONDITIONS also area and seepage), and in each TABLE_LOWEST, TABLE_PER_UNIT and TABLE_VALUES, TABLE_POINTS numbers with
+// straight lines between; GROUP_SPACE, in which memory a group keeps its parabolas.
 
 #define TABLE(curve) (tables + curve##_table)
 // A storage is below dead storage that is so by more than this part of it.

@@ -13,10 +13,9 @@
 // The release wanted, and what it must add for the step to end at a target instead of a storage (eq. 19).
 #define STEERED_RELEASE(wanted, end, target, per_volume) FUSED((end) - (target), per_volume, wanted)
 
-// What a step has to go by. Below `dead` storage nothing can be released; a m3/s that is missing of the least release costs
-// missing_cost (GWH); `installed` is in MW, most_turbined the largest capacity of the turbines at any head. With CONDITIONS
-// (reservoir/hydro/conditions.py) the inflow is less the withdrawal demanded, and least is the least draft; *_cost are in
-// GWH, for 1 m3/s of shortage and for 1 MW below the lowest power.
+// What a step has to go by. Below `dead` storage nothing can be released; missing_cost (GWH) is that of a m3/s missing of the
+// least release; `installed` is in MW, most_turbined the largest capacity at any head. With CONDITIONS the inflow is less the
+// withdrawal demanded, least is the least draft; *_cost are in GWH, of 1 m3/s of shortage and of 1 MW below the lowest power.
 typedef struct {
     REAL inflow, per_flow, per_volume, least, most, dead, missing_cost, installed, most_turbined;
 #if CONDITIONS
@@ -28,8 +27,8 @@ typedef struct {
 } Step;
 
 // What conditions add to a step, and what stands in their place where there are none. Numbers are REAL or reals.
-#if CONDITIONS
 #define FORM(curve, x) curve##_at(x)
+#if CONDITIONS
 #define LOSS(CURVE, NUMBERS, step, mean_storage)                                                                               \
     FUSED(CURVE(area, mean_storage), (NUMBERS)((step).evaporation), CURVE(seepage, mean_storage) * (NUMBERS)((step).per_flow))
 // Storage that a step would end at without losses, from the one that it ends at.
@@ -76,8 +75,7 @@ typedef struct {
     ints limited; // where the bounds of the release did not let the step end at its target
 } StepEnd;
 
-// Releases that end a step at its highest and at its lowest storage, with the inflow that is expected, within their bounds:
-// what lies between may be.
+// Releases within their bounds that end a step at its highest and at its lowest storage, with the inflow that is expected.
 typedef struct {
     reals filling, emptying;
 } FeasibleReleases;

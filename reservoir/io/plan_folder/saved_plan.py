@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -53,21 +53,13 @@ _FOLLOWING = ("release_m3s", "turbined_m3s", "storage_hm3", "level_m", "head_m",
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class SavedPlan:
-    """A plan from its folder.
-
-    Parameters
-    ----------
-    folder : Path
-    plan : Plan
-        With all digits; its solutions have no convergence trace.
-    origin : mapping
-        Content of ``plan.json``.
-    """
+class SavedPlan(NamedTuple):
+    """A plan from its folder."""
 
     folder: Path
+    #: With all digits; its solutions have no convergence trace.
     plan: Plan
+    #: Content of ``plan.json``.
     origin: Mapping[str, Any]
 
     @property

@@ -14,18 +14,7 @@ import numpy as np
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro import attributes
-from reservoir.hydro.attributes import (
-    ATTRIBUTES,
-    CONVERSIONS,
-    CURVES,
-    LISTS,
-    Attribute,
-    Kind,
-    ReferenceLevels,
-    Words,
-    YearEnd,
-    curve_keys,
-)
+from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, Attribute, Kind, Words, YearEnd, curve_keys
 from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTH_NAMES, MONTHS_PER_YEAR, TimeStep
 from reservoir.hydro.checks import LakeRange, mistakes_between, offending, value_of
 from reservoir.hydro.curve_checks import ROUNDING, Domain, checked_curves, unlimited_m3s
@@ -191,9 +180,10 @@ def _sound_file(draft: Draft) -> tuple[Section, list[Mistake]]:
 
 def _value(row: Attribute, given: Any, dotted: str, draft: Draft) -> Any:
     """What a file gives for an attribute; InputError if it is not what it should be."""
-    if row.kind in LISTS and not isinstance(given, list):
+    if row.kind in attributes.LISTS and not isinstance(given, list):
         if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) < np.inf:
-            raise InputError(draft.mistake(dotted, "is neither a number nor a list of numbers", LISTS[row.kind]))
+            problem = "is neither a number nor a list of numbers"
+            raise InputError(draft.mistake(dotted, problem, attributes.LISTS[row.kind]))
         given = [given] * MONTHS_PER_YEAR
     value = value_of(row, given, dotted, draft)
     if row.kind is Kind.NAME and not re.fullmatch(r"[A-Za-z0-9_-]+", value):
@@ -216,7 +206,7 @@ def _fields(file: Section) -> dict[str, Any]:
     for name in [name for name in parts if "." in name]:
         holder, _, field = name.partition(".")
         inner[holder][field] = parts.pop(name)
-    parts["marks"] = ReferenceLevels(**inner["marks"])
+    parts["marks"] = attributes.ReferenceLevels(**inner["marks"])
     objective = file.get("objective", {})
     weights = {Goal(name.replace("_", "-")): weight for name, weight in objective.get("weights", {}).items()}
     goal = {} if "weights" in objective else {objective.get("goal", Goal.ENERGY): 1.0}

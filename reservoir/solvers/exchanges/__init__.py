@@ -120,8 +120,8 @@ def _polished(years: ReservoirYears, positions: FloatArray, effort: Effort) -> P
     plant, arrays = plant_with_cursors(years.model.exact), lake_with_cursors(years.exact_year)
     schedules = _Schedules(plant, arrays, years.penalty, drafts, storages, lower, upper, work, totals)
     if effort.least_gain_of_shift > 0.0:
-        _shift_all(schedules, effort.least_gain_of_shift, np.zeros((SIGNS, ROLES, steps)))
-    _exchange_all(schedules, effort.volumes, effort.least_gain, effort.least_gain_of_round)
+        _shift_water(schedules, effort.least_gain_of_shift, np.zeros((SIGNS, ROLES, steps)))
+    _exchange_water(schedules, effort.volumes, effort.least_gain, effort.least_gain_of_round)
     found = np.column_stack([drafts, storages[:, 0]])[:, : years.dimension]
     gains = years.certify(found).fitness - before.fitness
     better = gains > 0
@@ -156,7 +156,7 @@ class _Schedules(NamedTuple):
 
 
 @compiled
-def _shift_all(schedules: _Schedules, least_gain: float, tables: FloatArray) -> None:
+def _shift_water(schedules: _Schedules, least_gain: float, tables: FloatArray) -> None:
     """Change each year's schedule as long as shifts bring a gain, and tell its fitness before.
 
     What follows dynamic programming shifts nothing, and is compiled without this.
@@ -168,7 +168,7 @@ def _shift_all(schedules: _Schedules, least_gain: float, tables: FloatArray) -> 
 
 
 @compiled
-def _exchange_all(schedules: _Schedules, volumes: FloatArray, least_gain: float, least_gain_of_round: float) -> None:
+def _exchange_water(schedules: _Schedules, volumes: FloatArray, least_gain: float, least_gain_of_round: float) -> None:
     """Change each year's schedule as long as rounds of exchanges bring a gain (`Effort`).
 
     Gains are relative to the fitness before shifts, or where there were none, to that of the schedule.
