@@ -354,12 +354,17 @@ def compile_ahead(horizons: Iterable[Known], *, brackets: bool = True) -> None:
     Parameters
     ----------
     horizons : iterable of Known
-        The first that may have a schedule is gone through from the first cells to the second.
+        Of those with and those without a least release that may fall short, the first that may have a schedule is gone
+        through from the first cells to the second.
     brackets : bool
         Whether code that bounds brackets is compiled: most of all, which proofs on a device do without.
     """
+    compiled = set()
     for known in horizons:
         stages = stages_to_prove(known.year.limits, known.year.penalty)
+        short = bool(np.any(stages.missing_price > 0.0))
+        if short in compiled:
+            continue
         proof = proof_of(known.year, stages, known.storages_hm3, None, Effort(), cell_values)
         state = advanced(proof)
         if isinstance(state, ProvenBound):
@@ -368,4 +373,4 @@ def compile_ahead(horizons: Iterable[Known], *, brackets: bool = True) -> None:
         advanced(proof, bounds.copy())  # as if every bracket were 0: paths, halves, and values of the second cells
         if brackets:
             bound_pairs(known.year.model.exact, stages, cells, bounds, 0, 1)
-        return
+        compiled.add(short)

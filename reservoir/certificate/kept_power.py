@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.certificate import stages as field
-from reservoir.certificate.reachable import gentle, proved_end, reachable
+from reservoir.certificate.reachable import gentle, proved_storage, reachable
 from reservoir.certificate.stages import DEMAND_TOLERANCE, TOLERANCE, Stages, stages_of
 from reservoir.hydro.curves.enclosures import enclose, enclose_conversion, multiply_jets, scale_jet
 from reservoir.hydro.curves.intervals import Interval, above, below, subtract
@@ -102,8 +102,8 @@ def highest_power(year: ReservoirYear, failures: int, most_mw: float, precision:
         return None
     cyclic = bool(year.limits.cyclic)
     powers = 0.0, most_mw
-    not_kept, found = _followed(year.model.exact, stages, tracks, cyclic, powers, precision, np.empty(0))
-    if not found:
+    not_kept, some_keep = _followed(year.model.exact, stages, tracks, cyclic, powers, precision, np.empty(0))
+    if not some_keep:
         return None
     storages, exempt = _way(tracks)
     if cyclic:
@@ -213,15 +213,27 @@ def _lead_back(plant: Plant, stages: Stages, tracks: Tracks, cyclic: bool, power
 @part_as_written
 def _follow(plant: Plant, stages: Stages, tracks: Tracks, cyclic: bool, power: float) -> bool:
     """Fill the highest storages of schedules that keep a power; False if it is proved that there are none."""
-    start = tracks.upper[0]
+    start, highest = tracks.upper[0], tracks.highest
     for _ in range(_CYCLES if cyclic else 1):
         if start < tracks.lower[0]:
             return False
-        tracks.highest[:, 0] = start
+        highest[:, 0] = start
         for step in range(len(tracks.exempt)):
-            if not _follow_step(plant, stages, tracks, step, power):
+            reached, kept = False, -_INFINITY
+            for row in range(len(highest)):
+                if row == 0 or highest[row, step] != highest[row - 1, step]:
+                    asked = 0.0 if tracks.exempt[step] else power
+                    kept = _end(plant, stages, tracks, step, highest[row, step], asked)
+                best, fails = kept, False
+                if row > 0:
+                    end = _end(plant, stages, tracks, step, highest[row - 1, step], 0.0)
+                    if end > best:
+                        best, fails = end, True
+                highest[row, step + 1], tracks.failed[row, step] = best, fails
+                reached = reached or best > -_INFINITY
+            if not reached:
                 return False
-        ends = tracks.highest[-1, -1]
+        ends = highest[-1, -1]
         if not cyclic or ends >= start - tracks.margin:
             break
         start = ends  # a schedule ends where it began, so no higher than that
@@ -229,60 +241,30 @@ def _follow(plant: Plant, stages: Stages, tracks: Tracks, cyclic: bool, power: f
 
 
 @part_as_written
-def _follow_step(plant: Plant, stages: Stages, tracks: Tracks, step: int, power: float) -> bool:
-    highest, found, kept = tracks.highest, False, -_INFINITY
-    for row in range(len(highest)):
-        start = highest[row, step]
-        if row == 0 or start != highest[row - 1, step]:
-            kept = _end(plant, stages, tracks, step, start, 0.0 if tracks.exempt[step] else power)
-        best, fails = kept, False
-        if row > 0:
-            end = _end(plant, stages, tracks, step, highest[row - 1, step], 0.0)
-            if end > best:
-                best, fails = end, True
-        highest[row, step + 1], tracks.failed[row, step] = best, fails
-        found = found or best > -_INFINITY
-    return found
-
-
-@part_as_written
 def _end(plant: Plant, stages: Stages, tracks: Tracks, step: int, start: float, power: float) -> float:
     """The highest end of a step that gives a power from a start, or from below it; minus infinity if there is none."""
-    lowest, cap = min(tracks.lower[step], tracks.lower[step + 1]), tracks.upper[step + 1]
     if start == -_INFINITY:
         return start
-    end = min(_highest_end(plant, stages, step, (lowest, start), cap, power, tracks.margin), cap)
+    rows, margin = stages.rows, tracks.margin
+    lowest, end = min(tracks.lower[step], tracks.lower[step + 1]), tracks.upper[step + 1]
+    if gentle(stages, step, lowest, max(start, end)):
+        asked, release = max(power, rows[field.POWER_LOWER, step]), rows[field.RELEASE_LOWER, step]
+        spare = rows[field.SPARE, step]
+        most = above(rows[field.RELEASE_UPPER, step] + spare)
+        end = min(proved_storage(stages, step, start, release, 1.0, margin, 1.0), end)
+        lowest = max(lowest, rows[field.OPERATING_STORAGE, step])
+        for _ in range(_ROUNDS if asked > 0.0 else 0):
+            highest = above(0.5 * (start + end))
+            if highest < lowest:
+                return -_INFINITY
+            needed = _least_release(plant, stages, step, (lowest, highest), (release, most), asked)
+            if needed > most:
+                return -_INFINITY
+            if needed <= release + _CLOSE * most:
+                break
+            release = needed
+            end = min(end, proved_storage(stages, step, start, below(release - spare), 1.0, margin, 1.0))
     return end if end >= tracks.lower[step + 1] else -_INFINITY
-
-
-@part_as_written
-def _highest_end(
-    plant: Plant, stages: Stages, step: int, starts: Interval, cap: float, power: float, margin: float
-) -> float:
-    lowest, start = starts
-    asked, release = max(power, stages.rows[field.POWER_LOWER, step]), stages.rows[field.RELEASE_LOWER, step]
-    most, spare = (
-        above(stages.rows[field.RELEASE_UPPER, step] + stages.rows[field.SPARE, step]),
-        stages.rows[field.SPARE, step],
-    )
-    if not gentle(stages, step, lowest, max(start, cap)):
-        return cap
-    end = min(proved_end(stages, step, start, release, 1.0, margin), cap)
-    if not asked > 0.0:
-        return end
-    lowest = max(lowest, stages.rows[field.OPERATING_STORAGE, step])
-    for _ in range(_ROUNDS):
-        highest = above(0.5 * (start + end))
-        if highest < lowest:
-            return -_INFINITY
-        needed = _least_release(plant, stages, step, (lowest, highest), (release, most), asked)
-        if needed > most:
-            return -_INFINITY
-        if needed <= release + _CLOSE * most:
-            break
-        release = needed
-        end = min(end, proved_end(stages, step, start, below(release - spare), 1.0, margin))
-    return end
 
 
 @part_as_written

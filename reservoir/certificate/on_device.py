@@ -100,7 +100,7 @@ class BracketsOnDevice:
         DeviceError
             If the device cannot hold them.
         """
-        found, device = np.empty(pairs.number), self._session.device
+        bounds, device = np.empty(pairs.number), self._session.device
         given = {name: getattr(pairs, name) for name in _CELLS}
         if self._single:
             cells, brackets = single_cells(pairs), np.where(brackets > -np.inf, 0.0, -np.inf).astype(np.float32)
@@ -110,10 +110,10 @@ class BracketsOnDevice:
             # A cell has those of its pairs that are in the part.
             first_pair = np.minimum(pairs.first_pair, np.int32(stop)) - np.int32(start)
             self._bound({**given, "first_pair": first_pair, "brackets": brackets[start:stop]})
-            found[start:stop] = self._session.download("brackets")
+            bounds[start:stop] = self._session.download("brackets")
         if self._single:
-            add_differences(pairs.first_end, pairs.first_pair, cells.least, cells.most, found)
-        return found
+            add_differences(pairs.first_end, pairs.first_pair, cells.least, cells.most, bounds)
+        return bounds
 
     def _bound(self, given: Mapping[str, NDArray[Any]]) -> None:
         session, cells, pairs = self._session, len(given["lower"]), len(given["brackets"])
@@ -251,10 +251,10 @@ class SingleCells(NamedTuple):
 def downwards(numbers: FloatArray) -> Float32Array:
     """The largest float32 that are not above some numbers; none so small that a device may flush it to 0."""
     with np.errstate(over="ignore", under="ignore"):
-        found = numbers.astype(np.float32)
-        found = np.where(found > numbers, np.nextafter(found, np.float32(-np.inf)), found)
+        nearest = numbers.astype(np.float32)
+        nearest = np.where(nearest > numbers, np.nextafter(nearest, np.float32(-np.inf)), nearest)
     small = np.where(numbers < 0, np.float32(-_SMALLEST), np.float32(0.0))
-    return np.where(np.abs(numbers) < _SMALLEST, small, found)
+    return np.where(np.abs(numbers) < _SMALLEST, small, nearest)
 
 
 def upwards(numbers: FloatArray) -> Float32Array:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from reservoir.certificate import stages as field
 from reservoir.certificate.boxes import loss_jet
 from reservoir.certificate.stages import TOLERANCE, Stages, stages_of
-from reservoir.hydro.curves.intervals import add, magnitude, scale, subtract
+from reservoir.hydro.curves.intervals import add, magnitude, negative, scale, subtract
 from reservoir.hydro.jit import compiled_as_written, part_as_written
 from reservoir.hydro.limits import Limits
 
@@ -96,17 +96,17 @@ def _draw_in(stages: Stages, lower: FloatArray, upper: FloatArray, gain_at_rest:
     for step in range(steps):
         slow = gentle(stages, step, min(lower[step], lower[step + 1]), max(upper[step], upper[step + 1]))
         if slow:
-            least = proved_end(stages, step, lower[step], stages.rows[field.RELEASE_UPPER, step], -1.0, margin)
+            least = proved_storage(stages, step, lower[step], stages.rows[field.RELEASE_UPPER, step], -1.0, margin, 1.0)
             lower[step + 1] = max(lower[step + 1], least)
         if lower[step + 1] <= margin and _may_empty(stages, step, upper[step], gain_at_rest[step] + margin):
             return _DRY
         if not slow:
             continue
-        most = proved_end(stages, step, upper[step], stages.rows[field.RELEASE_LOWER, step], 1.0, margin)
+        most = proved_storage(stages, step, upper[step], stages.rows[field.RELEASE_LOWER, step], 1.0, margin, 1.0)
         if (
             stages.rows[field.MISSING_PRICE, step] > 0.0
         ):  # with less than the least release to dead storage, or what losses leave
-            rest = proved_end(stages, step, upper[step], -stages.rows[field.AT_REST, step], 1.0, margin)
+            rest = proved_storage(stages, step, upper[step], -stages.rows[field.AT_REST, step], 1.0, margin, 1.0)
             most = max(most, min(rest, stages.rows[field.TOUCHED, step]))
         upper[step + 1] = min(upper[step + 1], most)
         if lower[step + 1] > upper[step + 1]:
@@ -116,8 +116,8 @@ def _draw_in(stages: Stages, lower: FloatArray, upper: FloatArray, gain_at_rest:
             continue
         short = stages.rows[field.MISSING_PRICE, step] > 0.0 and lower[step + 1] <= stages.rows[field.TOUCHED, step]
         release = -stages.rows[field.AT_REST, step] if short else stages.rows[field.RELEASE_LOWER, step]
-        least = _proved_start(stages, step, lower[step + 1], release, -1.0, margin)
-        most = _proved_start(stages, step, upper[step + 1], stages.rows[field.RELEASE_UPPER, step], 1.0, margin)
+        least = proved_storage(stages, step, lower[step + 1], release, -1.0, margin, -1.0)
+        most = proved_storage(stages, step, upper[step + 1], stages.rows[field.RELEASE_UPPER, step], 1.0, margin, -1.0)
         lower[step], upper[step] = max(lower[step], least), min(upper[step], most)
         if lower[step] > upper[step]:
             return max(step - 1, 0)
@@ -147,47 +147,29 @@ def gentle(stages: Stages, step: int, lowest: float, highest: float) -> bool:
 
 
 @part_as_written
-def proved_end(stages: Stages, step: int, start: float, release: float, side: float, margin: float) -> float:
-    """A storage that no step from `start`, or from beyond it on the other side, ends beyond: below it (-1) or above."""
-    gain = (stages.rows[field.INFLOW, step] - release) * stages.rows[field.HM3_PER_M3S, step]
-    end = start + gain
+def proved_storage(
+    stages: Stages, step: int, known: float, release: float, side: float, margin: float, sign: float
+) -> float:
+    """A storage beyond which no step ends that starts at a known one, or beyond that on the other side.
+
+    Beyond is below (side -1) or above (1). With sign -1 in place of 1: beyond which none begins that ends at a known.
+    """
+    volume, inflow = stages.rows[field.HM3_PER_M3S, step], stages.rows[field.INFLOW, step]
+    gain = (inflow - release) * volume
+    other = known + sign * gain
     for _ in range(_ITERATIONS):
-        mean, before = 0.5 * (start + end), end
-        end = start + gain - loss_jet(stages.rows, stages.lake, step, (mean, mean))[0][0]
-        if end == before:
+        mean, before = 0.5 * (known + other), other
+        other = known + sign * gain - sign * loss_jet(stages.rows, stages.lake, step, (mean, mean))[0][0]
+        if other == before:
             break
-    exact = add((start, start), _gain(stages, step, release))
+    gained = scale(volume, subtract((inflow, inflow), (release, release)))  # before losses, hm3
+    exact = add((known, known), gained if sign > 0.0 else negative(gained))
     for _ in range(_TRIES):
-        bound: float = end + side * margin
-        mean_of = scale(0.5, add((start, start), (bound, bound)))
-        would = add((bound, bound), loss_jet(stages.rows, stages.lake, step, mean_of)[0])
+        bound: float = other + side * margin
+        mean_of = scale(0.5, add((known, known), (bound, bound)))
+        lost = loss_jet(stages.rows, stages.lake, step, mean_of)[0]
+        would = add((bound, bound), lost if sign > 0.0 else negative(lost))
         if (would[1] <= exact[0] and side < 0.0) or (would[0] >= exact[1] and side > 0.0):
             return bound
         margin *= 10.0
     return side * _INFINITY
-
-
-@part_as_written
-def _proved_start(stages: Stages, step: int, end: float, release: float, side: float, margin: float) -> float:
-    """A storage from below (-1) or above which no step leads to `end`, or beyond it on the other side."""
-    gain = (stages.rows[field.INFLOW, step] - release) * stages.rows[field.HM3_PER_M3S, step]
-    start = end - gain
-    for _ in range(_ITERATIONS):
-        mean = 0.5 * (start + end)
-        start = end - gain + loss_jet(stages.rows, stages.lake, step, (mean, mean))[0][0]
-    exact = subtract((end, end), _gain(stages, step, release))
-    for _ in range(_TRIES):
-        bound: float = start + side * margin
-        mean_of = scale(0.5, add((bound, bound), (end, end)))
-        would = subtract((bound, bound), loss_jet(stages.rows, stages.lake, step, mean_of)[0])
-        if (would[1] <= exact[0] and side < 0.0) or (would[0] >= exact[1] and side > 0.0):
-            return bound
-        margin *= 10.0
-    return side * _INFINITY
-
-
-@part_as_written
-def _gain(stages: Stages, step: int, release: float) -> tuple[float, float]:
-    """Volume gained before losses, hm3."""
-    net = subtract((stages.rows[field.INFLOW, step], stages.rows[field.INFLOW, step]), (release, release))
-    return scale(stages.rows[field.HM3_PER_M3S, step], net)

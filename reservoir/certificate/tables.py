@@ -12,7 +12,6 @@ from reservoir.certificate.cells import Cells, Intervals, cuts
 from reservoir.hydro.calendar import HM3_PER_YEAR_AND_M3S
 from reservoir.hydro.compiled_year import value_of_little_water
 from reservoir.hydro.jit import compiled, inlined
-from reservoir.hydro.limits import Limits
 from reservoir.hydro.plant import Plant, lake_with_cursors, plant_with_cursors
 from reservoir.hydro.rows import DEAD, HM3_PER_M3S, YearRows
 from reservoir.problems.reservoir.year import ReservoirYear
@@ -27,7 +26,7 @@ def fill_values(
     year: YearRows,
     grid: FloatArray,
     penalty: float,
-    short: bool,
+    short: tuple[int, ...],
     values: FloatArray,
     feasible: NDArray[np.bool_],
 ) -> None:
@@ -41,8 +40,9 @@ def fill_values(
         Storages at the start of each step and at the end of the last; rows never fall.
     penalty : float
         Of a violation of demands; limits to release and storage are kept.
-    short : bool
-        Whether the least release may be missed as well, at this penalty, where there is no more water.
+    short : tuple of int
+        One 0 where the least release may be missed as well, at this penalty, where there is no more water; else empty:
+        compiled code has a form with and one without.
     values : ndarray, shape (steps + 1, states)
         At the end of the last step they are given, all others are filled in.
     feasible : ndarray, shape (states,)
@@ -60,7 +60,7 @@ def fill_values(
         rounding = 1e-8 * (abs(grid[step, states - 1]) + 1.0) / year.rows[HM3_PER_M3S, step]
         for state in range(states):
             storage = grid[step, state]
-            if short:
+            if len(short) > 0:
                 little, end, benefit, unmet = value_of_little_water(plant, year, step, storage)
                 if little:
                     values[step, state] = benefit - penalty * unmet + value_between(row, later, end)
@@ -155,45 +155,33 @@ def cell_values(
     short : bool
         Whether the least release may be missed too: missing a demand then costs what it costs in the fitness.
     """
-    cyclic = year.limits.cyclic
-    grid = _grid(intervals, former)
-    arrays = lake_with_cursors(_at_cost((_opened(year.limits) if cyclic else year.limits).arrays(), cost))
-    values = np.empty(grid.shape)
-    worth = float(arrays.end_value) if arrays.lake else 0.0
-    values[-1] = worth * (grid[-1] - grid[0, 0])
+    cyclic, limits, reservoir = year.limits.cyclic, year.limits, year.model.reservoir
+    grid, plant, may_miss = _grid(intervals, former), plant_with_cursors(year.model.exact), (0,) if short else ()
+    if cyclic:  # as one with an end anywhere between the bounds of its end
+        limits = replace(limits, cyclic=False)
+    rows = limits.arrays()
+    if rows.priced:  # promised power costs no more than a multiple of what power is worth
+        most = np.where(rows.power_value > 0, cost * rows.power_value, np.inf)
+        rows = rows.changed(power_cost=np.minimum(rows.power_cost, most))
+    rows = lake_with_cursors(rows)
+    values, feasible = np.empty(grid.shape), np.empty(grid.shape[1], bool)
+    end_value = float(rows.end_value) if rows.lake else 0.0
+    values[-1] = end_value * (grid[-1] - grid[0, 0])
     if cyclic:
         values[-1] = 0.0 if former is None else np.interp(grid[-1], *former.end)
-    penalty = year.penalty if short else _penalty(year, cost)
+    penalty = year.penalty
+    if not short:
+        of_year = reservoir.objective.largest_per_year(reservoir.installed_mw)
+        penalty = cost * of_year * float(np.mean(limits.hm3_per_m3s)) / HM3_PER_YEAR_AND_M3S
     for _ in range(_ROUNDS if cyclic else 0):
-        _fill(year, arrays, grid, penalty, short, values)
+        fill_values(plant, rows, grid, penalty, may_miss, values, feasible)
         at_start = np.interp(grid[-1], grid[0], values[0])
         values[-1] = at_start - at_start[0]
-    _fill(year, arrays, grid, penalty, short, values)
-    return lined_up(intervals, grid, values, None if cyclic else worth)
+    fill_values(plant, rows, grid, penalty, may_miss, values, feasible)
+    return lined_up(intervals, grid, values, None if cyclic else end_value)
 
 
-def _at_cost(arrays: YearRows, cost: float) -> YearRows:
-    """A horizon whose promised power costs no more than a multiple of what power is worth."""
-    if not arrays.priced:
-        return arrays
-    most = np.where(arrays.power_value > 0, cost * arrays.power_value, np.inf)
-    return arrays.changed(power_cost=np.minimum(arrays.power_cost, most))
-
-
-def _penalty(year: ReservoirYear, cost: float) -> float:
-    reservoir = year.model.reservoir
-    of_year = reservoir.objective.largest_per_year(reservoir.installed_mw)
-    return cost * of_year * float(np.mean(year.limits.hm3_per_m3s)) / HM3_PER_YEAR_AND_M3S
-
-
-def _fill(
-    year: ReservoirYear, arrays: YearRows, grid: FloatArray, penalty: float, short: bool, values: FloatArray
-) -> None:
-    plant = plant_with_cursors(year.model.exact)
-    fill_values(plant, arrays, grid, penalty, short, values, np.empty(grid.shape[1], bool))
-
-
-def lined_up(intervals: Intervals, grid: FloatArray, values: FloatArray, worth: float | None) -> CellValues:
+def lined_up(intervals: Intervals, grid: FloatArray, values: FloatArray, end_value: float | None) -> CellValues:
     """Values on cells from a table.
 
     Parameters
@@ -201,7 +189,7 @@ def lined_up(intervals: Intervals, grid: FloatArray, values: FloatArray, worth: 
     intervals : Intervals
     grid, values : ndarray, shape (steps + 1, states)
         Storages that do not fall, and any finite values there.
-    worth : float or None
+    end_value : float or None
         What a hm3 is worth at the end: there the values are exact; None of a cyclic horizon.
     """
     low, high = intervals.lower, intervals.upper
@@ -213,11 +201,11 @@ def lined_up(intervals: Intervals, grid: FloatArray, values: FloatArray, worth: 
     slope = np.where(width > 0, (at_high - at_low) / np.where(width > 0, width, 1.0), 0.0)
     value, middle = 0.5 * (at_low + at_high), 0.5 * (low + high)
     begin, last = intervals.by_time[0], intervals.by_time[-1]
-    if worth is not None:
-        slope[last], value[last] = worth, worth * (middle[last] - grid[0, 0])
+    if end_value is not None:
+        slope[last], value[last] = end_value, end_value * (middle[last] - grid[0, 0])
     half = np.maximum(high - middle, middle - low)[begin]
     at_ends = value[begin] + np.abs(slope[begin]) * half
-    if worth is None:
+    if end_value is None:
         at_ends = value[begin] - value[last] + np.abs(slope[begin] - slope[last]) * half
         cut[last] = cut[begin]
     return CellValues(Cells(*intervals[:-1], value, slope), at_ends, cut, (grid[-1].copy(), values[-1].copy()))
@@ -235,8 +223,3 @@ def _grid(intervals: Intervals, former: CellValues | None = None) -> FloatArray:
 def _nodes(cells: Intervals | Cells) -> list[FloatArray]:
     spans = [slice(*ends) for ends in pairwise(cells.first)]
     return [np.union1d(cells.lower[of_time], cells.upper[of_time]) for of_time in spans]
-
-
-def _opened(limits: Limits) -> Limits:
-    """A cyclic horizon as one with an end anywhere between the bounds of its end."""
-    return replace(limits, cyclic=False)

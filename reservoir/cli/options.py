@@ -403,8 +403,8 @@ device = click.option("--device", metavar="DEVICE", default="auto", show_default
 
 proof_device = click.option("--device", metavar="DEVICE", default="auto", show_default=True,
     help="OpenCL device that proves, in float32 if it has no double precision: an index or a part of a name (see "
-    "\"reservoir devices\"), host (CPU threads), or auto (RESERVOIR_DEVICE if set, else a GPU; CPU threads where "
-    "that is a CPU or has no double precision).")
+    "\"reservoir devices\"), host (CPU threads), or auto (RESERVOIR_DEVICE if set, else a GPU, else a CPU; CPU "
+    "threads where that has no double precision).")
 
 horizon = click.option("--horizon", metavar="year|record|N",
     help="What is planned as one problem: each year, the whole record, or windows of N years.  [default: as the "

@@ -406,7 +406,7 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
     @cached_property
     def _for_python(self) -> Callable[..., Any]:
         options = {name: value for name, value in self.targetoptions.items() if name != "nopython"}
-        return _compiled(self.py_func, options)
+        return cast(Callable[..., Any], _compiled(self.py_func, options))
 
     def __call__(self, *arguments: Any) -> Any:
         return self._for_python(*arguments)

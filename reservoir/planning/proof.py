@@ -69,8 +69,9 @@ def prove_plan(
         Told the stage, how many problems are done, and how many there are.
     device : str, optional
         See `reservoir.opencl.choose_devices`; of several, one computes, in float32 if none has double precision.
-        ``"host"`` is CPU threads. By default (also ``"auto"``) a GPU or an accelerator with double precision if there
-        is one, else CPU threads: compiled code is faster there than OpenCL, and bounds are tighter than in float32.
+        ``"host"`` is CPU threads. By default (also ``"auto"``) the best kind of device if it has double precision, also
+        a CPU: its kernels are as fast as compiled code, which takes long to compile; else CPU threads, since bounds
+        are tighter than in float32.
     or_host : bool
         Whether CPU threads prove in place of a named device that cannot, or not in double precision.
 
@@ -116,7 +117,7 @@ def device_of(wanted: str, *, or_host: bool = False) -> DeviceInfo | None:
     devices = choose_devices(wanted)
     best = next(filter(has_double, devices), devices[0])
     if wanted == AUTO:
-        return best if has_double(best) and best.kind != "CPU" else None
+        return best if has_double(best) else None
     return best if has_double(best) or not or_host else None
 
 

@@ -130,10 +130,11 @@ class Evaluation:
 
     def table(self) -> pd.DataFrame:
         """One row a mode, family and sample; the continuous runs, which count most, come first."""
-        scores = [pair for mode in self.modes for pair in self.scores_of(mode)]
-        misfits = [{**result.misfit_m3s, TEST: np.nan}[score.sample] for result, score in scores]  # a test has no plan
-        rows = [score.as_dict() for _, score in scores]
-        return pd.DataFrame([row | {"misfit_m3s": misfit} for row, misfit in zip(rows, misfits, strict=True)])
+        rows = []
+        for result, score in (pair for mode in self.modes for pair in self.scores_of(mode)):
+            misfit = np.nan if score.sample == TEST else result.misfit_m3s[Sample(score.sample)]  # a test has no plan
+            rows.append(score.as_dict() | {"misfit_m3s": misfit})
+        return pd.DataFrame(rows)
 
     def scores_of(self, mode: SimulationMode) -> list[tuple[FamilyResult, Score]]:
         """Scores of a mode by family: on training years, on held-out ones, and of the continuous runs on the test."""

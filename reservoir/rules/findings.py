@@ -187,17 +187,16 @@ def _findings(evaluation: Evaluation) -> Iterator[Finding]:
         first, searched = (part_of_foresight(results[name]) for name in STAGES)
         yield Finding(f"{SEARCHED_NETWORK} against {FITTED_NETWORK}, its first stage", f"{searched}, {first}")
     for result in evaluation.families:
-        known = best is not None and isfinite(best.runs[HEADLINE].score.percent_of_foresight)
-        if known and isinstance(result.rule, Sdp):
-            yield _best_possible(result, best, objective.unit)
+        if best is None or not isfinite(best.runs[HEADLINE].score.percent_of_foresight):
+            break
+        if isinstance(result.rule, Sdp):
+            yield _best_possible(result, result.rule.value_of_a_year(), best, objective.unit)
     if evaluation.without_years:
         yield Finding("years by themselves", evaluation.without_years)
 
 
-def _best_possible(sdp: FamilyResult, best: FamilyResult, unit: str) -> Finding:
-    """How much of the best family's regret is ignorance of the future, by what dynamic programming expects."""
-    assert isinstance(sdp.rule, Sdp)
-    expected = sdp.rule.value_of_a_year()
+def _best_possible(sdp: FamilyResult, expected: float, best: FamilyResult, unit: str) -> Finding:
+    """How much of the best family's regret is ignorance of the future, by what sdp expects of a year."""
     percent = 100 * expected / float(sdp.runs[HEADLINE].account.foresight.mean())
     lacks = 100 - best.runs[HEADLINE].score.percent_of_foresight
     share = f"{percent:.2f} % of perfect foresight"

@@ -9,6 +9,7 @@ import pytest
 from reservoir import bench, runtime
 from reservoir.bench.experiment import RunBudget, bundled, names_named, numbers_named
 from reservoir.bench.ring import RingStudy
+from reservoir.bench.scaling import ScalingStudy
 from reservoir.bench.tables import by
 from reservoir.errors import InputError
 from reservoir.planning.checks import Check
@@ -66,6 +67,16 @@ def test_a_table_and_a_claim_are_made_of_what_the_file_says(two_cores):
     )
     assert study.claim("medians", 2.5, function="f").passed is False
     assert study.claim("medians", 2.5, 3.0, function="f").passed is True
+
+
+def test_columns_of_a_table_are_those_that_the_file_says(two_cores):
+    row = dict.fromkeys(("years", "particles", "generations", "lanes", "swarms", "devices", "items"), 3)
+    row |= {"sweep": "years", "device_seconds": 0.5, "wall_seconds": 0.75, "part_of_limit": 0.25}
+    row |= {"moves_per_second": 2e6, "evaluations_per_second": 1e6}
+    study = ScalingStudy(device=two_cores, budget=RunBudget(), record=(), moves_limit=1.0)
+    frame = study.table("scaling", [row], repeats="one run", most=1).frame
+    assert list(frame)[4:8] == ["lanes", "years per group", "devices", "device, s"]
+    assert frame.iloc[0, 7:].tolist() == [0.5, 0.75, 2.0, 1.0, 25.0]
 
 
 def test_statistics_keep_the_order_in_which_values_come():

@@ -134,13 +134,14 @@ def test_threads_prove_what_the_device_of_a_plan_cannot(plan, by_threads, device
         prove_plan(plan, GAP, device=str(device.index))
 
 
-def test_by_default_a_gpu_with_double_is_taken_and_never_a_cpu(two_cores, large_gpu, monkeypatch):
+def test_by_default_the_best_kind_of_device_is_taken_if_it_has_double(two_cores, large_gpu, monkeypatch):
     with_double = {large_gpu.name, two_cores.name}
     monkeypatch.setattr(proof, "has_double", lambda device: device.name in with_double)
     monkeypatch.setattr(proof, "opencl_available", lambda: True)
     monkeypatch.setattr(proof, "choose_devices", lambda _: (two_cores,))
+    assert device_of("auto") == device_of("two cores") == two_cores
+    monkeypatch.setattr(proof, "choose_devices", lambda _: (replace(two_cores, name="without"),))
     assert device_of("auto") is None
-    assert device_of("two cores") == two_cores
     monkeypatch.setattr(proof, "choose_devices", lambda _: (replace(large_gpu, name="without"), large_gpu))
     assert device_of("auto") == device_of("all") == large_gpu
     monkeypatch.setattr(proof, "opencl_available", lambda: False)

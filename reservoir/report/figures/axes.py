@@ -54,8 +54,8 @@ def quantity_axis(ax: Axes, label: str, most_ticks: int | None = None) -> Axes:
 
 def write_beside(ax: Axes, text: str, place: tuple[Any, Any], offset: tuple[float, float], **look: Any) -> None:
     """Write on an axis beside a place, so many points to the right and above it."""
-    look = {"color": LIMITS, "fontsize": 8, "textcoords": "offset points"} | look
-    ax.annotate(text, place, xytext=offset, **look)
+    usual: dict[str, Any] = {"color": LIMITS, "fontsize": 8}
+    ax.annotate(text, place, xytext=offset, textcoords="offset points", **usual | look)
 
 
 def exceedance_axis(ax: Axes, of: str) -> Axes:

@@ -14,6 +14,7 @@ import reservoir as package
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.unit_system import US
 from reservoir.io.plan_folder.files import file_hashes, write_provenance
 from reservoir.io.plan_folder.saved_plan import read_plan, require_follows
 from reservoir.io.plan_folder.tables import read_schedule
@@ -99,6 +100,7 @@ def test_a_plan_comes_back_to_the_last_digit(plans, name, tmp_path):
     assert again.horizon == plan.horizon
     assert repr(again) == repr(plan)
     assert (again.caveats, again.notes, again.source_counts) == (plan.caveats, plan.notes, plan.source_counts)
+    assert [*map(US.text, again.notes)] == [*map(US.text, plan.notes)]
     assert np.array_equal(again.gap, plan.gap, equal_nan=True)
     assert np.array_equal(again.engine_gap, plan.engine_gap, equal_nan=True)
     assert saved.checks == [replace(check, value=check.value) for check in plan_checks(plan)]
@@ -107,6 +109,14 @@ def test_a_plan_comes_back_to_the_last_digit(plans, name, tmp_path):
     if plan.proofs is not None:
         assert np.array_equal(again.proofs.bound, plan.proofs.bound)
         assert again.proofs.infeasible == plan.proofs.infeasible
+
+
+def test_notes_of_a_plan_that_is_read_can_be_said_in_other_units(plans, tmp_path):
+    for name in ("from a month", "free"):
+        again = read_plan(plans[name].save(tmp_path / name, figures=False)).plan
+        (note,) = (note for note in again.notes if " hm3" in note)
+        assert " acre-ft" in US.text(note)
+        assert " hm3" not in US.text(note)
 
 
 @pytest.mark.parametrize("kind", KINDS)
