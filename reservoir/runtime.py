@@ -19,10 +19,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from reservoir.errors import ReservoirError
-
 #: In a checkout or an editable install ``kernels/`` and ``data/`` stand beside it; a wheel has them inside it.
 _PACKAGE = Path(__file__).resolve().parent
+
+
+def _broken_installation(sentence: str) -> Exception:
+    from reservoir.errors import ReservoirError  # here: signals are listened to before any other module is read
+
+    return ReservoirError(sentence)
 
 
 def package_folder(name: str) -> Path:
@@ -42,7 +46,7 @@ def package_folder(name: str) -> Path:
     for parent in (_PACKAGE, _PACKAGE.parent):
         if (parent / name).is_dir():
             return parent / name
-    raise ReservoirError(f"The folder {name}/ is missing from this installation of reservoir; install it again.")
+    raise _broken_installation(f"The folder {name}/ is missing from this installation of reservoir; install it again.")
 
 
 def package_path(folder_name: str, name: str) -> Path:
@@ -55,7 +59,7 @@ def package_path(folder_name: str, name: str) -> Path:
     """
     place = package_folder(folder_name) / name
     if not place.is_file():
-        raise ReservoirError(f"{folder_name}/ has no file {name}; looked for {place}.")
+        raise _broken_installation(f"{folder_name}/ has no file {name}; looked for {place}.")
     return place
 
 

@@ -70,7 +70,7 @@ def ensemble_values(
     if device is None and inflow.size <= FEW_MONTHS:
         return values_of_few(tables, inflow, first_step, ends)
     # A second of loading, for which a single decision does not wait.
-    from reservoir.solvers.ensemble_dp.step import compiled_values
+    from reservoir.solvers.ensemble_dp.recursion import compiled_values
 
     chosen = device_of(device)
     if chosen is None:

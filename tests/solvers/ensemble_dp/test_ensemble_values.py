@@ -12,7 +12,8 @@ from reservoir.rules.base.physics import Physics
 from reservoir.rules.base.training import Training
 from reservoir.rules.families.replan import step_tables, withdrawals
 from reservoir.solvers.ensemble_dp.engine import FEW_MONTHS, ensemble_values
-from reservoir.solvers.ensemble_dp.step import StepTables, compiled_values
+from reservoir.solvers.ensemble_dp.recursion import compiled_values
+from reservoir.solvers.ensemble_dp.step import StepTables
 from tests.planning.test_little_water import DRY, EVAPORATION_MM, HILL, WET, record
 
 STEPS, STATES = 12, 21
