@@ -76,7 +76,7 @@ class Adjustments:
         days = read("shift_season", shift, _DAYS, f"days from -{MOST_DAYS}d to {MOST_DAYS}d, such as 15d", "d")
         if mistakes:
             raise InputError(mistakes)
-        return cls(*(1 + percent / 100 for percent in percents), days)
+        return cls(1 + percents[0] / 100, 1 + percents[1] / 100, days)
 
     def __str__(self) -> str:
         factors = {"mean": self.mean, "coefficient of variation": self.variation}
