@@ -171,8 +171,8 @@ def proof_of(
     beside_dead: tuple[float, ...] = ()
     if np.any(stages.missing_price > 0.0):
         infeasible_step = reachable(limits, stages_of(limits)).empty_step
-        apart = _APART * float(limits.capacity_hm3)
-        beside_dead, values = (limits.dead_hm3 - apart, limits.dead_hm3 + apart), partial(values, short=True)
+        dead, apart = float(limits.dead_hm3), _APART * float(limits.capacity_hm3)
+        beside_dead, values = (dead - apart, dead + apart), partial(values, short=True)
         scale = max(scale, float(stages.missing_price @ stages.release_lower.clip(min=0.0)))
     threshold, room = -np.inf, min(effort.pairs, _PAIRS_WITHOUT_SCHEDULE) * limits.steps
     if fitness is not None:

@@ -328,7 +328,6 @@ def pairs_of(horizons: Sequence[Cells], first_step: Sequence[int] | None = None)
     first_pair = np.concatenate([[0], np.cumsum(np.concatenate(ends))])
     if first_pair[-1] > np.iinfo(np.int32).max:
         raise ValueError(f"{first_pair[-1]:,} pairs of cells, more than a kernel can index")
+    places = (np.concatenate(step), np.concatenate(first_end), first_pair)
     numbers = (np.concatenate([getattr(cells, name) for cells in horizons]) for name in Cells._fields[3:])
-    return Pairs(
-        *(np.concatenate(each).astype(np.int32) for each in (step, first_end)), first_pair.astype(np.int32), *numbers
-    )
+    return Pairs._make([*(each.astype(np.int32) for each in places), *numbers])

@@ -262,6 +262,8 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
 class _EntryLibrary(JITCodeLibrary):  # type: ignore[misc]
     """Code that Python calls, with all that it calls."""
 
+    _linking_libraries: list[Any]
+
     def finalize(self) -> None:
         """Make machine code."""
         _link(self._final_module, self._linking_libraries)

@@ -295,7 +295,7 @@ class DeviceEngine(Engine[S]):
         started = time.perf_counter()
         launches = self._launches(problems, devices)
         clocks = {each: HostClock() for each in launches}
-        seconds, lock, stop = Counter[DeviceInfo](), Lock(), Event()
+        seconds, lock, stop = dict.fromkeys(launches, 0.0), Lock(), Event()
         places, results = list[int](), list[EngineResults]()
 
         def keep(device: DeviceInfo, solved: Sequence[int], result: EngineResults, device_seconds: float) -> bool:

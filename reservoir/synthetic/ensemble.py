@@ -76,7 +76,8 @@ class Adjustments:
         days = read("shift_season", shift, _DAYS, f"days from -{MOST_DAYS}d to {MOST_DAYS}d, such as 15d", "d")
         if mistakes:
             raise InputError(mistakes)
-        return cls(1 + percents[0] / 100, 1 + percents[1] / 100, days)
+        of_mean, of_variation = (1 + percent / 100 for percent in percents)
+        return cls(of_mean, of_variation, days)
 
     def __str__(self) -> str:
         factors = {"mean": self.mean, "coefficient of variation": self.variation}

@@ -182,8 +182,9 @@ def approximate(reservoir: Reservoir, closeness: FitTolerance = COARSE) -> Appro
             "level have plant.operating_level_m"
         )
         raise InputError(Mistake(problem, expected, mend, reservoir.source, column="curves"))
-    *curves, of_capacity = forms.curves
-    plant = Plant(*curves, _scaled(of_capacity, most), np.float32(reservoir.installed_mw))
+    level_form, tailrace_form, conversion_form, of_capacity = forms.curves
+    capacity_form, installed = _scaled(of_capacity, most), np.float32(reservoir.installed_mw)
+    plant = Plant(level_form, tailrace_form, conversion_form, capacity_form, installed)
     return Approximation(plant, of_capacity, most, forms.head_error_m, forms.power_error)
 
 
@@ -310,9 +311,13 @@ def _kept(
     def lowest_head(values: FloatArray) -> FloatArray:
         return np.full_like(values, head[0])
 
-    domains, scales = (storage, release, head, head), (lowest_head, lowest_head, np.abs, np.abs)
     with np.errstate(all="ignore"):  # a formula may have no values where it is widened to: such forms are not close
-        curves = tuple(_fit(*each, closeness) for each in zip(given[:4], domains, scales, strict=True))
+        curves = (
+            _fit(level, storage, lowest_head, closeness),
+            _fit(tailrace, release, lowest_head, closeness),
+            _fit(given.conversion, head, np.abs, closeness),
+            _fit(part, head, np.abs, closeness),
+        )
         forms = Plant(*curves, math.inf)
         if limits is None:
             # As releases at which no capacity counts, and as those at which it alone counts: in between, either does.
@@ -322,7 +327,7 @@ def _kept(
         else:
             capacity, installed = limits
             exact = given._replace(capacity=lambda heads: capacity * part(heads), installed_mw=installed)
-            made = Plant(*curves[:3], _scaled(curves[3], capacity), np.float32(installed))
+            made = forms._replace(capacity=_scaled(curves[3], capacity), installed_mw=np.float32(installed))
             errors = [_differences(exact, made, storage, release, None, _OWN_STATES)]
     return _Forms(curves, *map(max, zip(*errors, strict=True)))
 

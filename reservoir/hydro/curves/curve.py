@@ -79,6 +79,9 @@ class Curve(Protocol):
     def compiled(self) -> CompiledCurve:
         """The same curve as compiled code reads it."""
 
+    def __hash__(self) -> int:
+        """Of its numbers: forms are kept by curve."""
+
 
 @dataclass(frozen=True)
 class Table:

@@ -174,7 +174,8 @@ class Replan(Rule):
         Known flows are the latest first: of two, that of the step itself; of one alone, that of the step before.
         The first months are the same however many there are.
         """
-        return self._drawn(step, np.array([known_m3s]), months)[0]
+        drawn: FloatArray = self._drawn(step, np.array([known_m3s]), months)[0]
+        return drawn
 
     def _drawn(self, step: int, known_m3s: FloatArray, months: int) -> FloatArray:
         """Futures of decisions of a step, whose known flows are of shape (decisions, known)."""

@@ -70,8 +70,8 @@ class Charts(NamedTuple):
     def followed_by(self, curves: FloatArray, levels: IntArray) -> Charts:
         """One chart, and behind it others of these boundaries or these outputs."""
         count = max(len(curves), len(levels))
-        further = [np.repeat(each, count // len(each), axis=0) for each in (curves, levels)]
-        return Charts(np.concatenate([self.curves, further[0]]), np.concatenate([self.levels, further[1]]))
+        further = (np.repeat(each, count // len(each), axis=0) for each in (curves, levels))
+        return Charts._make(np.concatenate(both) for both in zip(self, further, strict=True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.compiled_year import step_value, value_of_little_water, violation_at
 from reservoir.hydro.conditions import conditions_at, end_value, released, unmet
 from reservoir.hydro.elementwise import clip
-from reservoir.hydro.jit import compiled, inlined
+from reservoir.hydro.jit import compiled, compiled_part, inlined
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.rows import DEAD, HM3_PER_M3S, INFLOW, RELEASE_LOWER, RELEASE_UPPER, YearRows
 from reservoir.hydro.step import release_to_reach, storage_after
@@ -63,7 +63,7 @@ def bellman(
                     best, choice = value, following
             if best == -np.inf:
                 row, later = grid[step + 1], values[step + 1]
-                little, end, energy, unmet_here = value_of_little_water(plant, year, step, storage)
+                little, end, energy, unmet_here = _with_little_water(plant, year, step, storage)
                 if little:
                     violation = violation_at(year, step, end, end) + unmet_here
                     best, choice = energy - penalty * violation + value_between(row, later, end), nearest_to(row, end)
@@ -71,10 +71,7 @@ def bellman(
                     # Between a state below dead storage, to which no release leads, and one that is too high.
                     ends = reachable_ends(year, step, storage, rounding)
                     for end in (max(ends[0], year.numbers[DEAD]), ends[1]):
-                        draft = release_to_reach(storage, end, inflow, per_flow, conditions)
-                        energy, unmet_here = step_value(plant, year, step, storage, end, draft)
-                        violation = violation_at(year, step, end, end) + unmet_here
-                        value = energy - penalty * violation + value_between(row, later, end)
+                        value = _value_with(plant, year, step, storage, end, penalty) + value_between(row, later, end)
                         if value > best:
                             best, choice = value, nearest_to(row, end)
                 else:
@@ -83,6 +80,12 @@ def bellman(
             values[step, state] = best
             choices[step, state] = choice
     return tried
+
+
+@compiled_part
+def _with_little_water(plant: Plant, year: YearRows, step: int, storage: float) -> tuple[bool, float, float, float]:
+    """As `value_of_little_water`, which few states need."""
+    return value_of_little_water(plant, year, step, storage)
 
 
 @inlined
@@ -215,7 +218,7 @@ def value_function(
             if lowest <= highest:
                 values[place, state] = best_value(plant, year, step, storage, lowest, highest, penalty, row, later)
                 continue
-            little, end, energy, unmet_here = value_of_little_water(plant, year, step, storage)
+            little, end, energy, unmet_here = _with_little_water(plant, year, step, storage)
             if little:
                 violation = violation_at(year, step, end, end) + unmet_here
                 values[place, state] = energy - penalty * violation + value_between(row, later, end)
@@ -269,7 +272,7 @@ def best_value(
     return max(best, of_left, of_right)
 
 
-@inlined
+@compiled_part  # a step with losses, within code in eight places, would take the compiler six times as long
 def _value_with(plant: Plant, year: YearRows, step: int, storage: float, end: float, penalty: float) -> float:
     """Energy of a step that ends at a storage, less the cost of violations."""
     conditions = conditions_at(year, step)
