@@ -180,7 +180,8 @@ class Replan(Rule):
     def _drawn(self, step: int, known_m3s: FloatArray, months: int) -> FloatArray:
         """Futures of decisions of a step, whose known flows are of shape (decisions, known)."""
         begin = (step + (known_m3s.shape[1] == 2)) % self.tables.steps
-        return self.inflow.futures(begin, known_m3s, self._uniform(step, months))
+        made: FloatArray = self.inflow.futures(begin, known_m3s, self._uniform(step, months))
+        return made
 
     def _solve(self, keys: list[Key]) -> None:
         futures = self._futures(keys)
