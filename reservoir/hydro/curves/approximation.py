@@ -81,7 +81,7 @@ class FitTolerance:
 #: the best for the exact curves (bundled case), less than such engines leave themselves.
 COARSE = FitTolerance(6e-5, 12)
 #: For engines that leave less: up to 9e-6, for an eighth more time.
-FINE = FitTolerance(2.2e-5, 24)
+FINE = FitTolerance(2e-5, 24)
 #: For losses, as a part of their mean: they are a small part of what a step balances.
 LAKE = FitTolerance(1e-4, 12)
 
