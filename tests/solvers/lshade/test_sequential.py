@@ -36,7 +36,8 @@ def test_other_reservoirs_and_year_ends_come_as_close(small, small_inflow, end) 
 
 
 def test_the_device_finds_the_same_optima(device, years: list[ReservoirYear]) -> None:
-    there, here = (solve(years, solver=name).fitness for name in ("lshade", "lshade-sequential"))
+    """Where they have converged: after 30,000 evaluations seeds still differ by more than the optima may."""
+    there, here = (solve(years, solver=name, evaluations=200_000).fitness for name in ("lshade", "lshade-sequential"))
     assert here / there == pytest.approx(np.ones(5), abs=1e-6)
 
 
