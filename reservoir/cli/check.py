@@ -79,7 +79,7 @@ def _draw(check: InflowCheck, units: UnitSystem, out: Path, *, force: bool) -> b
     """Whether the figure could be drawn, and was written."""
     from reservoir.cli.screen import drawn
     from reservoir.io.output import write_new
-    from reservoir.report.figures.inflow_record import inflow_record_figure
+    from reservoir.report.figures.inflow import inflow_record_figure
 
     figure = drawn(out, lambda: inflow_record_figure(check, units))
     if figure is not None:

@@ -14,8 +14,8 @@ from reservoir.io.output import require_free, write_new
 from reservoir.io.plan_folder.tables import write_table
 from reservoir.io.records.members import check_writable, write_ensemble
 from reservoir.report.figures.figures import attempted
+from reservoir.report.figures.inflow import synthetic_inflow_figure
 from reservoir.report.figures.style import rendered
-from reservoir.report.figures.synthetic_inflow import synthetic_inflow_figure
 from reservoir.report.folder import figures_left_out
 from reservoir.synthetic.acceptance import Assessment, Comparison
 from reservoir.synthetic.ensemble import SyntheticInflow

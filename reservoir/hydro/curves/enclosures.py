@@ -13,7 +13,6 @@ from reservoir.hydro.curves.curve import CompiledCurve, FloatArray
 from reservoir.hydro.curves.intervals import (
     Interval,
     add,
-    common,
     hull,
     multiply,
     powers,
@@ -182,9 +181,3 @@ def enclose_conversion(conversion: Conversion, head: Interval) -> Jet:
         curvature = (-_INFINITY if head[1] > high else 0.0, _INFINITY if head[0] < low else 0.0)
     held = (min(max(head[0], low), high), min(max(head[1], low), high)), slope, curvature
     return scale_jet(conversion.factor, multiply_jets(curve, held))
-
-
-@inlined_as_written
-def narrowed_by_middle(range_of_all: Interval, at_middle: Interval, slope: Interval, half: float) -> Interval:
-    """Range of values, from that at the middle and the slope on the whole interval, or as it was known."""
-    return common(range_of_all, add(at_middle, multiply(slope, (-half, half))))

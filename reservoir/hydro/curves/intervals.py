@@ -95,12 +95,6 @@ def hull(a: Interval, b: Interval) -> Interval:
 
 
 @inlined_as_written
-def common(a: Interval, b: Interval) -> Interval:
-    """What two enclosures of the same values have in common."""
-    return max(a[0], b[0]), min(a[1], b[1])
-
-
-@inlined_as_written
 def magnitude(a: Interval) -> float:
     """Largest absolute value."""
     return max(abs(a[0]), abs(a[1]))

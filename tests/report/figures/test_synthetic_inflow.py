@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from reservoir.report.figures.inflow import synthetic_inflow_figure
 from reservoir.report.figures.style import rendered
-from reservoir.report.figures.synthetic_inflow import synthetic_inflow_figure
 from reservoir.synthetic.acceptance import OptimisedRecords, compare_flows
 from reservoir.synthetic.ensemble import synthetic_inflow
 

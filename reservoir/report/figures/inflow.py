@@ -1,4 +1,4 @@
-"""Synthetic inflow beside its record: monthly statistics, duration curve, energy and storage of optimised operation."""
+"""Figures of inflow: a record as it was read, and synthetic inflow beside its record."""
 
 from __future__ import annotations
 
@@ -10,13 +10,76 @@ from matplotlib.figure import Figure, SubFigure
 from numpy.typing import ArrayLike
 
 from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.inflow_check import InflowCheck
 from reservoir.hydro.unit_system import SI, UnitSystem, labelled
 from reservoir.report.figures import axes
-from reservoir.report.figures.axes import THOUSANDS, draw_bands
-from reservoir.report.figures.style import INFLOW, POWER, REFERENCE, STORAGE, sheet_figure
+from reservoir.report.figures.axes import (
+    THOUSANDS,
+    draw_bands,
+    month_axis,
+    month_middles,
+    quantity_axis,
+    year_axis,
+    year_title,
+)
+from reservoir.report.figures.style import INFLOW, OUTSIDE_MARK, POWER, REFERENCE, STORAGE, shade, sheet_figure
 from reservoir.synthetic import acceptance
 from reservoir.synthetic.acceptance import Comparison, OptimisedRecords
 from reservoir.synthetic.methods import FloatArray
+
+
+def inflow_record_figure(check: InflowCheck, units: UnitSystem = SI) -> Figure:
+    """Draw a record in some units; of an ensemble, the months of its first member and the spread of all."""
+    inflow = check.inflow
+
+    def draw(sheet: SubFigure) -> Axes:
+        grid = sheet.add_gridspec(2, 2)
+        trace = draw_trace(sheet.add_subplot(grid[0, :]), check)
+        draw_months(sheet.add_subplot(grid[1, 0]), check)
+        draw_years(sheet.add_subplot(grid[1, 1]), check)
+        return trace
+
+    scale = inflow.scale if units is SI else f"mean flow {units.stated(inflow.mean_m3s, 'm3/s')}"
+    about = f"{inflow.span_text}; {scale}. Crosses: far from the other values of their calendar month."
+    return sheet_figure(5.4, (about, inflow.caveat), draw, units=units)
+
+
+def draw_trace(ax: Axes, check: InflowCheck) -> Axes:
+    """Draw the flow of every month, and the mean; returns the axis."""
+    calendar = check.inflow.calendar
+    years = calendar.years_each or calendar.years
+    starts = calendar.start_years[:years]
+    x = (starts[:, None] + (np.arange(calendar.steps) + 0.5) / calendar.steps).ravel()
+    flow, label = check.inflow.flow_m3s[:years].ravel(), f"flow of the {calendar.step.noun}"
+    ax.plot(x, flow, color=shade(INFLOW, 0.8), lw=0.9, label=label)
+    ax.axhline(check.inflow.mean_m3s, color=REFERENCE, lw=0.9, ls="--", label="mean")
+    at = [year * calendar.steps + step for year, step in (outlier.place for outlier in check.outliers) if year < years]
+    if at:
+        ax.plot(x[at], flow[at], **OUTSIDE_MARK, label="outlier")
+    ax.set_xlim(x[0] - 0.5, x[-1] + 0.5)
+    ax.set_xlabel(year_title(calendar))
+    return quantity_axis(ax, labelled("Flow ({})", "m³/s"))
+
+
+def draw_months(ax: Axes, check: InflowCheck) -> Axes:
+    """Draw the spread of each calendar month, and its outliers; returns the axis."""
+    calendar, x = check.inflow.calendar, month_middles(check.inflow.calendar)
+    draw_bands(ax, x, check.inflow.flow_m3s, INFLOW, single="flow")
+    for outlier in check.outliers:
+        ax.plot(x[outlier.place[1]], outlier.flow_m3s, **OUTSIDE_MARK)
+    label = labelled(f"Flow of the {calendar.step.noun} ({{}})", "m³/s")
+    return quantity_axis(month_axis(ax, calendar, 6.5), label)
+
+
+def draw_years(ax: Axes, check: InflowCheck) -> Axes:
+    """Draw the volume of each water year, of an ensemble the mean of its members; returns the axis."""
+    calendar = check.inflow.calendar
+    years = calendar.years_each or calendar.years
+    volumes = check.annual_hm3.reshape(-1, years).mean(axis=0)
+    ax.bar(calendar.start_years[:years], volumes, color=INFLOW, width=0.8)
+    ax.axhline(float(volumes.mean()), color=REFERENCE, lw=0.9, ls="--")
+    return quantity_axis(year_axis(ax, calendar.span(0, years)), labelled("Inflow of the year ({})", "hm³"))
+
 
 _ROW_INCHES = 2.5
 #: Parts at which a distribution is drawn.
@@ -51,7 +114,7 @@ def synthetic_inflow_figure(
         titles = ("mean of the month", "deviation of the month", "skew of the month")
         labels = (labelled("Mean ({})", "m³/s"), labelled("Standard deviation ({})", "m³/s"), "Skewness")
         for ax, title, label in zip(panels, titles, labels, strict=False):
-            draw_months(ax, comparisons[title], calendar)
+            draw_statistic(ax, comparisons[title], calendar)
             ax.set_ylabel(label)
         flows = comparisons["flow duration curve"]
         label = labelled("Flow ({})", "m³/s")
@@ -68,7 +131,7 @@ def synthetic_inflow_figure(
     return sheet_figure(_ROW_INCHES * (3 if optimised else 2), (note, foot[:1].upper() + foot[1:]), draw, units=units)
 
 
-def draw_months(ax: Axes, compared: Comparison, calendar: Calendar) -> Axes:
+def draw_statistic(ax: Axes, compared: Comparison, calendar: Calendar) -> Axes:
     """Draw a statistic of each month; returns the axis."""
     x = axes.month_middles(calendar)
     draw_bands(ax, x, compared.synthetic, INFLOW)
