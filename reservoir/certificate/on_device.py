@@ -78,7 +78,7 @@ class BracketsOnDevice:
     ------
     DeviceError
         If the device neither has double precision nor rounds as OpenCL's full profile does: brackets are bounded by
-        compiled code then (`paths.bound_pairs`).
+        compiled code then (`bound.bound_pairs`).
     """
 
     def __init__(self, session: Session, plant: Plant, horizons: Sequence[Stages], *, single: bool = False) -> None:

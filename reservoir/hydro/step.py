@@ -1,4 +1,4 @@
-"""One step of a reservoir (Yu et al. 2020, Complexity 6589658, eq. 7-10 and 18-20): the only Python expression of it.
+"""One step of a reservoir (Yu et al. 2020, Complexity 6589658, eq. 7-10 and 18-20): the Python expression of it.
 
 Compiled code calls these functions with numbers, in the precision that it is given (`jit`); Python calls them with
 arrays, and needs no compiler for that. ``kernels/problems/reservoir/reservoir_step.cl`` is the same for devices.

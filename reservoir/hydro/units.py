@@ -1,4 +1,4 @@
-"""The one table of units: all conversion happens here."""
+"""The one table of units: all conversion happens here. Texts that state one are read in `io.records.units`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// One step of a reservoir (Yu et al. 2020, eq. 7-10 and 18-20): the only expression of it for devices, as
+// One step of a reservoir (Yu et al. 2020, eq. 7-10 and 18-20): the expression of it for devices, as
 // reservoir/hydro/step.py is for Python. What is a macro takes vectors and single numbers alike, and is fused with what it is
 // added to; per_flow is hm3 per m3/s, per_volume its reciprocal, so that no step divides.
 //

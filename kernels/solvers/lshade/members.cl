@@ -14,7 +14,7 @@ reals gathered(POOL_SPACE const float *row, const uints places) {
     return values;
 }
 
-// current-to-pbest/1/bin; what leaves the bounds comes back half way between the parent and the bound.
+// Mutation and crossover, current-to-pbest/1/bin; what leaves the bounds comes back half way between the parent and the bound.
 void breed(Family *family, const Factors *factors, const uints drawn, const int first, POOL_SPACE const float *pool,
            CONTEXT_SPACE const float *context) {
 #pragma unroll

@@ -171,7 +171,7 @@ def first_position(population: Population, member: int) -> None:
 
 @inlined
 def breed(population: Population, factors: Factors, drawn: np.uint32, member: int) -> None:
-    """Current-to-pbest/1/bin; what leaves the bounds comes back half way between the parent and the bound."""
+    """Mutation and crossover, current-to-pbest/1/bin; what leaves the bounds comes back half way to the parent."""
     parents = population.position[population.order[member]]
     best = population.position[population.order[factors.best]]
     one = population.position[population.order[factors.one]]
