@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reservoir import runtime
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 
 if TYPE_CHECKING:
     from reservoir.hydro.inflow import Inflow
@@ -65,7 +65,7 @@ def bundled_case(name: str | None = None) -> Case:
     listing = _listing()
     wanted = listing["default"] if name is None else name
     if wanted not in listing["cases"]:
-        raise InputError(Mistake("unknown bundled case", ", ".join(listing["cases"]), value=wanted))
+        raise InputError("unknown bundled case", ", ".join(listing["cases"]), value=wanted)
     case = listing["cases"][wanted]
     folder = runtime.package_folder("data") / case["folder"]
     files = folder / case["reservoir"], folder / case["inflow"]

@@ -25,7 +25,7 @@ from reservoir.bench.journal import Journal, sources_digest
 from reservoir.bench.processes import shared_among
 from reservoir.bench.result import ExperimentResult
 from reservoir.bench.tables import ResultTable, Row, result_table
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.opencl import DeviceInfo, choose_devices
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import StageProgress, silent_stage
@@ -319,7 +319,7 @@ def numbers_named(text: str, valid: Callable[[int], bool], problem: str, expecte
     words = [word.strip() for word in text.split(",")]
     wrong = [word for word in words if not (word.isdecimal() and valid(int(word)))]
     if wrong:
-        raise InputError(Mistake(problem, f"{expected}, separated by commas", column=column, value=wrong))
+        raise InputError(problem, f"{expected}, separated by commas", column=column, value=wrong)
     return tuple(sorted({int(word) for word in words}))
 
 
@@ -331,5 +331,5 @@ def names_named(text: str | None, known: Iterable[str], problem: str, column: st
     names = dict.fromkeys(word.strip().lower() for word in text.split(",") if word.strip())
     unknown = [name for name in names if name not in known]
     if unknown or not names:
-        raise InputError(Mistake(problem, ", ".join(known), column=column, value=unknown))
+        raise InputError(problem, ", ".join(known), column=column, value=unknown)
     return tuple(names)

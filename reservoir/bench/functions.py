@@ -11,7 +11,7 @@ import pandas as pd
 from reservoir.bench.experiment import RunBudget, Study, device_origin
 from reservoir.bench.result import ExperimentResult
 from reservoir.bench.tables import ResultTable, Row, summary
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.opencl import choose_devices
 from reservoir.problems.functions import (
     FUNCTIONS,
@@ -79,7 +79,7 @@ def run(
     """Solve every function as often as there are runs, all in one call. Options: see `reservoir.cli.bench`."""
     if solver not in GENERAL_SOLVERS:
         known = ", ".join(GENERAL_SOLVERS)
-        raise InputError(Mistake("this solver does not solve functions", known, "choose one of them", value=solver))
+        raise InputError("this solver does not solve functions", known, "choose one of them", value=solver)
     engine, usual = GENERAL_SOLVERS[solver], budget.usual(PAPER_BUDGET, QUICK_BUDGET)
     given = {name: value for name, value in usual.items() if name in engine.budget}
     given |= {**engine.measured_with, **(settings or {})}

@@ -72,7 +72,7 @@ class Journal:
             self._rewrite(lines)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             mend = "move it elsewhere, or delete it to start again"
-            raise OutputError(Mistake("is not a valid record of runs", file=str(self.path), mend=mend)) from error
+            raise OutputError("is not a valid record of runs", file=str(self.path), mend=mend) from error
         except OSError as error:
             raise OutputError(self._unusable(error)) from error
         return len(self._rows)

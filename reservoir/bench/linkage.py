@@ -35,7 +35,7 @@ from reservoir.bench.populations import (
 )
 from reservoir.bench.result import ExperimentResult
 from reservoir.bench.tables import Frame, ResultTable, Row, in_order, select
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.opencl import DeviceInfo, Session
 from reservoir.planning.checks import Check, largest
 from reservoir.report.figures.style import POWER, RELEASE, Look, sheet_figure
@@ -155,12 +155,10 @@ def run(
     kinds = names_named(problems, TITLES, "there is no such kind of problem", "--problems")
     if spin and SPIN not in kinds:
         raise InputError(
-            Mistake("is given, but spin is not among the problems", "spin in --problems", "add it", column="--spin")
+            "is given, but spin is not among the problems", "spin in --problems", "add it", column="--spin"
         )
     if sizes is not None and kinds == (SPIN,):
-        raise InputError(
-            Mistake("applies only to traps", "mk, ftrap or cyc in --problems", "add one of them", column="--sizes")
-        )
+        raise InputError("applies only to traps", "mk, ftrap or cyc in --problems", "add one of them", column="--sizes")
     cases = _traps(kinds, sizes, budget, sweep=sweep)
     if SPIN in kinds:
         glasses = spin_cases(spin or bundled_glasses(first_only=budget.quick or not sweep))

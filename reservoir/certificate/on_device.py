@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from reservoir.certificate.cells import Pairs
 from reservoir.certificate.stages import FIELDS, Stages
-from reservoir.errors import DeviceError, Mistake
+from reservoir.errors import DeviceError
 from reservoir.hydro.curves.curve import CompiledCurve, constant
 from reservoir.hydro.jit import compiled_as_written
 from reservoir.hydro.plant import Plant
@@ -143,7 +143,7 @@ def bound_program(device: DeviceInfo, *, single: bool) -> BuiltProgram:
     """
     if single and not rounds_to_nearest(device):
         problem = f"{device.name} neither has double precision nor promises to round to nearest"
-        raise DeviceError(Mistake(problem, mend="prove bounds on CPU threads, or choose another device"))
+        raise DeviceError(problem, mend="prove bounds on CPU threads, or choose another device")
     options = SINGLE_OPTIONS if single else ()
     return build(device, assemble(FILES, definitions(single=single)), options, as_written=True)
 

@@ -66,12 +66,12 @@ def command(
 
 def _require_figure(out: Path, *, force: bool) -> None:
     """Refuse a figure that cannot be written."""
-    from reservoir.errors import InputError, Mistake
+    from reservoir.errors import InputError
     from reservoir.io.output import require_free
 
     if out.suffix.casefold() not in (".png", ".svg"):
         expected, mend = "a name that ends in .png or .svg", "choose another name"
-        raise InputError(Mistake("no figure has this name", expected, mend, column="--out", value=str(out)))
+        raise InputError("no figure has this name", expected, mend, column="--out", value=str(out))
     require_free(out, force=force, **_ADVICE)
 
 

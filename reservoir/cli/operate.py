@@ -122,7 +122,7 @@ def read_rule_inputs(rule_file: Path, reservoir_file: Path | None, step: str | N
             plant = options.read_plant(path, step)
         elif file is not None:
             mend = "give --reservoir FILE.toml, or use the rule file in the rules folder of its plan"
-            raise InputError(Mistake("the rule's reservoir file is unknown", mend=mend, file=str(rule_file)))
+            raise InputError("the rule's reservoir file is unknown", mend=mend, file=str(rule_file))
     except InputError as error:
         mistakes += error.mistakes
     if file is None or plant is None:
@@ -160,11 +160,9 @@ def _with_futures(
             raise InputError(mistakes)
         return found
     if figure is not None and figure.suffix not in (".png", ".svg"):
-        raise InputError(Mistake("is not a kind of figure", "a name that ends in .png or .svg", column="--figure"))
+        raise InputError("is not a kind of figure", "a name that ends in .png or .svg", column="--figure")
     if ensemble is not None and members is not None:
-        raise InputError(
-            Mistake("is given together with --ensemble", "the members of the forecast", column="--members")
-        )
+        raise InputError("is given together with --ensemble", "the members of the forecast", column="--members")
     if ensemble is not None:
         return replace(found, rule=_on_forecast(found, ensemble, month))
     return found if members is None else replace(found, rule=_replan(found.rule).changed(members=members))
@@ -185,7 +183,7 @@ def _on_forecast(found: RuleInputs, file: Path, month: int) -> Replan:
     forecast.require_from(month)
     if len(forecast.flow_m3s) > MOST_MEMBERS:
         problem, expected = f"has {len(forecast.flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
-        raise InputError(Mistake(problem, expected, "give fewer of them", file=str(file)))
+        raise InputError(problem, expected, "give fewer of them", file=str(file))
     return ReplanOnForecast.of(_replan(found.rule), forecast.flow_m3s)
 
 
@@ -254,7 +252,7 @@ def _write_figure(found: Outlook, inputs: RuleInputs, units: UnitSystem, caveats
         if figure is not None:
             file.write_bytes(figure)
     except OSError as error:
-        raise OutputError(Mistake(f"cannot be written: {error.strerror or error}", file=str(file))) from error
+        raise OutputError(f"cannot be written: {error.strerror or error}", file=str(file)) from error
 
 
 #: No river carries as much (m3/s), and no lake holds as much (hm3).
@@ -387,11 +385,11 @@ def _inflow(found: RuleInputs, inflow: float | None, units: UnitSystem) -> float
     """Inflow expected in the month, m3/s: as given, or the mean of the forecast; None where it is not needed."""
     mean = _mean_inflow(found.rule)
     if mean is not None and inflow is not None:
-        raise InputError(Mistake("is given together with --ensemble", "one of them", column="--inflow"))
+        raise InputError("is given together with --ensemble", "one of them", column="--inflow")
     if found.rule.forecast == "month" and inflow is None:
         problem = "is missing: this rule uses the month's inflow"
         mend = "give the expected inflow, or use a rule fitted with --forecast none"
-        raise InputError(Mistake(problem, f"a mean flow in {units.amount(0.0, 'm3s')[1]}", mend, column="--inflow"))
+        raise InputError(problem, f"a mean flow in {units.amount(0.0, 'm3s')[1]}", mend, column="--inflow")
     return mean if inflow is None else inflow * units.size("inflow_m3s")
 
 
@@ -401,7 +399,7 @@ def _storage(found: RuleInputs, level: float | None, storage: float | None, unit
     if (level is None) == (storage is None):
         problem = "is missing" if level is None else "is given together with --storage"
         names = units.amount(0.0, "m")[1], units.amount(0.0, "hm3")[1]
-        raise InputError(Mistake(problem, "either --level in {} or --storage in {}".format(*names), column="--level"))
+        raise InputError(problem, "either --level in {} or --storage in {}".format(*names), column="--level")
     if level is not None:
         return storage_at_level(found.reservoir, level * units.size("level_m"), "--level")
     low, high = found.reservoir.level.domain
@@ -410,7 +408,7 @@ def _storage(found: RuleInputs, level: float | None, storage: float | None, unit
     if not low <= storage <= high:
         least, most = units.amount(low, "hm3")[0], units.written(high, "hm3", ",.0f")
         expected = f"{least:,.0f} to {most}, the range of the level curve of {found.reservoir.name}"
-        raise InputError(Mistake("is outside the level curve", expected, column="--storage", value=storage))
+        raise InputError("is outside the level curve", expected, column="--storage", value=storage)
     return storage
 
 
@@ -420,7 +418,7 @@ def _replanned(found: RuleInputs) -> RuleInputs:
     if rule is None:
         problem = "needs the rule of the family replan beside this one, and there is none"
         mend = 'fit it: "reservoir rules PLAN_DIR", with all families or with --family replan'
-        raise InputError(Mistake(problem, mend=mend, column="--replan"))
+        raise InputError(problem, mend=mend, column="--replan")
     return replace(found, rule=rule)
 
 

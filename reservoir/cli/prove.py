@@ -81,22 +81,22 @@ def _asked(reading: dict[str, Any]) -> list[Any]:
 
 def _is_schedule(plan: Path, reservoir_file: Path | None, inflow_file: Path | None, others: list[Any]) -> bool:
     """Whether a schedule in a file of its own is named; a plan's folder has its reservoir and inflow."""
-    from reservoir.errors import InputError, Mistake
+    from reservoir.errors import InputError
 
     if plan.is_dir():
         if reservoir_file or inflow_file or others:
             problem = "a plan's folder has its own reservoir and inflow"
             mend = f"leave these options out, or name the schedule in it: {plan / 'schedule.csv'}"
-            raise InputError(Mistake(problem, "--gap, --prove-seconds, --device and --json alone", mend, str(plan)))
+            raise InputError(problem, "--gap, --prove-seconds, --device and --json alone", mend, str(plan))
         return False
     if not plan.exists():
         problem, expected = "there is no such folder or file", "a folder of reservoir plan, or a schedule"
-        raise InputError(Mistake(problem, expected, "check the name", str(plan)))
+        raise InputError(problem, expected, "check the name", str(plan))
     missing = [name for name, file in (("--reservoir", reservoir_file), ("--inflow", inflow_file)) if file is None]
     if missing:
         problem = f"a schedule alone does not say what it is of: {' and '.join(missing)} missing"
         mend = "name them, or give the folder of a plan"
-        raise InputError(Mistake(problem, "the reservoir file and the inflow of the schedule", mend, str(plan)))
+        raise InputError(problem, "the reservoir file and the inflow of the schedule", mend, str(plan))
     return True
 
 

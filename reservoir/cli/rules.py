@@ -148,7 +148,7 @@ def _read_test(file: Path | None, reading: dict[str, Any], plant: Reservoir, pla
     given = next((name for name, value in reading.items() if value), None)
     if given is not None:
         column = f"--{given.replace('_', '-')}"
-        raise InputError(Mistake("is given without --test", "the inflow file of --test", column=column))
+        raise InputError("is given without --test", "the inflow file of --test", column=column)
     return None
 
 

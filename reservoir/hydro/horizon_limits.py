@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, later_sum, reaching_down, satisfiable
@@ -45,7 +45,7 @@ def horizon_limits(system: System, inflow: Inflow, horizon: Horizon) -> list[Lim
 def _with_ends(reservoir: Reservoir, limits: Limits) -> Limits:
     if reservoir.year_end is YearEnd.VALUED and reservoir.end_value_gwh_per_hm3 is None:
         problem, mend = "is missing", "reservoir.planning.start.with_implied_end_value finds the value"
-        raise InputError(Mistake(problem, "GWh per hm3", mend, column="end_value_gwh_per_hm3"))
+        raise InputError(problem, "GWh per hm3", mend, column="end_value_gwh_per_hm3")
     start = reservoir.initial_storage_hm3
     if start is None:
         return _with_good_starts(limits)

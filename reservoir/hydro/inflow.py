@@ -67,7 +67,7 @@ def flows_of_series(
     """
     if isinstance(first_month, bool) or first_month not in range(1, MONTHS_PER_YEAR + 1):
         mend = "give the calendar month in which the water year begins"
-        raise InputError(Mistake("is not a month", "1 to 12", mend, column="first_month", value=first_month))
+        raise InputError("is not a month", "1 to 12", mend, column="first_month", value=first_month)
     months = _months(series)
     flow = _numbers(series)
     mistakes = [*_sequence_mistakes(months), *_value_mistakes(months, flow)]
@@ -337,21 +337,21 @@ class Inflow:
         """Refuse an ensemble for what goes through the years of one record: InputError."""
         if self.members is not None:
             problem = f"{what} cannot work on an ensemble yet: this one has {counted(len(self.members), 'member')}"
-            raise InputError(Mistake(problem, "one record", "give the record of one member", file=self.source))
+            raise InputError(problem, "one record", "give the record of one member", file=self.source)
 
     def require_months(self, what: str) -> None:
         """Refuse steps other than months for what knows only these: InputError."""
         step = self.calendar.step
         if step is not TimeStep.MONTH:
             problem, mend = f"{what} needs months: this record has {step.noun}s", 'read the record with step "month"'
-            raise InputError(Mistake(problem, "months", mend, file=self.source))
+            raise InputError(problem, "months", mend, file=self.source)
 
     def require_whole_members(self, what: str) -> None:
         """Refuse a part of an ensemble that begins or ends within a member, for what goes through its years."""
         each = self.calendar.years_each
         if each and (self.calendar.left_out % each or self.years % each):
             problem = f"{what} needs whole members: this part of an ensemble begins or ends within one of {each} years"
-            raise InputError(Mistake(problem, "whole members", "give the years of whole members", file=self.source))
+            raise InputError(problem, "whole members", "give the years of whole members", file=self.source)
 
     @property
     def member_count(self) -> int:
@@ -452,7 +452,7 @@ def _names(given: ArrayLike | None, of_member: NDArray[np.int64]) -> NDArray[np.
     names = names.astype(np.str_)
     if names.shape != (count,) or len(np.unique(names)) < count:
         problem, expected = f"there are {names.size} names of members", f"{count} different names, one of each member"
-        raise InputError(Mistake(problem, expected, column="members"))
+        raise InputError(problem, expected, column="members")
     return names
 
 
@@ -461,14 +461,14 @@ def _column(name: str, given: ArrayLike, shape: tuple[int, ...], allowed: Range)
     try:
         values = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(Mistake("is not an array of numbers", f"the shape {shape}", column=name)) from error
+        raise InputError("is not an array of numbers", f"the shape {shape}", column=name) from error
     if values.shape != shape:
         problem, expected = f"has the shape {values.shape}", f"the shape of the flows, {shape}"
-        raise InputError(Mistake(problem, expected, column=name))
+        raise InputError(problem, expected, column=name)
     wrong = values[~((values >= allowed.least) & (values <= allowed.most))]
     if len(wrong):
         expected = f"numbers from {allowed.least:,.0f} to {allowed.most:,.0f}"
-        raise InputError(Mistake("has a value out of range", expected, column=name, value=float(wrong[0])))
+        raise InputError("has a value out of range", expected, column=name, value=float(wrong[0]))
     values.setflags(write=False)
     return values
 
@@ -496,7 +496,7 @@ def traces_of(inflow: Inflow, month: int, horizon: Horizon) -> Inflow:
     if later and step is TimeStep.WEEK:
         expected = f"{MONTH_NAMES[calendar.first_month - 1]}, in which the water year begins, or another step"
         problem = "lies within a year of weeks, which are counted from its first day"
-        raise InputError(Mistake(problem, expected, "set another step", column="start", value=MONTH_NAMES[month - 1]))
+        raise InputError(problem, expected, "set another step", column="start", value=MONTH_NAMES[month - 1])
     begins = step.first_days(calendar.first_month)
     first = begins[0].astype("datetime64[M]") + later * ONE_MONTH
     skipped = int(np.searchsorted(begins, first.astype("datetime64[D]")))

@@ -27,7 +27,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro import benefit, conditions, conversion, elementwise, step
 from reservoir.hydro.curves import forms
 from reservoir.runtime import usable_folder
@@ -36,7 +36,7 @@ from reservoir.runtime import usable_folder
 def _refuse(problem: str) -> InputError:
     given = [name for name in sorted(os.environ) if name.startswith("NUMBA_")]
     mend = f"unset {' and '.join(given)}" if given else "install numba again"
-    return InputError(Mistake(f"numba, the compiler of the solvers, does not work: {problem}", mend=mend))
+    return InputError(f"numba, the compiler of the solvers, does not work: {problem}", mend=mend)
 
 
 _features = os.environ.get("NUMBA_CPU_FEATURES", "")

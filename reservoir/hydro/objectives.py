@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.calendar import HOURS_OF_MONTHS, HOURS_PER_YEAR, MONTHS_PER_YEAR, Calendar, TimeStep
 
 #: Steps of a year of months; a horizon of more is a long one.
@@ -81,7 +81,7 @@ class Horizon:
         if each % years or calendar.years % years:
             problem = f"windows of {years} years do not divide the {each} years of a member"
             expected = "one of " + ", ".join(str(count) for count in range(1, each + 1) if each % count == 0)
-            raise InputError(Mistake(problem, expected, "choose another horizon", column="horizon", value=str(self)))
+            raise InputError(problem, expected, "choose another horizon", column="horizon", value=str(self))
         return Horizon(years)
 
     def spans(self, years: int) -> list[tuple[int, int]]:
@@ -100,7 +100,7 @@ class Horizon:
 
 def _refused(found: object) -> InputError:
     expected = '"year", "record", or a number of years of 1 or more'
-    return InputError(Mistake("the horizon is not known", expected, "choose one of them", value=found))
+    return InputError("the horizon is not known", expected, "choose one of them", value=found)
 
 
 FloatArray = NDArray[np.float64]
@@ -259,9 +259,9 @@ def _by_step(name: str, given: object) -> FloatArray:
         values = np.array(given, np.float64)
         lists = values if values.shape in _LIST_SHAPES else np.array(np.broadcast_to(values, MONTHS_PER_YEAR))
     except (TypeError, ValueError, OverflowError):
-        raise InputError(Mistake("does not fit the months", expected, column=f"objective.{name}")) from None
+        raise InputError("does not fit the months", expected, column=f"objective.{name}") from None
     if not np.isfinite(lists).all():
-        raise InputError(Mistake("has a value that is not a finite number", expected, column=f"objective.{name}"))
+        raise InputError("has a value that is not a finite number", expected, column=f"objective.{name}")
     lists.setflags(write=False)
     return lists
 

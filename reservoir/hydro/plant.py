@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.conversion import conversion_of
 from reservoir.hydro.curves.curve import CompiledCurve
 from reservoir.hydro.curves.forms import CurveCursor
@@ -90,7 +90,7 @@ def storage_at_level(plant: Reservoir, level_m: float, column: str = "--level") 
             )
         )
         mend = "give a level in this range"
-        raise InputError(Mistake("is outside the level curve", expected, mend, column=column, value=level_m))
+        raise InputError("is outside the level curve", expected, mend, column=column, value=level_m)
     # By bisection, for an operator waits: importing a library's root finder takes longer than all the rest.
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

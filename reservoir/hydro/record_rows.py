@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.attributes import by_step_attributes
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.checks import LOSS_MEND, MOST_LOST, loss_problem
@@ -96,7 +96,7 @@ def _require_gentle(reservoir: Reservoir, inflow: Inflow) -> None:
     lost = most_evaporated(lake_area(reservoir), *ends, inflow.evaporation_mm)
     if not lost <= MOST_LOST:
         problem, expected = f"evaporation {loss_problem(lost)}", f"at most {100 * MOST_LOST:g} %"
-        raise InputError(Mistake(problem, expected, LOSS_MEND, inflow.source, column="evaporation_mm"))
+        raise InputError(problem, expected, LOSS_MEND, inflow.source, column="evaporation_mm")
 
 
 def conditions_in(reservoir: Reservoir, inflow: Inflow, place: tuple[int, int]) -> Any:
@@ -135,7 +135,7 @@ def terms_of(system: System, inflow: Inflow) -> dict[str, FloatArray]:
     if Goal.REVENUE in objective.weights and objective.price_per_mwh is None and inflow.price_per_mwh is None:
         mend = "add price_per_mwh to [objective] in the reservoir file, or a column price_per_mwh to the record"
         problem = f'is missing: the goal "{Goal.REVENUE}" needs it'
-        raise InputError(Mistake(problem, "a price for each step", mend, reservoir.source, column="price_per_mwh"))
+        raise InputError(problem, "a price for each step", mend, reservoir.source, column="price_per_mwh")
     gwh_per_mw = inflow.calendar.hm3_per_m3s * GWH_PER_MW_VOLUME
     price = by_step(objective.price_per_mwh) if inflow.price_per_mwh is None else inflow.price_per_mwh
     unused = weight(Goal.UNUSED_CAPACITY)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.attributes import CalendarKind
 from reservoir.hydro.calendar import MONTH_NAMES, TimeStep
 from reservoir.hydro.inflow import Inflow
@@ -80,31 +80,25 @@ class System:
         if inflow.calendar.first_month != self.first_month:
             theirs, ours = (MONTH_NAMES[month - 1] for month in (inflow.calendar.first_month, self.first_month))
             raise InputError(
-                Mistake(
-                    f"the record's water years begin in {theirs}, the reservoir's in {ours}",
-                    expected="the same first month for both",
-                    mend="set first_month in the reservoir file, or read the record with the reservoir's first month",
-                    file=inflow.source,
-                )
+                f"the record's water years begin in {theirs}, the reservoir's in {ours}",
+                expected="the same first month for both",
+                mend="set first_month in the reservoir file, or read the record with the reservoir's first month",
+                file=inflow.source,
             )
         if inflow.calendar.step is not self.step:
             theirs, ours = (each.step for each in (inflow.calendar, self))
             raise InputError(
-                Mistake(
-                    f"the record has {theirs.noun}s, the reservoir's step is the {ours.noun}",
-                    expected=f'step "{ours}"',
-                    mend=f'read the record with step="{ours}", or set step = "{theirs}" in the reservoir file',
-                    file=inflow.source,
-                )
+                f"the record has {theirs.noun}s, the reservoir's step is the {ours.noun}",
+                expected=f'step "{ours}"',
+                mend=f'read the record with step="{ours}", or set step = "{theirs}" in the reservoir file',
+                file=inflow.source,
             )
         equal = self.calendar is CalendarKind.EQUAL_MONTHS
         if equal == inflow.calendar.equal_months:
             return inflow
         if not equal:
             mend = f'set calendar = "{CalendarKind.EQUAL_MONTHS}" in the reservoir file'
-            raise InputError(
-                Mistake("the record has equal months, the reservoir has not", mend=mend, file=inflow.source)
-            )
+            raise InputError("the record has equal months, the reservoir has not", mend=mend, file=inflow.source)
         calendar = replace(inflow.calendar, equal_months=True)
         flow = inflow.flow_m3s
         if inflow.unit in VOLUME_HM3:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro import units
 from reservoir.hydro.units import key_suffix
 from reservoir.text.quantities import quantity
@@ -126,9 +126,7 @@ class UnitSystem:
         try:
             return SYSTEMS[name]
         except KeyError:
-            raise InputError(
-                Mistake("unknown units", f"one of {', '.join(SYSTEMS)}", column="units", value=name)
-            ) from None
+            raise InputError("unknown units", f"one of {', '.join(SYSTEMS)}", column="units", value=name) from None
 
     @classmethod
     def of_columns(cls, names: Iterable[str]) -> UnitSystem:

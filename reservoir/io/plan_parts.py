@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import Mistake, OutputError
+from reservoir.errors import OutputError
 from reservoir.io.output import check_place
 from reservoir.io.workplace import workplace
 from reservoir.planning.parts import PartStore
@@ -136,7 +136,7 @@ class PartsFolder(PartStore):
         foreign = [each.name for each in self.path.iterdir() if each.name not in (MANIFEST, ROWS, _NEXT)]
         if foreign:
             problem = f"contains files that are no parts of a plan ({', '.join(sorted(foreign)[:5])})"
-            raise OutputError(Mistake(problem, mend=mend, file=str(self.path)))
+            raise OutputError(problem, mend=mend, file=str(self.path))
         if not (self.path / MANIFEST).exists():
             return
         try:
@@ -145,7 +145,7 @@ class PartsFolder(PartStore):
             told = {int(number): each for number, each in kept["parts"].items()}
             known = kept["format"] == _FORMAT
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise OutputError(Mistake("is not a list of parts", mend=mend, file=str(self.path / MANIFEST))) from error
+            raise OutputError("is not a list of parts", mend=mend, file=str(self.path / MANIFEST)) from error
         differing = [name for name in {**self._run, **run} if run.get(name) != self._run.get(name)]
         if differing or not known:
             if self._force:
@@ -153,7 +153,7 @@ class PartsFolder(PartStore):
                 return
             what = f"it differs in: {', '.join(differing)}" if differing else "by another version of the program"
             mend = f"{mend}, or discard these parts with --force"
-            raise OutputError(Mistake(f"holds parts of another run ({what})", mend=mend, file=str(self.path)))
+            raise OutputError(f"holds parts of another run ({what})", mend=mend, file=str(self.path))
         self._columns, self.told = columns, told
 
     def _remember(self) -> None:
@@ -169,7 +169,7 @@ class PartsFolder(PartStore):
             kept = f"; what is kept there, {counted(len(self.told), 'part')}, is whole: {self._again}"
             problem = f"cannot be written ({error.strerror or error}){kept if self.told else ''}"
             mend = "check the free space and the permissions, or choose another --out"
-            raise OutputError(Mistake(problem, mend=mend, file=str(self.path))) from error
+            raise OutputError(problem, mend=mend, file=str(self.path)) from error
 
 
 def _to_disk(file: Any) -> None:

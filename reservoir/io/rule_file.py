@@ -128,7 +128,7 @@ def _bytes(path: str | Path) -> bytes:
         problem, mend = "is a folder, not a file", "give the JSON file in it"
     except (OSError, ValueError) as error:
         problem, mend = f"cannot be read: {getattr(error, 'strerror', None) or error}", ""
-    raise InputError(Mistake(problem, _EXPECTED, mend))
+    raise InputError(problem, _EXPECTED, mend)
 
 
 def _parsed(content: bytes) -> object:
@@ -150,13 +150,13 @@ def _parsed(content: bytes) -> object:
 def _rule_in(content: object) -> Rule:
     """Read the rule in a file's content; its keys are those of the file."""
     if not isinstance(content, dict) or "format" not in content:
-        raise InputError(Mistake("is not a rule file", _EXPECTED, "check the path"))
+        raise InputError("is not a rule file", _EXPECTED, "check the path")
     number = content["format"]
     if type(number) is not int or number != FORMAT:
         mend = "fit the rules again, or use the program version that wrote them"
-        raise InputError(Mistake("is not a supported format", str(FORMAT), mend, column="format", value=number))
+        raise InputError("is not a supported format", str(FORMAT), mend, column="format", value=number)
     if "rule" not in content:
-        raise InputError(Mistake("is missing", "an object with the rule", WRITTEN, column="rule"))
+        raise InputError("is missing", "an object with the rule", WRITTEN, column="rule")
     try:
         return rule_from_dict(content["rule"])
     except InputError as refused:
@@ -194,13 +194,13 @@ def require_reservoir(rule: Rule, reservoir: Reservoir, source: str = "") -> Non
     if rule.reservoir != reservoir.name:
         mend = f"give the reservoir file of {rule.reservoir}, or fit rules for {reservoir.name}"
         problem = "is a rule for another reservoir"
-        raise InputError(Mistake(problem, f"a rule for {reservoir.name}", mend, source, value=rule.reservoir))
+        raise InputError(problem, f"a rule for {reservoir.name}", mend, source, value=rule.reservoir)
     first = rule.months.calendar_month[0]
     if first != reservoir.first_month:
         expected = f"{MONTH_NAMES[reservoir.first_month - 1]}, the first_month of {reservoir.name}"
         mend = f"set first_month = {first} in the reservoir file, or fit the rule again"
         problem = "has water years that begin in another month"
-        raise InputError(Mistake(problem, expected, mend, source, value=MONTH_NAMES[first - 1]))
+        raise InputError(problem, expected, mend, source, value=MONTH_NAMES[first - 1])
 
 
 def require_same_reservoir(file: RuleFile, reservoir: Reservoir) -> None:
@@ -220,7 +220,7 @@ def require_same_reservoir(file: RuleFile, reservoir: Reservoir) -> None:
         problem = f"was fitted to another {reservoir.name} than that of {than}; {what}"
     if problem:
         mend = f"give the reservoir file that it was fitted to, or {_AGAIN}"
-        raise InputError(Mistake(problem, mend=mend, file=file.source))
+        raise InputError(problem, mend=mend, file=file.source)
 
 
 def require_same_plan(file: RuleFile, plan_folder: Path) -> None:
@@ -235,4 +235,4 @@ def require_same_plan(file: RuleFile, plan_folder: Path) -> None:
     if wanted is not None and wanted != schedule_sha256(plan_folder):
         problem = f"was fitted to another plan: {schedule_file(plan_folder)} was changed, or is that of another plan"
         mend = f"restore that file, {_AGAIN}, or copy the rule elsewhere and give --reservoir"
-        raise InputError(Mistake(problem, mend=mend, file=file.source))
+        raise InputError(problem, mend=mend, file=file.source)

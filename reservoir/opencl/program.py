@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reservoir import runtime
-from reservoir.errors import DeviceError, Mistake, shortened
+from reservoir.errors import DeviceError, shortened
 from reservoir.opencl.devices import DeviceInfo
 from reservoir.opencl.pocl import forget_driver_cache
 from reservoir.opencl.trial import MEDDLING
@@ -79,7 +79,7 @@ class explained:
 
         if isinstance(error, cl.Error):
             action = self._action if isinstance(self._action, str) else self._action()
-            raise DeviceError(Mistake(problem=f"{self._device.name} could not {action}: {error}")) from error
+            raise DeviceError(f"{self._device.name} could not {action}: {error}") from error
 
 
 #: Files beyond this, the longest unused first, make room.
@@ -232,7 +232,7 @@ class BuiltProgram:
         import pyopencl as cl
 
         if name not in self.kernels:
-            raise DeviceError(Mistake(problem=f"the program has no kernel {name}", expected=", ".join(self.kernels)))
+            raise DeviceError(f"the program has no kernel {name}", expected=", ".join(self.kernels))
         return cl.Kernel(self.program, name)
 
 
@@ -310,7 +310,7 @@ def _build_failure(device: DeviceInfo, source: str, message: str) -> DeviceError
     meddling = [name for name in MEDDLING if os.environ.get(name)]
     driver = f"the driver of {device.platform} ({device.driver}; needs OpenCL C 1.2, has {device.version})"
     mend = f"unset {' and '.join(meddling)}" if meddling else f"update {driver}, or choose another device"
-    return DeviceError(Mistake("\n".join(shown), file=file, row=row, mend=mend))
+    return DeviceError("\n".join(shown), file=file, row=row, mend=mend)
 
 
 def _in_file(source: str, file: str, row: int) -> tuple[str, int]:

@@ -68,7 +68,7 @@ def require_local(device: DeviceInfo, needed_bytes: int) -> None:
     if needed_bytes > device.local_memory_bytes:
         problem = f"a work group needs {needed_bytes:,} bytes of local memory on {device.name}"
         mend = "choose a device with more local memory (see `reservoir devices --json`), or another solver"
-        raise DeviceError(Mistake(problem, f"at most {device.local_memory_bytes:,} bytes", mend))
+        raise DeviceError(problem, f"at most {device.local_memory_bytes:,} bytes", mend)
 
 
 class HostClock:
@@ -271,7 +271,7 @@ class Session:
         group = None if local_size is None else _sizes(local_size)
         if prod(items) > MOST_WORK_ITEMS:
             problem = f"{kernel} needs {prod(items):,} work items, more than a kernel can index"
-            raise DeviceError(Mistake(problem, f"at most {MOST_WORK_ITEMS:,}", "reduce the size of the problem"))
+            raise DeviceError(problem, f"at most {MOST_WORK_ITEMS:,}", "reduce the size of the problem")
         values = [self._buffers[value][1] if isinstance(value, str) else value for value in arguments]
 
         def action() -> str:

@@ -184,7 +184,7 @@ def _positions(problems: RecordProblems, given: GivenSchedule, shortage: FloatAr
     if START not in given.columns:
         problem = f"has no column {START}"
         expected = "the storage at the start of each year, because the year ends as it begins"
-        raise InputError(Mistake(problem, expected, "add the column", str(given.path), row=1))
+        raise InputError(problem, expected, "add the column", str(given.path), row=1)
     return [np.append(drafts[first:stop], given.columns[START][first, 0]) for first, stop in spans]
 
 

@@ -61,7 +61,7 @@ def cluster_workers(address: str) -> Iterator[ClusterWorkers]:
     except ModuleNotFoundError as error:
         if error.name not in ("distributed", "dask"):
             raise
-        raise InputError(Mistake("a cluster needs Dask, which is not installed", mend=INSTALL)) from None
+        raise InputError("a cluster needs Dask, which is not installed", mend=INSTALL) from None
     not_an_address = Mistake("is no cluster", "tcp://HOST:PORT or local:N", column="cluster", value=address)
     if address.startswith(LOCAL):
         number = address.removeprefix(LOCAL)
@@ -82,7 +82,7 @@ def cluster_workers(address: str) -> Iterator[ClusterWorkers]:
         raise InputError(not_an_address) from error
     except OSError as error:
         mend = "start it with `dask scheduler`, and workers with `dask worker ADDRESS`"
-        raise DeviceError(Mistake("no scheduler answers", mend=mend, value=address)) from error
+        raise DeviceError("no scheduler answers", mend=mend, value=address) from error
     with client:
         yield ClusterWorkers(client, address)
 
@@ -107,7 +107,7 @@ def _begun(address: str, count: int, begun: ExitStack) -> Client:
             if not left:
                 problem = f"processes of the cluster {address} are lost whenever they are started ({error})"
                 mend = "free memory, ask for fewer processes, or leave out --cluster"
-                raise DeviceError(Mistake(problem, mend=mend)) from error
+                raise DeviceError(problem, mend=mend) from error
     raise AssertionError("the last start returns or raises")
 
 
@@ -174,7 +174,7 @@ class ClusterWorkers:
             result: PartResult = future.result(timeout=_CONNECT_SECONDS)
         except KilledWorker as error:
             problem = f"workers of the cluster at {self._address} are lost again and again"
-            raise DeviceError(Mistake(problem, mend="see the workers' logs: memory, for example")) from error
+            raise DeviceError(problem, mend="see the workers' logs: memory, for example") from error
         except (CancelledError, CommClosedError, TimeoutError) as error:
             raise self._lost() from error
         except (ImportError, RuntimeError) as error:
@@ -182,12 +182,12 @@ class ClusterWorkers:
                 raise
             problem = f"the cluster at {self._address} cannot load this program ({str(error).splitlines()[0]})"
             mend = "install the same version of reservoir where its scheduler and its workers run"
-            raise DeviceError(Mistake(problem, mend=mend)) from error
+            raise DeviceError(problem, mend=mend) from error
         return result
 
     def _lost(self) -> DeviceError:
         mend = "start it again; the same call goes on with the parts that are kept"
-        return DeviceError(Mistake(f"the scheduler of the cluster at {self._address} is lost", mend=mend))
+        return DeviceError(f"the scheduler of the cluster at {self._address} is lost", mend=mend)
 
 
 def search_part(reservoir: Reservoir, inflow: Inflow, horizon: Horizon, part: Part, method: Method) -> PartResult:

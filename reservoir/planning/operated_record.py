@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.calendar import TimeStep
 from reservoir.hydro.inflow import Inflow, first_days
 from reservoir.planning.columns import FIRST_DAY, table_of, variables_of
@@ -107,7 +107,7 @@ class OperatedRecord:
         except ModuleNotFoundError as error:
             if error.name != "xarray":
                 raise
-            raise InputError(Mistake("to_xarray needs xarray, which is not installed", mend=INSTALL)) from None
+            raise InputError("to_xarray needs xarray, which is not installed", mend=INSTALL) from None
         inflow, calendar = self.inflow, self.inflow.calendar
         years, shape = _leading(inflow)
 

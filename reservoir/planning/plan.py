@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.inflow_check import InflowCheck
 from reservoir.hydro.objectives import Horizon
@@ -131,7 +131,7 @@ def optimise(
     in_parts = problems.horizon.is_year and not (begin or noted or initial is not None)
     if cluster and not in_parts:
         problem, expected = "a cluster searches years by themselves", "the horizon year, without start, stop or initial"
-        raise InputError(Mistake(problem, expected, "leave out the cluster", column="cluster", value=cluster))
+        raise InputError(problem, expected, "leave out the cluster", column="cluster", value=cluster)
     if in_parts and (cluster or has_parts(problems)):
         workers = cluster_workers(cluster) if cluster else nullcontext(LocalWorkers(method))
         with watch(PARTS_STAGE), workers as ready:

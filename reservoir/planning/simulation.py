@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.calendar import TimeStep
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow, flows_by_date, has_dates
@@ -53,11 +53,11 @@ def releases_of(given: Any, inflow: Inflow, column: str) -> FloatArray:
     except (TypeError, ValueError, OverflowError) as error:
         expected = f"an array of the shape {shape}, or a pandas.Series"
         mend = "give releases in m3/s"
-        raise InputError(Mistake("is not an array of numbers", expected, mend, column=column)) from error
+        raise InputError("is not an array of numbers", expected, mend, column=column) from error
     if asked.shape not in (shape, (size,)):
         expected = f"the shape {shape} (water years x steps) or ({size},)"
         mend = "give one release for each step of the record, or a pandas.Series with dates"
-        raise InputError(Mistake("does not fit the record", expected, mend, column=column, value=asked.shape))
+        raise InputError("does not fit the record", expected, mend, column=column, value=asked.shape)
     asked = asked.reshape(shape)
     wrong = np.argwhere(~(np.isfinite(asked) & (asked >= 0)))
     if len(wrong):
@@ -65,7 +65,7 @@ def releases_of(given: Any, inflow: Inflow, column: str) -> FloatArray:
         month = f"{inflow.calendar.step_names[step]} of {inflow.labels[year]}"
         problem = f"has {counted(len(wrong), 'release')} that are negative or not finite, first {month}"
         value, mend = float(asked[year, step]), "correct these values"
-        raise InputError(Mistake(problem, "0 m3/s or more", mend, column=column, value=value))
+        raise InputError(problem, "0 m3/s or more", mend, column=column, value=value)
     return asked
 
 
@@ -89,16 +89,14 @@ def first_positions(
     if FIRST not in settings_of(solver):
         able = ", ".join(name for name in SOLVERS if FIRST in settings_of(name))
         raise InputError(
-            Mistake(
-                f"the solver {solver} cannot begin with given releases", able, "choose one of them", column="initial"
-            )
+            f"the solver {solver} cannot begin with given releases", able, "choose one of them", column="initial"
         )
     inflow, starts = problems.inflow, None
     if isinstance(initial, OperatedRecord):
         if initial.inflow.labels != inflow.labels:
             found, expected = (f"{each[0]} to {each[-1]}" for each in (initial.inflow.labels, inflow.labels))
             mend = "plan the same years, or give the releases of these years"
-            raise InputError(Mistake("has other years than the record", expected, mend, column="initial", value=found))
+            raise InputError("has other years than the record", expected, mend, column="initial", value=found)
         releases, starts = initial.operation.release_m3s, initial.operation.storage_hm3[:, 0]
     else:
         releases = releases_of(initial, inflow, "initial")
@@ -221,9 +219,9 @@ def _start(reservoir: Reservoir, start_hm3: float | None) -> float:
     start = reservoir.initial_storage_hm3 if start_hm3 is None else start_hm3
     if start is None:
         problem = f"the reservoir has no initial storage (its year_end is {reservoir.year_end.value})"
-        raise InputError(Mistake(problem, "a storage in hm3", "give start_hm3", column="start_hm3"))
+        raise InputError(problem, "a storage in hm3", "give start_hm3", column="start_hm3")
     lower, upper = reservoir.level.domain
     if not lower <= start <= upper:
         expected, mend = f"{lower:,.6g} to {upper:,.6g} hm3, the range of the level curve", "give another start_hm3"
-        raise InputError(Mistake("is outside the level curve", expected, mend, column="start_hm3", value=start))
+        raise InputError("is outside the level curve", expected, mend, column="start_hm3", value=start)
     return float(start)

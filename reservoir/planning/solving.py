@@ -44,7 +44,7 @@ def require_horizon(solver: str, problems: RecordProblems) -> None:
         step = problems.inflow.calendar.step
         problem = f"the solver {solver} cannot plan {counted(problems.steps, step.noun)} as one problem"
         fewer = "--horizon year" if step is TimeStep.MONTH else "months"
-        raise InputError(Mistake(problem, f"{able}, or {fewer}", f"choose {able}", value=str(problems.horizon)))
+        raise InputError(problem, f"{able}, or {fewer}", f"choose {able}", value=str(problems.horizon))
 
 
 def require_settings(solvers: Iterable[str], options: Mapping[str, Any], which: str) -> None:

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import Inflow, traces_of
@@ -60,11 +60,11 @@ class PlanStart:
                 lambda units: f"{units.number(lower, 'hm3', ',.6g')} to {units.stated(upper, 'hm3', ',.6g')}, {whose}"
             )
             mend, found = "give a storage in this range", self.storage_hm3
-            raise InputError(Mistake("is outside the level curve", expected, mend, column="start_hm3", value=found))
+            raise InputError("is outside the level curve", expected, mend, column="start_hm3", value=found)
         if self.reservoir.year_end is YearEnd.CYCLIC:
             problem = 'year_end is "cyclic": no storage is prescribed at the end of the water year'
             mend = 'set year_end to "fixed" with the storage to end with, or to "free"'
-            raise InputError(Mistake(problem, 'year_end "fixed" or "free"', mend, column="start", value=self.month))
+            raise InputError(problem, 'year_end "fixed" or "free"', mend, column="start", value=self.month)
 
     def __str__(self) -> str:
         return "{:04d}-{:02d}".format(*_year_and_month(self.month))
@@ -126,12 +126,12 @@ def plan_start(
         if given:
             column = "start_hm3" if level_m is None else "start_level_m"
             problem = "is given without the month in which the plan begins"
-            raise InputError(Mistake(problem, "start, a month such as 2026-11", "give start too", column=column))
+            raise InputError(problem, "start, a month such as 2026-11", "give start too", column=column)
         return None
     if len(given) != 1:
         problem = "needs the level or the storage" + (", not both" if given else " at the start of the month")
         mend = "give start_level_m or start_hm3"
-        raise InputError(Mistake(problem, mend=mend, column="start", value=_text(month)))
+        raise InputError(problem, mend=mend, column="start", value=_text(month))
     storage = storage_at_level(reservoir, level_m, "start_level_m") if level_m is not None else storage_hm3
     assert storage is not None
     return PlanStart(_text(month), float(storage), horizon, reservoir)
@@ -146,7 +146,7 @@ def _year_and_month(text: str) -> tuple[int, int]:
     found = _MONTH.fullmatch(text)
     if not found or not 1 <= int(found[2]) <= MONTHS_PER_YEAR:
         expected = "a year and a month such as 2026-11"
-        raise InputError(Mistake("is not a month", expected, "give the month", column="start", value=text))
+        raise InputError("is not a month", expected, "give the month", column="start", value=text)
     return int(found[1]), int(found[2])
 
 
@@ -191,11 +191,11 @@ def implied_end_value(reservoir: Reservoir, inflow: Inflow) -> float:
     (cycle,) = record_problems(cyclic, inflow, Horizon(None)).each
     if cycle.limits.ramps:
         problem = "is missing: with a limit of the change of the release, the record implies none"
-        raise InputError(Mistake(problem, "GWh per hm3", _MEND, column=_COLUMN))
+        raise InputError(problem, "GWh per hm3", _MEND, column=_COLUMN)
     value = cycle_end_value(cycle)
     if np.isnan(value):
         problem = "is missing: the record implies none, because as a cycle it cannot keep its limits"
-        raise InputError(Mistake(problem, "GWh per hm3", _MEND, column=_COLUMN))
+        raise InputError(problem, "GWh per hm3", _MEND, column=_COLUMN)
     return float(f"{max(value, 0.0):.{DIGITS}g}")
 
 

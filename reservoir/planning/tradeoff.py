@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.benefit import NO_TERMS, StepTerms, stage_benefit
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation, joined
@@ -43,14 +43,14 @@ def with_goal(reservoir: Reservoir, goal: str) -> Reservoir:
         If the goal is not known, or the reservoir has no targets for it.
     """
     if goal not in list(Goal):
-        raise InputError(Mistake("is no goal", f"one of {', '.join(Goal)}", column="objective", value=goal))
+        raise InputError("is no goal", f"one of {', '.join(Goal)}", column="objective", value=goal)
     wanted, given = Goal(goal), reservoir.objective
     if wanted is given.single:
         return reservoir
     needed = NEEDED.get(wanted)
     if needed and getattr(given, needed) is None:
         mend = f"add {needed} to [objective] in the reservoir file"
-        raise InputError(Mistake(f"needs {needed}", mend=mend, file=reservoir.source, column="objective", value=goal))
+        raise InputError(f"needs {needed}", mend=mend, file=reservoir.source, column="objective", value=goal)
     objective = replace(given, weights={wanted: 1.0})
     same = objective.unit == given.unit and wanted not in COSTS
     penalty = reservoir.penalty if same else objective.largest_per_year(reservoir.installed_mw, reservoir.step.per_year)
@@ -356,7 +356,7 @@ def tradeoff(
     problems = record_problems(reservoir, inflow, span)
     if problems.ramps:
         problem = "dynamic programming, which finds the front, cannot limit the change of the release"
-        raise InputError(Mistake(problem, mend="remove ramp_up and ramp_down", file=reservoir.source))
+        raise InputError(problem, mend="remove ramp_up and ramp_down", file=reservoir.source)
     watch = Stopwatch()
     search = FrontSearch(problems, device, progress, watch)
     stated, found = search.with_firm_power(pair, points) if Goal.FIRM_POWER in pair else search.weighted(pair, points)
@@ -381,6 +381,6 @@ def _pair(reservoir: Reservoir, goals: Sequence[str]) -> tuple[Goal, Goal]:
     names = [str(goal) for goal in goals]
     if len(names) != 2 or len(set(names)) < 2:
         problem, expected = "are not two different goals", f"two of {', '.join(Goal)}"
-        raise InputError(Mistake(problem, expected, "give two names", column="between", value=", ".join(names)))
+        raise InputError(problem, expected, "give two names", column="between", value=", ".join(names))
     first, second = (with_goal(reservoir, name).objective for name in names)
     return next(iter(first.weights)), next(iter(second.weights))

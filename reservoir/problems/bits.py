@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.elementwise import RealArray
 from reservoir.hydro.jit import compiled
 from reservoir.problems.base import BITS, Certified, FloatArray, KernelProblem
@@ -60,7 +60,7 @@ def read_spin_glass(path: Path) -> SpinGlass:
     rows = [(row, line.split()) for row, line in enumerate(lines, start=1) if line.strip()]
     if len(rows) < 3:
         expected = "the number of spins, the ground-state energy per spin and the couplings, one per line"
-        raise InputError(Mistake("is not a spin-glass file", expected, "choose another file", file=str(path)))
+        raise InputError("is not a spin-glass file", expected, "choose another file", file=str(path))
     mistakes = Mistakes(path)
     (row, words), (energy_row, energy_words), *others = rows
     spins = (whole_number(words[0]) if len(words) == 1 else None) or 0
@@ -238,7 +238,7 @@ class Family:
         """The problem of so many bits; InputError if there is none."""
         if bits < 2 * self.stride or bits % self.stride:
             expected = f"a multiple of {self.stride}, at least two blocks"
-            raise InputError(Mistake(f"invalid number of bits for a {self.title.lower()}", expected, value=bits))
+            raise InputError(f"invalid number of bits for a {self.title.lower()}", expected, value=bits)
         blocks = bits // self.stride
         context = BlockContext(np.array(self.values), self.stride, blocks)
         return BitProblem(f"{self.name.upper()} {bits}", bits, context, float(blocks), rng_stream_id)

@@ -413,7 +413,7 @@ class FunctionProblem(SymmetricBox):
         most = MOST_OF_SUM if self.function.summed else MOST
         if not FEWEST <= self.dimension <= most:
             expected = f"{FEWEST} to {most:,}"
-            raise InputError(Mistake("the number of variables is out of range", expected, value=self.dimension))
+            raise InputError("the number of variables is out of range", expected, value=self.dimension)
 
     @property
     def label(self) -> str:

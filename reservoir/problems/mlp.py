@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.jit import compiled_part, inlined
 from reservoir.hydro.stack_array import ROW, stack_rows
 from reservoir.problems.base import ContextLayout, FloatArray, KernelProblem, SymmetricBox
@@ -228,16 +228,14 @@ class TrainingError(SymmetricBox):
         if self.inputs.shape != (count, network.inputs) or self.desired.shape != (count, network.outputs) or not count:
             expected = f"(samples, {network.inputs}) and (samples, {network.outputs}), for a network {network}"
             raise InputError(
-                Mistake("the samples do not fit the network", expected, value=(self.inputs.shape, self.desired.shape))
+                "the samples do not fit the network", expected, value=(self.inputs.shape, self.desired.shape)
             )
         if not (np.isfinite(self.inputs).all() and np.isfinite(self.desired).all()):
-            raise InputError(Mistake("a sample has a value that is not finite", "finite numbers", "remove the sample"))
+            raise InputError("a sample has a value that is not finite", "finite numbers", "remove the sample")
         if not 0 < self.reach < np.inf:
-            raise InputError(
-                Mistake("the reach of the initial weights is out of range", "more than 0", value=self.reach)
-            )
+            raise InputError("the reach of the initial weights is out of range", "more than 0", value=self.reach)
         if (np.ptp(self.desired, axis=0) == 0).any():
-            raise InputError(Mistake("an output is the same in all samples", "outputs that vary", "remove the output"))
+            raise InputError("an output is the same in all samples", "outputs that vary", "remove the output")
 
     @property
     def label(self) -> str:

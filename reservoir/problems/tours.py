@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.problems.base import PERMUTATION, Certified, FloatArray, KernelProblem
 from reservoir.text.data_file import Mistakes, real_number, text_in_limits, whole_number
 from reservoir.text.quantities import first_unprintable, printable
@@ -137,20 +137,20 @@ def _take_apart(path: Path, section: str) -> _Sheet:
         if keyword.endswith("_SECTION"):
             inside = keyword
             if there and inside == section:
-                raise InputError(Mistake(f"{section} appears twice", "one", file=str(path), row=row))
+                raise InputError(f"{section} appears twice", "one", file=str(path), row=row)
             there = there or inside == section
         elif inside == section:
             sheet.section.append((row, words))
         elif colon:
             if keyword in sheet.entries and keyword in _ONCE:
-                raise InputError(Mistake(f"{keyword} appears twice", "one", file=str(path), row=row, value=rest))
+                raise InputError(f"{keyword} appears twice", "one", file=str(path), row=row, value=rest)
             sheet.entries[keyword] = (row, rest)
         elif not inside:
             expected = "KEYWORD : value, or a section"
-            raise InputError(Mistake("is not a TSPLIB line", expected, file=str(path), row=row, value=text.strip()))
+            raise InputError("is not a TSPLIB line", expected, file=str(path), row=row, value=text.strip())
     if not there:
         expected, mend = f"a line {section}, followed by its data", "see data/tsp/att48.tsp for an example"
-        raise InputError(Mistake(f"the file has no {section}", expected, mend, file=str(path)))
+        raise InputError(f"the file has no {section}", expected, mend, file=str(path))
     return sheet
 
 
@@ -227,7 +227,7 @@ class TourProblem:
         longest = sum(max(int(row.max()), -int(row.min())) for row in self.costs)
         if longest > _LONGEST:
             mend = "give the coordinates in a larger unit"
-            raise InputError(Mistake("tours may be too long", f"at most {_LONGEST:,}", mend, value=f"{longest:,}"))
+            raise InputError("tours may be too long", f"at most {_LONGEST:,}", mend, value=f"{longest:,}")
 
     @property
     def dimension(self) -> int:

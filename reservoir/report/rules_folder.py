@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from reservoir.errors import Mistake, OutputError
+from reservoir.errors import OutputError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.output import Claim, claimed, drafted
@@ -48,10 +48,10 @@ def check_rules_target(folder: Path, force: bool) -> None:
     """
     if ((folder / RULES).exists() or (folder / RULES).is_symlink()) and not force:
         mend = "replace the rules with --force, or fit rules in a copy of the plan folder"
-        raise OutputError(Mistake("already exists", file=str(folder / RULES), mend=mend))
+        raise OutputError("already exists", file=str(folder / RULES), mend=mend)
     if (folder / FIGURES).is_symlink():
         mend = "replace the link with the folder of figures"
-        raise OutputError(Mistake("is a link, and links are not followed", file=str(folder / FIGURES), mend=mend))
+        raise OutputError("is a link, and links are not followed", file=str(folder / FIGURES), mend=mend)
 
 
 def claimed_for_rules(folder: Path, *, force: bool = False) -> AbstractContextManager[Claim]:

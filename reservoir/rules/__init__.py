@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import Training
 
@@ -126,11 +126,9 @@ def rule_from_dict(content: object) -> Rule:
         With every mistake in it.
     """
     if not isinstance(content, dict):
-        raise InputError(
-            Mistake("is not a rule", "an object with the family of the rule and its values", value=content)
-        )
+        raise InputError("is not a rule", "an object with the family of the rule and its values", value=content)
     if "family" not in content:
-        raise InputError(Mistake("is missing", _families(), column="family"))
+        raise InputError("is missing", _families(), column="family")
     return _family(content["family"], column="family").from_dict(content)
 
 
@@ -141,6 +139,6 @@ def _families() -> str:
 def _family(name: object, column: str = "") -> Family:
     if not isinstance(name, str) or name not in FAMILIES:
         raise InputError(
-            Mistake("there is no such family of rules", _families(), "choose one of them", column=column, value=name)
+            "there is no such family of rules", _families(), "choose one of them", column=column, value=name
         )
     return FAMILIES[name]

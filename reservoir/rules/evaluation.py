@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Horizon, Objective
@@ -303,7 +303,7 @@ def fitted_rules(
     members = len(training.first_years)
     if 1 < members < folds:
         problem, expected = "is not a valid number of folds", f"2 to {members}, the number of members"
-        raise InputError(Mistake(problem, expected, value=folds))
+        raise InputError(problem, expected, value=folds)
     rules: dict[str, dict[Sample, list[Rule]]] = {family: {sample: [] for sample in Sample} for family in families}
     parts = parts_of(training, folds)
     for done, block in enumerate([range(0), *parts]):

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.inflow import Inflow, first_days
 from reservoir.hydro.objectives import Objective
@@ -392,7 +392,7 @@ def evaluate_record(
     start = reservoir.initial_storage_hm3 if start_hm3 is None else start_hm3
     if start is None:
         problem = f"{reservoir.name} has no initial storage, since its years are cyclic"
-        raise InputError(Mistake(problem, mend="give the level at the start of the record", column="--level"))
+        raise InputError(problem, mend="give the level at the start of the record", column="--level")
     model, solved = ReservoirModel.of(reservoir), partial(progress, "perfect foresight")
     best = Foresight.of(model, inflow, start, solved, continuous=continuous) if foresight else None
     aims = targets or Targets.of_reservoir(reservoir)

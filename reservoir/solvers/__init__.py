@@ -231,7 +231,7 @@ GENERAL_SOLVERS = {name: solver for name, solver in SOLVERS.items() if solver.ge
 def solver_named(name: str) -> Solver:
     """The registry entry of that name; InputError lists the names there are."""
     if name not in SOLVERS:
-        raise InputError(Mistake("there is no such solver", ", ".join(SOLVERS), "choose one of them", value=name))
+        raise InputError("there is no such solver", ", ".join(SOLVERS), "choose one of them", value=name)
     return SOLVERS[name]
 
 
@@ -318,7 +318,7 @@ def solve(
     entry = solver_named(solver)
     if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= seed < 2**64:
         raise InputError(
-            Mistake("the seed is out of range", "a whole number, 0 to 2**64 - 1", "choose another seed", value=seed)
+            "the seed is out of range", "a whole number, 0 to 2**64 - 1", "choose another seed", value=seed
         )
     if not problems:
         return Solutions.of([])
@@ -412,4 +412,4 @@ def _require_encoding(entry: Solver, problems: Sequence[Problem]) -> None:
             able = ", ".join(name for name, solver in SOLVERS.items() if encoding in solver.encodings)
             wrong = f"the solver {entry.name} does not support {encoding} encoding"
             expected = " or ".join(f"{known} encoding" for known in entry.encodings)
-            raise InputError(Mistake(wrong, expected, f"choose the solver {able}", value=problem.label))
+            raise InputError(wrong, expected, f"choose the solver {able}", value=problem.label)

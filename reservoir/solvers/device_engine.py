@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from reservoir.errors import DeviceError, InputError, Mistake
+from reservoir.errors import DeviceError, InputError
 from reservoir.opencl import BuiltProgram, DeviceInfo, HostClock, Session, assemble, build, choose_devices, ordering_of
 from reservoir.problems.base import (
     KernelProblem,
@@ -97,7 +97,7 @@ def require_ordering(device: DeviceInfo, what: str, mend: str) -> None:
             f"work groups of {what} exchange data while they run, and {device.name} does not guarantee memory ordering"
         )
         expected = "OpenCL C 2.0, OpenCL C 3.0 with device-scope atomics, or CUDA"
-        raise DeviceError(Mistake(problem, expected, mend))
+        raise DeviceError(problem, expected, mend)
 
 
 def co_resident(session: Session) -> bool:
@@ -126,12 +126,10 @@ def lanes_for(device: DeviceInfo, particles: int, lanes: int | None) -> int:
     lanes = 1 if lanes is None else lanes
     if lanes not in VECTOR_WIDTHS:
         raise InputError(
-            Mistake(
-                "the number of lanes is not a supported vector width",
-                f"one of {', '.join(map(str, VECTOR_WIDTHS))}",
-                "choose one of them",
-                value=lanes,
-            )
+            "the number of lanes is not a supported vector width",
+            f"one of {', '.join(map(str, VECTOR_WIDTHS))}",
+            "choose one of them",
+            value=lanes,
         )
     return lanes
 
@@ -148,7 +146,7 @@ def items_for(device: DeviceInfo, vectors: int, items: int | None, swarms: int =
     if items < 1 or swarms < 1 or items * swarms > device.max_work_group_size:
         limit = f"1 to {device.max_work_group_size} on {device.name}"
         mend = "choose fewer items, or fewer swarms per group" if items * swarms > 1 else "choose more items"
-        raise InputError(Mistake("the work group size is out of range", limit, mend, value=items * swarms))
+        raise InputError("the work group size is out of range", limit, mend, value=items * swarms)
     return items
 
 
@@ -170,7 +168,7 @@ def local_bytes_of(device: DeviceInfo) -> int:
 def require_countable(numbers: int, what: str, mend: str) -> None:
     """Refuse more numbers of one problem than a kernel can count; InputError says what has them."""
     if numbers > MOST_NUMBERS:
-        raise InputError(Mistake(f"{what} has too many values", f"at most {MOST_NUMBERS:,}", mend, value=numbers))
+        raise InputError(f"{what} has too many values", f"at most {MOST_NUMBERS:,}", mend, value=numbers)
 
 
 def require_private(device: DeviceInfo, needed_bytes: int, what: str, mend: str) -> None:
@@ -192,7 +190,7 @@ def require_private(device: DeviceInfo, needed_bytes: int, what: str, mend: str)
     room = stack // 2
     if device.kind == "CPU" and needed_bytes > room:
         problem = f"{what} needs {needed_bytes:,} bytes of private memory per work item on {device.name}"
-        raise DeviceError(Mistake(problem, f"at most {room:,} bytes", mend))
+        raise DeviceError(problem, f"at most {room:,} bytes", mend)
 
 
 @dataclass(frozen=True)

@@ -192,7 +192,7 @@ def first_positions(first: Sequence[ArrayLike] | None, problems: Sequence[Proble
     if not fits or not 1 <= len(positions[0]) <= most:
         expected = f"for each of {len(problems)} problems the same number, 1 to {most}, of its dimension"
         shapes = sorted({each.shape for each in positions})
-        raise InputError(Mistake("the first positions have the wrong shape", expected, value=shapes))
+        raise InputError("the first positions have the wrong shape", expected, value=shapes)
     return positions
 
 
@@ -238,7 +238,7 @@ def _value(text: str) -> Any:
 def require_count(what: str, count: int, most: int, mend: str) -> None:
     """Refuse settings that together make too much of something, before it is allocated; InputError says of what."""
     if count > most:
-        raise InputError(Mistake(f"too many {what}", f"at most {most:,}", mend, value=count))
+        raise InputError(f"too many {what}", f"at most {most:,}", mend, value=count)
 
 
 def trace_generations(generations: int, points: int) -> NDArray[np.int64]:

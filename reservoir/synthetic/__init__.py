@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 
 if TYPE_CHECKING:
     from reservoir.synthetic.methods import FloatArray, FlowModel
@@ -62,5 +62,5 @@ def method_named(name: str) -> Method:
         If there is no such method.
     """
     if name not in METHODS:
-        raise InputError(Mistake("unknown method of synthetic inflow", ", ".join(METHODS), value=name))
+        raise InputError("unknown method of synthetic inflow", ", ".join(METHODS), value=name)
     return METHODS[name]

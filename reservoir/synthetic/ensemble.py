@@ -227,7 +227,7 @@ def _power(relative: FloatArray, variation: float) -> tuple[float, bool]:
         if not falls_dry:
             problem = "a month of the record cannot vary as much as asked"
             expected = f"{100 * (least - 1):+.0f}% to {100 * (most - 1):+.0f}%"
-            raise InputError(Mistake(problem, expected, "choose a smaller change", column="cv"))
+            raise InputError(problem, expected, "choose a smaller change", column="cv")
     return float(np.clip(variation, *bounds)), True
 
 
@@ -284,7 +284,7 @@ class SyntheticInflow:
         first_year = self.record.calendar.first_year
         if first_year + years > _LAST_YEAR:
             problem, expected = "a member is too long", f"at most {_LAST_YEAR - first_year} years"
-            raise InputError(Mistake(problem, expected, "make more members", column="member_years", value=years))
+            raise InputError(problem, expected, "make more members", column="member_years", value=years)
         block = max(_BLOCK_YEARS // years, 1)
         parts = [self.flows(first, min(first + block, members), years) for first in range(0, members, block)]
         flow = np.concatenate(parts).reshape(-1, self.record.steps)
@@ -333,15 +333,15 @@ def synthetic_inflow(
     record.require_months("synthetic inflow")
     if record.calendar.is_ensemble:
         problem, mend = "the inflow has members", "give the record that the ensemble was made from"
-        raise InputError(Mistake(problem, "one record", mend, file=record.source))
+        raise InputError(problem, "one record", mend, file=record.source)
     if record.years < LEAST_YEARS:
         problem, expected = "the record is too short to derive synthetic inflow from", f"at least {LEAST_YEARS} years"
         mend = "extend the record, for example with that of a neighbouring gauge"
-        raise InputError(Mistake(problem, expected, mend, file=record.source, value=record.years))
+        raise InputError(problem, expected, mend, file=record.source, value=record.years)
     flow = np.asarray(record.flow_m3s)
     if flow.min() < 0:
         problem, mend = "the record has negative flows", "set them to zero (--negative zero)"
-        raise InputError(Mistake(problem, "flows of 0 m3/s or more", mend, file=record.source, value=float(flow.min())))
+        raise InputError(problem, "flows of 0 m3/s or more", mend, file=record.source, value=float(flow.min()))
     adjuster = FlowAdjuster.of(adjustments or Adjustments(), flow, record.calendar.first_month)
     fitted = chosen.fit(adjuster.of_record(flow) if adjuster.before_fit else flow)
     return SyntheticInflow(record, method, fitted, adjuster, seed)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.polynomial.chebyshev import cheb2poly, chebvander
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.attributes import ConversionKind
 from reservoir.hydro.conversion import conversion_of
 from reservoir.hydro.curve_checks import Domain, releases_of, storages_of
@@ -181,7 +181,7 @@ def approximate(reservoir: Reservoir, closeness: FitTolerance = COARSE) -> Appro
             "smooth the points of the curves, or narrow the storage and release limits; turbines that stop below a "
             "level have plant.operating_level_m"
         )
-        raise InputError(Mistake(problem, expected, mend, reservoir.source, column="curves"))
+        raise InputError(problem, expected, mend, reservoir.source, column="curves")
     level_form, tailrace_form, conversion_form, of_capacity = forms.curves
     capacity_form, installed = _scaled(of_capacity, most), np.float32(reservoir.installed_mw)
     plant = Plant(level_form, tailrace_form, conversion_form, capacity_form, installed)

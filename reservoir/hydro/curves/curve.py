@@ -153,7 +153,7 @@ class Polynomial:
         object.__setattr__(self, "domain", checked_domain(self.domain))
         if not 1 <= len(self.coefficients) <= MOST_COEFFICIENTS:
             problem = f"has {counted(len(self.coefficients), 'value')}"
-            raise InputError(Mistake(problem, f"1 to {MOST_COEFFICIENTS} coefficients", column="coefficients"))
+            raise InputError(problem, f"1 to {MOST_COEFFICIENTS} coefficients", column="coefficients")
 
     @cached_property
     def _polynomial(self) -> np.polynomial.Polynomial:
@@ -202,10 +202,10 @@ class PowerLaw:
         object.__setattr__(self, "domain", checked_domain(self.domain))
         if abs(self.exponent) > LARGEST_EXPONENT:
             expected = f"-{LARGEST_EXPONENT} to {LARGEST_EXPONENT}"
-            raise InputError(Mistake("is out of range", expected, column="exponent", value=self.exponent))
+            raise InputError("is out of range", expected, column="exponent", value=self.exponent)
         if self.origin > self.domain[0]:
             expected = f"at most {self.domain[0]:.7g}, the start of the domain"
-            raise InputError(Mistake("is above the start of the domain", expected, column="origin", value=self.origin))
+            raise InputError("is above the start of the domain", expected, column="origin", value=self.origin)
 
     def __call__(self, x: ArrayLike) -> FloatArray:
         """Values at `x`."""
@@ -260,9 +260,9 @@ def numbers(name: str, values: Sequence[float]) -> tuple[float, ...]:
     try:
         found = tuple(float(value) for value in values)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(Mistake("is not a sequence of numbers", column=name)) from None
+        raise InputError("is not a sequence of numbers", column=name) from None
     if not all(map(math.isfinite, found)):
-        raise InputError(Mistake("has a value that is not a finite number", "finite numbers", column=name))
+        raise InputError("has a value that is not a finite number", "finite numbers", column=name)
     return found
 
 
@@ -276,7 +276,7 @@ def checked_domain(values: Sequence[float]) -> tuple[float, float]:
     """
     ends = numbers("domain", values)
     if len(ends) != 2 or ends[0] > ends[1]:
-        raise InputError(Mistake("is not an interval", "two numbers, the lower one first", column="domain"))
+        raise InputError("is not an interval", "two numbers, the lower one first", column="domain")
     return ends[0], ends[1]
 
 

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 
 if TYPE_CHECKING:
     from reservoir.hydro.limits import Limits
@@ -196,7 +196,7 @@ class Training(Decisions):
 
         if plan.start:
             problem = f"the plan begins in {plan.start}, and has no whole water years"
-            raise InputError(Mistake(problem, "a plan of whole water years", "plan without --from"))
+            raise InputError(problem, "a plan of whole water years", "plan without --from")
         plan.inflow.require_months("the fit of rules")
         plan.inflow.require_whole_members("the fit of rules")
         limits = open_limits(plan.problems.model.system, plan.inflow)
@@ -322,7 +322,7 @@ def require_no_ramps(reservoir: Reservoir) -> None:
     """
     if reservoir.ramp_up_m3s is not None or reservoir.ramp_down_m3s is not None:
         problem, expected = "rules do not know a limit of the change of the release", "a reservoir without one"
-        raise InputError(Mistake(problem, expected, "remove the ramping limits to fit or run rules"))
+        raise InputError(problem, expected, "remove the ramping limits to fit or run rules")
 
 
 def inflow_before(flow_m3s: FloatArray, first_m3s: float | None = None, members: int = 1) -> FloatArray:
@@ -346,7 +346,7 @@ def blocks(years: int, folds: int) -> list[range]:
         If there are not between 2 and `years` folds.
     """
     if not 2 <= folds <= years:
-        raise InputError(Mistake("is not a valid number of folds", f"2 to {years}, the number of years", value=folds))
+        raise InputError("is not a valid number of folds", f"2 to {years}, the number of years", value=folds)
     edges = np.linspace(0, years, folds + 1).round().astype(int)
     return [range(int(first), int(last)) for first, last in pairwise(edges)]
 

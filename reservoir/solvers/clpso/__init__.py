@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.solvers.settings import (
     SMALLEST_VELOCITY,
     FirstPositionsSettings,
@@ -130,7 +130,7 @@ class SwarmSettings(FirstPositionsSettings):
         super().__post_init__()
         if self.strict and self.particles < 3:
             wrong = "strict exemplars need at least two other particles"
-            raise InputError(Mistake(wrong, "3 or more particles", value=self.particles))
+            raise InputError(wrong, "3 or more particles", value=self.particles)
 
     @property
     def evaluations(self) -> int:
@@ -176,7 +176,7 @@ class ThreadedSwarmSettings(SwarmSettings, ThreadSettings):
         super().__post_init__()
         if self.exchange_interval:
             mend = "choose the solver clpso, or lshade-sequential"
-            raise InputError(Mistake("clpso-sequential does not support exchange_interval", mend=mend))
+            raise InputError("clpso-sequential does not support exchange_interval", mend=mend)
 
 
 @dataclass(frozen=True)
@@ -206,10 +206,10 @@ class DeviceSwarmSettings(SwarmSettings):
         super().__post_init__()
         if self.exemplars_follow:
             mend = "choose the solver clpso-sequential"
-            raise InputError(Mistake("clpso does not support exemplars_follow", mend=mend))
+            raise InputError("clpso does not support exemplars_follow", mend=mend)
         if self.exchange_interval and self.used_random != STREAM:
             wrong = f"exchange_interval needs random numbers of the scheme {STREAM}"
-            raise InputError(Mistake(wrong, mend="choose the model lanes", value=self.used_random))
+            raise InputError(wrong, mend="choose the model lanes", value=self.used_random)
 
     @property
     def used_model(self) -> Model:

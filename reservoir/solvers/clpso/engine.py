@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem, kernel_contexts
 from reservoir.solvers.clpso import HOST, KERNEL, STREAM, DeviceSwarmSettings, SwarmSettings
@@ -81,7 +81,7 @@ def _layout_of_the_paper(device: DeviceInfo, settings: DeviceSwarmSettings) -> S
     if any(getattr(settings, name) not in (None, value) for name, value in fixed.items()):
         wrong, expected = "this model always has one particle per work item", "no lanes, items or swarms"
         mend = "remove lanes, items and swarms, or choose another model"
-        raise InputError(Mistake(wrong, expected, mend, value=model.name))
+        raise InputError(wrong, expected, mend, value=model.name)
     items = items_for(device, settings.particles, settings.particles)
     return SwarmLayout(lanes=1, items=items, blocks=1, swarms=1, best_in_global=True)
 
@@ -148,7 +148,7 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
                 f"choose one device, or random numbers of the scheme {STREAM}",
                 (each.name for each in devices),
             )
-            raise InputError(Mistake(wrong, "one device", mend, value=", ".join(named)))
+            raise InputError(wrong, "one device", mend, value=", ".join(named))
 
     def most_problems(self, device: DeviceInfo, problem: Problem) -> int:
         """No end where the swarms of a launch are numbered."""
@@ -243,7 +243,7 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
         count = of_particle * settings.particles + len(launch.problems) - 1
         if count >= 2**32:
             mend = f"choose fewer particles or generations, or random={STREAM}"
-            raise InputError(Mistake("the run needs too many random numbers", "fewer than 2**32", mend, value=count))
+            raise InputError("the run needs too many random numbers", "fewer than 2**32", mend, value=count)
         launch.arguments(numbers=(count, np.float32))
         with launch.clock("numbers"):
             numbers = np.random.Generator(bits).random(count, np.float32)

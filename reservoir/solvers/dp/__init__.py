@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
@@ -150,11 +150,9 @@ def reservoir_years(problems: Sequence[Problem]) -> Sequence[ReservoirYear]:
     others = [problem.label for problem in problems if not isinstance(problem, ReservoirYear)]
     if others:
         raise InputError(
-            Mistake(
-                f"dynamic programming needs a reservoir storage as its state, and {others[0]} has none",
-                expected="years of a reservoir",
-                mend="choose another solver",
-            )
+            f"dynamic programming needs a reservoir storage as its state, and {others[0]} has none",
+            expected="years of a reservoir",
+            mend="choose another solver",
         )
     return _without_ramps(years)
 
@@ -162,11 +160,9 @@ def reservoir_years(problems: Sequence[Problem]) -> Sequence[ReservoirYear]:
 def _without_ramps(years: Sequence[ReservoirYear]) -> Sequence[ReservoirYear]:
     if len(years) and years[0].limits.ramps:
         raise InputError(
-            Mistake(
-                "dynamic programming cannot limit the change of the release from month to month",
-                expected="no release.ramp_up_m3s and release.ramp_down_m3s",
-                mend="choose the solver clpso or lshade, or with --horizon year also clpso-sequential",
-            )
+            "dynamic programming cannot limit the change of the release from month to month",
+            expected="no release.ramp_up_m3s and release.ramp_down_m3s",
+            mend="choose the solver clpso or lshade, or with --horizon year also clpso-sequential",
         )
     return years
 

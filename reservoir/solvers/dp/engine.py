@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from reservoir.errors import DeviceError, Mistake
+from reservoir.errors import DeviceError
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.limits import EXACT_MARGIN
 from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
@@ -215,7 +215,7 @@ def layout_for(
     able = "cl_khr_fp64" in device.device.extensions
     if double and not able:
         problem = f"{device.name} does not support double precision"
-        raise DeviceError(Mistake(problem, mend="remove `double` to compute in float32"))
+        raise DeviceError(problem, mend="remove `double` to compute in float32")
     if double is None:
         double = able
     if lanes is None:

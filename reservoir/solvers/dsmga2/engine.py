@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.opencl import BuiltProgram, DeviceInfo, HostClock, Session, assemble, build, choose_devices
 from reservoir.problems.base import BITS, FloatArray, Problem, encoding_of
@@ -94,7 +94,7 @@ class Run:
         if not 1 <= loci <= MOST_LOCI:
             wrong, expected = f"{problem.label}: the number of bits is out of range", f"1 to {MOST_LOCI:,}"
             mend = "choose fewer bits per variable" if loci else "choose another problem"
-            raise InputError(Mistake(wrong, expected, mend, value=f"{loci:,}"))
+            raise InputError(wrong, expected, mend, value=f"{loci:,}")
         optimum = getattr(problem, "optimum", None) if encoding_of(problem) == BITS else None
         population = new_population(
             loci,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.hydro.jit import compiled, compiled_part, inlined
 from reservoir.solvers.dsmga2 import ON_DEMAND, SEQUENTIAL
 
@@ -36,11 +36,9 @@ def scale_bits(loci: int, individuals: int) -> int:
     scale = min(_MOST_SCALE, 62 - rank_bits(loci) - math.ceil(math.log2(largest)) - 1)
     if scale < _LEAST_SCALE:
         raise InputError(
-            Mistake(
-                "too many loci and individuals for mutual information in 64 bits",
-                mend="choose fewer bits per variable, or a smaller population",
-                value=f"{loci:,} loci, {individuals:,} individuals",
-            )
+            "too many loci and individuals for mutual information in 64 bits",
+            mend="choose fewer bits per variable, or a smaller population",
+            value=f"{loci:,} loci, {individuals:,} individuals",
         )
     return scale
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.problems.base import PERMUTATION, REAL, Problem, encoding_of
 from reservoir.solvers.settings import MOST_POINTS, Settings, choice, device_size, number, require_count, switch
 
@@ -75,7 +75,7 @@ class IslandSettings(Settings):
         super().__post_init__()
         if self.migrants > self.island_size // 2:
             expected = f"at most half of an island, {self.island_size // 2}"
-            raise InputError(Mistake("too many migrants", expected, "choose fewer migrants", value=self.migrants))
+            raise InputError("too many migrants", expected, "choose fewer migrants", value=self.migrants)
         require_count("iterations", self.generations, MOST_ITERATIONS, "choose fewer iterations or evaluations")
         migrations = self.generations // self.migrate_every
         require_count("migrations", migrations, MOST_POINTS, "choose a larger migrate_every")
@@ -87,7 +87,7 @@ class IslandSettings(Settings):
             asked = getattr(self, kind)
             if asked and asked not in known:
                 wrong, expected = f"there is no such {kind} for {encoding} encoding", ", ".join(known)
-                raise InputError(Mistake(wrong, expected, "choose one of them", value=asked))
+                raise InputError(wrong, expected, "choose one of them", value=asked)
             chosen[kind] = asked or known[0]
         return replace(self, **chosen)
 
@@ -188,5 +188,5 @@ def gene_type(problem: Problem) -> Any:
         return np.float32
     if problem.dimension > MOST_CITIES:
         wrong, mend = f"{problem.label}: has too many cities", "choose a smaller problem"
-        raise InputError(Mistake(wrong, f"at most {MOST_CITIES:,}", mend, value=problem.dimension))
+        raise InputError(wrong, f"at most {MOST_CITIES:,}", mend, value=problem.dimension)
     return np.uint8 if problem.dimension <= 256 else np.uint16

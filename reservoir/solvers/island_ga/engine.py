@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import DeviceError, InputError, Mistake
+from reservoir.errors import DeviceError, InputError
 from reservoir.opencl import BuiltProgram, DeviceInfo, ordering_of
 from reservoir.problems.base import PERMUTATION, Problem, encoding_of
 from reservoir.solvers.device_engine import (
@@ -84,7 +84,7 @@ def island_layout(
     items = items_for(device, -(-settings.bred // lanes), items)
     if items % team:
         wrong, expected = "the work group size is not a multiple of the team size", f"a multiple of {team}"
-        raise InputError(Mistake(wrong, expected, "choose other items or another team", value=items))
+        raise InputError(wrong, expected, "choose other items or another team", value=items)
     layout = IslandLayout(team=team, lanes=lanes, items=items, stride=_stride(problem))
     of_individual = layout.stride * np.dtype(gene_type(problem)).itemsize + 4 + 2 * 2
     scratch_words = -(-problem.dimension // 32) + (team if team > 1 else 0) if tours else 1
@@ -98,7 +98,7 @@ def island_layout(
         wrong = (
             f"an island of {settings.island_size} individuals needs {needed:,} bytes of local memory on {device.name}"
         )
-        raise DeviceError(Mistake(wrong, f"at most {room:,} bytes", mend))
+        raise DeviceError(wrong, f"at most {room:,} bytes", mend)
     return layout
 
 
@@ -110,7 +110,7 @@ def single_layout(
     InputError if a group cannot have so many items, or a team is asked for.
     """
     if settings.team not in (None, 1):
-        raise InputError(Mistake("this scheme has no teams", "a team of 1", "remove team", value=settings.team))
+        raise InputError("this scheme has no teams", "a team of 1", "remove team", value=settings.team)
     items, tours = settings.items, encoding_of(problem) == PERMUTATION
     require_countable(settings.population * _stride(problem), "the population", "choose fewer individuals")
     lanes = 1 if tours else lanes_for(device, settings.bred, settings.lanes)
@@ -131,7 +131,7 @@ def _team(device: DeviceInfo, settings: DeviceIslandSettings, crowded: bool) -> 
     if settings.team is not None:
         if not 1 <= settings.team <= _TEAM_LIMIT:
             wrong, expected = "the team size is out of range", f"1 to {_TEAM_LIMIT}"
-            raise InputError(Mistake(wrong, expected, "choose another team", value=settings.team))
+            raise InputError(wrong, expected, "choose another team", value=settings.team)
         return settings.team
     if not device.warps:
         return 1
@@ -266,7 +266,7 @@ class Scheme(ABC):
                 "other"
             )
             mend = "choose fewer islands, a larger device, or the scheme lim-is or lim-async"
-            raise DeviceError(Mistake(wrong, "all work groups running at the same time", mend))
+            raise DeviceError(wrong, "all work groups running at the same time", mend)
 
 
 def items_of_best(device: DeviceInfo) -> int:
