@@ -96,8 +96,8 @@ def test_an_engine_plans_a_year_as_the_papers_equations_do(
 ) -> None:
     year = request.getfixturevalue(which)[index]
     inflow = request.getfixturevalue({"years": "five_years", "small_years": "small_inflow"}[which])
-    # A seed in which no comparison of two fitnesses hangs on the last bit of float32: in a third of them one does, in the
-    # first of the small years alone, and the particles then go other ways.
+    # A seed in which no comparison of two fitnesses hangs on the last bit of float32: in the first of the small years
+    # one does in a third of the seeds, and the particles then go other ways.
     solution = run([year], 30, particles=5, seed=5)[0]
     expected = reference(year, form_fitness(year, inflow, index), 5, 30, seed=5)
     np.testing.assert_allclose(solution.trace_fitness, expected.trace, rtol=1e-5)
