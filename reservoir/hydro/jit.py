@@ -267,8 +267,9 @@ class _EntryLibrary(JITCodeLibrary):  # type: ignore[misc]
     def finalize(self) -> None:
         """Make machine code."""
         _link(self._final_module, self._linking_libraries)
-        for library in self._linking_libraries:
-            self._reload_init.update(library._reload_init)
+        if hasattr(self, "_reload_init"):  # from numba 0.61 on
+            for library in self._linking_libraries:
+                self._reload_init.update(library._reload_init)
         self._linking_libraries = []
         super().finalize()
 
