@@ -267,7 +267,7 @@ class _EntryLibrary(JITCodeLibrary):  # type: ignore[misc]
     def finalize(self) -> None:
         """Make machine code."""
         _link(self._final_module, self._linking_libraries)
-        if hasattr(self, "_reload_init"):  # from numba 0.61 on
+        if hasattr(self, "_reload_init"):  # numba 0.60 has none
             for library in self._linking_libraries:
                 self._reload_init.update(library._reload_init)
         self._linking_libraries = []
