@@ -77,7 +77,7 @@ def cluster_workers(address: str) -> Iterator[ClusterWorkers]:
     if "://" not in address:
         raise InputError(not_an_address)
     try:
-        client = distributed.Client(address, timeout=_CONNECT_SECONDS)
+        client = distributed.Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
     except ValueError as error:
         raise InputError(not_an_address) from error
     except OSError as error:
@@ -99,7 +99,7 @@ def _begun(address: str, count: int, begun: ExitStack) -> Client:
                 cluster = distributed.LocalCluster(
                     count, threads_per_worker=1, dashboard_address=None, env=dict.fromkeys(limits, each)
                 )
-                client = stack.enter_context(distributed.Client(stack.enter_context(cluster)))
+                client = stack.enter_context(distributed.Client(stack.enter_context(cluster), set_as_default=False))
                 client.register_worker_callbacks(_log_nothing)
                 begun.enter_context(stack.pop_all())
             return client
@@ -158,7 +158,7 @@ class ClusterWorkers:
                 inflow = replace(problems.inflow.span(part.first, part.stop), content=b"")
                 task = search_part, problems.model.reservoir, inflow, problems.horizon, part, method
                 flying[self._client.submit(*task, pure=False, retries=_RETRIES, **asked)] = part
-            with suppress(TimeoutError, CancelledError):  # the second where the scheduler is lost
+            with self._client.as_current(), suppress(TimeoutError, CancelledError):  # the second: a lost scheduler
                 distributed.wait(list(flying), timeout=_LOOK_SECONDS, return_when="FIRST_COMPLETED")
             for future in [future for future in flying if future.done()]:
                 part = flying.pop(future)

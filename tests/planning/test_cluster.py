@@ -204,8 +204,13 @@ def test_a_scheduler_that_is_lost_leaves_parts_with_which_the_same_call_goes_on(
     "address", ["local:0", "local:many", "local:", "somewhere", "nonsense://1.2.3.4:5", "local:99999"]
 )
 def test_what_is_no_cluster_is_refused(small, many_years, address):
-    with pytest.raises(InputError, match=r"tcp://HOST:PORT or local:N"):
+    from distributed import default_client
+
+    with pytest.raises(InputError, match=r"tcp://HOST:PORT or local:N") as refused:
         reservoir.optimise(small, many_years, cluster=address, **SEARCH)
+    assert refused.value  # what it holds lives, a client that did not begin as well
+    with pytest.raises(ValueError, match="No clients found"):  # else xarray, say, would lock its files there
+        default_client()
 
 
 def test_a_scheduler_that_does_not_answer_is_told(small, many_years, monkeypatch):
