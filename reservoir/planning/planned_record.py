@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 #: Problems that plan.json names.
 MOST_TOLD = 1000
+#: A gap that is larger by less than this factor is as small as was asked for.
+GAP_ROUNDING = 1 + 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +84,7 @@ class Proofs:
     @property
     def reached(self) -> int:
         """Problems whose gap is as small as was asked for, but for rounding."""
-        return int((self.gap <= self.asked * (1 + 1e-3)).sum())
+        return int((self.gap <= self.asked * GAP_ROUNDING).sum())
 
     def as_dict(self) -> dict[str, Any]:
         """For ``plan.json``."""
@@ -239,6 +241,13 @@ class Plan(OperatedRecord):
             return np.full(len(self.feasible), np.nan)
         gap = relative_gap(solutions, self.references, self.problems.least_gap_scale)
         return np.where(self.feasible, gap[self.problems.of_year], np.nan)
+
+    def better_known(self, gap: float) -> NDArray[np.bool_]:
+        """Whether the reference of each problem keeps the limits and is better by more than a gap, shape (problems,)."""
+        if not self.references:
+            return np.zeros(len(self.problems), np.bool_)
+        further = relative_gap(self.solutions, self.references, self.problems.least_gap_scale) > gap * GAP_ROUNDING
+        return further & (self.references.violation == 0)
 
     @property
     def engine_solutions(self) -> Solutions:

@@ -27,7 +27,7 @@ from reservoir.hydro.inflow import first_days
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.step import unmet_minimum
 from reservoir.opencl import DeviceInfo, choose_devices, opencl_available
-from reservoir.planning.planned_record import Plan, Proofs
+from reservoir.planning.planned_record import GAP_ROUNDING, Plan, Proofs
 from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.runtime import processors
@@ -61,7 +61,8 @@ def prove_plan(
     ----------
     plan : Plan
     gap : float
-        Part of the fitness by which the bound may be above it.
+        Part of the fitness by which the bound may be above it. Where the plan's reference is better by more
+        (`Plan.better_known`), no bound comes as close to the plan's schedule: then it may be above the reference's.
     seconds : float
         Most time for all problems, about, from when the code is compiled; what is proved until then holds, with a
         larger gap.
@@ -81,21 +82,24 @@ def prove_plan(
         If the device that is named is missing, cannot bound brackets, or fails.
     """
     problems = list(_known(plan))
+    fitness = np.array([np.nan if known.fitness is None else known.fitness for known in problems])
+    for place in np.flatnonzero(plan.better_known(gap) & ~np.isnan(fitness)).tolist():
+        # No bound is below the better schedule: the gap that is asked for is to that one.
+        problems[place] = problems[place]._replace(fitness=float(plan.references.fitness[place]))
     effort = Effort(gap, seconds, processors(), plan.problems.least_gap_scale)
-    asked, found = (device or AUTO).strip().lower(), None
+    asked, bounded = (device or AUTO).strip().lower(), None
     if asked != HOST:
         with suppress(*([DeviceError] if or_host or asked == AUTO else [])):
             chosen = device_of(asked, or_host=or_host)
-            found = None if chosen is None else _on_device(chosen, problems, effort, progress)
-    if found is None:
-        found = _on_host(problems, effort, progress)
-    bounds = np.array([each.bound for each in found])
-    fitness = np.array([np.nan if known.fitness is None else known.fitness for known in problems])
+            bounded = None if chosen is None else _on_device(chosen, problems, effort, progress)
+    if bounded is None:
+        bounded = _on_host(problems, effort, progress)
+    bounds = np.array([each.bound for each in bounded])
     scaled = np.maximum(np.abs(bounds), effort.least_scale)
     with np.errstate(invalid="ignore"):
         short = (bounds - fitness) / np.where(scaled > 0, scaled, 1.0)
     short[(bounds == np.inf) & ~np.isnan(fitness)] = np.inf  # nothing is proved, which is no small gap
-    return Proofs(bounds, short, gap, _where_infeasible(plan, found))
+    return Proofs(bounds, short, gap, _where_infeasible(plan, bounded))
 
 
 def device_of(wanted: str, *, or_host: bool = False) -> DeviceInfo | None:
@@ -185,7 +189,7 @@ def _may_be_closer(known: Known, found: ProvenBound, effort: Effort) -> bool:
     """Whether the schedule of a problem is bounded, and its bound is farther above than the gap asked for."""
     if known.fitness is None or found.bound == -np.inf:
         return False
-    return found.bound - known.fitness > effort.gap * (1 + 1e-3) * max(abs(known.fitness), effort.least_scale)
+    return found.bound - known.fitness > effort.gap * GAP_ROUNDING * max(abs(known.fitness), effort.least_scale)
 
 
 def _known(plan: Plan) -> Iterator[Known]:

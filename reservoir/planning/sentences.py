@@ -91,6 +91,13 @@ def proof_sentences(plan: Plan) -> list[str]:
         sentences.append(
             f"Proven: no schedule that keeps the limits is better by more than {proofs.worst_gap:.1e} ({within})"
         )
+    better = chosen(plan.problems.labels, plan.better_known(proofs.asked) & ~np.isnan(proofs.gap))
+    if len(better):
+        sentences.append(
+            f"No proof comes to {proofs.asked:.1e} where {plan.references.solver} found a schedule that is better by more "
+            f"({counted(len(better), one)}: {listed(better)}): there it ends that close to the better schedule. Fix: plan "
+            "with --prove, which takes the better schedules"
+        )
     if proofs.infeasible:
         named = [f"{label} (by {day})" if day else label for label, day in proofs.infeasible.items()]
         count = counted(len(named), one)
