@@ -22,7 +22,6 @@ from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.columns import shown
 from reservoir.planning.firm_power import FirmBounds, firm_power_of_problems
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
-from reservoir.planning.search import Sources, reference_of_years
 from reservoir.planning.solving import REFERENCE_SOLVERS, relative_gap
 from reservoir.planning.start import PlanStart
 from reservoir.planning.water_values import WaterValues, water_values_of
@@ -96,6 +95,26 @@ class Proofs:
             "worst_gap": worst if np.isfinite(worst) else None,
             "infeasible": dict(list(self.infeasible.items())[:MOST_TOLD]),
         }
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """Where the schedules of a plan come from.
+
+    Parameters
+    ----------
+    of_problem : tuple of str
+        The source of each problem: the solver, its `second_run`, or the solver of the reference.
+    engine : Solutions
+        The best that the solver found for each problem, in the second run or in the first.
+    settings, second_settings : mapping
+        Of the first run and of the second.
+    """
+
+    of_problem: tuple[str, ...]
+    engine: Solutions
+    settings: Mapping[str, Any]
+    second_settings: Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)  # compared by identity, as the arrays it holds
@@ -243,7 +262,7 @@ class Plan(OperatedRecord):
         return np.where(self.feasible, gap[self.problems.of_year], np.nan)
 
     def better_known(self, gap: float) -> NDArray[np.bool_]:
-        """Whether the reference of each problem keeps the limits and is better by more than a gap, shape (problems,)."""
+        """Whether the reference of a problem keeps the limits and is better by more than a gap, shape (problems,)."""
         if not self.references:
             return np.zeros(len(self.problems), np.bool_)
         further = relative_gap(self.solutions, self.references, self.problems.least_gap_scale) > gap * GAP_ROUNDING
@@ -307,10 +326,24 @@ class Plan(OperatedRecord):
 
     @cached_property
     def _reference(self) -> tuple[FloatArray, FloatArray]:
-        return reference_of_years(self.problems, self.references)
+        years, references = self.inflow.years, self.references
+        if not references:
+            return np.full(years, np.nan), np.zeros(years)
+        if self.problems.horizon.is_year:
+            return references.benefit, references.violation
+        operation = operation_of(self.problems, references)
+        return operation.benefit, operation.violation_sum
 
     def _described(self) -> Mapping[str, str]:
         return {**super()._described(), "solver": self.solutions.solver, "horizon": str(self.horizon)}
+
+
+def operation_of(problems: RecordProblems, solutions: Solutions) -> Operation:
+    """What solutions come to in float64, a row for each year of the record."""
+    if solutions.operation is None:
+        return problems.operate(solutions.position)
+    operation: Operation = solutions.operation
+    return operation.in_years(problems.inflow.steps)
 
 
 def feasible_problems(problems: RecordProblems, violation: NDArray[np.float64]) -> NDArray[np.bool_]:

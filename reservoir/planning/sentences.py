@@ -93,10 +93,11 @@ def proof_sentences(plan: Plan) -> list[str]:
         )
     better = chosen(plan.problems.labels, plan.better_known(proofs.asked) & ~np.isnan(proofs.gap))
     if len(better):
+        which = f"({counted(len(better), one)}: {listed(better)})"
+        of = f"{plan.references.solver} found a schedule that is better by more {which}"
         sentences.append(
-            f"No proof comes to {proofs.asked:.1e} where {plan.references.solver} found a schedule that is better by more "
-            f"({counted(len(better), one)}: {listed(better)}): there it ends that close to the better schedule. Fix: plan "
-            "with --prove, which takes the better schedules"
+            f"No proof comes to {proofs.asked:.1e} where {of}: it ends that close to the better one. Fix: plan with "
+            "--prove, which takes the better one"
         )
     if proofs.infeasible:
         named = [f"{label} (by {day})" if day else label for label, day in proofs.infeasible.items()]
