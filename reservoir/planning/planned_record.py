@@ -191,6 +191,11 @@ class Plan(OperatedRecord):
         return "scenario" if self.start else "year"
 
     @property
+    def problem_word(self) -> str:
+        """What a problem of the plan is: a row of it, or a horizon of several."""
+        return self.year_word if len(self.problems) == self.inflow.years else "horizon"
+
+    @property
     def approximation(self) -> Approximation:
         """The forms of the curves that solvers evaluated, and what they change."""
         return self.problems.model.approximation
