@@ -46,6 +46,11 @@ class Part(NamedTuple):
     first: int
     stop: int
 
+    @property
+    def years(self) -> int:
+        """How many years it has."""
+        return self.stop - self.first
+
 
 #: Arrays with a row for each year, or for each problem.
 Columns = Mapping[str, NDArray[Any]]
@@ -92,10 +97,10 @@ def search_in_parts(
     parts = [Part(number, first, stop) for number, (first, stop) in enumerate(edges)]
     store.begin(run_identity(problems, method, workers.place) | {"parts": len(parts)}, len(problems))
     left = [part for part in parts if part.number not in store.reports]
-    kept = years - sum(part.stop - part.first for part in left)
+    done_before = years - sum(part.years for part in left)
 
     def of_all(stage: str, done: int, total: int) -> None:
-        progress(stage, kept + done, years)
+        progress(stage, done_before + done, years)
 
     for part, columns, report in workers.search(problems, left, method, of_all):
         store.keep(part.number, part.first, columns, report)
@@ -141,13 +146,13 @@ class LocalWorkers:
         pending, flying = deque(parts), dict[Future[PartResult], tuple[str | None, Part]]()
         devices, lost = list(self.devices), list[str]()
         ended, lock, done = Event(), Lock(), defaultdict[str, dict[int, int]](dict)
-        years = sum(part.stop - part.first for part in parts)
+        years = sum(part.years for part in parts)
 
         def add_up(part: Part, stage: str, count: int, total: int) -> None:
             """Tell the progress of all parts; stages of fewer years than a part's are left out."""
             if ended.is_set():
                 raise EndedError
-            if total == part.stop - part.first:
+            if total == part.years:
                 with lock:
                     done[stage][part.number] = count
                     progress(stage, sum(done[stage].values()), years)
@@ -311,9 +316,9 @@ def _positions(problems: RecordProblems, operation: Operation) -> Sequence[NDArr
 
 def operation_of_columns(columns: Columns) -> Operation:
     """The operation of every year, from the arrays of `columns_of`."""
-    kept = {name: columns[name] for name in (*_OPERATED, *_CONDITIONS) if name in columns}
-    none = np.broadcast_to(0.0, kept["release_m3s"].shape)
-    return Operation(**dict.fromkeys((_MISSING, *_CONDITIONS), none) | kept, has_conditions=_CONDITIONS[0] in kept)
+    arrays = {name: columns[name] for name in (*_OPERATED, *_CONDITIONS) if name in columns}
+    none = dict.fromkeys((_MISSING, *_CONDITIONS), np.broadcast_to(0.0, arrays["release_m3s"].shape))
+    return Operation(**none | arrays, has_conditions=_CONDITIONS[0] in arrays)
 
 
 def run_identity(problems: RecordProblems, method: Method, place: str) -> dict[str, Any]:

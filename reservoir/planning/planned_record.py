@@ -20,7 +20,7 @@ from reservoir.hydro.objectives import Horizon, Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.columns import shown
-from reservoir.planning.firm_power import FirmBounds, firm_power_of_problems
+from reservoir.planning.firm_power import MOST_NAMED, FirmBounds, firm_power_of_problems
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.planning.solving import REFERENCE_SOLVERS, relative_gap
 from reservoir.planning.start import PlanStart
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-#: Problems that plan.json names.
-MOST_TOLD = 1000
 #: A gap that is larger by less than this factor is as small as was asked for.
 GAP_ROUNDING = 1 + 1e-3
 
@@ -93,7 +91,7 @@ class Proofs:
             "problems": len(self.bound),
             "reached": self.reached,
             "worst_gap": worst if np.isfinite(worst) else None,
-            "infeasible": dict(list(self.infeasible.items())[:MOST_TOLD]),
+            "infeasible": dict(list(self.infeasible.items())[:MOST_NAMED]),
         }
 
 

@@ -131,12 +131,13 @@ def _on_device(device: DeviceInfo, problems: list[Known], effort: Effort, progre
     compile_ahead(problems, brackets=False)
 
     def prove(some: list[Known], effort: Effort, done: Done) -> list[ProvenBound]:
-        found: list[ProvenBound] = []
+        bounds: list[ProvenBound] = []
         until = time.monotonic() + effort.seconds
         for together in parts_together(some, effort.pairs):
             left = replace(effort, seconds=max(until - time.monotonic(), 0.0))
-            found += prove_together(device, together, left, _counting_on(done, len(found)))
-        return found
+            before = len(bounds)
+            bounds += prove_together(device, together, left, lambda more, before=before: done(before + more))
+        return bounds
 
     return _longer_if_needed(prove, problems, effort, progress)
 
@@ -146,24 +147,20 @@ def _on_host(problems: list[Known], effort: Effort, progress: StageProgress) -> 
     compile_ahead(problems)
 
     def prove(some: list[Known], effort: Effort, done: Done) -> list[ProvenBound]:
-        at_once, each = (effort.threads, 1) if len(some) >= effort.threads else (1, effort.threads)
+        at_once, threads = (effort.threads, 1) if len(some) >= effort.threads else (1, effort.threads)
         until = time.monotonic() + effort.seconds
 
         def proved(known: Known) -> ProvenBound:
-            return prove_bound(*known, replace(effort, seconds=max(until - time.monotonic(), 0.0), threads=each))
+            return prove_bound(*known, replace(effort, seconds=max(until - time.monotonic(), 0.0), threads=threads))
 
-        found = []
+        bounds = []
         with ThreadPoolExecutor(at_once) as pool:
             for bound in pool.map(proved, some):
-                found.append(bound)
-                done(len(found))
-        return found
+                bounds.append(bound)
+                done(len(bounds))
+        return bounds
 
     return _longer_if_needed(prove, problems, effort, progress)
-
-
-def _counting_on(done: Done, before: int) -> Done:
-    return lambda more: done(before + more)
 
 
 def _longer_if_needed(
@@ -174,22 +171,22 @@ def _longer_if_needed(
     longer = replace(effort, pairs=LONGER_PAIRS)
     if len(problems) == 1:
         return prove(problems, longer, lambda done: progress(STAGE, done, 1))
-    found = prove(problems, effort, lambda done: progress(STAGE, done, len(problems)))
-    places = [place for place, known in enumerate(problems) if _may_be_closer(known, found[place], effort)]
+    bounds = prove(problems, effort, lambda done: progress(STAGE, done, len(problems)))
+    places = [place for place, known in enumerate(problems) if _may_be_closer(known, bounds[place], effort)]
     left = until - time.monotonic()
     if places and left > 0.0:
         some = [problems[place] for place in places]
         again = prove(some, replace(longer, seconds=left), lambda done: progress(LONGER_STAGE, done, len(some)))
         for place, bound in zip(places, again, strict=True):
-            found[place] = min(found[place], bound, key=lambda each: each.bound)
-    return found
+            bounds[place] = min(bounds[place], bound, key=lambda proven: proven.bound)
+    return bounds
 
 
-def _may_be_closer(known: Known, found: ProvenBound, effort: Effort) -> bool:
+def _may_be_closer(known: Known, proven: ProvenBound, effort: Effort) -> bool:
     """Whether the schedule of a problem is bounded, and its bound is farther above than the gap asked for."""
-    if known.fitness is None or found.bound == -np.inf:
+    if known.fitness is None or proven.bound == -np.inf:
         return False
-    return found.bound - known.fitness > effort.gap * GAP_ROUNDING * max(abs(known.fitness), effort.least_scale)
+    return proven.bound - known.fitness > effort.gap * GAP_ROUNDING * max(abs(known.fitness), effort.least_scale)
 
 
 def _known(plan: Plan) -> Iterator[Known]:
@@ -215,13 +212,13 @@ def _lacks_water_alone(year: ReservoirYear, operation: Operation) -> bool:
     return bool(np.any(stages_to_prove(year.limits, year.penalty).missing_price > 0.0))
 
 
-def _where_infeasible(plan: Plan, found: list[ProvenBound]) -> dict[str, str]:
+def _where_infeasible(plan: Plan, bounds: list[ProvenBound]) -> dict[str, str]:
     """By the label of a problem that no schedule keeps the limits of: the month by whose end they cannot be kept."""
     days, steps = first_days(plan.inflow.calendar), plan.inflow.steps
-    told = {}
-    for place, (label, each) in enumerate(zip(plan.problems.labels, found, strict=True)):
-        if each.infeasible:
+    days_of = {}
+    for place, (label, proven) in enumerate(zip(plan.problems.labels, bounds, strict=True)):
+        if proven.infeasible:
             first = int(np.argmax(plan.problems.of_year == place)) * steps
-            step = each.infeasible_step
-            told[str(label)] = "" if step is None else str(days[first + step])[:10]
-    return told
+            step = proven.infeasible_step
+            days_of[str(label)] = "" if step is None else str(days[first + step])[:10]
+    return days_of

@@ -59,8 +59,8 @@ class PlanStart:
             expected = UnitText(
                 lambda units: f"{units.number(lower, 'hm3', ',.6g')} to {units.stated(upper, 'hm3', ',.6g')}, {whose}"
             )
-            mend, found = "give a storage in this range", self.storage_hm3
-            raise InputError("is outside the level curve", expected, mend, column="start_hm3", value=found)
+            mend, problem = "give a storage in this range", "is outside the level curve"
+            raise InputError(problem, expected, mend, column="start_hm3", value=self.storage_hm3)
         if self.reservoir.year_end is YearEnd.CYCLIC:
             problem = 'year_end is "cyclic": no storage is prescribed at the end of the water year'
             mend = 'set year_end to "fixed" with the storage to end with, or to "free"'
@@ -143,11 +143,11 @@ def _text(month: object) -> str:
 
 
 def _year_and_month(text: str) -> tuple[int, int]:
-    found = _MONTH.fullmatch(text)
-    if not found or not 1 <= int(found[2]) <= MONTHS_PER_YEAR:
+    numbers = _MONTH.fullmatch(text)
+    if not numbers or not 1 <= int(numbers[2]) <= MONTHS_PER_YEAR:
         expected = "a year and a month such as 2026-11"
         raise InputError("is not a month", expected, "give the month", column="start", value=text)
-    return int(found[1]), int(found[2])
+    return int(numbers[1]), int(numbers[2])
 
 
 #: Significant digits of the value: what is shown is what is used.
