@@ -115,11 +115,11 @@ def command(
         from reservoir.report.folder import claimed_for_plan, objective_provenance, write_plan, write_profile
 
     with watch("read"):
-        found = request.at_point(point).read(step).optimised_for(objective)
+        inputs = request.at_point(point).read(step).optimised_for(objective)
         units = UnitSystem.of(unit_system or "si")
-        kind = format_of(table_format, found.inflow.years)
+        kind = format_of(table_format, inputs.inflow.years)
     with (
-        claimed_for_plan(out, found.reservoir.name, force=force) as claim,
+        claimed_for_plan(out, inputs.reservoir.name, force=force) as claim,
         PartsFolder(
             f"{claim.target}.parts",
             force=force,
@@ -128,11 +128,11 @@ def command(
         ) as parts,
     ):
         if not as_json:
-            show_inputs(found, units)
+            show_inputs(inputs, units)
         with progress_bars() as progress, named_as(_NAMES), told_in(units):
             plan = optimise(
-                found.reservoir,
-                found.inflow,
+                inputs.reservoir,
+                inputs.inflow,
                 horizon=horizon,
                 start=start,
                 start_level_m=None if start_level_m is None else start_level_m * units.size("level_m"),
@@ -163,7 +163,7 @@ def command(
                 checks,
                 figures=figures,
                 kind=kind,
-                typical_years=None if plan.start else found.typical_years,
+                typical_years=None if plan.start else inputs.typical_years,
                 progress=progress,
                 watch=watch,
                 tell=warn,

@@ -61,15 +61,15 @@ def command(
     from reservoir.report.folder import claimed_empty
     from reservoir.report.tradeoff_folder import tradeoff_provenance, write_tradeoff
 
-    found = request.read(step)
+    inputs = request.read(step)
     units = UnitSystem.of(unit_system or "si")
-    with claimed_empty(out, f"tradeoff-{found.reservoir.name}") as claim:
+    with claimed_empty(out, f"tradeoff-{inputs.reservoir.name}") as claim:
         if not as_json:
-            show_inputs(found, units)
+            show_inputs(inputs, units)
         with progress_bars() as progress, named_as({"between": "--between", "horizon": "--horizon"}), told_in(units):
             goals = [name.strip() for name in between.split(",")]
             asked: dict[str, Any] = {"points": points, "horizon": horizon, "device": device, "progress": progress}
-            front = replace(tradeoff(found.reservoir, found.inflow, goals, **asked), units=units)
+            front = replace(tradeoff(inputs.reservoir, inputs.inflow, goals, **asked), units=units)
         target = write_tradeoff(front, claim, figures=figures, tell=warn)
     if as_json:
         show_json(tradeoff_provenance(front) | {"folder": str(target)})
