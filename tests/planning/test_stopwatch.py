@@ -1,4 +1,4 @@
-"""Stages of a run never overlap, and with the rest make the total; those of solvers are cut where a device took part."""
+"""Stages of a run never overlap, and with the rest make the total; solvers' are cut where a device took part."""
 
 from dataclasses import replace
 
