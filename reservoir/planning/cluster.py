@@ -120,14 +120,7 @@ def _log_nothing() -> None:
 
 
 class ClusterWorkers:
-    """Workers of a Dask cluster.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    address : str
-        For messages.
-    """
+    """Workers of a Dask cluster, whose address is for messages."""
 
     place = "cluster"
 
@@ -191,15 +184,5 @@ class ClusterWorkers:
 
 
 def search_part(reservoir: Reservoir, inflow: Inflow, horizon: Horizon, part: Part, method: Method) -> PartResult:
-    """Search a part in a worker: on the device that `method` names, or that the worker was given.
-
-    Parameters
-    ----------
-    reservoir : Reservoir
-    inflow : Inflow
-        Of the part's years.
-    horizon : Horizon
-    part : Part
-    method : Method
-    """
+    """Search a part, of whose years the inflow is, in a worker: on the device of `method`, or that it was given."""
     return searched(record_problems(reservoir, inflow, horizon), part, method, silent_stage)

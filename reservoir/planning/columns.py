@@ -503,7 +503,7 @@ TABLES: dict[str, tuple[ResultColumn, ...]] = {
     "given_years": (
         *_NAMES,
         *(_YEAR_OF[name] for name in ("inflow_mean_m3s", "energy_gwh")),
-        *(_STORAGE_END, _YEAR_OF["spill_hm3"], _REPAIRS, replace(_YEAR_OF["violation"], long_name="")),
+        *(_STORAGE_END, _YEAR_OF["spill_hm3"], _REPAIRS, replace(_YEAR_OF["violation"], long_name="", variable="")),
     ),
     "scores": _SCORES,
     "robustness": _ROBUSTNESS,

@@ -232,17 +232,7 @@ class FirmPower(NamedTuple):
 
 
 def firm_power_of(problems: RecordProblems, solve: Solve, progress: StageProgress = silent_stage) -> FirmPower:
-    """Search the firm power of each problem of a record.
-
-    Parameters
-    ----------
-    problems : RecordProblems
-        Whose objective asks for firm power.
-    solve : callable
-        Solves problems whose objective is a shortage of power.
-    progress : callable
-        Told the stage, and how many problems are done.
-    """
+    """Search the firm power of each problem of a record; `solve` solves those whose objective is a shortage of it."""
     share = problems.model.system.objective.firm_share
     of_batches = [largest_firm_power(batch, share, solve, progress) for batch in problems.batches]
     powers, positions, bounds = zip(*of_batches, strict=True)

@@ -79,17 +79,9 @@ def has_parts(problems: RecordProblems) -> bool:
 def search_in_parts(
     problems: RecordProblems, method: Method, progress: StageProgress, store: PartStore, workers: Workers
 ) -> Plan:
-    """Search the parts that are not kept yet, keep each, and join all.
+    """Search the parts of a record of years that are not kept yet, keep each, and join all.
 
-    Parameters
-    ----------
-    problems : RecordProblems
-        Years.
-    method : Method
-    progress : callable
-        As of `reservoir.planning.search.search`; counts years of all parts, also of those that were kept before.
-    store : PartStore
-    workers : Workers
+    `progress` is told the years of all parts, also of those that were kept before.
     """
     started, years = time.perf_counter(), len(problems)
     count = -(-years // PART_YEARS)
@@ -121,14 +113,7 @@ _LOOK_SECONDS = 0.2
 class LocalWorkers:
     """Threads of this process, some for each device that a method names, or for the host if its solver needs none.
 
-    Parameters
-    ----------
-    method : Method
-
-    Raises
-    ------
-    DeviceError
-        If there is no such device.
+    Raises DeviceError if there is no such device.
     """
 
     def __init__(self, method: Method) -> None:
@@ -322,15 +307,7 @@ def operation_of_columns(columns: Columns) -> Operation:
 
 
 def run_identity(problems: RecordProblems, method: Method, place: str) -> dict[str, Any]:
-    """Everything that decides what a run finds, as JSON has it.
-
-    Parameters
-    ----------
-    problems : RecordProblems
-    method : Method
-    place : str
-        The devices that search.
-    """
+    """Everything that decides what a run finds, as JSON has it; `place` names the devices that search."""
     inflow, hashed = problems.inflow, hashlib.sha256()
     for each in (inflow.flow_m3s, inflow.rng_stream_ids, *(getattr(inflow, name) for name in COMPANIONS)):
         hashed.update(b"" if each is None else np.ascontiguousarray(each).tobytes())

@@ -360,13 +360,7 @@ def impossible_problems(problems: RecordProblems, feasible: NDArray[np.bool_]) -
     """Whether it is sure that no schedule keeps the limits of each problem, shape (problems,).
 
     Of some for which none was found it is not: those that miss a lowest power or a slow change of the release, where
-    nothing proves that they must.
-
-    Parameters
-    ----------
-    problems : RecordProblems
-    feasible : ndarray of bool, shape (problems,)
-        As of `feasible_problems`.
+    nothing proves that they must. `feasible` is as of `feasible_problems`.
     """
     impossible, first = ~feasible, 0
     for batch in problems.batches:
@@ -384,11 +378,8 @@ def impossible_problems(problems: RecordProblems, feasible: NDArray[np.bool_]) -
 def feasible_years(limits: Limits, violation: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether some schedule keeps the limits of each year, shape (years,).
 
-    Parameters
-    ----------
-    limits : Limits
-    violation : ndarray, shape (years,)
-        Of any schedule of each year: one without violation proves that there is one, and only the others are searched.
+    The violation, shape (years,), is of any schedule of each: one without proves that there is one, and only the others
+    are searched.
     """
     feasible = np.asarray(violation <= 0)
     lost = np.flatnonzero(~feasible)

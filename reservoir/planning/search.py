@@ -334,13 +334,7 @@ def with_most_energy(
 ) -> Solutions:
     """Solutions, with others in their place that have more energy, and fall no shorter of the targets.
 
-    Parameters
-    ----------
-    problems : RecordProblems
-        Whose objective leaves energy open.
-    solutions : Solutions
-    solve : callable
-        Solves problems whose objective is energy.
+    The objective leaves energy open; `solve` solves problems for energy.
     """
     first = 0
     for batch in problems.batches:
@@ -375,15 +369,9 @@ def _for_energy(batch: ReservoirYears, given: Operation) -> ReservoirYears:
 def stated_solutions(
     positions: Sequence[FloatArray] | FloatArray, settings: Mapping[str, Any], **stated: Any
 ) -> Solutions:
-    """Solutions without traces.
+    """Solutions without traces, of settings that all share.
 
-    Parameters
-    ----------
-    positions : sequence of ndarray
-    settings : mapping
-        Of all.
-    **stated
-        Fitness, benefit, violation, generations and evaluations of each; solver, device, seconds and operation.
+    Stated are fitness, benefit, violation, generations and evaluations of each; solver, device, seconds and operation.
     """
     rows = positions if isinstance(positions, np.ndarray) else joined([each[np.newaxis] for each in positions])
     columns: dict[str, Any] = {**engine_results(position=rows, of_all={"settings": settings}), **stated}

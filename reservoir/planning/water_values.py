@@ -49,15 +49,9 @@ class WaterValues:
 
 
 def water_values_of(problems: RecordProblems, operation: Operation, feasible: NDArray[np.bool_]) -> WaterValues:
-    """Water values of the problems of a record.
+    """Water values of the problems of a record, at the storages of their optimal operation.
 
-    Parameters
-    ----------
-    problems : RecordProblems
-    operation : Operation
-        The optimal operation, a row for each year.
-    feasible : ndarray, shape (problems,)
-        Whether a problem can keep its limits; others are not in the table.
+    `feasible`, shape (problems,), says whether a problem can keep its limits; others are not in the table.
     """
     reservoir, steps = problems.model.reservoir, problems.inflow.steps
     storages = storage_levels(reservoir)
