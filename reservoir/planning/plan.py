@@ -15,13 +15,11 @@ from reservoir.hydro.inflow_check import InflowCheck
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.system import System
-from reservoir.planning.cluster import cluster_workers
 from reservoir.planning.notes import plan_notes
 from reservoir.planning.operated_record import OperatedRecord
 from reservoir.planning.parts import PARTS_STAGE, LocalWorkers, PartStore, has_parts, search_in_parts
 from reservoir.planning.planned_record import Plan as Plan
 from reservoir.planning.search import Method, search
-from reservoir.planning.simulation import first_positions
 from reservoir.planning.solving import NotedStop, chosen_solver
 from reservoir.planning.solving import StageProgress as StageProgress
 from reservoir.planning.solving import silent_stage as silent_stage
@@ -124,6 +122,8 @@ def optimise(
     with watch("devices"):
         solver, notes, options = chosen_solver(solver, device, options, problems)
         if initial is not None:
+            from reservoir.planning.simulation import first_positions
+
             options = {**options, **first_positions(problems, initial, solver)}
             notes = (*notes, "The search began with given releases.")
     progress, noted = callers_own(progress), NotedStop(stop) if stop else None
@@ -133,9 +133,11 @@ def optimise(
         problem, expected = "a cluster searches years by themselves", "the horizon year, without start, stop or initial"
         raise InputError(problem, expected, "leave out the cluster", column="cluster", value=cluster)
     if in_parts and (cluster or has_parts(problems)):
-        workers = cluster_workers(cluster) if cluster else nullcontext(LocalWorkers(method))
-        with watch(PARTS_STAGE), workers as ready:
-            plan = search_in_parts(problems, method, progress, parts or PartStore(), ready)
+        from reservoir.planning.cluster import cluster_workers
+
+        searching = cluster_workers(cluster) if cluster else nullcontext(LocalWorkers(method))
+        with watch(PARTS_STAGE), searching as workers:
+            plan = search_in_parts(problems, method, progress, parts or PartStore(), workers)
     else:
         plan = search(problems, method, progress, noted, watch)
     about_plan = plan_notes(reservoir, plan.problems, plan.operation, begin, plan.stopped)

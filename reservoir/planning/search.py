@@ -31,9 +31,9 @@ from reservoir.planning.firm_power import (
     promising_all,
 )
 from reservoir.planning.planned_record import Plan, Sources, operation_of
-from reservoir.planning.simulation import FIRST
 from reservoir.planning.solving import (
     DEVICE_REFERENCE,
+    FIRST,
     HOST_REFERENCE,
     NO_REFERENCE,
     REFERENCE_SOLVERS,

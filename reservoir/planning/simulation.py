@@ -20,12 +20,10 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.system import System
 from reservoir.planning.notes import below_dead_notes
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
+from reservoir.planning.solving import FIRST
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import SOLVERS, settings_of
 from reservoir.text.quantities import counted, quantity
-
-#: Setting of solvers that begin with given positions.
-FIRST = "first"
 
 
 def releases_of(given: Any, inflow: Inflow, column: str) -> FloatArray:

@@ -22,6 +22,8 @@ from reservoir.text.quantities import counted
 FALLBACK_SOLVER = "clpso-sequential"
 #: Plans long horizons where dynamic programming cannot.
 SWEPT_SOLVER = "lshade"
+#: Setting of solvers that begin with given positions.
+FIRST = "first"
 #: Dynamic programming, by cores of the host and by a device.
 REFERENCE_SOLVERS = HOST_REFERENCE, DEVICE_REFERENCE = "dp", "dp-opencl"
 
