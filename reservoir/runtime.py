@@ -262,15 +262,10 @@ def interrupted() -> bool:
     return bool(_received)
 
 
-def interrupted_status() -> int:
-    """Exit status after an interruption: 128 and the number of the signal, as shells have it."""
-    return 128 + (_received[0] if _received else signal.SIGINT)
-
-
 def last_words() -> str:
     """What is true of the files after an interruption."""
-    told = f"written to {', '.join(_written)}" if _written else "nothing was written"
-    return f"Interrupted; {'; '.join([told, *_remembered])}."
+    files = f"written to {', '.join(_written)}" if _written else "nothing was written"
+    return f"Interrupted; {'; '.join([files, *_remembered])}."
 
 
 def end_interrupted() -> None:
@@ -279,7 +274,7 @@ def end_interrupted() -> None:
 
     with suppress(OSError, ValueError):  # the terminal may be gone
         print(printable(last_words()), file=sys.stderr, flush=True)
-    sys.exit(interrupted_status())
+    sys.exit(128 + (_received[0] if _received else signal.SIGINT))  # as shells have it
 
 
 @contextmanager

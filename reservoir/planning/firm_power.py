@@ -138,10 +138,8 @@ def again_within(
     problems: RecordProblems, solutions: Solutions, solve: Callable[[ReservoirYears], Solutions]
 ) -> Solutions:
     """Solutions of which those that miss a power which they must give are searched again where it is given."""
-    objective, first = problems.model.system.objective, 0
-    for batch in problems.batches:
-        places = np.arange(first, first + len(batch))
-        first += len(batch)
+    objective = problems.model.system.objective
+    for places, batch in problems.placed_batches:
         limits = batch.limits
         promises = objective.firm_power_mw is not None and objective.firm_share == 1 and limits.priced
         if not promises and not limits.demands_power:
@@ -244,8 +242,7 @@ def firm_power_of(problems: RecordProblems, solve: Solve, progress: StageProgres
 def promising_all(problems: RecordProblems, power_mw: FloatArray) -> RecordProblems:
     """Problems that must give a power, shape (problems,), in the share of their steps that the objective says."""
     share = problems.model.system.objective.firm_share
-    parts = np.split(power_mw, np.cumsum([len(batch) for batch in problems.batches])[:-1])
-    batches = [promising(batch, power, share) for batch, power in zip(problems.batches, parts, strict=True)]
+    batches = [promising(batch, power_mw[places], share) for places, batch in problems.placed_batches]
     return replace(problems, batches=tuple(batches))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -351,9 +350,9 @@ def operation_of(problems: RecordProblems, solutions: Solutions) -> Operation:
 
 def feasible_problems(problems: RecordProblems, violation: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether some schedule keeps the limits of each problem, shape (problems,); see `feasible_years`."""
-    ends = [0, *np.cumsum([len(batch) for batch in problems.batches])]
-    parts = zip(problems.batches, pairwise(ends), strict=True)
-    return np.concatenate([feasible_years(batch.limits, violation[slice(*span)]) for batch, span in parts])
+    return np.concatenate(
+        [feasible_years(batch.limits, violation[places]) for places, batch in problems.placed_batches]
+    )
 
 
 def impossible_problems(problems: RecordProblems, feasible: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -362,16 +361,15 @@ def impossible_problems(problems: RecordProblems, feasible: NDArray[np.bool_]) -
     Of some for which none was found it is not: those that miss a lowest power or a slow change of the release, where
     nothing proves that they must. `feasible` is as of `feasible_problems`.
     """
-    impossible, first = ~feasible, 0
-    for batch in problems.batches:
-        lost = np.flatnonzero(~feasible[first : first + len(batch)])
+    impossible = ~feasible
+    for places, batch in problems.placed_batches:
+        lost = np.flatnonzero(~feasible[places])
         if lost.size and (batch.limits.ramps or batch.limits.demands_power):
             from reservoir.certificate.kept_power import proved_impossible  # which takes a moment
 
             able = satisfiable(batch.limits[lost])
             for place in lost[able].tolist():
-                impossible[first + place] = proved_impossible(batch[place])
-        first += len(batch)
+                impossible[places[place]] = proved_impossible(batch[place])
     return impossible
 
 

@@ -336,10 +336,7 @@ def with_most_energy(
 
     The objective leaves energy open; `solve` solves problems for energy.
     """
-    first = 0
-    for batch in problems.batches:
-        places = np.arange(first, first + len(batch))
-        first += len(batch)
+    for places, batch in problems.placed_batches:
         before = batch.operate(np.stack([solutions.position[place] for place in places.tolist()]))
         others = judged(batch, solve(_for_energy(batch, before)))
         after = batch.operate(np.array(others.position))
