@@ -36,15 +36,12 @@ if TYPE_CHECKING:
 @options.debug
 def command(
     request: options.Request,
-    horizon: str | None,
     step: str | None,
     objective: str | None,
-    solvers: tuple[str, ...],
-    repeats: int,
     settings: dict[str, Any],
     unit_system: str | None,
     as_json: bool,
-    **where: Any,
+    **call: Any,
 ) -> int:
     """Run several solvers on the same years and print energy, gap, violation and seconds.
 
@@ -59,9 +56,8 @@ def command(
     inputs = request.read(step).optimised_for(objective)
     if not as_json:
         show_inputs(inputs, UnitSystem.of(unit_system or "si"))
-    call: dict[str, Any] = {"horizon": horizon, "solvers": solvers, "repeats": repeats, "options": settings, **where}
     with progress_bars() as progress:
-        rows = compare(inputs.reservoir, inputs.inflow, **call, progress=progress)
+        rows = compare(inputs.reservoir, inputs.inflow, options=settings, progress=progress, **call)
     optimised = inputs.reservoir.objective
     left_out = next(row.left_out for row in rows if not row.failure)
     if as_json:

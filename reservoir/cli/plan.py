@@ -71,28 +71,22 @@ _OPTIONS = (
 @options.taking(_OPTIONS)
 def command(
     request: options.Request,
-    horizon: str | None,
     step: str | None,
     objective: str | None,
     point: Path | None,
-    start: str | None,
     start_level_m: float | None,
     start_hm3: float | None,
-    solver: str | None,
     settings: dict[str, Any],
-    reference: bool,
-    engine_only: bool,
     prove: float | None,
     prove_seconds: float,
     figures: bool,
     table_format: str | None,
-    cluster: str | None,
     profile: bool,
     unit_system: str | None,
     out: Path | None,
     force: bool,
     as_json: bool,
-    **where: Any,
+    **search: Any,
 ) -> int:
     """Find the best operation of every year of an inflow record.
 
@@ -133,18 +127,12 @@ def command(
             plan = optimise(
                 inputs.reservoir,
                 inputs.inflow,
-                horizon=horizon,
-                start=start,
                 start_level_m=None if start_level_m is None else start_level_m * units.size("level_m"),
                 start_hm3=None if start_hm3 is None else start_hm3 * units.size("storage_hm3"),
-                solver=solver,
-                reference=reference,
-                engine_only=engine_only,
                 best=prove is not None,
                 progress=progress,
                 parts=parts,
-                cluster=cluster,
-                **where,
+                **search,
                 **settings,
             )
             plan = replace(plan, units=units)
@@ -153,7 +141,7 @@ def command(
                 with watch("prove"):
                     from reservoir.planning.proof import prove_plan  # takes a moment, and compiles
 
-                    proofs = prove_plan(plan, prove, prove_seconds, progress, where["device"], or_host=True)
+                    proofs = prove_plan(plan, prove, prove_seconds, progress, search["device"], or_host=True)
                     plan = replace(plan, proofs=proofs)
             with watch("certify"):
                 checks = plan_checks(plan)

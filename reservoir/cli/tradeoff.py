@@ -39,14 +39,12 @@ _SHOWN = 11
 def command(
     request: options.Request,
     between: str,
-    points: int,
-    horizon: str | None,
     step: str | None,
-    device: str,
     figures: bool,
     unit_system: str | None,
     out: Path | None,
     as_json: bool,
+    **search: Any,
 ) -> None:
     """Find the front between two goals: what more of one costs of the other.
 
@@ -68,8 +66,7 @@ def command(
             show_inputs(inputs, units)
         with progress_bars() as progress, named_as({"between": "--between", "horizon": "--horizon"}), told_in(units):
             goals = [name.strip() for name in between.split(",")]
-            asked: dict[str, Any] = {"points": points, "horizon": horizon, "device": device, "progress": progress}
-            front = replace(tradeoff(inputs.reservoir, inputs.inflow, goals, **asked), units=units)
+            front = replace(tradeoff(inputs.reservoir, inputs.inflow, goals, progress=progress, **search), units=units)
         target = write_tradeoff(front, claim, figures=figures, tell=warn)
     if as_json:
         show_json(tradeoff_provenance(front) | {"folder": str(target)})
