@@ -86,8 +86,8 @@ class PartsFolder(PartStore):
             self._read()
         self._remember()
         if self.reports:
-            kept = counted(len(self.reports), "part")
-            self._tell(f"{kept} of an earlier run kept in {self.path}: the search goes on from there")
+            parts = counted(len(self.reports), "part")
+            self._tell(f"{parts} of an earlier run kept in {self.path}: the search goes on from there")
 
     def keep(self, part: int, first: int, columns: Mapping[str, NDArray[Any]], report: Mapping[str, Any]) -> None:
         """Write the rows of a part, and then that it is there."""
@@ -118,8 +118,8 @@ class PartsFolder(PartStore):
     def columns(self) -> dict[str, NDArray[Any]]:
         """Arrays of all years, in the file: the system loads what is looked at, and drops it when memory is short."""
         return {
-            name: np.memmap(self.path / ROWS, each["dtype"], "r", each["offset"], (self._years, *each["shape"]))
-            for name, each in self._columns.items()
+            name: np.memmap(self.path / ROWS, column["dtype"], "r", column["offset"], (self._years, *column["shape"]))
+            for name, column in self._columns.items()
         }
 
     def remove(self) -> None:
@@ -140,10 +140,10 @@ class PartsFolder(PartStore):
         if not (self.path / MANIFEST).exists():
             return
         try:
-            kept = read_json(self.path / MANIFEST, _MOST_MANIFEST_BYTES)
-            run, columns = kept["run"], kept["columns"]
-            reports = {int(number): report for number, report in kept["parts"].items()}
-            known = kept["format"] == _FORMAT
+            manifest = read_json(self.path / MANIFEST, _MOST_MANIFEST_BYTES)
+            run, columns = manifest["run"], manifest["columns"]
+            reports = {int(number): report for number, report in manifest["parts"].items()}
+            known = manifest["format"] == _FORMAT
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise OutputError("is not a list of parts", mend=mend, file=str(self.path / MANIFEST)) from error
         differing = [name for name in {**self._run, **run} if run.get(name) != self._run.get(name)]
@@ -158,8 +158,8 @@ class PartsFolder(PartStore):
 
     def _remember(self) -> None:
         """What is to be said should the run end now."""
-        kept = f"{counted(len(self.reports), 'part')} kept in {self.path}: {self._again}"
-        remember(kept if self.reports else "")
+        parts = counted(len(self.reports), "part")
+        remember(f"{parts} kept in {self.path}: {self._again}" if self.reports else "")
 
     @contextmanager
     def _written(self) -> Iterator[None]:
