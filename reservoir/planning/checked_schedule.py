@@ -26,7 +26,7 @@ from reservoir.planning.plan import Plan
 from reservoir.planning.planned_record import Proofs
 from reservoir.planning.search import stated_solutions
 from reservoir.planning.sentences import beyond_bounds, demand_shortfalls, storage_shortfall
-from reservoir.planning.start import end_value_used, with_end_value
+from reservoir.planning.start import with_implied_end_value
 from reservoir.problems.base import certify_all
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.problems.reservoir.year import ReservoirYears
@@ -152,7 +152,7 @@ def checked_schedule(
     system = System.of(reservoir)
     record = system.on_calendar(record)
     shortage = given.columns.get(SHORTAGE, np.zeros_like(given.columns[RELEASE]))
-    valued = with_end_value(reservoir, end_value_used(reservoir, record))
+    valued = with_implied_end_value(reservoir, record)
     problems = record_problems(valued, system.on_calendar(given.inflow), system.asked_horizon(horizon))
     positions = _positions(problems, given, shortage)
     within_limits = problems.operate(positions)

@@ -22,7 +22,7 @@ from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.planning.planned_record import feasible_problems
 from reservoir.planning.sentences import chosen
 from reservoir.planning.solving import is_swept, relative_gap, require_horizon, require_settings
-from reservoir.planning.start import end_value_used, with_end_value
+from reservoir.planning.start import with_implied_end_value
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.solvers import SOLVERS, devices_of, runs_here, solve, solver_named
 
@@ -97,7 +97,7 @@ def compare(
         fail.
     """
     span = System.of(reservoir).asked_horizon(horizon)
-    problems = record_problems(with_end_value(reservoir, end_value_used(reservoir, inflow)), inflow, span)
+    problems = record_problems(with_implied_end_value(reservoir, inflow), inflow, span)
     several = problems.steps > inflow.steps
     able = [name for name, solver in SOLVERS.items() if solver.long_horizons or not several]
     if reservoir.objective.is_firm:

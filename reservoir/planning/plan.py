@@ -23,7 +23,7 @@ from reservoir.planning.search import Method, search
 from reservoir.planning.solving import NotedStop, chosen_solver
 from reservoir.planning.solving import StageProgress as StageProgress
 from reservoir.planning.solving import silent_stage as silent_stage
-from reservoir.planning.start import end_value_used, plan_start, with_end_value
+from reservoir.planning.start import plan_start, with_end_value, with_implied_end_value
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.solvers import Stop
@@ -115,7 +115,7 @@ def optimise(
         begin = plan_start(start, start_level_m, start_hm3, asked, reservoir)
         inflow = system.on_calendar(inflow)
         doubts = InflowCheck(inflow, reservoir).doubts
-        end_value = end_value_used(reservoir, inflow, watch)
+        end_value = with_implied_end_value(reservoir, inflow, watch).end_value_gwh_per_hm3
         if begin:
             reservoir, inflow, asked = begin.begun, begin.traces(inflow), Horizon()
         problems = record_problems(with_end_value(reservoir, end_value), inflow, asked)

@@ -199,22 +199,20 @@ def implied_end_value(reservoir: Reservoir, inflow: Inflow) -> float:
     return float(f"{max(value, 0.0):.{DIGITS}g}")
 
 
-def end_value_used(reservoir: Reservoir, inflow: Inflow, watch: Timer = untimed) -> float | None:
-    """Value that the reservoir gives, or the record implies; None if the end is not valued.
+def with_end_value(reservoir: Reservoir, value_gwh_per_hm3: float | None) -> Reservoir:
+    """The reservoir, with such a value if the record decides it."""
+    return replace(reservoir, end_value_gwh_per_hm3=value_gwh_per_hm3) if implies_end_value(reservoir) else reservoir
+
+
+def with_implied_end_value(reservoir: Reservoir, inflow: Inflow, watch: Timer = untimed) -> Reservoir:
+    """The reservoir, with the value that the record implies if that decides it.
 
     Raises as `implied_end_value` does; `watch` times that.
     """
     if not implies_end_value(reservoir):
-        return reservoir.end_value_gwh_per_hm3
-    with watch("end value"):
-        return implied_end_value(reservoir, inflow)
-
-
-def with_end_value(reservoir: Reservoir, value_gwh_per_hm3: float | None) -> Reservoir:
-    """The reservoir, with such a value if it gives none."""
-    if not implies_end_value(reservoir):
         return reservoir
-    return replace(reservoir, end_value_gwh_per_hm3=value_gwh_per_hm3)
+    with watch("end value"):
+        return with_end_value(reservoir, implied_end_value(reservoir, inflow))
 
 
 def end_value_notes(reservoir: Reservoir, problems: RecordProblems) -> Iterator[str]:

@@ -33,7 +33,7 @@ class Profile:
     total_seconds: float
 
     def rows(self) -> list[tuple[str, float, float]]:
-        """Name, seconds and part of the total of every stage, then of what passed between them; sums are total and 1."""
+        """Name, seconds and part of the total of every stage, then of what is between them; the sum is the total."""
         rows = (*self.seconds.items(), ("rest", self.total_seconds - sum(self.seconds.values())))
         return [(stage, seconds, seconds / self.total_seconds) for stage, seconds in rows]
 

@@ -21,7 +21,7 @@ from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.firm_power import better_of, firm_power_mw, keeping_promise, largest_firm_power, no_worse_than
 from reservoir.planning.search import references_of
 from reservoir.planning.solving import DEVICE_REFERENCE, StageProgress, silent_stage
-from reservoir.planning.start import end_value_used, with_end_value
+from reservoir.planning.start import with_implied_end_value
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import SLACK, RecordProblems, promising, record_problems
 from reservoir.problems.reservoir.year import ReservoirYears
@@ -332,7 +332,7 @@ def tradeoff(
     """
     pair = _pair(without_firm_power(reservoir), goals)
     span = System.of(reservoir).asked_horizon(horizon)
-    reservoir = replace(with_end_value(reservoir, end_value_used(reservoir, inflow)), horizon=span)
+    reservoir = replace(with_implied_end_value(reservoir, inflow), horizon=span)
     problems = record_problems(reservoir, inflow, span)
     if problems.ramps:
         problem = "dynamic programming, which finds the front, cannot limit the change of the release"
