@@ -41,7 +41,7 @@ def command(
     settings: dict[str, Any],
     unit_system: str | None,
     as_json: bool,
-    **call: Any,
+    **search: Any,
 ) -> int:
     """Run several solvers on the same years and print energy, gap, violation and seconds.
 
@@ -57,7 +57,7 @@ def command(
     if not as_json:
         show_inputs(inputs, UnitSystem.of(unit_system or "si"))
     with progress_bars() as progress:
-        rows = compare(inputs.reservoir, inputs.inflow, options=settings, progress=progress, **call)
+        rows = compare(inputs.reservoir, inputs.inflow, options=settings, progress=progress, **search)
     optimised = inputs.reservoir.objective
     left_out = next(row.left_out for row in rows if not row.failure)
     if as_json:
