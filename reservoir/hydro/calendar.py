@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -11,7 +11,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.text.quantities import counted
 
 #: A January without a leap day in its water year, whichever month that begins with.
@@ -212,6 +212,17 @@ class Calendar:
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", self.steps or self.step.per_year)
 
+    @classmethod
+    def holding(cls, first: int, months: int, first_month: int) -> tuple[Calendar, int]:
+        """The water years that hold so many months, and in them the place of the first, itself counted from year 0."""
+        year, place = divmod(first - (first_month - 1), MONTHS_PER_YEAR)
+        return cls(year, -(-(place + months) // MONTHS_PER_YEAR), first_month), place
+
+    @classmethod
+    def of_months(cls, first: int, months: int) -> Calendar:
+        """So many months as one year of theirs; the first is counted from January of year 0."""
+        return cls(first // MONTHS_PER_YEAR, 1, first % MONTHS_PER_YEAR + 1, months)
+
     @property
     def is_ensemble(self) -> bool:
         """Whether there are members."""
@@ -316,84 +327,54 @@ def step_name(calendar: Calendar, place: int) -> str:
 
 
 def whole_years(
-    first: int, months: int, first_month: int, own_first_month: int = 1
+    touched: Calendar, first: int, steps: int, own_first_month: int = 1
 ) -> tuple[slice, Calendar, tuple[str, ...]]:
-    """Cut consecutive months into water years that begin in `first_month`, and leave out the months at either end.
+    """Cut consecutive steps into whole water years, and leave out the steps at either end.
 
     Parameters
     ----------
+    touched : Calendar
+        Water years that hold all of the steps (`Calendar.holding`).
     first : int
-        The first month, counted from January of year 0.
-    months : int
-        Number of months.
-    first_month : int
-        Calendar month, 1 to 12.
+        The first step, counted from the first of that calendar.
+    steps : int
+        Number of steps.
     own_first_month : int
         Calendar month in which the record's own years begin; if it is another, a note says how years are named.
 
     Returns
     -------
     slice
-        The months of whole water years.
+        The steps of whole water years.
     Calendar
         Those years.
     tuple of str
-        Which months were left out.
+        Which steps were left out.
 
     Raises
     ------
     InputError
         If there is no whole water year.
     """
-    year, place = divmod(first - (first_month - 1), MONTHS_PER_YEAR)
-    touched = Calendar(year, -(-(place + months) // MONTHS_PER_YEAR), first_month)
-    return whole_years_of(touched, place, months, own_first_month)
-
-
-def whole_years_of(
-    touched: Calendar, first: int, steps: int, own_first_month: int = 1
-) -> tuple[slice, Calendar, tuple[str, ...]]:
-    """The same for steps of any length.
-
-    Parameters
-    ----------
-    touched : Calendar
-        Water years that hold all of the steps.
-    first : int
-        The first step, counted from the first of that calendar.
-    steps : int
-        Number of steps.
-    own_first_month : int
-        As in `whole_years`.
-    """
-    per_year, first_month = touched.steps, touched.first_month
+    per_year, first_month, noun = touched.steps, touched.first_month, touched.step.noun
+    begin, end = MONTH_NAMES[first_month - 1], MONTH_NAMES[first_month - 2]
     start = -first % per_year
     years = (steps - start) // per_year
     if years < 1:
-        raise InputError(_too_short(touched, first, steps))
+        problem = f"no complete water year ({begin} to {end}) in {_span(touched, first, steps)}"
+        mend = f"add {noun}s to the record, or set another first month of the water year"
+        raise InputError(problem, "at least one complete water year", mend)
     stop = start + years * per_year
-    calendar = touched.span((first + start) // per_year, (first + stop) // per_year)
-    named = (_naming(calendar),) if first_month not in (1, own_first_month) else ()
-    left_out = _left_out(touched, (first, start), (first + stop, steps - stop))
-    return slice(start, stop), calendar, (*named, *left_out)
-
-
-def _naming(calendar: Calendar) -> str:
-    months, year = [MONTH_NAMES[calendar.first_month - back] for back in (1, 2)], calendar.first_year
-    span = f"{months[0]} {year} to {months[-1]} {year + 1}"
-    return f"a water year is named by both its years: {calendar.labels[0]} is {span}"
-
-
-def _left_out(touched: Calendar, before: tuple[int, int], after: tuple[int, int]) -> Iterator[str]:
-    year = f"whole water year ({_year(touched.first_month)})"
-    if before[1]:
-        yield f"left out {_span(touched, *before)}, before the first {year}"
-    if after[1]:
-        yield f"left out {_span(touched, *after)}, after the last {year}"
-
-
-def _year(first_month: int) -> str:
-    return f"{MONTH_NAMES[first_month - 1]} to {MONTH_NAMES[first_month - 2]}"
+    calendar, notes = touched.span((first + start) // per_year, (first + stop) // per_year), list[str]()
+    if first_month not in (1, own_first_month):
+        span = f"{begin} {calendar.first_year} to {end} {calendar.first_year + 1}"
+        notes.append(f"a water year is named by both its years: {calendar.labels[0]} is {span}")
+    if start:
+        notes.append(f"left out {_span(touched, first, start)}, before the first whole water year ({begin} to {end})")
+    if steps > stop:
+        after = _span(touched, first + stop, steps - stop)
+        notes.append(f"left out {after}, after the last whole water year ({begin} to {end})")
+    return slice(start, stop), calendar, tuple(notes)
 
 
 def _span(calendar: Calendar, first: int, steps: int) -> str:
@@ -406,12 +387,3 @@ def _span(calendar: Calendar, first: int, steps: int) -> str:
         year, place = divmod(first + steps - 1, calendar.steps)
         last = str(calendar.edges[year, place + 1] - np.timedelta64(1, "D"))
     return f"{name} to {last} ({counted(steps, calendar.step.noun)})"
-
-
-def _too_short(touched: Calendar, first: int, steps: int) -> Mistake:
-    noun = touched.step.noun
-    return Mistake(
-        f"no complete water year ({_year(touched.first_month)}) in {_span(touched, first, steps)}",
-        "at least one complete water year",
-        f"add {noun}s to the record, or set another first month of the water year",
-    )

@@ -17,7 +17,7 @@ from reservoir.hydro.inflow import ASSUMED
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
 from reservoir.io.records import words as known
 from reservoir.io.records.table import InflowTable
-from reservoir.io.records.words import Kind, Saying, Word, folded, judged, understand, words_of
+from reservoir.io.records.words import Saying, Word, WordKind, folded, judged, understand, words_of
 
 #: Volume that 1 m3/s carries in a day.
 HM3_PER_M3S_DAY = SECONDS_PER_DAY / 1e6
@@ -110,8 +110,8 @@ def _in_segment(segment: str) -> tuple[str, Saying] | None:
         return None
     behind = _IN.search(segment)
     if behind:
-        tail, of_values = words_of(behind[1]), (Kind.FLOW, Kind.VOLUME, Kind.RUNOFF)
-        speaks = any(word.kind in of_values or word.text in ("all", "data") for word in words)
+        tail = words_of(behind[1])
+        speaks = any(word.kind in known.QUANTITIES or word.text in ("all", "data") for word in words)
         if _is_claim(tail) or (speaks and tail and _begins_unit(tail[0])):
             return behind[1], judged(tail)
     return (segment, judged(words)) if _is_claim(words) else None
@@ -126,20 +126,21 @@ def _is_claim(words: Sequence[Word]) -> bool:
 
 def _begins_unit(word: Word) -> bool:
     """Whether what the values are said to be in begins with a unit, known or not."""
-    multiplies = word.kind in (Kind.STRANGE, Kind.NUMBER) and known.MULTIPLIERS.fullmatch(word.text) is not None
+    multiplies = word.kind in (WordKind.STRANGE, WordKind.NUMBER) and known.MULTIPLIERS.fullmatch(word.text) is not None
     return multiplies or _is_unit(word) or word.text in known.DEPTHS
 
 
 def _is_unit(word: Word) -> bool:
-    return word.kind is Kind.UNIT or (word.kind is Kind.STRANGE and known.UNREAD_UNITS.fullmatch(word.text) is not None)
+    unread = word.kind is WordKind.STRANGE and known.UNREAD_UNITS.fullmatch(word.text) is not None
+    return word.kind is WordKind.UNIT or unread
 
 
 def _without_quantities(words: Sequence[Word]) -> list[Word]:
     """Leave numbers out, with the unit that follows; a power of ten at the very beginning multiplies the unit."""
     others, quantity = list[Word](), False
     for place, word in enumerate(words):
-        is_number = word.kind is Kind.NUMBER and not (place == 0 and _POWER_OF_TEN.fullmatch(word.text))
-        if not is_number and not (quantity and word.kind in (Kind.UNIT, Kind.STRANGE)):
+        is_number = word.kind is WordKind.NUMBER and not (place == 0 and _POWER_OF_TEN.fullmatch(word.text))
+        if not is_number and not (quantity and word.kind in (WordKind.UNIT, WordKind.STRANGE)):
             others.append(word)
         quantity = is_number
     return others
@@ -200,7 +201,7 @@ def _claims(table: InflowTable, unit_texts: Sequence[tuple[str, str]], argument:
     """What the caller says, then comments, the header and columns of units."""
     if argument is not None:
         saying = understand(argument)
-        saying = understand("") if saying.kinds - {Kind.UNIT} else saying
+        saying = understand("") if saying.kinds - {WordKind.UNIT} else saying
         yield _Claim("the unit argument", argument, saying, partial(Mistake, column="unit"))
     for comment in table.comments:
         for text, saying in () if comment.says("caveat") is not None else claims_of(comment.text):

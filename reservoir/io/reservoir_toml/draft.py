@@ -43,6 +43,11 @@ def _all_keys() -> dict[str, Attribute]:
 
 #: Every key of a reservoir file, by dotted key; a section's has no meaning.
 KEYS: Mapping[str, Attribute] = _all_keys()
+#: The keys of each section, which is "" for the file.
+KEYS_OF = {
+    section: [row for key, row in KEYS.items() if key.rpartition(".")[0] == section]
+    for section in {key.rpartition(".")[0] for key in KEYS}
+}
 #: How deep sections lie within each other.
 DEPTH = max(key.count(".") for key in KEYS) + 1
 #: A file that holds more keys than this is of another kind.
@@ -141,14 +146,9 @@ def _not_toml(message: str, text: str, file: str) -> Mistake:
     return Mistake(problem, "" if problem.startswith("repeats") else expected, file=file, row=row, value=line)
 
 
-def siblings(section: str) -> list[Attribute]:
-    """The keys of a section, which is "" for the file."""
-    return [row for known, row in KEYS.items() if known.rpartition(".")[0] == section]
-
-
 def known_unit(section: str, written: str) -> tuple[str, Unit | None]:
     """The table's name for a key as written, with its unit; the key itself and None where it is no such key."""
-    for row in siblings(section):
+    for row in KEYS_OF.get(section, ()):
         unit = row.unit(written)
         if unit is not None:
             return row.name, unit
@@ -295,7 +295,7 @@ def _scaled(value: object, size: float) -> object:
 
 def _guess(section: str, written: str) -> tuple[Attribute, str] | None:
     """What an unknown key of a section was meant to be, and what stands behind the stem; None if it is like none."""
-    known = siblings(section)
+    known = KEYS_OF.get(section, [])
     without_unit = {row.stem: row for row in known if not row.units}
     for near in difflib.get_close_matches(written, without_unit, n=1, cutoff=_SURELY):
         return without_unit[near], ""
@@ -322,7 +322,7 @@ def unknown_key(dotted: str, draft: Draft) -> tuple[Mistake, str]:
     elsewhere = [known for known in KEYS if known.rpartition(".")[2] == name]
     if elsewhere:
         return draft.mistake(dotted, "is not a known key here", mend=f"move it {home(elsewhere[0])}"), ""
-    known = ", ".join(row.name for row in siblings(section))
+    known = ", ".join(row.name for row in KEYS_OF.get(section, ()))
     return draft.mistake(dotted, "is not a known key", f"one of {known}" if known else "", "remove it"), ""
 
 
