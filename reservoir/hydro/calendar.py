@@ -25,23 +25,24 @@ _FIRST_DAYS_OF_TEN = np.array([0, 10, 20])
 class TimeStep(StrEnum):
     """How long a step is. Every water year has equally many, which begin on the same days each year."""
 
-    MONTH = "month"
-    TEN_DAYS = "ten-days"
+    MONTH = "month", 12
+    TEN_DAYS = "ten-days", 36, "ten-day period"
     """From the 1st, the 11th and the 21st of each month; the third has 8 to 11 days."""
-    WEEK = "week"
+    WEEK = "week", 52
     """Counted from the first day of the water year; the 52nd has 8 or 9 days."""
-    DAY = "day"
+    DAY = "day", 365
     """28 February and a leap day are one step of two days."""
 
-    @property
-    def per_year(self) -> int:
-        """Steps of a water year."""
-        return _PER_YEAR[self]
+    #: Steps of a water year.
+    per_year: int
+    #: What one of them is called in a sentence.
+    noun: str
 
-    @property
-    def noun(self) -> str:
-        """What one of them is called in a sentence."""
-        return "ten-day period" if self is TimeStep.TEN_DAYS else self.value
+    def __new__(cls, name: str, per_year: int, noun: str = "") -> TimeStep:
+        """Make a member of the name that files and options have."""
+        step = str.__new__(cls, name)
+        step._value_, step.per_year, step.noun = name, per_year, noun or name
+        return step
 
     def first_days(self, first_month: int) -> NDArray[np.datetime64]:
         """First day of each step of a water year without a leap day, and of the next year, shape (per_year + 1,)."""
@@ -74,9 +75,6 @@ class TimeStep(StrEnum):
         january_on = self.first_days(1)
         begins = int(np.searchsorted(january_on, (_JANUARY + (first_month - 1) * ONE_MONTH).astype("datetime64[D]")))
         return np.roll(values, -begins)
-
-
-_PER_YEAR = {TimeStep.MONTH: 12, TimeStep.TEN_DAYS: 36, TimeStep.WEEK: 52, TimeStep.DAY: 365}
 
 
 def step_starts(begins: NDArray[np.datetime64], step: TimeStep) -> NDArray[np.datetime64]:

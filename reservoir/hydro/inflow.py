@@ -99,18 +99,16 @@ def _flows_of_days(series: pd.Series[float], calendar: Calendar, column: str) ->
     return found
 
 
-def has_dates(series: pd.Series[float]) -> bool:
-    """Whether the index of a series has dates or periods."""
-    import pandas as pd
-
-    return isinstance(series.index, pd.DatetimeIndex | pd.PeriodIndex)
-
-
 def _monthly_flows(series: object, column: str) -> tuple[list[int], NDArray[np.float64]]:
     """Month of each value, counted from January of year 0, and mean flows: in order, without gaps, none negative."""
     months = _months(series)
     flow = _numbers(series)  # type: ignore[arg-type]
-    mistakes = [*_sequence_mistakes(months), *_value_mistakes(months, flow)]
+    mistakes = [*_sequence_mistakes(months)]
+    for place in np.flatnonzero(~(np.isfinite(flow) & (flow >= 0))).tolist():
+        value = float(flow[place])
+        problem = f"the flow of {month_name(months[place])} is " + ("negative" if value < 0 else "not a finite number")
+        mend = "correct or fill in this month"
+        mistakes.append(_mistake(problem, "a mean flow of 0 m3/s or more", mend, value=value))
     more = len(mistakes) - _MOST_LISTED
     if more > 0:
         rest = _mistake(f"{more} more mistakes", mend="correct these first, then try again")
@@ -166,14 +164,6 @@ def _sequence_mistakes(months: list[int]) -> Iterator[Mistake]:
             missing = f"{first} is missing" if first == last else f"{first} to {last} are missing"
             mend = "add the missing months, or keep only the part of the record before or after the gap"
             yield _mistake(missing, "every month from the first to the last", mend)
-
-
-def _value_mistakes(months: list[int], flow: NDArray[np.float64]) -> Iterator[Mistake]:
-    for place in np.flatnonzero(~(np.isfinite(flow) & (flow >= 0))).tolist():
-        value = float(flow[place])
-        problem = f"the flow of {month_name(months[place])} is " + ("negative" if value < 0 else "not a finite number")
-        mend = "correct or fill in this month"
-        yield _mistake(problem, "a mean flow of 0 m3/s or more", mend, value=value)
 
 
 #: What a record may say of its steps beside the inflow.

@@ -326,15 +326,14 @@ def _rows_of_each_day(stamps: Iterable[Stamp]) -> int:
 
 def stamp_mistakes(table: InflowTable, record: Record, first_month: int) -> Iterator[Mistake]:
     """Refuse dates on the first of a month where a comment or whole years say that they end the month before."""
-    if record.first_stamp and record.values:
-        first, last = record.values[0], record.values[-1]
-        why = dates.whole_years_late(first.ordinal, last.ordinal, len(record.values), first_month)
-        for comment in reversed(table.comments):
-            if says_end(comment.text):
-                why = f"the comment in row {comment.number} mentions the end of the month"
-        if why:
-            mistake = dates.day_after(first.ordinal, why, "write dates as YYYY-MM")
-            yield replace(mistake, row=first.row, value=record.first_stamp)
+    first, last = record.values[0], record.values[-1]
+    why = dates.whole_years_late(first.ordinal, last.ordinal, len(record.values), first_month)
+    for comment in reversed(table.comments):
+        if says_end(comment.text):
+            why = f"the comment in row {comment.number} mentions the end of the month"
+    if why:
+        mistake = dates.day_after(first.ordinal, why, "write dates as YYYY-MM")
+        yield replace(mistake, row=first.row, value=record.first_stamp)
 
 
 # Rows of years.

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -134,6 +134,12 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
     unit, unit_from, wrong_unit = choose_unit(table, record.value_column, record.unit_texts, reading.unit, period.step)
     wrong_month = [*reading.first_month_mistakes()]
     begins = record.first_month if reading.first_month is None or wrong_month else int(reading.first_month)
+    if record.names_water_years and begins != record.first_month:
+        of_record, of_reservoir = (MONTH_NAMES[month - 1] for month in (record.first_month, begins))
+        problem = f"the record's water years (such as 1953/54) begin in {of_record}, those of the reservoir in"
+        mend = f"set first_month = {record.first_month} in the reservoir file, or name each row by the year in which it"
+        expected = f"first month {record.first_month}"
+        wrong_month.append(table.at_header(f"{problem} {of_reservoir}", expected, f"{mend} begins", value=begins))
     by_month = period.step is TimeStep.MONTH
     if by_month and len(values) // MONTHS_PER_YEAR > MOST_YEARS:
         mistakes.append(too_many_years(len(values) // MONTHS_PER_YEAR))
@@ -148,9 +154,8 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
         *wrong_unit,
         *caveat_mistakes(table.caveats),
         *wrong_month,
-        *_naming_mistakes(table, record, begins),
         *thousands_mistakes(values),
-        *stamp_mistakes(table, record, begins),
+        *(stamp_mistakes(table, record, begins) if record.first_stamp and values else ()),
     ]
     if not mistakes and not values:
         raise InputError("no row has a value", mend=FILL_IN, row=table.header.number)
@@ -172,13 +177,14 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
     inside = flows.values[within]
     steps = np.array([value.value for value in inside]).reshape(-1, calendar.steps)
     with np.errstate(over="ignore"):  # what is too large is refused; of months that are left out, nobody asks
-        flow = unit.flow_m3s(steps, calendar) if by_month else unit.flow_of_days_m3s(steps)
+        of_days = unit.size / HM3_PER_M3S_DAY if unit.is_volume else unit.size  # of flows, or volumes of one day each
+        flow = unit.flow_m3s(steps, calendar) if by_month else steps * of_days
         excessive = np.flatnonzero(np.abs(flow) > FLOW_M3S.most).tolist()
         if excessive:
             problem, expected = too_large(unit)
             mend = 'check the value; if the unit is another, add a comment line such as "# unit: hm3"'
             raise InputError(inside[at].mistake(problem, expected, mend) for at in excessive)
-        negative = _negative_notes(record, unit, reading.negative)
+        negative = _negative_notes(record, unit, reading.negative) if reading.negative else ()
     beside = {
         field: (name, np.array([of_row[value.row] for value in inside]).reshape(flow.shape))
         for field, (name, of_row) in flows.companions.items()
@@ -191,10 +197,8 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
     return Inflow(flow, calendar, notes=notes, content=content, **about)
 
 
-def _negative_notes(record: Record, unit: InflowUnit, negative: str | None) -> tuple[str, ...]:
-    """How many values are negative, and how much water that is, if they are not refused."""
-    if negative is None:
-        return ()
+def _negative_notes(record: Record, unit: InflowUnit, negative: str) -> tuple[str, ...]:
+    """How many values are negative, and how much water that is."""
     values = np.array([value.value for value in record.values])
     ordinals = np.array([value.ordinal for value in record.values])
     days: NDArray[Any]
@@ -206,16 +210,6 @@ def _negative_notes(record: Record, unit: InflowUnit, negative: str | None) -> t
         dates = [str(day) for day in dates_of(ordinals)]
     volumes = values * unit.size * (1.0 if unit.is_volume else days * HM3_PER_M3S_DAY)
     return negative_note(volumes, dates, negative)
-
-
-def _naming_mistakes(table: InflowTable, record: Record, begins: int) -> Iterator[Mistake]:
-    """Refuse another first month than that of the record where its own years are named like ``1953/54``."""
-    if record.names_water_years and begins != record.first_month:
-        of_record, of_reservoir = (MONTH_NAMES[month - 1] for month in (record.first_month, begins))
-        problem = f"the record's water years (such as 1953/54) begin in {of_record}, those of the reservoir in"
-        mend = f"set first_month = {record.first_month} in the reservoir file, or name each row by the year in which it"
-        expected = f"first month {record.first_month}"
-        yield table.at_header(f"{problem} {of_reservoir}", expected, f"{mend} begins", value=begins)
 
 
 def read_inflow_forecast(path: str | os.PathLike[str], unless_said: str = "", month: int | None = None) -> FloatArray:

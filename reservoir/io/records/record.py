@@ -112,7 +112,7 @@ _OF_CALENDAR = ("step", "first_month")
 #: Day numbers of Python's calendar, which begin with year 1, are those of NumPy's and this.
 _DAY_OF_1970 = 719_163
 _LAST_TEN_BEGIN = 20
-#: From the shortest to the longest, with what values of them are called.
+#: What values of a period are called.
 _ADJECTIVES = {TimeStep.DAY: "daily", TimeStep.WEEK: "weekly", TimeStep.TEN_DAYS: "ten-day", TimeStep.MONTH: "monthly"}
 #: Fields of `Inflow` that a day adds to, and no mean.
 _SUMS = frozenset({"evaporation_mm"})
@@ -125,12 +125,6 @@ class RowPeriod(NamedTuple):
 
     step: TimeStep = TimeStep.MONTH
     per_day: int = 1
-
-    @property
-    def adjective(self) -> str:
-        """What values of it are called."""
-        hours = MINUTES / self.per_day / 60
-        return _ADJECTIVES[self.step] if self.per_day == 1 else "hourly" if hours == 1 else f"{hours:g}-hour"
 
     def lengths(self, first_days: IntArray) -> IntArray:
         """Days of each period, by its first day; no months."""
@@ -307,7 +301,10 @@ def averaged(record: Record, reading: InflowReading, first_month: int, *, amount
     notes = []
     count = counted(len(record.values), "row" if period.per_day > 1 else period.step.noun)
     if period != RowPeriod(step):
-        notes.append(f"{period.adjective} values are averaged to {step.noun}s ({count})")
+        hours = MINUTES / period.per_day / 60
+        of_hours = "hourly" if hours == 1 else f"{hours:g}-hour"
+        adjective = _ADJECTIVES[period.step] if period.per_day == 1 else of_hours
+        notes.append(f"{adjective} values are averaged to {step.noun}s ({count})")
     elif step is TimeStep.WEEK:
         notes.append(f"weekly values are averaged over the weeks of the water year, which begin with it ({count})")
     fewer = [at for at in range(begin, end) if missing[at]]

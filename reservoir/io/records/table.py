@@ -206,7 +206,18 @@ def content_of(data: bytes) -> tuple[list[tuple[int, str]], str, tuple[Comment, 
     InputError
         If it is not UTF-8 text, is too large, holds no header, or something else above it.
     """
-    lines = _lines(data)
+    # Counted before anything is cut: every line costs more than its bytes.
+    ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+    if ends > MOST_LINES:
+        raise _too_much(f"the file has {ends:,} lines", f"at most {MOST_LINES:,} lines")
+    # str.splitlines also breaks at form feeds and the like, which editors do not count as lines.
+    # Old programs end a file with a control-Z.
+    text = text_of(data.rstrip(b"\x1a")).replace("\r\n", "\n").replace("\r", "\n")
+    lines = [*enumerate(text.split("\n"), start=1)]
+    for number, line in lines:
+        if len(line) > MOST_CHARACTERS:
+            problem = f"the line has {len(line):,} characters"
+            raise _too_much(problem, f"at most {MOST_CHARACTERS:,} per line", number)
     comments = [Comment(number, text) for number, line in lines if (text := _comment(line)) is not None]
     if len(comments) > MOST_COMMENTS:
         raise _too_much(f"the file has {len(comments):,} comment lines", f"at most {MOST_COMMENTS:,}")
@@ -235,22 +246,6 @@ def _delimiter_of(header: str) -> str:
     """The delimiter that a header has most of, before others if one of its cells then is ``date`` or ``year``."""
     unquoted = re.sub(r'"[^"]*"', "", header)
     return max(DELIMITERS, key=lambda delimiter: (_is_header(header, delimiter), unquoted.count(delimiter)))
-
-
-def _lines(data: bytes) -> list[tuple[int, str]]:
-    # Counted before anything is cut: every line costs more than its bytes.
-    ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
-    if ends > MOST_LINES:
-        raise _too_much(f"the file has {ends:,} lines", f"at most {MOST_LINES:,} lines")
-    # str.splitlines also breaks at form feeds and the like, which editors do not count as lines.
-    # Old programs end a file with a control-Z.
-    text = text_of(data.rstrip(b"\x1a")).replace("\r\n", "\n").replace("\r", "\n")
-    lines = [*enumerate(text.split("\n"), start=1)]
-    for number, line in lines:
-        if len(line) > MOST_CHARACTERS:
-            problem = f"the line has {len(line):,} characters"
-            raise _too_much(problem, f"at most {MOST_CHARACTERS:,} per line", number)
-    return lines
 
 
 def _comment(line: str) -> str | None:

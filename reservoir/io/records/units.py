@@ -45,10 +45,6 @@ class InflowUnit:
         """Convert values of this unit, shape (years, steps), to mean flow (m3/s) with each month's real days."""
         return values * self.size / calendar.hm3_per_m3s if self.is_volume else values * self.size
 
-    def flow_of_days_m3s(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Convert flows, or volumes of one day each, to mean flow (m3/s)."""
-        return values * (self.size / HM3_PER_M3S_DAY if self.is_volume else self.size)
-
     def equals(self, other: InflowUnit) -> bool:
         """Whether values of both are the same."""
         return (self.size, self.is_volume) == (other.size, other.is_volume)
@@ -250,15 +246,12 @@ def _doubts(table: InflowTable, column: str | None) -> Iterator[Mistake]:
         yield table.at_header("the unit of the values is not given", ACCEPTED, f"{mend} (--unit m3/s)", column)
         return
     for comment in table.comments:
-        others = [unit for unit in _mentions_of(comment.text) if unit != "m3/s"]
+        # Units of flows and volumes that it speaks of without a number before them.
+        segments = map(words_of, _SEGMENTS.split(folded(comment.text)))
+        words = [word for segment in segments if not judged(segment).is_other for word in _without_quantities(segment)]
+        words = [word for word in words if _is_unit(word) and word.text not in known.UNCERTAIN_IN_PROSE]
+        others = [word.unit or word.text for word in words if word.unit != "m3/s"]
         if others:
             problem = f"a {comment.noun} mentions {others[0]}, but the unit of the values is not given"
             mend = f'add a line such as "# unit: m3/s" or "# unit: {others[0]}", or give --unit'
             yield Mistake(problem, ACCEPTED, mend, row=comment.number)
-
-
-def _mentions_of(comment: str) -> list[str]:
-    """Units of flows and volumes that a comment speaks of without a number before them."""
-    segments = map(words_of, _SEGMENTS.split(folded(comment)))
-    words = [word for segment in segments if not judged(segment).is_other for word in _without_quantities(segment)]
-    return [word.unit or word.text for word in words if _is_unit(word) and word.text not in known.UNCERTAIN_IN_PROSE]

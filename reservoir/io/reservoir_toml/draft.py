@@ -209,7 +209,7 @@ class Draft:
                 first, second = entries[path].key.rpartition(".")[2], key.rpartition(".")[2]
                 problem, mend = f"is the same quantity as {first}, in another unit", f"remove {first} or {second}"
                 mistakes.append(Mistake(problem, "one of the two keys", mend, file, column=key, value=value))
-            elif not _could_be_known(path[-1]):
+            elif not path[-1] or "." in path[-1] or len(path[-1]) > LONGEST_KEY:  # with a point it would be two
                 key = shortened(key, LONGEST_KEY) or '""'
                 mistakes.append(Mistake("is not a known key", mend="remove it", file=file, column=key, value=value))
             else:
@@ -268,18 +268,14 @@ def shown(value: object) -> object:
     return value if isinstance(value, str | int | float) else str(value)
 
 
-def _could_be_known(key: str) -> bool:
-    """Whether a key is worth comparing with those that are known: one with a point would be taken for two."""
-    return 0 < len(key) <= LONGEST_KEY and "." not in key
-
-
 def _entries(table: Mapping[str, Any], above: Place = (), prefix: str = "") -> Iterator[tuple[Place, Entry]]:
     seen: set[str] = set()
     for key, value in table.items():
         name, unit = (key, None) if isinstance(value, dict) else known_unit(".".join(above), key)
         yield (*above, name), Entry(prefix + key, value, unit)
         # What lies deeper than any key of a reservoir file is no part of one, and is not looked into.
-        if isinstance(value, dict) and name not in seen and _could_be_known(key) and len(above) + 1 < DEPTH:
+        known = 0 < len(key) <= LONGEST_KEY and "." not in key
+        if isinstance(value, dict) and known and name not in seen and len(above) + 1 < DEPTH:
             yield from _entries(value, (*above, name), f"{prefix}{key}.")
         seen.add(name)
 
