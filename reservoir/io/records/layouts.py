@@ -5,9 +5,12 @@ What the rows by date stand for is found by their dates, and checked for periods
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -15,7 +18,7 @@ from itertools import combinations, pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
-from reservoir.errors import Mistake, shortened
+from reservoir.errors import InputError, Mistake, shortened
 from reservoir.hydro.calendar import (
     DAYS_PER_WEEK,
     MONTH_NAMES,
@@ -30,8 +33,8 @@ from reservoir.io.records.cells import StepValue, flows_among, is_missing, numbe
 from reservoir.io.records.columns import companion_of, nearly_named, passed_over_note, read_companions, value_column
 from reservoir.io.records.dates import MINUTES, Stamp, Year, YearHeading, says_end
 from reservoir.io.records.record import A_MONTH, InflowReading, Record, RowPeriod, too_many_years
-from reservoir.io.records.table import InflowTable
-from reservoir.io.records.words import WATER_YEAR_NAMES, WEEK_ENDS
+from reservoir.io.records.table import Comment, InflowTable, Row, content_of, cut
+from reservoir.io.records.words import MEMBER_NAMES, WATER_YEAR_NAMES, WEEK_ENDS
 
 _LAYOUTS = '"year,m01,...,m12" with one row per year, or "date,inflow_m3s" with one row per month or day'
 
@@ -79,6 +82,38 @@ def read_record(table: InflowTable, reading: InflowReading) -> Record:
     else:
         problem, mend = "the header has neither a year nor a date", 'name the first column "year" or "date"'
     return Record(mistakes=(table.at_header(problem, _LAYOUTS, mend, value=", ".join(header)),))
+
+
+#: Bytes in which comments and the header stand.
+_HEAD_BYTES = 131_072
+
+
+class MemberFile(NamedTuple):
+    """A file with a column of members: comments, what is between cells, the header, and two columns' places."""
+
+    file: str
+    comments: tuple[Comment, ...]
+    delimiter: str
+    header: Row
+    member: int
+    date: int
+
+
+def member_file(file: str) -> MemberFile | None:
+    """Look for a column of members in a file; None where there is none, or no file that can be read."""
+    with suppress(OSError, ValueError, InputError):
+        if not stat.S_ISREG(os.stat(file).st_mode):
+            return None  # a pipe is read once
+        with open(file, "rb") as opened:
+            head = opened.read(_HEAD_BYTES)
+        lines, delimiter, comments = content_of(head[: head.rfind(b"\n") + 1] or head)
+        header = cut(*lines[0], delimiter)
+        names = [cell.casefold() for cell in header.cells] if isinstance(header, Row) else []
+        member = next((names.index(name) for name in MEMBER_NAMES if name in names), None)
+        of_dates = dates.date_columns(names)
+        if isinstance(header, Row) and member is not None and of_dates is not None and len(of_dates) == 1:
+            return MemberFile(file, comments, delimiter, header, member, of_dates[0])
+    return None
 
 
 def _sequence_mistakes(

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import os
-import stat
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import islice
@@ -31,28 +28,15 @@ from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.containers import INSTALL, is_netcdf, write_netcdf
 from reservoir.io.records.cells import codes_among, parse_flow, parse_number
 from reservoir.io.records.columns import Companion, companion_notes, may_tell_series, several_series, value_column
-from reservoir.io.records.dates import date_columns, parse_month
+from reservoir.io.records.dates import parse_month
+from reservoir.io.records.layouts import MemberFile
 from reservoir.io.records.record import InflowReading, Series
-from reservoir.io.records.table import Comment, InflowTable, Row, caveat_mistakes, content_of, cut
+from reservoir.io.records.table import InflowTable, caveat_mistakes
 from reservoir.io.records.units import choose_unit
-from reservoir.io.records.words import MEMBER_NAMES
 from reservoir.text.quantities import first_unprintable, printable
 
-#: Bytes in which comments and the header stand.
-_HEAD_BYTES = 131_072
 #: Rows of a piece, and characters of a member's name.
 _PIECE, MOST_NAME = 500_000, 100
-
-
-class MemberFile(NamedTuple):
-    """A file with a column of members: comments, what is between cells, the header, and two columns' places."""
-
-    file: str
-    comments: tuple[Comment, ...]
-    delimiter: str
-    header: Row
-    member: int
-    date: int
 
 
 class _Rows(NamedTuple):
@@ -67,23 +51,6 @@ class _Rows(NamedTuple):
     numbers: Mapping[int, NDArray[np.float64]]
     #: Columns of texts, by their places: different texts, and which of them a row has.
     texts: Mapping[int, tuple[Sequence[str], NDArray[np.int32]]]
-
-
-def member_file(file: str) -> MemberFile | None:
-    """Look for a column of members in a file; None where there is none, or no file that can be read."""
-    with suppress(OSError, ValueError, InputError):
-        if not stat.S_ISREG(os.stat(file).st_mode):
-            return None  # a pipe is read once
-        with open(file, "rb") as opened:
-            head = opened.read(_HEAD_BYTES)
-        lines, delimiter, comments = content_of(head[: head.rfind(b"\n") + 1] or head)
-        header = cut(*lines[0], delimiter)
-        names = [cell.casefold() for cell in header.cells] if isinstance(header, Row) else []
-        member = next((names.index(name) for name in MEMBER_NAMES if name in names), None)
-        dates = date_columns(names)
-        if isinstance(header, Row) and member is not None and dates is not None and len(dates) == 1:
-            return MemberFile(file, comments, delimiter, header, member, dates[0])
-    return None
 
 
 def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:

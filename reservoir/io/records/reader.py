@@ -28,8 +28,7 @@ from reservoir.hydro.inflow import ASSUMED, Inflow
 from reservoir.io.containers import is_netcdf
 from reservoir.io.records.cells import FILL_IN, looks_like_number, negative_note, thousands_mistakes
 from reservoir.io.records.columns import companion_notes, series_mistakes
-from reservoir.io.records.layouts import read_record, stamp_mistakes
-from reservoir.io.records.members import ensemble_series, member_file
+from reservoir.io.records.layouts import member_file, read_record, stamp_mistakes
 from reservoir.io.records.record import InflowReading, Record, Series, averaged, dates_of, too_large, too_many_years
 from reservoir.io.records.table import WORKBOOK, InflowTable, caveat_mistakes, read_table
 from reservoir.io.records.units import HM3_PER_M3S_DAY, InflowUnit, choose_unit
@@ -118,12 +117,16 @@ def read_inflow(
 
 def _series_of(file: str, reading: InflowReading) -> Series | None:
     """The months of an ensemble, or of NetCDF; None of a table of one series."""
-    if is_netcdf(file):
-        from reservoir.io.records.netcdf import netcdf_series  # nothing of it is needed for a table
+    if is_netcdf(file):  # what reads these is imported where there is one
+        from reservoir.io.records.netcdf import netcdf_series
 
         return netcdf_series(file, reading)
     members = member_file(file)
-    return None if members is None else ensemble_series(members, reading)
+    if members is None:
+        return None
+    from reservoir.io.records.members import ensemble_series
+
+    return ensemble_series(members, reading)
 
 
 def _read_table(file: str, reading: InflowReading) -> Inflow:
