@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError
 from reservoir.hydro.horizon_limits import open_limits
-from reservoir.hydro.inflow import Inflow, flows_by_date, has_dates
+from reservoir.hydro.inflow import Inflow, flows_by_date
 from reservoir.hydro.limits import without_foresight
 from reservoir.hydro.objective import Operation, joined, operate, repaired
 from reservoir.hydro.objectives import RECORD, Horizon
@@ -42,7 +42,7 @@ def releases_of(given: Any, inflow: Inflow, column: str) -> FloatArray:
     InputError
         If they do not fit the record, are negative or not finite.
     """
-    if isinstance(given, pd.Series) and has_dates(given):
+    if isinstance(given, pd.Series) and isinstance(given.index, pd.DatetimeIndex | pd.PeriodIndex):
         return flows_by_date(given, inflow.calendar, column)
     shape, size = inflow.flow_m3s.shape, inflow.flow_m3s.size
     try:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ from reservoir.io.plan_folder import files
 from reservoir.io.plan_folder.arrays import Arrays, read_arrays, record_arrays, saved_record
 from reservoir.io.plan_folder.files import COPY, FILES, INFLOW, PROVENANCE, RESERVOIR
 from reservoir.io.records.columns import FROM_COLUMN, companion_notes
-from reservoir.io.records.table import csv_of_workbook, is_workbook
+from reservoir.io.records.table import WORKBOOK, csv_of_workbook
 from reservoir.io.reservoir_toml.reader import read_reservoir, reservoir_of
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.planning.checks import Check
@@ -108,7 +108,7 @@ def copy_inputs(plan: Plan, folder: Path) -> dict[str, dict[str, Any]]:
         (folder / INFLOW).write_bytes(record)
     plant = plan.start.reservoir if plan.start else plan.reservoir
     content, file = plant.content or _still_there(plant.source), Path(plant.source).name
-    read = reservoir_of(content, plant.source) if _sha256(content) == plant.sha256 else None
+    read = reservoir_of(content, plant.source) if sha256(content).hexdigest() == plant.sha256 else None
     # It may have been changed in Python since it was read.
     if not read or read.name != plant.name or reservoir_digests(read) != reservoir_digests(plant):
         content, file = b"", ""
@@ -116,8 +116,8 @@ def copy_inputs(plan: Plan, folder: Path) -> dict[str, dict[str, Any]]:
             content = write_reservoir(plant).encode()
     if content:
         (folder / RESERVOIR).write_bytes(content)
-    copied = {COPY: {"kind": kind, "sha256": _sha256(record)}} if kind not in ("", _FILE) else {}
-    return {"reservoir": {"file": file, "sha256": _sha256(content) if content else ""}, "inflow": copied}
+    copied = {COPY: {"kind": kind, "sha256": sha256(record).hexdigest()}} if kind not in ("", _FILE) else {}
+    return {"reservoir": {"file": file, "sha256": sha256(content).hexdigest() if content else ""}, "inflow": copied}
 
 
 def _record_copy(record: Inflow) -> tuple[str, bytes]:
@@ -127,8 +127,8 @@ def _record_copy(record: Inflow) -> tuple[str, bytes]:
     """
     source = record.source
     content = record.content or (b"" if record.members is not None or is_netcdf(source) else _still_there(source))
-    if content and _sha256(content) == record.sha256:
-        return (_SHEET, csv_of_workbook(content)) if is_workbook(content) else (_FILE, content)
+    if content and sha256(content).hexdigest() == record.sha256:
+        return (_SHEET, csv_of_workbook(content)) if content.startswith(WORKBOOK) else (_FILE, content)
     beside = [name for name in COMPANIONS if getattr(record, name) is not None]
     whole = record.calendar.step is TimeStep.MONTH and record.calendar.steps == TimeStep.MONTH.per_year
     if record.members is not None or not whole or not (beside or is_netcdf(source)):
@@ -144,10 +144,6 @@ def _record_copy(record: Inflow) -> tuple[str, bytes]:
 def _still_there(source: str) -> bytes:
     """What an input's file holds now: inputs keep the bytes that they were read from, since a pipe is empty by now."""
     return Path(source).read_bytes() if source and Path(source).is_file() else b""
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def read_plan(folder: Path) -> SavedPlan:
