@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gc
 import time
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +110,7 @@ def command(
         from reservoir.planning.checks import all_pass, plan_checks
         from reservoir.planning.plan import optimise, solver_stages
         from reservoir.report.folder import claimed_for_plan, objective_provenance, write_plan, write_profile
+        from reservoir.solvers.engine import meanwhile
 
     with watch("read"):
         inputs = request.at_point(point).read(step).optimised_for(objective)
@@ -123,7 +127,8 @@ def command(
     ):
         if not as_json:
             show_inputs(inputs, units)
-        with progress_bars() as progress, named_as(_NAMES), told_in(units):
+        drawing = meanwhile(partial(import_module, "reservoir.report.figures.figures")) if figures else nullcontext()
+        with progress_bars() as progress, named_as(_NAMES), told_in(units), drawing:
             plan = optimise(
                 inputs.reservoir,
                 inputs.inflow,
