@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.benefit import stage_benefit, terms_at
+from reservoir.hydro.benefit import stage_benefit
 from reservoir.hydro.compiled_year import follow, missing_at, violation_at, year_at
 from reservoir.hydro.conditions import (
-    conditions_at,
     demanded,
     released,
     step_losses,
@@ -190,7 +189,7 @@ def operate(
     benefit = energy
     if years.priced:
         every = slice(None), slice(None)
-        benefit = stage_benefit(terms_at(years.by_field, every), power, release, years.hm3_per_m3s)
+        benefit = stage_benefit(years.by_field, every, power, release, years.hm3_per_m3s)
     benefit.setflags(write=False)
     return Operation(
         release_m3s=release,
@@ -248,12 +247,11 @@ def _operate_year(
     follow(year, wanted, drafts, storages)
     before = drafts[0]
     for step in range(len(drafts)):
-        conditions = conditions_at(year, step)
         mean_storage = mean(storages[step], storages[step + 1])
-        release = released(conditions, drafts[step], year.rows[RELEASE_LOWER, step])
+        release = released(year, step, drafts[step], year.rows[RELEASE_LOWER, step])
         head = head_at(plant, mean_storage, release)
-        turbined = while_operating(conditions, mean_storage, turbined_at(plant, head, release, conditions))
-        power = power_of(plant, head, turbined, conditions)
+        turbined = while_operating(year, mean_storage, turbined_at(plant, head, release, year, step))
+        power = power_of(plant, head, turbined, year, step)
         columns[0, step] = turbined
         columns[1, step] = curve_value(plant.level, storages[step + 1])
         columns[2, step] = curve_value(plant.level, mean_storage)
@@ -263,12 +261,12 @@ def _operate_year(
         columns[6, step] = (
             violation_at(year, step, storages[step + 1], start)
             + missing_at(year, step, drafts[step])
-            + unmet(conditions, drafts[step], release, before if step > 0 else release)
-            + unmet_power(conditions, power)
+            + unmet(year, step, drafts[step], release, before if step > 0 else release)
+            + unmet_power(year, step, power)
         )
         before = release
         if len(columns) > _PLAIN_COLUMNS:
-            evaporated, seeped = step_losses(conditions, mean_storage, year.rows[HM3_PER_M3S, step])
+            evaporated, seeped = step_losses(year, step, mean_storage, year.rows[HM3_PER_M3S, step])
             if storages[step + 1] <= 0.0 < evaporated + seeped:  # of an empty lake no more is lost than there was
                 gained = volume_gained(year.rows[INFLOW, step], drafts[step], year.rows[HM3_PER_M3S, step])
                 lost = (storages[step] + gained - storages[step + 1]) / (evaporated + seeped)
@@ -276,7 +274,7 @@ def _operate_year(
             columns[7, step] = release
             columns[8, step], columns[9, step] = evaporated, seeped
             columns[11, step] = release - drafts[step]
-            columns[10, step] = demanded(conditions) - columns[11, step]
+            columns[10, step] = demanded(year, step) - columns[11, step]
 
 
 def repaired(reservoir: Reservoir, operation: Operation, asked_m3s: FloatArray) -> NDArray[np.bool_]:

@@ -50,7 +50,7 @@ from reservoir.planning.solving import (
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.base import Certified, FloatArray
 from reservoir.problems.reservoir.record import RecordProblems, cost_of_shortage, record_problems
-from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import Solutions, Stop, more_effort, solve, solver_named
 from reservoir.solvers.solution import engine_results, joined
 
@@ -233,7 +233,7 @@ def _solver_of_shortages(problems: RecordProblems, method: Method) -> Solve:
 
 
 def references_of(
-    problems: Sequence[ReservoirYear],
+    problems: Sequence[ReservoirYears],
     solver: str,
     device: str | None,
     progress: StageProgress,

@@ -22,7 +22,7 @@ from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.record_rows import UNLIMITED
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.base import FloatArray, rows_at
-from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, ReservoirYears
+from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYears
 
 #: What is promised is less than what is asked by this part: room for rounding.
 SLACK = 2e-6
@@ -84,11 +84,11 @@ class RecordProblems:
         return sum(map(len, self.batches))
 
     @property
-    def each(self) -> Sequence[ReservoirYear]:
+    def each(self) -> Sequence[ReservoirYears]:
         """The problems, as solvers take them."""
         return self.batches[0] if len(self.batches) == 1 else [problem for batch in self.batches for problem in batch]
 
-    def some(self, places: NDArray[np.intp]) -> Sequence[ReservoirYear]:
+    def some(self, places: NDArray[np.intp]) -> Sequence[ReservoirYears]:
         """Some of the problems, as solvers take them."""
         each = self.each
         return each[places] if isinstance(each, ReservoirYears) else [each[place] for place in places.tolist()]
