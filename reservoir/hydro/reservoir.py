@@ -38,7 +38,7 @@ def _with_all_attributes(cls: _Class) -> _Class:
     for row in ATTRIBUTES:
         if row.field and "." not in row.field and row.field not in cls.__annotations__:
             by_step = row.kind is Kind.BY_STEP
-            cls.__annotations__[row.field] = NDArray[np.float64] if by_step else Any
+            cls.__annotations__[row.field] = "NDArray[np.float64]" if by_step else "Any"
             setattr(cls, row.field, field(default_factory=row.usual))
             kind = "ndarray, shape (12,) or (steps,)" if by_step else "optional"
             described += f"    {row.field} : {kind}\n        {row.meaning[:1].upper()}{row.meaning[1:]}.\n"

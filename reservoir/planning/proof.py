@@ -24,7 +24,7 @@ from reservoir.certificate.reachable import stages_to_prove
 from reservoir.certificate.stages import TOLERANCE
 from reservoir.errors import DeviceError
 from reservoir.hydro.inflow import first_days
-from reservoir.hydro.objective import Operation
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.step import unmet_minimum
 from reservoir.opencl import DeviceInfo, choose_devices, opencl_available
 from reservoir.planning.planned_record import Plan, Proofs

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import DeviceError, InputError
-from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Goal, Objective
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.record_rows import energy_terms
 from reservoir.hydro.system import System
 from reservoir.planning.columns import second_run

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError
 from reservoir.hydro.benefit import stage_benefit
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objective import Operation, joined
 from reservoir.hydro.objectives import COSTS, NEEDED, Goal, Horizon, Objective, goal_label
+from reservoir.hydro.operation import Operation, joined
 from reservoir.hydro.record_rows import terms_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import filled_years

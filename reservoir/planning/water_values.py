@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.elementwise import curve_value
-from reservoir.hydro.objective import Operation
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.reservoir.year import ReservoirYears

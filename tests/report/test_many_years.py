@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.objective import joined
+from reservoir.hydro.operation import joined
 from reservoir.planning.plan import Plan
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.reservoir.year import ReservoirYears

@@ -17,8 +17,8 @@ from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.horizon_limits import horizon_limits, open_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits
-from reservoir.hydro.objective import Operation, joined
 from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.operation import Operation, joined
 from reservoir.hydro.record_rows import UNLIMITED
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.base import FloatArray, rows_at

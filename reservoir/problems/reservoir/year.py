@@ -35,7 +35,7 @@ from reservoir.hydro.horizon_limits import year_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.limits import Limits, always_repairable
-from reservoir.hydro.objective import Operation, better_of, operate
+from reservoir.hydro.operation import Operation, better_of, operate
 from reservoir.hydro.plant import Plant, exact_plant
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import DEAD, HM3_PER_M3S, INFLOW, RELEASE_LOWER, RELEASE_UPPER, START, YearRows
@@ -276,7 +276,7 @@ class ReservoirYears(Sequence["ReservoirYears"]):
         return id(self.model), limits.steps, limits.cyclic, bool(limits.lake), limits.priced
 
     def operate(self, positions: FloatArray) -> Operation:
-        """Run a position of each year in float64 (`hydro.objective.operate`)."""
+        """Run a position of each year in float64 (`hydro.operation.operate`)."""
         releases, starts = np.split(positions, [self.limits.steps], axis=-1)
         if self.limits.reaches_down and not self.limits.cyclic:
             # Searches hold water back before such a lake comes up again, dynamic programming does not: the better.

@@ -16,7 +16,7 @@ from reservoir.hydro.conditions import unmet, unmet_power
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, without_foresight
-from reservoir.hydro.objective import Operation, operate, repaired
+from reservoir.hydro.operation import Operation, operate, repaired
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import YearRows
 from reservoir.hydro.step import unmet_minimum, violation_scale

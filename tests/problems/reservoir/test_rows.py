@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba import typeof
 
-from reservoir.hydro import objective as blocks
+from reservoir.hydro import operation as blocks
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.compiled_year import MOST_UNROLLED
 from reservoir.hydro.inflow import Inflow
