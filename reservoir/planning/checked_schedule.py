@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import without_foresight
-from reservoir.hydro.objective import Operation, joined, operate
 from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.operation import Operation, joined, operate
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import REPAIR_TOLERANCE
 from reservoir.hydro.system import System

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.conditions import conditions_at
-from reservoir.hydro.objective import Operation
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.record_rows import energy_terms, shortage_terms
 from reservoir.hydro.step import release_to_reach
 from reservoir.planning.solving import StageProgress, silent_stage
@@ -35,7 +34,7 @@ from reservoir.problems.reservoir.record import (
     promised_in,
     promising,
 )
-from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.runtime import processors
 from reservoir.solvers import Solutions
 from reservoir.solvers.solution import joined
@@ -116,7 +115,7 @@ def within_power(batch: ReservoirYears, power_mw: FloatArray, fails: NDArray[np.
     return replace(batch, limits=within)
 
 
-def judged(problems: Sequence[ReservoirYear], solutions: Solutions) -> Solutions:
+def judged(problems: Sequence[ReservoirYears], solutions: Solutions) -> Solutions:
     """Solutions of problems as they were searched, or of the first of them, as solutions of the problems themselves."""
     if not solutions:
         return solutions
@@ -127,7 +126,7 @@ def judged(problems: Sequence[ReservoirYear], solutions: Solutions) -> Solutions
 
 
 def no_worse_than(
-    problems: Sequence[ReservoirYear], solutions: Solutions, positions: Sequence[FloatArray]
+    problems: Sequence[ReservoirYears], solutions: Solutions, positions: Sequence[FloatArray]
 ) -> Solutions:
     """Solutions, with these positions where they are worth more."""
     others = replace(solutions, position=joined([each[np.newaxis] for each in positions]))
@@ -160,13 +159,13 @@ def _keeping_lowest(batch: ReservoirYears) -> ReservoirYears:
     within, limits = within_power(batch, np.zeros(len(batch))), batch.limits
     if not limits.lake or limits.priced:
         return within
-    lowest = limits.power_lower_mw
+    lowest = limits.power_demanded_mw
     terms = energy_terms(limits.hm3_per_m3s, lowest, cost_of_shortage(lowest, batch.penalty, limits.steps))
     return replace(within, limits=within.limits.with_terms(terms))
 
 
 def better_of(
-    places: NDArray[np.intp], problems: Sequence[ReservoirYear], solutions: Solutions, others: Solutions
+    places: NDArray[np.intp], problems: Sequence[ReservoirYears], solutions: Solutions, others: Solutions
 ) -> Solutions:
     """Solutions, with others of some problems where those alone keep the limits, or are worth more."""
     others, before = judged(problems, others), solutions[places]
@@ -298,9 +297,8 @@ def _following(batch: ReservoirYears, proofs: Sequence[HighestPower]) -> FloatAr
     """Positions that lead along storages."""
     years = batch.limits.arrays()._replace(lake=batch.limits.lake)
     storages = np.stack([each.storages_hm3 for each in proofs])
-    conditions = conditions_at(years.by_field, (slice(None), slice(None)))
-    volume = years.hm3_per_m3s
-    drafts = release_to_reach(storages[:, :-1], storages[:, 1:], years.inflow, volume, conditions)
+    volume, every = years.hm3_per_m3s, (slice(None), slice(None))
+    drafts = release_to_reach(storages[:, :-1], storages[:, 1:], years.inflow, volume, years.by_field, every)
     return np.concatenate([drafts, storages[:, :1]], axis=1)[:, : batch.dimension]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objective import Operation
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.power import stored_energy_gwh
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import UnitText

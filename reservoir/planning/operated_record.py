@@ -17,7 +17,7 @@ from reservoir.planning.columns import FIRST_DAY, table_of, variables_of
 
 if TYPE_CHECKING:
     # Compiled code, for which an operator who reads a schedule does not wait.
-    from reservoir.hydro.objective import Operation
+    from reservoir.hydro.operation import Operation
     from reservoir.hydro.reservoir import Reservoir
 
 FloatArray = NDArray[np.float64]

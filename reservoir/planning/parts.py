@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from reservoir.errors import DeviceError, InputError, shortened
 from reservoir.hydro.inflow import COMPANIONS
-from reservoir.hydro.objective import Operation
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.reservoir import reservoir_digests
 from reservoir.planning.columns import second_run
 from reservoir.planning.firm_power import FirmBounds

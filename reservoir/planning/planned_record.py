@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from reservoir.hydro.curves.approximation import Approximation
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, satisfiable
-from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Horizon, Objective
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.columns import shown

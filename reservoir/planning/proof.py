@@ -24,12 +24,12 @@ from reservoir.certificate.reachable import stages_to_prove
 from reservoir.certificate.stages import TOLERANCE
 from reservoir.errors import DeviceError
 from reservoir.hydro.inflow import first_days
-from reservoir.hydro.objective import Operation
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.step import unmet_minimum
 from reservoir.opencl import DeviceInfo, choose_devices, opencl_available
 from reservoir.planning.planned_record import GAP_ROUNDING, Plan, Proofs
 from reservoir.planning.solving import StageProgress, silent_stage
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.runtime import processors
 
 #: Names of the stages: of all proofs, and of longer ones where these do not come to the gap that is asked for.
@@ -202,7 +202,7 @@ def _known(plan: Plan) -> Iterator[Known]:
             yield Known(year, made.operation.storage_hm3[place], float(made.fitness[place]) if kept else None)
 
 
-def _lacks_water_alone(year: ReservoirYear, operation: Operation) -> bool:
+def _lacks_water_alone(year: ReservoirYears, operation: Operation) -> bool:
     """Whether a schedule violates nothing but the least release, of which some is proved to be violated."""
     arrays = year.exact_year
     per_missing = arrays.per_missing * arrays.hm3_per_m3s

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import DeviceError, InputError
-from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Goal, Objective
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.record_rows import energy_terms
 from reservoir.hydro.system import System
 from reservoir.planning.columns import second_run
@@ -50,7 +50,7 @@ from reservoir.planning.solving import (
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.base import FloatArray
 from reservoir.problems.reservoir.record import RecordProblems, cost_of_shortage, record_problems
-from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import Solutions, Stop, more_effort, solve, solver_named
 from reservoir.solvers.solution import engine_results, joined
 
@@ -195,7 +195,7 @@ def _solver_of_shortages(problems: RecordProblems, method: Method) -> Solve:
 
 
 def references_of(
-    problems: Sequence[ReservoirYear],
+    problems: Sequence[ReservoirYears],
     solver: str,
     device: str | None,
     progress: StageProgress,

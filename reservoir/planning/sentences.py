@@ -249,7 +249,7 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
     if not short <= _NEGLIGIBLE * demanded:  # NaN fulfils nothing, here and below
         part = plan.units.number(short, "m3/s", ",.4g")
         yield f"{part} of the {flow(demanded)} to be withdrawn are not delivered"
-    power, lowest = float(operation.power_mw[year, step]), float(limits.power_lower_mw[year, step])
+    power, lowest = float(operation.power_mw[year, step]), float(limits.power_demanded_mw[year, step])
     if not power >= lowest * (1 - _NEGLIGIBLE):
         yield f"the mean power is {lowest - power:,.4g} MW below the minimum of {lowest:,.4g} MW"
     releases = operation.release_m3s.ravel()

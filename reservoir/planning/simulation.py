@@ -13,8 +13,8 @@ from reservoir.errors import InputError
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow, flows_by_date
 from reservoir.hydro.limits import without_foresight
-from reservoir.hydro.objective import Operation, joined, operate, repaired
 from reservoir.hydro.objectives import RECORD, Horizon
+from reservoir.hydro.operation import Operation, joined, operate, repaired
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.system import System

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError
-from reservoir.hydro.benefit import NO_TERMS, StepTerms, stage_benefit
+from reservoir.hydro.benefit import stage_benefit
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objective import Operation, joined
 from reservoir.hydro.objectives import COSTS, NEEDED, Goal, Horizon, Objective, goal_label
+from reservoir.hydro.operation import Operation, joined
 from reservoir.hydro.record_rows import terms_of
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.rows import filled_years
 from reservoir.hydro.system import System
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.firm_power import better_of, firm_power_mw, keeping_promise, largest_firm_power, no_worse_than
@@ -163,8 +164,8 @@ class FrontSearch:
         if goal is Goal.ENERGY:
             return np.array([each.energy_gwh.sum() for each in operations])
         terms = terms_of(System.of(with_goal(without_firm_power(self.reservoir), goal)), self.inflow)
-        steps, volume = StepTerms(**terms) if terms else NO_TERMS, self.inflow.calendar.hm3_per_m3s
-        benefits = [stage_benefit(steps, each.power_mw, each.release_m3s, volume).sum() for each in operations]
+        year, every, volume = filled_years(terms).by_field, (slice(None), slice(None)), self.inflow.calendar.hm3_per_m3s
+        benefits = [stage_benefit(year, every, each.power_mw, each.release_m3s, volume).sum() for each in operations]
         return np.array(benefits) * (-1.0 if goal in COSTS else 1.0)
 
     def _solved(

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.elementwise import curve_value
-from reservoir.hydro.objective import Operation
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.reservoir.record import RecordProblems
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.runtime import processors
 from reservoir.solvers.dp.water_value import end_storage_value, water_values
 
@@ -81,7 +81,7 @@ def storage_levels(reservoir: Reservoir) -> FloatArray:
     return np.linspace(float(lower.min()), float(upper.max()), LEVELS)
 
 
-def _trajectories(problems: RecordProblems, operation: Operation) -> Iterator[tuple[ReservoirYear, FloatArray]]:
+def _trajectories(problems: RecordProblems, operation: Operation) -> Iterator[tuple[ReservoirYears, FloatArray]]:
     """Each problem, and the storages at the start of its first step and at the end of each."""
     starts = [*np.unique(problems.of_year, return_index=True)[1].tolist(), len(operation)]
     for problem, (first, stop) in zip(problems.each, pairwise(starts), strict=True):
