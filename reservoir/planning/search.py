@@ -95,7 +95,7 @@ class Method:
     options: Mapping[str, Any]
     best: bool = False
 
-    def solve(self, problems: Sequence[ReservoirYear], **call: Any) -> Solutions:
+    def solve(self, problems: Sequence[ReservoirYears], **call: Any) -> Solutions:
         """Solve problems by the solver with its settings, or with others."""
         own = {"solver": self.solver, "seed": self.seed, "device": self.device}
         return solve(problems, **{**own, **self.options, **call})
