@@ -32,10 +32,9 @@ from reservoir.planning.checks import Check
 from reservoir.planning.columns import PROVEN_BOUND, PROVEN_GAP
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
 from reservoir.planning.notes import notes_again, plan_notes
-from reservoir.planning.parts import columns_of, found_of, operation_of_columns
+from reservoir.planning.parts import columns_of, operation_of_columns, plan_of
 from reservoir.planning.plan import Plan
 from reservoir.planning.planned_record import Proofs
-from reservoir.planning.search import Found
 from reservoir.planning.start import PlanStart, with_end_value
 from reservoir.planning.water_values import WaterValues
 from reservoir.problems.reservoir.record import record_problems
@@ -75,8 +74,7 @@ class SavedPlan(NamedTuple):
 
 def plan_arrays(plan: Plan) -> dict[str, NDArray[Any]]:
     """Every array that a plan is read from, by name; the rest of it is in ``plan.json`` and the reservoir file."""
-    searched = Found(plan.problems, plan.operation, plan.solutions, plan.references, plan.sources)
-    arrays = columns_of(replace(searched, firm_bounds=plan.firm_bounds))
+    arrays = columns_of(plan)
     if not plan.sources:
         arrays = {name: array for name, array in arrays.items() if not name.startswith("engine_")}
     if not plan.operation.missing_m3s.any():
@@ -190,7 +188,7 @@ def _plan(folder: Path, origin: Mapping[str, Any], arrays: Arrays) -> Plan:
         "seconds": {},
     }
     seconds = dict(origin["seconds"])
-    searched = found_of(problems, arrays, [call], float(seconds.get(origin["solver"], 0.0)))
+    plan = plan_of(problems, arrays, [call], float(seconds.get(origin["solver"], 0.0)))
     values = proofs = None
     if _WATER_VALUES in arrays:
         table = pd.DataFrame(arrays[_WATER_VALUE_TABLE], columns=list(_TABLE))
@@ -198,13 +196,12 @@ def _plan(folder: Path, origin: Mapping[str, Any], arrays: Arrays) -> Plan:
     if PROVEN_BOUND in arrays:
         stated = origin["proof"]
         proofs = Proofs(arrays[PROVEN_BOUND], arrays[PROVEN_GAP], float(stated["gap_asked"]), stated["infeasible"])
-    schedules = problems, searched.operation, searched.solutions, searched.references
     stopped = origin["stopped"] or ""
     of_inputs = (*plant.notes, *InflowCheck(inflow, plant).doubts, *_record_notes(inflow, origin["notes"]))
-    of_plan = plan_notes(plant, problems, searched.operation, start, stopped)
-    about = notes_again(origin["notes"], (*of_inputs, *of_plan)), seconds, stopped, start
-    units = UnitSystem.of(origin["units"]["system"])
-    return Plan(plant, inflow, *schedules, *about, values, searched.sources, units, proofs, searched.firm_bounds)
+    of_plan = plan_notes(plant, problems, plan.operation, start, stopped)
+    about = {"notes": notes_again(origin["notes"], (*of_inputs, *of_plan)), "seconds": seconds, "stopped": stopped}
+    read = {"saved_water_values": values, "units": UnitSystem.of(origin["units"]["system"]), "proofs": proofs}
+    return replace(plan, reservoir=plant, inflow=inflow, start=start, **about, **read)
 
 
 def _record_notes(record: Inflow, texts: Sequence[str]) -> Iterator[str]:
