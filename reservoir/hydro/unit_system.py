@@ -162,13 +162,13 @@ class UnitSystem:
         changed = {name: table[name] / self.size(name) for name in table.columns if self.unit(name)}
         return table.assign(**changed).rename(columns=self.column) if changed else table
 
-    def values(self, found: Mapping[str, Any]) -> dict[str, Any]:
+    def values(self, quantities: Mapping[str, Any]) -> dict[str, Any]:
         """Quantities of the program by their names, in these units and by their names there."""
         return {
             self.column(name): float(f"{value / self.size(name):.{_FIGURES}g}")
             if self.unit(name) and isinstance(value, int | float)
             else value
-            for name, value in found.items()
+            for name, value in quantities.items()
         }
 
     def amount(self, value: float, ending: str) -> tuple[float, str]:
