@@ -218,7 +218,7 @@ def content_of(data: bytes) -> tuple[list[tuple[int, str]], str, tuple[Comment, 
         if len(line) > MOST_CHARACTERS:
             problem = f"the line has {len(line):,} characters"
             raise _too_much(problem, f"at most {MOST_CHARACTERS:,} per line", number)
-    comments = [Comment(number, text) for number, line in lines if (text := _comment(line)) is not None]
+    comments = [Comment(number, said) for number, line in lines if (said := _comment(line)) is not None]
     if len(comments) > MOST_COMMENTS:
         raise _too_much(f"the file has {len(comments):,} comment lines", f"at most {MOST_COMMENTS:,}")
     commented = sum(len(comment.text) for comment in comments)
