@@ -199,9 +199,9 @@ def _plan(folder: Path, origin: Mapping[str, Any], arrays: Arrays) -> Plan:
     stopped = origin["stopped"] or ""
     of_inputs = (*plant.notes, *InflowCheck(inflow, plant).doubts, *_record_notes(inflow, origin["notes"]))
     of_plan = plan_notes(plant, problems, plan.operation, start, stopped)
-    about = {"notes": notes_again(origin["notes"], (*of_inputs, *of_plan)), "seconds": seconds, "stopped": stopped}
-    read = {"saved_water_values": values, "units": UnitSystem.of(origin["units"]["system"]), "proofs": proofs}
-    return replace(plan, reservoir=plant, inflow=inflow, start=start, **about, **read)
+    notes, units = notes_again(origin["notes"], (*of_inputs, *of_plan)), UnitSystem.of(origin["units"]["system"])
+    about: dict[str, Any] = {"notes": notes, "seconds": seconds, "stopped": stopped, "units": units, "proofs": proofs}
+    return replace(plan, reservoir=plant, inflow=inflow, start=start, saved_water_values=values, **about)
 
 
 def _record_notes(record: Inflow, texts: Sequence[str]) -> Iterator[str]:

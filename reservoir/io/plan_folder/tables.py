@@ -6,6 +6,7 @@ import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -114,23 +115,24 @@ def _not_numbers(path: Path, cells: pd.Series, numbers: pd.Series) -> Iterator[M
         yield Mistake(problem, "a number", AGAIN, str(path), int(row) + 2, str(cells.name), value)
 
 
-def read_cells(path: Path) -> pd.DataFrame:
-    """Every cell of a CSV file as text."""
+def read_cells(path: Path, mend: str = AGAIN) -> pd.DataFrame:
+    """Every cell of a CSV file as text; `mend` is how a wrong one is to be mended."""
+    refused = partial(InputError, mend=mend, file=str(path))
     try:
         content = read_limited(path, MOST_BYTES)
     except FileNotFoundError as error:
-        raise InputError("is missing", mend=AGAIN, file=str(path)) from error
+        raise refused("is missing") from error
     except (OSError, ValueError) as error:
-        raise changed(path, f"cannot be read ({getattr(error, 'strerror', None) or error})") from error
+        raise refused(f"cannot be read ({getattr(error, 'strerror', None) or error})") from error
     if len(content.partition(b"\n")[0]) > _LONGEST_HEADING:
-        raise changed(path, f"has a header of more than {_LONGEST_HEADING:,} bytes")
+        raise refused(f"has a header of more than {_LONGEST_HEADING:,} bytes")
     lines = content.count(b"\n")
     if lines > _MOST_LINES:
-        raise changed(path, f"has {lines:,} lines; a plan has at most {_MOST_LINES:,}")
+        raise refused(f"has {lines:,} lines; a plan has at most {_MOST_LINES:,}")
     try:
         text = text_of(content, str(path))
-    except InputError as refused:
-        raise InputError([replace(mistake, mend=AGAIN) for mistake in refused.mistakes]) from refused
+    except InputError as error:
+        raise InputError([replace(mistake, mend=mend) for mistake in error.mistakes]) from error
     heading, rows, row = list[str](), list[list[str]](), 1  # the number of a row as an editor shows it
     reader = csv.reader(StringIO(text, newline=None), strict=True)  # lines may end as on old Macintoshes
     try:
@@ -140,21 +142,20 @@ def read_cells(path: Path) -> pd.DataFrame:
             elif not heading:
                 names = [name.strip() for name in cells]
                 for name in (name for place, name in enumerate(names) if name and name in names[:place]):
-                    raise InputError("is there twice", "each column once", AGAIN, str(path), row=row, column=name)
+                    raise refused("is there twice", "each column once", row=row, column=name)
                 heading = [name or f"Unnamed: {place}" for place, name in enumerate(cells)]
             elif len(cells) > len(heading):
                 expected = f"{len(heading)}, as in the header"
-                raise InputError(f"has {len(cells)} cells", expected, AGAIN, str(path), row)
+                raise refused(f"has {len(cells)} cells", expected, row=row)
             else:
                 rows.append(cells + [""] * (len(heading) - len(cells)))
             row = reader.line_num + 1
     except csv.Error as error:
         if "field larger" in str(error):
-            raise changed(path, f"cannot be read as a table ({error})") from error
-        problem = "has quotation marks that do not enclose a whole cell"
-        raise InputError(problem, mend=AGAIN, file=str(path), row=row) from error
+            raise refused(f"cannot be read as a table ({error})") from error
+        raise refused("has quotation marks that do not enclose a whole cell", row=row) from error
     if not heading:
-        raise changed(path, "is empty")
+        raise refused("is empty")
     return pd.DataFrame(rows, columns=heading, dtype=str)
 
 
