@@ -39,14 +39,14 @@ CONDITIONS_OF_STEP = (*_CONDITIONS, *_MORE_CONDITION_ROWS, "OPERATING_STORAGE")
 _POWER_DEMAND = ATTRIBUTE_FIELDS[POWER_DEMAND]
 
 
-def year_layout(steps: int, *, conditions: bool = False, terms: bool = False) -> ContextLayout:
-    """A year's context."""
-    entries = dict.fromkeys((*_ROWS, *_MORE_ROWS), steps)
-    if conditions:
-        entries |= dict.fromkeys((*_CONDITION_ROWS, *_MORE_CONDITION_ROWS), steps)
+def year_layout(limits: Limits) -> ContextLayout:
+    """The context of a year, or of each of many."""
+    entries = dict.fromkeys((*_ROWS, *_MORE_ROWS), limits.steps)
+    if limits.lake:
+        entries |= dict.fromkeys((*_CONDITION_ROWS, *_MORE_CONDITION_ROWS), limits.steps)
         entries |= dict.fromkeys((*_CONDITION_NUMBERS, *_MORE_CONDITION_NUMBERS), 1)
-    if terms:
-        entries |= dict.fromkeys(TERM_ROWS.values(), steps)
+    if limits.priced:
+        entries |= dict.fromkeys(TERM_ROWS.values(), limits.steps)
     entries |= dict.fromkeys(_NUMBERS, 1)
     return ContextLayout("CONTEXT", entries)
 
@@ -95,8 +95,7 @@ def kernel_rows(
         values |= {"PER_RAMP_UP": 1 / years.ramp_up, "PER_RAMP_DOWN": 1 / years.ramp_down, **_demands(years, penalty)}
     if years.priced:
         values |= {row: getattr(years, name) for name, row in TERM_ROWS.items()}
-    layout = year_layout(limits.steps, conditions=bool(years.lake), terms=bool(years.priced))
-    return layout.pack(values, np.shape(years.capacity), dtype)
+    return year_layout(limits).pack(values, np.shape(years.capacity), dtype)
 
 
 def _demands(years: YearRows, penalty: float) -> dict[str, FloatArray]:
