@@ -52,7 +52,7 @@ LONGEST = (
     "test_wheel.py",
     "cli/test_killed_plan.py",
     "cli/test_typed_calls.py",
-    "planning/test_warm_start.py",
+    "planning/test_simulation.py",
     "solvers/exchanges/test_end_of_search.py",
 )
 

@@ -88,6 +88,13 @@ class RecordProblems:
         """The problems, as solvers take them."""
         return self.batches[0] if len(self.batches) == 1 else [problem for batch in self.batches for problem in batch]
 
+    @property
+    def placed_batches(self) -> list[tuple[NDArray[np.intp], ReservoirYears]]:
+        """The batches, with the places of their problems."""
+        places = np.arange(len(self))
+        ends = np.cumsum([len(batch) for batch in self.batches])[:-1]
+        return list(zip(np.split(places, ends), self.batches, strict=True))
+
     def some(self, places: NDArray[np.intp]) -> Sequence[ReservoirYears]:
         """Some of the problems, as solvers take them."""
         each = self.each
