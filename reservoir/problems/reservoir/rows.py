@@ -9,7 +9,17 @@ from numpy.typing import DTypeLike, NDArray
 
 from reservoir.hydro.attributes import POWER_DEMAND
 from reservoir.hydro.limits import Limits, always_repairable
-from reservoir.hydro.rows import ATTRIBUTE_FIELDS, FIELDS, OFFSET, PER_SHORTAGE, PLAIN_FIELDS, TERMS, YearRows
+from reservoir.hydro.rows import (
+    ATTRIBUTE_FIELDS,
+    FIELDS,
+    NUMBERS,
+    OFFSET,
+    PER_SHORTAGE,
+    PLAIN_FIELDS,
+    PLAIN_NUMBERS,
+    TERMS,
+    YearRows,
+)
 from reservoir.hydro.step import violation_scale
 from reservoir.problems.base import ContextLayout
 from reservoir.problems.reservoir.plant_source import PLANT_NUMBERS
@@ -29,7 +39,7 @@ _MORE_ROWS = ("FLOW_PER_VOLUME", "PENALTY_BELOW", "PENALTY_ABOVE")
 _MORE_CONDITION_ROWS = ("SHORTAGE_COST", "POWER_COST")
 _OF_YEAR = ("START", "START_LOWER", "START_UPPER", "MAX_STORAGE", "DEAD", "MISSING_COST", "PENALTY", "REPAIRABLE")
 _NUMBERS = (*_OF_YEAR, *PLANT_NUMBERS)
-_CONDITION_NUMBERS = ("MIDDLE_START", "OPERATING_STORAGE", "RAMP_UP", "RAMP_DOWN", "END_VALUE")
+_CONDITION_NUMBERS = tuple(name.upper() for name in NUMBERS[PLAIN_NUMBERS:])
 _MORE_CONDITION_NUMBERS = ("PER_RAMP_UP", "PER_RAMP_DOWN")
 #: What tables of curves make of power, and by which a lowest power is raised.
 _TABLES = 1e-6
