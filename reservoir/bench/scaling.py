@@ -22,7 +22,7 @@ from reservoir.errors import InputError
 from reservoir.hydro.curves.approximation import Form
 from reservoir.hydro.curves.forms import PolynomialForm
 from reservoir.opencl import BuiltProgram, DeviceInfo, Session, assemble, build
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.report.figures.style import DASHES, INFLOW, LIMITS, STORAGE, sheet_figure
 from reservoir.solvers import Solutions, solve
 from reservoir.solvers.clpso import SwarmSettings
@@ -96,7 +96,7 @@ class ScalingStudy(DeviceStudy):
     """
 
     paper = "case"
-    record: Sequence[ReservoirYear]
+    record: ReservoirYears
     kin: Sequence[DeviceInfo] = ()
     moves_limit: float
 
@@ -114,7 +114,7 @@ class ScalingStudy(DeviceStudy):
             yield Point("devices", max(sizes["years"][-1], record), devices=count)
 
     def solved(
-        self, problems: Sequence[ReservoirYear], point: Point, generations: int, *, repeat: int = 0, devices: int = 1
+        self, problems: Sequence[ReservoirYears], point: Point, generations: int, *, repeat: int = 0, devices: int = 1
     ) -> Solutions:
         """A run of a point."""
         layout = {name: getattr(point, name) for name in ("lanes", "swarms") if getattr(point, name) is not None}
@@ -150,7 +150,7 @@ class ScalingStudy(DeviceStudy):
         row |= {"moves_per_second": moves, "evaluations_per_second": evaluations}
         return row | {"part_of_limit": moves / (self.moves_limit * point.devices)}
 
-    def generations_for(self, problems: Sequence[ReservoirYear], point: Point) -> int:
+    def generations_for(self, problems: Sequence[ReservoirYears], point: Point) -> int:
         """As many generations as fill the time of a point on one device, by a short run of some of its years."""
         some = problems[:PROBE_YEARS]
         self.solved(some, point, 1)  # builds
@@ -159,13 +159,11 @@ class ScalingStudy(DeviceStudy):
         return int(np.clip(self.budget.point_seconds / generation_seconds, FEWEST_GENERATIONS, MOST_GENERATIONS))
 
 
-def ensemble(years: Sequence[ReservoirYear], count: int) -> list[ReservoirYear]:
+def ensemble(years: ReservoirYears, count: int) -> ReservoirYears:
     """The record over and over until there are `count` years, each with random numbers of its own."""
-    copies = -(-count // len(years))
-    repeated = (
-        replace(year, rng_stream_id=year.rng_stream_id + STREAM_STEP * copy) for copy in range(copies) for year in years
-    )
-    return list(repeated)[:count]
+    copies, places = np.divmod(np.arange(count), len(years))
+    repeated = years[places]
+    return replace(repeated, rng_stream_ids=repeated.rng_stream_ids + STREAM_STEP * copies)
 
 
 def scaling_table(study: DeviceStudy, points: pd.DataFrame) -> ResultTable:
@@ -236,14 +234,14 @@ def curve_operations(form: Form) -> int:
     return POLYNOMIAL + len(form.coefficients) - 1 if isinstance(form, PolynomialForm) else EVEN_TABLE
 
 
-def operations_per_move(year: ReservoirYear) -> int:
+def operations_per_move(year: ReservoirYears) -> int:
     """Instructions of one move of one particle, and of the fitness of where it comes to."""
     curves = sum(_curves(year).values())
     step = sum(PER_STEP.values()) + curves + year.limits.cyclic * CYCLIC_REACH
     return year.dimension * sum(PER_DIMENSION.values()) + year.limits.steps * step + PER_MOVE
 
 
-def rule(year: ReservoirYear) -> str:
+def rule(year: ReservoirYears) -> str:
     """How the count comes about, in words."""
     counts = {"per_dimension": _sum(PER_DIMENSION), "per_step": _sum(PER_STEP), "once": PER_MOVE}
     counts |= {"curves": ", ".join(f"{name} {count}" for name, count in _curves(year).items())}
@@ -252,7 +250,7 @@ def rule(year: ReservoirYear) -> str:
     return str(bundled("case")["notes"]["rule"][0].format(**counts))
 
 
-def _curves(year: ReservoirYear) -> dict[str, int]:
+def _curves(year: ReservoirYears) -> dict[str, int]:
     plant = year.model.approximation.plant
     return {name: curve_operations(getattr(plant, name)) for name in ("level", "tailrace", "conversion", "capacity")}
 
