@@ -6,15 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from reservoir.errors import InputError
 from reservoir.hydro import units
 from reservoir.hydro.units import key_suffix
 from reservoir.text.quantities import quantity
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class DisplayUnit(NamedTuple):
@@ -155,10 +152,10 @@ class UnitSystem:
         unit = self.unit(name)
         return 1.0 if unit is None else unit.size
 
-    def table(self, table: pd.DataFrame) -> pd.DataFrame:
-        """A table of the program in these units, with columns that say so."""
-        changed = {name: table[name] / self.size(name) for name in table.columns if self.unit(name)}
-        return table.assign(**changed).rename(columns=self.column) if changed else table
+    def columns(self, table: Mapping[str, Any]) -> dict[str, Any]:
+        """Columns of a table of the program, such as a DataFrame's, in these units and by names that say so."""
+        sized = ((name, table[name], self.unit(name)) for name in table)
+        return {self.column(name): values / unit.size if unit else values for name, values, unit in sized}
 
     def values(self, quantities: Mapping[str, Any]) -> dict[str, Any]:
         """Quantities of the program by their names, in these units and by their names there."""

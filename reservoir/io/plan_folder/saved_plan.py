@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
@@ -191,6 +190,8 @@ def _plan(folder: Path, origin: Mapping[str, Any], arrays: Arrays) -> Plan:
     plan = plan_of(problems, arrays, [call], float(seconds.get(origin["solver"], 0.0)))
     values = proofs = None
     if _WATER_VALUES in arrays:
+        import pandas as pd
+
         table = pd.DataFrame(arrays[_WATER_VALUE_TABLE], columns=list(_TABLE))
         values = WaterValues(arrays[_WATER_VALUES], table.astype({"month": np.int64, "years": np.int64}))
     if PROVEN_BOUND in arrays:

@@ -9,10 +9,10 @@ from dataclasses import replace
 from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, MOST_YEARS
@@ -20,6 +20,9 @@ from reservoir.hydro.unit_system import UnitSystem
 from reservoir.io.plan_folder.arrays import months_of_plan
 from reservoir.io.plan_folder.files import AGAIN, SCHEDULE, changed, schedule_file
 from reservoir.text.data_file import read_limited, text_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: No table of a plan is larger: that many months are more than eight thousand years.
 MOST_BYTES = 20_000_000
@@ -38,23 +41,24 @@ _LEAST_SHOWN = 5e-7
 _ROWS = 100_000
 
 
-def write_table(table: pd.DataFrame, path: Path) -> None:
-    """Write a table without its index, numbers with six decimals, nothing where there is none.
+def write_table(table: Mapping[str, ArrayLike], path: Path) -> None:
+    """Write columns, such as a DataFrame's, with six decimals of numbers, and nothing where there is none.
 
     The bytes are those of `DataFrame.to_csv`, which asks of every number whether it is one; but no zero has a sign.
     """
+    columns = [np.asarray(table[name]) for name in table]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(table.columns)
-        for first in range(0, len(table), _ROWS):
-            writer.writerows(zip(*(_cells(table[name].iloc[first : first + _ROWS]) for name in table), strict=True))
+        writer.writerow(table)
+        for first in range(0, len(columns[0]), _ROWS):
+            writer.writerows(zip(*(_cells(column[first : first + _ROWS]) for column in columns), strict=True))
 
 
-def _cells(column: pd.Series) -> list[Any]:
+def _cells(column: NDArray[Any]) -> list[Any]:
     if column.dtype.kind != "f":
         return list(column.tolist())
     # What six decimals show as a zero below 0 is 0.
-    values = column.mask((column <= 0) & (column >= -_LEAST_SHOWN), 0.0).tolist()
+    values = np.where((column <= 0) & (column >= -_LEAST_SHOWN), 0.0, column).tolist()
     return ["" if math.isnan(value) else FLOAT_FORMAT % value for value in values]
 
 
@@ -66,6 +70,8 @@ def read_schedule(folder: Path) -> pd.DataFrame:
     InputError
         If the file is missing, or holds what is no number.
     """
+    import pandas as pd
+
     path = folder / SCHEDULE
     if schedule_file(folder) != path:
         return months_of_plan(folder)
@@ -107,6 +113,8 @@ def _not_numbers(path: Path, cells: pd.Series, numbers: pd.Series) -> Iterator[M
 
 def read_cells(path: Path, mend: str = AGAIN) -> pd.DataFrame:
     """Every cell of a CSV file as text; `mend` is how a wrong one is to be mended."""
+    import pandas as pd
+
     refused = partial(InputError, mend=mend, file=str(path))
     try:
         content = read_limited(path, MOST_BYTES)
