@@ -108,9 +108,9 @@ def member_file(file: str) -> MemberFile | None:
         header = cut(*lines[0], delimiter)
         names = [cell.casefold() for cell in header.cells] if isinstance(header, Row) else []
         member = next((names.index(name) for name in MEMBER_NAMES if name in names), None)
-        of_dates = dates.date_columns(names)
-        if isinstance(header, Row) and member is not None and of_dates is not None and len(of_dates) == 1:
-            return MemberFile(b"", header, (), comments, delimiter=delimiter, file=file, member=member, date=of_dates[0])
+        places = dates.date_columns(names) or ()
+        if isinstance(header, Row) and member is not None and len(places) == 1:
+            return MemberFile(b"", header, (), comments, delimiter=delimiter, file=file, member=member, date=places[0])
     return None
 
 
