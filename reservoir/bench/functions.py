@@ -37,7 +37,7 @@ def rotation(problems: Iterable[FunctionProblem]) -> tuple[dict[str, pd.DataFram
     """The matrix of the rotated problems, which have the same, and what makes it; nothing if none is rotated."""
     for problem in problems:
         if problem.rotation is not None:
-            return {"rotation": pd.DataFrame(problem.rotation.matrix())}, {"rotation": asdict(problem.rotation)}
+            return {"rotation": pd.DataFrame(problem.rotation.matrix)}, {"rotation": asdict(problem.rotation)}
     return {}, {}
 
 

@@ -9,7 +9,7 @@ tried until it is narrow.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -22,7 +22,7 @@ from reservoir import runtime
 from reservoir.bench.experiment import Study, bundled
 from reservoir.bench.tables import ResultTable, Row, select
 from reservoir.planning.checks import Check
-from reservoir.problems.bits import FAMILIES, BitProblem, SpinGlass, read_spin_glass, spin_problem
+from reservoir.problems.bits import FAMILIES, BitProblem, read_spin_glass
 from reservoir.solvers import solve
 
 SPIN = "spin"
@@ -48,7 +48,7 @@ class Case:
     label: str
     bits: int
     population: int
-    glass: SpinGlass | None = None
+    glass: BitProblem | None = None
 
     @property
     def about(self) -> Row:
@@ -58,7 +58,7 @@ class Case:
     def problem(self, rng_stream_id: int) -> BitProblem:
         """The problem with the random numbers of a stream."""
         if self.glass is not None:
-            return spin_problem(self.glass, rng_stream_id)
+            return replace(self.glass, rng_stream_id=rng_stream_id)
         return FAMILIES[self.kind].of(self.bits, rng_stream_id)
 
 
@@ -69,10 +69,8 @@ def trap_case(kind: str, bits: int) -> Case:
 
 def spin_cases(files: Sequence[Path]) -> list[Case]:
     """Spin glasses of files, by their spins."""
-    glasses = sorted((read_spin_glass(path) for path in files), key=lambda glass: (glass.spins, glass.name))
-    return [
-        Case(SPIN, f"SPIN {glass.name}", glass.spins, population_for(SPIN, glass.spins), glass) for glass in glasses
-    ]
+    glasses = sorted(map(read_spin_glass, files), key=lambda glass: (glass.dimension, glass.label))
+    return [Case(SPIN, glass.label, glass.dimension, population_for(SPIN, glass.dimension), glass) for glass in glasses]
 
 
 def bundled_glasses(*, first_only: bool) -> list[Path]:
