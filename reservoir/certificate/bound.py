@@ -28,7 +28,7 @@ from reservoir.certificate.tables import CellValues, cell_values
 from reservoir.hydro.jit import compiled_as_written
 from reservoir.hydro.plant import Plant
 from reservoir.opencl import DeviceInfo, Session
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 
 FloatArray = NDArray[np.float64]
 
@@ -112,7 +112,7 @@ class Effort:
 
 
 def prove_bound(
-    year: ReservoirYear,
+    year: ReservoirYears,
     storages_hm3: FloatArray,
     fitness: float | None,
     effort: Effort | None = None,
@@ -125,7 +125,7 @@ def prove_bound(
 
     Parameters
     ----------
-    year : ReservoirYear
+    year : ReservoirYears
     storages_hm3 : ndarray, shape (steps + 1,)
         A schedule near which cells begin; any will do.
     fitness : float or None
@@ -155,7 +155,12 @@ def advanced(proof: Proof, bounds: FloatArray | None = None) -> tuple[Cells, Flo
 
 
 def proof_of(
-    year: ReservoirYear, stages: Stages, storages_hm3: FloatArray, fitness: float | None, effort: Effort, values: Values
+    year: ReservoirYears,
+    stages: Stages,
+    storages_hm3: FloatArray,
+    fitness: float | None,
+    effort: Effort,
+    values: Values,
 ) -> Proof:
     """A proof that leaves to others how brackets are bounded: it yields cells, with a number for each of their pairs.
 
@@ -190,7 +195,8 @@ def proof_of(
         longest = max(float(through.max()), dropped)
         if longest == -np.inf:
             if infeasible_step is None and not limits.cyclic:
-                infeasible_step = _last_step(table.cells, before)
+                reached = np.maximum.reduceat(before, table.cells.first[:-1]) > -np.inf
+                infeasible_step = int(np.argmin(reached)) - 1 if not reached.all() else len(reached) - 2
             return ProvenBound(-np.inf, infeasible_step, level, boxes)
         best = min(best, longest)
         kept = through > threshold
@@ -252,12 +258,6 @@ def _through(table: CellValues, brackets: FloatArray, *, cyclic: bool) -> tuple[
     return through, before
 
 
-def _last_step(cells: Cells, before: FloatArray) -> int:
-    """The first step at whose end no cell is reached."""
-    reached = np.maximum.reduceat(before, cells.first[:-1]) > -np.inf
-    return int(np.argmin(reached)) - 1 if not reached.all() else len(reached) - 2
-
-
 Item = TypeVar("Item")
 
 #: Pairs of cells that are laid out together, beside those of one horizon: half a gigabyte of brackets, and no more than
@@ -271,7 +271,7 @@ _STEPS_TOGETHER = 2048
 class Known(NamedTuple):
     """A horizon, a schedule of it, and the fitness of that; arguments of `prove_bound`."""
 
-    year: ReservoirYear
+    year: ReservoirYears
     storages_hm3: FloatArray
     fitness: float | None
 

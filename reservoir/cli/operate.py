@@ -179,12 +179,11 @@ def _on_forecast(found: RuleInputs, file: Path, month: int) -> Replan:
     from reservoir.io.records.reader import read_inflow_forecast
     from reservoir.rules.families.replan import MOST_MEMBERS, ReplanOnForecast
 
-    forecast = read_inflow_forecast(file, unless_said=found.record_unit)
-    forecast.require_from(month)
-    if len(forecast.flow_m3s) > MOST_MEMBERS:
-        problem, expected = f"has {len(forecast.flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
+    flow_m3s = read_inflow_forecast(file, found.record_unit, month)
+    if len(flow_m3s) > MOST_MEMBERS:
+        problem, expected = f"has {len(flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
         raise InputError(problem, expected, "give fewer of them", file=str(file))
-    return ReplanOnForecast.of(_replan(found.rule), forecast.flow_m3s)
+    return ReplanOnForecast.of(_replan(found.rule), flow_m3s)
 
 
 def _mean_inflow(rule: Rule) -> float | None:

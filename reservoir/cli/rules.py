@@ -120,9 +120,9 @@ def command(
             write_rules(evaluation, saved, checks, claim=claim, figures=figures, progress=progress, tell=warn)
         fits.remove()
     if as_json:
-        scores = units.table(evaluation.table()).to_dict("records")
+        table = evaluation.table()
         told = {
-            "scores": scores,
+            "scores": table.assign(**units.columns(table))[list(map(units.column, table))].to_dict("records"),
             "best_fitted": _best(evaluation),
             "shortfalls": shortfalls(evaluation),
             "findings": [each.as_dict() for each in findings(evaluation)],

@@ -98,7 +98,7 @@ def write_rules(
         draft = claim.draft
         origin = rules_provenance(evaluation, saved, checks)
         _write_rule_files(evaluation, saved, draft / RULES, origin)
-        write_table(evaluation.plan.units.table(evaluation.table()), draft / SCORES)
+        write_table(evaluation.plan.units.columns(evaluation.table()), draft / SCORES)
         robustness = robustness_table(evaluation)
         if robustness is not None:
             write_table(robustness, draft / ROBUSTNESS)
@@ -189,8 +189,8 @@ def write_simulation(run: RecordEvaluation, target: Path | Claim, rule_file: Rul
     """
     with drafted(target, check_new) as claim:
         draft = claim.draft
-        write_table(units.table(run.schedule()), draft / "simulation.csv")
-        write_table(units.table(run.summary()), draft / "summary.csv")
+        write_table(units.columns(run.schedule()), draft / "simulation.csv")
+        write_table(units.columns(run.summary()), draft / "summary.csv")
         write_json(draft / "simulation.json", simulation_provenance(run, rule_file, units))
     return claim.place
 

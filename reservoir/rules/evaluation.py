@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Horizon, Objective
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.system import System
 from reservoir.planning.columns import FIRM_QUANTILE
 from reservoir.planning.notes import CARRY_OVER, storage_ratio

@@ -44,12 +44,12 @@ def read_json(path: str | os.PathLike[str], most: int) -> Any:
 
 def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make an object for `json.loads`, which takes the last of two values in silence; ValueError if there are two."""
-    found: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in content:
             raise ValueError(f"the key {key} appears twice in one object")
-        found[key] = value
-    return found
+        content[key] = value
+    return content
 
 
 def unsound(content: object) -> Iterator[str]:
@@ -65,20 +65,16 @@ def unsound(content: object) -> Iterator[str]:
                     break
             elif isinstance(value, str):
                 yield from _unsound_text(value)
-            elif isinstance(value, int | float) and not _is_sound(value):
+            elif isinstance(value, int | float) and not abs(value) <= LARGEST:  # nor is NaN
                 yield f"a number that is not finite or beyond {LARGEST:g}"
         else:
             within.pop()
 
 
-def _is_sound(value: float) -> bool:
-    return math.isfinite(value) and abs(value) <= LARGEST if isinstance(value, float) else abs(value) <= LARGEST
-
-
 def _unsound_text(text: str) -> Iterator[str]:
-    found = first_unprintable(text.replace("\n", " ").replace("\t", " "))
-    if found is not None:
-        yield f"the unprintable character {found}"
+    character = first_unprintable(text.replace("\n", " ").replace("\t", " "))
+    if character is not None:
+        yield f"the unprintable character {character}"
     if len(text) > LONGEST:
         yield f"a text of {len(text):,} characters, more than {LONGEST:,}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +20,11 @@ from reservoir.rules.scores import Score, SimulationMode
 
 STORED = ResultColumn(
     "stored_hm3", "water stored in the step, hm3", "hm3", lambda record: np.diff(record.operation.storage_hm3),
-    "stored_hm3", "water stored in the step", page=Shown("Stored", "{:,.2f}"),
+    "water stored in the step", page=Shown("Stored", "{:,.2f}"),
 )  # fmt: skip
 HIGHEST = ResultColumn(
     "highest_hm3", "highest storage of the year, hm3", "hm3", lambda plan: plan.operation.storage_hm3.max(axis=1),
-    "highest_hm3", "highest storage of the year", "{:.2e}", Shown("Highest storage", "{:,.1f}"),
+    "highest storage of the year", cells="{:.2e}", page=Shown("Highest storage", "{:,.1f}"),
 )  # fmt: skip
 SCORE = ResultColumn(
     "spill_part", "an invented score", screen=Shown("invented score", "{:.1%}", 3.5),
@@ -89,7 +90,9 @@ def test_an_invented_score_is_on_the_screen_and_the_page(
 def test_every_column_of_a_dataset_has_a_meaning_there_and_names_are_not_twice_in_a_table() -> None:
     for columns in TABLES.values():
         assert len({column.name for column in columns}) == len(columns)
-        assert all(column.long_name for column in columns if column.variable)
+        variables = [column.variable or column.name for column in columns if column.long_name]
+        assert len(set(variables)) == len(variables)
+        assert not any(column.variable for column in columns if not column.long_name)
         assert all(column.meaning for column in columns)
 
 
@@ -103,3 +106,11 @@ def test_columns_that_a_record_has_not_are_left_out(plan: Plan) -> None:
     assert column_of("summary", "evaporation_hm3", plan) is None
     assert "evaporation_hm3" not in plan.summary()
     assert [column.name for column in shown_columns("summary", "page")][:2] == ["inflow_mean_m3s", "energy_gwh"]
+
+
+def test_a_column_says_what_it_needs_and_repeats_what_is_of_a_problem(plan: Plan) -> None:
+    of_problems = ResultColumn("proven", "an invented column", of="solutions.fitness", only="proofs", by_problem=True)
+    assert of_problems.values(plan) is None
+    values = replace(of_problems, only=lambda plan: plan.inflow.years > 1).values(plan)
+    np.testing.assert_array_equal(values, plan.solutions.fitness[plan.problems.of_year])
+    assert replace(of_problems, of=None).values(plan) is None

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import Calendar, TimeStep
 from reservoir.hydro.inflow import COMPANIONS, Inflow
 from reservoir.io.plan_folder.files import ARRAYS, CALENDAR, FILES, changed, check_files, read_provenance
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -69,11 +70,6 @@ def saved_record(origin: Mapping[str, Any], arrays: Arrays) -> Inflow:
     return Inflow(flow, calendar, allow_negative=negative, **further)
 
 
-def calendar_provenance(calendar: Calendar) -> dict[str, Any]:
-    """A calendar for ``plan.json``."""
-    return asdict(calendar) | {"step": str(calendar.step)}
-
-
 def months_of_plan(folder: Path) -> pd.DataFrame:
     """The months of a plan from its arrays: what names them, storages at their start, inflow and release.
 
@@ -82,6 +78,8 @@ def months_of_plan(folder: Path) -> pd.DataFrame:
     InputError
         If an array, or ``plan.json``, is not as it was written.
     """
+    import pandas as pd
+
     origin = read_provenance(folder)
     wanted = {f"{ARRAYS}/{name}.npy" for name in (_FLOW, _MEMBERS, "release_m3s", "storage_hm3")}
     check_files(folder, {name: digest for name, digest in origin[FILES].items() if name in wanted})

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import MOST_MISTAKES, InputError, Mistake, shortened, worth_telling
+from reservoir.errors import InputError, Mistake, shortened
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, month_name
 from reservoir.hydro.units import DEPTH_MM
 from reservoir.io.containers import INSTALL, library_call, loaded, of_dataset
 from reservoir.io.output import content_sha256
+from reservoir.io.records.cells import codes_among
 from reservoir.io.records.columns import (
     Companion,
     companion_notes,
@@ -29,10 +30,10 @@ from reservoir.io.records.columns import (
 )
 from reservoir.io.records.dates import day_after, says_end, whole_years_late
 from reservoir.io.records.members import wrong_name
-from reservoir.io.records.record import InflowReading, MemberMonths, Series
+from reservoir.io.records.record import InflowReading, Series
 from reservoir.io.records.table import caveat_mistakes
 from reservoir.io.records.units import ACCEPTED, InflowUnit, unit_named
-from reservoir.io.records.words import MEMBER_DIMENSIONS, STRANGE_FORMS, understand, words_of
+from reservoir.io.records.words import DEPTH_SPELLINGS, MEMBER_DIMENSIONS, STRANGE_FORMS, understand, words_of
 from reservoir.text.quantities import printable
 
 #: Names of a variable that is the inflow whatever stands beside it.
@@ -48,17 +49,14 @@ _CLOSE = 0.06
 #: Years that a calendar has.
 _YEARS = 10_000
 #: How depths of evaporation are written, by the sizes of their units, and prices by theirs.
-_DEPTHS = {
-    DEPTH_MM["mm"]: r"(mm|milli ?met(er|re)s?)( ?(/|per) ?month| month-1)?|kg m-2|kg/m2|kg m\^-2",
-    DEPTH_MM["in"]: "in|inch|inches",
-    DEPTH_MM["ft"]: "ft|foot|feet",
-}
+_MM = r"(mm|milli ?met(er|re)s?)( ?(/|per) ?month| month-1)?|kg m-2|kg/m2|kg m\^-2"
+_DEPTHS = {size: "|".join((unit, *DEPTH_SPELLINGS[unit])) for unit, size in DEPTH_MM.items()} | {1.0: _MM}
 _PRICES = {size: rf".*((/|per) ?{of}|{of} ?(\^|\*\*)?-1)" for size, of in ((1.0, "mwh"), (1e3, "kwh"))}
 _COMPANION_UNITS = {"evaporation_mm": _DEPTHS, "price_per_mwh": _PRICES}
 FloatArray = NDArray[np.float64]
 
 
-def netcdf_series(file: str, reading: InflowReading, first_month: int | None = None) -> Series:
+def netcdf_series(file: str, reading: InflowReading) -> Series:
     """The months of a record, or of all members of an ensemble.
 
     Raises
@@ -66,6 +64,7 @@ def netcdf_series(file: str, reading: InflowReading, first_month: int | None = N
     InputError
         If it cannot be read, if the variable, its months or its unit are not clear, or with the first wrong values.
     """
+    reading.require_months("NetCDF or Zarr")
     path = Path(file)
     if find_spec("xarray") is None:
         raise InputError("NetCDF and Zarr need xarray, which is not installed", mend=INSTALL)
@@ -73,7 +72,7 @@ def netcdf_series(file: str, reading: InflowReading, first_month: int | None = N
         raise InputError("the file does not exist", mend="check the path")
     contents = of_dataset(path, lambda dataset: _contents(dataset, path, reading.column), _refused)
     # Dimensions and attributes may be anything.
-    return library_call(lambda: contents.series(path, reading, first_month), _refused)
+    return library_call(lambda: contents.series(path, reading), _refused)
 
 
 class _Contents(NamedTuple):
@@ -89,12 +88,12 @@ class _Contents(NamedTuple):
     variables: dict[str, Any]
     caveat: str
 
-    def series(self, path: Path, reading: InflowReading, first_month: int | None) -> Series:
+    def series(self, path: Path, reading: InflowReading) -> Series:
         """The months of a record, or of all members."""
         name = self.inflow
         unit, unit_from = _unit(name, self.variables[name].attrs.get("units"), reading.unit)
         self._check_method(name, "sum" if unit.is_volume and unit.of_step is None else "mean")
-        first, notes = self._first(first_month or 1)
+        first, notes = self._first(reading.first_month or 1)
         for column in self.of_series:
             change = several_series(column, [*map(_text, self.variables[column].values.tolist())])
             if change is not None:
@@ -102,16 +101,17 @@ class _Contents(NamedTuple):
                 problem = printable(f"{month_name(first + place)}: {mistake.problem}")
                 raise InputError(problem, mistake.expected, mistake.mend)
         of_inflow = self._values(name)
-        months = MemberMonths(first, self._members(len(of_inflow.values)))
-        months.refuse_codes(np.where(of_inflow.outside, np.nan, of_inflow.values))
+        months = Series(first, self._members(len(of_inflow.values)), of_inflow.values, unit)
+        inside = np.where(of_inflow.outside, np.nan, of_inflow.values)
+        months.refuse_codes(codes_among(inside)[0], inside)
         expected, mend = "a number of 0 or more", "fill in or correct the value, or leave out the member"
-        mistakes = [
-            Mistake(f"{of_inflow.fault(at) or 'negative value'} at {months.named(at[1], at[0])}", expected, mend)
-            for at in of_inflow.wrong((of_inflow.values >= 0) | (reading.negative is not None))
-        ]
-        if mistakes:
-            raise InputError(worth_telling(mistakes, ""))
-        values, negative = months.without_negative(of_inflow.values, unit, reading.negative)
+
+        def mistake_at(member: int, month: int) -> Mistake:
+            problem = of_inflow.fault((member, month)) or "negative value"
+            return Mistake(f"{problem} at {months.named(month, member)}", expected, mend)
+
+        months.refuse(of_inflow.wrong((of_inflow.values >= 0) | (reading.negative is not None)), mistake_at)
+        values, negative = months.without_negative(reading.negative)
         beside: dict[str, tuple[str, FloatArray]] = {}
         for column, companion in self.companions.items():
             if companion.field in beside:
@@ -125,7 +125,7 @@ class _Contents(NamedTuple):
         further = [printable(note) for note in (*companion_notes(beside, MONTHS_PER_YEAR), *passed_over)]
         about = reading.about(os.fspath(path), printable(unit_from))
         about |= {"caveat": self.caveat, "sha256": content_sha256(path), "notes": (*notes, *further, *negative)}
-        return Series(months, values, unit, beside, about)
+        return replace(months, values=values, companions=beside, about=about)
 
     def _members(self, members: int) -> list[str] | None:
         """Names of the members, by which tables and figures name them; their numbers where they have none."""
@@ -223,7 +223,7 @@ class _Contents(NamedTuple):
         least, most = _valid_range(name, variable)
         return _Values(values, (values < least) | (values > most))
 
-    def _companion(self, name: str, known: Companion, months: MemberMonths) -> FloatArray:
+    def _companion(self, name: str, known: Companion, months: Series) -> FloatArray:
         """Values of a further variable in the unit of its field of `Inflow`, shape (members, months)."""
         self._check_method(name, "mean", "sum")
         column, attribute = self._values(name), self.variables[name].attrs.get("units")
@@ -237,13 +237,14 @@ class _Contents(NamedTuple):
                 problem = f"contradictory units: the name {name} gives another than its units attribute"
                 raise InputError(problem, "the unit of the name", "convert the values, or rename it", value=text)
         codes = known.codes_among(np.where(column.outside, 0.0, np.nan_to_num(column.values)))
-        months.refuse_codes(column.values, name, codes)
+        months.refuse_codes(codes, column.values, name)
         values, (least, most) = column.values * known.size, known.allowed
-        for at in column.wrong((values >= least) & (values <= most)):
-            problem = f"{name}: {column.fault(at) or 'is out of range'} at {months.named(at[1], at[0])}"
+        for member, month in np.argwhere(column.wrong((values >= least) & (values <= most))).tolist():
+            problem = column.fault((member, month)) or "is out of range"
+            problem = f"{name}: {problem} at {months.named(month, member)}"
             expected = f"{known.range.least:g} to {known.range.most:g}"
             mend = "check the value and its unit, which the variable's name states"
-            raise InputError(problem, expected, mend, value=float(column.values[at]))
+            raise InputError(problem, expected, mend, value=float(column.values[member, month]))
         return values
 
     def _check_method(self, name: str, *right: str) -> None:
@@ -263,12 +264,11 @@ class _Values(NamedTuple):
     values: FloatArray
     outside: NDArray[np.bool_]
 
-    def wrong(self, right: NDArray[np.bool_]) -> list[tuple[int, ...]]:
-        """The first places of values that are not right, missing or infinite."""
-        wrong = ~(right & np.isfinite(self.values) & ~self.outside)
-        return [tuple(place) for place in np.argwhere(wrong)[: MOST_MISTAKES + 1].tolist()]
+    def wrong(self, right: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Values that are not right, missing or infinite."""
+        return ~(right & np.isfinite(self.values) & ~self.outside)
 
-    def fault(self, place: tuple[int, ...]) -> str:
+    def fault(self, place: tuple[int, int]) -> str:
         """Why one is no value; empty where it is one."""
         value = self.values[place]
         if np.isnan(value):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
@@ -31,8 +31,6 @@ Value = str | float | Sequence[float] | None
 _ALWAYS = ("first_month", "year_end", "horizon")
 #: What stands behind the lists by step of an objective, before its penalty.
 _LAST = ("currency", "firm_power_mw", "firm_share")
-#: A key with a number, or several, and a comment.
-_NUMBERS = re.compile(r"(\w+) = (-?\d[\d.]*|\[[\d., -]+\])\s*(#.*)?")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 #: How far the invented tailwater of the template lies below the lowest level of a table, m.
 _BELOW_M = 43.0
@@ -63,8 +61,12 @@ def write_reservoir(reservoir: Reservoir, path: str | Path | None = None, *, for
     OutputError
         If the file exists and `force` is off, or cannot be written.
     """
-    sections = [_section(name, keys) for name, keys in _sections(reservoir).items()]
-    text = "\n".join(section for section in sections if section)
+    sections = []
+    for name, keys in _sections(reservoir).items():
+        given = {key: value for key, value in keys.items() if value is not None and value not in ("", ())}
+        lines = [f"[{name}]\n"] if name and given else []
+        sections.append("".join((*lines, *(f"{key} = {_written(value)}\n" for key, value in given.items()))))
+    text = "\n".join(filter(None, sections))
     _check_same(reservoir, text)
     if path is not None:
         write_new(Path(path), text, force=force, choose="choose another path", replace="replace the file by force=True")
@@ -144,14 +146,6 @@ def _curve(name: str, curve: Curve) -> dict[str, Value]:
     raise InputError(problem, "a Table, Polynomial or PowerLaw", mend, column=name, value=type(curve).__name__)
 
 
-def _section(name: str, keys: Mapping[str, Value]) -> str:
-    """The lines of a section; none where nothing is given."""
-    lines = [
-        f"{key} = {_written(value)}\n" for key, value in keys.items() if value is not None and value not in ("", ())
-    ]
-    return "".join([f"[{name}]\n" if name else "", *lines]) if lines else ""
-
-
 def _written(value: Value) -> str:
     """Write a value so that it is read back exactly."""
     if isinstance(value, str):
@@ -183,27 +177,15 @@ def write_template(name: str, target: Path, table: LevelTable | None = None, *, 
 
 
 def _template(name: str) -> str:
-    """The template under a reservoir's name, with its invented numbers marked, and every key of the table."""
+    """The template under a reservoir's name, and every key of the table that it does not know."""
     if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         expected = f"letters, digits, - and _, at most {LONGEST_NAME} characters"
         raise InputError("is not a valid reservoir name", expected, "choose another name", value=name)
     text = runtime.package_text("data", "template.toml").replace('"NAME"', f'"{name}"')
-    lines, section = text.splitlines(), ""
-    for place, line in enumerate(lines):
-        section = line if line.startswith("[") else section
-        number = _NUMBERS.fullmatch(line)
-        # But for levels that are only drawn, and the first month.
-        if number and section not in ("", "[marks]"):
-            more = f"; {number[3].lstrip('# ')}" if number[3] else ""
-            lines[place] = f"{number[1]} = {number[2]} {_mark(number[2])}{more}"
-    return "\n".join((*lines, *_unexplained(text), ""))
-
-
-def _unexplained(text: str) -> Iterator[str]:
-    """Lines for keys of the table that the template does not know."""
-    for row in ATTRIBUTES:
-        if not re.search(rf"\b{row.name}\b", text):
-            yield f"# In [{row.section}], optional: {row.description}.\n# {row.name} = {row.default}"
+    further = [row for row in ATTRIBUTES if not re.search(rf"\b{row.name}\b", text)]
+    return text + "".join(
+        f"# In [{row.section}], optional: {row.description}.\n# {row.name} = {row.default}\n" for row in further
+    )
 
 
 def _mark(value: str) -> str:

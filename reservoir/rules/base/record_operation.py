@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reservoir.hydro.benefit import in_objective_unit, stage_benefit, terms_at
-from reservoir.hydro.conditions import conditions_at, released, unmet, unmet_power
+from reservoir.hydro.benefit import in_objective_unit, stage_benefit
+from reservoir.hydro.conditions import released, unmet, unmet_power
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.plant import Plant
@@ -159,18 +159,18 @@ def generated(
 
     The release asked for is within its own bounds.
     """
-    conditions, terms = conditions_at(record.conditions, step), terms_at(record.terms, step)
+    conditions, terms = record.conditions, record.terms
     lower, upper = record.storage_lower[step], record.storage_upper[step]
     per_flow, bounds = record.hm3_per_m3s[step], (record.least_draft[step], record.release_upper[step])
     inflow, dead = record.inflow[step], record.dead
-    draft, end = enforce_limits(storage, asked, inflow, per_flow, (lower, upper), bounds, dead, conditions)
-    release = released(conditions, draft, record.least_draft[step])
-    power = power_at(plant, mean(storage, end), release, conditions)
-    missed = unmet(conditions, draft, release, release) + unmet_power(conditions, power)
+    draft, end = enforce_limits(storage, asked, inflow, per_flow, (lower, upper), bounds, dead, conditions, step)
+    release = released(conditions, step, draft, record.least_draft[step])
+    power = power_at(plant, mean(storage, end), release, conditions, step)
+    missed = unmet(conditions, step, draft, release, release) + unmet_power(conditions, step, power)
     cost = record.penalty * (missed + unmet_minimum(draft, bounds[0], record.per_missing * per_flow))
     decided = max(end, dead)
     if decided < lower - record.rounding:
         cost += (lower - decided) * record.cost_below[step]
     elif end > upper + record.rounding:
         cost += (end - upper) * record.cost_above[step]
-    return in_objective_unit(terms, stage_benefit(terms, power, release, per_flow)), end, cost
+    return in_objective_unit(terms, stage_benefit(terms, step, power, release, per_flow)), end, cost

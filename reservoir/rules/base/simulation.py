@@ -12,11 +12,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.conditions import conditions_at, unmet, unmet_power
+from reservoir.hydro.conditions import unmet, unmet_power
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, without_foresight
-from reservoir.hydro.objective import Operation, operate, repaired
+from reservoir.hydro.operation import Operation, operate, repaired
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import YearRows
 from reservoir.hydro.step import unmet_minimum, violation_scale
@@ -85,9 +85,9 @@ class Violations:
 def unmet_demands(limits: Limits, operation: Operation) -> FloatArray:
     """Relative shortage of withdrawal, lowest power and least release, shape (years, steps); 0 without a demand."""
     years, release, draft = limits.arrays(), operation.release_m3s, operation.draft_m3s
-    every = slice(None), slice(None)
-    conditions, per_missing = conditions_at(years.by_field, every), years.per_missing[:, np.newaxis] * years.hm3_per_m3s
-    missed = unmet(conditions, draft, release, release) + unmet_power(conditions, operation.power_mw)
+    every, by_field = (slice(None), slice(None)), years.by_field
+    per_missing = years.per_missing[:, np.newaxis] * years.hm3_per_m3s
+    missed = unmet(by_field, every, draft, release, release) + unmet_power(by_field, every, operation.power_mw)
     missed = missed + unmet_minimum(draft, years.release_lower, per_missing)
     return np.broadcast_to(np.asarray(missed, np.float64), release.shape)
 
@@ -228,9 +228,8 @@ def _decided(
             asked[those, step] = rule.releases(step, storage[those], rule.known(inflow[those]), earlier[those])
         storages = years.reach_lower[at], years.reach_upper[at]
         releases = limits.release_lower_m3s[at], limits.release_upper_m3s[at]
-        of_step = conditions_at(by_field, (slice(None), step))
-        volume = limits.hm3_per_m3s[at]
-        storage = month_end(storage, asked[:, step], inflow, volume, storages, releases, dead, of_step)[2]
+        volume, of_step = limits.hm3_per_m3s[at], (slice(None), step)
+        storage = month_end(storage, asked[:, step], inflow, volume, storages, releases, dead, by_field, of_step)[2]
     return asked
 
 

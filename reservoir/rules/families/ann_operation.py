@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.benefit import objective_per_stage_benefit, stage_benefit, terms_at
-from reservoir.hydro.conditions import conditions_at, released, unmet, unmet_power
+from reservoir.hydro.benefit import objective_per_stage_benefit, stage_benefit
+from reservoir.hydro.conditions import released, unmet, unmet_power
 from reservoir.hydro.elementwise import RealArray, clip, mean
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
@@ -100,7 +100,7 @@ def _fitness(context: OperationContext, position: RealArray, scratch: object) ->
         if context.restarts[step] > zero:
             left += (storage - context.start) * context.water_value
             storage = context.start
-        conditions, terms = conditions_at(context.conditions, step), terms_at(context.terms, step)
+        conditions, terms = context.conditions, context.terms
         inflow, per_flow = context.inflow[step], context.hm3_per_m3s[step]
         releases = context.release_lower[step], context.release_upper[step]
         lowest, highest = storages = context.storage_lower[step], context.storage_upper[step]
@@ -109,17 +109,19 @@ def _fitness(context: OperationContext, position: RealArray, scratch: object) ->
         scaled = (storage - context.storage_low) * context.storage_scale - one
         part = clip(_decided(position, context.hidden, scaled, context.known_inputs[step]), zero, one)
         asked = filling + part * (emptying - filling)
-        target, excess = steered(storage, asked, inflow, per_flow, storages, conditions)
+        target, excess = steered(storage, asked, inflow, per_flow, storages, conditions, step)
         wanted = asked + excess * context.m3s_per_hm3[step]
         drafts = context.least_draft[step], context.release_upper[step]
-        draft, end = limited(storage, wanted, target, inflow, per_flow, drafts, context.dead, conditions)
-        release = released(conditions, draft, context.least_draft[step])
+        draft, end = limited(storage, wanted, target, inflow, per_flow, drafts, context.dead, conditions, step)
+        release = released(conditions, step, draft, context.least_draft[step])
         cost += max(lowest - max(end, context.dead), zero) * context.cost_below[step]
         cost += max(end - highest, zero) * context.cost_above[step]
-        power = power_at(context.plant, mean(storage, end), release, conditions)
-        cost += context.penalty * (unmet(conditions, draft, release, release) + unmet_power(conditions, power))
+        power = power_at(context.plant, mean(storage, end), release, conditions, step)
+        cost += context.penalty * (
+            unmet(conditions, step, draft, release, release) + unmet_power(conditions, step, power)
+        )
         cost += context.penalty * unmet_minimum(draft, drafts[0], context.per_missing * per_flow)
-        benefit += stage_benefit(terms, power, release, per_flow)
+        benefit += stage_benefit(terms, step, power, release, per_flow)
         storage = end
     left += (storage - context.start) * context.water_value
     fitness: float = (benefit * context.per_stage_benefit + left - cost) * context.per_year
