@@ -52,24 +52,21 @@ def typical_years(inflow: Inflow, years: Mapping[str, str] | None = None) -> lis
     InputError
         If a year is not in the record, or a kind is unknown.
     """
-    rows = None if years is None else _named(inflow, years)
-    if rows is None:
+    if years is None:
         mean = inflow.annual_mean_m3s
         of_kind = {kind: np.percentile(mean, 100 - exceeded) for kind, exceeded in EXCEEDED_BY.items()}
         rows = {kind: int(np.argmin(np.abs(mean - flow))) for kind, flow in of_kind.items()}
+    else:
+        span = f"a year of the record, {inflow.span_text}"
+        kinds, mistake = ", ".join(EXCEEDED_BY), partial(Mistake, column="years")
+        unknown = [kind for kind in years if kind not in EXCEEDED_BY]
+        mistakes = [mistake("is not a kind of typical year", kinds, value=kind) for kind in unknown]
+        absent = [(kind, label) for kind, label in years.items() if label not in inflow.labels]
+        mistakes += [mistake(f"the {kind} year is not in the record", span, value=label) for kind, label in absent]
+        if mistakes or not years:
+            raise InputError(mistakes or mistake("no typical year is named", kinds))
+        rows = {kind: inflow.labels.index(years[kind]) for kind in EXCEEDED_BY if kind in years}
     return [TypicalYear(row, tuple(kind for kind in rows if rows[kind] == row)) for row in dict.fromkeys(rows.values())]
-
-
-def _named(inflow: Inflow, years: Mapping[str, str]) -> dict[str, int]:
-    span = f"a year of the record, {inflow.span_text}"
-    kinds, mistake = ", ".join(EXCEEDED_BY), partial(Mistake, column="years")
-    unknown = [kind for kind in years if kind not in EXCEEDED_BY]
-    mistakes = [mistake("is not a kind of typical year", kinds, value=kind) for kind in unknown]
-    absent = [(kind, label) for kind, label in years.items() if label not in inflow.labels]
-    mistakes += [mistake(f"the {kind} year is not in the record", span, value=label) for kind, label in absent]
-    if mistakes or not years:
-        raise InputError(mistakes or mistake("no typical year is named", kinds))
-    return {kind: inflow.labels.index(years[kind]) for kind in EXCEEDED_BY if kind in years}
 
 
 def typical_years_figure(plan: Plan, years: Mapping[str, str] | None = None) -> Figure:
