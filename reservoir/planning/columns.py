@@ -166,6 +166,17 @@ def _only(condition: Callable[[Any], Any], values: Callable[[Any], NDArray[Any]]
     return lambda record: values(record) if condition(record) else None
 
 
+def _of_energy(name: str) -> Callable[[Any], Any]:
+    """Benefits by the name of an attribute, where the objective is energy."""
+    return _only(lambda run: run.objective.is_energy, attrgetter(name))
+
+
+def _beside_energy(name: str) -> Callable[[Any], Any]:
+    """Benefits by the name of an attribute, as tables show them; None where the objective is energy."""
+    values = attrgetter(name)
+    return _only(lambda run: not run.objective.is_energy, lambda run: shown(run.objective, values(run)))
+
+
 def _of_year(values: Callable[[Any], NDArray[Any]]) -> Callable[[Any], NDArray[Any]]:
     """Values of problems, for each year."""
     return lambda plan: values(plan)[plan.problems.of_year]
@@ -355,14 +366,17 @@ _OF_YEAR = "of the year, in its unit; only if it is not energy"
 _SIMULATED_YEARS = (
     _YEAR_OF["inflow_mean_m3s"],
     _YEAR_OF["energy_gwh"],
-    ResultColumn(OBJECTIVE, f"what is optimised, {_OF_YEAR}"),
+    ResultColumn(OBJECTIVE, f"what is optimised, {_OF_YEAR}", of=_beside_energy("operation.benefit")),
     ResultColumn("energy_at_equal_storage_gwh",
         "energy, and in the last year the value of the change of storage, GWh; `objective_at_equal_storage` if "
-        "something else is optimised"),
-    ResultColumn("objective_at_equal_storage", "the same of another objective, in its unit"),
+        "something else is optimised", of=_of_energy("at_equal_storage")),
+    ResultColumn("objective_at_equal_storage", "the same of another objective, in its unit",
+        of=_beside_energy("at_equal_storage")),
     ResultColumn("foresight_gwh",
-        "energy of perfect foresight over the record in this year, GWh; empty with `--no-foresight`"),
-    ResultColumn("foresight_objective", "the same of another objective, in its unit"),
+        "energy of perfect foresight over the record in this year, GWh; empty with `--no-foresight`",
+        of=_of_energy("foresight_benefit")),
+    ResultColumn("foresight_objective", "the same of another objective, in its unit",
+        of=_beside_energy("foresight_benefit")),
     _STORAGE_END,
     _YEAR_OF["spill_hm3"],
     _REPAIRS,
