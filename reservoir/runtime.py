@@ -1,4 +1,4 @@
-"""What surrounds a run: files that come with the package, folders of compiled code, the processor, and signals.
+"""What surrounds a run: files of the package, folders of compiled code, the processor, a copy of the process, signals.
 
 Compiled code is kept in the user's cache, or in a temporary folder of this run if that is not writable. Of signals that
 ask a run to end, this says what they raise, when they are deferred, and the message afterwards.
@@ -7,17 +7,22 @@ ask a run to end, this says what they raise, when they are deferred, and the mes
 from __future__ import annotations
 
 import atexit
+import gc
 import os
+import pickle
 import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 #: In a checkout or an editable install ``kernels/`` and ``data/`` stand beside it; a wheel has them inside it.
 _PACKAGE = Path(__file__).resolve().parent
@@ -204,6 +209,47 @@ def processor() -> str:
     return "\n".join([line for line in lines if line.startswith(("model name", "flags", "Features"))][:2])
 
 
+#: A copy of the process that has not ended after so many seconds is given up.
+_COPY_SECONDS = 120
+
+
+def made_in_a_copy(make: Callable[[], Iterable[T]]) -> Iterator[T]:
+    """What a copy of this process makes, beside it and from now on, of all that is in memory; it may end early.
+
+    Of the threads the copy has the caller's alone: what it makes may need no other, no device and no lock. Where there
+    is one processor, or no Linux, nothing is made.
+    """
+    if not sys.platform.startswith("linux") or processors() == 1:
+        return iter(())
+    reader, writer = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # that other threads may hold locks
+        copy = os.fork()
+    if not copy:
+        try:
+            gc.disable()  # what this process releases of a driver is the other's
+            signal.alarm(_COPY_SECONDS)
+            with open(writer, "wb") as pipe:
+                for made in make():
+                    pickle.dump(made, pipe)
+                    pipe.flush()
+        finally:
+            os._exit(0)
+    os.close(writer)
+    return _sent_by(copy, reader)
+
+
+def _sent_by(copy: int, reader: int) -> Iterator[Any]:
+    try:
+        with open(reader, "rb") as pipe, suppress(EOFError, pickle.UnpicklingError):
+            while True:
+                yield pickle.load(pipe)
+    finally:
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(copy, signal.SIGKILL)
+            os.waitpid(copy, 0)
+
+
 #: Ctrl-C, the request to end, and the terminal that is gone.
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 #: Signals that came, and what this run has written.
@@ -262,15 +308,10 @@ def interrupted() -> bool:
     return bool(_received)
 
 
-def interrupted_status() -> int:
-    """Exit status after an interruption: 128 and the number of the signal, as shells have it."""
-    return 128 + (_received[0] if _received else signal.SIGINT)
-
-
 def last_words() -> str:
     """What is true of the files after an interruption."""
-    told = f"written to {', '.join(_written)}" if _written else "nothing was written"
-    return f"Interrupted; {'; '.join([told, *_remembered])}."
+    files = f"written to {', '.join(_written)}" if _written else "nothing was written"
+    return f"Interrupted; {'; '.join([files, *_remembered])}."
 
 
 def end_interrupted() -> None:
@@ -279,7 +320,7 @@ def end_interrupted() -> None:
 
     with suppress(OSError, ValueError):  # the terminal may be gone
         print(printable(last_words()), file=sys.stderr, flush=True)
-    sys.exit(interrupted_status())
+    sys.exit(128 + (_received[0] if _received else signal.SIGINT))  # as shells have it
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from reservoir.opencl.drivers import OWN_ENVIRONMENT, driver_of
 from reservoir.opencl.drivers import VENDORS_VARIABLE as VENDORS
 from reservoir.planning.checks import plan_checks
 from reservoir.planning.plan import Plan
-from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
+from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
 from reservoir.report.folder import write_plan
 from reservoir.report.rules_folder import write_rules
 from reservoir.rules.evaluation import Evaluation, evaluate
@@ -52,7 +52,7 @@ LONGEST = (
     "test_wheel.py",
     "cli/test_killed_plan.py",
     "cli/test_typed_calls.py",
-    "planning/test_warm_start.py",
+    "planning/test_simulation.py",
     "solvers/exchanges/test_end_of_search.py",
 )
 
@@ -245,13 +245,13 @@ def many_years(small_inflow: Inflow) -> Inflow:
 
 
 @pytest.fixture(scope="session")
-def years(xiaowan: Reservoir, five_years: Inflow) -> list[ReservoirYear]:
+def years(xiaowan: Reservoir, five_years: Inflow) -> list[ReservoirYears]:
     """Five years of the bundled case."""
     return list(reservoir_problems(xiaowan, five_years))
 
 
 @pytest.fixture(scope="session")
-def small_years(small: Reservoir, small_inflow: Inflow) -> list[ReservoirYear]:
+def small_years(small: Reservoir, small_inflow: Inflow) -> list[ReservoirYears]:
     """Three years of the invented case."""
     return list(reservoir_problems(small, small_inflow))
 

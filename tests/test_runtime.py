@@ -1,13 +1,15 @@
-"""Threads of the host, as many as the variable says or this process may run on; files that come with the package."""
+"""Threads of the host, what a copy of the process makes, and files that come with the package."""
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from reservoir import runtime
 from reservoir.errors import ReservoirError
-from reservoir.runtime import THREADS_VARIABLE, processors
+from reservoir.runtime import THREADS_VARIABLE, made_in_a_copy, processors
 
 
 def test_the_variable_says_how_many(monkeypatch):
@@ -27,6 +29,52 @@ def test_where_the_system_does_not_tell_all_are_used(monkeypatch):
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert processors() == 1
+
+
+on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only there are copies made")
+
+
+@on_linux
+def test_a_copy_makes_things_of_what_is_in_memory(monkeypatch):
+    monkeypatch.setenv(THREADS_VARIABLE, "2")
+    numbers = [1, 2]
+    made = made_in_a_copy(lambda: ((os.getpid(), number) for number in numbers))
+    numbers.append(3)
+    (process, one), (same, two) = made
+    assert (one, two) == (1, 2)
+    assert process == same != os.getpid()
+    with pytest.raises(ChildProcessError):
+        os.waitpid(process, 0)
+
+
+@on_linux
+def test_a_copy_that_fails_has_made_what_it_had(monkeypatch, capfd):
+    def failing() -> Iterator[int]:
+        yield 1
+        raise ValueError("no more")
+
+    monkeypatch.setenv(THREADS_VARIABLE, "2")
+    assert list(made_in_a_copy(failing)) == [1]
+    assert capfd.readouterr() == ("", "")
+
+
+@on_linux
+def test_a_copy_ends_when_nobody_wants_more(monkeypatch):
+    def endless() -> Iterator[int]:
+        while True:
+            yield os.getpid()
+
+    monkeypatch.setenv(THREADS_VARIABLE, "2")
+    made = made_in_a_copy(endless)
+    process = next(made)
+    made.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+def test_one_processor_has_no_copy(monkeypatch):
+    monkeypatch.setenv(THREADS_VARIABLE, "1")
+    assert list(made_in_a_copy(lambda: [1])) == []
 
 
 @pytest.fixture

@@ -105,7 +105,7 @@ def run(reservoir: Reservoir, inflow: Inflow, *, budget: RunBudget, peers: bool 
     runs = _runs(study)
     study = replace(study, limit=scaling.measure_limit(study))
     alike = [each for each in list_devices() if (each.platform, each.kind) == (device.platform, device.kind)]
-    own: dict[str, Any] = {"record": plan.problems.each, "moves_limit": study.moves_limit}
+    own: dict[str, Any] = {"record": plan.problems.batches[0], "moves_limit": study.moves_limit}
     own |= {"kin": [each for each in alike if each != device]}
     points = scaling.measure_scaling(scaling.ScalingStudy(budget=budget, device=device, **own))
     study = study.measured({"runs": runs, "scaling": points})

@@ -2,7 +2,7 @@
 
 The fitness of a year in JAX, in float32 on the forms of the curves that every solver uses, is the third expression of
 the physics (`hydro`, ``kernels/problems/reservoir``), needed because JAX can neither call compiled Python within its
-own programs nor OpenCL. A test holds it against `ReservoirYear.certify`.
+own programs nor OpenCL. A test holds it against `ReservoirYears.certify`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from reservoir.hydro.curves.approximation import Form
 from reservoir.hydro.curves.forms import PolynomialForm
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.rows import FIELDS, NUMBERS, PLAIN_FIELDS, PLAIN_NUMBERS
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 
 #: Generations from one look at the results to the next.
 _CHUNK = 50
@@ -101,7 +101,7 @@ class _Watch:
 
 
 def _programs(
-    like: ReservoirYear, algorithm: str, options: Mapping[str, Any]
+    like: ReservoirYears, algorithm: str, options: Mapping[str, Any]
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Compiled: begin the swarms of all years, and advance them by `_CHUNK` generations.
 
@@ -139,18 +139,18 @@ def _programs(
 _NAMES = (*FIELDS[:PLAIN_FIELDS], *NUMBERS[:PLAIN_NUMBERS])
 
 
-def stacked_years(years: Sequence[ReservoirYear]) -> dict[str, jax.Array]:
+def stacked_years(years: Sequence[ReservoirYears]) -> dict[str, jax.Array]:
     """The years of one reservoir by name (`hydro.rows`), shapes (years, steps) and (years,)."""
     arrays = [year.compiled_context().year for year in years]
     return {name: jnp.asarray(np.stack([getattr(each, name) for each in arrays])) for name in _NAMES}
 
 
-def fitness(like: ReservoirYear, year: dict[str, jax.Array], position: jax.Array) -> jax.Array:
+def fitness(like: ReservoirYears, year: dict[str, jax.Array], position: jax.Array) -> jax.Array:
     """Fitness, GWh (paper eq. 21), of one position in one year.
 
     Parameters
     ----------
-    like : ReservoirYear
+    like : ReservoirYears
         Any year of the reservoir: what does not change from year to year.
     year : dict
         One year of `stacked_years`.

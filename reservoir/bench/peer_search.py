@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.jit import compiled
 from reservoir.problems.fitness import Context, fitness_of
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 
 FloatArray = NDArray[np.float64]
 Floats = NDArray[np.float32]
@@ -64,7 +64,7 @@ class SearchBudget:
 class RaceCourse:
     """What is run over: years of one reservoir, and the fitness of their reference optima, GWh."""
 
-    years: Sequence[ReservoirYear]
+    years: Sequence[ReservoirYears]
     optima_gwh: Sequence[float]
     budget: SearchBudget
     seed: int
@@ -96,7 +96,7 @@ class YearObjective:
     The budget's time runs from when it is made.
     """
 
-    def __init__(self, year: ReservoirYear, optimum_gwh: float, budget: SearchBudget) -> None:
+    def __init__(self, year: ReservoirYears, optimum_gwh: float, budget: SearchBudget) -> None:
         self.lower, self.upper, self.dimension = year.lower, year.upper, year.dimension
         self.evaluations = 0
         self.gap = np.inf
@@ -230,13 +230,13 @@ SEARCHES: Mapping[str, Callable[[YearObjective, str, Mapping[str, Any], int], No
 _WARM_UP = SearchBudget(near=-math.inf, evaluations=1000, seconds=60)
 
 
-def warm_up(peer: Peer, year: ReservoirYear) -> None:
+def warm_up(peer: Peer, year: ReservoirYears) -> None:
     """Import the library, compile, and try it for a moment."""
     search_year(peer, year, 0.0, [0], _WARM_UP)
 
 
 def search_year(
-    peer: Peer, year: ReservoirYear, optimum_gwh: float, seeds: Sequence[int], budget: SearchBudget
+    peer: Peer, year: ReservoirYears, optimum_gwh: float, seeds: Sequence[int], budget: SearchBudget
 ) -> Attempt:
     """Try one year until it is near its optimum or the budget is used up; a search that ends before starts anew.
 

@@ -31,7 +31,7 @@ from reservoir.bench.experiment import RunBudget, bundled
 from reservoir.bench.peer_search import Attempt, Peer, RaceCourse, SearchBudget, gap_to
 from reservoir.bench.processes import processes
 from reservoir.bench.tables import Row
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.report.figures.style import GRID, LIMITS, STORAGE
 from reservoir.solvers import SOLVERS, Solutions, solve, why_unusable
 from reservoir.solvers.engine import Progress
@@ -139,7 +139,7 @@ class PeerRace:
 
 
 def time_peers(
-    years: list[ReservoirYear],
+    years: list[ReservoirYears],
     references: Solutions,
     *,
     budget: RunBudget,

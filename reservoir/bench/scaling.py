@@ -23,7 +23,7 @@ from reservoir.errors import InputError
 from reservoir.hydro.curves.approximation import Form
 from reservoir.hydro.curves.forms import PolynomialForm
 from reservoir.opencl import BuiltProgram, DeviceInfo, Session, assemble, build
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.report.figures.style import DASHES, INFLOW, LIMITS, STORAGE, sheet_figure
 from reservoir.solvers import Solutions, solve
 from reservoir.solvers.clpso import SwarmSettings
@@ -99,7 +99,7 @@ class ScalingStudy(DeviceStudy):
     """
 
     paper = "case"
-    record: Sequence[ReservoirYear]
+    record: ReservoirYears
     kin: Sequence[DeviceInfo] = ()
     moves_limit: float
 
@@ -117,7 +117,7 @@ class ScalingStudy(DeviceStudy):
             yield Point("devices", max(sizes.years[-1], record), devices=count)
 
     def solved(
-        self, problems: Sequence[ReservoirYear], point: Point, generations: int, *, repeat: int = 0, devices: int = 1
+        self, problems: Sequence[ReservoirYears], point: Point, generations: int, *, repeat: int = 0, devices: int = 1
     ) -> Solutions:
         """A run of a point."""
         layout = {name: getattr(point, name) for name in ("lanes", "swarms") if getattr(point, name) is not None}
@@ -132,13 +132,11 @@ def measure_scaling(study: ScalingStudy) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def ensemble(years: Sequence[ReservoirYear], count: int) -> list[ReservoirYear]:
+def ensemble(years: ReservoirYears, count: int) -> ReservoirYears:
     """The record over and over until there are `count` years, each with random numbers of its own."""
-    copies = -(-count // len(years))
-    repeated = (
-        replace(year, rng_stream_id=year.rng_stream_id + STREAM_STEP * copy) for copy in range(copies) for year in years
-    )
-    return list(repeated)[:count]
+    copies, places = np.divmod(np.arange(count), len(years))
+    repeated = years[places]
+    return replace(repeated, rng_stream_ids=repeated.rng_stream_ids + STREAM_STEP * copies)
 
 
 def measure_point(study: ScalingStudy, point: Point) -> Row:
@@ -158,7 +156,7 @@ def measure_point(study: ScalingStudy, point: Point) -> Row:
     return row | _speeds(runs, point, study.moves_limit)
 
 
-def generations_for(study: ScalingStudy, problems: Sequence[ReservoirYear], point: Point) -> int:
+def generations_for(study: ScalingStudy, problems: Sequence[ReservoirYears], point: Point) -> int:
     """As many generations as fill the time of a point on one device, by a short run of some of its years."""
     some = problems[:PROBE_YEARS]
     study.solved(some, point, 1)  # builds
@@ -257,14 +255,14 @@ def curve_operations(form: Form) -> int:
     return POLYNOMIAL + len(form.coefficients) - 1 if isinstance(form, PolynomialForm) else EVEN_TABLE
 
 
-def operations_per_move(year: ReservoirYear) -> int:
+def operations_per_move(year: ReservoirYears) -> int:
     """Instructions of one move of one particle, and of the fitness of where it comes to."""
     curves = sum(_curves(year).values())
     step = sum(PER_STEP.values()) + curves + year.limits.cyclic * CYCLIC_REACH
     return year.dimension * sum(PER_DIMENSION.values()) + year.limits.steps * step + PER_MOVE
 
 
-def rule(year: ReservoirYear) -> str:
+def rule(year: ReservoirYears) -> str:
     """How the count comes about, in words."""
     counts = {"per_dimension": _sum(PER_DIMENSION), "per_step": _sum(PER_STEP), "once": PER_MOVE}
     counts |= {"curves": ", ".join(f"{name} {count}" for name, count in _curves(year).items())}
@@ -273,7 +271,7 @@ def rule(year: ReservoirYear) -> str:
     return str(bundled("case")["notes"]["rule"][0].format(**counts))
 
 
-def _curves(year: ReservoirYear) -> dict[str, int]:
+def _curves(year: ReservoirYears) -> dict[str, int]:
     plant = year.model.approximation.plant
     return {name: curve_operations(getattr(plant, name)) for name in ("level", "tailrace", "conversion", "capacity")}
 

@@ -28,7 +28,7 @@ from reservoir.certificate.tables import CellValues, cell_values
 from reservoir.hydro.jit import compiled_as_written
 from reservoir.hydro.plant import Plant
 from reservoir.opencl import DeviceInfo, Session
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 
 FloatArray = NDArray[np.float64]
 
@@ -112,7 +112,7 @@ class Effort:
 
 
 def prove_bound(
-    year: ReservoirYear,
+    year: ReservoirYears,
     storages_hm3: FloatArray,
     fitness: float | None,
     effort: Effort | None = None,
@@ -125,7 +125,7 @@ def prove_bound(
 
     Parameters
     ----------
-    year : ReservoirYear
+    year : ReservoirYears
     storages_hm3 : ndarray, shape (steps + 1,)
         A schedule near which cells begin; any will do.
     fitness : float or None
@@ -155,7 +155,12 @@ def advanced(proof: Proof, bounds: FloatArray | None = None) -> tuple[Cells, Flo
 
 
 def proof_of(
-    year: ReservoirYear, stages: Stages, storages_hm3: FloatArray, fitness: float | None, effort: Effort, values: Values
+    year: ReservoirYears,
+    stages: Stages,
+    storages_hm3: FloatArray,
+    fitness: float | None,
+    effort: Effort,
+    values: Values,
 ) -> Proof:
     """A proof that leaves to others how brackets are bounded: it yields cells, with a number for each of their pairs.
 
@@ -271,7 +276,7 @@ _STEPS_TOGETHER = 2048
 class Known(NamedTuple):
     """A horizon, a schedule of it, and the fitness of that; arguments of `prove_bound`."""
 
-    year: ReservoirYear
+    year: ReservoirYears
     storages_hm3: FloatArray
     fitness: float | None
 

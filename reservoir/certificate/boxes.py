@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from reservoir.certificate import stages as field
-from reservoir.certificate.stages import FloatArray, Stages
+from reservoir.certificate.stages import FloatArray, Stages, power_demanded
 from reservoir.hydro.curves.enclosures import Jet, add_jets, enclose, enclose_conversion, multiply_jets, scale_jet
 from reservoir.hydro.curves.intervals import (
     Interval,
@@ -351,7 +351,7 @@ def bound_with_terms(stages: Stages, step: int, values: Affine, powers: Powers, 
         min(largest(powers.made, box.half_x, box.half_y), largest(powers.taken, box.half_x, box.half_y)),
         largest(powers.installed, box.half_x, box.half_y),
     )
-    if most_power * (1.0 + 1e-12) < stages.rows[field.POWER_LOWER, step]:
+    if most_power * (1.0 + 1e-12) < power_demanded(stages, step):
         return -_INFINITY
     tangent, most_cost = _tangent(stages, step, powers, most_power), stages.rows[field.POWER_COST_MOST, step]
     bound = _bounded(stages, step, values, tangent, powers, flows, box)
@@ -386,7 +386,7 @@ def _bounded(
     total = Sum(base, tangent.worth, tangent.kinked, tangent.size, flows.heaviest)
     total = _with_supply(stages, step, total, flows.most, box)
     flow, minus, least, most = flows.most, flows.negative, flows.least, stages.rows[field.RELEASE_UPPER, step]
-    target, lowest = stages.rows[field.POWER_TARGET, step], stages.rows[field.POWER_LOWER, step]
+    target, lowest = stages.rows[field.POWER_TARGET, step], power_demanded(stages, step)
     mix = _best_mix(total, powers, box)
     for _ in range(2):  # add what limits have to spare, times the best weights
         spare = flow[0] - least, flow[1], flow[2]

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from reservoir.certificate import stages as field
 from reservoir.certificate.reachable import gentle, proved_storage, reachable
-from reservoir.certificate.stages import DEMAND_TOLERANCE, TOLERANCE, Stages, stages_of
+from reservoir.certificate.stages import TOLERANCE, Stages, power_demanded, stages_of, without_tolerance_of_power
 from reservoir.hydro.curves.enclosures import enclose, enclose_conversion, multiply_jets, scale_jet
 from reservoir.hydro.curves.intervals import Interval, above, below, subtract
 from reservoir.hydro.jit import compiled_as_written, part_as_written
 from reservoir.hydro.plant import Plant
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 
 FloatArray = NDArray[np.float64]
 
@@ -77,12 +77,12 @@ class HighestPower(NamedTuple):
     exempt: NDArray[np.bool_]
 
 
-def highest_power(year: ReservoirYear, failures: int, most_mw: float, precision: float) -> HighestPower | None:
+def highest_power(year: ReservoirYears, failures: int, most_mw: float, precision: float) -> HighestPower | None:
     """Bound the largest power that all steps of a horizon can give but so many.
 
     Parameters
     ----------
-    year : ReservoirYear
+    year : ReservoirYears
     failures : int
         Steps that may fail.
     most_mw : float
@@ -111,22 +111,21 @@ def highest_power(year: ReservoirYear, failures: int, most_mw: float, precision:
     return HighestPower(float(not_kept), storages, exempt)
 
 
-def proved_impossible(year: ReservoirYear) -> bool:
+def proved_impossible(year: ReservoirYears) -> bool:
     """Whether it is proved that no schedule keeps the limits of a horizon, a lowest power among them."""
     dry = reachable(year.limits, stages_of(year.limits)).may_run_dry
     return not dry and highest_power(year, 0, 1.0, 1.0) is None
 
 
 def storages_keeping(
-    year: ReservoirYear, power_mw: float, exempt: NDArray[np.bool_]
+    year: ReservoirYears, power_mw: float, exempt: NDArray[np.bool_]
 ) -> tuple[FloatArray, FloatArray] | None:
     """Lowest and highest storages of schedules that keep a power in all steps but some, shape (steps + 1,).
 
     The highest are rigorous; the lowest are those from which the highest lead on. None if there are none, or if the
     lake may run dry.
     """
-    stages = stages_of(year.limits)
-    stages = stages.changed(power_lower=stages.power_lower / (1 - DEMAND_TOLERANCE))  # all of it, for searches
+    stages = without_tolerance_of_power(stages_of(year.limits))
     tracks = _tracks(year, stages, 0)
     if tracks is None:
         return None
@@ -138,7 +137,7 @@ def storages_keeping(
     return np.minimum(lowest, tracks.highest[0]), tracks.highest[0]
 
 
-def _tracks(year: ReservoirYear, stages: Stages, failures: int) -> Tracks | None:
+def _tracks(year: ReservoirYears, stages: Stages, failures: int) -> Tracks | None:
     known, steps = reachable(year.limits, stages), year.limits.steps
     if known.empty_step is not None or known.may_run_dry:
         return None
@@ -248,7 +247,7 @@ def _end(plant: Plant, stages: Stages, tracks: Tracks, step: int, start: float, 
     rows, margin = stages.rows, tracks.margin
     lowest, end = min(tracks.lower[step], tracks.lower[step + 1]), tracks.upper[step + 1]
     if gentle(stages, step, lowest, max(start, end)):
-        asked, release = max(power, rows[field.POWER_LOWER, step]), rows[field.RELEASE_LOWER, step]
+        asked, release = max(power, power_demanded(stages, step)), rows[field.RELEASE_LOWER, step]
         spare = rows[field.SPARE, step]
         most = above(rows[field.RELEASE_UPPER, step] + spare)
         end = min(proved_storage(stages, step, start, release, 1.0, margin, 1.0), end)

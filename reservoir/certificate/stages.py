@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.jit import inlined_as_written
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.record_rows import UNLIMITED
 from reservoir.hydro.rows import TERMS, Lake
@@ -83,6 +84,18 @@ class Stages(NamedTuple):
         return self._replace(rows=rows)
 
 
+@inlined_as_written
+def power_demanded(stages: Stages, step: int) -> float:
+    """Lowest power of a step with its tolerance, MW; below 0 where none is demanded."""
+    power: float = stages.rows[POWER_LOWER, step]
+    return power
+
+
+def without_tolerance_of_power(stages: Stages) -> Stages:
+    """Steps that demand all of their lowest power, for searches."""
+    return stages.changed(power_lower=stages.power_lower / (1 - DEMAND_TOLERANCE))
+
+
 def stages_of(limits: Limits, missing_penalty: float = 0.0) -> Stages:
     """The steps of one horizon; limits to the change of release are left out, which makes the bound no smaller.
 
@@ -107,8 +120,8 @@ def stages_of(limits: Limits, missing_penalty: float = 0.0) -> Stages:
     spare = np.zeros(limits.steps)
     if year.lake:
         spare = np.divide(DEMAND_TOLERANCE, year.per_shortage, out=spare, where=year.withdrawal > 0)
-        power_lower = np.where(year.power_lower > 0, year.power_lower * (1 - DEMAND_TOLERANCE), -1.0)
-        fields |= {"power_lower": power_lower, "operating_storage": year.operating_storage}
+        fields["power_lower"] = np.where(year.power_lower > 0, year.power_lower * (1 - DEMAND_TOLERANCE), -1.0)
+        fields["operating_storage"] = year.operating_storage
         fields |= {name: getattr(year, name) for name in ("evaporation", "plant_factor")}
         lost = np.any(year.evaporation != 0) or np.any(year.lake.seepage.coefficients != 0)
         lake = year.lake if lost else ()

@@ -14,7 +14,7 @@ from reservoir.hydro.compiled_year import value_of_little_water
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant, lake_with_cursors, plant_with_cursors
 from reservoir.hydro.rows import DEAD, HM3_PER_M3S, YearRows
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers.dp.recursion import best_value, reachable_ends, value_between
 
 FloatArray = NDArray[np.float64]
@@ -135,7 +135,7 @@ class CellValues:
 
 
 def cell_values(
-    year: ReservoirYear, intervals: Intervals, former: CellValues | None, cost: float, *, short: bool = False
+    year: ReservoirYears, intervals: Intervals, former: CellValues | None, cost: float, *, short: bool = False
 ) -> CellValues:
     """Values on cells of one horizon in which demands may be missed at a cost.
 
@@ -145,7 +145,7 @@ def cell_values(
 
     Parameters
     ----------
-    year : ReservoirYear
+    year : ReservoirYears
     intervals : Intervals
     former : CellValues, optional
         Those on the larger cells of which these are parts. Values are made at the ends of both: from those in use now

@@ -8,7 +8,7 @@ import io
 import os
 import sys
 from importlib import import_module
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
@@ -72,16 +72,6 @@ def cli() -> None:
     """
 
 
-def _status(arguments: list[str]) -> int | None:
-    try:
-        status: int | None = cli.main(arguments, "reservoir", standalone_mode=False)
-        return status
-    except Exception:
-        if runtime.interrupted():  # code in between has made an error of its own of the interruption
-            raise KeyboardInterrupt from None
-        raise
-
-
 def main() -> None:
     """Run the command line: status 0 done, 1 a check failed, 2 the input or the call is wrong or output was lost."""
     prepare_streams()
@@ -90,11 +80,17 @@ def main() -> None:
     debug = "--debug" in arguments
     runtime.begin_run()
     try:
-        status = _status([each for each in arguments if each != "--debug"])
+        try:
+            words = [word for word in arguments if word != "--debug"]
+            status: int | None = cli.main(words, "reservoir", standalone_mode=False)
+        except Exception:
+            if runtime.interrupted():  # code in between has made an error of its own of the interruption
+                raise KeyboardInterrupt from None
+            raise
     except click.ClickException as error:
-        words = io.StringIO()
-        error.show(words)
-        say(words.getvalue().rstrip(), sys.stderr)
+        message = io.StringIO()
+        error.show(message)
+        warn(message.getvalue().rstrip())
         status = error.exit_code
     except (KeyboardInterrupt, click.Abort) as error:
         # click takes a file that ended too early for an interrupt, too.
@@ -102,26 +98,27 @@ def main() -> None:
             runtime.end_interrupted()
         if debug:
             raise
-        status = _told_fault(EOFError("unexpected end of a file or stream"))
+        status = _fault(EOFError("unexpected end of a file or stream"))
     except BrokenPipeError:  # the reader of a pipe has seen enough
         status = DONE
     except ReservoirError as error:
         if debug:
             raise
-        say("\n".join(f"Error: {line}" for line in str(error).split("\n")), sys.stderr)
+        warn("\n".join(f"Error: {line}" for line in str(error).split("\n")))
         status = WRONG_INPUT
     except (MemoryError, RecursionError, OSError) as error:
         if debug:
             raise
-        say(f"Error: {_limit(error)}.\nRun the command again with --debug to see where.", sys.stderr)
+        warn(f"Error: {_limit(error)}.\nRun the command again with --debug to see where.")
         status = WRONG_INPUT
     except Exception as error:
         if debug:
             raise
-        status = _told_fault(error)
-    _tell_notes()
+        status = _fault(error)
+    for note in runtime.notes:  # which caches and devices could not be used, if any was asked for
+        warn(f"Note: {note}")
     if lost := lost_output():
-        say(f"Error: cannot write to standard output ({lost}); the files are complete.", sys.stderr)
+        warn(f"Error: cannot write to standard output ({lost}); the files are complete.")
         status = status or WRONG_INPUT
     sys.stderr.flush()
     sys.exit(status or DONE)
@@ -143,16 +140,10 @@ def _limit(error: BaseException) -> str:
     return f"{place}: {getattr(error, 'strerror', None) or error}" if place else str(error)
 
 
-def _told_fault(error: Exception) -> int:
-    say(f"Error in the program, not in your input: {type(error).__name__}: {error}", sys.stderr)
-    say("Run the command again with --debug and report what it prints.", sys.stderr)
+def _fault(error: Exception) -> int:
+    warn(f"Error in the program, not in your input: {type(error).__name__}: {error}")
+    warn("Run the command again with --debug and report what it prints.")
     return BROKEN
-
-
-def _tell_notes() -> None:
-    """Say which caches and devices could not be used, if any was asked for."""
-    for note in runtime.notes:
-        say(f"Note: {note}", sys.stderr)
 
 
 #: What stands for characters that an encoding does not know; an escape for all others.
@@ -204,7 +195,11 @@ def prepare_streams() -> None:
         if stream is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif isinstance(raw, io.RawIOBase) and not isinstance(raw, PatientRaw):
-            setattr(sys, name, _patient(stream, raw))
+            stream.flush()
+            at_once = stream is sys.stderr or raw.isatty()
+            buffer = io.BufferedWriter(PatientRaw(raw))
+            text = io.TextIOWrapper(buffer, encoding=stream.encoding, errors=_ERRORS, line_buffering=at_once)
+            setattr(sys, name, text)
 
 
 def lost_output() -> str:
@@ -215,24 +210,17 @@ def lost_output() -> str:
     return "" if error is None or error.errno in (errno.EPIPE, errno.EINVAL) else str(error.strerror or error)
 
 
-def say(text: str, stream: TextIO | None = None) -> None:
+def say(text: str) -> None:
     """Write a line with nothing in it that a terminal would obey."""
-    (stream or sys.stdout).write(printable(text) + "\n")
+    sys.stdout.write(printable(text) + "\n")
 
 
 def warn(text: str) -> None:
     """Write a line on standard error, as `say` does."""
-    say(text, sys.stderr)
-
-
-def _patient(stream: TextIO, raw: Any) -> TextIO:
-    stream.flush()
-    buffer = io.BufferedWriter(PatientRaw(raw))
-    at_once = stream is sys.stderr or raw.isatty()
-    return io.TextIOWrapper(buffer, encoding=stream.encoding, errors=_ERRORS, line_buffering=at_once)
+    sys.stderr.write(printable(text) + "\n")
 
 
 def _plain(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeEncodeError)
-    found = error.object[error.start : error.end]
-    return "".join(_PLAIN.get(each) or ascii(each)[1:-1] for each in found), error.end
+    characters = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(each) or ascii(each)[1:-1] for each in characters), error.end

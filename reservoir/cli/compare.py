@@ -36,15 +36,12 @@ if TYPE_CHECKING:
 @options.debug
 def command(
     request: options.Request,
-    horizon: str | None,
     step: str | None,
     objective: str | None,
-    solvers: tuple[str, ...],
-    repeats: int,
     settings: dict[str, Any],
     unit_system: str | None,
     as_json: bool,
-    **where: Any,
+    **search: Any,
 ) -> int:
     """Run several solvers on the same years and print energy, gap, violation and seconds.
 
@@ -56,43 +53,27 @@ def command(
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.comparison import compare
 
-    found = request.read(step).optimised_for(objective)
+    inputs = request.read(step).optimised_for(objective)
     if not as_json:
-        show_inputs(found, UnitSystem.of(unit_system or "si"))
+        show_inputs(inputs, UnitSystem.of(unit_system or "si"))
     with progress_bars() as progress:
-        rows = compare(
-            found.reservoir,
-            found.inflow,
-            horizon=horizon,
-            solvers=solvers,
-            repeats=repeats,
-            options=settings,
-            progress=progress,
-            **where,
-        )
-    optimised = found.reservoir.objective
+        rows = compare(inputs.reservoir, inputs.inflow, options=settings, progress=progress, **search)
+    optimised = inputs.reservoir.objective
+    left_out = next(row.left_out for row in rows if not row.failure)
     if as_json:
-        benefit = "energy_gwh" if optimised.is_energy else "objective"
-        hidden = ("left_out", "failure")
-        shown = [
-            {
-                benefit if name == "benefit" else name: value
-                for name, value in asdict(row).items()
-                if name not in hidden or (name == "failure" and value)
-            }
-            for row in rows
-        ]
-        show_json({"solvers": shown, "left_out": list(_years_left_out(rows))})
+        benefit = {"benefit": "energy_gwh" if optimised.is_energy else "objective"}
+        solved = [{benefit.get(name, name): value for name, value in asdict(row).items()} for row in rows]
+        for row in solved:
+            del row["left_out"]
+            if not row["failure"]:
+                del row["failure"]
+        show_json({"solvers": solved, "left_out": list(left_out)})
     else:
-        _show(rows, ", ".join(filter(None, (f"total {optimised.title}", optimised.unit))))
+        _show(rows, ", ".join(filter(None, (f"total {optimised.title}", optimised.unit))), left_out)
     return 1 if any(row.failure for row in rows) else 0
 
 
-def _years_left_out(rows: Sequence[Comparison]) -> tuple[str, ...]:
-    return next(row.left_out for row in rows if not row.failure)
-
-
-def _show(rows: Sequence[Comparison], title: str) -> None:
+def _show(rows: Sequence[Comparison], title: str, left_out: Sequence[str]) -> None:
     from rich.markup import escape
 
     from reservoir.cli import say
@@ -116,7 +97,6 @@ def _show(rows: Sequence[Comparison], title: str) -> None:
     for row in rows:
         if row.failure:
             say(f"{row.solver} failed: {row.failure}")
-    left_out = _years_left_out(rows)
     if left_out:
         what = f"{counted(len(left_out))} cannot satisfy the storage limits ({listed(left_out)})"
         say(f"{what}: excluded from energy and gap, included in the violation")

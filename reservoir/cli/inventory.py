@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -41,13 +41,8 @@ def solvers(name: str | None, as_json: bool) -> None:
     entry, settings = solver_named(name), described_settings(name)
     if as_json:
         keys = ("name", "default", "expected", "meaning")
-        show_json(
-            {
-                "name": name,
-                "summary": entry.summary,
-                "settings": [dict(zip(keys, row, strict=True)) for row in settings],
-            }
-        )
+        rows = [dict(zip(keys, row, strict=True)) for row in settings]
+        show_json({"name": name, "summary": entry.summary, "settings": rows})
         return
     say(f"{name}: {entry.summary}")
     for setting, default, expected, meaning in settings:
@@ -69,16 +64,20 @@ def devices(as_json: bool) -> None:
     from reservoir.opencl.trial import forget_refusals
 
     forget_refusals()
-    found = list_devices()
+    usable = list_devices()
     lacking = [str(mistake) for mistake in left_out()]
-    chosen = choose_devices("auto") if found else ()
+    chosen = choose_devices("auto") if usable else ()
     if as_json:
-        rows = [_row(device) | _driver(device) | {"chosen": device in chosen} for device in found]
+        rows = [
+            {name: getattr(device, name) for name in _ATTRIBUTES} | _driver(device) | {"chosen": device in chosen}
+            for device in usable
+        ]
         show_json({"devices": rows, "left_out": lacking})
         return
-    if found:
-        _show(found, chosen)
-        for device in _one_of_each_platform(found):
+    if usable:
+        _show(usable, chosen)
+        first = {device.platform: device for device in reversed(usable)}  # of each platform
+        for device in reversed(first.values()):
             driver = _driver(device)
             say(f"Driver of {device.platform}: {driver['driver_file'] or 'file not known'} ({driver['registered']})")
     else:
@@ -87,20 +86,11 @@ def devices(as_json: bool) -> None:
         say(f"Not usable: {each}")
 
 
-def _row(device: DeviceInfo) -> dict[str, Any]:
-    names = ("index", "platform", "name", "kind", "driver", "version", "compute_units", "max_work_group_size")
-    sizes = (
-        "local_memory_bytes",
-        "global_memory_bytes",
-        "max_allocation_bytes",
-        "native_float_width",
-        "sub_group_size",
-    )
-    return {name: getattr(device, name) for name in (*names, *sizes)}
-
-
-def _one_of_each_platform(found: list[DeviceInfo]) -> list[DeviceInfo]:
-    return list({device.platform: device for device in reversed(found)}.values())[::-1]
+#: What JSON says of a device.
+_ATTRIBUTES = (
+    *("index", "platform", "name", "kind", "driver", "version", "compute_units", "max_work_group_size"),
+    *("local_memory_bytes", "global_memory_bytes", "max_allocation_bytes", "native_float_width", "sub_group_size"),
+)
 
 
 def _driver(device: DeviceInfo) -> dict[str, str]:
@@ -115,7 +105,7 @@ def _driver(device: DeviceInfo) -> dict[str, str]:
     }
 
 
-def _show(found: list[DeviceInfo], chosen: tuple[DeviceInfo, ...]) -> None:
+def _show(devices: list[DeviceInfo], chosen: tuple[DeviceInfo, ...]) -> None:
     from rich.markup import escape
 
     from reservoir.cli.screen import Column, show_table
@@ -124,7 +114,7 @@ def _show(found: list[DeviceInfo], chosen: tuple[DeviceInfo, ...]) -> None:
     titles = ("", "index", "platform", "device", "kind", "driver", "units", "memory, GiB")
     columns = [Column(title, "right" if title in numbers else "left") for title in titles]
     rows = []
-    for device in found:
+    for device in devices:
         memory = f"{device.global_memory_bytes / 2**30:.1f}"
         words = map(escape, (device.platform, device.name, device.kind, device.driver))
         chosen_mark = "*" if device in chosen else ""

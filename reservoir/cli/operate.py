@@ -168,12 +168,11 @@ def _with_futures(
         from reservoir.io.records.reader import read_inflow_forecast
         from reservoir.rules.families.replan import MOST_MEMBERS, ReplanOnForecast
 
-        forecast = read_inflow_forecast(ensemble, unless_said=found.record_unit)
-        forecast.require_from(month)
-        if len(forecast.flow_m3s) > MOST_MEMBERS:
-            problem, expected = f"has {len(forecast.flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
+        flow_m3s = read_inflow_forecast(ensemble, found.record_unit, month)
+        if len(flow_m3s) > MOST_MEMBERS:
+            problem, expected = f"has {len(flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
             raise InputError(problem, expected, "give fewer of them", file=str(ensemble))
-        return replace(found, rule=ReplanOnForecast.of(rule, forecast.flow_m3s))
+        return replace(found, rule=ReplanOnForecast.of(rule, flow_m3s))
     return found if members is None else replace(found, rule=rule.changed(members=members))
 
 

@@ -217,11 +217,8 @@ class Request:
     inflow_file: Path | None
     reservoir_file: Path | None
     case: str | None
-    unit: str | None
-    column: str | None
-    water_year: str | None
-    missing_days: int
-    negative: str | None
+    #: How the inflow is to be read, as arguments of `reservoir.read_inflow`.
+    reading: Mapping[str, Any]
 
     def at_point(self, point: Path | None) -> Request:
         """The same with the reservoir of a tradeoff's point, and with its record unless another is given."""
@@ -229,12 +226,9 @@ class Request:
             return self
         from reservoir.report.tradeoff_folder import point_inputs
 
-        return replace(self, **point_inputs(point, {"reservoir": self.reservoir_file, "inflow": self.inflow_file}))
-
-    @property
-    def reading(self) -> dict[str, Any]:
-        """How the inflow is to be read, as arguments of `reservoir.read_inflow`."""
-        return {name: getattr(self, name) for name in READING_OPTIONS}
+        inputs = point_inputs(point, {"reservoir": self.reservoir_file, "inflow": self.inflow_file})
+        files = {name: inputs.pop(name) for name in ("reservoir_file", "inflow_file") if name in inputs}
+        return replace(self, **files, reading={**self.reading, **inputs})
 
     def read(self, step: str | None = None) -> Inputs:
         """Read what the options name.
@@ -265,10 +259,15 @@ class Request:
             mistakes += error.mistakes
         if plant is None or mistakes:
             raise InputError(mistakes)
-        whole_case = self.reservoir_file is None and self.inflow_file is None
-        stranger = "" if whole_case or self.case else self._stranger(plant)
-        if stranger:
-            record = replace(record, notes=(stranger, *record.notes))
+        whole_case, stranger = self.reservoir_file is None and self.inflow_file is None, ""
+        for given, other, file, instead in (
+            (self.reservoir_file, self.inflow_file, "reservoir", (plant.name, "reservoir (--reservoir FILE.toml)")),
+            (self.inflow_file, self.reservoir_file, "inflow", ("record", "river (INFLOW.csv)")),
+        ):
+            if given is None and other is not None and not self.case:  # the bundled file is of another river
+                used = f"no {file} was given: the bundled {instead[0]} was used for {printable(other.name)}"
+                stranger = f"{used}; results are not those of your {instead[1]}"
+                record = replace(record, notes=(stranger, *record.notes))
         return Inputs(
             plant,
             record,
@@ -278,18 +277,6 @@ class Request:
             typical_years=bundled.typical_years if self.inflow_file is None else None,
             stranger=stranger,
         )
-
-    def _stranger(self, plant: Reservoir) -> str:
-        """Say that one file was not given, so that the bundled one, of another river, stands in for it."""
-        if self.reservoir_file is None:
-            given, other = f"no reservoir was given: the bundled {plant.name} was used for", self.inflow_file
-            mend = "results are not those of your reservoir (--reservoir FILE.toml)"
-        elif self.inflow_file is None:
-            given, other = "no inflow was given: the bundled record was used for", self.reservoir_file
-            mend = "results are not those of your river (INFLOW.csv)"
-        else:
-            return ""
-        return f"{given} {printable(other.name if other else '')}; {mend}"
 
 
 def gathered(name: str, gather: Callable[..., Any], *decorators: Any) -> Decorator:
@@ -321,11 +308,7 @@ def taking(decorators: Sequence[Any]) -> Decorator:
 
 def _name_of(decorator: Any) -> str:
     """The name under which an option or argument reaches a command."""
-
-    def nothing() -> None:
-        """Take the option."""
-
-    (parameter,) = decorator(nothing).__click_params__
+    (parameter,) = decorator(lambda: None).__click_params__
     return str(parameter.name)
 
 
@@ -389,7 +372,8 @@ rule = click.argument("rule_file", metavar="RULE.json", type=_path)
 rule_reservoir = click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=_path,
     help="Reservoir file.  [default: that of the plan folder that contains the rule]")
 
-inputs = gathered("request", Request,
+inputs = gathered("request", lambda inflow_file, reservoir_file, case, **reading: Request(
+        inflow_file, reservoir_file, case, reading),
     click.argument("inflow_file", metavar="[INFLOW.csv]", required=False, type=_path),
     click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=_path, help="Reservoir file."),
     click.option("--case", metavar="NAME", help="Bundled case; used for files that are not given."),
@@ -439,11 +423,10 @@ def settings(*own: Any, **budget: str) -> Decorator:
 
 def _asked(further: tuple[str, ...] = (), **sizes: Any) -> dict[str, Any]:
     """Settings that were asked for; an engine has its own values for the others."""
-    from reservoir.errors import InputError, Mistake
-
     asked = given(**sizes)
     if not further:
         return asked
+    from reservoir.errors import InputError, Mistake
     from reservoir.solvers.settings import from_words
 
     of_words = from_words(further, "--set")
@@ -482,8 +465,8 @@ class EngineCommand(click.Command):
                 raise
             of = f"a setting of {' and '.join(filter(None, (', '.join(solvers[:-1]), solvers[-1])))}"
             more = f'see "reservoir solvers {solvers[0]}"'
-            told = f"No such option: {error.option_name}. It is {of}: write --set {name}={value} ({more})."
-            raise click.UsageError(told, ctx) from error
+            sentence = f"No such option: {error.option_name}. It is {of}: write --set {name}={value} ({more})."
+            raise click.UsageError(sentence, ctx) from error
 
 
 #: Sizes of a search by CLPSO, and by the solvers that count evaluations.

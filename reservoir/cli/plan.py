@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gc
 import time
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,28 +74,22 @@ _OPTIONS = (
 @options.taking(_OPTIONS)
 def command(
     request: options.Request,
-    horizon: str | None,
     step: str | None,
     objective: str | None,
     point: Path | None,
-    start: str | None,
     start_level_m: float | None,
     start_hm3: float | None,
-    solver: str | None,
     settings: dict[str, Any],
-    reference: bool,
-    engine_only: bool,
     prove: float | None,
     prove_seconds: float,
     figures: bool,
     table_format: str | None,
-    cluster: str | None,
     profile: bool,
     unit_system: str | None,
     out: Path | None,
     force: bool,
     as_json: bool,
-    **where: Any,
+    **search: Any,
 ) -> int:
     """Find the best operation of every year of an inflow record.
 
@@ -113,13 +110,14 @@ def command(
         from reservoir.planning.checks import all_pass, plan_checks
         from reservoir.planning.plan import optimise, solver_stages
         from reservoir.report.folder import claimed_for_plan, objective_provenance, write_plan, write_profile
+        from reservoir.solvers.engine import meanwhile
 
     with watch("read"):
-        found = request.at_point(point).read(step).optimised_for(objective)
+        inputs = request.at_point(point).read(step).optimised_for(objective)
         units = UnitSystem.of(unit_system or "si")
-        kind = format_of(table_format, found.inflow.years)
+        kind = format_of(table_format, inputs.inflow.years)
     with (
-        claimed_for_plan(out, found.reservoir.name, force=force) as claim,
+        claimed_for_plan(out, inputs.reservoir.name, force=force) as claim,
         PartsFolder(
             f"{claim.target}.parts",
             force=force,
@@ -128,23 +126,18 @@ def command(
         ) as parts,
     ):
         if not as_json:
-            show_inputs(found, units)
-        with progress_bars() as progress, named_as(_NAMES), told_in(units):
+            show_inputs(inputs, units)
+        drawing = meanwhile(partial(import_module, "reservoir.report.figures.figures")) if figures else nullcontext()
+        with progress_bars() as progress, named_as(_NAMES), told_in(units), drawing:
             plan = optimise(
-                found.reservoir,
-                found.inflow,
-                horizon=horizon,
-                start=start,
+                inputs.reservoir,
+                inputs.inflow,
                 start_level_m=None if start_level_m is None else start_level_m * units.size("level_m"),
                 start_hm3=None if start_hm3 is None else start_hm3 * units.size("storage_hm3"),
-                solver=solver,
-                reference=reference,
-                engine_only=engine_only,
                 best=prove is not None,
                 progress=progress,
                 parts=parts,
-                cluster=cluster,
-                **where,
+                **search,
                 **settings,
             )
             plan = replace(plan, units=units)
@@ -153,7 +146,7 @@ def command(
                 with watch("prove"):
                     from reservoir.planning.proof import prove_plan  # takes a moment, and compiles
 
-                    proofs = prove_plan(plan, prove, prove_seconds, progress, where["device"], or_host=True)
+                    proofs = prove_plan(plan, prove, prove_seconds, progress, search["device"], or_host=True)
                     plan = replace(plan, proofs=proofs)
             with watch("certify"):
                 checks = plan_checks(plan)
@@ -163,7 +156,7 @@ def command(
                 checks,
                 figures=figures,
                 kind=kind,
-                typical_years=None if plan.start else found.typical_years,
+                typical_years=None if plan.start else inputs.typical_years,
                 progress=progress,
                 watch=watch,
                 tell=warn,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,24 +58,20 @@ def command(
     from reservoir.planning.checks import plan_checks
     from reservoir.planning.proof import prove_plan
 
-    if _is_schedule(plan, reservoir_file, inflow_file, [*filter(None, (horizon, step)), *_asked(reading)]):
+    if _is_schedule(plan, reservoir_file, inflow_file, [*filter(None, (horizon, step, *reading.values()))]):
         given = _read(plan, reservoir_file, inflow_file, reading, horizon, step)
         with progress_bars() as progress:
             given = given.proven(prove_plan(given.plan, gap, prove_seconds, progress, device))
-        return _told(given.plan, given.checks(), as_json, given)
+        return _show(given.plan, given.checks(), as_json, given)
     from reservoir.report.folder import claimed_for_proof, write_proof
 
     with claimed_for_proof(plan) as claim:
         saved = read_plan(plan)
         require_follows(saved)
         with progress_bars() as progress:
-            found = replace(saved.plan, proofs=prove_plan(saved.plan, gap, prove_seconds, progress, device))
-        folder = write_proof(saved, found, claim)
-    return _told(found, plan_checks(found), as_json, folder=folder)
-
-
-def _asked(reading: dict[str, Any]) -> list[Any]:
-    return [value for value in reading.values() if value]
+            proven = replace(saved.plan, proofs=prove_plan(saved.plan, gap, prove_seconds, progress, device))
+        folder = write_proof(saved, proven, claim)
+    return _show(proven, plan_checks(proven), as_json, folder=folder)
 
 
 def _is_schedule(plan: Path, reservoir_file: Path | None, inflow_file: Path | None, others: list[Any]) -> bool:
@@ -112,10 +107,10 @@ def _read(
     return checked_schedule(reservoir, record, read_given_schedule(plan, record), horizon)
 
 
-def _told(
+def _show(
     plan: Plan, checks: list[Check], as_json: bool, given: CheckedSchedule | None = None, folder: Path | None = None
 ) -> int:
-    """Print what was found, and the folder where it was written; the exit status."""
+    """Print what was proved, and the folder where it was written; the exit status."""
     from reservoir.cli import say
     from reservoir.cli.screen import checks_json, show_checks, show_json
     from reservoir.planning.checks import all_pass
@@ -123,40 +118,30 @@ def _told(
 
     if as_json:
         assert plan.proofs is not None
-        shown = checks_json(checks) | {"proof": plan.proofs.as_dict(), "years": _years(plan)}
+        content = checks_json(checks) | {"proof": plan.proofs.as_dict(), "years": _years(plan)}
         if given:
-            shown |= {"limits_not_kept": list(given.missed), "differences": [str(each) for each in given.differences]}
-            shown |= {"columns_not_read": list(given.not_read)}
-        show_json(shown | ({"folder": str(folder)} if folder else {}))
-    else:
-        if given:
-            say(given.energy_sentence())
-            if given.not_read:
-                say(f"Not read: {', '.join(given.not_read)}")
-            for sentences in (given.missed, map(str, given.differences)):
-                for sentence in _first(sentences):
-                    say(sentence)
-        for sentence in proof_sentences(plan):
-            say(sentence)
-        show_checks(checks, plan.units)
-        if folder:
-            say(f"Written to {folder}")
+            content |= {"limits_not_kept": list(given.missed), "differences": list(map(str, given.differences))}
+            content |= {"columns_not_read": list(given.not_read)}
+        show_json(content | ({"folder": str(folder)} if folder else {}))
+        return 0 if all_pass(checks) else 1
+    if given:
+        say(given.energy_sentence())
+        if given.not_read:
+            say(f"Not read: {', '.join(given.not_read)}")
+        for sentences in (given.missed, [str(each) for each in given.differences]):
+            more = [f"... and {len(sentences) - _SHOWN:,} more of this kind"] if len(sentences) > _SHOWN else []
+            for sentence in (*sentences[:_SHOWN], *more):
+                say(sentence)
+    for sentence in proof_sentences(plan):
+        say(sentence)
+    show_checks(checks, plan.units)
+    if folder:
+        say(f"Written to {folder}")
     return 0 if all_pass(checks) else 1
 
 
-def _first(sentences: Iterable[str]) -> list[str]:
-    every = list(sentences)
-    return every[:_SHOWN] + ([f"... and {len(every) - _SHOWN:,} more of this kind"] if len(every) > _SHOWN else [])
-
-
 def _years(plan: Plan) -> list[dict[str, Any]]:
-    summary = plan.summary()
-    rows = zip(plan.inflow.labels, summary["proven_bound"], summary["proven_gap"], strict=True)
-    return [
-        {"year": str(label), "proven_bound": _number(bound), "proven_gap": _number(short)}
-        for label, bound, short in rows
-    ]
-
-
-def _number(value: float) -> float | None:
-    return None if value != value else float(value)  # NaN, without numpy
+    """Bound and gap of each year, those that are not known as null."""
+    summary = plan.summary()[["year", "proven_bound", "proven_gap"]].astype(object)
+    rows: list[dict[str, Any]] = summary.where(summary.notna(), None).to_dict("records")
+    return rows

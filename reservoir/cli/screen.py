@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO
@@ -62,9 +62,9 @@ def console(stderr: bool = False) -> Console:
 
 def _terminal_width(stream: TextIO) -> int:
     """Columns of a terminal, as COLUMNS or else the terminal itself tells; some tell 0."""
-    told = os.environ.get("COLUMNS", "")
-    if told.isdecimal() and len(told) < 5 and int(told):
-        return int(told)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and len(columns) < 5 and int(columns):
+        return int(columns)
     try:
         return os.get_terminal_size(stream.fileno()).columns or _USUAL_WIDTH
     except (OSError, ValueError):
@@ -136,7 +136,11 @@ def show_table(
     if title:
         screen.print(f"[bold]{title}[/]", soft_wrap=True)
     if widths is None:
-        _show_stacked(screen, columns, rows)
+        for row in rows:
+            for column, cell in zip(columns, row, strict=True):
+                if cell:
+                    screen.print(f"{column.title}: {cell}" if column.title else cell, soft_wrap=True)
+            screen.print()
     else:
         table = Table(box=HEAVY_HEAD)
         for column, width in zip(columns, widths, strict=True):
@@ -150,9 +154,12 @@ def show_table(
 
 def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], most: int) -> list[int] | None:
     """Width of each column in so many characters; None if numbers would be cut."""
-    cells = [[cell_len(Text.from_markup(row[place]).plain) for row in rows] for place in range(len(columns))]
-    wished = [max(cell_len(column.title), *lengths, 1) for column, lengths in zip(columns, cells, strict=True)]
-    least = [_least(column, max(lengths, default=1)) for column, lengths in zip(columns, cells, strict=True)]
+    wished, least = [], []
+    for place, column in enumerate(columns):
+        longest = max((cell_len(Text.from_markup(row[place]).plain) for row in rows), default=1)
+        heading = max(map(cell_len, column.title.split()), default=1)
+        wished.append(max(cell_len(column.title), longest, 1))
+        least.append(max(heading, min(longest, _LEAST_WORDS) if column.side == "left" else longest))
     room = most - 3 * len(columns) - 1
     if sum(least) > room:
         return None
@@ -161,19 +168,6 @@ def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], most: int)
         short = [wish - width for wish, width in zip(wished, widths, strict=True)]
         widths[short.index(max(short))] += 1
     return widths
-
-
-def _least(column: Column, longest: int) -> int:
-    heading = max(map(cell_len, column.title.split()), default=1)
-    return max(heading, min(longest, _LEAST_WORDS) if column.side == "left" else longest)
-
-
-def _show_stacked(screen: Console, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
-    for row in rows:
-        for column, cell in zip(columns, row, strict=True):
-            if cell:
-                screen.print(f"{column.title}: {cell}" if column.title else cell, soft_wrap=True)
-        screen.print()
 
 
 #: The time to go follows from the speed of so many last seconds.
@@ -211,33 +205,31 @@ def progress_bars() -> Iterator[StageProgress]:
         def show_compiling(name: str, parts: int, ready: bool) -> None:
             show(f"compiling {name}", parts, parts if ready else None)
 
-        with nullcontext() if silent else _compiling(show_compiling):
+        with ExitStack() as stack:
+            if not silent:
+                from reservoir.hydro.jit import compiling_told  # takes a moment
+
+                stack.enter_context(compiling_told(show_compiling))
             yield show
 
 
-def _compiling(show: Callable[[str, int, bool], None]) -> AbstractContextManager[None]:
-    from reservoir.hydro.jit import compiling_told  # takes a moment
-
-    return compiling_told(show)
-
-
-def show_inputs(found: Inputs, units: UnitSystem = SI) -> None:
+def show_inputs(inputs: Inputs, units: UnitSystem = SI) -> None:
     """Say what is worked on, what of it came with the program, and what must be said about it."""
     from reservoir.hydro.inflow_check import InflowCheck
 
-    plant, record = found.reservoir, found.inflow
-    for title, doubts in (("Warning", (found.stranger,)), ("Doubt", InflowCheck(record, plant).doubts)):
+    plant, record = inputs.reservoir, inputs.inflow
+    for title, doubts in (("Warning", (inputs.stranger,)), ("Doubt", InflowCheck(record, plant).doubts)):
         for sentence in filter(None, doubts):
             show_line(title, units.text(sentence), "bold red", body="bold red")
     years = f"{counted(record.years)}, {record.span_text}"
     for title, what, source, bundled, caveat in (
-        ("Reservoir", plant.name, plant.source, found.bundled_reservoir, plant.caveat),
-        ("Inflow", years, record.source, found.bundled_inflow, record.caveat),
+        ("Reservoir", plant.name, plant.source, inputs.bundled_reservoir, plant.caveat),
+        ("Inflow", years, record.source, inputs.bundled_inflow, record.caveat),
     ):
         show_line(title, f"{what} ({'bundled' if bundled else source})")
         show_notes(caveat)
     show_line("", record.scale_in(units))
-    show_notes(*map(units.text, (*plant.notes, *(note for note in record.notes if note != found.stranger))))
+    show_notes(*map(units.text, (*plant.notes, *(note for note in record.notes if note != inputs.stranger))))
 
 
 def show_solver(plan: Plan) -> None:

@@ -62,23 +62,16 @@ def command(
     from reservoir.report.rules_folder import write_simulation
     from reservoir.rules.scores import evaluate_record
 
-    found = read_rule_inputs(rule_file, reservoir_file, step)
-    inflow = options.read_record(inflow_file, reading, found.reservoir, plan_unit=found.record_unit)
-    units, start = found.units(unit_system), None
+    inputs = read_rule_inputs(rule_file, reservoir_file, step)
+    inflow = options.read_record(inflow_file, reading, inputs.reservoir, plan_unit=inputs.record_unit)
+    units, start = inputs.units(unit_system), None
     if level is not None:
         with told_in(units):
-            start = storage_at_level(found.reservoir, level * units.size("level_m"), "--level")
-    with claimed_empty(out, f"simulation-{found.rule.family}") as claim, progress_bars() as progress:
-        run = evaluate_record(
-            found.rule,
-            found.reservoir,
-            inflow,
-            start_hm3=start,
-            continuous=not yearly,
-            foresight=foresight,
-            progress=progress,
-        )
-        target = write_simulation(run, claim, found.file, units)
+            start = storage_at_level(inputs.reservoir, level * units.size("level_m"), "--level")
+    with claimed_empty(out, f"simulation-{inputs.rule.family}") as claim, progress_bars() as progress:
+        how: dict[str, Any] = {"start_hm3": start, "continuous": not yearly, "foresight": foresight}
+        run = evaluate_record(inputs.rule, inputs.reservoir, inflow, **how, progress=progress)
+        target = write_simulation(run, claim, inputs.file, units)
     if as_json:
         score = units.values(run.score.as_dict())
         show_json({"units": units.as_dict, "score": score, "folder": str(target)})
@@ -114,9 +107,8 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
     ]
     if score.months_violated:
         largest = f"by up to {units.written(score.largest_violation_hm3, 'hm3', ',.3g')}"
-        rows.append(
-            ("Violation", f"storage outside its limits in {counted(score.months_violated, 'month')}, {largest}")
-        )
+        months = counted(score.months_violated, "month")
+        rows.append(("Violation", f"storage outside its limits in {months}, {largest}"))
     if run.foresight is not None:
         whole = "over the record" if run.inflow.members is None else "over each member"
         span = whole if run.continuous else "in every year"
@@ -127,8 +119,7 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
     if not score.objective.is_energy:
         rows.insert(1, ("Energy", f"{quantity(score.mean_energy_gwh)} GWh a year"))
     if score.months_unmet:
-        months = counted(score.months_unmet, "month")
-        rows.append(("Demands", f"{DEMANDS} is missed in {months}"))
+        rows.append(("Demands", f"{DEMANDS} is missed in {counted(score.months_unmet, 'month')}"))
     for title, text in rows:
         screen.print(f"{title:<12}{text}", soft_wrap=True)
     for sentence in run.shortfalls(units):

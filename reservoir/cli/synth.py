@@ -13,7 +13,6 @@ from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
     from reservoir.hydro.inflow import Inflow
-    from reservoir.hydro.reservoir import Reservoir
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.report.synthetic_files import SyntheticFiles
     from reservoir.synthetic.acceptance import Assessment
@@ -73,7 +72,7 @@ def command(
     beside the output. With climate adjustments, the record is adjusted in the same way before it is compared.
     """
     from reservoir.cli import warn
-    from reservoir.cli.screen import progress_bars
+    from reservoir.cli.screen import checks_json, progress_bars, show_json
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.checks import all_pass
     from reservoir.report.synthetic_files import SyntheticFiles
@@ -83,64 +82,51 @@ def command(
     units = UnitSystem.of(unit_system or "si")
     with named_as(_NAMES):
         adjustments = Adjustments.of(mean, cv, shift_season)
-        reservoir, record = _read(request)
+        if request.inflow_file is None or request.reservoir_file or request.case:
+            inputs = request.read()  # neither file nor case is the bundled case
+            reservoir, record = inputs.reservoir, inputs.inflow
+        else:
+            reservoir, record = None, options.read_record(request.inflow_file, request.reading, None)
         source = synthetic_inflow(record, method, seed=seed, adjustments=adjustments)
-        each = member_years or record.years
-        members = -(-years // each)
-        ensemble = source.ensemble(members, each)
+        of_member = member_years or record.years
+        members = -(-years // of_member)
+        ensemble = source.ensemble(members, of_member)
         target = out or Path(f"inflow-{method}.csv")
         files = SyntheticFiles(target, checked=check, force=force, units=units, tell=warn)
-    found = None
+    assessment = None
     if check:
         with progress_bars() as progress:
-            found = assessed(source, members, reservoir, device=device, progress=progress)
+            assessment = assessed(source, members, reservoir, device=device, progress=progress)
     files.write_ensemble(ensemble)
-    if found:
-        files.write_assessment(source, found)
+    if assessment:
+        files.write_assessment(source, assessment)
+    passed = assessment is None or all_pass(assessment.checks)
     if as_json:
-        _show_json(ensemble, files, found)
+        content: dict[str, Any] = {"members": members, "member_years": of_member, "caveat": ensemble.caveat}
+        content["files"] = [str(path) for path in files.written]
+        if assessment:
+            content |= checks_json(assessment.checks) | {"not_checked": assessment.not_checked, "pass": passed}
+        show_json(content)
     else:
-        _show(record, ensemble, files, found, units)
-    return 0 if found is None or all_pass(found.checks) else 1
+        _show(record, ensemble, files, assessment, units)
+    return 0 if passed else 1
 
 
-def _read(request: options.Request) -> tuple[Reservoir | None, Inflow]:
-    """The record, and the reservoir if the call names one; neither file nor case is the bundled case."""
-    if request.inflow_file is None or request.reservoir_file or request.case:
-        found = request.read()
-        return found.reservoir, found.inflow
-    return None, options.read_record(request.inflow_file, request.reading, None)
-
-
-def _show(record: Inflow, ensemble: Inflow, files: SyntheticFiles, found: Assessment | None, units: UnitSystem) -> None:
+def _show(
+    record: Inflow, ensemble: Inflow, files: SyntheticFiles, assessment: Assessment | None, units: UnitSystem
+) -> None:
     from reservoir.cli import say
     from reservoir.cli.screen import show_checks, show_line, show_notes
 
-    each = ensemble.calendar.years_each
-    years = f"{counted(ensemble.years // each, 'member')} of {counted(each, 'year')}"
+    of_member = ensemble.calendar.years_each
+    years = f"{counted(ensemble.years // of_member, 'member')} of {counted(of_member, 'year')}"
     mean, unit = units.amount(ensemble.mean_m3s, "m3s")
     show_line("Record", f"{record.labels[0]} to {record.labels[-1]}, {record.scale_in(units)}")
     show_line("Synthetic", f"{years}, mean flow {quantity(mean)} {unit}")
-    show_notes(ensemble.caveat, *map(units.text, record.notes), _left_out(record))
-    if found:
-        show_checks(found.checks)
-        if found.not_checked:
-            say(f"Not checked: {found.not_checked}")
+    left_out = "The record's evaporation and withdrawals are left out: members have inflow alone."
+    show_notes(ensemble.caveat, *map(units.text, record.notes), left_out if record.has_conditions else "")
+    if assessment:
+        show_checks(assessment.checks)
+        if assessment.not_checked:
+            say(f"Not checked: {assessment.not_checked}")
     say(f"Written to {', '.join(map(str, files.written))}")
-
-
-def _left_out(record: Inflow) -> str:
-    left = "The record's evaporation and withdrawals are left out: members have inflow alone."
-    return left if record.has_conditions else ""
-
-
-def _show_json(ensemble: Inflow, files: SyntheticFiles, found: Assessment | None) -> None:
-    from reservoir.cli.screen import checks_json, show_json
-    from reservoir.planning.checks import all_pass
-
-    each = ensemble.calendar.years_each
-    told: dict[str, Any] = {"members": ensemble.years // each, "member_years": each, "caveat": ensemble.caveat}
-    told["files"] = [str(path) for path in files.written]
-    if found:
-        told |= checks_json(found.checks) | {"not_checked": found.not_checked, "pass": all_pass(found.checks)}
-    show_json(told)

@@ -39,14 +39,12 @@ _SHOWN = 11
 def command(
     request: options.Request,
     between: str,
-    points: int,
-    horizon: str | None,
     step: str | None,
-    device: str,
     figures: bool,
     unit_system: str | None,
     out: Path | None,
     as_json: bool,
+    **search: Any,
 ) -> None:
     """Find the front between two goals: what more of one costs of the other.
 
@@ -61,15 +59,14 @@ def command(
     from reservoir.report.folder import claimed_empty
     from reservoir.report.tradeoff_folder import tradeoff_provenance, write_tradeoff
 
-    found = request.read(step)
+    inputs = request.read(step)
     units = UnitSystem.of(unit_system or "si")
-    with claimed_empty(out, f"tradeoff-{found.reservoir.name}") as claim:
+    with claimed_empty(out, f"tradeoff-{inputs.reservoir.name}") as claim:
         if not as_json:
-            show_inputs(found, units)
+            show_inputs(inputs, units)
         with progress_bars() as progress, named_as({"between": "--between", "horizon": "--horizon"}), told_in(units):
             goals = [name.strip() for name in between.split(",")]
-            asked: dict[str, Any] = {"points": points, "horizon": horizon, "device": device, "progress": progress}
-            front = replace(tradeoff(found.reservoir, found.inflow, goals, **asked), units=units)
+            front = replace(tradeoff(inputs.reservoir, inputs.inflow, goals, progress=progress, **search), units=units)
         target = write_tradeoff(front, claim, figures=figures, tell=warn)
     if as_json:
         show_json(tradeoff_provenance(front) | {"folder": str(target)})

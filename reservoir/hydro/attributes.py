@@ -294,7 +294,7 @@ def _choice(key: str, meaning: str, field: str, default: Any, part: str = "") ->
     return Attribute(key, meaning, Kind.CHOICE, field=field, default=default, part=part, choices=type(default))
 
 
-_LOSSES, _RAMPS = "losses of the lake", "change of the release"
+_LOSSES, _RAMPS, _MINIMUM_POWER = "losses of the lake", "change of the release", "minimum power"
 # fmt: off
 #: The attributes that are no curves, in the order of a reservoir file.
 ATTRIBUTES: tuple[Attribute, ...] = (
@@ -329,7 +329,7 @@ ATTRIBUTES: tuple[Attribute, ...] = (
     Attribute("plant.full_load_hours", "the hours of the month in which the turbines can run at full load",
               Kind.BY_MONTH),
     _by_step("plant.power_lower_mw", "the minimum mean power, MW", NO_LESS_THAN_ZERO,
-             "power_lower_mw", "minimum power", default=0.0),
+             "power_lower_mw", _MINIMUM_POWER, default=0.0),
     _number("plant.operating_level_m", "the minimum operating level, below which the turbines stand still, m", LEVEL_M,
             "operating_level_m", "minimum operating level"),
 
@@ -401,6 +401,8 @@ ATTRIBUTES: tuple[Attribute, ...] = (
             "penalty"),
 )
 # fmt: on
+#: The field of the power that each step must give: what asks for it needs no other name.
+POWER_DEMAND = next(row.field for row in ATTRIBUTES if row.part == _MINIMUM_POWER)
 
 
 def by_step_attributes() -> Iterator[Attribute]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -11,7 +11,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
 from reservoir.text.quantities import counted
 
 #: A January without a leap day in its water year, whichever month that begins with.
@@ -25,23 +25,24 @@ _FIRST_DAYS_OF_TEN = np.array([0, 10, 20])
 class TimeStep(StrEnum):
     """How long a step is. Every water year has equally many, which begin on the same days each year."""
 
-    MONTH = "month"
-    TEN_DAYS = "ten-days"
+    MONTH = "month", 12
+    TEN_DAYS = "ten-days", 36, "ten-day period"
     """From the 1st, the 11th and the 21st of each month; the third has 8 to 11 days."""
-    WEEK = "week"
+    WEEK = "week", 52
     """Counted from the first day of the water year; the 52nd has 8 or 9 days."""
-    DAY = "day"
+    DAY = "day", 365
     """28 February and a leap day are one step of two days."""
 
-    @property
-    def per_year(self) -> int:
-        """Steps of a water year."""
-        return _PER_YEAR[self]
+    #: Steps of a water year.
+    per_year: int
+    #: What one of them is called in a sentence.
+    noun: str
 
-    @property
-    def noun(self) -> str:
-        """What one of them is called in a sentence."""
-        return "ten-day period" if self is TimeStep.TEN_DAYS else self.value
+    def __new__(cls, name: str, per_year: int, noun: str = "") -> TimeStep:
+        """Make a member of the name that files and options have."""
+        step = str.__new__(cls, name)
+        step._value_, step.per_year, step.noun = name, per_year, noun or name
+        return step
 
     def first_days(self, first_month: int) -> NDArray[np.datetime64]:
         """First day of each step of a water year without a leap day, and of the next year, shape (per_year + 1,)."""
@@ -74,9 +75,6 @@ class TimeStep(StrEnum):
         january_on = self.first_days(1)
         begins = int(np.searchsorted(january_on, (_JANUARY + (first_month - 1) * ONE_MONTH).astype("datetime64[D]")))
         return np.roll(values, -begins)
-
-
-_PER_YEAR = {TimeStep.MONTH: 12, TimeStep.TEN_DAYS: 36, TimeStep.WEEK: 52, TimeStep.DAY: 365}
 
 
 def step_starts(begins: NDArray[np.datetime64], step: TimeStep) -> NDArray[np.datetime64]:
@@ -212,6 +210,17 @@ class Calendar:
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", self.steps or self.step.per_year)
 
+    @classmethod
+    def holding(cls, first: int, months: int, first_month: int) -> tuple[Calendar, int]:
+        """The water years that hold so many months, and in them the place of the first, itself counted from year 0."""
+        year, place = divmod(first - (first_month - 1), MONTHS_PER_YEAR)
+        return cls(year, -(-(place + months) // MONTHS_PER_YEAR), first_month), place
+
+    @classmethod
+    def of_months(cls, first: int, months: int) -> Calendar:
+        """So many months as one year of theirs; the first is counted from January of year 0."""
+        return cls(first // MONTHS_PER_YEAR, 1, first % MONTHS_PER_YEAR + 1, months)
+
     @property
     def is_ensemble(self) -> bool:
         """Whether there are members."""
@@ -316,84 +325,54 @@ def step_name(calendar: Calendar, place: int) -> str:
 
 
 def whole_years(
-    first: int, months: int, first_month: int, own_first_month: int = 1
+    touched: Calendar, first: int, steps: int, own_first_month: int = 1
 ) -> tuple[slice, Calendar, tuple[str, ...]]:
-    """Cut consecutive months into water years that begin in `first_month`, and leave out the months at either end.
+    """Cut consecutive steps into whole water years, and leave out the steps at either end.
 
     Parameters
     ----------
+    touched : Calendar
+        Water years that hold all of the steps (`Calendar.holding`).
     first : int
-        The first month, counted from January of year 0.
-    months : int
-        Number of months.
-    first_month : int
-        Calendar month, 1 to 12.
+        The first step, counted from the first of that calendar.
+    steps : int
+        Number of steps.
     own_first_month : int
         Calendar month in which the record's own years begin; if it is another, a note says how years are named.
 
     Returns
     -------
     slice
-        The months of whole water years.
+        The steps of whole water years.
     Calendar
         Those years.
     tuple of str
-        Which months were left out.
+        Which steps were left out.
 
     Raises
     ------
     InputError
         If there is no whole water year.
     """
-    year, place = divmod(first - (first_month - 1), MONTHS_PER_YEAR)
-    touched = Calendar(year, -(-(place + months) // MONTHS_PER_YEAR), first_month)
-    return whole_years_of(touched, place, months, own_first_month)
-
-
-def whole_years_of(
-    touched: Calendar, first: int, steps: int, own_first_month: int = 1
-) -> tuple[slice, Calendar, tuple[str, ...]]:
-    """The same for steps of any length.
-
-    Parameters
-    ----------
-    touched : Calendar
-        Water years that hold all of the steps.
-    first : int
-        The first step, counted from the first of that calendar.
-    steps : int
-        Number of steps.
-    own_first_month : int
-        As in `whole_years`.
-    """
-    per_year, first_month = touched.steps, touched.first_month
+    per_year, first_month, noun = touched.steps, touched.first_month, touched.step.noun
+    begin, end = MONTH_NAMES[first_month - 1], MONTH_NAMES[first_month - 2]
     start = -first % per_year
     years = (steps - start) // per_year
     if years < 1:
-        raise InputError(_too_short(touched, first, steps))
+        problem = f"no complete water year ({begin} to {end}) in {_span(touched, first, steps)}"
+        mend = f"add {noun}s to the record, or set another first month of the water year"
+        raise InputError(problem, "at least one complete water year", mend)
     stop = start + years * per_year
-    calendar = touched.span((first + start) // per_year, (first + stop) // per_year)
-    named = (_naming(calendar),) if first_month not in (1, own_first_month) else ()
-    left_out = _left_out(touched, (first, start), (first + stop, steps - stop))
-    return slice(start, stop), calendar, (*named, *left_out)
-
-
-def _naming(calendar: Calendar) -> str:
-    months, year = [MONTH_NAMES[calendar.first_month - back] for back in (1, 2)], calendar.first_year
-    span = f"{months[0]} {year} to {months[-1]} {year + 1}"
-    return f"a water year is named by both its years: {calendar.labels[0]} is {span}"
-
-
-def _left_out(touched: Calendar, before: tuple[int, int], after: tuple[int, int]) -> Iterator[str]:
-    year = f"whole water year ({_year(touched.first_month)})"
-    if before[1]:
-        yield f"left out {_span(touched, *before)}, before the first {year}"
-    if after[1]:
-        yield f"left out {_span(touched, *after)}, after the last {year}"
-
-
-def _year(first_month: int) -> str:
-    return f"{MONTH_NAMES[first_month - 1]} to {MONTH_NAMES[first_month - 2]}"
+    calendar, notes = touched.span((first + start) // per_year, (first + stop) // per_year), list[str]()
+    if first_month not in (1, own_first_month):
+        span = f"{begin} {calendar.first_year} to {end} {calendar.first_year + 1}"
+        notes.append(f"a water year is named by both its years: {calendar.labels[0]} is {span}")
+    if start:
+        notes.append(f"left out {_span(touched, first, start)}, before the first whole water year ({begin} to {end})")
+    if steps > stop:
+        after = _span(touched, first + stop, steps - stop)
+        notes.append(f"left out {after}, after the last whole water year ({begin} to {end})")
+    return slice(start, stop), calendar, tuple(notes)
 
 
 def _span(calendar: Calendar, first: int, steps: int) -> str:
@@ -406,12 +385,3 @@ def _span(calendar: Calendar, first: int, steps: int) -> str:
         year, place = divmod(first + steps - 1, calendar.steps)
         last = str(calendar.edges[year, place + 1] - np.timedelta64(1, "D"))
     return f"{name} to {last} ({counted(steps, calendar.step.noun)})"
-
-
-def _too_short(touched: Calendar, first: int, steps: int) -> Mistake:
-    noun = touched.step.noun
-    return Mistake(
-        f"no complete water year ({_year(touched.first_month)}) in {_span(touched, first, steps)}",
-        "at least one complete water year",
-        f"add {noun}s to the record, or set another first month of the water year",
-    )

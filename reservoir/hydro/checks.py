@@ -282,7 +282,7 @@ def mistakes_between(parts: Mapping[str, Any], words: Words) -> list[Mistake]:
         mistakes += _list_in_range(name, values, attributes.attribute_of(name).allowed, words)
     for claim, needs in CLAIMS.items():
         if all(name in sound for name in needs):
-            mistakes += claim(**{name: sound[name] for name in needs})
+            mistakes += claim(*(sound[name] for name in needs))
     return mistakes
 
 
@@ -420,13 +420,13 @@ def plant_runs_in_some_month(plant_factor: FloatArray, words: Words) -> Iterator
 
 
 def power_demanded_can_be_made(
-    power_lower_mw: FloatArray, plant_factor: FloatArray, installed_mw: float, words: Words
+    demanded_mw: FloatArray, plant_factor: FloatArray, installed_mw: float, words: Words
 ) -> Iterator[Mistake]:
     """Allow no demand beyond what the plant can make in the month."""
-    months = offending(power_lower_mw > plant_factor * installed_mw)
+    months = offending(demanded_mw > plant_factor * installed_mw)
     if months:
         expected = f"at most the installed capacity ({words.amount('installed_mw', installed_mw)}) x the plant factor"
-        yield words.mistake("power_lower_mw", f"is more than the plant can generate in {months}", expected)
+        yield words.mistake(attributes.POWER_DEMAND, f"is more than the plant can generate in {months}", expected)
 
 
 def operating_level_within_the_lake(
@@ -510,9 +510,11 @@ def weight_key(goal: Goal) -> str:
     return f"objective.weights.{goal.replace('-', '_')}"
 
 
+#: Fields that claims know by the part that they have.
+_CALLED = {"demanded_mw": attributes.POWER_DEMAND}
 #: Every claim with what it needs.
 CLAIMS: Mapping[Claim, tuple[str, ...]] = {
-    claim: tuple(inspect.signature(claim).parameters)
+    claim: tuple(_CALLED.get(name, name) for name in inspect.signature(claim).parameters)
     for claim in (
         *(has_a_name, guarantee_can_be_generated, lake_large_enough, storages_in_order, year_end_has_its_storages),
         *(ends_within_the_lake, releases_in_order, installed_capacity_within_reach, marks_near_the_lake),

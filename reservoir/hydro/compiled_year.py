@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.benefit import in_objective_unit, stage_benefit, terms_at
+from reservoir.hydro.benefit import in_objective_unit, stage_benefit
 from reservoir.hydro.conditions import (
-    conditions_at,
     lower_tilt,
     ramped,
     released,
@@ -78,12 +77,14 @@ def draw_in(
     for year in range(len(lower)):
         of_year = year_of(losses, year)
         for step in range(lower.shape[1] - 2, -1, -1):
-            after, per_flow = conditions_at(of_year, step + 1), hm3_per_m3s[year, step + 1]
+            per_flow = hm3_per_m3s[year, step + 1]
             least = lower[year, step + 1]
             if release_lower[year, step + 1] > 0.0:
                 least = max(least, dead[year])
-            need_lower = storage_before_gain(least, gain_most[year, step + 1], per_flow, after)
-            need_upper = storage_before_gain(upper[year, step + 1], gain_least[year, step + 1], per_flow, after)
+            need_lower = storage_before_gain(least, gain_most[year, step + 1], per_flow, of_year, step + 1)
+            need_upper = storage_before_gain(
+                upper[year, step + 1], gain_least[year, step + 1], per_flow, of_year, step + 1
+            )
             if need_lower > need_upper:  # a slack wider than the interval: keep its middle
                 need_lower = need_upper = (need_lower + need_upper) / 2
             lowest, highest = lower[year, step], upper[year, step]
@@ -117,11 +118,11 @@ def follow_corridor(
         of_year = year_of(losses, year)
         empty = dead[year] - _ROUNDING * (abs(dead[year]) + 1.0)
         for step in range(lower.shape[1] - 1):
-            here, per_flow = conditions_at(of_year, step), hm3_per_m3s[year, step]
-            least = storage_after_gain(lower[year, step], gain_least[year, step], per_flow, here)
-            kept = most = storage_after_gain(upper[year, step], gain_most[year, step], per_flow, here)
+            per_flow = hm3_per_m3s[year, step]
+            least = storage_after_gain(lower[year, step], gain_least[year, step], per_flow, of_year, step)
+            kept = most = storage_after_gain(upper[year, step], gain_most[year, step], per_flow, of_year, step)
             if most < empty:
-                at_rest = storage_after_gain(upper[year, step], gain_at_rest[year, step], per_flow, here)
+                at_rest = storage_after_gain(upper[year, step], gain_at_rest[year, step], per_flow, of_year, step)
                 most = min(max(at_rest, 0.0), dead[year])
                 kept = kept - min(at_rest, 0.0)  # of an empty lake losses are missing, no release
             missing[year, step] = most - kept
@@ -131,9 +132,9 @@ def follow_corridor(
             crossed = lowest > highest
             lower[year, step + 1] = alone if crossed else lowest
             upper[year, step + 1] = alone if crossed else highest
-            kept = storage_after_gain(lower[year, step], gain_most[year, step], per_flow, here)
+            kept = storage_after_gain(lower[year, step], gain_most[year, step], per_flow, of_year, step)
             if kept < empty:  # lower storages may have too little water to stay above dead storage
-                at_rest = storage_after_gain(lower[year, step], gain_at_rest[year, step], per_flow, here)
+                at_rest = storage_after_gain(lower[year, step], gain_at_rest[year, step], per_flow, of_year, step)
                 lower[year, step + 1] = min(lower[year, step + 1], min(max(at_rest, 0.0), dead[year]))
 
 
@@ -150,8 +151,8 @@ def left_by_losses(
     for year in range(len(left)):
         of_year, storage = year_of(losses, year), min(start[year], dead[year])
         for step in range(left.shape[1]):
-            here, per_flow = conditions_at(of_year, step), hm3_per_m3s[year, step]
-            storage = storage_after_gain(storage, gain_at_rest[year, step], per_flow, here)
+            per_flow = hm3_per_m3s[year, step]
+            storage = storage_after_gain(storage, gain_at_rest[year, step], per_flow, of_year, step)
             storage = left[year, step] = min(max(storage, 0.0), dead[year])
 
 
@@ -226,10 +227,9 @@ def follow(year: YearRows, wanted: RealArray, drafts: RealArray, storages: RealA
     storage, violation = start, start - start
     before = wanted[0]
     for step in range(steps_in(year)):
-        conditions = conditions_at(year, step)
         reach = lower_reach(year, step, start), upper_reach(year, step, start)
         bounds = year.rows[RELEASE_LOWER, step], year.rows[RELEASE_UPPER, step]
-        asked = ramped(conditions, wanted[step], before) if step > 0 else wanted[step]
+        asked = ramped(year, wanted[step], before) if step > 0 else wanted[step]
         drafts[step], storage = enforce_limits(
             storage,
             asked,
@@ -238,13 +238,14 @@ def follow(year: YearRows, wanted: RealArray, drafts: RealArray, storages: RealA
             reach,
             bounds,
             year.numbers[DEAD],
-            conditions,
+            year,
+            step,
         )
         storages[step + 1] = storage
         violation += violation_at(year, step, storage, start)
         violation += missing_at(year, step, drafts[step])
-        release = released(conditions, drafts[step], year.rows[RELEASE_LOWER, step])
-        violation += unmet(conditions, drafts[step], release, before if step > 0 else release)
+        release = released(year, step, drafts[step], year.rows[RELEASE_LOWER, step])
+        violation += unmet(year, step, drafts[step], release, before if step > 0 else release)
         before = release
     return violation
 
@@ -276,7 +277,7 @@ def benefit_of(plant: Plant, year: YearRows, drafts: RealArray, storages: RealAr
     benefit: float = storages[0] - storages[0]
     for step in range(steps_in(year)):
         release, power = power_in_step(plant, year, step, drafts, storages)
-        benefit += stage_benefit(terms_at(year, step), power, release, year.rows[HM3_PER_M3S, step])
+        benefit += stage_benefit(year, step, power, release, year.rows[HM3_PER_M3S, step])
     return benefit * per_stage_benefit
 
 
@@ -285,9 +286,8 @@ def power_in_step(
     plant: Plant, year: YearRows, step: int, drafts: RealArray, storages: RealArray
 ) -> tuple[float, float]:
     """Release (m3/s) and power (MW) of a step."""
-    conditions = conditions_at(year, step)
-    release = released(conditions, drafts[step], year.rows[RELEASE_LOWER, step])
-    power: float = power_at(plant, mean(storages[step], storages[step + 1]), release, conditions)
+    release = released(year, step, drafts[step], year.rows[RELEASE_LOWER, step])
+    power: float = power_at(plant, mean(storages[step], storages[step + 1]), release, year, step)
     return release, power
 
 
@@ -297,7 +297,7 @@ def power_violation(plant: Plant, year: YearRows, drafts: RealArray, storages: R
     violation: float = storages[0] - storages[0]
     for step in range(steps_in(year)):
         _, power = power_in_step(plant, year, step, drafts, storages)
-        violation += unmet_power(conditions_at(year, step), power)
+        violation += unmet_power(year, step, power)
     return violation
 
 
@@ -315,20 +315,18 @@ def step_value(
 def value_of_little_water(plant: Plant, year: YearRows, step: int, storage: float) -> tuple[bool, float, float, float]:
     """Whether a step has too little water for its least draft or its losses, how it then ends, and its `step_value`."""
     least, inflow, per_flow = year.rows[RELEASE_LOWER, step], year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step]
-    conditions = conditions_at(year, step)
-    end = storage_after(storage, inflow, least, per_flow, conditions)
+    end = storage_after(storage, inflow, least, per_flow, year, step)
     little = end < year.numbers[DEAD] - _ROUNDING * (abs(year.numbers[DEAD]) + 1)
-    draft, end = there_is(storage, least, end, inflow, per_flow, year.numbers[DEAD], conditions)
+    draft, end = there_is(storage, least, end, inflow, per_flow, year.numbers[DEAD], year, step)
     benefit, unmet_here = _value_of(plant, year, step, storage, end, draft)
     return little, end, benefit, unmet_here
 
 
 @inlined
 def _value_of(plant: Plant, year: YearRows, step: int, storage: float, end: float, draft: float) -> tuple[float, float]:
-    conditions = conditions_at(year, step)
-    release = released(conditions, draft, year.rows[RELEASE_LOWER, step])
-    power = power_at(plant, mean(storage, end), release, conditions)
-    terms = terms_at(year, step)
-    benefit: float = in_objective_unit(terms, stage_benefit(terms, power, release, year.rows[HM3_PER_M3S, step]))
-    missed = unmet(conditions, draft, release, release) + unmet_power(conditions, power)
+    release = released(year, step, draft, year.rows[RELEASE_LOWER, step])
+    power = power_at(plant, mean(storage, end), release, year, step)
+    made = stage_benefit(year, step, power, release, year.rows[HM3_PER_M3S, step])
+    benefit: float = in_objective_unit(year, made)
+    missed = unmet(year, step, draft, release, release) + unmet_power(year, step, power)
     return benefit, missed + missing_at(year, step, draft)

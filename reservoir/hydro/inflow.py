@@ -39,44 +39,6 @@ _mistake = partial(Mistake, column="series")
 _MOST_LISTED = 12
 
 
-def flows_of_series(
-    series: pd.Series[float], first_month: int
-) -> tuple[NDArray[np.float64], Calendar, tuple[str, ...]]:
-    """Read and check monthly flows, and cut them into whole water years.
-
-    Parameters
-    ----------
-    series : pandas.Series
-        Mean flows (m3/s); a DatetimeIndex or a monthly PeriodIndex, in order and without gaps.
-    first_month : int
-        Calendar month in which the water year begins, 1 to 12.
-
-    Returns
-    -------
-    ndarray, shape (years, 12)
-        Mean flows (m3/s).
-    Calendar
-        Their water years.
-    tuple of str
-        Which months were left out.
-
-    Raises
-    ------
-    InputError
-        With the mistakes found, by date.
-    """
-    if isinstance(first_month, bool) or first_month not in range(1, MONTHS_PER_YEAR + 1):
-        mend = "give the calendar month in which the water year begins"
-        raise InputError("is not a month", "1 to 12", mend, column="first_month", value=first_month)
-    months = _months(series)
-    flow = _numbers(series)
-    mistakes = [*_sequence_mistakes(months), *_value_mistakes(months, flow)]
-    if mistakes:
-        raise InputError(_listed(mistakes))
-    inside, calendar, notes = whole_years(months[0], len(months), int(first_month))
-    return flow[inside].reshape(-1, MONTHS_PER_YEAR), calendar, notes
-
-
 def periods_of(calendar: Calendar) -> pd.PeriodIndex | pd.DatetimeIndex:
     """Every month of a calendar, in order; of shorter steps the first days."""
     import pandas as pd
@@ -102,21 +64,18 @@ def flows_by_date(series: pd.Series[float], calendar: Calendar, column: str) -> 
     Raises
     ------
     InputError
-        As `flows_of_series`, with the name of the argument (`column`); if months of the calendar are missing.
+        As `Inflow.from_series`, with the name of the argument (`column`); if months of the calendar are missing.
     """
     if calendar.step is not TimeStep.MONTH:
         return _flows_of_days(series, calendar, column)
-    months, flow = _months(series), _numbers(series)
+    months, flow = _monthly_flows(series, column)
     wanted = calendar.starts.astype("datetime64[M]").astype(np.int64) + 1970 * MONTHS_PER_YEAR  # from January of year 0
     first, last = int(wanted.min()), int(wanted.max())
-    mistakes = [*_sequence_mistakes(months), *_value_mistakes(months, flow)]
-    if not mistakes and (months[0] > first or months[-1] < last):
+    if months[0] > first or months[-1] < last:
         expected = f"{month_name(first)} to {month_name(last)}, the months of the record"
-        found = f"{month_name(months[0])} to {month_name(months[-1])}"
+        problem = f"has {month_name(months[0])} to {month_name(months[-1])} only"
         mend = "add the missing months, or take a part of the record with Inflow.span"
-        mistakes = [_mistake(f"has {found} only", expected, mend)]
-    if mistakes:
-        raise InputError([replace(each, column=column) for each in _listed(mistakes)])
+        raise InputError(problem, expected, mend, column=column)
     return np.asarray(flow[wanted - months[0]])
 
 
@@ -140,18 +99,23 @@ def _flows_of_days(series: pd.Series[float], calendar: Calendar, column: str) ->
     return found
 
 
-def has_dates(series: pd.Series[float]) -> bool:
-    """Whether the index of a series has dates or periods."""
-    import pandas as pd
-
-    return isinstance(series.index, pd.DatetimeIndex | pd.PeriodIndex)
-
-
-def _listed(mistakes: list[Mistake]) -> list[Mistake]:
-    """The first mistakes, and how many more there are."""
+def _monthly_flows(series: object, column: str) -> tuple[list[int], NDArray[np.float64]]:
+    """Month of each value, counted from January of year 0, and mean flows: in order, without gaps, none negative."""
+    months = _months(series)
+    flow = _numbers(series)  # type: ignore[arg-type]
+    mistakes = [*_sequence_mistakes(months)]
+    for place in np.flatnonzero(~(np.isfinite(flow) & (flow >= 0))).tolist():
+        value = float(flow[place])
+        problem = f"the flow of {month_name(months[place])} is " + ("negative" if value < 0 else "not a finite number")
+        mend = "correct or fill in this month"
+        mistakes.append(_mistake(problem, "a mean flow of 0 m3/s or more", mend, value=value))
     more = len(mistakes) - _MOST_LISTED
-    rest = [_mistake(f"{more} more mistakes", mend="correct these first, then try again")] if more > 0 else []
-    return [*mistakes[:_MOST_LISTED], *rest]
+    if more > 0:
+        rest = _mistake(f"{more} more mistakes", mend="correct these first, then try again")
+        mistakes = [*mistakes[:_MOST_LISTED], rest]
+    if mistakes:
+        raise InputError(replace(mistake, column=column) for mistake in mistakes)
+    return months, flow
 
 
 def _months(series: object) -> list[int]:
@@ -200,14 +164,6 @@ def _sequence_mistakes(months: list[int]) -> Iterator[Mistake]:
             missing = f"{first} is missing" if first == last else f"{first} to {last} are missing"
             mend = "add the missing months, or keep only the part of the record before or after the gap"
             yield _mistake(missing, "every month from the first to the last", mend)
-
-
-def _value_mistakes(months: list[int], flow: NDArray[np.float64]) -> Iterator[Mistake]:
-    for place in np.flatnonzero(~(np.isfinite(flow) & (flow >= 0))).tolist():
-        value = float(flow[place])
-        problem = f"the flow of {month_name(months[place])} is " + ("negative" if value < 0 else "not a finite number")
-        mend = "correct or fill in this month"
-        yield _mistake(problem, "a mean flow of 0 m3/s or more", mend, value=value)
 
 
 #: What a record may say of its steps beside the inflow.
@@ -308,8 +264,13 @@ class Inflow:
             With every month that is missing, repeated, out of order, negative or not a number; if the index has no
             months; if there is no whole water year.
         """
-        flow, calendar, notes = flows_of_series(series, first_month)
-        return cls(flow, calendar, notes=notes, caveat=caveat)
+        if isinstance(first_month, bool) or first_month not in range(1, MONTHS_PER_YEAR + 1):
+            mend = "give the calendar month in which the water year begins"
+            raise InputError("is not a month", "1 to 12", mend, column="first_month", value=first_month)
+        months, flow = _monthly_flows(series, "series")
+        holding = Calendar.holding(months[0], len(months), int(first_month))
+        inside, calendar, notes = whole_years(*holding, len(months))
+        return cls(flow[inside].reshape(-1, MONTHS_PER_YEAR), calendar, notes=notes, caveat=caveat)
 
     def to_series(self) -> pd.Series[float]:
         """Mean flow of each month (m3/s), named ``inflow_m3s``, by a monthly PeriodIndex."""

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reservoir.hydro.attributes import units_of
+from reservoir.hydro.attributes import POWER_DEMAND, units_of
 from reservoir.hydro.compiled_year import MOST_UNROLLED, draw_in, follow_corridor, left_by_losses
 from reservoir.hydro.conditions import NO_CONDITIONS
 from reservoir.hydro.record_rows import UNLIMITED_M3S
-from reservoir.hydro.rows import FIELDS, NUMBERS, TERMS, Lake, YearRows, empty_years
+from reservoir.hydro.rows import ATTRIBUTE_FIELDS, FIELDS, NUMBERS, TERMS, Lake, YearRows, filled_years, per_shortage
 from reservoir.hydro.step import volume_gained
 from reservoir.hydro.units import HM3_PER_KM2_MM
 
@@ -30,8 +30,6 @@ EXACT_MARGIN = 1e-12
 #: Part by which a lowest power is raised, over the margin of reachable bounds: that of float32 solvers is 1e-6, and
 #: their curves change power by up to 2e-4.
 POWER_PER_MARGIN = 200.0
-#: A demand of less volume counts as so much.
-_LITTLE_HM3 = 1e-6
 #: Between which storages a year may start.
 _STARTS = ("start_lower", "start_upper")
 
@@ -177,7 +175,12 @@ class Limits:
     @property
     def demands_power(self) -> bool:
         """Whether some step has a lowest power."""
-        return bool(self.lake) and bool(np.any(self.power_lower_mw > 0))
+        return bool(self.lake) and bool(np.any(self.power_demanded_mw > 0))
+
+    @property
+    def power_demanded_mw(self) -> FloatArray:
+        """Lowest power of each step of a reservoir with demands, shape (years, steps)."""
+        return self.rows[ATTRIBUTE_FIELDS[POWER_DEMAND]][..., 0, :]
 
     @property
     def initial_storage_hm3(self) -> FloatArray | None:
@@ -280,27 +283,23 @@ class Limits:
         """The years in float64, many of them or one, with all but what depends on later steps."""
         volume = self.hm3_per_m3s
         lake = Lake(*(curve.compiled() for curve in self.lake)) if self.lake else ()
-        years = empty_years(self.inflow_m3s.size // self.steps, self.steps, self.rows, lake, cyclic=self.cyclic)
         least_hm3 = (self.release_lower_m3s * volume).max(axis=-1)
-        values: dict[str, Any] = {name: row[..., 0, :] for name, row in self.rows.items()}
-        values |= {name: number[..., 0] for name, number in self.numbers.items() if name not in _STARTS}
-        values |= {
+        rows: dict[str, Any] = {name: row[..., 0, :] for name, row in self.rows.items()}
+        numbers: dict[str, Any] = {
+            **{name: number[..., 0] for name, number in self.numbers.items() if name not in _STARTS},
             "start": 0.0 if self.cyclic else self.start_lower,
             "capacity": self.capacity_hm3,
             "per_missing": np.divide(1.0, least_hm3, out=np.zeros_like(least_hm3), where=least_hm3 > 0),
         }
         if self.lake:
-            demanded_hm3 = (self.withdrawal_m3s * volume).max(axis=-1, keepdims=True)
-            values |= {
+            rows |= {
                 "inflow": self.net_inflow_m3s,
                 "release_lower": self.least_draft_m3s,
                 "evaporation": self.evaporation_mm * HM3_PER_KM2_MM,
-                "power_lower": self.power_lower_mw * (1 + POWER_PER_MARGIN * margin),
-                "per_shortage": volume / np.maximum(demanded_hm3, _LITTLE_HM3),
+                ATTRIBUTE_FIELDS[POWER_DEMAND]: self.power_demanded_mw * (1 + POWER_PER_MARGIN * margin),
+                "per_shortage": per_shortage(self.withdrawal_m3s, volume),
             }
-        for name, value in values.items():
-            getattr(years, name)[:] = value
-        return years
+        return filled_years(rows, numbers, lake, cyclic=self.cyclic)
 
 
 #: A storage beyond a bound by less than this part of the largest is so by rounding.

@@ -28,7 +28,7 @@ class Generation(NamedTuple):
 
 
 def generation(
-    reservoir: Reservoir, mean_storage_hm3: ArrayLike, release_m3s: ArrayLike, conditions: Any = NO_CONDITIONS
+    reservoir: Reservoir, mean_storage_hm3: ArrayLike, release_m3s: ArrayLike, year: Any = NO_CONDITIONS, step: Any = 0
 ) -> Generation:
     """Generate with a release at a step's mean storage (Yu et al. 2020, eq. 7-9).
 
@@ -37,14 +37,15 @@ def generation(
     reservoir : Reservoir
     mean_storage_hm3, release_m3s : array-like
         Of shapes that broadcast.
-    conditions : StepConditions, optional
+    year, step : YearRows, int or tuple, optional
+        Losses and demands, as functions of `conditions` take them.
     """
     plant, release = plant_of(reservoir), np.asarray(release_m3s, np.float64)
     mean_storage = np.asarray(mean_storage_hm3, np.float64)
     head = np.asarray(head_at(plant, mean_storage, release))
     with np.errstate(divide="ignore"):  # where a head makes no power, the installed capacity limits nothing
-        turbined = while_operating(conditions, mean_storage, np.asarray(turbined_at(plant, head, release, conditions)))
-    power = while_operating(conditions, mean_storage, np.asarray(power_at_head(plant, head, release, conditions)))
+        turbined = while_operating(year, mean_storage, np.asarray(turbined_at(plant, head, release, year, step)))
+    power = while_operating(year, mean_storage, np.asarray(power_at_head(plant, head, release, year, step)))
     return Generation(head, np.asarray(turbined), np.asarray(power))
 
 

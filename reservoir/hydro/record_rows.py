@@ -6,7 +6,7 @@ A row has shape (years, steps). One that is the same in all years is stored once
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,13 +15,13 @@ from reservoir.errors import InputError
 from reservoir.hydro.attributes import by_step_attributes
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.checks import LOSS_MEND, MOST_LOST, loss_problem
-from reservoir.hydro.conditions import NO_CONDITIONS, StepConditions
+from reservoir.hydro.conditions import NO_CONDITIONS
 from reservoir.hydro.curves.curve import Curve, area_of_levels, constant, most_evaporated
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Goal
 from reservoir.hydro.plant import storage_at_level
 from reservoir.hydro.reservoir import CONDITIONS, Reservoir
-from reservoir.hydro.rows import ATTRIBUTE_FIELDS, TERMS, Lake
+from reservoir.hydro.rows import ATTRIBUTE_FIELDS, TERMS, Lake, YearRows, filled_years
 from reservoir.hydro.system import System
 from reservoir.hydro.units import GWH_PER_MW_VOLUME, HM3_PER_KM2_MM
 
@@ -99,23 +99,19 @@ def _require_gentle(reservoir: Reservoir, inflow: Inflow) -> None:
         raise InputError(problem, expected, LOSS_MEND, inflow.source, column="evaporation_mm")
 
 
-def conditions_in(reservoir: Reservoir, inflow: Inflow, place: tuple[int, int]) -> Any:
-    """Losses and demands of one step of a record, by its year and its place there, with curves that Python can call.
+def conditions_in(reservoir: Reservoir, inflow: Inflow) -> YearRows | tuple[()]:
+    """Losses and demands of a record (`YearRows.by_field`), with curves that Python can call; nothing without any.
 
-    Nothing (`NO_CONDITIONS`) where there are none. A shortage is relative to the largest demand, of which nothing is
-    said.
+    A shortage is relative to the largest demand, of which nothing is said.
     """
     rows, numbers, lake = record_rows(reservoir, inflow)
     if not lake:
         return NO_CONDITIONS
-    values: dict[str, Any] = {name: rows[name][place] for name in StepConditions._fields if name in rows}
-    values |= {name: numbers[name] for name in StepConditions._fields if name in numbers}
-    values["evaporation"] *= HM3_PER_KM2_MM
-    return StepConditions(**values, **lake._asdict(), per_shortage=0.0)
+    return filled_years({**rows, "evaporation": rows["evaporation"] * HM3_PER_KM2_MM}, numbers, lake).by_field
 
 
 def terms_of(system: System, inflow: Inflow) -> dict[str, FloatArray]:
-    """Terms of the objective in a record's steps (`benefit.StepTerms`); nothing if the objective is energy.
+    """Terms of the objective in a record's steps (`benefit`); nothing if the objective is energy.
 
     Raises
     ------

@@ -13,7 +13,15 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.attributes import ATTRIBUTES, CalendarKind, ConversionKind, ReferenceLevels, YearEnd, attribute_of
+from reservoir.hydro.attributes import (
+    ATTRIBUTES,
+    CalendarKind,
+    ConversionKind,
+    Kind,
+    ReferenceLevels,
+    YearEnd,
+    attribute_of,
+)
 from reservoir.hydro.calendar import Calendar, TimeStep
 from reservoir.hydro.checks import checked
 from reservoir.hydro.curve_checks import notes_of, storages_of
@@ -25,11 +33,17 @@ _Class = TypeVar("_Class", bound=type)
 
 
 def _with_all_attributes(cls: _Class) -> _Class:
-    """The class with a field for every row of the table, also for one that it does not state itself."""
+    """The class with a field, and its description, for every row of the table that it does not state itself."""
+    described = ""
     for row in ATTRIBUTES:
         if row.field and "." not in row.field and row.field not in cls.__annotations__:
-            cls.__annotations__[row.field] = Any
+            by_step = row.kind is Kind.BY_STEP
+            cls.__annotations__[row.field] = "NDArray[np.float64]" if by_step else "Any"
             setattr(cls, row.field, field(default_factory=row.usual))
+            kind = "ndarray, shape (12,) or (steps,)" if by_step else "optional"
+            described += f"    {row.field} : {kind}\n        {row.meaning[:1].upper()}{row.meaning[1:]}.\n"
+    if cls.__doc__:  # none where Python is told to drop it
+        cls.__doc__ = cls.__doc__.replace("\n\n    Raises\n", f"\n{described}\n    Raises\n")
     return cls
 
 
@@ -81,8 +95,6 @@ class Reservoir:
         Water that users take from the lake.
     plant_factor : ndarray, shape (12,) or (steps,)
         Part of each step in which the turbines can run at full load.
-    power_lower_mw : ndarray, shape (12,) or (steps,)
-        Lowest mean power of each step; 0 where none is demanded.
     operating_level_m : float, optional
         Level below which the turbines stand still.
     ramp_up_m3s, ramp_down_m3s : float, optional
@@ -136,7 +148,6 @@ class Reservoir:
     seepage_m3s: Curve | None = None
     withdrawal_m3s: NDArray[np.float64] = field(default_factory=attribute_of("withdrawal_m3s").usual)
     plant_factor: NDArray[np.float64] = field(default_factory=attribute_of("plant_factor").usual)
-    power_lower_mw: NDArray[np.float64] = field(default_factory=attribute_of("power_lower_mw").usual)
     operating_level_m: float | None = None
     ramp_up_m3s: float | None = None
     ramp_down_m3s: float | None = None

@@ -8,7 +8,7 @@ out the others. An attribute by step of the table (`attributes`) that no name he
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,17 +35,17 @@ from reservoir.hydro.attributes import by_step_attributes, units_of
     WITHDRAWAL,  # demanded, m3/s
     PLANT_FACTOR,  # part of the step in which the turbines can run
     POWER_LOWER,  # MW; 0 where none is demanded
-    PER_SHORTAGE,  # relative violation of a shortage of 1 m3/s: its volume over the largest that is demanded in a step
+    PER_SHORTAGE,  # relative violation of a shortage of 1 m3/s (`per_shortage`)
     TILT_LOWER,  # how much more than a hm3 the reachable bounds of a cyclic year rise with each hm3 of its start
     TILT_UPPER,
-    OFFSET,  # from here on the fields of `benefit.StepTerms`
-    POWER_VALUE,
-    POWER_TARGET,
-    POWER_COST,
+    OFFSET,  # what a step is worth whatever it does, in the unit of the objective, as all that follow (`benefit`)
+    POWER_VALUE,  # of each MW of mean power
+    POWER_TARGET,  # MW, of which less is a shortage
+    POWER_COST,  # of each MW of a shortage, and of its square
     POWER_COST_SQUARED,
-    POWER_COST_MOST,
-    SUPPLY_TARGET,
-    SUPPLY_COST_SQUARED,
+    POWER_COST_MOST,  # most that a shortage costs in a step
+    SUPPLY_TARGET,  # release, m3/s, of which less is a shortage
+    SUPPLY_COST_SQUARED,  # of the square of a shortage in m3/s
 ) = range(25)
 #: Their names, in order.
 FIELDS = tuple(name.lower() for name in list(globals()) if name.isupper())
@@ -132,7 +132,7 @@ class YearRows(NamedTuple):
     def by_field(self) -> YearRows:
         """Many years for functions of one in Python: a row has shape (years, steps), and numbers are the first year's.
 
-        What numbers of a step `conditions_at` reads are the same in all years.
+        The numbers that a step reads (`conditions`) are the same in all years.
         """
         return self._replace(rows=np.moveaxis(self.rows[:, 0], 0, 1), numbers=self.numbers[0, 0])
 
@@ -160,15 +160,33 @@ class YearRows(NamedTuple):
         return YearRows(rows, numbers, self.lake and lake, self.priced, self.cyclic, unrolled)
 
 
-def empty_years(years: int, steps: int, given: Collection[str], lake: Lake | tuple[()], *, cyclic: bool) -> YearRows:
-    """Years in float64 whose rows are yet to be filled, one reservoir each; till then rows and numbers are 0.
+#: Demands of a year of less volume count as so much.
+_LITTLE_HM3 = 1e-6
+
+
+def per_shortage(withdrawal_m3s: Any, hm3_per_m3s: Any) -> Any:
+    """Row of what a shortage of 1 m3/s violates: its volume over the largest that is demanded in a step."""
+    return hm3_per_m3s / np.maximum((withdrawal_m3s * hm3_per_m3s).max(axis=-1, keepdims=True), _LITTLE_HM3)
+
+
+def filled_years(
+    rows: Mapping[str, Any], numbers: Mapping[str, Any] | None = None, lake: Any = (), *, cyclic: bool = False
+) -> YearRows:
+    """Years in float64, one reservoir each.
 
     Parameters
     ----------
-    given : collection of str
-        Names of the fields that there are of a record.
+    rows : mapping of str to ndarray, shape (years, steps), or (steps,) of one year
+        By field, the first in full, others in shapes that broadcast. Without terms of an objective it is energy.
+    numbers : mapping of str to ndarray, shape (years,)
+        By name. Rows and numbers that are not given are 0.
+    lake : Lake or ()
+    cyclic : bool
     """
-    last = max(_FIELD_PLACES[name] for name in given)
-    fields = len(FIELDS) if last >= OFFSET else OFFSET if lake else PLAIN_FIELDS
-    rows, numbers = np.zeros((years, 1, fields, steps)), np.zeros((years, 1, len(NUMBERS) if lake else PLAIN_NUMBERS))
-    return YearRows(rows, numbers, lake, (0,) if TERMS[0] in given else (), cyclic, ())
+    years, steps = np.atleast_2d(next(iter(rows.values()))).shape
+    fields = len(FIELDS) if max(_FIELD_PLACES[name] for name in rows) >= OFFSET else OFFSET if lake else PLAIN_FIELDS
+    shapes = (years, 1, fields, steps), (years, 1, len(NUMBERS) if lake else PLAIN_NUMBERS)
+    filled = YearRows(*map(np.zeros, shapes), lake, (0,) if TERMS[0] in rows else (), cyclic, ())
+    for name, value in {**rows, **(numbers or {})}.items():
+        getattr(filled, name)[:] = value
+    return filled

@@ -37,25 +37,26 @@ def storage_after(
     inflow: Numbers,
     release: Numbers | float,
     hm3_per_m3s: Numbers | float,
-    conditions: Any = NO_CONDITIONS,
+    year: Any = NO_CONDITIONS,
+    step: Any = 0,
 ) -> Numbers:
     """Storage at the end of a step (eq. 10)."""
-    return storage_after_gain(storage, volume_gained(inflow, release, hm3_per_m3s), hm3_per_m3s, conditions)
+    return storage_after_gain(storage, volume_gained(inflow, release, hm3_per_m3s), hm3_per_m3s, year, step)
 
 
 def storage_after_gain(
-    storage: Numbers, gain: Numbers, hm3_per_m3s: Numbers | float, conditions: Any = NO_CONDITIONS
+    storage: Numbers, gain: Numbers, hm3_per_m3s: Numbers | float, year: Any = NO_CONDITIONS, step: Any = 0
 ) -> Numbers:
     """Storage at the end of a step that gains a volume, before evaporation and seepage."""
-    end: Numbers = end_after_losses(conditions, storage, storage + gain, hm3_per_m3s)
+    end: Numbers = end_after_losses(year, step, storage, storage + gain, hm3_per_m3s)
     return end
 
 
 def storage_before_gain(
-    end: Numbers, gain: Numbers, hm3_per_m3s: Numbers | float, conditions: Any = NO_CONDITIONS
+    end: Numbers, gain: Numbers, hm3_per_m3s: Numbers | float, year: Any = NO_CONDITIONS, step: Any = 0
 ) -> Numbers:
     """Storage at the start of a step that gains a volume, before evaporation and seepage, and ends at `end`."""
-    start: Numbers = start_before_losses(conditions, end, end - gain, hm3_per_m3s)
+    start: Numbers = start_before_losses(year, step, end, end - gain, hm3_per_m3s)
     return start
 
 
@@ -64,11 +65,12 @@ def release_to_reach(
     end: Numbers | float,
     inflow: Numbers | float,
     hm3_per_m3s: Numbers | float,
-    conditions: Any = NO_CONDITIONS,
+    year: Any = NO_CONDITIONS,
+    step: Any = 0,
 ) -> Numbers:
     """Release that a step ends at a storage with (eq. 10), whether it is within its bounds or not."""
     mean_storage: Any = mean(storage, end)  # type: ignore[type-var]
-    release: Numbers = inflow - (end - storage + loss_volume(conditions, mean_storage, hm3_per_m3s)) / hm3_per_m3s  # type: ignore[operator,assignment]
+    release: Numbers = inflow - (end - storage + loss_volume(year, step, mean_storage, hm3_per_m3s)) / hm3_per_m3s  # type: ignore[operator,assignment]
     return release
 
 
@@ -94,20 +96,21 @@ def steered(
     inflow: Numbers,
     hm3_per_m3s: Numbers | float,
     storages: tuple[Numbers | float, Numbers | float],
-    conditions: Any = NO_CONDITIONS,
+    year: Any = NO_CONDITIONS,
+    step: Any = 0,
 ) -> tuple[Numbers, Numbers]:
     """Storage at the end of a step brought between two, and the volume that the release must add for that (eq. 18)."""
-    end = storage_after(storage, inflow, wanted, hm3_per_m3s, conditions)
+    end = storage_after(storage, inflow, wanted, hm3_per_m3s, year, step)
     target = clip(end, storages[0], storages[1])
-    return target, end - target + loss_change(conditions, storage, end, target, hm3_per_m3s)
+    return target, end - target + loss_change(year, step, storage, end, target, hm3_per_m3s)
 
 
 def loss_change(
-    conditions: Any, storage: Numbers, end: Numbers, target: Numbers, hm3_per_m3s: Numbers | float
+    year: Any, step: Any, storage: Numbers, end: Numbers, target: Numbers, hm3_per_m3s: Numbers | float
 ) -> Numbers | float:
     """By how much more a step loses that ends at `end` than one that ends at `target`, hm3."""
-    more: Numbers | float = loss_volume(conditions, mean(storage, end), hm3_per_m3s) - loss_volume(
-        conditions, mean(storage, target), hm3_per_m3s
+    more: Numbers | float = loss_volume(year, step, mean(storage, end), hm3_per_m3s) - loss_volume(
+        year, step, mean(storage, target), hm3_per_m3s
     )
     return more
 
@@ -120,15 +123,16 @@ def limited(
     hm3_per_m3s: Numbers | float,
     releases: tuple[Numbers | float, Numbers | float],
     dead: Numbers | float,
-    conditions: Any = NO_CONDITIONS,
+    year: Any = NO_CONDITIONS,
+    step: Any = 0,
 ) -> tuple[Numbers, Numbers]:
     """A release that leads to a target, brought within its bounds, and the storage that it then leads to (eq. 19).
 
     Of water that is not there nothing is released, whatever its bounds are (`there_is`).
     """
     kept = clip(release, releases[0], releases[1])
-    end = choose(kept != release, storage_after(storage, inflow, kept, hm3_per_m3s, conditions), target)
-    return there_is(storage, kept, end, inflow, hm3_per_m3s, dead, conditions)
+    end = choose(kept != release, storage_after(storage, inflow, kept, hm3_per_m3s, year, step), target)
+    return there_is(storage, kept, end, inflow, hm3_per_m3s, dead, year, step)
 
 
 def there_is(
@@ -138,7 +142,8 @@ def there_is(
     inflow: Numbers,
     hm3_per_m3s: Numbers | float,
     dead: Numbers | float,
-    conditions: Any = NO_CONDITIONS,
+    year: Any = NO_CONDITIONS,
+    step: Any = 0,
 ) -> tuple[Numbers, Numbers]:
     """A draft and the storage that it leads to, cut to the water that is there.
 
@@ -147,9 +152,9 @@ def there_is(
     """
     if every(end >= dead):
         return draft, end
-    nothing = storage - storage - demanded(conditions)
-    most = release_to_reach(storage, dead, inflow, hm3_per_m3s, conditions)
-    at_rest = greater(storage_after(storage, inflow, nothing, hm3_per_m3s, conditions), storage - storage)
+    nothing = storage - storage - demanded(year, step)
+    most = release_to_reach(storage, dead, inflow, hm3_per_m3s, year, step)
+    at_rest = greater(storage_after(storage, inflow, nothing, hm3_per_m3s, year, step), storage - storage)
     short = end < dead
     cut, left = clip(most, nothing, draft), choose(most > nothing, dead, at_rest)
     return choose(short, cut, draft), choose(short, left, end)
@@ -169,7 +174,8 @@ def enforce_limits(
     storages: tuple[Numbers | float, Numbers | float],
     releases: tuple[Numbers | float, Numbers | float],
     dead: Numbers | float,
-    conditions: Any = NO_CONDITIONS,
+    year: Any = NO_CONDITIONS,
+    step: Any = 0,
 ) -> tuple[Numbers, Numbers]:
     """Release of a step and the storage at its end, whatever is wanted (eq. 18-19).
 
@@ -178,8 +184,8 @@ def enforce_limits(
     release, in flow units: the printed eq. 19 leaves the division out of its last line. Where there is no time for a
     division, `steered` and `limited` are called with a product between them.
     """
-    target, excess = steered(storage, wanted, inflow, hm3_per_m3s, storages, conditions)
-    return limited(storage, wanted + excess / hm3_per_m3s, target, inflow, hm3_per_m3s, releases, dead, conditions)
+    target, excess = steered(storage, wanted, inflow, hm3_per_m3s, storages, year, step)
+    return limited(storage, wanted + excess / hm3_per_m3s, target, inflow, hm3_per_m3s, releases, dead, year, step)
 
 
 def relative_violation(
@@ -201,28 +207,30 @@ def head_at(plant: Plant, mean_storage: Numbers, release: Numbers) -> Numbers:
     return curve_value(plant.level, mean_storage) - curve_value(plant.tailrace, release)
 
 
-def turbined_at(plant: Plant, head: Numbers, release: Numbers, conditions: Any = NO_CONDITIONS) -> Numbers:
+def turbined_at(plant: Plant, head: Numbers, release: Numbers, year: Any = NO_CONDITIONS, step: Any = 0) -> Numbers:
     """Power discharge, m3/s (eq. 9): the release, as far as hydraulic and installed capacity allow."""
-    hydraulic = available(conditions, curve_value(plant.capacity, head))
-    allowed = lesser(hydraulic, available(conditions, plant.installed_mw) / curve_value(plant.conversion, head))
+    hydraulic = available(year, step, curve_value(plant.capacity, head))
+    allowed = lesser(hydraulic, available(year, step, plant.installed_mw) / curve_value(plant.conversion, head))
     turbined: Numbers = lesser(release, allowed)
     return turbined
 
 
-def power_of(plant: Plant, head: Numbers, discharge: Numbers, conditions: Any = NO_CONDITIONS) -> Numbers:
+def power_of(plant: Plant, head: Numbers, discharge: Numbers, year: Any = NO_CONDITIONS, step: Any = 0) -> Numbers:
     """Power, MW (eq. 7), of a discharge that the turbines can take."""
-    power: Numbers = lesser(curve_value(plant.conversion, head) * discharge, available(conditions, plant.installed_mw))
+    power: Numbers = lesser(curve_value(plant.conversion, head) * discharge, available(year, step, plant.installed_mw))
     return power
 
 
-def power_at_head(plant: Plant, head: Numbers, release: Numbers, conditions: Any = NO_CONDITIONS) -> Numbers:
+def power_at_head(plant: Plant, head: Numbers, release: Numbers, year: Any = NO_CONDITIONS, step: Any = 0) -> Numbers:
     """Power, MW (eq. 7 with eq. 9): that of `turbined_at`, with one division less."""
-    discharge = lesser(release, available(conditions, curve_value(plant.capacity, head)))
-    return power_of(plant, head, discharge, conditions)
+    discharge = lesser(release, available(year, step, curve_value(plant.capacity, head)))
+    return power_of(plant, head, discharge, year, step)
 
 
-def power_at(plant: Plant, mean_storage: Numbers, release: Numbers, conditions: Any = NO_CONDITIONS) -> Numbers:
+def power_at(
+    plant: Plant, mean_storage: Numbers, release: Numbers, year: Any = NO_CONDITIONS, step: Any = 0
+) -> Numbers:
     """Power, MW, at a mean storage and a release (eq. 7-9)."""
-    power = power_at_head(plant, head_at(plant, mean_storage, release), release, conditions)
-    running: Numbers = while_operating(conditions, mean_storage, power)
+    power = power_at_head(plant, head_at(plant, mean_storage, release), release, year, step)
+    running: Numbers = while_operating(year, mean_storage, power)
     return running

@@ -355,52 +355,28 @@ def _require_packed(name: str, stored: int, size: int) -> None:
 #: HDF5 that cannot write leaves its file half closed, and ends the process when it tries again at the end. So it is
 #: given an object of Python's instead of a name: what the disk refuses, that object keeps to itself until HDF5 has
 #: closed.
-class _PatientFile(io.RawIOBase):
+class _PatientFile(io.FileIO):
     """A file of which every write succeeds, as far as the writer sees; `failed` has the first one that did not."""
 
-    def __init__(self, file: io.FileIO) -> None:
-        self._file = file
-        self.failed: OSError | None = None
-
-    def readable(self) -> bool:
-        return True
-
-    def writable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return self._file.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._file.tell()
-
-    def readinto(self, buffer: Any) -> int:
-        return self._file.readinto(buffer) or 0
+    failed: OSError | None = None
 
     def write(self, data: Any) -> int:
         rest = memoryview(data).cast("B")
         size = len(rest)
-        while len(rest):  # the system may take a part
-            taken = self._tried(lambda part=rest: self._file.write(part))  # type: ignore[misc]
-            if not taken:
-                break
-            rest = rest[taken:]
+        try:
+            while self.failed is None and len(rest) and (taken := super().write(rest)):
+                rest = rest[taken:]  # the system may take a part
+        except OSError as error:
+            self.failed = error
         return size
 
     def truncate(self, size: int | None = None) -> int:
-        self._tried(lambda: self._file.truncate(size))
+        try:
+            if self.failed is None:
+                super().truncate(size)
+        except OSError as error:
+            self.failed = error
         return size or 0
-
-    def _tried(self, action: Callable[[], int | None]) -> int | None:
-        if self.failed is None:
-            try:
-                return action()
-            except OSError as error:
-                self.failed = error
-        return None
 
 
 def write_netcdf(
@@ -416,8 +392,7 @@ def write_netcdf(
     import h5netcdf  # type: ignore[import-untyped]
     from xarray.backends import H5NetCDFStore
 
-    with path.open("r+b" if append else "w+b", buffering=0) as file:
-        patient = _PatientFile(file)
+    with _PatientFile(path, "r+" if append else "w+") as patient:
         try:
             # A signal that raised within HDF5 would end it, too.
             with deferred(), h5netcdf.File(patient, "a" if append else "w") as root:

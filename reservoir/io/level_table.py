@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,9 +13,9 @@ from typing import NamedTuple
 from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.attributes import plain
 from reservoir.hydro.units import AREA_KM2, LENGTH_M, VOLUME_HM3, key_suffix
-from reservoir.io.records.cells import number_style
-from reservoir.io.records.words import folded
-from reservoir.text.data_file import real_number, text_in_limits
+from reservoir.io.records.cells import number_style, parse_number
+from reservoir.io.records.words import SPELLINGS, folded
+from reservoir.text.data_file import text_in_limits
 from reservoir.text.quantities import counted
 
 
@@ -29,9 +28,14 @@ class _Quantity(NamedTuple):
     example: str
 
 
-_ACRE_FEET = r"(?:acre[- ]?(?:feet|foot|ft)|ac[- ]?ft|af)"
-_MILLION, _THOUSAND = r"(?:million|mio\.?|10\^6|1e6|mill?)", r"(?:thousands?|1000|1,000|10\^3|1e3)"
-_CUBIC = r"(?:m3|cubic met(?:re|er)s?|立方米)"
+def _spelt(unit: str) -> str:
+    """The spellings of a unit of records, with or without spaces between their words."""
+    return "|".join(re.escape(spelling).replace("\\ ", " ?") for spelling in SPELLINGS[unit])
+
+
+#: Multipliers of a volume in the head of a column, which a record must not have.
+_MILLION, _THOUSAND = r"(?:million|mio\.?|10\^6|1e6|mill?) ", r"(?:thousands?|1000|1,000|10\^3|1e3) "
+_ACRE_FEET, _CUBIC = f"(?:of )?(?:{_spelt('acre-ft')})", f"(?:{_spelt('m3')}|cubic met(?:re|er))"
 #: What a column may hold, in the order in which its words are looked for.
 _QUANTITIES = {
     "area": _Quantity(
@@ -43,15 +47,11 @@ _QUANTITIES = {
     "storage": _Quantity(
         re.compile(r"\b(storage|volume|vol|capacity|contents?|stored|gross|total)\b|库容"),
         {
-            "maf": rf"maf|{_MILLION} (?:of )?{_ACRE_FEET}",
-            "kaf": rf"kaf|{_THOUSAND} (?:of )?{_ACRE_FEET}",
-            "taf": r"taf",
+            **{unit: _spelt(unit) for unit in ("maf", "kaf", "taf", "acre-ft", *VOLUME_HM3)},
+            "maf": f"{_spelt('maf')}|{_MILLION}{_ACRE_FEET}",
+            "kaf": f"{_spelt('kaf')}|{_THOUSAND}{_ACRE_FEET}",
             "acre-ft": _ACRE_FEET,
-            "hm3": rf"hm3|{_MILLION} {_CUBIC}",
-            "Mm3": r"mm3",
-            "MCM": r"mcm",
-            "1e8m3": r"1e8 ?m3|亿 ?(?:m3|立方米)",
-            "km3": r"km3",
+            "hm3": f"{_spelt('hm3')}|{_MILLION}{_CUBIC}",
             "m3": _CUBIC,
         },
         VOLUME_HM3,
@@ -168,10 +168,7 @@ def _read(path: Path) -> LevelTable:
         numbers = []
         for at in columns.values():
             cell = cells[at] if at < len(cells) else ""
-            value: float | Mistake = style.parsed(cell, real_number)
-            if not isinstance(value, Mistake) and math.isnan(value):
-                mend = "correct the cell, or remove the row"
-                value = Mistake("is not a number" if cell else "is empty", "a number", mend)
+            value = style.parsed(cell, _parse_cell)
             if isinstance(value, Mistake):
                 mistakes.append(replace(value, row=row, column=titles[at], value=cell))
             else:
@@ -202,6 +199,14 @@ def _read(path: Path) -> LevelTable:
         for place, (head, at) in enumerate(columns.items())
     }
     return LevelTable(named["level"], named["storage"], named.get("area"), notes)
+
+
+def _parse_cell(text: str) -> float | Mistake:
+    number = parse_number(text)
+    if isinstance(number, Mistake):
+        mend = "correct the cell, or remove the row"
+        return Mistake("is not a number" if text else "is empty", "a number", mend)
+    return number
 
 
 def _columns(row: int, titles: list[str]) -> dict[Head, int]:

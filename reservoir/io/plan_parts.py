@@ -85,11 +85,11 @@ class PartsFolder(PartStore):
             self._stack.enter_context(workplace(self.path.parent, self.path.name, self.path))
             self._read()
         self._remember()
-        if self.told:
-            kept = counted(len(self.told), "part")
-            self._tell(f"{kept} of an earlier run kept in {self.path}: the search goes on from there")
+        if self.reports:
+            parts = counted(len(self.reports), "part")
+            self._tell(f"{parts} of an earlier run kept in {self.path}: the search goes on from there")
 
-    def keep(self, part: int, first: int, columns: Mapping[str, NDArray[Any]], told: Mapping[str, Any]) -> None:
+    def keep(self, part: int, first: int, columns: Mapping[str, NDArray[Any]], report: Mapping[str, Any]) -> None:
         """Write the rows of a part, and then that it is there."""
         with self._written():
             self.path.mkdir(exist_ok=True)
@@ -106,20 +106,20 @@ class PartsFolder(PartStore):
                     file.seek(self._columns[name]["offset"] + first * (rows.nbytes // len(rows)))
                     file.write(rows.reshape(-1).view(np.uint8).data)
                 _to_disk(file)
-            now = {**self.told, part: dict(told)}
+            reports = {**self.reports, part: dict(report)}
             with (self.path / _NEXT).open("w", encoding="utf-8") as file:
-                parts = {str(number): each for number, each in sorted(now.items())}
+                parts = {str(number): reports[number] for number in sorted(reports)}
                 json.dump({"format": _FORMAT, "run": self._run, "columns": self._columns, "parts": parts}, file)
                 _to_disk(file)
             os.replace(self.path / _NEXT, self.path / MANIFEST)
-        self.told[part] = told
+        self.reports[part] = report
         self._remember()
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Arrays of all years, in the file: the system loads what is looked at, and drops it when memory is short."""
         return {
-            name: np.memmap(self.path / ROWS, each["dtype"], "r", each["offset"], (self._years, *each["shape"]))
-            for name, each in self._columns.items()
+            name: np.memmap(self.path / ROWS, column["dtype"], "r", column["offset"], (self._years, *column["shape"]))
+            for name, column in self._columns.items()
         }
 
     def remove(self) -> None:
@@ -140,10 +140,10 @@ class PartsFolder(PartStore):
         if not (self.path / MANIFEST).exists():
             return
         try:
-            kept = read_json(self.path / MANIFEST, _MOST_MANIFEST_BYTES)
-            run, columns = kept["run"], kept["columns"]
-            told = {int(number): each for number, each in kept["parts"].items()}
-            known = kept["format"] == _FORMAT
+            manifest = read_json(self.path / MANIFEST, _MOST_MANIFEST_BYTES)
+            run, columns = manifest["run"], manifest["columns"]
+            reports = {int(number): report for number, report in manifest["parts"].items()}
+            known = manifest["format"] == _FORMAT
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise OutputError("is not a list of parts", mend=mend, file=str(self.path / MANIFEST)) from error
         differing = [name for name in {**self._run, **run} if run.get(name) != self._run.get(name)]
@@ -154,20 +154,20 @@ class PartsFolder(PartStore):
             what = f"it differs in: {', '.join(differing)}" if differing else "by another version of the program"
             mend = f"{mend}, or discard these parts with --force"
             raise OutputError(f"holds parts of another run ({what})", mend=mend, file=str(self.path))
-        self._columns, self.told = columns, told
+        self._columns, self.reports = columns, reports
 
     def _remember(self) -> None:
         """What is to be said should the run end now."""
-        kept = f"{counted(len(self.told), 'part')} kept in {self.path}: {self._again}"
-        remember(kept if self.told else "")
+        parts = counted(len(self.reports), "part")
+        remember(f"{parts} kept in {self.path}: {self._again}" if self.reports else "")
 
     @contextmanager
     def _written(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            kept = f"; what is kept there, {counted(len(self.told), 'part')}, is whole: {self._again}"
-            problem = f"cannot be written ({error.strerror or error}){kept if self.told else ''}"
+            kept = f"; what is kept there, {counted(len(self.reports), 'part')}, is whole: {self._again}"
+            problem = f"cannot be written ({error.strerror or error}){kept if self.reports else ''}"
             mend = "check the free space and the permissions, or choose another --out"
             raise OutputError(problem, mend=mend, file=str(self.path)) from error
 

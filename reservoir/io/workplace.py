@@ -37,10 +37,6 @@ _FLAGS = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 Signature = tuple[int, int, int]
 
 
-class HeldError(Exception):
-    """A living process holds the file, or nobody can tell: the file system knows no locks."""
-
-
 class BeingWrittenError(OutputError):
     """Another run writes there."""
 
@@ -90,7 +86,7 @@ def clear_abandoned(folder: Path) -> None:
     except OSError:
         return
     for path in places:
-        with deferred(), suppress(OSError, HeldError):
+        with deferred(), suppress(OSError):
             if not any(path.iterdir()):
                 path.rmdir()
                 continue
@@ -103,8 +99,8 @@ def hold(path: Path, *, make: bool = True) -> int:
 
     Raises
     ------
-    HeldError
-        If another process holds it.
+    BlockingIOError
+        If another process holds it, or nobody can tell: the file system knows no locks.
     FileNotFoundError
         If it is not there, or was removed in this very moment.
     OSError
@@ -130,7 +126,7 @@ def hold(path: Path, *, make: bool = True) -> int:
         except OSError as error:
             # Some shared disks know no locks. Whoever makes the file then holds it, and it is never free by itself.
             if error.errno in _TAKEN or not made:
-                raise HeldError from error
+                raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN), str(path)) from error
         # Who held it before may have removed it between the opening and the locking.
         if not os.path.samestat(os.fstat(number), os.lstat(path)):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
@@ -151,7 +147,7 @@ def _take(path: Path, shown: Path) -> int:
             number = hold(path / OWNER)
         except FileNotFoundError:  # another run has removed it in this moment
             continue
-        except HeldError:
+        except BlockingIOError:
             owner = _owner(path)
             if owner:
                 raise _busy(path, shown, owner) from None
@@ -161,27 +157,22 @@ def _take(path: Path, shown: Path) -> int:
         if _may_live(owner):
             os.close(number)
             raise _busy(path, shown, owner)
-        try:
-            _renew(path, number)
+        try:  # clear what a run that died left, and write down whose it is now
+            try:
+                undo(path, path.parent)
+            except OSError as error:
+                problem = f"{path} has files that a killed run replaced, and they cannot be restored: {error}"
+                raise OSError(error.errno, problem) from error
+            _empty(path)
+            since = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
+            os.truncate(number, 0)
+            os.lseek(number, 0, os.SEEK_SET)
+            os.write(number, json.dumps({"pid": os.getpid(), "since": since, **_machine()}).encode())
         except BaseException:
             _remove(path, number)
             raise
         return number
     raise _busy(path, shown, {})
-
-
-def _renew(path: Path, number: int) -> None:
-    """Clear what a run that died left, and write down whose it is now."""
-    try:
-        undo(path, path.parent)
-    except OSError as error:
-        problem = f"{path} has files that a killed run replaced, and they cannot be restored: {error}"
-        raise OSError(error.errno, problem) from error
-    _empty(path)
-    since = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
-    os.truncate(number, 0)
-    os.lseek(number, 0, os.SEEK_SET)
-    os.write(number, json.dumps({"pid": os.getpid(), "since": since, **_machine()}).encode())
 
 
 def _remove(path: Path, number: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -109,9 +110,9 @@ def list_devices() -> list[DeviceInfo]:
 
 def opencl_available() -> bool:
     """Tell whether at least one OpenCL device can be used; a driver that runs nothing is noted."""
-    found = list_devices()
+    devices = list_devices()
     _note_refusals()
-    return bool(found)
+    return bool(devices)
 
 
 def why_unavailable() -> str:
@@ -125,9 +126,9 @@ def why_unavailable() -> str:
 
 def left_out() -> list[Mistake]:
     """What keeps OpenCL, or a part of what is installed of it, from being used, and how to mend it."""
-    found = list(dict.fromkeys((*_survey()[1], *broken_drivers())))
-    _told.update(found)
-    return found
+    mistakes = list(dict.fromkeys((*_survey()[1], *broken_drivers())))
+    _told.update(mistakes)
+    return mistakes
 
 
 def choose_device(wanted: str | None = "auto") -> DeviceInfo:
@@ -200,7 +201,7 @@ def _usable() -> list[DeviceInfo]:
 
 def _survey() -> tuple[list[DeviceInfo], list[Mistake]]:
     """Find the usable devices, and what is left out; if there is no device, why is the first of that."""
-    kept = prepare_driver_cache()
+    cached = prepare_driver_cache()
     name_own_driver()
     try:
         import pyopencl as cl
@@ -212,94 +213,81 @@ def _survey() -> tuple[list[DeviceInfo], list[Mistake]]:
         return [], [Mistake(f"no OpenCL platform is installed ({error})", mend=_INSTALL)]
     usable: list[cl.Device] = []
     left: list[Mistake] = []
-    for place, platform in enumerate(platforms):
-        devices, mistakes = _devices_of(place, platform, kept)
-        usable += devices
-        left += mistakes
+    for platform_place, platform in enumerate(platforms):
+        name = platform.name.strip()
+        if name.lower() == _POCL:
+            mistake = mistake_of_variable()
+            if not cached:
+                mend = f"set {CACHE_VARIABLE} to a writable folder"
+                mistake = Mistake("PoCL has no writable cache folder", mend=mend)
+            if mistake:
+                left.append(mistake)
+                continue
+            finds_linker()
+        try:
+            devices = platform.get_devices()
+        except cl.Error as error:  # hardware that is absent says DEVICE_NOT_FOUND; the other platforms still count
+            left.append(Mistake(f"the platform {name} has no device ({error})", mend=_CHECK))
+            continue
+        lacks = [_lack(device, platform_place, place) for place, device in enumerate(devices)]
+        usable += [device for device, lack in zip(devices, lacks, strict=True) if lack is None]
+        left += filter(None, lacks)
     if not usable and len(left) != 1:
         names = ", ".join(platform.name.strip() for platform in platforms) or "none"
         left.insert(0, Mistake(f"no platform has a usable device (platforms: {names})", mend=_INSTALL))
     return [_describe(index, device) for index, device in enumerate(usable)], left
 
 
-def _devices_of(platform_place: int, platform: cl.Platform, kept: bool) -> tuple[list[cl.Device], list[Mistake]]:
-    """The usable devices of a platform, and what is left out of it."""
-    import pyopencl as cl
-
-    if _is_pocl(platform) and (problem := _why_no_pocl(kept)):
-        return [], [problem]
-    try:
-        devices = platform.get_devices()
-    except (
-        cl.Error
-    ) as error:  # a driver whose hardware is absent says DEVICE_NOT_FOUND; the other platforms still count
-        return [], [Mistake(f"the platform {platform.name.strip()} has no device ({error})", mend=_CHECK)]
-    lacks = [_lack(device, platform_place, place) for place, device in enumerate(devices)]
-    return [device for device, lack in zip(devices, lacks, strict=True) if lack is None], [*filter(None, lacks)]
-
-
 def _lack(device: cl.Device, platform_place: int, place: int) -> Mistake | None:
     """Why a device cannot be used; of PoCL, what its compiler is told of the processor is set before."""
+    import pyopencl as cl
+
     name = f"{device.name.strip()} of {device.platform.name.strip()}"
     if not device.available or not device.compiler_available:
         lack = "has no compiler" if device.available else "is not available"
         return Mistake(f"{name} {lack}", mend=_CHECK)
-    pocl = _is_pocl(device.platform)
-    told = name_to_tell(device) if pocl else ""
-    said = why_runs_nothing(device, platform_place, place, told)
-    if told and not said:
-        said = tell_name(device, told)
-    if told and said and not name_asked():  # its own may do
-        said = why_runs_nothing(device, platform_place, place)
-    if not said:
+    pocl = device.platform.name.strip().lower() == _POCL
+    processor_name = name_to_tell(device) if pocl else ""
+    reason = why_runs_nothing(device, platform_place, place, processor_name)
+    if processor_name and not reason:
+        reason = tell_name(device, processor_name)
+    if processor_name and reason and not name_asked():  # its own may do
+        reason = why_runs_nothing(device, platform_place, place)
+    if not reason:
         return None
     if pocl and not finds_linker():
         mend = "install the package binutils, or add the folder of ld to the PATH"
         return Mistake("PoCL finds no linker (ld) on the PATH", mend=mend)
-    mend = f"unset {CPU_VARIABLE}" if pocl and name_asked() else mend_of_driver(_kind(device.type) == "CPU")
+    mend = f"unset {CPU_VARIABLE}" if pocl and name_asked() else mend_of_driver(bool(device.type & cl.device_type.CPU))
     mend += "; `reservoir devices` tries it again"
-    refusal = Mistake(f"{name} is left out: its driver runs no kernel ({said})", mend=mend)
+    refusal = Mistake(f"{name} is left out: its driver runs no kernel ({reason})", mend=mend)
     _refusals[refusal] = None
     return refusal
 
 
-def _why_no_pocl(kept: bool) -> Mistake | None:
-    """What PoCL lacks before it is asked for its devices."""
-    if not kept:
-        mend = f"set {CACHE_VARIABLE} to a writable folder"
-        return Mistake("PoCL has no writable cache folder", mend=mend)
-    finds_linker()
-    return mistake_of_variable()
-
-
-def _is_pocl(platform: cl.Platform) -> bool:
-    return platform.name.strip().lower() == _POCL
-
-
 def _describe(index: int, device: cl.Device) -> DeviceInfo:
+    import pyopencl as cl
+
+    kinds = {"GPU": cl.device_type.GPU, "CPU": cl.device_type.CPU}
+    kind = next((name for name, flag in kinds.items() if device.type & flag), "accelerator")
+    in_step = 1 if kind == "CPU" else _asked(device, "warp_size_nv") or _asked(device, "wavefront_width_amd") or 1
     return DeviceInfo(
         index=index,
         platform=device.platform.name.strip(),
         name=device.name.strip(),
-        kind=_kind(device.type),
+        kind=kind,
         driver=device.driver_version.strip(),
         version=device.version.strip(),
         compute_units=device.max_compute_units,
         max_work_group_size=device.max_work_group_size,
         native_float_width=device.native_vector_width_float,
-        sub_group_size=_sub_group_size(device),
+        sub_group_size=in_step,
         warps=_asked(device, "compute_capability_major_nv") >= _FIRST_WITH_WARP_INSTRUCTIONS,
         local_memory_bytes=device.local_mem_size,
         global_memory_bytes=device.global_mem_size,
         max_allocation_bytes=device.max_mem_alloc_size,
         device=device,
     )
-
-
-def _sub_group_size(device: cl.Device) -> int:
-    if _kind(device.type) == "CPU":
-        return 1
-    return _asked(device, "warp_size_nv") or _asked(device, "wavefront_width_amd") or 1
 
 
 def _asked(device: cl.Device, name: str) -> int:
@@ -310,14 +298,6 @@ def _asked(device: cl.Device, name: str) -> int:
         return int(getattr(device, name))
     except (AttributeError, cl.Error):
         return 0
-
-
-def _kind(flags: int) -> str:
-    import pyopencl as cl
-
-    if flags & cl.device_type.GPU:
-        return "GPU"
-    return "CPU" if flags & cl.device_type.CPU else "accelerator"
 
 
 def _request(wanted: str | None) -> tuple[str, str]:
@@ -387,29 +367,16 @@ class Ordering:
 
 def ordering_of(device: DeviceInfo) -> Ordering:
     """What a device promises; OpenCL C 1.2 alone promises nothing."""
-    return Ordering(_speaks_ptx(device), _scoped_language(device))
-
-
-def _speaks_ptx(device: DeviceInfo) -> bool:
     import pyopencl as cl
 
-    try:
-        return device.warps or int(device.device.compute_capability_major_nv) > 0
-    except (AttributeError, cl.Error):
-        return False
-
-
-def _scoped_language(device: DeviceInfo) -> str:
-    import pyopencl as cl
-
-    try:
-        version = device.device.opencl_c_version.split()[2]
-        if version.startswith("2."):
-            return "CL2.0"
-        if not device.version.startswith("OpenCL 3."):
-            return ""
-        features = {feature.name for feature in device.device.opencl_c_features}
-        versions = {each.version >> 22 for each in device.device.opencl_c_all_versions}  # the major one
-    except (AttributeError, IndexError, cl.Error):
-        return ""
-    return "CL3.0" if features >= _FEATURES and 3 in versions else ""
+    ptx, language = device.warps, ""
+    with suppress(AttributeError, cl.Error):
+        ptx = ptx or int(device.device.compute_capability_major_nv) > 0
+    with suppress(AttributeError, IndexError, cl.Error):
+        if device.device.opencl_c_version.split()[2].startswith("2."):
+            language = "CL2.0"
+        elif device.version.startswith("OpenCL 3."):
+            features = {feature.name for feature in device.device.opencl_c_features}
+            versions = {each.version >> 22 for each in device.device.opencl_c_all_versions}  # the major one
+            language = "CL3.0" if features >= _FEATURES and 3 in versions else ""
+    return Ordering(ptx, language)

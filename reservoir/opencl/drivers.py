@@ -85,15 +85,25 @@ def mend_of_driver(cpu: bool) -> str:
 
 def registered_drivers() -> list[Driver]:
     """The drivers that the loader is told of; of those in Windows' registry none."""
-    if asked_by_user():
-        return list(_of_variables())
-    own = own_driver()
-    return [*_of_folder(USUAL_FOLDER, SYSTEM), *([Driver(str(own), OWN_ENVIRONMENT)] if own else [])]
+    if not asked_by_user():
+        own = own_driver()
+        return [*_of_folder(USUAL_FOLDER, SYSTEM), *([Driver(str(own), OWN_ENVIRONMENT)] if own else [])]
+    files = filter(None, os.environ.get(FILES_VARIABLE, "").split(os.pathsep))
+    drivers = [Driver(library, FILES_VARIABLE) for library in files]
+    asked = os.environ.get(VENDORS_VARIABLE, "")
+    if asked and Path(asked).is_file() and Path(asked).suffix != ".icd":
+        return [*drivers, Driver(asked, VENDORS_VARIABLE)]
+    of_folder = _of_folder(Path(asked), VENDORS_VARIABLE) if asked else _of_folder(USUAL_FOLDER, SYSTEM)
+    return [*drivers, *of_folder]
 
 
 def driver_of(platform: cl.Platform) -> Driver | None:
     """The driver that a platform belongs to; None where that cannot be told."""
-    known = (*registered_drivers(), *_bundled_drivers())
+    known, spec = registered_drivers(), find_spec("pyopencl")
+    for package in (spec.submodule_search_locations or ()) if spec else ():
+        # Wheels put drivers (PoCL) into pyopencl's own folder, where its loader looks.
+        for driver in _of_folder(Path(package, ".libs"), OWN_ENVIRONMENT):
+            known.append(Driver(str(Path(package, ".libs", driver.library)), OWN_ENVIRONMENT, driver.file))
     return next((driver for driver in known if platform.int_ptr in _platforms_of(driver.library)), None)
 
 
@@ -142,18 +152,6 @@ def own_driver() -> Path | None:
     return None if library.name in others else library
 
 
-def _of_variables() -> Iterator[Driver]:
-    for library in filter(None, os.environ.get(FILES_VARIABLE, "").split(os.pathsep)):
-        yield Driver(library, FILES_VARIABLE)
-    asked = os.environ.get(VENDORS_VARIABLE, "")
-    if not asked:
-        yield from _of_folder(USUAL_FOLDER, SYSTEM)
-    elif Path(asked).is_file() and Path(asked).suffix != ".icd":
-        yield Driver(asked, VENDORS_VARIABLE)
-    else:
-        yield from _of_folder(Path(asked), VENDORS_VARIABLE)
-
-
 def _of_folder(place: Path, registered: str) -> Iterator[Driver]:
     """Drivers that the .icd files of a folder name, or one such file."""
     for file in sorted(place.glob("*.icd")) if place.is_dir() else [place] if place.exists() else []:
@@ -162,14 +160,6 @@ def _of_folder(place: Path, registered: str) -> Iterator[Driver]:
                 yield Driver(opened.readline(_LONGEST_NAME).strip(), registered, str(file))
         except OSError as error:
             yield Driver("", registered, str(file), f"cannot be read ({error.strerror})")
-
-
-def _bundled_drivers() -> Iterator[Driver]:
-    """Drivers that wheels put into pyopencl's own folder, where its loader looks: PoCL."""
-    spec = find_spec("pyopencl")
-    for package in (spec.submodule_search_locations or ()) if spec else ():
-        for driver in _of_folder(Path(package, ".libs"), OWN_ENVIRONMENT):
-            yield Driver(str(Path(package, ".libs", driver.library)), OWN_ENVIRONMENT, driver.file)
 
 
 def _why_broken(driver: Driver) -> Mistake | None:

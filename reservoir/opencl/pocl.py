@@ -30,6 +30,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from glob import escape, glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -114,8 +115,7 @@ def mistake_of_variable() -> Mistake | None:
 def own_name(address: int) -> str:
     """The name that PoCL itself gave a device, the object at an address; empty where there is none to read."""
     try:
-        with _Memory() as memory:
-            return memory.word(address + _NAME_AT) if memory.word(address + _TARGET_AT) == _TARGET else ""
+        return _word_at(address + _NAME_AT) if _word_at(address + _TARGET_AT) == _TARGET else ""
     except (OSError, OverflowError, ValueError):
         return ""
 
@@ -147,12 +147,13 @@ def tell_name(device: cl.Device, name: str, *, by_hash: bool = False) -> str:
     try:
         if by_hash and hashlib.sha256(Path(library).read_bytes()).hexdigest() != _LIBRARY_SHA256:
             return f"{library} is not that of the wheel pocl-binary-distribution 3.0"
-        with _Memory() as memory:
-            memory.point(device.int_ptr + _NAME_AT, ctypes.addressof(text))
-            told = memory.word(device.int_ptr + _NAME_AT)
+        with open(_MEMORY, "r+b", buffering=0) as memory:
+            pointer = ctypes.addressof(text).to_bytes(_POINTER_BYTES, sys.byteorder)
+            os.pwrite(memory.fileno(), pointer, device.int_ptr + _NAME_AT)
+        written = _word_at(device.int_ptr + _NAME_AT)
     except OSError as error:
         return f"PoCL's name of the processor cannot be written: {error}"
-    return "" if told == name else f"PoCL's name of the processor is {told}, and not {name}"
+    return "" if written == name else f"PoCL's name of the processor is {written}, and not {name}"
 
 
 @cache
@@ -170,25 +171,16 @@ def _wheels_library(device: cl.Device) -> str:
         return ""
 
 
-class _Memory:
-    """Memory of this process, where a wrong address is an error and no end."""
+#: The memory of this process, where a wrong address is an error and no end.
+_MEMORY = "/proc/self/mem"
 
-    def __enter__(self) -> _Memory:
-        self._file = os.open("/proc/self/mem", os.O_RDWR)
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        os.close(self._file)
-
-    def word(self, address: int) -> str:
-        """The text that a pointer at an address points to: a word, or nothing."""
-        pointer = int.from_bytes(os.pread(self._file, _POINTER_BYTES, address), sys.byteorder)
-        text, end, _ = os.pread(self._file, _LONGEST_WORD, pointer).partition(b"\0")
-        return text.decode("ascii") if end else ""
-
-    def point(self, address: int, target: int) -> None:
-        """Let the pointer at an address point to a target."""
-        os.pwrite(self._file, target.to_bytes(_POINTER_BYTES, sys.byteorder), address)
+def _word_at(address: int) -> str:
+    """The text that a pointer at an address points to: a word, or nothing."""
+    with open(_MEMORY, "rb", buffering=0) as memory:
+        pointer = int.from_bytes(os.pread(memory.fileno(), _POINTER_BYTES, address), sys.byteorder)
+        text, end, _ = os.pread(memory.fileno(), _LONGEST_WORD, pointer).partition(b"\0")
+    return text.decode("ascii") if end else ""
 
 
 CACHE_VARIABLE = "POCL_CACHE_DIR"
@@ -206,6 +198,8 @@ _DAY_SECONDS = 86_400.0
 _WRITING_SECONDS = 60.0
 #: Locked by every process that uses the folder, for as long as it lives.
 _IN_USE = "in-use"
+#: That file of each folder, which this process keeps open.
+_IN_USE_FILES: dict[Path, int] = {}
 
 
 @cache
@@ -241,12 +235,6 @@ def forget_driver_cache() -> None:
                 shutil.rmtree(program, ignore_errors=True)
 
 
-@cache
-def _in_use(folder: Path) -> int:
-    """A file that this process keeps open."""
-    return os.open(folder / _IN_USE, os.O_RDWR | os.O_CREAT, 0o600)
-
-
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[bool]:
     """Whether no other process uses the folder; one that begins meanwhile waits. From then on, this one uses it."""
@@ -256,7 +244,9 @@ def _alone_in(folder: Path) -> Iterator[bool]:
         yield True
         return
     try:
-        file = _in_use(folder)
+        if folder not in _IN_USE_FILES:
+            _IN_USE_FILES[folder] = os.open(folder / _IN_USE, os.O_RDWR | os.O_CREAT, 0o600)
+        file = _IN_USE_FILES[folder]
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             alone = True
@@ -274,13 +264,7 @@ def _alone_in(folder: Path) -> Iterator[bool]:
 
 def _programs(folder: Path) -> list[Path]:
     """Programs' folders, ``<two letters>/<the rest of a hash>``."""
-    return [Path(path) for letters in _folders(folder) if len(Path(letters).name) == 2 for path in _folders(letters)]
-
-
-def _folders(folder: Path | str) -> list[str]:
-    with suppress(OSError), os.scandir(folder) as entries:
-        return [entry.path for entry in entries if entry.is_dir()]
-    return []
+    return [Path(program) for program in glob(f"{escape(str(folder))}/??/*/")]
 
 
 def _remove_damaged(folder: Path, *, alone: bool = True) -> None:
@@ -291,7 +275,7 @@ def _remove_damaged(folder: Path, *, alone: bool = True) -> None:
     """
     room = MOST_BYTES
     now = time.time()
-    programs = [(_last_use(program), program) for program in _programs(folder)]
+    programs = [(_last_change(program / _USED, program), program) for program in _programs(folder)]
     for used, program in sorted(programs, reverse=True):
         files = _files(program)
         damaged = _damaged(program, files)
@@ -313,33 +297,35 @@ def _remove_files(*paths: Path) -> None:
 def _damaged(program: Path, files: dict[str, os.stat_result]) -> list[Path]:
     """The files of a program that are not what was recorded, or not whole; or its record, if that is wrong."""
     try:
-        known = _sums(program)
-        missing = [program / SUMS] if known.keys() - files.keys() else []
-        return missing + [
-            program / name for name, state in files.items() if not _sound(program, name, state, known.get(name))
-        ]
+        recorded = _sums(program)
+        damaged = [program / SUMS] if recorded.keys() - files.keys() else []
+        for name, state in files.items():
+            if name in recorded:
+                size, changed, check_sum = recorded[name]
+                unchanged = (state.st_size, state.st_mtime_ns) == (size, changed)
+                sound = unchanged or zlib.crc32((program / name).read_bytes()) == check_sum
+            else:  # of a process that was ended no sums are written: look at least whether the files are whole
+                sound = _plausible(program / name)
+            if not sound:
+                damaged.append(program / name)
     except (OSError, ValueError, TypeError, AttributeError):
         return [program / SUMS]
-
-
-def _sound(program: Path, name: str, state: os.stat_result, recorded: tuple[int, int, int] | None) -> bool:
-    """Whether a file is as it was recorded; it is read only if it was touched since."""
-    if recorded is None:  # of a process that was ended no sums are written: look at least whether the files are whole
-        return _plausible(program / name)
-    size, changed, check_sum = recorded
-    return _stamp(state) == (size, changed) or _sum(program / name) == check_sum
+    return damaged
 
 
 def _record(folder: Path, since: float = 0.0) -> None:
     """Write the check sums of programs that gained files in this run, which began to use the folder at a time."""
     for program in _programs(folder):
-        if _last_use(program) < since:
+        if _last_change(program / _USED, program) < since:
             continue
         with suppress(OSError, ValueError):
             files = _files(program)
             if files.keys() != _sums(program).keys():
                 draft = program / f"{SUMS}.{os.getpid()}"
-                sums = {name: (*_stamp(state), _sum(program / name)) for name, state in files.items()}
+                sums = {
+                    name: (state.st_size, state.st_mtime_ns, zlib.crc32((program / name).read_bytes()))
+                    for name, state in files.items()
+                }
                 draft.write_text(json.dumps(sums), encoding="utf-8")
                 draft.replace(program / SUMS)
 
@@ -354,7 +340,7 @@ def _sums(program: Path) -> dict[str, tuple[int, int, int]]:
 
 def _files(program: Path) -> dict[str, os.stat_result]:
     """Files of a program and their states, by path within it: a cache has tens of thousands, looked at by every run."""
-    found: dict[str, os.stat_result] = {}
+    files: dict[str, os.stat_result] = {}
     below = [""]
     while below:
         inner = below.pop()
@@ -364,32 +350,16 @@ def _files(program: Path) -> dict[str, os.stat_result]:
                     below.append(f"{inner}{entry.name}/")
                 elif entry.name != _USED and not entry.name.startswith(SUMS):
                     with suppress(FileNotFoundError):  # removed by another process
-                        found[inner + entry.name] = entry.stat()
-    return found
+                        files[inner + entry.name] = entry.stat()
+    return files
 
 
-def _stamp(state: os.stat_result) -> tuple[int, int]:
-    """Size and time of the last change (ns)."""
-    return state.st_size, state.st_mtime_ns
-
-
-def _sum(path: Path) -> int:
-    return zlib.crc32(path.read_bytes())
-
-
-def _last_use(program: Path) -> float:
-    try:
-        return os.stat(f"{program}/{_USED}").st_mtime
-    except OSError:
-        return _last_change(program)
-
-
-def _last_change(path: Path) -> float:
-    """In seconds, as `time.time`; that of now for what another process has removed, or not written yet."""
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return time.time()
+def _last_change(*paths: Path) -> float:
+    """When the first of some paths that is there was changed; now if another process has removed all of them."""
+    for path in paths:
+        with suppress(OSError):
+            return os.stat(path).st_mtime
+    return time.time()
 
 
 def _plausible(path: Path) -> bool:

@@ -7,14 +7,13 @@ import math
 import os
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from numbers import Integral
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,55 +30,34 @@ if TYPE_CHECKING:
 
 #: Held while a context is made: threads with one each would hand kernels the buffers of another.
 _MAKING = Lock()
+_CONTEXTS: dict[DeviceInfo, cl.Context] = {}
 
 
 def context_of(device: DeviceInfo) -> cl.Context:
     """Make a device's context once, so that what is built in it is built once, and all threads have the same."""
-    with _MAKING:
-        return _made(device)
-
-
-@cache
-def _made(device: DeviceInfo) -> cl.Context:
     import pyopencl as cl
 
-    return cl.Context([device.device])
+    with _MAKING:
+        if device not in _CONTEXTS:
+            _CONTEXTS[device] = cl.Context([device.device])
+        return _CONTEXTS[device]
 
 
-class explained:
+@contextmanager
+def explained(device: DeviceInfo, action: str) -> Iterator[None]:
     """Turn a driver's error inside the block into one that says which step of ours it refused.
-
-    A class and no generator: it stands around every launch, of which there are tens of thousands.
-
-    Parameters
-    ----------
-    device : DeviceInfo
-    action : str or callable
-        Such as ``"upload inflow"``; or what makes the words, if they are needed.
 
     Raises
     ------
     DeviceError
-        Naming the device and the action.
+        Naming the device and the action, such as ``"upload inflow"``.
     """
+    import pyopencl as cl
 
-    def __init__(self, device: DeviceInfo, action: str | Callable[[], str]) -> None:
-        self._device, self._action = device, action
-
-    def __enter__(self) -> None:
-        """Begin."""
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Explain an error of OpenCL."""
-        if error is None:
-            return
-        import pyopencl as cl
-
-        if isinstance(error, cl.Error):
-            action = self._action if isinstance(self._action, str) else self._action()
-            raise DeviceError(f"{self._device.name} could not {action}: {error}") from error
+    try:
+        yield
+    except cl.Error as error:
+        raise DeviceError(f"{device.name} could not {action}: {error}") from error
 
 
 #: Files beyond this, the longest unused first, make room.
@@ -87,11 +65,10 @@ MOST_BYTES = 128 << 20
 _SUM_BYTES = 32
 
 
-def kept_program(device: DeviceInfo, source: str, options: tuple[str, ...], context: cl.Context) -> cl.Program | None:
-    """The program that an earlier run built of a source, to be built once more; None if none is kept."""
+def kept_program(device: DeviceInfo, file: Path | None, context: cl.Context) -> cl.Program | None:
+    """The program that an earlier run kept in a file, to be built once more; None if it is not there, or damaged."""
     import pyopencl as cl
 
-    file = _file(device, source, options)
     if file is None:
         return None
     try:
@@ -105,13 +82,10 @@ def kept_program(device: DeviceInfo, source: str, options: tuple[str, ...], cont
         return None
 
 
-def keep_program(device: DeviceInfo, source: str, options: tuple[str, ...], program: cl.Program) -> None:
-    """Keep a program that was built of a source, if its driver does not."""
+def keep_program(file: Path, program: cl.Program) -> None:
+    """Keep a program that was built."""
     import pyopencl as cl
 
-    file = _file(device, source, options)
-    if file is None:
-        return
     binaries: Any = program.get_info(cl.program_info.BINARIES)  # type: ignore[no-untyped-call]
     binary: bytes = binaries[0]
     with suppress(OSError):
@@ -119,21 +93,17 @@ def keep_program(device: DeviceInfo, source: str, options: tuple[str, ...], prog
         write_at_once(file, hashlib.sha256(binary).digest() + binary)
 
 
-def _file(device: DeviceInfo, source: str, options: tuple[str, ...]) -> Path | None:
+def file_of_program(device: DeviceInfo, source: str, options: tuple[str, ...]) -> Path | None:
     """Where the program of a source is kept; None where its driver keeps it, or nothing can be written."""
-    if not device.intel_cpu:
-        return None
-    folder = usable_folder("programs")
-    if folder is None:
-        return None
+    folder = usable_folder("programs") if device.intel_cpu else None
     made_for = device.platform, device.name, device.driver, device.version, processor(), options, source
-    return folder / hashlib.sha256(repr(made_for).encode()).hexdigest()
+    return folder / hashlib.sha256(repr(made_for).encode()).hexdigest() if folder else None
 
 
 def _make_room(folder: Path, needed: int) -> None:
-    found = [(file.stat().st_mtime, file.stat().st_size, file) for file in folder.iterdir()]
+    kept = [(file.stat().st_mtime, file.stat().st_size, file) for file in folder.iterdir()]
     room = MOST_BYTES - needed
-    for _, size, file in sorted(found, reverse=True):
+    for _, size, file in sorted(kept, reverse=True):
         room -= size
         if room < 0:
             file.unlink()
@@ -197,7 +167,8 @@ def assemble(files: Sequence[str], definitions: Mapping[str, int | float | str])
         if not (name.isidentifier() and name.isascii()):
             raise ValueError(f"{name!r} is not a C identifier")
     defined = [f"#define {name} {literal(value)}" for name, value in sorted(definitions.items())]
-    return "\n".join([*defined, *(_piece(file) for file in dict.fromkeys(files))])
+    texts = {file: runtime.package_text("kernels", file) for file in files}
+    return "\n".join([*defined, *(f'// file: {file}\n#line 1 "{file}"\n{text}' for file, text in texts.items())])
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,33 +240,30 @@ _BUILDING = Lock()
 def _build_once(device: DeviceInfo, source: str, options: tuple[str, ...]) -> BuiltProgram:
     import pyopencl as cl
 
-    program, refusal = _compiled(device, source, options)
-    if program is None or not program.kernel_names:
-        # What was kept of an earlier build may be damaged: once more, from nothing.
-        forget_driver_cache()
-        program, refusal = _compiled(device, f"{source}\n// again", options)
-    if program is None:
+    refusal: cl.Error | None = None
+    for text in (source, f"{source}\n// again"):
+        if text != source:  # what was kept of an earlier build may be damaged: once more, from nothing
+            forget_driver_cache()
+        file = file_of_program(device, text, options)
+        kept = kept_program(device, file, context_of(device))
+        program = kept or cl.Program(context_of(device), text)
+        try:
+            with _BUILDING, warnings.catch_warnings():
+                # The compiler's remarks are kept in BuiltProgram.log instead.
+                warnings.simplefilter("ignore", cl.CompilerWarning)
+                program.build(options)
+        except cl.Error as error:
+            refusal = error
+        else:
+            refusal = None
+            if file and kept is None:
+                keep_program(file, program)
+            if program.kernel_names:
+                break
+    if refusal is not None:
         raise _build_failure(device, source, str(refusal)) from refusal
     log = str(program.get_build_info(device.device, cl.program_build_info.LOG))  # type: ignore[no-untyped-call]
     return BuiltProgram(device, tuple(program.kernel_names.split(";")), log.strip(), program)
-
-
-def _compiled(device: DeviceInfo, source: str, options: tuple[str, ...]) -> tuple[cl.Program | None, cl.Error | None]:
-    """Build a program; where it does not build, why."""
-    import pyopencl as cl
-
-    kept = kept_program(device, source, options, context_of(device))
-    program = kept or cl.Program(context_of(device), source)
-    try:
-        with _BUILDING, warnings.catch_warnings():
-            # The compiler's remarks are kept in BuiltProgram.log instead.
-            warnings.simplefilter("ignore", cl.CompilerWarning)
-            program.build(options)
-    except cl.Error as error:
-        return None, error
-    if kept is None:
-        keep_program(device, source, options, program)
-    return program, None
 
 
 def _build_failure(device: DeviceInfo, source: str, message: str) -> DeviceError:
@@ -304,9 +272,9 @@ def _build_failure(device: DeviceInfo, source: str, message: str) -> DeviceError
     place = _ERROR_LINE.match(lines[first]) if lines else None
     file, row = _in_file(source, place["file"], int(place["row"])) if place else ("", None)
     # Remarks before the first error and pyopencl's own words after the log would bury the cause.
-    said = [shortened(line, _LONGEST_LINE) for line in lines[first:] if line and not line.startswith("(")]
-    more = [f"({len(said) - _LONGEST_LOG} more lines)"] if len(said) > _LONGEST_LOG else []
-    shown = [f"the kernel does not compile for {device.name}; compiler output", *said[:_LONGEST_LOG], *more]
+    shown = [shortened(line, _LONGEST_LINE) for line in lines[first:] if line and not line.startswith("(")]
+    more = [f"({len(shown) - _LONGEST_LOG} more lines)"] if len(shown) > _LONGEST_LOG else []
+    shown = [f"the kernel does not compile for {device.name}; compiler output", *shown[:_LONGEST_LOG], *more]
     meddling = [name for name in MEDDLING if os.environ.get(name)]
     driver = f"the driver of {device.platform} ({device.driver}; needs OpenCL C 1.2, has {device.version})"
     mend = f"unset {' and '.join(meddling)}" if meddling else f"update {driver}, or choose another device"
@@ -322,8 +290,3 @@ def _in_file(source: str, file: str, row: int) -> tuple[str, int]:
         if begins:
             return begins["file"], int(begins["row"]) + row - above - 1
     return file, row
-
-
-@cache
-def _piece(file: str) -> str:
-    return f'// file: {file}\n#line 1 "{file}"\n{runtime.package_text("kernels", file)}'

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from math import prod
 from threading import Lock, RLock
 from types import TracebackType
@@ -83,27 +85,16 @@ class HostClock:
     """
 
     def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
+        self.seconds: dict[str, float] = defaultdict(float)
 
-    def __call__(self, segment: str) -> _Segment:
+    @contextmanager
+    def __call__(self, segment: str) -> Iterator[None]:
         """Count the time inside a ``with`` block to a segment."""
-        return _Segment(self.seconds, segment)
-
-
-class _Segment:
-    """A block that is timed; no generator, since one stands around every launch."""
-
-    __slots__ = ("_name", "_seconds", "_started")
-
-    def __init__(self, seconds: dict[str, float], name: str) -> None:
-        self._seconds, self._name = seconds, name
-
-    def __enter__(self) -> None:
-        self._started = time.perf_counter()
-
-    def __exit__(self, *error: object) -> None:
-        spent = time.perf_counter() - self._started
-        self._seconds[self._name] = self._seconds.get(self._name, 0.0) + spent
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[segment] += time.perf_counter() - started
 
 
 Shape = int | tuple[int, ...]
@@ -148,7 +139,7 @@ class Session:
         self._clock = clock or HostClock()
         with _MAKING_QUEUE:
             self._turn = _TURNS.setdefault(device, RLock())
-        self._launch = cl.enqueue_nd_range_kernel
+        self._launch, self._refusal = cl.enqueue_nd_range_kernel, cl.Error
         with self._clock("transfer"):
             profiled = cl.command_queue_properties.PROFILING_ENABLE
             self._queue = cl.CommandQueue(context_of(device), device.device, properties=profiled)
@@ -158,7 +149,6 @@ class Session:
         self._kernels: dict[tuple[BuiltProgram, str], tuple[cl.Kernel, list[Any]]] = {}
         #: Events of a profiling queue by name, in the order they were queued.
         self._runs: list[tuple[str, cl.Event]] = []
-        self._transfers: list[tuple[str, cl.Event]] = []
 
     def __enter__(self) -> Session:
         """Start, once the device is free."""
@@ -170,21 +160,19 @@ class Session:
     ) -> None:
         """Free the buffers."""
         try:
-            with self._clock("release"):
-                self._kernels.clear()
-                self._free(tuple(self._buffers))
+            self._kernels.clear()
+            self.free(*self._buffers)
         finally:
             self._turn.release()
 
     @property
     def device_seconds(self) -> dict[str, float]:
         """Seconds that the device spent in each kernel, by its name; waits for what still runs."""
-        return _seconds(self._runs)
-
-    @property
-    def transfer_seconds(self) -> dict[str, float]:
-        """Seconds that copying took, as ``"upload"`` and ``"download"``."""
-        return _seconds(self._transfers)
+        totals: dict[str, float] = defaultdict(float)
+        for name, event in self._runs:
+            event.wait()
+            totals[name] += 1e-9 * (event.profile.end - event.profile.start)
+        return dict(totals)
 
     def upload(self, /, **arrays: NDArray[Any]) -> None:
         """Copy arrays to the device, into new buffers or over those of the same name, shape and dtype.
@@ -196,24 +184,23 @@ class Session:
         ValueError
             If an array is empty, or a buffer of its name has another shape or dtype.
         """
-        self._copy(arrays, wait=True)
+        events = self.send(**arrays)
+        with self._clock("transfer"), explained(self.device, f"upload {', '.join(arrays)}"):
+            for event in events:
+                event.wait()  # until it is asked, an event keeps the array
 
-    def send(self, /, **arrays: NDArray[Any]) -> None:
+    def send(self, /, **arrays: NDArray[Any]) -> list[cl.Event]:
         """Queue what `upload` does and return at once; the arrays must stay as they are until all of it is done."""
-        self._copy(arrays, wait=False)
-
-    def _copy(self, arrays: dict[str, NDArray[Any]], *, wait: bool) -> None:
         import pyopencl as cl
 
+        events = []
         with self._clock("transfer"):
             self._declare({name: (array.shape, array.dtype) for name, array in arrays.items()})
-        for name, array in arrays.items():
-            with self._clock("transfer"), explained(self.device, f"upload {name}"):
-                source = np.ascontiguousarray(array)
-                event = cl.enqueue_copy(self._queue, self._buffers[name][1], source, is_blocking=wait)
-                if wait:
-                    event.wait()  # done already; but until it is asked, the event keeps the array
-            self._transfers.append(("upload", event))
+            for name, array in arrays.items():
+                with explained(self.device, f"upload {name}"):
+                    source, buffer = np.ascontiguousarray(array), self._buffers[name][1]
+                    events.append(cl.enqueue_copy(self._queue, buffer, source, is_blocking=False))
+        return events
 
     def allocate(self, /, **buffers: tuple[Shape, DTypeLike]) -> None:
         """Make buffers of a shape and dtype for kernels to fill; they start, or start again, with zeros.
@@ -230,14 +217,17 @@ class Session:
         layouts = {name: (_sizes(shape), np.dtype(dtype)) for name, (shape, dtype) in buffers.items()}
         with self._clock("transfer"):
             self._declare(layouts)
-        for name, layout in layouts.items():
-            with self._clock("transfer"), explained(self.device, f"clear {name}"):
-                cl.enqueue_fill_buffer(self._queue, self._buffers[name][1], np.zeros(1, np.uint8), 0, _bytes(layout))
+            for name, layout in layouts.items():
+                buffer, size = self._buffers[name][1], _bytes(layout)
+                with explained(self.device, f"clear {name}"):
+                    cl.enqueue_fill_buffer(self._queue, buffer, np.zeros(1, np.uint8), 0, size)
 
     def free(self, *names: str) -> None:
         """Free buffers, so that others of their names may have another shape; commands already queued still finish."""
         with self._clock("release"):
-            self._free(names)
+            for name in names:
+                if name in self._buffers:
+                    self._buffers.pop(name)[1].release()
 
     def run(
         self,
@@ -274,12 +264,14 @@ class Session:
             raise DeviceError(problem, f"at most {MOST_WORK_ITEMS:,}", "reduce the size of the problem")
         values = [self._buffers[value][1] if isinstance(value, str) else value for value in arguments]
 
-        def action() -> str:
-            return f"run {kernel} over {items} work items in groups of {group or 'any size'}"
-
-        with self._clock("enqueue"), explained(self.device, action):
+        started = time.perf_counter()  # no blocks here, which take a while themselves: kernels are tens of thousands
+        try:
             function = self._prepared(program, kernel, values)
             self._runs.append((kernel, self._launch(self._queue, function, items, group)))
+        except self._refusal as error:
+            action = f"run {kernel} over {items} work items in groups of {group or 'any size'}"
+            raise DeviceError(f"{self.device.name} could not {action}: {error}") from error
+        self._clock.seconds["enqueue"] += time.perf_counter() - started
 
     def wait(self) -> None:
         """Return when everything queued so far is done.
@@ -317,9 +309,7 @@ class Session:
             self.wait()
         array = np.empty((first or shape[0], *shape[1:]), dtype)
         with self._clock("read"), explained(self.device, f"download {name}"):
-            event = cl.enqueue_copy(self._queue, array, buffer)
-            event.wait()  # done already; but until it is asked, the event keeps the array
-        self._transfers.append(("download", event))
+            cl.enqueue_copy(self._queue, array, buffer).wait()
         return array
 
     def _declare(self, wanted: Mapping[str, _Layout]) -> None:
@@ -342,32 +332,18 @@ class Session:
                 buffer = cl.Buffer(context_of(self.device), cl.mem_flags.READ_WRITE, _bytes(layout))
             self._buffers[name] = layout, buffer
 
-    def _free(self, names: Iterable[str]) -> None:
-        for name in names:
-            if name in self._buffers:
-                self._buffers.pop(name)[1].release()
-
     def _prepared(self, program: BuiltProgram, name: str, values: list[Any]) -> cl.Kernel:
         """The kernel with its arguments; those that it still has are not set again, which takes the host a while."""
-        kernel, held = self._kernels.get((program, name)) or (program.kernel(name), [])
+        kernel, last_values = self._kernels.get((program, name)) or (program.kernel(name), [])
         self._kernels[program, name] = kernel, []  # unknown, should an argument be refused
-        if len(held) == len(values):
-            for place, (before, value) in enumerate(zip(held, values, strict=True)):
+        if len(last_values) == len(values):
+            for place, (before, value) in enumerate(zip(last_values, values, strict=True)):
                 if value is not before and (type(value) is not type(before) or value != before):
                     kernel.set_arg(place, value)
         else:
             kernel.set_args(*values)
         self._kernels[program, name] = kernel, values
         return kernel
-
-
-def _seconds(events: Iterable[tuple[str, cl.Event]]) -> dict[str, float]:
-    """Sum the device seconds, start to end, of the events of each name; wait for those that still run."""
-    totals: dict[str, float] = {}
-    for name, event in events:
-        event.wait()
-        totals[name] = totals.get(name, 0.0) + 1e-9 * (event.profile.end - event.profile.start)
-    return totals
 
 
 def _bytes(layout: _Layout) -> int:

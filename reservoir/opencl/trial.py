@@ -83,13 +83,13 @@ def why_runs_nothing(device: cl.Device, platform_place: int, place: int, name: s
     if key not in _known:
         folder = usable_folder("drivers")
         file = folder / _KEPT_AS.replace("*", key) if folder else None
-        said = _kept(file)
-        if said is None:
-            said = _tried(platform_place, place, name)
-            if file is not None and said is not None:
+        reason = _kept(file)
+        if reason is None:
+            reason = _tried(platform_place, place, name)
+            if file is not None and reason is not None:
                 with suppress(OSError):
-                    write_at_once(file, json.dumps({"said": said}).encode())
-        _known[key] = said or ""
+                    write_at_once(file, json.dumps({"said": reason}).encode())
+        _known[key] = reason or ""
     return _known[key]
 
 
@@ -124,16 +124,16 @@ def try_kernel(platform_place: int, place: int, name: str) -> None:
         kernel = cl.Program(context, _KERNEL).build().trial
         items = min(_ITEMS, device.max_work_group_size)
         given = np.arange(16 * items * _GROUPS, dtype=np.float32) % 61
-        found = np.zeros_like(given)
+        computed = np.zeros_like(given)
         source = cl.Buffer(context, cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR, hostbuf=given)
         target = cl.Buffer(context, cl.mem_flags.READ_WRITE, given.nbytes)
         kernel(queue, (items * _GROUPS,), (items,), target, source, cl.LocalMemory(4 * items))
-        cl.enqueue_copy(queue, found, target)
+        cl.enqueue_copy(queue, computed, target)
     except Exception as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
         print(next((line for line in lines if "error:" in line), lines[0]))
         sys.exit(1)
-    if not np.allclose(found, _expected(given, items), rtol=1e-4):
+    if not np.allclose(computed, _expected(given, items), rtol=1e-4):
         print("a kernel of ten lines computes wrong numbers")
         sys.exit(1)
 
@@ -177,15 +177,15 @@ def _tried(platform_place: int, place: int, name: str) -> str | None:
         return None
     if finished.returncode == 0:
         return ""
-    said = (finished.stdout.strip() or finished.stderr.strip()).splitlines()[-1:]
+    last_line = (finished.stdout.strip() or finished.stderr.strip()).splitlines()[-1:]
     ended = "" if finished.returncode > 0 else f"it ends the process by {signal.Signals(-finished.returncode).name}"
-    return shortened(": ".join(filter(None, (ended, *said))), _LONGEST_WORDS) or "the process ended"
+    return shortened(": ".join(filter(None, (ended, *last_line))), _LONGEST_WORDS) or "the process ended"
 
 
 def _kept(file: Path | None) -> str | None:
     with suppress(OSError, ValueError, TypeError, KeyError):
-        said = json.loads(file.read_text(encoding="utf-8"))["said"] if file else None
-        return said if isinstance(said, str) else None
+        reason = json.loads(file.read_text(encoding="utf-8"))["said"] if file else None
+        return reason if isinstance(reason, str) else None
     return None
 
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import without_foresight
-from reservoir.hydro.objective import Operation, joined, operate
 from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.operation import Operation, joined, operate
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import REPAIR_TOLERANCE
 from reservoir.hydro.system import System
@@ -26,7 +26,7 @@ from reservoir.planning.plan import Plan
 from reservoir.planning.planned_record import Proofs
 from reservoir.planning.search import stated_solutions
 from reservoir.planning.sentences import beyond_bounds, demand_shortfalls, storage_shortfall
-from reservoir.planning.start import end_value_used, with_end_value
+from reservoir.planning.start import with_implied_end_value
 from reservoir.problems.base import certify_all
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.problems.reservoir.year import ReservoirYears
@@ -152,27 +152,30 @@ def checked_schedule(
     system = System.of(reservoir)
     record = system.on_calendar(record)
     shortage = given.columns.get(SHORTAGE, np.zeros_like(given.columns[RELEASE]))
-    valued = with_end_value(reservoir, end_value_used(reservoir, record))
+    valued = with_implied_end_value(reservoir, record)
     problems = record_problems(valued, system.on_calendar(given.inflow), system.asked_horizon(horizon))
     positions = _positions(problems, given, shortage)
-    held = problems.operate(positions)
+    within_limits = problems.operate(positions)
     if problems.model.system.objective.is_firm:
-        problems = promising_all(problems, firm_power_of_problems(problems, held))
-    plan = _plan(reservoir, problems, positions, held)
+        problems = promising_all(problems, firm_power_of_problems(problems, within_limits))
+    none, worth = np.zeros(len(problems), np.int64), certify_all(problems.each, positions)
+    made: dict[str, Any] = {"solver": "schedule", "device": "", "wall_seconds": 0.0, "device_seconds": None}
+    made |= {name: getattr(worth, name) for name in ("fitness", "benefit", "violation", "operation")}
+    solutions = stated_solutions(positions, {}, generations=none, evaluations=none, **made)
+    plan = Plan(reservoir, problems.inflow, problems, within_limits, solutions, Solutions.of([]), (), {})
     slack = float(np.clip(given.half_digit[RELEASE], FINEST_ROUNDING, COARSEST_ROUNDING))
     as_given, more, less = (_as_given(problems, positions, shortage, by) for by in (0.0, slack, -slack))
     operated = replace(plan, operation=as_given)
     sound = _within(operated, slack)
     starts = list(_starts_outside(operated, given))
-    missed = [*starts, *_missed(operated, held, slack, sound, {problem for problem, _ in starts})]
+    missed = [*starts, *_missed(operated, within_limits, slack, sound, {problem for problem, _ in starts})]
     kept = ~np.isin(np.arange(len(problems)), [problem for problem, _ in missed])
     differences = (
         *_needless_shortages(given, operated, slack),
         *_differences(given, problems.inflow, as_given, (more, less), np.logical_and(*sound)),
     )
-    energy = float(as_given.energy_gwh.sum())
-    told = tuple(sentence for _, sentence in missed)
-    return CheckedSchedule(plan, energy, kept, told, differences, given.not_read)
+    sentences = tuple(sentence for _, sentence in missed)
+    return CheckedSchedule(plan, float(as_given.energy_gwh.sum()), kept, sentences, differences, given.not_read)
 
 
 def _positions(problems: RecordProblems, given: GivenSchedule, shortage: FloatArray) -> list[FloatArray]:
@@ -186,14 +189,6 @@ def _positions(problems: RecordProblems, given: GivenSchedule, shortage: FloatAr
         expected = "the storage at the start of each year, because the year ends as it begins"
         raise InputError(problem, expected, "add the column", str(given.path), row=1)
     return [np.append(drafts[first:stop], given.columns[START][first, 0]) for first, stop in spans]
-
-
-def _plan(reservoir: Reservoir, problems: RecordProblems, positions: list[FloatArray], held: Operation) -> Plan:
-    none = np.zeros(len(problems), np.int64)
-    about: dict[str, Any] = {"generations": none, "evaluations": none, "wall_seconds": 0.0, "device_seconds": None}
-    worth = certify_all(problems.each, positions)
-    solutions = stated_solutions(positions, worth, {}, solver="schedule", device="", **about)
-    return Plan(reservoir, problems.inflow, problems, held, solutions, Solutions.of([]), (), {})
 
 
 def _as_given(
@@ -231,9 +226,18 @@ def _unlimited(batch: ReservoirYears, positions: FloatArray, shortage: FloatArra
 
 def _within(plan: Plan, slack_m3s: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Whether releases, and storages at the ends of steps, are within their limits, shape (years, steps)."""
-    most = 1.01 * slack_m3s + REPAIR_TOLERANCE * float(plan.reservoir.release_upper_m3s.max())
+    problems, bounds, operation = plan.problems, plan.problems.year_bounds, plan.operation
+    release, storage = operation.release_m3s, operation.storage_hm3
+    lower, upper = plan.reservoir.release_bounds_m3s
+    outside, most = np.maximum(lower - release, release - upper), float(plan.reservoir.release_upper_m3s.max())
+    ends = storage[:, 1:]
+    beyond = np.maximum(bounds.storage_lower_hm3 - ends, ends - bounds.storage_upper_hm3)
+    if problems.cyclic:
+        last = np.array([problems.ends_with(year) for year in range(len(ends))])
+        first = np.array([problems.first_year(year) for year in range(len(ends))])
+        beyond[last, -1] = np.abs(ends[last, -1] - storage[first[last], 0])
     slack_hm3 = _slack(plan, slack_m3s) * plan.inflow.calendar.hm3_per_m3s
-    return _outside(plan) <= most, _beyond(plan) <= slack_hm3
+    return outside <= 1.01 * slack_m3s + REPAIR_TOLERANCE * most, beyond <= slack_hm3
 
 
 def _starts_outside(plan: Plan, given: GivenSchedule) -> Iterator[tuple[int, str]]:
@@ -250,28 +254,33 @@ def _starts_outside(plan: Plan, given: GivenSchedule) -> Iterator[tuple[int, str
 
 
 def _missed(
-    plan: Plan, held: Operation, slack_m3s: float, sound: tuple[NDArray[np.bool_], NDArray[np.bool_]], told: set[int]
+    plan: Plan,
+    within_limits: Operation,
+    slack_m3s: float,
+    sound: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+    known: set[int],
 ) -> Iterator[tuple[int, str]]:
     """Limits that the releases of a plan as given do not keep: the problem, and a sentence.
 
-    Of a problem of which nothing was `told` that no schedule has its releases, where that is all.
+    Of a problem that is not `known` to miss one that no schedule has its releases, where that is all.
     """
     calendar, of_year = plan.inflow.calendar, plan.problems.of_year
     release, storage = sound
+    release_bounds = plan.reservoir.release_bounds_m3s
     for year, step in np.ndindex(*release.shape):
         words = list(demand_shortfalls(plan, year, step))
         if not release[year, step]:
-            bounds = tuple(float(bound[year, step]) for bound in _release_bounds(plan))
+            lower, upper = (float(bound[step]) for bound in release_bounds)
             flow = float(plan.operation.release_m3s[year, step])
-            words.append(beyond_bounds("the release", flow, (bounds[0], bounds[1]), "m3/s", plan))
+            words.append(beyond_bounds("the release", flow, (lower, upper), "m3/s", plan))
         if not storage[year, step]:
             words += storage_shortfall(plan, year, step)
         for each in words:
-            told.add(int(of_year[year]))
+            known.add(int(of_year[year]))
             yield int(of_year[year]), f"{plan.inflow.labels[year]} {calendar.step_names[step]}: {each}"
-    same = np.abs(held.release_m3s - plan.operation.release_m3s) <= 2 * _slack(plan, slack_m3s)
+    same = np.abs(within_limits.release_m3s - plan.operation.release_m3s) <= 2 * _slack(plan, slack_m3s)
     for year in np.flatnonzero(~same.all(axis=1)).tolist():
-        if int(of_year[year]) not in told:
+        if int(of_year[year]) not in known:
             yield int(of_year[year]), f"{plan.inflow.labels[year]}: no schedule within the limits has these releases"
 
 
@@ -284,42 +293,17 @@ def _slack(plan: Plan, slack_m3s: float) -> FloatArray:
     return np.asarray(slack_m3s * rounded + REPAIR_TOLERANCE * most, np.float64)
 
 
-def _outside(plan: Plan) -> FloatArray:
-    """How far releases are outside their bounds, m3/s."""
-    release = plan.operation.release_m3s
-    lower, upper = _release_bounds(plan)
-    return np.maximum(lower - release, release - upper)
-
-
-def _release_bounds(plan: Plan) -> tuple[FloatArray, FloatArray]:
-    shape = plan.operation.release_m3s.shape
-    lower, upper = (np.broadcast_to(bound, shape) for bound in plan.reservoir.release_bounds_m3s)
-    return lower, upper
-
-
-def _beyond(plan: Plan) -> FloatArray:
-    """How far storages at the ends of steps are beyond their limits, hm3."""
-    problems, bounds, storage = plan.problems, plan.problems.year_bounds, plan.operation.storage_hm3
-    ends = storage[:, 1:]
-    beyond = np.maximum(bounds.storage_lower_hm3 - ends, ends - bounds.storage_upper_hm3)
-    if problems.cyclic:
-        last = np.array([problems.ends_with(year) for year in range(len(ends))])
-        first = np.array([problems.first_year(year) for year in range(len(ends))])
-        beyond[last, -1] = np.abs(ends[last, -1] - storage[first[last], 0])
-    return beyond
-
-
 def _needless_shortages(given: GivenSchedule, plan: Plan, slack_m3s: float) -> Iterator[Mistake]:
     """Shortages of no withdrawal, and beside a release from which it could be taken: they do not belong together."""
     if SHORTAGE not in given.columns:
         return
     shortage, release = given.columns[SHORTAGE], given.columns[RELEASE]
-    limits, (lower, _) = plan.problems.year_bounds, _release_bounds(plan)
+    limits, (lower, _) = plan.problems.year_bounds, plan.reservoir.release_bounds_m3s
     withdrawal = limits.withdrawal_m3s if limits.lake else np.zeros_like(release)
     open_to = float(np.clip(given.half_digit[SHORTAGE], FINEST_ROUNDING, COARSEST_ROUNDING))
     size = given.sizes[SHORTAGE]
     for year, step in np.argwhere(shortage > open_to).tolist():
-        most, least = float(withdrawal[year, step]), float(lower[year, step])
+        most, least = float(withdrawal[year, step]), float(lower[step])
         if shortage[year, step] > most + open_to:
             expected = f"at most {most / size:,.6g}, the withdrawal"
             yield given.mistake("is more than is to be withdrawn", SHORTAGE, year, step, expected)

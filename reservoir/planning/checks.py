@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objective import NOT_MISSING, Operation
+from reservoir.hydro.operation import NOT_MISSING, Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import storage_after
 from reservoir.hydro.unit_system import UnitSystem, labelled
@@ -80,18 +80,13 @@ def plan_checks(plan: Plan) -> list[Check]:
     checks = [
         Check("water balance: largest residual (fraction of the largest storage)", residual, BALANCE_TOLERANCE),
         Check(RELEASE_OUTSIDE, release_excess(plan.operation, plan.reservoir), 0.0),
-        *_limit_checks(plan),
+        *limit_lines(plan),
         Check("power of the solvers' curves: largest relative error", plan.approximation.power_error, POWER_TOLERANCE),
     ]
     if plan.references and plan.solutions.solver not in REFERENCE_SOLVERS:  # no plan is far from itself
+        of_plan = plan.solutions, plan.references, plan.feasible_problems
         gaps = gap_limits(plan.solutions.solver, plan.problems)
-        checks += gap_checks(
-            plan.solutions,
-            plan.references,
-            plan.feasible_problems,
-            gaps=gaps,
-            least_scale=plan.problems.least_gap_scale,
-        )
+        checks += gap_checks(*of_plan, gaps=gaps, least_scale=plan.problems.least_gap_scale)
     return [*checks, *firm_power_lines(plan), *source_lines(plan), *proof_lines(plan)]
 
 
@@ -115,7 +110,7 @@ def proof_lines(plan: Plan) -> list[Check]:
     if proofs is None:
         return []
     known = int((~np.isnan(proofs.gap)).sum())
-    one = plan.year_word if len(plan.problems) == plan.inflow.years else "horizon"
+    one = plan.problem_word
     lines = [Check(f"proven gap, worst of {counted(known, one)}", proofs.worst_gap, None)] if known else []
     if proofs.infeasible:
         lines.append(Check(f"{one}s proved to have no schedule within the limits", len(proofs.infeasible), None))
@@ -143,20 +138,16 @@ def source_lines(plan: Plan) -> list[Check]:
     return lines
 
 
-def _limit_checks(plan: Plan) -> list[Check]:
+def limit_lines(plan: Plan) -> list[Check]:
     """What violates limits that some schedule may keep; that no schedule keeps those of a year is found, not failed."""
-    lost = plan.impossible_problems
-    violation, which = plan.violation[~lost[plan.problems.of_year]], ""
-    found = []
+    lost, what, which = plan.impossible_problems, "storage outside its limits", ""
+    if has_demands(plan):
+        what = "limits and demands not kept"
+    violation, lines = plan.violation[~lost[plan.problems.of_year]], []
     if lost.any():
-        one = plan.year_word if len(plan.problems) == plan.inflow.years else "horizon"
-        which = f" in {counted(int((~lost).sum()), one)} that can keep them"
-        found = [Check(f"{one}s with limits that no schedule can keep", int(lost.sum()), None)]
-    return [Check(f"{_limits_of(plan)}: sum of relative violations{which}", float(violation.sum()), 0.0), *found]
-
-
-def _limits_of(plan: Plan) -> str:
-    return "limits and demands not kept" if has_demands(plan) else "storage outside its limits"
+        which = f" in {counted(int((~lost).sum()), plan.problem_word)} that can keep them"
+        lines = [Check(f"{plan.problem_word}s with limits that no schedule can keep", int(lost.sum()), None)]
+    return [Check(f"{what}: sum of relative violations{which}", float(violation.sum()), 0.0), *lines]
 
 
 def gap_checks(
@@ -170,28 +161,23 @@ def gap_checks(
 ) -> list[Check]:
     """How close solutions come to their references; infeasible years are checked apart (see `Plan.feasible`).
 
-    `gaps` are the largest of a year and of the sum of all years, `least_scale` is `RecordProblems.least_gap_scale`.
-
     In those the fitness is an energy less what the violation costs, and their gap is a part of the reference's energy.
+    `gaps` are the largest of a year and of the sum of all years, `least_scale` is `RecordProblems.least_gap_scale`.
     """
     checks = []
     if feasible.any():
-        gap = relative_gap(solutions, references, least_scale)[feasible]
-        found, reference = (sum_of(each, feasible) for each in (solutions, references))
+        gap = float(np.abs(relative_gap(solutions, references, least_scale)[feasible]).max())
+        total, best = (sum_of(each, feasible) for each in (solutions, references))
         which = "" if feasible.all() else counted(int(feasible.sum()), "feasible year")
         worst, summed = (f"worst of {which}", f"sum of {which}") if which else ("worst year", "sum of all years")
-        checks += [
-            Check(f"{who}gap to dp, {worst} (absolute value)", float(np.abs(gap).max()), gaps[0]),
-            Check(
-                f"{who}gap to dp, {summed} (absolute value)",
-                part_of(reference - found, reference, least_scale),
-                gaps[1],
-            ),
-        ]
+        of_sum = part_of(best - total, best, least_scale)
+        checks.append(Check(f"{who}gap to dp, {worst} (absolute value)", gap, gaps[0]))
+        checks.append(Check(f"{who}gap to dp, {summed} (absolute value)", of_sum, gaps[1]))
     if not feasible.all():
         of_all = solutions.fitness, references.fitness, references.benefit
-        lost, best, energy = (each[~feasible] for each in of_all)
-        short = np.abs(best - lost) / np.where(energy == 0, least_scale or 1.0, np.maximum(np.abs(energy), least_scale))
+        fitness, most, energy = (each[~feasible] for each in of_all)
+        scale = np.where(energy == 0, least_scale or 1.0, np.maximum(np.abs(energy), least_scale))
+        short = np.abs(most - fitness) / scale
         what = f"penalised energy against dp, worst of {counted(len(short), 'infeasible year')}"
         checks.append(Check(f"{who}{what} (absolute value)", float(np.max(short)), gaps[0]))
     return checks
@@ -199,8 +185,8 @@ def gap_checks(
 
 def largest(values: Iterable[float], of_none: float = np.nan) -> float:
     """The largest of some values; NaN, which passes no check, where one is NaN: `max` and pandas would pass it over."""
-    found = np.asarray([*values], np.float64)
-    return float(found.max()) if found.size else of_none
+    array = np.asarray([*values], np.float64)
+    return float(array.max()) if array.size else of_none
 
 
 def part_of(difference: float, whole: float, least: float = 0.0) -> float:

@@ -91,13 +91,13 @@ def _begun(address: str, count: int, begun: ExitStack) -> Client:
     """A client of new processes, all of which end with `begun`; begun again if one is lost before all are there."""
     import distributed
 
-    each = str(max(processors() // count, 1))
+    threads = str(max(processors() // count, 1))
     limits = ("RESERVOIR_THREADS", "NUMBA_NUM_THREADS", "POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT")
     for left in reversed(range(_STARTS)):
         try:
             with deferred(), ExitStack() as stack:  # half begun, they end in faults of their own
                 cluster = distributed.LocalCluster(
-                    count, threads_per_worker=1, dashboard_address=None, env=dict.fromkeys(limits, each)
+                    count, threads_per_worker=1, dashboard_address=None, env=dict.fromkeys(limits, threads)
                 )
                 client = stack.enter_context(distributed.Client(stack.enter_context(cluster), set_as_default=False))
                 client.register_worker_callbacks(_log_nothing)
@@ -120,14 +120,7 @@ def _log_nothing() -> None:
 
 
 class ClusterWorkers:
-    """Workers of a Dask cluster.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    address : str
-        For messages.
-    """
+    """Workers of a Dask cluster, whose address is for messages."""
 
     place = "cluster"
 
@@ -144,7 +137,7 @@ class ClusterWorkers:
         import distributed
 
         pending, flying = deque(parts), dict[Any, Part]()
-        years, done = sum(part.stop - part.first for part in parts), 0
+        years, done = sum(part.years for part in parts), 0
         progress(method.solver, done, years)
         while pending or flying:
             if self._client.status in _ENDED:
@@ -163,7 +156,7 @@ class ClusterWorkers:
             for future in [future for future in flying if future.done()]:
                 part = flying.pop(future)
                 yield self._result_of(future)
-                done += part.stop - part.first
+                done += part.years
                 progress(method.solver, done, years)
 
     def _result_of(self, future: Any) -> PartResult:
@@ -191,15 +184,5 @@ class ClusterWorkers:
 
 
 def search_part(reservoir: Reservoir, inflow: Inflow, horizon: Horizon, part: Part, method: Method) -> PartResult:
-    """Search a part in a worker: on the device that `method` names, or that the worker was given.
-
-    Parameters
-    ----------
-    reservoir : Reservoir
-    inflow : Inflow
-        Of the part's years.
-    horizon : Horizon
-    part : Part
-    method : Method
-    """
+    """Search a part, of whose years the inflow is, in a worker: on the device of `method`, or that it was given."""
     return searched(record_problems(reservoir, inflow, horizon), part, method, silent_stage)

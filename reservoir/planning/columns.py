@@ -29,6 +29,9 @@ MEAN_ENERGY = "mean_energy_gwh"
 #: The firm power of a plan is exceeded in all but this part of the months.
 FIRM_QUANTILE = 0.1
 
+#: Of a record: the name of an attribute, with dots, or what makes it.
+Attribute = str | Callable[[Any], Any]
+
 
 class Shown(NamedTuple):
     """How a page or a screen shows a column: its head, the form of its numbers, and its place in a table of `kind`.
@@ -57,15 +60,19 @@ class ResultColumn:
         For the documentation.
     unit : str
         As texts write it (`reservoir.hydro.unit_system`); `BENEFIT` for that of the objective.
-    of : callable, optional
-        Its values in a record that is operated or planned, or None where it has none; by step of shape (years, steps),
-        by year of shape (years,). None if the values stand in the record's own table by this name.
-    variable : str
-        Name in datasets; empty if it is not in them.
+    of : str or callable, optional
+        Its values in a record that is operated or planned, or the attribute of the record that has them; by step of
+        shape (years, steps), by year of shape (years,). None if they stand in the record's own table by this name.
     long_name : str
-        Its meaning there.
+        Its meaning in datasets; empty if it is not in them.
+    variable : str
+        Name there, if it is another.
     cells : str
         Form of its numbers in CSV files, if six decimals would cut them short.
+    only : str or callable, optional
+        What of a record must be there, or true, for it to have the column.
+    by_problem : bool
+        Whether its values are of problems, which tables repeat for their years.
     page, screen : Shown, optional
         How pages and the screen show it; None where they do not.
     """
@@ -73,12 +80,22 @@ class ResultColumn:
     name: str
     meaning: str
     unit: str = ""
-    of: Callable[[Any], NDArray[Any] | None] | None = None
-    variable: str = ""
+    of: Attribute | None = None
     long_name: str = ""
+    variable: str = ""
     cells: str = ""
+    only: Attribute | None = None
+    by_problem: bool = False
     page: Shown | None = None
     screen: Shown | None = None
+
+    def values(self, record: Any) -> NDArray[Any] | None:
+        """Its values in a record, or None where it has none."""
+        of, only = (attrgetter(each) if isinstance(each, str) else each for each in (self.of, self.only))
+        if of is None or not (only is None or only(record)):
+            return None
+        values = np.asarray(of(record))
+        return values[record.problems.of_year] if self.by_problem else values
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -93,19 +110,21 @@ class ResultColumn:
 
 def table_of(name: str, record: Any) -> dict[str, NDArray[Any]]:
     """Values of the columns of a table that a record has."""
-    valued = ((column.name, column.of(record)) for column in TABLES[name] if column.of is not None)
-    return {name: values for name, values in valued if values is not None}
+    columns = {column.name: column.values(record) for column in TABLES[name]}
+    return {name: values for name, values in columns.items() if values is not None}
 
 
 def column_of(table: str, name: str, record: Any) -> NDArray[Any] | None:
     """Values of one column of a table, or None if a record has none."""
-    return next(column.of(record) for column in TABLES[table] if column.name == name and column.of is not None)
+    return next(column.values(record) for column in TABLES[table] if column.name == name)
 
 
 def variables_of(name: str, record: Any) -> dict[str, tuple[NDArray[Any], dict[str, str]]]:
     """Values and attributes of the variables of datasets that a record has, by name."""
-    columns = [(column, column.of(record)) for column in TABLES[name] if column.of is not None and column.variable]
-    return {column.variable: (values, column.attributes) for column, values in columns if values is not None}
+    columns = [(column, column.values(record)) for column in TABLES[name] if column.long_name]
+    return {
+        column.variable or column.name: (values, column.attributes) for column, values in columns if values is not None
+    }
 
 
 def shown_columns(name: str, where: str, kind: str = "") -> list[ResultColumn]:
@@ -140,46 +159,25 @@ def by_member(record: Any, values: NDArray[Any]) -> NDArray[Any]:
     return values.reshape(len(record.inflow.members), -1)
 
 
-def _operated(name: str) -> Callable[[Any], NDArray[Any]]:
-    values: Callable[[Any], NDArray[Any]] = attrgetter(f"operation.{name}")
-    return values
+def _volume(name: str) -> Callable[[Any], NDArray[Any]]:
+    """Volume of a year: of a flow by its steps, of volumes their sum."""
 
-
-def _condition(name: str) -> Callable[[Any], NDArray[Any] | None]:
-    return lambda record: getattr(record.operation, name) if record.operation.has_conditions else None
-
-
-def _volume(name: str) -> Callable[[Any], NDArray[Any] | None]:
-    """Volume of a year: of a flow by its steps, of volumes their sum; None of conditions that a reservoir has not."""
-
-    def volumes(record: Any) -> NDArray[Any] | None:
+    def volumes(record: Any) -> NDArray[Any]:
         values = getattr(record.operation, name)
-        if name != "spill_m3s" and not record.operation.has_conditions:
-            return None
         of_steps = values * record.inflow.calendar.hm3_per_m3s if name.endswith("_m3s") else values
         return np.asarray(of_steps.sum(axis=1))
 
     return volumes
 
 
-def _only(condition: Callable[[Any], Any], values: Callable[[Any], NDArray[Any]]) -> Callable[[Any], Any]:
-    return lambda record: values(record) if condition(record) else None
+def _beside_energy(record: Any) -> bool:
+    """Whether something else than energy is optimised."""
+    return not record.objective.is_energy
 
 
-def _of_energy(name: str) -> Callable[[Any], Any]:
-    """Benefits by the name of an attribute, where the objective is energy."""
-    return _only(lambda run: run.objective.is_energy, attrgetter(name))
-
-
-def _beside_energy(name: str) -> Callable[[Any], Any]:
-    """Benefits by the name of an attribute, as tables show them; None where the objective is energy."""
-    values = attrgetter(name)
-    return _only(lambda run: not run.objective.is_energy, lambda run: shown(run.objective, values(run)))
-
-
-def _of_year(values: Callable[[Any], NDArray[Any]]) -> Callable[[Any], NDArray[Any]]:
-    """Values of problems, for each year."""
-    return lambda plan: values(plan)[plan.problems.of_year]
+def _shown(name: str) -> Callable[[Any], NDArray[Any]]:
+    """Benefits of a run of a rule by the name of an attribute, as tables show them."""
+    return lambda run: shown(run.objective, getattr(run, name))
 
 
 def _in_gwh(plan: Any) -> bool:
@@ -190,6 +188,8 @@ def _service(title: str, unit: str, place: float) -> Shown:
     return Shown(title, "{:.1f}", place, "service", unit, 100)
 
 
+#: Of a record: whether its reservoir has losses or demands.
+_CONDITIONS = "operation.has_conditions"
 _LOSSES = "only if the reservoir has losses or demands"
 _YEAR = "label of the year in the inflow record: `1953`, or `1953/54` for a water year"
 _MONTH = "calendar month, 1 to 12; of a shorter step, that of its middle"
@@ -207,176 +207,147 @@ _STEP_NAMES = (
 _WHOLE, _TENTH = "{:,.0f}", "{:,.1f}"
 #: What a step comes to.
 _STEPS = (
-    ResultColumn("inflow_m3s", "mean inflow of the step, m3/s", "m3/s", attrgetter("inflow.flow_m3s"),
-        "inflow_m3s", "mean inflow of the step", page=Shown("Inflow", _WHOLE)),
-    ResultColumn("release_m3s", "mean release (turbine flow and spill), m3/s", "m3/s", _operated("release_m3s"),
-        "release_m3s", "mean release of the step", page=Shown("Release", _WHOLE)),
-    ResultColumn("turbined_m3s", "mean turbine flow, m3/s", "m3/s", _operated("turbined_m3s"),
-        "turbined_m3s", "mean turbine flow of the step", page=Shown("Turbined", _WHOLE)),
-    ResultColumn("spill_m3s", "mean spill, m3/s", "m3/s", _operated("spill_m3s"),
-        "spill_m3s", "mean spill of the step", page=Shown("Spilled", _WHOLE)),
+    ResultColumn("inflow_m3s", "mean inflow of the step, m3/s", "m3/s", "inflow.flow_m3s", "mean inflow of the step",
+        page=Shown("Inflow", _WHOLE)),
+    ResultColumn("release_m3s", "mean release (turbine flow and spill), m3/s", "m3/s", "operation.release_m3s",
+        "mean release of the step", page=Shown("Release", _WHOLE)),
+    ResultColumn("turbined_m3s", "mean turbine flow, m3/s", "m3/s", "operation.turbined_m3s",
+        "mean turbine flow of the step", page=Shown("Turbined", _WHOLE)),
+    ResultColumn("spill_m3s", "mean spill, m3/s", "m3/s", "operation.spill_m3s", "mean spill of the step",
+        page=Shown("Spilled", _WHOLE)),
     ResultColumn("storage_start_hm3", "storage at the start of the step, hm3", "hm3",
         lambda record: record.operation.storage_hm3[:, :-1]),
     ResultColumn("storage_end_hm3", "storage at the end of the step, hm3", "hm3",
         lambda record: record.operation.storage_hm3[:, 1:], page=Shown("Storage at end", _WHOLE)),
-    ResultColumn("level_m", "reservoir level at the end of the step, m", "m", _operated("level_m"),
-        "level_m", "reservoir level at the end of the step", page=Shown("Level at end", _TENTH)),
-    ResultColumn("tailrace_m", "tailrace level at the step's mean release, m", "m", _operated("tailrace_m"),
-        "tailrace_m", "tailrace level at the mean release of the step"),
-    ResultColumn(
-        "head_m", "gross head: level at the step's mean storage minus tailrace level, m", "m", _operated("head_m"),
-        "head_m", "level at the mean storage of the step less the tailrace level", page=Shown("Head", _TENTH)),
-    ResultColumn("power_mw", "mean power of the step, MW", "MW", _operated("power_mw"),
-        "power_mw", "mean power of the step", page=Shown("Power", _WHOLE)),
-    ResultColumn("energy_gwh", "energy of the step, GWh", "GWh", _operated("energy_gwh"),
-        "energy_gwh", "energy of the step", page=Shown("Energy", _WHOLE)),
+    ResultColumn("level_m", "reservoir level at the end of the step, m", "m", "operation.level_m",
+        "reservoir level at the end of the step", page=Shown("Level at end", _TENTH)),
+    ResultColumn("tailrace_m", "tailrace level at the step's mean release, m", "m", "operation.tailrace_m",
+        "tailrace level at the mean release of the step"),
+    ResultColumn("head_m", "gross head: level at the step's mean storage minus tailrace level, m", "m",
+        "operation.head_m", "level at the mean storage of the step less the tailrace level",
+        page=Shown("Head", _TENTH)),
+    ResultColumn("power_mw", "mean power of the step, MW", "MW", "operation.power_mw", "mean power of the step",
+        page=Shown("Power", _WHOLE)),
+    ResultColumn("energy_gwh", "energy of the step, GWh", "GWh", "operation.energy_gwh", "energy of the step",
+        page=Shown("Energy", _WHOLE)),
     ResultColumn("violation",
-        "distance of the end storage from its bounds, as a fraction of the bound; 0 within the bounds",
-        "", _operated("violation"),
-        "violation", "distance of the end storage from its bounds, relative to the bound; and demands not kept"),
-    ResultColumn(
-        "evaporation_hm3", f"net evaporation of the step, hm3; {_LOSSES}", "hm3", _condition("evaporation_hm3"),
-        "evaporation_hm3", "net evaporation of the step"),
-    ResultColumn("seepage_hm3", f"seepage of the step, hm3; {_LOSSES}", "hm3", _condition("seepage_hm3"),
-        "seepage_hm3", "seepage of the step"),
-    ResultColumn("withdrawal_m3s", f"mean withdrawal, m3/s; {_LOSSES}", "m3/s", _condition("withdrawal_m3s"),
-        "withdrawal_m3s", "mean flow withdrawn in the step"),
-    ResultColumn(
-        "shortage_m3s", f"mean withdrawal that is not delivered, m3/s; {_LOSSES}", "m3/s", _condition("shortage_m3s"),
-        "shortage_m3s", "mean flow of the demand that was not withdrawn"),
+        "distance of the end storage from its bounds, as a fraction of the bound; 0 within the bounds", "",
+        "operation.violation",
+        "distance of the end storage from its bounds, relative to the bound; and demands not kept"),
+    ResultColumn("evaporation_hm3", f"net evaporation of the step, hm3; {_LOSSES}", "hm3", "operation.evaporation_hm3",
+        "net evaporation of the step", only=_CONDITIONS),
+    ResultColumn("seepage_hm3", f"seepage of the step, hm3; {_LOSSES}", "hm3", "operation.seepage_hm3",
+        "seepage of the step", only=_CONDITIONS),
+    ResultColumn("withdrawal_m3s", f"mean withdrawal, m3/s; {_LOSSES}", "m3/s", "operation.withdrawal_m3s",
+        "mean flow withdrawn in the step", only=_CONDITIONS),
+    ResultColumn("shortage_m3s", f"mean withdrawal that is not delivered, m3/s; {_LOSSES}", "m3/s",
+        "operation.shortage_m3s", "mean flow of the demand that was not withdrawn", only=_CONDITIONS),
     ResultColumn(MISSING,
         "what is missing of the minimum release, because there is no more water above dead storage, m3/s; only if a "
-        "step has too little",
-        "m3/s", _only(lambda record: record.operation.missing_m3s.any(), _operated(MISSING)),
-        MISSING, "mean flow that is missing of the minimum release, for want of water"),
+        "step has too little", "m3/s", "operation.missing_m3s",
+        "mean flow that is missing of the minimum release, for want of water",
+        only=lambda record: record.operation.missing_m3s.any()),
 )
 #: What a step of a plan has besides.
 _PLANNED_STEPS = (
-    ResultColumn(
-        "source", _SOURCE, "text", lambda plan: np.repeat(plan.source, plan.inflow.steps).reshape(-1, plan.inflow.steps)
-    ),
+    ResultColumn("source", _SOURCE, "text",
+        lambda plan: np.repeat(plan.source, plan.inflow.steps).reshape(-1, plan.inflow.steps)),
     ResultColumn("water_value_gwh_per_hm3",
         "value of one hm3 more at the end of the step, GWh per hm3; only in plans by dynamic programming; empty if "
-        "only one storage is possible",
-        "GWh per hm3", lambda plan: None if plan.water_values is None else plan.water_values.month_end_gwh_per_hm3,
-        "water_value_gwh_per_hm3", "value of one hm3 more at the end of the step"),
+        "only one storage is possible", "GWh per hm3", "water_values.month_end_gwh_per_hm3",
+        "value of one hm3 more at the end of the step", only="water_values"),
 )
-_ASKED = ResultColumn("asked_m3s", "release that the rule asked for, m3/s", "m3/s", attrgetter("asked_m3s"),
-    "asked_m3s", "mean release that was given")
-_REPAIRED = ResultColumn("repaired",
-    "1 if the limits changed the release that the rule asked for, otherwise 0",
-    of=lambda record: record.repaired.astype(int))
+_ASKED = ResultColumn("asked_m3s", "release that the rule asked for, m3/s", "m3/s", "asked_m3s",
+        "mean release that was given")
+_REPAIRED = ResultColumn("repaired", "1 if the limits changed the release that the rule asked for, otherwise 0",
+        of=lambda record: record.repaired.astype(int))
 #: What a year of a plan comes to.
 _YEARS = (
-    ResultColumn("inflow_mean_m3s", "mean inflow of the year, m3/s", "m3/s", attrgetter("inflow.annual_mean_m3s"),
+    ResultColumn("inflow_mean_m3s", "mean inflow of the year, m3/s", "m3/s", "inflow.annual_mean_m3s",
         page=Shown("Mean inflow", _WHOLE, -1)),
-    ResultColumn("energy_gwh", "energy of the year, GWh", "GWh", attrgetter("energy_gwh"),
-        "annual_energy_gwh", "energy of the year", page=Shown("Energy", _TENTH, -1)),
+    ResultColumn("energy_gwh", "energy of the year, GWh", "GWh", "energy_gwh", "energy of the year",
+        variable="annual_energy_gwh", page=Shown("Energy", _TENTH, -1)),
     ResultColumn(OBJECTIVE,
-        "what is optimised, in the unit that plan.json states; costs have no sign; only if it is not energy",
-        "", _only(lambda plan: not plan.objective.is_energy, attrgetter("benefit")),
-        OBJECTIVE, "what is optimised, in its own unit", "{:.12g}", Shown("Objective", place=-1)),
+        "what is optimised, in the unit that plan.json states; costs have no sign; only if it is not energy", "",
+        "benefit", "what is optimised, in its own unit", cells="{:.12g}",
+        only=_beside_energy, page=Shown("Objective", place=-1)),
     ResultColumn(FIRM_POWER,
-        "power that all steps of the problem give, or the share `firm_share`, MW; only with the goal firm-power",
-        "MW",
-        _only(
-            lambda plan: plan.objective.is_firm or plan.objective.firm_power_mw is not None,
-            _of_year(attrgetter("firm_power_mw")),
-        ),
-        FIRM_POWER, "power that the steps of the horizon give", page=Shown("Firm power", place=-1)),
+        "power that all steps of the problem give, or the share `firm_share`, MW; only with the goal firm-power", "MW",
+        "firm_power_mw", "power that the steps of the horizon give",
+        only=lambda plan: plan.objective.is_firm or plan.objective.firm_power_mw is not None, by_problem=True,
+        page=Shown("Firm power", place=-1)),
     ResultColumn("spill_hm3", "volume of spill, hm3", "hm3", _volume("spill_m3s"), page=Shown("Spill", _TENTH)),
     ResultColumn("evaporation_hm3", f"net evaporation, hm3; {_LOSSES}", "hm3", _volume("evaporation_hm3"),
-        page=Shown("Evaporation", _TENTH)),
-    ResultColumn("seepage_hm3", f"seepage, hm3; {_LOSSES}", "hm3", _volume("seepage_hm3"), page=Shown("Seepage", _TENTH)
-    ),
+        only=_CONDITIONS, page=Shown("Evaporation", _TENTH)),
+    ResultColumn("seepage_hm3", f"seepage, hm3; {_LOSSES}", "hm3", _volume("seepage_hm3"),
+        only=_CONDITIONS, page=Shown("Seepage", _TENTH)),
     ResultColumn("withdrawal_hm3", f"volume withdrawn, hm3; {_LOSSES}", "hm3", _volume("withdrawal_m3s"),
-        page=Shown("Withdrawal", _TENTH)),
-    ResultColumn(
-        "shortage_hm3", f"volume of withdrawals that are not delivered, hm3; {_LOSSES}", "hm3", _volume("shortage_m3s"),
-        page=Shown("Shortage", _TENTH)),
+        only=_CONDITIONS, page=Shown("Withdrawal", _TENTH)),
+    ResultColumn("shortage_hm3", f"volume of withdrawals that are not delivered, hm3; {_LOSSES}", "hm3",
+        _volume("shortage_m3s"), only=_CONDITIONS, page=Shown("Shortage", _TENTH)),
     ResultColumn("horizon",
-        "first and last year of the problem that the year belongs to; only if a horizon is longer than a year",
-        "text",
-        _only(
-            lambda plan: not plan.horizon.is_year, _of_year(lambda plan: np.array(plan.problems.labels))
-        )),
+        "first and last year of the problem that the year belongs to; only if a horizon is longer than a year", "text",
+        lambda plan: np.array(plan.problems.labels), only=lambda plan: not plan.horizon.is_year, by_problem=True),
     ResultColumn("storage_change_hm3",
-        "storage at the end of the year minus storage at its start, hm3; only with such a horizon",
-        "hm3",
-        _only(
-            lambda plan: not plan.horizon.is_year,
-            lambda plan: plan.operation.storage_hm3[:, -1] - plan.operation.storage_hm3[:, 0],
-        ),
-        page=Shown("Change of storage", _TENTH, -1)),
-    ResultColumn("violation", "sum of the months' violations; 0 if all bounds are kept", "", attrgetter("violation"),
-        "annual_violation", "sum of the violations of the year's steps",
+        "storage at the end of the year minus storage at its start, hm3; only with such a horizon", "hm3",
+        lambda plan: plan.operation.storage_hm3[:, -1] - plan.operation.storage_hm3[:, 0],
+        only=lambda plan: not plan.horizon.is_year, page=Shown("Change of storage", _TENTH, -1)),
+    ResultColumn("violation", "sum of the months' violations; 0 if all bounds are kept", "", "violation",
+        "sum of the violations of the year's steps", variable="annual_violation",
         page=Shown("Violation", "{:.3g}", unit="relative")),
-    ResultColumn(
-        REFERENCE_ENERGY, "energy of the reference optimum (dynamic programming), GWh; empty with `--no-reference`",
-        "GWh", _only(_in_gwh, attrgetter("reference_benefit")),
-        REFERENCE_ENERGY, "energy of the reference optimum", page=Shown("Reference optimum", _TENTH)),
-    ResultColumn(REFERENCE_OBJECTIVE, "the same of an objective that is not in GWh, in place of `reference_gwh`",
-        "", _only(lambda plan: not _in_gwh(plan), attrgetter("reference_benefit")),
-        REFERENCE_OBJECTIVE, "objective of the reference optimum, in its own unit", "{:.12g}",
-        Shown("Reference objective")),
-    ResultColumn(
-        "reference_violation", "violation of the reference optimum; only present if a year cannot keep its limits",
-        "", _only(lambda plan: plan.reference_violation.any(), attrgetter("reference_violation")),
-        "reference_violation", "violation of the reference optimum",
+    ResultColumn(REFERENCE_ENERGY,
+        "energy of the reference optimum (dynamic programming), GWh; empty with `--no-reference`", "GWh",
+        "reference_benefit", "energy of the reference optimum", only=_in_gwh, page=Shown("Reference optimum", _TENTH)),
+    ResultColumn(REFERENCE_OBJECTIVE, "the same of an objective that is not in GWh, in place of `reference_gwh`", "",
+        "reference_benefit", "objective of the reference optimum, in its own unit", cells="{:.12g}",
+        only=lambda plan: not _in_gwh(plan), page=Shown("Reference objective")),
+    ResultColumn("reference_violation",
+        "violation of the reference optimum; only present if a year cannot keep its limits", "", "reference_violation",
+        "violation of the reference optimum", only=lambda plan: plan.reference_violation.any(),
         page=Shown("Reference violation", "{:.3g}", unit="relative")),
     ResultColumn("gap", "relative difference to the reference optimum; empty in years that cannot keep their limits",
-        "", attrgetter("gap"), "gap", "relative difference to the reference optimum", "{:.3e}",
-        Shown("Gap", "{:.1e}", unit="relative")),
+        "", "gap", "relative difference to the reference optimum", cells="{:.3e}",
+        page=Shown("Gap", "{:.1e}", unit="relative")),
     ResultColumn(PROVEN_BOUND,
         "what no schedule that keeps the limits can exceed, in the unit of the objective, with the value of the end "
-        "storage if it has one; of a cost, what none can be below; empty if no schedule keeps the limits; only where "
-        "it is proved",
-        "",
-        _only(
-            attrgetter("proofs"), _of_year(lambda plan: shown(plan.objective, plan.proofs.finite_bound))
-        ),
-        PROVEN_BOUND, "what no schedule that keeps the limits can exceed, in the unit of the objective", "{:.12g}",
-        Shown("Proven bound")),
+        "storage if it has one; of a cost, what none can be below; empty if no schedule keeps the limits; only "
+        "where it is proved", "", lambda plan: shown(plan.objective, plan.proofs.finite_bound),
+        "what no schedule that keeps the limits can exceed, in the unit of the objective", cells="{:.12g}",
+        only="proofs", by_problem=True, page=Shown("Proven bound")),
     ResultColumn(PROVEN_GAP,
-        "relative difference of the schedule to the proven bound; empty if it does not keep the limits; only where it "
-        "is proved",
-        "", _only(attrgetter("proofs"), _of_year(attrgetter("proofs.finite_gap"))),
-        PROVEN_GAP, "relative difference of the schedule to the proven bound", "{:.3e}",
-        Shown("Proven gap", "{:.1e}", unit="relative")),
-    ResultColumn("source", _SOURCE, "text", attrgetter("source"),
-        "source", "whose schedule the year holds: the solver's, of its second run, or the reference's"),
+        "relative difference of the schedule to the proven bound; empty if it does not keep the limits; only where "
+        "it is proved", "", "proofs.finite_gap", "relative difference of the schedule to the proven bound",
+        cells="{:.3e}", only="proofs", by_problem=True, page=Shown("Proven gap", "{:.1e}", unit="relative")),
+    ResultColumn("source", _SOURCE, "text", "source",
+        "whose schedule the year holds: the solver's, of its second run, or the reference's"),
     ResultColumn("engine_gap", "gap of the solver's own best schedule; only present if a year holds the reference's",
-        "", _only(lambda plan: plan.from_reference.any(), attrgetter("engine_gap")),
-        "engine_gap", "relative difference of the solver's own schedule to the reference optimum", "{:.3e}",
-        Shown("Gap of the solver's own", "{:.1e}", unit="relative")),
-    ResultColumn("generations", "generations of the solver for this year, of both runs",
-        "", _of_year(attrgetter("solutions.generations")),
-        "generations", "generations of the solver, of both runs", page=Shown("Generations", _WHOLE)),
-    ResultColumn("evaluations", "schedules evaluated by the solver for this year, in both runs",
-        "", _of_year(attrgetter("solutions.evaluations")),
-        "evaluations", "schedules evaluated by the solver, in both runs"),
+        "", "engine_gap", "relative difference of the solver's own schedule to the reference optimum", cells="{:.3e}",
+        only=lambda plan: plan.from_reference.any(), page=Shown("Gap of the solver's own", "{:.1e}", unit="relative")),
+    ResultColumn("generations", "generations of the solver for this year, of both runs", "", "solutions.generations",
+        "generations of the solver, of both runs", by_problem=True, page=Shown("Generations", _WHOLE)),
+    ResultColumn("evaluations", "schedules evaluated by the solver for this year, in both runs", "",
+        "solutions.evaluations", "schedules evaluated by the solver, in both runs", by_problem=True),
 )
 _YEAR_OF = {column.name: column for column in _YEARS}
-_STORAGE_END = ResultColumn(
-    "storage_end_hm3", "storage at the end of the year, hm3", "hm3", lambda run: run.operation.storage_hm3[:, -1])
-_REPAIRS = ResultColumn("repairs", "months in which the limits changed the release that the rule asked for",
-    "", lambda run: run.repaired.sum(axis=1),
-    "repairs", "steps of the year in which the limits changed the given release")
+_STORAGE_END = ResultColumn("storage_end_hm3", "storage at the end of the year, hm3", "hm3",
+        lambda run: run.operation.storage_hm3[:, -1])
+_REPAIRS = ResultColumn("repairs", "months in which the limits changed the release that the rule asked for", "",
+        lambda run: run.repaired.sum(axis=1), "steps of the year in which the limits changed the given release")
 _OF_YEAR = "of the year, in its unit; only if it is not energy"
 _SIMULATED_YEARS = (
     _YEAR_OF["inflow_mean_m3s"],
     _YEAR_OF["energy_gwh"],
-    ResultColumn(OBJECTIVE, f"what is optimised, {_OF_YEAR}", of=_beside_energy("operation.benefit")),
+    ResultColumn(OBJECTIVE, f"what is optimised, {_OF_YEAR}", "", _shown("made"), only=_beside_energy),
     ResultColumn("energy_at_equal_storage_gwh",
         "energy, and in the last year the value of the change of storage, GWh; `objective_at_equal_storage` if "
-        "something else is optimised", of=_of_energy("at_equal_storage")),
-    ResultColumn("objective_at_equal_storage", "the same of another objective, in its unit",
-        of=_beside_energy("at_equal_storage")),
+        "something else is optimised", "", "at_equal_storage", only="objective.is_energy"),
+    ResultColumn("objective_at_equal_storage", "the same of another objective, in its unit", "",
+        _shown("at_equal_storage"), only=_beside_energy),
     ResultColumn("foresight_gwh",
-        "energy of perfect foresight over the record in this year, GWh; empty with `--no-foresight`",
-        of=_of_energy("foresight_benefit")),
-    ResultColumn("foresight_objective", "the same of another objective, in its unit",
-        of=_beside_energy("foresight_benefit")),
+        "energy of perfect foresight over the record in this year, GWh; empty with `--no-foresight`", "",
+        "foresight_benefit", only="objective.is_energy"),
+    ResultColumn("foresight_objective", "the same of another objective, in its unit", "",
+        _shown("foresight_benefit"), only=_beside_energy),
     _STORAGE_END,
     _YEAR_OF["spill_hm3"],
     _REPAIRS,
@@ -387,8 +358,8 @@ _MEMBERS = (
     ResultColumn("member", "name of the member"),
     ResultColumn("years", "its years"),
     ResultColumn("inflow_mean_m3s", "mean inflow, m3/s", "m3/s",
-        lambda record: by_member(record, record.inflow.annual_mean_m3s).mean(axis=1), page=Shown("Mean inflow", _WHOLE),
-    ),
+        lambda record: by_member(record, record.inflow.annual_mean_m3s).mean(axis=1),
+        page=Shown("Mean inflow", _WHOLE)),
     ResultColumn("energy_gwh", "energy, mean of its years, GWh", "GWh",
         lambda record: by_member(record, record.energy_gwh).mean(axis=1),
         page=Shown("Energy", _TENTH, unit="GWh a year")),
@@ -416,20 +387,20 @@ _ENERGY, _LIMITS, _MONTHS = "energy", "limits", "months"
 _SCORES = (
     ResultColumn("family", "family of the rule; `foresight` is perfect foresight over the whole record"),
     ResultColumn("sample",
-        "`training`: fitted to all years; `held-out`: each year operated by a rule fitted to the other blocks; `test`: "
-        "the file of `--test`, operated by the rule fitted to all years"),
+        "`training`: fitted to all years; `held-out`: each year operated by a rule fitted to the other blocks; "
+        "`test`: the file of `--test`, operated by the rule fitted to all years"),
     ResultColumn("mean",
         "mean energy of a year at equal end storage, GWh; of another objective than energy, the columns of benefits "
-        "end with `_objective` and are in its unit",
-        BENEFIT, page=Shown("Mean", place=1, kind=_ENERGY), screen=Shown("mean", place=1)),
+        "end with `_objective` and are in its unit", BENEFIT, page=Shown("Mean", place=1, kind=_ENERGY),
+        screen=Shown("mean", place=1)),
     ResultColumn("percent_of_foresight",
-        "the same, as a percentage of perfect foresight, less the penalty of violations that foresight avoids; empty "
-        "where the objective is a cost",
-        page=Shown("Of foresight", "{:.2f}", 2, _ENERGY, "%"), screen=Shown("% of foresight", "{:.2f}", 2)),
-    ResultColumn("worst_decile", "mean energy of the worst tenth of the years, GWh",
-        BENEFIT, page=Shown("Worst decile", place=5, kind=_ENERGY), screen=Shown("worst decile", place=4)),
-    ResultColumn("worst", "energy of the worst year, GWh",
-        BENEFIT, page=Shown("Worst year", place=6, kind=_ENERGY), screen=Shown("worst year", place=5)),
+        "the same, as a percentage of perfect foresight, less the penalty of violations that foresight avoids; "
+        "empty where the objective is a cost", page=Shown("Of foresight", "{:.2f}", 2, _ENERGY, "%"),
+        screen=Shown("% of foresight", "{:.2f}", 2)),
+    ResultColumn("worst_decile", "mean energy of the worst tenth of the years, GWh", BENEFIT,
+        page=Shown("Worst decile", place=5, kind=_ENERGY), screen=Shown("worst decile", place=4)),
+    ResultColumn("worst", "energy of the worst year, GWh", BENEFIT, page=Shown("Worst year", place=6, kind=_ENERGY),
+        screen=Shown("worst year", place=5)),
     ResultColumn("reliability", "fraction of the years that reach the target energy, see `rules.json`",
         page=_service("Reliable", "years, %", 1), screen=Shown("reliability", "{:.0%}", 6)),
     ResultColumn("resilience", "fraction of the failing years that are followed by one that reaches it",
@@ -441,13 +412,13 @@ _SCORES = (
     ResultColumn("repairs", "months in which the limits changed the release that the rule asked for",
         page=Shown("Repaired", _WHOLE, 2, _LIMITS, _MONTHS), screen=Shown("repairs", "{:d}", 10)),
     ResultColumn("run",
-        "`continuous`: storage carried over from year to year; `yearly`: every year starts at the same storage, only "
-        "if the plan is of years and the active storage is less than half of the mean annual inflow"),
+        "`continuous`: storage carried over from year to year; `yearly`: every year starts at the same storage, "
+        "only if the plan is of years and the active storage is less than half of the mean annual inflow"),
     ResultColumn("median", "median energy of a year, GWh", BENEFIT, page=Shown("Median", place=4, kind=_ENERGY)),
     ResultColumn("regret",
-        "energy of perfect foresight minus energy of the rule, at equal end storage and with the penalty of violations "
-        "that foresight avoids, GWh a year",
-        BENEFIT, page=Shown("Regret", place=3, kind=_ENERGY), screen=Shown("regret", place=3)),
+        "energy of perfect foresight minus energy of the rule, at equal end storage and with the penalty of "
+        "violations that foresight avoids, GWh a year", BENEFIT, page=Shown("Regret", place=3, kind=_ENERGY),
+        screen=Shown("regret", place=3)),
     ResultColumn("firm_reliability", "fraction of the months that reach the target power, within 1 %",
         page=_service("Reliable", "months, %", 4)),
     ResultColumn("firm_resilience", "fraction of the failing months that are followed by one that reaches it",
@@ -462,9 +433,8 @@ _SCORES = (
     ResultColumn("months_at_limit", "months that end with a storage at one of its bounds",
         page=Shown("At a limit", _WHOLE, 1, _LIMITS, _MONTHS)),
     ResultColumn("end_storage_value",
-        "value of the change of storage, included in the mean, GWh a year: by how much less perfect foresight brings "
-        "that ends with the same storage",
-        BENEFIT, page=Shown("End storage", place=8, kind=_ENERGY)),
+        "value of the change of storage, included in the mean, GWh a year: by how much less perfect foresight "
+        "brings that ends with the same storage", BENEFIT, page=Shown("End storage", place=8, kind=_ENERGY)),
     ResultColumn("months_violated", "months that end with a storage outside its bounds",
         page=Shown("Outside", _WHOLE, 3, _LIMITS, _MONTHS), screen=Shown("months outside limits", "{:d}", 11)),
     ResultColumn("largest_violation_hm3", "largest distance of a storage from its bounds, hm3", "hm3",
@@ -483,28 +453,28 @@ _ROBUSTNESS = (
     ResultColumn("sample",
         "`held-out`: each member operated by a rule fitted to others; `test`: members of the file of `--test`"),
     ResultColumn("members", "number of members"),
-    ResultColumn(
-        "best", "mean annual energy of the member with the most, GWh; at equal end storage, as all energies here",
-        BENEFIT, page=Shown("Best")),
-    ResultColumn("median", "median of the members' mean annual energies, GWh",
-        BENEFIT, page=Shown("Median"), screen=Shown("median")),
-    ResultColumn("worst_decile", "mean of the tenth of the members with the least energy, GWh",
-        BENEFIT, page=Shown("Worst decile"), screen=Shown("worst decile")),
-    ResultColumn("worst", "mean annual energy of the member with the least, GWh",
-        BENEFIT, page=Shown("Worst"), screen=Shown("worst")),
+    ResultColumn("best",
+        "mean annual energy of the member with the most, GWh; at equal end storage, as all energies here", BENEFIT,
+        page=Shown("Best")),
+    ResultColumn("median", "median of the members' mean annual energies, GWh", BENEFIT, page=Shown("Median"),
+        screen=Shown("median")),
+    ResultColumn("worst_decile", "mean of the tenth of the members with the least energy, GWh", BENEFIT,
+        page=Shown("Worst decile"), screen=Shown("worst decile")),
+    ResultColumn("worst", "mean annual energy of the member with the least, GWh", BENEFIT, page=Shown("Worst"),
+        screen=Shown("worst")),
     ResultColumn("firm_median_mw", "firm power of a member (exceeded in 90 % of its months), median of the members, MW",
         "MW", page=Shown("Firm power, median")),
-    ResultColumn("firm_worst_decile_mw", "mean firm power of the tenth of the members with the least, MW",
-        "MW", page=Shown("Worst decile")),
+    ResultColumn("firm_worst_decile_mw", "mean firm power of the tenth of the members with the least, MW", "MW",
+        page=Shown("Worst decile")),
     ResultColumn("firm_worst_mw", "firm power of the member with the least, MW", "MW"),
     ResultColumn("regret_mean",
-        "regret of a member (annual energy of its perfect foresight minus that of the rule), mean, GWh",
-        BENEFIT, page=Shown("Regret, mean"), screen=Shown("regret, mean")),
+        "regret of a member (annual energy of its perfect foresight minus that of the rule), mean, GWh", BENEFIT,
+        page=Shown("Regret, mean"), screen=Shown("regret, mean")),
     ResultColumn("regret_median", "median regret of the members, GWh", BENEFIT, page=Shown("Median")),
-    ResultColumn("regret_worst_decile", "mean regret of the tenth of the members with the most, GWh",
-        BENEFIT, page=Shown("Worst decile"), screen=Shown("worst decile")),
-    ResultColumn("regret_largest", "largest regret of any member, GWh",
-        BENEFIT, page=Shown("Largest"), screen=Shown("largest")),
+    ResultColumn("regret_worst_decile", "mean regret of the tenth of the members with the most, GWh", BENEFIT,
+        page=Shown("Worst decile"), screen=Shown("worst decile")),
+    ResultColumn("regret_largest", "largest regret of any member, GWh", BENEFIT, page=Shown("Largest"),
+        screen=Shown("largest")),
     ResultColumn("violating_members",
         "fraction of the members with any month outside the storage bounds, or without water for the minimum release",
         page=Shown("Violating", "{:.1f}", unit="members, %", times=100),
@@ -515,8 +485,8 @@ _WATER_VALUES = (
     ResultColumn("month", _MONTH),
     ResultColumn("storage_hm3", "storage at the start of the step, hm3", "hm3"),
     ResultColumn("level_m", "reservoir level at this storage, m", "m"),
-    ResultColumn(
-        "mean_gwh_per_hm3", "water value, mean of these years, GWh per hm3; empty if there are none", "GWh per hm3"),
+    ResultColumn("mean_gwh_per_hm3", "water value, mean of these years, GWh per hm3; empty if there are none",
+        "GWh per hm3"),
     ResultColumn("q10_gwh_per_hm3", "the same, 10 % quantile", "GWh per hm3"),
     ResultColumn("q90_gwh_per_hm3", "the same, 90 % quantile", "GWh per hm3"),
     ResultColumn("years",
@@ -546,7 +516,7 @@ TABLES: dict[str, tuple[ResultColumn, ...]] = {
     "given_years": (
         *_NAMES,
         *(_YEAR_OF[name] for name in ("inflow_mean_m3s", "energy_gwh")),
-        *(_STORAGE_END, _YEAR_OF["spill_hm3"], _REPAIRS, replace(_YEAR_OF["violation"], variable="")),
+        *(_STORAGE_END, _YEAR_OF["spill_hm3"], _REPAIRS, replace(_YEAR_OF["violation"], long_name="", variable="")),
     ),
     "scores": _SCORES,
     "robustness": _ROBUSTNESS,

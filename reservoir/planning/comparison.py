@@ -10,7 +10,6 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reservoir.errors import DeviceError
 from reservoir.hydro.inflow import Inflow
@@ -23,9 +22,9 @@ from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.planning.planned_record import feasible_problems
 from reservoir.planning.sentences import chosen
 from reservoir.planning.solving import is_swept, relative_gap, require_horizon, require_settings
-from reservoir.planning.start import end_value_used, with_end_value
-from reservoir.problems.reservoir.record import RecordProblems, record_problems
-from reservoir.solvers import SOLVERS, Solutions, devices_of, runs_here, solve, solver_named
+from reservoir.planning.start import with_implied_end_value
+from reservoir.problems.reservoir.record import record_problems
+from reservoir.solvers import SOLVERS, devices_of, runs_here, solve, solver_named
 
 REFERENCE = "dp"
 
@@ -98,7 +97,7 @@ def compare(
         fail.
     """
     span = System.of(reservoir).asked_horizon(horizon)
-    problems = record_problems(with_end_value(reservoir, end_value_used(reservoir, inflow)), inflow, span)
+    problems = record_problems(with_implied_end_value(reservoir, inflow), inflow, span)
     several = problems.steps > inflow.steps
     able = [name for name, solver in SOLVERS.items() if solver.long_horizons or not several]
     if reservoir.objective.is_firm:
@@ -106,59 +105,47 @@ def compare(
         problems = promised_within(promising_all(problems, firm.power_mw), firm.positions)
     names = list(dict.fromkeys(solvers)) or [name for name in able if runs_here(name)]
     sizes = {size for solver in SOLVERS.values() for size in solver.budget}
-    require_settings(
-        names, {name: value for name, value in (options or {}).items() if name not in sizes}, "is compared"
-    )
+    others = {name: value for name, value in (options or {}).items() if name not in sizes}
+    require_settings(names, others, "is compared")
     for name in names:
         require_horizon(name, problems)
         devices_of(name, device)
     references = solve(problems.each, solver=REFERENCE, progress=partial(progress, "reference"))
     feasible = feasible_problems(problems, references.violation)
+    objective, settings = reservoir.objective, dict(options or {})
+
+    def compared(name: str) -> Comparison:
+        entry = solver_named(name)
+        own = {size: value for size, value in settings.items() if size in entry.budget} | dict(entry.measured_with)
+        warm = {**own, "generations": 1} if "generations" in entry.budget else own
+        if is_swept(name, problems):
+            warm = {**warm, "most_sweeps": 1}
+        solve(problems.each[:1], solver=name, seed=seed, device=device, **warm)  # compiles; not timed
+        runs = []
+        for repeat in range(repeats):
+            progress(name, repeat, repeats)
+            runs.append(solve(problems.each, solver=name, seed=seed + repeat, device=device, **own))
+            progress(name, repeat + 1, repeats)
+        busy = [run.device_seconds for run in runs if run.device_seconds is not None]
+        gaps = [relative_gap(run, references, problems.least_gap_scale)[feasible] for run in runs]
+        return Comparison(
+            name,
+            runs[0].device,
+            statistics.median(run.wall_seconds for run in runs),
+            statistics.median(busy) if busy else None,
+            statistics.fmean(sum(shown(objective, run.benefit[feasible]).tolist()) for run in runs),
+            max(sum(run.violation.tolist()) for run in runs),
+            float(np.max(gaps)) if feasible.any() else nan,
+            tuple(chosen(problems.labels, ~feasible)),
+        )
+
     rows, failures = list[Comparison](), list[DeviceError]()
     for name in names:
         try:
-            rows.append(_compared(problems, name, references, feasible, repeats, seed, device, options or {}, progress))
+            rows.append(compared(name))
         except DeviceError as error:
             failures.append(error)
             rows.append(Comparison(name, "", nan, None, nan, nan, nan, failure=str(error)))
     if len(failures) == len(rows):
         raise failures[0]
     return rows
-
-
-def _compared(
-    problems: RecordProblems,
-    name: str,
-    references: Solutions,
-    feasible: NDArray[np.bool_],
-    repeats: int,
-    seed: int,
-    device: str | None,
-    options: Mapping[str, Any],
-    progress: StageProgress,
-) -> Comparison:
-    entry = solver_named(name)
-    settings = {name: value for name, value in options.items() if name in entry.budget} | dict(entry.measured_with)
-    warm = {**settings, "generations": 1} if "generations" in entry.budget else settings
-    if is_swept(name, problems):
-        warm = {**warm, "most_sweeps": 1}
-    years = problems.each
-    solve(years[:1], solver=name, seed=seed, device=device, **warm)  # compiles; not timed
-    runs = []
-    for repeat in range(repeats):
-        progress(name, repeat, repeats)
-        runs.append(solve(years, solver=name, seed=seed + repeat, device=device, **settings))
-        progress(name, repeat + 1, repeats)
-    busy = [run.device_seconds for run in runs if run.device_seconds is not None]
-    gaps = [relative_gap(run, references, problems.least_gap_scale)[feasible] for run in runs]
-    objective = problems.model.system.objective
-    return Comparison(
-        name,
-        runs[0].device,
-        statistics.median(run.wall_seconds for run in runs),
-        statistics.median(busy) if busy else None,
-        statistics.fmean(sum(shown(objective, run.benefit[feasible]).tolist()) for run in runs),
-        max(sum(run.violation.tolist()) for run in runs),
-        float(np.max(gaps)) if feasible.any() else float("nan"),
-        tuple(chosen(problems.labels, ~feasible)),
-    )

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.conditions import conditions_at
-from reservoir.hydro.objective import Operation
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.record_rows import energy_terms, shortage_terms
 from reservoir.hydro.step import release_to_reach
 from reservoir.planning.solving import StageProgress, silent_stage
@@ -35,7 +34,7 @@ from reservoir.problems.reservoir.record import (
     promised_in,
     promising,
 )
-from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.runtime import processors
 from reservoir.solvers import Solutions
 from reservoir.solvers.solution import joined
@@ -97,17 +96,17 @@ def within_power(batch: ReservoirYears, power_mw: FloatArray, fails: NDArray[np.
     limits, none = batch.limits, np.zeros(batch.limits.steps, np.bool_)
 
     def tube(place: int) -> tuple[FloatArray, FloatArray] | None:
-        each = none if fails is None else fails[place]
-        return storages_keeping(batch[place], float(power_mw[place]) * (1 + _MORE), each)
+        may_fail = none if fails is None else fails[place]
+        return storages_keeping(batch[place], float(power_mw[place]) * (1 + _MORE), may_fail)
 
     with ThreadPoolExecutor(processors()) as pool:
         tubes = list(pool.map(tube, range(len(batch))))
     lower, upper, starts = (
         np.array(each) for each in (limits.storage_lower_hm3, limits.storage_upper_hm3, limits.start_bounds_hm3)
     )
-    for place, found in enumerate(tubes):
-        if found is not None:
-            lowest, highest = found
+    for place, storages in enumerate(tubes):
+        if storages is not None:
+            lowest, highest = storages
             lower[place], upper[place] = np.maximum(lower[place], lowest[1:]), np.minimum(upper[place], highest[1:])
             upper[place] = np.maximum(lower[place], upper[place])
             if limits.cyclic:
@@ -116,18 +115,18 @@ def within_power(batch: ReservoirYears, power_mw: FloatArray, fails: NDArray[np.
     return replace(batch, limits=within)
 
 
-def judged(problems: Sequence[ReservoirYear], solutions: Solutions) -> Solutions:
+def judged(problems: Sequence[ReservoirYears], solutions: Solutions) -> Solutions:
     """Solutions of problems as they were searched, or of the first of them, as solutions of the problems themselves."""
     if not solutions:
         return solutions
     problems = problems[: len(solutions)]
-    found = certify_all(problems, solutions.position)
-    worth: dict[str, Any] = {"fitness": found.fitness, "benefit": found.benefit, "violation": found.violation}
-    return replace(solutions, **worth, operation=found.operation)
+    made = certify_all(problems, solutions.position)
+    numbers: dict[str, Any] = {name: getattr(made, name) for name in ("fitness", "benefit", "violation")}
+    return replace(solutions, **numbers, operation=made.operation)
 
 
 def no_worse_than(
-    problems: Sequence[ReservoirYear], solutions: Solutions, positions: Sequence[FloatArray]
+    problems: Sequence[ReservoirYears], solutions: Solutions, positions: Sequence[FloatArray]
 ) -> Solutions:
     """Solutions, with these positions where they are worth more."""
     others = replace(solutions, position=joined([each[np.newaxis] for each in positions]))
@@ -138,10 +137,8 @@ def again_within(
     problems: RecordProblems, solutions: Solutions, solve: Callable[[ReservoirYears], Solutions]
 ) -> Solutions:
     """Solutions of which those that miss a power which they must give are searched again where it is given."""
-    objective, first = problems.model.system.objective, 0
-    for batch in problems.batches:
-        places = np.arange(first, first + len(batch))
-        first += len(batch)
+    objective = problems.model.system.objective
+    for places, batch in problems.placed_batches:
         limits = batch.limits
         promises = objective.firm_power_mw is not None and objective.firm_share == 1 and limits.priced
         if not promises and not limits.demands_power:
@@ -162,13 +159,13 @@ def _keeping_lowest(batch: ReservoirYears) -> ReservoirYears:
     within, limits = within_power(batch, np.zeros(len(batch))), batch.limits
     if not limits.lake or limits.priced:
         return within
-    lowest = limits.power_lower_mw
+    lowest = limits.power_demanded_mw
     terms = energy_terms(limits.hm3_per_m3s, lowest, cost_of_shortage(lowest, batch.penalty, limits.steps))
     return replace(within, limits=within.limits.with_terms(terms))
 
 
 def better_of(
-    places: NDArray[np.intp], problems: Sequence[ReservoirYear], solutions: Solutions, others: Solutions
+    places: NDArray[np.intp], problems: Sequence[ReservoirYears], solutions: Solutions, others: Solutions
 ) -> Solutions:
     """Solutions, with others of some problems where those alone keep the limits, or are worth more."""
     others, before = judged(problems, others), solutions[places]
@@ -190,7 +187,7 @@ _PRECISION = 1e-7
 #: Where some steps may fail: a step that is short by this part of the power fails.
 _FAILED = 1e-3
 #: Problems that plan.json names.
-_MOST_TOLD = 1000
+MOST_NAMED = 1000
 #: Steps times failures, at most, that proofs go through: those of a record of days would take hours.
 _MOST_TRACKS = 1_000_000
 
@@ -219,12 +216,8 @@ class FirmBounds:
 
     def as_dict(self, kept_mw: FloatArray) -> dict[str, Any]:
         """For ``plan.json``: of each problem, or of the first of many."""
-        told = slice(_MOST_TOLD)
-        return {
-            "kept_mw": kept_mw[told].tolist(),
-            "not_kept_mw": self.not_kept_mw[told].tolist(),
-            "proved": self.proved[told].tolist(),
-        }
+        columns = {"kept_mw": kept_mw, "not_kept_mw": self.not_kept_mw, "proved": self.proved}
+        return {name: column[:MOST_NAMED].tolist() for name, column in columns.items()}
 
 
 class FirmPower(NamedTuple):
@@ -236,32 +229,19 @@ class FirmPower(NamedTuple):
 
 
 def firm_power_of(problems: RecordProblems, solve: Solve, progress: StageProgress = silent_stage) -> FirmPower:
-    """Search the firm power of each problem of a record.
-
-    Parameters
-    ----------
-    problems : RecordProblems
-        Whose objective asks for firm power.
-    solve : callable
-        Solves problems whose objective is a shortage of power.
-    progress : callable
-        Told the stage, and how many problems are done.
-    """
+    """Search the firm power of each problem of a record; `solve` solves those whose objective is a shortage of it."""
     share = problems.model.system.objective.firm_share
-    found = [largest_firm_power(batch, share, solve, progress) for batch in problems.batches]
-    bounds = FirmBounds(*(np.concatenate([getattr(each.bounds, name) for each in found]) for name in _OF_BOUNDS))
-    positions = [row for each in found for row in each.positions]
-    return FirmPower(np.concatenate([each.power_mw for each in found]), positions, bounds)
-
-
-_OF_BOUNDS = ("not_kept_mw", "proved")
+    of_batches = [largest_firm_power(batch, share, solve, progress) for batch in problems.batches]
+    powers, positions, bounds = zip(*of_batches, strict=True)
+    not_kept, proved = ([getattr(each, name) for each in bounds] for name in ("not_kept_mw", "proved"))
+    of_all = FirmBounds(np.concatenate(not_kept), np.concatenate(proved))
+    return FirmPower(np.concatenate(powers), [position for rows in positions for position in rows], of_all)
 
 
 def promising_all(problems: RecordProblems, power_mw: FloatArray) -> RecordProblems:
     """Problems that must give a power, shape (problems,), in the share of their steps that the objective says."""
     share = problems.model.system.objective.firm_share
-    parts = np.split(power_mw, np.cumsum([len(batch) for batch in problems.batches])[:-1])
-    batches = [promising(batch, power, share) for batch, power in zip(problems.batches, parts, strict=True)]
+    batches = [promising(batch, power_mw[places], share) for places, batch in problems.placed_batches]
     return replace(problems, batches=tuple(batches))
 
 
@@ -290,10 +270,10 @@ def largest_firm_power(
         if not open_.size:
             break
         tried = np.where(low[open_] < 0, high[open_], (low[open_] + high[open_]) / 2)
-        found = _of_least_shortage(batch[open_], tried, failures, solve)
-        reached = _given(batch[open_], found, failures, within_limits=able[open_])
+        closest = _of_least_shortage(batch[open_], tried, failures, solve)
+        reached = _given(batch[open_], closest, failures, within_limits=able[open_])
         better, missed = reached > low[open_], reached < tried * (1 - SLACK / 4)
-        positions[open_[better]], low[open_[better]] = found[better], reached[better]
+        positions[open_[better]], low[open_[better]] = closest[better], reached[better]
         fallen = open_[missed & (tried < high[open_])]
         high[open_[missed]], proved[fallen] = tried[missed], False
         high = np.maximum(high, low)
@@ -317,9 +297,8 @@ def _following(batch: ReservoirYears, proofs: Sequence[HighestPower]) -> FloatAr
     """Positions that lead along storages."""
     years = batch.limits.arrays()._replace(lake=batch.limits.lake)
     storages = np.stack([each.storages_hm3 for each in proofs])
-    conditions = conditions_at(years.by_field, (slice(None), slice(None)))
-    volume = years.hm3_per_m3s
-    drafts = release_to_reach(storages[:, :-1], storages[:, 1:], years.inflow, volume, conditions)
+    volume, every = years.hm3_per_m3s, (slice(None), slice(None))
+    drafts = release_to_reach(storages[:, :-1], storages[:, 1:], years.inflow, volume, years.by_field, every)
     return np.concatenate([drafts, storages[:, :1]], axis=1)[:, : batch.dimension]
 
 

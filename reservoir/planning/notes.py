@@ -8,7 +8,7 @@ import numpy as np
 
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objective import Operation
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.power import stored_energy_gwh
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import UnitText
@@ -28,48 +28,46 @@ def storage_ratio(reservoir: Reservoir, inflow: Inflow) -> float:
     return active / annual if annual > 0 else np.inf
 
 
-def carry_over_notes(problems: RecordProblems, operation: Operation) -> Iterator[str]:
-    """What horizons by themselves miss: sentences, each with its number and the option that mends it."""
-    reservoir, inflow = problems.model.reservoir, problems.inflow
-    if len(problems) == 1:
+def horizon_notes(problems: RecordProblems, operation: Operation, *, from_month: bool) -> Iterator[str]:
+    """What horizons by themselves miss, or a free end: sentences, each with its number and what mends it.
+
+    Where a plan begins from a given month, its horizons are scenarios, of which each has its own end.
+    """
+    reservoir, inflow, one = problems.model.reservoir, problems.inflow, "each year"
+    if len(problems) == 1 and not from_month:
         return
+    if not problems.horizon.is_year:
+        one = f"each window of {problems.horizon} years"
     ratio = storage_ratio(reservoir, inflow)
-    one = "each year" if problems.horizon.is_year else f"each window of {problems.horizon} years"
-    if problems.horizon.is_year and ratio >= CARRY_OVER:
+    if problems.horizon.is_year and ratio >= CARRY_OVER and not from_month:
         yield (
             f"The active storage is {ratio:.2f} times the mean annual inflow; from {CARRY_OVER:g} on, years depend on "
             "each other, and a plan of each year alone does not represent the reservoir. Fix: plan the whole record as "
             "one problem with --horizon record."
         )
     drawn, energy = drawn_gwh(problems, operation), operation.annual_energy_gwh.sum()
-    if drawn > UNPAID * energy:
-        part, start = _more_than_made(drawn, energy), reservoir.initial_storage_hm3 or 0.0
-        part = part or f"{drawn:,.4g} of {energy:,.4g} GWh come from storage"
+    if not drawn > UNPAID * energy:
+        return
+    if drawn > energy:
+        part = f"Storage worth {drawn:,.4g} GWh is drawn, more than the {energy:,.4g} GWh that are made"
+    elif from_month:
+        part = f"{drawn / energy:.0%} of the energy comes from storage"
+    else:
+        part = f"{drawn:,.4g} of {energy:,.4g} GWh come from storage"
+    start, left = reservoir.initial_storage_hm3 or 0.0, float(operation.storage_hm3[:, -1].mean())
+    if from_month:
+        yield UnitText(
+            lambda units: (
+                f"{part}: the end is free, and the plan leaves {units.stated(left, 'hm3', ',.6g')} on average. Fix: "
+                'set year_end to "fixed" with the storage to end with.'
+            )
+        )
+    else:
         yield UnitText(
             lambda units: (
                 f"{part}: {one} begins with {units.stated(start, 'hm3', ',.6g')} and may end lower, and the refill "
                 'costs nothing. Fix: set year_end to "fixed" or "cyclic", or plan the whole record as one problem with '
                 "--horizon record."
-            )
-        )
-
-
-def _more_than_made(drawn: float, energy: float) -> str:
-    """What is drawn where more of it is spilled than made into energy; empty elsewhere."""
-    made = f"the {energy:,.4g} GWh that are made"
-    return f"Storage worth {drawn:,.4g} GWh is drawn, more than {made}" if drawn > energy else ""
-
-
-def free_end_notes(problems: RecordProblems, operation: Operation) -> Iterator[str]:
-    """What a plan from a given month misses where its end is free: a sentence with the number, and what mends it."""
-    drawn, energy = drawn_gwh(problems, operation), operation.annual_energy_gwh.sum()
-    if drawn > UNPAID * energy:
-        part = _more_than_made(drawn, energy) or f"{drawn / energy:.0%} of the energy comes from storage"
-        left = float(operation.storage_hm3[:, -1].mean())
-        yield UnitText(
-            lambda units: (
-                f"{part}: the end is free, and the plan leaves {units.stated(left, 'hm3', ',.6g')} on average. Fix: "
-                'set year_end to "fixed" with the storage to end with.'
             )
         )
 
@@ -96,7 +94,7 @@ def plan_notes(
 ) -> tuple[str, ...]:
     """Sentences on where a plan stopped and began, on the value of its end, and on what its horizon misses."""
     begun = start.note(problems.inflow.calendar) if start else ""
-    carried = free_end_notes(problems, operation) if start else carry_over_notes(problems, operation)
+    carried = horizon_notes(problems, operation, from_month=start is not None)
     sunk = below_dead_notes(reservoir, problems.inflow, operation)
     return (*filter(None, [stopped, begun]), *end_value_notes(reservoir, problems), *sunk, *carried)
 

@@ -17,7 +17,7 @@ from reservoir.planning.columns import FIRST_DAY, table_of, variables_of
 
 if TYPE_CHECKING:
     # Compiled code, for which an operator who reads a schedule does not wait.
-    from reservoir.hydro.objective import Operation
+    from reservoir.hydro.operation import Operation
     from reservoir.hydro.reservoir import Reservoir
 
 FloatArray = NDArray[np.float64]
@@ -146,9 +146,9 @@ _STORAGE = {"units": "hm3", "long_name": "storage at the start of the first step
 
 def _leading(inflow: Inflow) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Names and sizes of the dimensions of years, and of members if they all have as many years."""
-    each, years = inflow.calendar.years_each, inflow.years
-    if each and not inflow.calendar.left_out % each and not years % each:
-        return ("member", "year"), (years // each, each)
+    of_member, years = inflow.calendar.years_each, inflow.years
+    if of_member and not inflow.calendar.left_out % of_member and not years % of_member:
+        return ("member", "year"), (years // of_member, of_member)
     return ("year",), (years,)
 
 
@@ -186,7 +186,7 @@ def members_table(record: OperatedRecord) -> pd.DataFrame | None:
     Years that violate their limits are counted in ``violating_years``, and are in all numbers.
     """
     inflow = record.inflow
-    each = inflow.calendar.years_each
-    if inflow.members is None or inflow.calendar.left_out % each or inflow.years % each:
+    if inflow.members is None or len(_leading(inflow)[0]) == 1:
         return None
-    return pd.DataFrame({"member": inflow.members.astype(object), "years": each, **table_of("members", record)})
+    years = inflow.calendar.years_each
+    return pd.DataFrame({"member": inflow.members.astype(object), "years": years, **table_of("members", record)})

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import pairwise
@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from reservoir.errors import DeviceError, InputError, shortened
 from reservoir.hydro.inflow import COMPANIONS
-from reservoir.hydro.objective import Operation
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.reservoir import reservoir_digests
 from reservoir.planning.columns import second_run
 from reservoir.planning.firm_power import FirmBounds
-from reservoir.planning.search import Found, Method, Sources, search, stated_solutions
+from reservoir.planning.planned_record import Plan, Sources
+from reservoir.planning.search import Method, search, stated_solutions
 from reservoir.planning.solving import StageProgress
 from reservoir.planning.stopwatch import Stopwatch
-from reservoir.problems.base import Certified
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.runtime import deferred
 from reservoir.solvers import Solutions, devices_of
@@ -46,10 +46,15 @@ class Part(NamedTuple):
     first: int
     stop: int
 
+    @property
+    def years(self) -> int:
+        """How many years it has."""
+        return self.stop - self.first
+
 
 #: Arrays with a row for each year, or for each problem.
 Columns = Mapping[str, NDArray[Any]]
-#: What a worker brings of a part: its arrays, and what it tells of itself.
+#: A part that was searched: its arrays, and its report (`report_of`).
 PartResult = tuple[Part, Columns, Mapping[str, Any]]
 
 
@@ -73,34 +78,26 @@ def has_parts(problems: RecordProblems) -> bool:
 
 def search_in_parts(
     problems: RecordProblems, method: Method, progress: StageProgress, store: PartStore, workers: Workers
-) -> Found:
-    """Search the parts that are not kept yet, keep each, and join all.
+) -> Plan:
+    """Search the parts of a record of years that are not kept yet, keep each, and join all.
 
-    Parameters
-    ----------
-    problems : RecordProblems
-        Years.
-    method : Method
-    progress : callable
-        As of `reservoir.planning.search.search`; counts years of all parts, also of those that were kept before.
-    store : PartStore
-    workers : Workers
+    `progress` is told the years of all parts, also of those that were kept before.
     """
     started, years = time.perf_counter(), len(problems)
     count = -(-years // PART_YEARS)
     edges = pairwise(years * number // count for number in range(count + 1))
     parts = [Part(number, first, stop) for number, (first, stop) in enumerate(edges)]
     store.begin(run_identity(problems, method, workers.place) | {"parts": len(parts)}, len(problems))
-    left = [part for part in parts if part.number not in store.told]
-    kept = years - sum(part.stop - part.first for part in left)
+    left = [part for part in parts if part.number not in store.reports]
+    done_before = years - sum(part.years for part in left)
 
     def of_all(stage: str, done: int, total: int) -> None:
-        progress(stage, kept + done, years)
+        progress(stage, done_before + done, years)
 
-    for part, columns, told in workers.search(problems, left, method, of_all):
-        store.keep(part.number, part.first, columns, told)
-    in_order = [store.told[part.number] for part in parts]
-    return found_of(problems, store.columns(), in_order, time.perf_counter() - started)
+    for part, columns, report in workers.search(problems, left, method, of_all):
+        store.keep(part.number, part.first, columns, report)
+    reports = [store.reports[part.number] for part in parts]
+    return plan_of(problems, store.columns(), reports, time.perf_counter() - started)
 
 
 class EndedError(Exception):
@@ -116,14 +113,7 @@ _LOOK_SECONDS = 0.2
 class LocalWorkers:
     """Threads of this process, some for each device that a method names, or for the host if its solver needs none.
 
-    Parameters
-    ----------
-    method : Method
-
-    Raises
-    ------
-    DeviceError
-        If there is no such device.
+    Raises DeviceError if there is no such device.
     """
 
     def __init__(self, method: Method) -> None:
@@ -141,20 +131,16 @@ class LocalWorkers:
         pending, flying = deque(parts), dict[Future[PartResult], tuple[str | None, Part]]()
         devices, lost = list(self.devices), list[str]()
         ended, lock, done = Event(), Lock(), defaultdict[str, dict[int, int]](dict)
-        years = sum(part.stop - part.first for part in parts)
+        years = sum(part.years for part in parts)
 
-        def told_by(part: Part) -> StageProgress:
-            """What a part tells its progress to: it adds up all parts, and leaves out stages of fewer years."""
-
-            def told(stage: str, count: int, total: int) -> None:
-                if ended.is_set():
-                    raise EndedError
-                if total == part.stop - part.first:
-                    with lock:
-                        done[stage][part.number] = count
-                        progress(stage, sum(done[stage].values()), years)
-
-            return told
+        def add_up(part: Part, stage: str, count: int, total: int) -> None:
+            """Tell the progress of all parts; stages of fewer years than a part's are left out."""
+            if ended.is_set():
+                raise EndedError
+            if total == part.years:
+                with lock:
+                    done[stage][part.number] = count
+                    progress(stage, sum(done[stage].values()), years)
 
         with ThreadPoolExecutor(_AT_ONCE * len(devices)) as pool:
             try:
@@ -166,7 +152,7 @@ class LocalWorkers:
                                 part = pending.popleft()
                                 there = replace(method, device=device)
                                 years_of_part = problems.span(part.first, part.stop)
-                                task = partial(searched, years_of_part, part, there, told_by(part), tuple(lost))
+                                task = partial(searched, years_of_part, part, there, partial(add_up, part), tuple(lost))
                                 flying[pool.submit(task)] = device, part
                                 busy[device] += 1
                         ended_now = wait(flying, _LOOK_SECONDS, FIRST_COMPLETED).done
@@ -196,23 +182,18 @@ def _of_device(error: BaseException) -> bool:
 def searched(
     problems: RecordProblems, part: Part, method: Method, progress: StageProgress, lost: tuple[str, ...] = ()
 ) -> PartResult:
-    """Search the problems of a part; `lost` tells of devices that were left out."""
-    watch = Stopwatch()
-    found = search(problems, method, progress, None, watch)
-    told = told_of(replace(found, notes=(*lost, *found.notes)), watch.seconds)
-    return part, columns_of(found), told
+    """Search the problems of a part; `lost` are sentences on devices that were left out."""
+    plan = search(problems, method, progress, None, Stopwatch())
+    return part, columns_of(plan), report_of(replace(plan, notes=(*lost, *plan.notes)))
 
 
-#: Of every operation, and of reservoirs with losses or demands.
-_OPERATED = (
-    *("release_m3s", "turbined_m3s", "storage_hm3", "level_m", "mean_level_m"),
-    *("tailrace_m", "head_m", "power_mw", "energy_gwh", "stage_benefit", "violation"),
-)
+#: Arrays of an operation that only reservoirs with losses or demands have, and those of all.
 _CONDITIONS = ("evaporation_hm3", "seepage_hm3", "withdrawal_m3s", "shortage_m3s")
-#: Of every operation too.
+_OPERATED = tuple(each.name for each in fields(Operation) if each.name not in (*_CONDITIONS, "has_conditions"))
+#: Of an operation: zeros where they are not kept.
 _MISSING = "missing_m3s"
-#: What solutions are worth, of the schedules held, of the solver's own and of the references.
-_WORTH = ("fitness", "benefit", "violation")
+#: Numbers of solutions: of the schedules of the plan, of the solver's own and of the references.
+_NUMBERS = ("fitness", "benefit", "violation")
 _WORK = ("generations", "evaluations")
 #: Whose schedule a year holds: the place in the list of a solver, its second run and its reference.
 _SOURCE = "source"
@@ -223,94 +204,89 @@ _BEST = "reference_position"
 _NOT_KEPT, _PROVED = "firm_not_kept_mw", "firm_proved"
 
 
-def columns_of(found: Found) -> dict[str, NDArray[Any]]:
-    """Arrays of what was found: of the operation a row for each year, of solutions a number for each problem."""
-    operation, solutions, references, sources = found.operation, found.solutions, found.references, found.sources
-    names = (*_OPERATED, _MISSING, *(_CONDITIONS if operation.has_conditions else ()))
-    columns = {name: getattr(operation, name) for name in names}
-    schedules = {"plan": solutions, "engine": sources.engine if sources else solutions}
+def columns_of(plan: Plan) -> dict[str, NDArray[Any]]:
+    """Arrays of a plan: of the operation a row for each year, of solutions a number for each problem."""
+    operation, solutions, references, sources = plan.operation, plan.solutions, plan.references, plan.sources
+    columns = {name: getattr(operation, name) for name in _OPERATED}
+    columns |= {name: getattr(operation, name) for name in _CONDITIONS if operation.has_conditions}
+    schedules = {"plan": solutions, "engine": plan.engine_solutions}
     schedules |= {"reference": references} if references else {}
-    columns |= {f"{whose}_{name}": getattr(each, name) for whose, each in schedules.items() for name in _WORTH}
+    columns |= {f"{whose}_{name}": getattr(each, name) for whose, each in schedules.items() for name in _NUMBERS}
     columns |= {name: getattr(solutions, name) for name in _WORK}
-    if found.firm_bounds is not None:
-        columns |= {_NOT_KEPT: found.firm_bounds.not_kept_mw, _PROVED: found.firm_bounds.proved.astype(np.int8)}
-    if references and not found.problems.horizon.is_year:
+    if plan.firm_bounds is not None:
+        columns |= {_NOT_KEPT: plan.firm_bounds.not_kept_mw, _PROVED: plan.firm_bounds.proved.astype(np.int8)}
+    if references and not plan.horizon.is_year:
         columns[_BEST] = np.concatenate(references.position)
     known = [solutions.solver, second_run(solutions.solver), references.solver]
     codes = [known.index(source) for source in sources.of_problem] if sources else np.zeros(len(solutions))
     return columns | {_SOURCE: np.asarray(codes, np.int8)}
 
 
-def told_of(found: Found, seconds: Mapping[str, float]) -> dict[str, Any]:
-    """What a part tells of itself: who found it, where and how, in words and numbers that JSON has."""
-    sources, (of_plan, of_references) = (
-        found.sources,
-        (
-            {name: getattr(each, name) for name in ("solver", "device", "device_seconds")}
-            for each in (found.solutions, found.references)
-        ),
+def report_of(plan: Plan) -> dict[str, Any]:
+    """What the arrays of a part do not say, as JSON has it: who searched it, where and how, notes and seconds."""
+    of_plan, of_references = (
+        {name: getattr(each, name) for name in ("solver", "device", "device_seconds")}
+        for each in (plan.solutions, plan.references)
     )
     return {
         **of_plan,
-        "settings": dict(sources.settings if sources else found.solutions.settings[0]),
-        "second_settings": dict(sources.second_settings) if sources else None,
-        "reference": of_references | {"settings": dict(found.references.settings[0])} if found.references else None,
-        "notes": list(found.notes),
-        "seconds": dict(seconds),
+        "settings": dict(plan.settings),
+        "second_settings": dict(plan.sources.second_settings) if plan.sources else None,
+        "reference": of_references | {"settings": dict(plan.references.settings[0])} if plan.references else None,
+        "notes": list(plan.notes),
+        "seconds": dict(plan.seconds),
     }
 
 
-def found_of(
-    problems: RecordProblems, columns: Columns, parts: Sequence[Mapping[str, Any]], wall_seconds: float
-) -> Found:
-    """What was found in all parts, from their arrays joined and from what each told, in their order.
-
-    Traces of the search are not kept.
-    """
+def plan_of(
+    problems: RecordProblems, columns: Columns, reports: Sequence[Mapping[str, Any]], wall_seconds: float
+) -> Plan:
+    """The plan of all parts, from their arrays joined and from their reports in order; without traces of the search."""
 
     def first(name: str) -> Any:
-        return next((part[name] for part in parts if part[name]), None)
+        return next((report[name] for report in reports if report[name]), None)
 
     def summed(seconds: Sequence[float | None]) -> float | None:
         known = [each for each in seconds if each is not None]
         return sum(known) if len(known) == len(seconds) else None
 
-    def certified(whose: str, of_problems: Operation | None = None) -> Certified:
-        return Certified(**{name: columns[f"{whose}_{name}"] for name in _WORTH}, operation=of_problems)
+    def numbers(whose: str) -> dict[str, Any]:
+        return {name: columns[f"{whose}_{name}"] for name in _NUMBERS}
 
-    settings, reference, operation = parts[0]["settings"], first("reference"), operation_of_columns(columns)
-    device_names = Counter(part["device"] for part in parts)
+    settings, reference, operation = reports[0]["settings"], first("reference"), operation_of_columns(columns)
+    device_names = Counter(report["device"] for report in reports)
+    host_seconds = dict(sum((Counter(report["seconds"]) for report in reports), Counter[str]()))
     of_call: dict[str, Any] = {
-        "solver": parts[0]["solver"],
+        "solver": reports[0]["solver"],
         "device": ", ".join(name for name, _ in device_names.most_common()),  # the busiest first
         "wall_seconds": wall_seconds,
-        "device_seconds": summed([part["device_seconds"] for part in parts]),
+        "device_seconds": summed([report["device_seconds"] for report in reports]),
         **{name: columns[name] for name in _WORK},
     }
-    host_seconds = dict(sum((Counter(part["seconds"]) for part in parts), Counter[str]()))
+    of_all = of_call | {"host_seconds_by_phase": host_seconds}
     positions = _positions(problems, operation)
-    of_plan = certified("plan", operation if problems.horizon.is_year else None)
-    solutions = stated_solutions(positions, of_plan, settings, **of_call, host_seconds_by_phase=host_seconds)
+    of_years = operation if problems.horizon.is_year else None
+    solutions = stated_solutions(positions, settings, **numbers("plan"), **of_all, operation=of_years)
     references = Solutions.of([])
     if reference:
         none = np.zeros(len(problems), np.int64)
-        best: Any = positions
-        if _BEST in columns:
+        best: Any = np.full_like(positions, np.nan) if _BEST not in columns else None
+        if best is None:
             best = np.split(columns[_BEST], np.cumsum([len(position) for position in positions])[:-1])
-        else:
-            best = np.full_like(positions, np.nan)
-        seconds = summed([part["reference"]["device_seconds"] for part in parts if part["reference"]])
-        stated = of_call | {"solver": reference["solver"], "generations": none, "evaluations": none}
-        stated |= {"device_seconds": seconds, "host_seconds_by_phase": host_seconds}
-        references = stated_solutions(best, certified("reference"), reference["settings"], **stated)
+        seconds = summed([report["reference"]["device_seconds"] for report in reports if report["reference"]])
+        of_reference = of_all | {"solver": reference["solver"], "device_seconds": seconds} | dict.fromkeys(_WORK, none)
+        references = stated_solutions(best, reference["settings"], **numbers("reference"), **of_reference)
     sources = None
     if columns[_SOURCE].any():
         names = np.array([solutions.solver, second_run(solutions.solver), references.solver], object)
-        engine = stated_solutions(solutions.position, certified("engine"), settings, **of_call)
+        engine = stated_solutions(solutions.position, settings, **numbers("engine"), **of_call)
         sources = Sources(tuple(names[columns[_SOURCE]].tolist()), engine, settings, first("second_settings") or {})
-    notes = tuple(dict.fromkeys(note for part in parts for note in part["notes"]))
+    notes = tuple(dict.fromkeys(note for report in reports for note in report["notes"]))
     bounds = FirmBounds(columns[_NOT_KEPT], columns[_PROVED] > 0) if _NOT_KEPT in columns else None
-    return Found(problems, operation, solutions, references, sources, notes, firm_bounds=bounds)
+    schedules = problems, operation, solutions, references
+    return Plan(
+        *(problems.model.reservoir, problems.inflow, *schedules, notes, {}), sources=sources, firm_bounds=bounds
+    )
 
 
 def _positions(problems: RecordProblems, operation: Operation) -> Sequence[NDArray[np.float64]]:
@@ -325,21 +301,13 @@ def _positions(problems: RecordProblems, operation: Operation) -> Sequence[NDArr
 
 def operation_of_columns(columns: Columns) -> Operation:
     """The operation of every year, from the arrays of `columns_of`."""
-    kept = {name: columns[name] for name in (*_OPERATED, _MISSING, *_CONDITIONS) if name in columns}
-    none = np.broadcast_to(0.0, kept["release_m3s"].shape)
-    return Operation(**dict.fromkeys((_MISSING, *_CONDITIONS), none) | kept, has_conditions=_CONDITIONS[0] in kept)
+    arrays = {name: columns[name] for name in (*_OPERATED, *_CONDITIONS) if name in columns}
+    none = dict.fromkeys((_MISSING, *_CONDITIONS), np.broadcast_to(0.0, arrays["release_m3s"].shape))
+    return Operation(**none | arrays, has_conditions=_CONDITIONS[0] in arrays)
 
 
 def run_identity(problems: RecordProblems, method: Method, place: str) -> dict[str, Any]:
-    """Everything that decides what a run finds, as JSON has it.
-
-    Parameters
-    ----------
-    problems : RecordProblems
-    method : Method
-    place : str
-        The devices that search.
-    """
+    """Everything that decides what a run finds, as JSON has it; `place` names the devices that search."""
     inflow, hashed = problems.inflow, hashlib.sha256()
     for each in (inflow.flow_m3s, inflow.rng_stream_ids, *(getattr(inflow, name) for name in COMPANIONS)):
         hashed.update(b"" if each is None else np.ascontiguousarray(each).tobytes())
@@ -365,11 +333,11 @@ def run_identity(problems: RecordProblems, method: Method, place: str) -> dict[s
 
 
 class PartStore:
-    """Keeps arrays of parts in memory, each with its rows in those of the whole, and what each part told of itself."""
+    """Keeps arrays of parts in memory, each with its rows in those of the whole, and the report of each part."""
 
     def __init__(self) -> None:
-        #: What each part that is kept told of itself, by the part's number.
-        self.told: dict[int, Mapping[str, Any]] = {}
+        #: The report of each part that is kept, by the part's number.
+        self.reports: dict[int, Mapping[str, Any]] = {}
         self._years = 0
         self._columns: dict[str, Any] = {}
 
@@ -377,12 +345,12 @@ class PartStore:
         """Make ready for parts of so many years, and take over those that are kept of the same run."""
         self._years = years
 
-    def keep(self, part: int, first: int, columns: Columns, told: Mapping[str, Any]) -> None:
+    def keep(self, part: int, first: int, columns: Columns, report: Mapping[str, Any]) -> None:
         """Keep a part whose first row is `first` of the whole."""
         for name, column in columns.items():
             whole = self._columns.setdefault(name, np.empty((self._years, *column.shape[1:]), column.dtype))
             whole[first : first + len(column)] = column
-        self.told[part] = told
+        self.reports[part] = report
 
     def columns(self) -> Columns:
         """Arrays of the whole, once every part is kept."""

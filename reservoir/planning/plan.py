@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -15,20 +15,18 @@ from reservoir.hydro.inflow_check import InflowCheck
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.system import System
-from reservoir.planning.cluster import cluster_workers
 from reservoir.planning.notes import plan_notes
 from reservoir.planning.operated_record import OperatedRecord
 from reservoir.planning.parts import PARTS_STAGE, LocalWorkers, PartStore, has_parts, search_in_parts
 from reservoir.planning.planned_record import Plan as Plan
 from reservoir.planning.search import Method, search
-from reservoir.planning.simulation import first_positions
 from reservoir.planning.solving import NotedStop, chosen_solver
 from reservoir.planning.solving import StageProgress as StageProgress
 from reservoir.planning.solving import silent_stage as silent_stage
-from reservoir.planning.start import end_value_used, plan_start, with_end_value
+from reservoir.planning.start import plan_start, with_end_value, with_implied_end_value
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import record_problems
-from reservoir.solvers import Solutions, Stop
+from reservoir.solvers import Stop
 from reservoir.solvers.engine import callers_own
 
 
@@ -117,13 +115,15 @@ def optimise(
         begin = plan_start(start, start_level_m, start_hm3, asked, reservoir)
         inflow = system.on_calendar(inflow)
         doubts = InflowCheck(inflow, reservoir).doubts
-        end_value = end_value_used(reservoir, inflow, watch)
+        end_value = with_implied_end_value(reservoir, inflow, watch).end_value_gwh_per_hm3
         if begin:
             reservoir, inflow, asked = begin.begun, begin.traces(inflow), Horizon()
         problems = record_problems(with_end_value(reservoir, end_value), inflow, asked)
     with watch("devices"):
         solver, notes, options = chosen_solver(solver, device, options, problems)
         if initial is not None:
+            from reservoir.planning.simulation import first_positions
+
             options = {**options, **first_positions(problems, initial, solver)}
             notes = (*notes, "The search began with given releases.")
     progress, noted = callers_own(progress), NotedStop(stop) if stop else None
@@ -133,51 +133,39 @@ def optimise(
         problem, expected = "a cluster searches years by themselves", "the horizon year, without start, stop or initial"
         raise InputError(problem, expected, "leave out the cluster", column="cluster", value=cluster)
     if in_parts and (cluster or has_parts(problems)):
-        workers = cluster_workers(cluster) if cluster else nullcontext(LocalWorkers(method))
-        with watch(PARTS_STAGE), workers as ready:
-            result = search_in_parts(problems, method, progress, parts or PartStore(), ready)
+        from reservoir.planning.cluster import cluster_workers
+
+        searching = cluster_workers(cluster) if cluster else nullcontext(LocalWorkers(method))
+        with watch(PARTS_STAGE), searching as workers:
+            plan = search_in_parts(problems, method, progress, parts or PartStore(), workers)
     else:
-        result = search(problems, method, progress, noted, watch)
-    problems, stopped = result.problems, result.stopped
-    inflow = problems.inflow
-    about_plan = plan_notes(reservoir, problems, result.operation, begin, stopped)
-    notes = (*inflow.notes, *reservoir.notes, *doubts, *notes, *result.notes, *about_plan)
-    schedules = problems, result.operation, result.solutions, result.references
-    about = notes, watch.seconds, stopped, begin
-    return Plan(reservoir, inflow, *schedules, *about, sources=result.sources, firm_bounds=result.firm_bounds)
+        plan = search(problems, method, progress, noted, watch)
+    about_plan = plan_notes(reservoir, plan.problems, plan.operation, begin, plan.stopped)
+    notes = (*plan.inflow.notes, *reservoir.notes, *doubts, *notes, *plan.notes, *about_plan)
+    return replace(plan, reservoir=reservoir, notes=notes, seconds=watch.seconds, start=begin)
 
 
 def solver_stages(plan: Plan) -> dict[str, float]:
     """The stages of `Plan.seconds`, those of solvers on a device cut into programs, device and host.
 
     ``programs`` is the time to build them or to load them from the driver's cache, ``device`` what the device itself
-    stamped, ``host`` all else: imports, copies, and recomputing every year in float64.
+    stamped, ``host`` all else: imports, copies, and recomputing every year in float64. Stages that overlap on several
+    devices are not cut.
     """
-    if PARTS_STAGE in plan.seconds:
-        return _of_parts(plan)
-    first = {solutions.solver: solutions for solutions in (plan.solutions, plan.references) if solutions}
+    calls = [solutions for solutions in (plan.solutions, plan.references) if solutions]
+    if PARTS_STAGE in plan.seconds:  # searched side by side: what the host did meanwhile is not counted
+        devices = {f"{call.solver}: device": call.device_seconds for call in calls if call.device_seconds is not None}
+        host = plan.seconds[PARTS_STAGE] - sum(devices.values())
+        others = {stage: seconds for stage, seconds in plan.seconds.items() if stage != PARTS_STAGE}
+        return dict(plan.seconds) if host < 0 else {**others, **devices, f"{PARTS_STAGE}: host": host}
     stages: dict[str, float] = {}
     for stage, seconds in plan.seconds.items():
-        stages |= _parts(stage, seconds, first[stage]) if stage in first else {stage: seconds}
+        call = next((each for each in calls if each.solver == stage), None)
+        on_device = None if call is None else call.device_seconds
+        programs = 0.0 if call is None else call.host_seconds_by_phase.get("build", 0.0)
+        if on_device is None or seconds < programs + on_device:
+            stages[stage] = seconds
+        else:
+            stages |= {f"{stage}: programs": programs, f"{stage}: device": on_device}
+            stages[f"{stage}: host"] = seconds - programs - on_device
     return stages
-
-
-def _of_parts(plan: Plan) -> dict[str, float]:
-    """Stages of a plan whose parts were searched side by side: what the host did meanwhile is not counted."""
-    each = [solutions for solutions in (plan.solutions, plan.references) if solutions]
-    devices = {f"{found.solver}: device": found.device_seconds for found in each if found.device_seconds is not None}
-    host = plan.seconds[PARTS_STAGE] - sum(devices.values())
-    if host < 0:  # several devices at once
-        return dict(plan.seconds)
-    others = {stage: seconds for stage, seconds in plan.seconds.items() if stage != PARTS_STAGE}
-    return {**others, **devices, f"{PARTS_STAGE}: host": host}
-
-
-def _parts(solver: str, seconds: float, solutions: Solutions) -> Mapping[str, float]:
-    if solutions.device_seconds is None:
-        return {solver: seconds}
-    programs = solutions.host_seconds_by_phase.get("build", 0.0)
-    host = seconds - programs - solutions.device_seconds
-    if host < 0:  # several devices at once: their seconds overlap
-        return {solver: seconds}
-    return {f"{solver}: programs": programs, f"{solver}: device": solutions.device_seconds, f"{solver}: host": host}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +14,13 @@ from numpy.typing import NDArray
 from reservoir.hydro.curves.approximation import Approximation
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, satisfiable
-from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Horizon, Objective
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.columns import shown
-from reservoir.planning.firm_power import FirmBounds, firm_power_of_problems
+from reservoir.planning.firm_power import MOST_NAMED, FirmBounds, firm_power_of_problems
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
-from reservoir.planning.search import Sources, reference_of_years
 from reservoir.planning.solving import REFERENCE_SOLVERS, relative_gap
 from reservoir.planning.start import PlanStart
 from reservoir.planning.water_values import WaterValues, water_values_of
@@ -34,8 +32,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-#: Problems that plan.json names.
-MOST_TOLD = 1000
+#: A gap that is larger by less than this factor is as small as was asked for.
+GAP_ROUNDING = 1 + 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +80,7 @@ class Proofs:
     @property
     def reached(self) -> int:
         """Problems whose gap is as small as was asked for, but for rounding."""
-        return int((self.gap <= self.asked * (1 + 1e-3)).sum())
+        return int((self.gap <= self.asked * GAP_ROUNDING).sum())
 
     def as_dict(self) -> dict[str, Any]:
         """For ``plan.json``."""
@@ -92,8 +90,28 @@ class Proofs:
             "problems": len(self.bound),
             "reached": self.reached,
             "worst_gap": worst if np.isfinite(worst) else None,
-            "infeasible": dict(list(self.infeasible.items())[:MOST_TOLD]),
+            "infeasible": dict(list(self.infeasible.items())[:MOST_NAMED]),
         }
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """Where the schedules of a plan come from.
+
+    Parameters
+    ----------
+    of_problem : tuple of str
+        The source of each problem: the solver, its `second_run`, or the solver of the reference.
+    engine : Solutions
+        The best that the solver found for each problem, in the second run or in the first.
+    settings, second_settings : mapping
+        Of the first run and of the second.
+    """
+
+    of_problem: tuple[str, ...]
+    engine: Solutions
+    settings: Mapping[str, Any]
+    second_settings: Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)  # compared by identity, as the arrays it holds
@@ -170,6 +188,11 @@ class Plan(OperatedRecord):
         return "scenario" if self.start else "year"
 
     @property
+    def problem_word(self) -> str:
+        """What a problem of the plan is: a row of it, or a horizon of several."""
+        return self.year_word if len(self.problems) == self.inflow.years else "horizon"
+
+    @property
     def approximation(self) -> Approximation:
         """The forms of the curves that solvers evaluated, and what they change."""
         return self.problems.model.approximation
@@ -240,6 +263,13 @@ class Plan(OperatedRecord):
         gap = relative_gap(solutions, self.references, self.problems.least_gap_scale)
         return np.where(self.feasible, gap[self.problems.of_year], np.nan)
 
+    def better_known(self, gap: float) -> NDArray[np.bool_]:
+        """Whether the reference of a problem keeps the limits and is better by more than a gap, shape (problems,)."""
+        if not self.references:
+            return np.zeros(len(self.problems), np.bool_)
+        further = relative_gap(self.solutions, self.references, self.problems.least_gap_scale) > gap * GAP_ROUNDING
+        return further & (self.references.violation == 0)
+
     @property
     def engine_solutions(self) -> Solutions:
         """The best that the solver found for each problem, also where the plan holds the reference's schedule."""
@@ -298,52 +328,56 @@ class Plan(OperatedRecord):
 
     @cached_property
     def _reference(self) -> tuple[FloatArray, FloatArray]:
-        return reference_of_years(self.problems, self.references)
+        years, references = self.inflow.years, self.references
+        if not references:
+            return np.full(years, np.nan), np.zeros(years)
+        if self.problems.horizon.is_year:
+            return references.benefit, references.violation
+        operation = operation_of(self.problems, references)
+        return operation.benefit, operation.violation_sum
 
     def _described(self) -> Mapping[str, str]:
         return {**super()._described(), "solver": self.solutions.solver, "horizon": str(self.horizon)}
 
 
+def operation_of(problems: RecordProblems, solutions: Solutions) -> Operation:
+    """What solutions come to in float64, a row for each year of the record."""
+    if solutions.operation is None:
+        return problems.operate(solutions.position)
+    operation: Operation = solutions.operation
+    return operation.in_years(problems.inflow.steps)
+
+
 def feasible_problems(problems: RecordProblems, violation: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether some schedule keeps the limits of each problem, shape (problems,); see `feasible_years`."""
-    ends = [0, *np.cumsum([len(batch) for batch in problems.batches])]
-    parts = zip(problems.batches, pairwise(ends), strict=True)
-    return np.concatenate([feasible_years(batch.limits, violation[slice(*span)]) for batch, span in parts])
+    return np.concatenate(
+        [feasible_years(batch.limits, violation[places]) for places, batch in problems.placed_batches]
+    )
 
 
 def impossible_problems(problems: RecordProblems, feasible: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Whether it is sure that no schedule keeps the limits of each problem, shape (problems,).
 
     Of some for which none was found it is not: those that miss a lowest power or a slow change of the release, where
-    nothing proves that they must.
-
-    Parameters
-    ----------
-    problems : RecordProblems
-    feasible : ndarray of bool, shape (problems,)
-        As of `feasible_problems`.
+    nothing proves that they must. `feasible` is as of `feasible_problems`.
     """
-    impossible, first = ~feasible, 0
-    for batch in problems.batches:
-        lost = np.flatnonzero(~feasible[first : first + len(batch)])
+    impossible = ~feasible
+    for places, batch in problems.placed_batches:
+        lost = np.flatnonzero(~feasible[places])
         if lost.size and (batch.limits.ramps or batch.limits.demands_power):
             from reservoir.certificate.kept_power import proved_impossible  # which takes a moment
 
             able = satisfiable(batch.limits[lost])
             for place in lost[able].tolist():
-                impossible[first + place] = proved_impossible(batch[place])
-        first += len(batch)
+                impossible[places[place]] = proved_impossible(batch[place])
     return impossible
 
 
 def feasible_years(limits: Limits, violation: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether some schedule keeps the limits of each year, shape (years,).
 
-    Parameters
-    ----------
-    limits : Limits
-    violation : ndarray, shape (years,)
-        Of any schedule of each year: one without violation proves that there is one, and only the others are searched.
+    The violation, shape (years,), is of any schedule of each: one without proves that there is one, and only the others
+    are searched.
     """
     feasible = np.asarray(violation <= 0)
     lost = np.flatnonzero(~feasible)

@@ -24,12 +24,12 @@ from reservoir.certificate.reachable import stages_to_prove
 from reservoir.certificate.stages import TOLERANCE
 from reservoir.errors import DeviceError
 from reservoir.hydro.inflow import first_days
-from reservoir.hydro.objective import Operation
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.step import unmet_minimum
 from reservoir.opencl import DeviceInfo, choose_devices, opencl_available
-from reservoir.planning.planned_record import Plan, Proofs
+from reservoir.planning.planned_record import GAP_ROUNDING, Plan, Proofs
 from reservoir.planning.solving import StageProgress, silent_stage
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.runtime import processors
 
 #: Names of the stages: of all proofs, and of longer ones where these do not come to the gap that is asked for.
@@ -61,7 +61,8 @@ def prove_plan(
     ----------
     plan : Plan
     gap : float
-        Part of the fitness by which the bound may be above it.
+        Part of the fitness by which the bound may be above it. Where the plan's reference is better by more
+        (`Plan.better_known`), no bound comes as close to the plan's schedule: then it may be above the reference's.
     seconds : float
         Most time for all problems, about, from when the code is compiled; what is proved until then holds, with a
         larger gap.
@@ -81,21 +82,24 @@ def prove_plan(
         If the device that is named is missing, cannot bound brackets, or fails.
     """
     problems = list(_known(plan))
+    fitness = np.array([np.nan if known.fitness is None else known.fitness for known in problems])
+    for place in np.flatnonzero(plan.better_known(gap) & ~np.isnan(fitness)).tolist():
+        # No bound is below the better schedule: the gap that is asked for is to that one.
+        problems[place] = problems[place]._replace(fitness=float(plan.references.fitness[place]))
     effort = Effort(gap, seconds, processors(), plan.problems.least_gap_scale)
-    asked, found = (device or AUTO).strip().lower(), None
+    asked, bounded = (device or AUTO).strip().lower(), None
     if asked != HOST:
         with suppress(*([DeviceError] if or_host or asked == AUTO else [])):
             chosen = device_of(asked, or_host=or_host)
-            found = None if chosen is None else _on_device(chosen, problems, effort, progress)
-    if found is None:
-        found = _on_host(problems, effort, progress)
-    bounds = np.array([each.bound for each in found])
-    fitness = np.array([np.nan if known.fitness is None else known.fitness for known in problems])
+            bounded = None if chosen is None else _on_device(chosen, problems, effort, progress)
+    if bounded is None:
+        bounded = _on_host(problems, effort, progress)
+    bounds = np.array([each.bound for each in bounded])
     scaled = np.maximum(np.abs(bounds), effort.least_scale)
     with np.errstate(invalid="ignore"):
         short = (bounds - fitness) / np.where(scaled > 0, scaled, 1.0)
     short[(bounds == np.inf) & ~np.isnan(fitness)] = np.inf  # nothing is proved, which is no small gap
-    return Proofs(bounds, short, gap, _where_infeasible(plan, found))
+    return Proofs(bounds, short, gap, _where_infeasible(plan, bounded))
 
 
 def device_of(wanted: str, *, or_host: bool = False) -> DeviceInfo | None:
@@ -127,12 +131,13 @@ def _on_device(device: DeviceInfo, problems: list[Known], effort: Effort, progre
     compile_ahead(problems, brackets=False)
 
     def prove(some: list[Known], effort: Effort, done: Done) -> list[ProvenBound]:
-        found: list[ProvenBound] = []
+        bounds: list[ProvenBound] = []
         until = time.monotonic() + effort.seconds
         for together in parts_together(some, effort.pairs):
             left = replace(effort, seconds=max(until - time.monotonic(), 0.0))
-            found += prove_together(device, together, left, _counting_on(done, len(found)))
-        return found
+            before = len(bounds)
+            bounds += prove_together(device, together, left, lambda more, before=before: done(before + more))
+        return bounds
 
     return _longer_if_needed(prove, problems, effort, progress)
 
@@ -142,24 +147,20 @@ def _on_host(problems: list[Known], effort: Effort, progress: StageProgress) -> 
     compile_ahead(problems)
 
     def prove(some: list[Known], effort: Effort, done: Done) -> list[ProvenBound]:
-        at_once, each = (effort.threads, 1) if len(some) >= effort.threads else (1, effort.threads)
+        at_once, threads = (effort.threads, 1) if len(some) >= effort.threads else (1, effort.threads)
         until = time.monotonic() + effort.seconds
 
         def proved(known: Known) -> ProvenBound:
-            return prove_bound(*known, replace(effort, seconds=max(until - time.monotonic(), 0.0), threads=each))
+            return prove_bound(*known, replace(effort, seconds=max(until - time.monotonic(), 0.0), threads=threads))
 
-        found = []
+        bounds = []
         with ThreadPoolExecutor(at_once) as pool:
             for bound in pool.map(proved, some):
-                found.append(bound)
-                done(len(found))
-        return found
+                bounds.append(bound)
+                done(len(bounds))
+        return bounds
 
     return _longer_if_needed(prove, problems, effort, progress)
-
-
-def _counting_on(done: Done, before: int) -> Done:
-    return lambda more: done(before + more)
 
 
 def _longer_if_needed(
@@ -170,22 +171,22 @@ def _longer_if_needed(
     longer = replace(effort, pairs=LONGER_PAIRS)
     if len(problems) == 1:
         return prove(problems, longer, lambda done: progress(STAGE, done, 1))
-    found = prove(problems, effort, lambda done: progress(STAGE, done, len(problems)))
-    places = [place for place, known in enumerate(problems) if _may_be_closer(known, found[place], effort)]
+    bounds = prove(problems, effort, lambda done: progress(STAGE, done, len(problems)))
+    places = [place for place, known in enumerate(problems) if _may_be_closer(known, bounds[place], effort)]
     left = until - time.monotonic()
     if places and left > 0.0:
         some = [problems[place] for place in places]
         again = prove(some, replace(longer, seconds=left), lambda done: progress(LONGER_STAGE, done, len(some)))
         for place, bound in zip(places, again, strict=True):
-            found[place] = min(found[place], bound, key=lambda each: each.bound)
-    return found
+            bounds[place] = min(bounds[place], bound, key=lambda proven: proven.bound)
+    return bounds
 
 
-def _may_be_closer(known: Known, found: ProvenBound, effort: Effort) -> bool:
+def _may_be_closer(known: Known, proven: ProvenBound, effort: Effort) -> bool:
     """Whether the schedule of a problem is bounded, and its bound is farther above than the gap asked for."""
-    if known.fitness is None or found.bound == -np.inf:
+    if known.fitness is None or proven.bound == -np.inf:
         return False
-    return found.bound - known.fitness > effort.gap * (1 + 1e-3) * max(abs(known.fitness), effort.least_scale)
+    return proven.bound - known.fitness > effort.gap * GAP_ROUNDING * max(abs(known.fitness), effort.least_scale)
 
 
 def _known(plan: Plan) -> Iterator[Known]:
@@ -201,7 +202,7 @@ def _known(plan: Plan) -> Iterator[Known]:
             yield Known(year, made.operation.storage_hm3[place], float(made.fitness[place]) if kept else None)
 
 
-def _lacks_water_alone(year: ReservoirYear, operation: Operation) -> bool:
+def _lacks_water_alone(year: ReservoirYears, operation: Operation) -> bool:
     """Whether a schedule violates nothing but the least release, of which some is proved to be violated."""
     arrays = year.exact_year
     per_missing = arrays.per_missing * arrays.hm3_per_m3s
@@ -211,13 +212,13 @@ def _lacks_water_alone(year: ReservoirYear, operation: Operation) -> bool:
     return bool(np.any(stages_to_prove(year.limits, year.penalty).missing_price > 0.0))
 
 
-def _where_infeasible(plan: Plan, found: list[ProvenBound]) -> dict[str, str]:
+def _where_infeasible(plan: Plan, bounds: list[ProvenBound]) -> dict[str, str]:
     """By the label of a problem that no schedule keeps the limits of: the month by whose end they cannot be kept."""
     days, steps = first_days(plan.inflow.calendar), plan.inflow.steps
-    told = {}
-    for place, (label, each) in enumerate(zip(plan.problems.labels, found, strict=True)):
-        if each.infeasible:
+    days_of = {}
+    for place, (label, proven) in enumerate(zip(plan.problems.labels, bounds, strict=True)):
+        if proven.infeasible:
             first = int(np.argmax(plan.problems.of_year == place)) * steps
-            step = each.infeasible_step
-            told[str(label)] = "" if step is None else str(days[first + step])[:10]
-    return told
+            step = proven.infeasible_step
+            days_of[str(label)] = "" if step is None else str(days[first + step])[:10]
+    return days_of

@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import DeviceError, InputError
-from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Goal, Objective
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.record_rows import energy_terms
 from reservoir.hydro.system import System
 from reservoir.planning.columns import second_run
 from reservoir.planning.firm_power import (
     FIRM_POWER_STAGE,
-    FirmBounds,
     FirmPower,
     Solve,
     again_within,
@@ -31,9 +30,10 @@ from reservoir.planning.firm_power import (
     promised_within,
     promising_all,
 )
-from reservoir.planning.simulation import FIRST
+from reservoir.planning.planned_record import Plan, Sources, operation_of
 from reservoir.planning.solving import (
     DEVICE_REFERENCE,
+    FIRST,
     HOST_REFERENCE,
     NO_REFERENCE,
     REFERENCE_SOLVERS,
@@ -48,9 +48,9 @@ from reservoir.planning.solving import (
     violates_more,
 )
 from reservoir.planning.stopwatch import Stopwatch
-from reservoir.problems.base import Certified, FloatArray
+from reservoir.problems.base import FloatArray
 from reservoir.problems.reservoir.record import RecordProblems, cost_of_shortage, record_problems
-from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import Solutions, Stop, more_effort, solve, solver_named
 from reservoir.solvers.solution import engine_results, joined
 
@@ -95,59 +95,16 @@ class Method:
     options: Mapping[str, Any]
     best: bool = False
 
-
-@dataclass(frozen=True, eq=False)
-class Sources:
-    """Where the schedules of a plan come from.
-
-    Parameters
-    ----------
-    of_problem : tuple of str
-        The source of each problem: the solver, its `second_run`, or the solver of the reference.
-    engine : Solutions
-        The best that the solver found for each problem, in the second run or in the first.
-    settings, second_settings : mapping
-        Of the first run and of the second.
-    """
-
-    of_problem: tuple[str, ...]
-    engine: Solutions
-    settings: Mapping[str, Any]
-    second_settings: Mapping[str, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """What a search found: of each problem, or of the first problems after a callback ended it.
-
-    Parameters
-    ----------
-    problems : RecordProblems
-    operation : Operation
-        Of every year.
-    solutions, references, sources
-        As in `Plan`.
-    notes : tuple of str
-    stopped : str
-        As in `Plan`.
-    firm_bounds : FirmBounds, optional
-        As in `Plan`.
-    """
-
-    problems: RecordProblems
-    operation: Operation
-    solutions: Solutions
-    references: Solutions
-    sources: Sources | None
-    notes: tuple[str, ...] = ()
-    stopped: str = ""
-    firm_bounds: FirmBounds | None = None
+    def solve(self, problems: Sequence[ReservoirYears], **call: Any) -> Solutions:
+        """Solve problems by the solver with its settings, or with others."""
+        own = {"solver": self.solver, "seed": self.seed, "device": self.device}
+        return solve(problems, **{**own, **self.options, **call})
 
 
 def search(
     problems: RecordProblems, method: Method, progress: StageProgress, stop: NotedStop | None, watch: Stopwatch
-) -> Found:
-    """Search the schedule of every problem.
+) -> Plan:
+    """Search the schedule of every problem, or of the first problems if a callback ends the search.
 
     Parameters
     ----------
@@ -159,18 +116,21 @@ def search(
         May end the search.
     watch : Stopwatch
         Times the stages.
+
+    Returns
+    -------
+    Plan
+        With the notes and the seconds of the search alone.
     """
-    solver, device, notes = method.solver, method.device, tuple[str, ...]()
-    objective, firm = problems.model.system.objective, None
+    solver, notes, reservoir = method.solver, tuple[str, ...](), problems.model.reservoir
+    objective, firm, is_reference = problems.model.system.objective, None, solver in REFERENCE_SOLVERS
     if objective.is_firm:
         with watch(FIRM_POWER_STAGE):
             firm = firm_power_of(problems, _solver_of_shortages(problems, method), progress)
             problems = promising_all(problems, firm.power_mw)
     within = promised_within(problems, firm.positions) if firm else problems
-    call: dict[str, Any] = {"solver": solver, "seed": method.seed, "device": device}
     with watch(solver):
-        on_progress = begun(progress, solver, len(problems))
-        solutions = solve(within.each, **call, progress=on_progress, stop=stop, **method.options)
+        solutions = method.solve(within.each, progress=begun(progress, solver, len(problems)), stop=stop)
     stopped = stop_sentence(solver, len(solutions), len(problems), stop)
     if stopped:
         years = int(np.searchsorted(problems.of_year, len(solutions)))
@@ -180,19 +140,19 @@ def search(
         )
     if firm:
         solutions = judged(problems.each, solutions)
-    if solver in REFERENCE_SOLVERS:
+    if is_reference:
         solutions = _giving_power(problems, solutions, firm, method)
     open_ = objective.firm_power_mw is None and set(objective.weights) <= _TARGETS
     if open_ and solutions and not stopped:
         with watch(ENERGY_STAGE):
-            options = {name: value for name, value in method.options.items() if name != FIRST}
-            solutions = with_most_energy(problems, solutions, lambda batch: solve(batch, **call, **options))
-    references = solutions if solver in REFERENCE_SOLVERS else _NONE
+            options = {FIRST: None} if FIRST in method.options else {}
+            solutions = with_most_energy(problems, solutions, lambda batch: method.solve(batch, **options))
+    references = solutions if is_reference else _NONE
     wanted = method.reference and not references and not stopped
     if wanted and problems.ramps:
         notes = ("There is no reference optimum: dynamic programming cannot limit the change of the release.",)
     elif wanted:
-        references = references_of(within.each, solver, device, progress, stop, watch)
+        references = references_of(within.each, solver, method.device, progress, stop, watch)
         stopped = stop_sentence(references.solver, len(references), len(problems), stop, NO_REFERENCE)
         references = _NONE if stopped else references
         if references:
@@ -202,7 +162,7 @@ def search(
             with watch(ENERGY_STAGE):
                 references = with_most_energy(problems, references, _solver_of_shortages(problems, method))
     sources = None
-    if references and solver not in REFERENCE_SOLVERS and not method.engine_only:
+    if references and not is_reference and not method.engine_only:
         of_firm = within if firm else None
         solutions, sources, ending = best_known(problems, solutions, references, method, progress, stop, watch, of_firm)
         ended = bool(stop and stop.ended)
@@ -211,8 +171,11 @@ def search(
             solutions, sources = better_references(solutions, references, sources)
     with watch("certify"):
         operation = operation_of(problems, solutions)
+    schedules = problems, operation, solutions, references
     bounds = firm.bounds.first(len(problems)) if firm else None
-    return Found(problems, operation, solutions, references, sources, notes, stopped, bounds)
+    return Plan(
+        *(reservoir, problems.inflow, *schedules, notes, watch.seconds, stopped), sources=sources, firm_bounds=bounds
+    )
 
 
 def _giving_power(problems: RecordProblems, solutions: Solutions, firm: FirmPower | None, method: Method) -> Solutions:
@@ -226,14 +189,13 @@ def _giving_power(problems: RecordProblems, solutions: Solutions, firm: FirmPowe
 
 def _solver_of_shortages(problems: RecordProblems, method: Method) -> Solve:
     """Dynamic programming; where it cannot limit the change of the release, the solver of the plan."""
-    solver, device = method.solver, method.device
     if problems.ramps:
-        return lambda batch: solve(batch, solver=solver, seed=method.seed, device=device, **method.options)
-    return lambda batch: references_of(batch, solver, device, silent_stage, None, Stopwatch())
+        return method.solve
+    return lambda batch: references_of(batch, method.solver, method.device, silent_stage, None, Stopwatch())
 
 
 def references_of(
-    problems: Sequence[ReservoirYear],
+    problems: Sequence[ReservoirYears],
     solver: str,
     device: str | None,
     progress: StageProgress,
@@ -304,12 +266,12 @@ def best_known(
     more = more_effort(solver, method.options, SWEPT_TIMES if swept else TIMES, swept=swept)
     if more.get(FIRST) is not None:
         more[FIRST] = [more[FIRST][place] for place in places]
-    call: dict[str, Any] = {"solver": solver, "seed": (method.seed + _SEED_STEP) % 2**64, "device": method.device}
+    again = replace(method, seed=(method.seed + _SEED_STEP) % 2**64, options=more)
     second, ending = _NONE, ""
     try:
         with watch(stage):
             on_progress = begun(progress, stage, len(places))
-            second = solve((within or problems).some(places), **call, progress=on_progress, stop=stop, **more)
+            second = again.solve((within or problems).some(places), progress=on_progress, stop=stop)
             second = judged(problems.some(places), second) if within else second
         ending = stop_sentence(
             stage, len(second), len(places), stop, f"the others have schedules of {references.solver}"
@@ -372,18 +334,9 @@ def with_most_energy(
 ) -> Solutions:
     """Solutions, with others in their place that have more energy, and fall no shorter of the targets.
 
-    Parameters
-    ----------
-    problems : RecordProblems
-        Whose objective leaves energy open.
-    solutions : Solutions
-    solve : callable
-        Solves problems whose objective is energy.
+    The objective leaves energy open; `solve` solves problems for energy.
     """
-    first = 0
-    for batch in problems.batches:
-        places = np.arange(first, first + len(batch))
-        first += len(batch)
+    for places, batch in problems.placed_batches:
         before = batch.operate(np.stack([solutions.position[place] for place in places.tolist()]))
         others = judged(batch, solve(_for_energy(batch, before)))
         after = batch.operate(np.array(others.position))
@@ -410,41 +363,13 @@ def _for_energy(batch: ReservoirYears, given: Operation) -> ReservoirYears:
     return replace(batch, model=model, limits=limits.changed(release_lower=least).with_terms(terms))
 
 
-def operation_of(problems: RecordProblems, solutions: Solutions) -> Operation:
-    """What solutions come to in float64, a row for each year of the record."""
-    if solutions.operation is None:
-        return problems.operate(solutions.position)
-    operation: Operation = solutions.operation
-    return operation.in_years(problems.inflow.steps)
-
-
-def reference_of_years(problems: RecordProblems, references: Solutions) -> tuple[FloatArray, FloatArray]:
-    """Benefit and violation of the reference in each year; not a number, and zero, without one."""
-    years = problems.inflow.years
-    if not references:
-        return np.full(years, np.nan), np.zeros(years)
-    if problems.horizon.is_year:
-        return references.benefit, references.violation
-    operation = operation_of(problems, references)
-    return operation.benefit, operation.violation_sum
-
-
 def stated_solutions(
-    positions: Sequence[FloatArray] | FloatArray, worth: Certified, settings: Mapping[str, Any], **stated: Any
+    positions: Sequence[FloatArray] | FloatArray, settings: Mapping[str, Any], **stated: Any
 ) -> Solutions:
-    """Solutions without traces.
+    """Solutions without traces, of settings that all share.
 
-    Parameters
-    ----------
-    positions : sequence of ndarray
-    worth : Certified
-        Of these positions.
-    settings : mapping
-        Of all.
-    **stated
-        Generations and evaluations of each; solver, device and seconds.
+    Stated are fitness, benefit, violation, generations and evaluations of each; solver, device, seconds and operation.
     """
     rows = positions if isinstance(positions, np.ndarray) else joined([each[np.newaxis] for each in positions])
-    columns = engine_results(position=rows, of_all={"settings": settings})
-    fitness = {"fitness": worth.fitness, "benefit": worth.benefit, "violation": worth.violation}
-    return Solutions(**{**columns, **fitness, "operation": worth.operation, **stated})
+    columns: dict[str, Any] = {**engine_results(position=rows, of_all={"settings": settings}), **stated}
+    return Solutions(**columns)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import some_labels
-from reservoir.hydro.objectives import Objective
 from reservoir.planning.columns import column_of
 from reservoir.planning.planned_record import Plan
 from reservoir.planning.solving import REFERENCE_SOLVERS, beyond_limits, gap_limits
@@ -42,38 +41,31 @@ def objective_sentence(plan: Plan) -> str:
     kept = plan.benefit[plan.keeps_limits]
     if not kept.size:
         return objective.title
-    one = plan.year_word
-    each = f"{_amount(objective, kept.mean())} a {one} ({_range(objective, kept)})"
-    whole = "" if plan.start else f"{_amount(objective, kept.sum())}, "
+    lowest, mean, highest, total = (
+        quantity(float(value) + 0.0) for value in (kept.min(), kept.mean(), kept.max(), kept.sum())
+    )
+    unit = f" {objective.unit}" if objective.unit else ""
+    whole = "" if plan.start else f"{total}{unit}, "
     firm = "" if objective.firm_power_mw is None else f"; {firm_power_sentence(plan)}"
-    return f"{objective.title}: {whole}{each}{firm}"
+    return f"{objective.title}: {whole}{mean}{unit} a {plan.year_word} ({lowest} to {highest}){firm}"
 
 
 def firm_power_sentence(plan: Plan) -> str:
     """The power that all steps give, or a share of them."""
     share, power = plan.objective.firm_share, plan.firm_power_mw
     steps = "every step gives" if share == 1 else f"{100 * share:g} % of the steps give"
-    if len(power) == 1:
-        return f"{steps} {quantity(float(power[0]))} MW{_not_kept(plan)}"
-    lowest, highest = (quantity(float(each)) for each in (power.min(), power.max()))
-    return f"{steps} {lowest} to {highest} MW, by {plan.year_word if plan.horizon.is_year else 'horizon'}"
+    if len(power) > 1:
+        lowest, highest = (quantity(float(each)) for each in (power.min(), power.max()))
+        return f"{steps} {lowest} to {highest} MW, by {_horizon_word(plan)}"
+    bounds, more = plan.firm_bounds, ""
+    if bounds is not None:
+        known = "is proved impossible" if bounds.proved[0] else "was not found"
+        more = f" ({max(float(bounds.width(power)[0]), 0):.1e} more {known})"
+    return f"{steps} {quantity(float(power[0]))} MW{more}"
 
 
-def _not_kept(plan: Plan) -> str:
-    """How much more is not kept, and how that is known."""
-    bounds = plan.firm_bounds
-    if bounds is None:
-        return ""
-    known = "is proved impossible" if bounds.proved[0] else "was not found"
-    return f" ({max(float(bounds.width(plan.firm_power_mw)[0]), 0):.1e} more {known})"
-
-
-def _range(objective: Objective, values: np.ndarray) -> str:
-    return f"{quantity(float(values.min()) + 0.0)} to {quantity(float(values.max()) + 0.0)}"
-
-
-def _amount(objective: Objective, value: float) -> str:
-    return f"{quantity(float(value) + 0.0)} {objective.unit}".strip()
+def _horizon_word(plan: Plan) -> str:
+    return plan.year_word if plan.horizon.is_year else "horizon"
 
 
 def proof_sentences(plan: Plan) -> list[str]:
@@ -81,7 +73,7 @@ def proof_sentences(plan: Plan) -> list[str]:
     proofs = plan.proofs
     if proofs is None:
         return []
-    one = plan.year_word if len(plan.problems) == plan.inflow.years else "horizon"
+    one = plan.problem_word
     known, nothing = int((~np.isnan(proofs.gap)).sum()), int(np.isinf(proofs.gap).sum())
     sentences = []
     if nothing:
@@ -90,6 +82,14 @@ def proof_sentences(plan: Plan) -> list[str]:
         within = f"{proofs.reached} of {counted(known, one)} within {proofs.asked:.1e}"
         sentences.append(
             f"Proven: no schedule that keeps the limits is better by more than {proofs.worst_gap:.1e} ({within})"
+        )
+    better = chosen(plan.problems.labels, plan.better_known(proofs.asked) & ~np.isnan(proofs.gap))
+    if len(better):
+        which = f"({counted(len(better), one)}: {listed(better)})"
+        of = f"{plan.references.solver} found a schedule that is better by more {which}"
+        sentences.append(
+            f"No proof comes to {proofs.asked:.1e} where {of}: it ends that close to the better one. Fix: plan with "
+            "--prove, which takes the better one"
         )
     if proofs.infeasible:
         named = [f"{label} (by {day})" if day else label for label, day in proofs.infeasible.items()]
@@ -137,27 +137,21 @@ def all_limits(plan: Plan) -> str:
 
 def outside_sentences(plan: Plan) -> list[str]:
     """Which years of a plan violate their limits: no schedule satisfies them, or the solver did not find one."""
-    lost, one = _infeasible(plan), _problem_word(plan)
-    missed = chosen(plan.inflow.labels, plan.feasible & ~plan.keeps_limits)
-    which = all_limits(plan)
+    labels, able = plan.inflow.labels, plan.feasible
+    if len(plan.problems) < plan.inflow.years:
+        labels, able = plan.problems.labels, plan.feasible_problems
+    lost, missed = chosen(labels, ~able), chosen(plan.inflow.labels, plan.feasible & ~plan.keeps_limits)
     tried = "schedule that was found" if has_demands(plan) else "permitted release"
-    cannot = f"{counted(len(lost), one)} cannot satisfy {_their(lost)} {which} with any {tried}"
-    sentences = [
-        (lost, cannot),
-        (missed, f"{counted(len(missed))} can satisfy {_their(missed)} {which}, but the solver found no schedule"),
-    ]
-    return [f"{sentence}: {listed(names)}" for names, sentence in sentences if names]
-
-
-def _infeasible(plan: Plan) -> Sequence[str]:
-    """Labels of the problems that no schedule satisfies: years, or horizons of several."""
-    if len(plan.problems) == plan.inflow.years:
-        return chosen(plan.inflow.labels, ~plan.feasible)
-    return chosen(plan.problems.labels, ~plan.feasible_problems)
-
-
-def _problem_word(plan: Plan) -> str:
-    return plan.year_word if len(plan.problems) == plan.inflow.years else "horizon"
+    sentences = []
+    for names, one, cannot, how in (
+        (lost, plan.problem_word, "cannot", f" with any {tried}"),
+        (missed, "year", "can", ", but the solver found no schedule"),
+    ):
+        if names:
+            their = "its" if len(names) == 1 else "their"
+            which = f"{counted(len(names), one)} {cannot} satisfy {their} {all_limits(plan)}"
+            sentences.append(f"{which}{how}: {listed(names)}")
+    return sentences
 
 
 def losses_sentence(plan: Plan) -> str:
@@ -186,10 +180,6 @@ def left_out_sentence(plan: Plan, marks: str = "") -> str:
     return f"{counted(len(names))} ({listed(names)}) {violate} {limits_word(plan)}: {left_out}."
 
 
-def _their(names: Sequence[str]) -> str:
-    return "its" if len(names) == 1 else "their"
-
-
 def shortfall_months(plan: Plan) -> int:
     """How many steps do not keep a limit or demand."""
     return int((~(plan.operation.violation <= 0)).sum())
@@ -208,16 +198,12 @@ def shortfalls(plan: Plan, most_months: int | None = None) -> list[str]:
     ]
 
 
-def _step_word(plan: Plan) -> str:
-    return plan.inflow.calendar.step.noun
-
-
 def _blame(feasible: bool, plan: Plan) -> str:
     if feasible:
         return "a feasible schedule exists, but the solver did not find it: increase --generations or --evaluations"
     if has_demands(plan):
-        return f"no schedule was found that keeps all limits and demands of this {_problem_word(plan)}"
-    return f"no permitted release keeps the storage of this {_problem_word(plan)} within its limits"
+        return f"no schedule was found that keeps all limits and demands of this {plan.problem_word}"
+    return f"no permitted release keeps the storage of this {plan.problem_word} within its limits"
 
 
 def storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[str]:
@@ -228,9 +214,11 @@ def storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[str]:
     closes = plan.problems.cyclic and plan.problems.ends_with(year) and step == limits.steps - 1
     if closes:
         lower = upper = plan.operation.storage_hm3[plan.problems.first_year(year), 0]
-    sentence = beyond_bounds(f"the storage at the end of the {_step_word(plan)}", storage, (lower, upper), "hm3", plan)
+    sentence = beyond_bounds(
+        f"the storage at the end of the {plan.inflow.calendar.step.noun}", storage, (lower, upper), "hm3", plan
+    )
     if sentence:
-        yield sentence + (f", where the {_problem_word(plan)} began and has to end" if closes else "")
+        yield sentence + (f", where the {plan.problem_word} began and has to end" if closes else "")
 
 
 def beyond_bounds(what: str, value: float, bounds: tuple[float, float], unit: str, plan: Plan) -> str:
@@ -261,7 +249,7 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
     if not short <= _NEGLIGIBLE * demanded:  # NaN fulfils nothing, here and below
         part = plan.units.number(short, "m3/s", ",.4g")
         yield f"{part} of the {flow(demanded)} to be withdrawn are not delivered"
-    power, lowest = float(operation.power_mw[year, step]), float(limits.power_lower_mw[year, step])
+    power, lowest = float(operation.power_mw[year, step]), float(limits.power_demanded_mw[year, step])
     if not power >= lowest * (1 - _NEGLIGIBLE):
         yield f"the mean power is {lowest - power:,.4g} MW below the minimum of {lowest:,.4g} MW"
     releases = operation.release_m3s.ravel()
@@ -271,8 +259,8 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
     change = float(releases[place] - releases[place - 1])
     most = float((limits.ramp_up_m3s if change > 0 else limits.ramp_down_m3s)[year])
     if not abs(change) <= most * (1 + _NEGLIGIBLE):
-        way = "rises" if change > 0 else "falls"
-        yield f"the release {way} by {flow(abs(change))} from the {_step_word(plan)} before, more than {flow(most)}"
+        way, step_noun = "rises" if change > 0 else "falls", plan.inflow.calendar.step.noun
+        yield f"the release {way} by {flow(abs(change))} from the {step_noun} before, more than {flow(most)}"
 
 
 def source_sentence(plan: Plan) -> str:
@@ -282,19 +270,22 @@ def source_sentence(plan: Plan) -> str:
     """
     solver, one = plan.solutions.solver, plan.year_word
     most, most_of_sum = (f"{100 * limit:g} %" for limit in gap_limits(solver, plan.problems))
-    close = f"close enough to the reference optimum ({most} of a {_problem(plan)}, {most_of_sum} of the sum)"
+    close = f"close enough to the reference optimum ({most} of a {_horizon_word(plan)}, {most_of_sum} of the sum)"
     if not plan.sources:
-        count = _beyond(plan)
+        count = 0
+        if plan.references and solver not in REFERENCE_SOLVERS:
+            of_plan = plan.solutions, plan.references, gap_limits(solver, plan.problems)
+            count = int(beyond_limits(*of_plan, plan.problems.least_gap_scale)[plan.problems.of_year].sum())
         are_not = f"{'is' if count == 1 else 'are'} not {close}"
         return f"{counted(count, one)} {are_not}. Fix: omit --engine-only, or {_more(plan)}." if count else ""
     _, *others = plan.source_counts.items()
     if not others:
         return ""
-    held = " and ".join(f"{counted(count, one)} from {name}" for name, count in others)
+    of_others = " and ".join(f"{counted(count, one)} from {name}" for name, count in others)
     fix = f"For a plan by {solver} alone: {_more(plan)}"
     if not plan.from_reference.any():
         fix = f"To avoid the second run: {_settings(plan) or 'another --solver'}"
-    return f"{held}, where the first run of {solver} was not {close}. {fix}."
+    return f"{of_others}, where the first run of {solver} was not {close}. {fix}."
 
 
 def solved_by(plan: Plan) -> str:
@@ -313,23 +304,6 @@ def reference_sentence(plan: Plan, marks: str = "") -> str:
     marked = f", {marks}" if marks else ""
     what = f"{counted(len(names), plan.year_word)} ({listed(names)}){marked}"
     return f"Schedule of {plan.references.solver}, to which {plan.solutions.solver} did not come close enough: {what}."
-
-
-def _problem(plan: Plan) -> str:
-    return plan.year_word if plan.horizon.is_year else "horizon"
-
-
-def _beyond(plan: Plan) -> int:
-    """Years that are not close enough to the reference, of a plan that holds the solver's own schedules."""
-    solver = plan.solutions.solver
-    if not plan.references or solver in REFERENCE_SOLVERS:
-        return 0
-    limits = gap_limits(solver, plan.problems)
-    return int(
-        beyond_limits(plan.solutions, plan.references, limits, plan.problems.least_gap_scale)[
-            plan.problems.of_year
-        ].sum()
-    )
 
 
 def _more(plan: Plan) -> str:

@@ -10,23 +10,20 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError
-from reservoir.hydro.calendar import TimeStep
 from reservoir.hydro.horizon_limits import open_limits
-from reservoir.hydro.inflow import Inflow, flows_by_date, has_dates
+from reservoir.hydro.inflow import Inflow, flows_by_date
 from reservoir.hydro.limits import without_foresight
-from reservoir.hydro.objective import Operation, joined, operate, repaired
 from reservoir.hydro.objectives import RECORD, Horizon
+from reservoir.hydro.operation import Operation, joined, operate, repaired
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.system import System
 from reservoir.planning.notes import below_dead_notes
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
+from reservoir.planning.solving import FIRST
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import SOLVERS, settings_of
 from reservoir.text.quantities import counted, quantity
-
-#: Setting of solvers that begin with given positions.
-FIRST = "first"
 
 
 def releases_of(given: Any, inflow: Inflow, column: str) -> FloatArray:
@@ -45,7 +42,7 @@ def releases_of(given: Any, inflow: Inflow, column: str) -> FloatArray:
     InputError
         If they do not fit the record, are negative or not finite.
     """
-    if isinstance(given, pd.Series) and has_dates(given):
+    if isinstance(given, pd.Series) and isinstance(given.index, pd.DatetimeIndex | pd.PeriodIndex):
         return flows_by_date(given, inflow.calendar, column)
     shape, size = inflow.flow_m3s.shape, inflow.flow_m3s.size
     try:
@@ -94,9 +91,9 @@ def first_positions(
     inflow, starts = problems.inflow, None
     if isinstance(initial, OperatedRecord):
         if initial.inflow.labels != inflow.labels:
-            found, expected = (f"{each[0]} to {each[-1]}" for each in (initial.inflow.labels, inflow.labels))
+            value, expected = (f"{each[0]} to {each[-1]}" for each in (initial.inflow.labels, inflow.labels))
             mend = "plan the same years, or give the releases of these years"
-            raise InputError("has other years than the record", expected, mend, column="initial", value=found)
+            raise InputError("has other years than the record", expected, mend, column="initial", value=value)
         releases, starts = initial.operation.release_m3s, initial.operation.storage_hm3[:, 0]
     else:
         releases = releases_of(initial, inflow, "initial")
@@ -201,18 +198,11 @@ def simulate(
         runs.append(operate(plant, years, wanted).in_years(inflow.steps))
     operation = joined(runs)
     moved = repaired(reservoir, operation, asked)
-    sunk = below_dead_notes(reservoir, inflow, operation)
-    notes = (*inflow.notes, *reservoir.notes, *sunk, *_repair_note(moved, inflow.calendar.step))
+    notes = (*inflow.notes, *reservoir.notes, *below_dead_notes(reservoir, inflow, operation))
+    if moved.any():
+        steps = counted(int(moved.sum()), inflow.calendar.step.noun)
+        notes = (*notes, f"The physical limits changed the given release in {steps} of {moved.size}.")
     return ReleaseSimulation(reservoir, inflow, spans, operation, asked, moved, notes)
-
-
-def _repair_note(moved: NDArray[np.bool_], step: TimeStep) -> tuple[str, ...]:
-    """How many releases were changed, if any."""
-    if not moved.any():
-        return ()
-    return (
-        f"The physical limits changed the given release in {counted(int(moved.sum()), step.noun)} of {moved.size}.",
-    )
 
 
 def _start(reservoir: Reservoir, start_hm3: float | None) -> float:

@@ -22,6 +22,8 @@ from reservoir.text.quantities import counted
 FALLBACK_SOLVER = "clpso-sequential"
 #: Plans long horizons where dynamic programming cannot.
 SWEPT_SOLVER = "lshade"
+#: Setting of solvers that begin with given positions.
+FIRST = "first"
 #: Dynamic programming, by cores of the host and by a device.
 REFERENCE_SOLVERS = HOST_REFERENCE, DEVICE_REFERENCE = "dp", "dp-opencl"
 
@@ -108,16 +110,16 @@ def relative_gap(solutions: Solutions, references: Solutions, least_scale: float
     return np.asarray((best - solutions.fitness) / scale)
 
 
-def violates_more(found: Solutions, references: Solutions, limit: float) -> NDArray[np.bool_]:
+def violates_more(solutions: Solutions, references: Solutions, limit: float) -> NDArray[np.bool_]:
     """Whether a solution violates its limits and its reference does not, or violates less, shape (problems,).
 
     `limit` is the part of the reference's violation by which it may be exceeded.
     """
-    return ~np.asarray(found.violation <= (1 + limit) * references.violation)  # NaN keeps no limit
+    return ~np.asarray(solutions.violation <= (1 + limit) * references.violation)  # NaN keeps no limit
 
 
 def beyond_limits(
-    found: Solutions, references: Solutions, limits: tuple[float, float], least_scale: float = 0.0
+    solutions: Solutions, references: Solutions, limits: tuple[float, float], least_scale: float = 0.0
 ) -> NDArray[np.bool_]:
     """Which solutions are not accepted, shape (problems,).
 
@@ -126,7 +128,7 @@ def beyond_limits(
 
     Parameters
     ----------
-    found, references : Solutions
+    solutions, references : Solutions
         Of the same problems.
     limits : (float, float)
         As of `gap_limits`, parts of the reference's fitness. Where the reference violates limits its fitness is less
@@ -135,11 +137,11 @@ def beyond_limits(
         See `RecordProblems.least_gap_scale`.
     """
     most, most_of_sum = limits
-    short = references.fitness - found.fitness
+    short = references.fitness - solutions.fitness
     kept, scale = references.violation == 0, np.abs(references.fitness)
     scale = np.where(kept, scale, np.minimum(scale, np.abs(references.benefit)))
     scale = np.maximum(scale, least_scale)
-    beyond = violates_more(found, references, most) | ~(short <= most * np.where(scale == 0, 1.0, scale))
+    beyond = violates_more(solutions, references, most) | ~(short <= most * np.where(scale == 0, 1.0, scale))
     beyond &= np.isfinite(references.fitness)  # one that came to no number is worse than any schedule
     rest = np.where(kept & ~beyond, short, 0.0)
     order = np.argsort(-rest, kind="stable")

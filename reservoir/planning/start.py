@@ -59,8 +59,8 @@ class PlanStart:
             expected = UnitText(
                 lambda units: f"{units.number(lower, 'hm3', ',.6g')} to {units.stated(upper, 'hm3', ',.6g')}, {whose}"
             )
-            mend, found = "give a storage in this range", self.storage_hm3
-            raise InputError("is outside the level curve", expected, mend, column="start_hm3", value=found)
+            mend, problem = "give a storage in this range", "is outside the level curve"
+            raise InputError(problem, expected, mend, column="start_hm3", value=self.storage_hm3)
         if self.reservoir.year_end is YearEnd.CYCLIC:
             problem = 'year_end is "cyclic": no storage is prescribed at the end of the water year'
             mend = 'set year_end to "fixed" with the storage to end with, or to "free"'
@@ -143,11 +143,11 @@ def _text(month: object) -> str:
 
 
 def _year_and_month(text: str) -> tuple[int, int]:
-    found = _MONTH.fullmatch(text)
-    if not found or not 1 <= int(found[2]) <= MONTHS_PER_YEAR:
+    numbers = _MONTH.fullmatch(text)
+    if not numbers or not 1 <= int(numbers[2]) <= MONTHS_PER_YEAR:
         expected = "a year and a month such as 2026-11"
         raise InputError("is not a month", expected, "give the month", column="start", value=text)
-    return int(found[1]), int(found[2])
+    return int(numbers[1]), int(numbers[2])
 
 
 #: Significant digits of the value: what is shown is what is used.
@@ -199,22 +199,20 @@ def implied_end_value(reservoir: Reservoir, inflow: Inflow) -> float:
     return float(f"{max(value, 0.0):.{DIGITS}g}")
 
 
-def end_value_used(reservoir: Reservoir, inflow: Inflow, watch: Timer = untimed) -> float | None:
-    """Value that the reservoir gives, or the record implies; None if the end is not valued.
+def with_end_value(reservoir: Reservoir, value_gwh_per_hm3: float | None) -> Reservoir:
+    """The reservoir, with such a value if the record decides it."""
+    return replace(reservoir, end_value_gwh_per_hm3=value_gwh_per_hm3) if implies_end_value(reservoir) else reservoir
+
+
+def with_implied_end_value(reservoir: Reservoir, inflow: Inflow, watch: Timer = untimed) -> Reservoir:
+    """The reservoir, with the value that the record implies if that decides it.
 
     Raises as `implied_end_value` does; `watch` times that.
     """
     if not implies_end_value(reservoir):
-        return reservoir.end_value_gwh_per_hm3
-    with watch("end value"):
-        return implied_end_value(reservoir, inflow)
-
-
-def with_end_value(reservoir: Reservoir, value_gwh_per_hm3: float | None) -> Reservoir:
-    """The reservoir, with such a value if it gives none."""
-    if not implies_end_value(reservoir):
         return reservoir
-    return replace(reservoir, end_value_gwh_per_hm3=value_gwh_per_hm3)
+    with watch("end value"):
+        return with_end_value(reservoir, implied_end_value(reservoir, inflow))
 
 
 def end_value_notes(reservoir: Reservoir, problems: RecordProblems) -> Iterator[str]:

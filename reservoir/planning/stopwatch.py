@@ -32,14 +32,9 @@ class Profile:
     seconds: Mapping[str, float]
     total_seconds: float
 
-    @property
-    def rest_seconds(self) -> float:
-        """What passed between the stages."""
-        return self.total_seconds - sum(self.seconds.values())
-
     def rows(self) -> list[tuple[str, float, float]]:
-        """Name, seconds and part of the total of every stage, then of the rest; they sum to the total and to 1."""
-        rows = (*self.seconds.items(), ("rest", self.rest_seconds))
+        """Name, seconds and part of the total of every stage, then of what is between them; the sum is the total."""
+        rows = (*self.seconds.items(), ("rest", self.total_seconds - sum(self.seconds.values())))
         return [(stage, seconds, seconds / self.total_seconds) for stage, seconds in rows]
 
     def as_dict(self) -> dict[str, Any]:

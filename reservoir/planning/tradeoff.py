@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_DOWN, Context
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError
-from reservoir.hydro.benefit import NO_TERMS, StepTerms, stage_benefit
+from reservoir.hydro.benefit import stage_benefit
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objective import Operation, joined
 from reservoir.hydro.objectives import COSTS, NEEDED, Goal, Horizon, Objective, goal_label
+from reservoir.hydro.operation import Operation, joined
 from reservoir.hydro.record_rows import terms_of
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.rows import filled_years
 from reservoir.hydro.system import System
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.firm_power import better_of, firm_power_mw, keeping_promise, largest_firm_power, no_worse_than
 from reservoir.planning.search import references_of
 from reservoir.planning.solving import DEVICE_REFERENCE, StageProgress, silent_stage
-from reservoir.planning.start import end_value_used, with_end_value
+from reservoir.planning.start import with_implied_end_value
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import SLACK, RecordProblems, promising, record_problems
 from reservoir.problems.reservoir.year import ReservoirYears
@@ -107,157 +107,138 @@ _LEAST_WEIGHT = 1e-4
 _GRIDS = {"states": 101, "most_states": 101}
 
 
-class Found(NamedTuple):
-    """What was found for the points: a row a year; positions of the problems of each batch; and who found them."""
-
-    operations: list[Operation]
-    positions: list[FloatArray]
-    solver: str
-    device: str
-
-
-class Known(NamedTuple):
-    """Schedules of a batch's problems, shape (problems, dimension): the best for the goal alone, and of most power."""
-
-    best: FloatArray
-    firmest: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
 class FrontSearch:
-    """How all problems of a front are solved."""
+    """Solves all problems of a front, by dynamic programming on a device if one can.
 
-    problems: RecordProblems
-    device: str | None
-    progress: StageProgress
-    watch: Stopwatch
+    Parameters
+    ----------
+    problems : RecordProblems
+    device : str or None
+        See `reservoir.opencl.choose_devices`.
+    progress : callable
+        Told the stage, and how many problems are done.
+    """
 
-    @property
-    def reservoir(self) -> Reservoir:
-        """As it was given."""
-        return self.problems.model.reservoir
+    def __init__(self, problems: RecordProblems, device: str | None, progress: StageProgress) -> None:
+        self.problems, self.reservoir, self.inflow = problems, problems.model.reservoir, problems.inflow
+        self.progress, self.watch = progress, Stopwatch()
+        #: Who solved the last problems, and where it was asked to.
+        self.solver, self.device, self._asked_device = "", "", device
+        #: Of the steps that must give a firm power.
+        self._share = self.reservoir.objective.firm_share
 
-    @property
-    def inflow(self) -> Inflow:
-        """The record."""
-        return self.problems.inflow
-
-    @property
-    def _share(self) -> float:
-        """Of the steps that must give a firm power."""
-        return self.reservoir.objective.firm_share
-
-    def weighted(self, pair: tuple[Goal, Goal], points: int) -> tuple[list[Reservoir], Found]:
+    def weighted(self, pair: tuple[Goal, Goal], points: int) -> tuple[list[Reservoir], list[Operation]]:
         """Points whose objectives go from one goal to the other; each goal in parts of what it can change by."""
         stated, plant = self.reservoir.objective, (self.reservoir.installed_mw, self.reservoir.step.per_year)
         largest = [replace(stated, weights={goal: 1.0}).largest_per_year(*plant) for goal in pair]
         ends = [_LEAST_WEIGHT, 1 - _LEAST_WEIGHT]
-        found = self._solved(weighing(self.reservoir, pair, (largest[0], largest[1]), ends))
-        ranges = [float(np.ptp(self.value(goal, found))) or 1.0 for goal in pair]
+        of_ends, _ = self._solved(weighing(self.reservoir, pair, (largest[0], largest[1]), ends))
+        ranges = [float(np.ptp(self.value(goal, of_ends))) or 1.0 for goal in pair]
         shares = np.clip(np.linspace(0, 1, points), _LEAST_WEIGHT, 1 - _LEAST_WEIGHT)
         reservoirs = weighing(self.reservoir, pair, (ranges[0], ranges[1]), shares.tolist())
-        return reservoirs, self._solved(reservoirs)
+        return reservoirs, self._solved(reservoirs)[0]
 
-    def with_firm_power(self, pair: tuple[Goal, Goal], points: int) -> tuple[list[Reservoir], Found]:
+    def with_firm_power(self, pair: tuple[Goal, Goal], points: int) -> tuple[list[Reservoir], list[Operation]]:
         """Points with a firm power, from what the best schedule for the other goal gives to the largest."""
         other = next(goal for goal in pair if goal is not Goal.FIRM_POWER)
         alone = with_goal(without_firm_power(self.reservoir), other)
-        best = self._solved([alone])
-        lowest = float(self.value(Goal.FIRM_POWER, best)[0])
-        searched = [
-            largest_firm_power(batch, self._share, self._best, self.progress, smallest=True)
+        operations, best = self._solved([alone])
+        lowest = float(self.value(Goal.FIRM_POWER, operations)[0])
+        firmest = [
+            largest_firm_power(batch, self._share, self._solve, self.progress, smallest=True)
             for batch in self.problems.batches
         ]
-        levels = levels_between(lowest, min(float(each.power_mw.min()) for each in searched), points)
+        levels = levels_between(lowest, min(float(each.power_mw.min()) for each in firmest), points)
         if pair[0] is Goal.FIRM_POWER:
             levels = levels[::-1]
         stated = [replace(alone, objective=replace(alone.objective, firm_power_mw=level)) for level in levels]
-        known = [Known(one, np.array(each.positions)) for one, each in zip(best.positions, searched, strict=True)]
-        found = self._solved(stated, known)
-        return stated, found if found.solver else found._replace(solver=best.solver, device=best.device)
+        known = [(one, np.array(each.positions)) for one, each in zip(best, firmest, strict=True)]
+        return stated, self._solved(stated, known)[0]
 
-    def value(self, goal: Goal, found: Found) -> FloatArray:
-        """What each point gives of a goal, as tables show it."""
+    def value(self, goal: Goal, operations: Sequence[Operation]) -> FloatArray:
+        """What each point gives of a goal, as tables show it, from its operation: a row a year."""
         if goal is Goal.FIRM_POWER:
             ends = np.flatnonzero(np.diff(self.problems.of_year)) + 1
-            powers = ([each.ravel() for each in np.split(one.power_mw, ends)] for one in found.operations)
+            powers = ([each.ravel() for each in np.split(one.power_mw, ends)] for one in operations)
             return np.array([min(float(firm_power_mw(each, self._share)) for each in power) for power in powers])
         if goal is Goal.ENERGY:
-            return np.array([each.energy_gwh.sum() for each in found.operations])
+            return np.array([each.energy_gwh.sum() for each in operations])
         terms = terms_of(System.of(with_goal(without_firm_power(self.reservoir), goal)), self.inflow)
-        steps, volume = StepTerms(**terms) if terms else NO_TERMS, self.inflow.calendar.hm3_per_m3s
-        benefits = [stage_benefit(steps, each.power_mw, each.release_m3s, volume).sum() for each in found.operations]
+        year, every, volume = filled_years(terms).by_field, (slice(None), slice(None)), self.inflow.calendar.hm3_per_m3s
+        benefits = [stage_benefit(year, every, each.power_mw, each.release_m3s, volume).sum() for each in operations]
         return np.array(benefits) * (-1.0 if goal in COSTS else 1.0)
 
-    def _solved(self, stated: Sequence[Reservoir], known: Sequence[Known] = ()) -> Found:
-        """Solve all points, in a call for each length of problem; they have one penalty."""
+    def _solved(
+        self, stated: Sequence[Reservoir], known: Sequence[tuple[FloatArray, FloatArray]] = ()
+    ) -> tuple[list[Operation], list[FloatArray]]:
+        """Solve all points, in a call for each length of problem; they have one penalty.
+
+        Where points are to give a power, `known` has positions of each batch, shape (problems, dimension): the best for
+        the goal alone, and those of most power.
+
+        Returns
+        -------
+        operations : list of Operation
+            Of each point a row a year.
+        positions : list of ndarray, shape (points x problems, dimension)
+            Of each batch.
+        """
         model = replace(self.problems.model, system=System.of(stated[0]))
         terms = [terms_of(System.of(each), self.inflow) for each in stated]
         spans = self.problems.horizon.equal_spans(self.inflow.years)
         operations: list[list[Operation]] = [[] for _ in stated]
-        positions, solver, device = [], "", ""
+        positions = []
         for number, (batch, (first, stop, _)) in enumerate(zip(self.problems.batches, spans, strict=True)):
             shape = len(batch), batch.limits.steps
             of_batch = [{name: row[first:stop].reshape(shape) for name, row in each.items()} for each in terms]
             several = with_objectives(replace(batch, model=model), of_batch, stated)
             if known:
-                found = self._promised(several, known[number], stated)
+                position = self._promised(several, *known[number], stated)
             else:
-                solutions = self._best(several, **_GRIDS)
-                found = _Positions(np.array(solutions.position), solutions.solver, solutions.device)
-            operation = several.operate(found.position).in_years(self.inflow.steps)
+                position = np.array(self._solve(several, **_GRIDS).position)
+            operation = several.operate(position).in_years(self.inflow.steps)
             rows = len(operation) // len(stated)
-            for place, kept in enumerate(operations):
-                kept.append(operation[place * rows : (place + 1) * rows])
-            positions.append(found.position)
-            solver, device = found.solver or solver, found.device or device
-        return Found([joined(parts) for parts in operations], positions, solver, device)
+            for place, parts in enumerate(operations):
+                parts.append(operation[place * rows : (place + 1) * rows])
+            positions.append(position)
+        return [joined(parts) for parts in operations], positions
 
-    def _promised(self, several: ReservoirYears, known: Known, stated: Sequence[Reservoir]) -> _Positions:
-        """Solve problems that are to give a power, but for those whose best schedule gives it by itself."""
+    def _promised(
+        self, several: ReservoirYears, best: FloatArray, firmest: FloatArray, stated: Sequence[Reservoir]
+    ) -> FloatArray:
+        """Solve problems that are to give a power, but for those whose best schedule gives it by itself.
+
+        Those that miss it go on from the schedules of most power.
+        """
         count = len(several) // len(stated)
         promised = np.repeat([each.objective.firm_power_mw or 0.0 for each in stated], count) * (1 - SLACK)
-        given = firm_power_mw(several[:count].operate(known.best).power_mw, self._share)
-        found = _Positions(np.tile(known.best, (len(stated), 1)), "", "")
-        open_ = np.tile(given, len(stated)) < promised
+        positions = np.tile(best, (len(stated), 1))
+        open_ = np.tile(self._given(several[:count], best), len(stated)) < promised
         at_most = promised == promised.max()
-        for places, grids in ((open_ & ~at_most, _GRIDS), (open_ & at_most, {})):
-            if places.any():
-                found = self._some_promised(several, known, promised, np.flatnonzero(places), found, grids)
-        return found
+        grids: Mapping[str, int]
+        for which, grids in ((open_ & ~at_most, _GRIDS), (open_ & at_most, {})):
+            places = np.flatnonzero(which)
+            if not places.size:
+                continue
+            some, of_most = several[places], firmest[places % len(firmest)]
+            solutions = self._solve(some, **grids)
+            short = np.flatnonzero(self._given(some, np.array(solutions.position)) < promised[places])
+            if short.size:
+                within = keeping_promise(some[short], of_most[short])
+                solutions = better_of(short, some[short], solutions, self._solve(within, **grids))
+                solutions = no_worse_than(some, solutions, [*of_most])
+            positions[places] = np.array(solutions.position)
+        return positions
 
-    def _some_promised(
-        self,
-        several: ReservoirYears,
-        known: Known,
-        promised: FloatArray,
-        places: NDArray[np.intp],
-        found: _Positions,
-        grids: Mapping[str, int],
-    ) -> _Positions:
-        """What was found with the problems at some places solved, which may go on from the schedules of most power."""
-        some, firmest = several[places], known.firmest[places % len(known.firmest)]
-        solutions = self._best(some, **grids)
-        given = firm_power_mw(some.operate(np.array(solutions.position)).power_mw, self._share)
-        short = np.flatnonzero(given < promised[places])
-        if short.size:
-            within = keeping_promise(some[short], firmest[short])
-            solutions = better_of(short, some[short], solutions, self._best(within, **grids))
-            solutions = no_worse_than(some, solutions, [*firmest])
-        found.position[places] = np.array(solutions.position)
-        return _Positions(found.position, solutions.solver, solutions.device)
+    def _given(self, batch: ReservoirYears, positions: FloatArray) -> FloatArray:
+        """The power that positions give in so many steps as must, shape (problems,)."""
+        return firm_power_mw(batch.operate(positions).power_mw, self._share)
 
-    def _best(self, batch: ReservoirYears, **grids: int) -> Solutions:
-        """Dynamic programming, on a device if one can."""
-        return references_of(batch, DEVICE_REFERENCE, self.device, self.progress, None, self.watch, **grids)
-
-
-class _Positions(NamedTuple):
-    """Positions of problems, and who found them; nobody where they were known."""
-
-    position: FloatArray
-    solver: str
-    device: str
+    def _solve(self, batch: ReservoirYears, **grids: int) -> Solutions:
+        asked = DEVICE_REFERENCE, self._asked_device, self.progress, None, self.watch
+        solutions = references_of(batch, *asked, **grids)
+        self.solver, self.device = solutions.solver, solutions.device
+        return solutions
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,29 +333,22 @@ def tradeoff(
     """
     pair = _pair(without_firm_power(reservoir), goals)
     span = System.of(reservoir).asked_horizon(horizon)
-    reservoir = replace(with_end_value(reservoir, end_value_used(reservoir, inflow)), horizon=span)
+    reservoir = replace(with_implied_end_value(reservoir, inflow), horizon=span)
     problems = record_problems(reservoir, inflow, span)
     if problems.ramps:
         problem = "dynamic programming, which finds the front, cannot limit the change of the release"
         raise InputError(problem, mend="remove ramp_up and ramp_down", file=reservoir.source)
-    watch = Stopwatch()
-    search = FrontSearch(problems, device, progress, watch)
-    stated, found = search.with_firm_power(pair, points) if Goal.FIRM_POWER in pair else search.weighted(pair, points)
-    of_goals = [search.value(goal, found) for goal in pair]
-    width = len(str(points))
-    told = tuple(
-        TradeoffPoint(
-            f"p{number + 1:0{width}}",
-            each,
-            (float(of_goals[0][number]), float(of_goals[1][number])),
-            float(found.operations[number].energy_gwh.sum()),
-            float(found.operations[number].violation.sum()),
-        )
-        for number, each in enumerate(stated)
+    search = FrontSearch(problems, device, progress)
+    solved = search.with_firm_power if Goal.FIRM_POWER in pair else search.weighted
+    stated, operations = solved(pair, points)
+    of_goals = zip(*(search.value(goal, operations).tolist() for goal in pair), strict=True)
+    names, width = range(1, points + 1), len(str(points))
+    front = tuple(
+        TradeoffPoint(f"p{name:0{width}}", *point, float(each.energy_gwh.sum()), float(each.violation.sum()))
+        for name, *point, each in zip(names, stated, of_goals, operations, strict=True)
     )
-    return Tradeoff(
-        reservoir, problems.inflow, span, pair, told, found.solver, found.device, sum(watch.seconds.values())
-    )
+    seconds = sum(search.watch.seconds.values())
+    return Tradeoff(reservoir, problems.inflow, span, pair, front, search.solver, search.device, seconds)
 
 
 def _pair(reservoir: Reservoir, goals: Sequence[str]) -> tuple[Goal, Goal]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -77,19 +77,20 @@ def validate_horizon(
     """
     require_settings(able_solvers(), options or {}, f"plans the horizon {horizon}")
     plan = optimise(reservoir, inflow, solver=HOST_REFERENCE, horizon=horizon, progress=progress)
-    none = Solutions.of([])  # the reference has none of its own
-    checks = plan_checks(replace(plan, references=none))
+    checks = plan_checks(replace(plan, references=Solutions.of([])))  # the reference has none of its own
+    feasible = plan.feasible_problems
     for name in able_solvers():
         if name == HOST_REFERENCE:
             continue
         settings = {each: value for each, value in (options or {}).items() if each in settings_of(name)}
-        runs = [
-            solve(
-                plan.problems.each, solver=name, seed=seed, device=device, progress=partial(progress, name), **settings
-            )
-            for _ in range(2)
-        ]
-        checks += _engine_checks(plan, name, *runs)
+        call: dict[str, Any] = {"solver": name, "seed": seed, "device": device, **settings}
+        one, again = (solve(plan.problems.each, progress=partial(progress, name), **call) for _ in range(2))
+        checks.append(Check(f"{name}: sum of relative violations", float(one.violation[feasible].sum()), 0.0))
+        if feasible.any():
+            most = REFERENCE_GAP if name in REFERENCE_SOLVERS else SWEPT_GAP
+            gap = float(np.abs(relative_gap(one, plan.solutions)[feasible]).max())
+            checks.append(Check(f"{name} against {HOST_REFERENCE}, worst problem (absolute value)", gap, most))
+        checks.append(Check(f"{name}: problems with different results for the same seed", _different(one, again), 0))
     return plan, checks
 
 
@@ -110,16 +111,6 @@ def not_checked_on(horizon: Horizon) -> list[str]:
         "dp against an independent program (its total is known only for years)",
         "spread of the totals and t-test between the engines (each runs with one seed only)",
     ]
-
-
-def _engine_checks(plan: Plan, name: str, found: Solutions, again: Solutions) -> list[Check]:
-    feasible = plan.feasible_problems
-    checks = [Check(f"{name}: sum of relative violations", float(found.violation[feasible].sum()), 0.0)]
-    if feasible.any():
-        most = REFERENCE_GAP if name in REFERENCE_SOLVERS else SWEPT_GAP
-        gap = float(np.abs(relative_gap(found, plan.solutions)[feasible]).max())
-        checks.append(Check(f"{name} against {HOST_REFERENCE}, worst problem (absolute value)", gap, most))
-    return [*checks, Check(f"{name}: problems with different results for the same seed", _different(found, again), 0)]
 
 
 def _different(one: Solutions, other: Solutions) -> int:
@@ -164,27 +155,46 @@ def validate(
         What of all that can be checked here; see `not_checked` for the rest.
     """
     settings = dict(options or {})
+
+    def run(solver: str, seed: int, device: str | None) -> Solutions:
+        stage = partial(progress, f"{solver}, seed {seed}")
+        return solve(plan.problems.each, solver=solver, seed=seed, device=device, progress=stage, **settings)
+
     # The engines that are compared are made for years, whatever horizon the reservoir is planned with.
     plan = optimise(
         reservoir, inflow, horizon=YEAR, seed=seed, device=device, engine_only=True, progress=progress, **settings
     )
-    engine = plan.solutions.solver
+    engine, feasible, references = plan.solutions.solver, plan.feasible_problems, plan.references
     # Other seeds than the device's: with the same, both engines would draw the same numbers.
-    sequential = [_stage(plan, FALLBACK_SOLVER, seed + runs + run, None, settings, progress) for run in range(runs)]
-    checks = [*plan_checks(plan), *_sequential_checks(plan, sequential[0])]
+    sequential = [run(FALLBACK_SOLVER, seed + runs + number, None) for number in range(runs)]
+    checks = [
+        *plan_checks(plan),
+        Check("sequential: sum of relative violations", _avoidable(plan, sequential[0]), 0.0),
+        *gap_checks(sequential[0], references, feasible, "sequential: "),
+    ]
+    if feasible.any():
+        total, other = (sum_of(solutions, feasible) for solutions in (plan.solutions, sequential[0]))
+        who = "device against sequential" if on_device(plan) else "sequential with another seed"
+        checks.append(Check(f"{who}, relative difference of the totals", part_of(total - other, other), TOTAL_GAP))
     if reference_gwh is not None:
-        found = sum(plan.references.fitness.tolist())
-        checks.append(Check("dp against an independent program", abs(found / reference_gwh - 1), TOTAL_GAP))
-    again = _stage(plan, engine, seed, device, settings, progress)
+        total = sum(references.fitness.tolist())
+        checks.append(Check("dp against an independent program", abs(total / reference_gwh - 1), TOTAL_GAP))
+    again = run(engine, seed, device)
+    if on_device(plan) and references.solver != HOST_REFERENCE:  # which certifies plans, where it runs
+        best = solve(plan.problems.each, solver=HOST_REFERENCE, progress=partial(progress, HOST_REFERENCE))
+        gap = float(relative_gap(references, best).max())
+        checks.append(Check(f"{references.solver} against {HOST_REFERENCE}, worst year", gap, REFERENCE_GAP))
     if on_device(plan):
-        checks += [*_device_reference(plan, progress), _device_arithmetic(plan)]
+        errors = [part_of(each.trace_fitness[-1] - each.fitness, each.fitness) for each in plan.solutions]
+        what = "float32 fitness on the device against float64, worst year"
+        checks.append(Check(what, largest(errors), POWER_TOLERANCE))
     where = " on the same device" if on_device(plan) else ""
     different = _different(plan.solutions, again)
     checks.append(Check(f"years with different results for the same seed{where}", different, 0))
     if runs > 1:
         engines = {FALLBACK_SOLVER: sequential}
         if on_device(plan):
-            others = [_stage(plan, engine, seed + run, device, settings, progress) for run in range(1, runs)]
+            others = [run(engine, seed + number, device) for number in range(1, runs)]
             engines = {engine: [plan.solutions, *others], **engines}
         checks += _runs_checks(plan, engines)
     return plan, checks
@@ -217,44 +227,9 @@ def not_checked(plan: Plan, *, runs: int, reference_gwh: float | None) -> list[s
     return left
 
 
-def _stage(
-    plan: Plan, solver: str, seed: int, device: str | None, settings: Mapping[str, Any], progress: StageProgress
-) -> Solutions:
-    told = partial(progress, f"{solver}, seed {seed}")
-    return solve(plan.problems.each, solver=solver, seed=seed, device=device, progress=told, **settings)
-
-
-def _sequential_checks(plan: Plan, sequential: Solutions) -> list[Check]:
-    checks = [
-        Check("sequential: sum of relative violations", _avoidable(plan, sequential), 0.0),
-        *gap_checks(sequential, plan.references, plan.feasible_problems, "sequential: "),
-    ]
-    if plan.feasible_problems.any():
-        total, other = (sum_of(solutions, plan.feasible_problems) for solutions in (plan.solutions, sequential))
-        who = "device against sequential" if on_device(plan) else "sequential with another seed"
-        checks.append(Check(f"{who}, relative difference of the totals", part_of(total - other, other), TOTAL_GAP))
-    return checks
-
-
 def _avoidable(plan: Plan, solutions: Solutions) -> float:
     """Sum of the violations of problems of which it is not sure that no schedule keeps their limits."""
     return float(sum(solutions.violation[~plan.impossible_problems].tolist()))
-
-
-def _device_reference(plan: Plan, progress: StageProgress) -> list[Check]:
-    """Dynamic programming on the device, which certifies plans, against the host's, worst year; where it runs."""
-    found = plan.references.solver
-    if found == HOST_REFERENCE:
-        return []
-    best = solve(plan.problems.each, solver=HOST_REFERENCE, progress=partial(progress, HOST_REFERENCE))
-    gap = float(relative_gap(plan.references, best).max())
-    return [Check(f"{found} against {HOST_REFERENCE}, worst year", gap, REFERENCE_GAP)]
-
-
-def _device_arithmetic(plan: Plan) -> Check:
-    """The device's own float32 fitness against hydro's in float64, worst year."""
-    differences = [part_of(each.trace_fitness[-1] - each.fitness, each.fitness) for each in plan.solutions]
-    return Check("float32 fitness on the device against float64, worst year", largest(differences), POWER_TOLERANCE)
 
 
 def _runs_checks(plan: Plan, engines: Mapping[str, Sequence[Solutions]]) -> list[Check]:
@@ -264,9 +239,7 @@ def _runs_checks(plan: Plan, engines: Mapping[str, Sequence[Solutions]]) -> list
     """
     from scipy.stats import ttest_ind
 
-    able = np.flatnonzero(plan.feasible_problems)
-    checks = []
-    totals = []
+    able, checks, totals = np.flatnonzero(plan.feasible_problems), list[Check](), []
     for name, runs in engines.items():
         violation = sum(_avoidable(plan, run) for run in runs)
         checks.append(Check(f"{name}: sum of relative violations, {len(runs)} runs", violation, 0.0))
@@ -276,22 +249,17 @@ def _runs_checks(plan: Plan, engines: Mapping[str, Sequence[Solutions]]) -> list
         gap = np.abs([relative_gap(run, plan.references)[able] for run in runs])
         worst_run, worst_year = divmod(int(gap.argmax()), able.size)
         worst = f"{plan.problems.labels[able[worst_year]]}, seed {runs[worst_run].settings[0]['seed']}"
+        spread = part_of(total.std(ddof=1), total.mean())
         checks += [
             Check(f"{name}: gap to dp, worst year of {len(runs)} runs ({worst})", float(gap.max()), YEAR_GAP),
-            Check(
-                f"{name}: coefficient of variation of {len(runs)} totals",
-                part_of(total.std(ddof=1), total.mean()),
-                SPREAD,
-            ),
+            Check(f"{name}: coefficient of variation of {len(runs)} totals", spread, SPREAD),
         ]
         totals.append(total)
-    if len(totals) < 2:
-        return checks
-    p_value = float(ttest_ind(*totals).pvalue)
-    return [
-        *checks,
-        Check("two-tailed t-test between the engines' totals, p-value", p_value, SIGNIFICANCE, at_least=True),
-    ]
+    if len(totals) > 1:
+        p_value = float(ttest_ind(*totals).pvalue)
+        what = "two-tailed t-test between the engines' totals, p-value"
+        checks.append(Check(what, p_value, SIGNIFICANCE, at_least=True))
+    return checks
 
 
 #: Numbers of the reservoirs: one whose years end at a fixed storage, and one of cyclic years.
@@ -316,15 +284,12 @@ class _Measured(NamedTuple):
 def _measured(problems: RecordProblems, references: Solutions, solver: str, seed: int, device: str | None) -> _Measured:
     """What a solver reaches in the years that can keep their limits."""
     years = YEARS if SOLVERS[solver].opencl else HOST_YEARS
-    found = solve(problems.each[:years], solver=solver, seed=seed, device=device)
+    solutions = solve(problems.each[:years], solver=solver, seed=seed, device=device)
     feasible = np.flatnonzero(feasible_problems(problems, references.violation)[:years])
-    gap = np.abs(relative_gap(found, references[:years]))[feasible]
-    violation = (found.violation - references.violation[:years])[feasible]
-    float32 = [
-        part_of(found.trace_fitness[place][-1] - found.fitness[place], found.fitness[place])
-        for place in feasible.tolist()
-        if len(found.trace_fitness[place])
-    ]
+    gap = np.abs(relative_gap(solutions, references[:years]))[feasible]
+    violation = (solutions.violation - references.violation[:years])[feasible]
+    traces = [(solutions.trace_fitness[place], solutions.fitness[place]) for place in feasible.tolist()]
+    float32 = [part_of(trace[-1] - fitness, fitness) for trace, fitness in traces if len(trace)]
     return _Measured(len(feasible), *(largest(each, 0.0) for each in (gap, violation, float32)))
 
 
@@ -351,29 +316,24 @@ def validate_zoo(
     cases = (zoo_case(number, YEARS) for number in NUMBERS)
     samples = [record_problems(case.reservoir, case.inflow, Horizon()) for case in cases]
     references = [solve(problems.each, solver=HOST_REFERENCE) for problems in samples]
-    measured: dict[str, _Measured] = {}
-    left = []
+    of_all, checks, left = list[_Measured](), list[Check](), []
     for done, name in enumerate(names):
         progress(STAGE, done, len(names))
         reason = why_unusable(name)
         try:
             if not reason:
                 chosen = list(zip(samples, references, strict=True))[: None if SOLVERS[name].opencl else 1]
-                measured[name] = _together([_measured(*sample, name, seed, device) for sample in chosen])
+                measured = _together([_measured(*sample, name, seed, device) for sample in chosen])
+                what = f"{STAGE}: {name}, worst gap to dp, {counted(measured.years, 'year')}"
+                checks.append(Check(what, measured.gap, SOLVERS[name].zoo_gap))
+                of_all.append(measured)
         except ReservoirError as error:  # a device may be too small for a solver
             reason = str(error)
         if reason:
             left.append(f"{name} on random reservoirs ({reason})")
     progress(STAGE, len(names), len(names))
-    return list(_checks(measured)), left
-
-
-def _checks(measured: dict[str, _Measured]) -> Iterator[Check]:
-    for name, each in measured.items():
-        yield Check(f"{STAGE}: {name}, worst gap to dp, {counted(each.years, 'year')}", each.gap, SOLVERS[name].zoo_gap)
-    if measured:
-        who = f"{STAGE}: largest of all solvers"
-        violation = largest(each.violation for each in measured.values())
-        yield Check(f"{who}, violation of limits that dp keeps", violation, 0.0)
-        error = largest(each.float32_error for each in measured.values())
-        yield Check(f"{who}, float32 fitness against float64", error, POWER_TOLERANCE)
+    if of_all:
+        worst, who = _together(of_all), f"{STAGE}: largest of all solvers"
+        checks.append(Check(f"{who}, violation of limits that dp keeps", worst.violation, 0.0))
+        checks.append(Check(f"{who}, float32 fitness against float64", worst.float32_error, POWER_TOLERANCE))
+    return checks, left

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.elementwise import curve_value
-from reservoir.hydro.objective import Operation
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.reservoir.record import RecordProblems
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.runtime import processors
 from reservoir.solvers.dp.water_value import end_storage_value, water_values
 
@@ -49,26 +49,21 @@ class WaterValues:
 
 
 def water_values_of(problems: RecordProblems, operation: Operation, feasible: NDArray[np.bool_]) -> WaterValues:
-    """Water values of the problems of a record.
+    """Water values of the problems of a record, at the storages of their optimal operation.
 
-    Parameters
-    ----------
-    problems : RecordProblems
-    operation : Operation
-        The optimal operation, a row for each year.
-    feasible : ndarray, shape (problems,)
-        Whether a problem can keep its limits; others are not in the table.
+    `feasible`, shape (problems,), says whether a problem can keep its limits; others are not in the table.
     """
     reservoir, steps = problems.model.reservoir, problems.inflow.steps
     storages = storage_levels(reservoir)
     trajectories = list(_trajectories(problems, operation))
     with ThreadPoolExecutor(processors()) as pool:
         ends = pool.map(lambda each: end_storage_value(*each), trajectories)
-        found = list(pool.map(lambda each: water_values(each[0], each[1], storages), trajectories))
-        months = [np.append(values[1:], end) for (values, _), end in zip(found, ends, strict=True)]
+        of_problems = pool.map(lambda each: water_values(*each, storages), trajectories)
+        at_storage, at_levels = zip(*of_problems, strict=True)
+        months = [np.append(values[1:], end) for values, end in zip(at_storage, ends, strict=True)]
     at_ends = np.concatenate(months).reshape(-1, steps)
-    kept = [np.where(good, at_levels, np.nan) for good, (_, at_levels) in zip(feasible, found, strict=True)]
-    by_year = np.concatenate(kept).reshape(-1, steps, len(storages))
+    of_feasible = [np.where(able, values, np.nan) for able, values in zip(feasible, at_levels, strict=True)]
+    by_year = np.concatenate(of_feasible).reshape(-1, steps, len(storages))
     return WaterValues(at_ends, _table(reservoir, problems.inflow.calendar, storages, by_year))
 
 
@@ -86,7 +81,7 @@ def storage_levels(reservoir: Reservoir) -> FloatArray:
     return np.linspace(float(lower.min()), float(upper.max()), LEVELS)
 
 
-def _trajectories(problems: RecordProblems, operation: Operation) -> Iterator[tuple[ReservoirYear, FloatArray]]:
+def _trajectories(problems: RecordProblems, operation: Operation) -> Iterator[tuple[ReservoirYears, FloatArray]]:
     """Each problem, and the storages at the start of its first step and at the end of each."""
     starts = [*np.unique(problems.of_year, return_index=True)[1].tolist(), len(operation)]
     for problem, (first, stop) in zip(problems.each, pairwise(starts), strict=True):
@@ -103,19 +98,20 @@ def table_months(calendar: Calendar) -> NDArray[np.int64]:
 def _table(reservoir: Reservoir, calendar: Calendar, storages: FloatArray, by_step: FloatArray) -> pd.DataFrame:
     """Mean and quantiles by calendar month of values of shape (years, steps, storages)."""
     months = table_months(calendar)
-    found, count = np.full((3, len(months), len(storages)), np.nan), np.zeros((len(months), len(storages)), np.int64)
+    count = np.zeros((len(months), len(storages)), np.int64)
+    statistics = np.full((3, *count.shape), np.nan)
     for place, month in enumerate(months):
         of_month = by_step[:, calendar.begins_month & (calendar.months == month)].reshape(-1, len(storages))
         count[place] = np.isfinite(of_month).sum(axis=0)
         some = count[place] > 0
         if some.any():
             values = of_month[:, some]
-            found[:, place, some] = np.nanmean(values, axis=0), *np.nanquantile(values, [LOW, HIGH], axis=0)
+            statistics[:, place, some] = np.nanmean(values, axis=0), *np.nanquantile(values, [LOW, HIGH], axis=0)
     columns = {
         "month": np.repeat(months, len(storages)),
         "storage_hm3": np.tile(storages, len(months)),
         "level_m": np.tile(curve_value(reservoir.level, storages), len(months)),
-        **dict(zip(("mean_gwh_per_hm3", "q10_gwh_per_hm3", "q90_gwh_per_hm3"), found, strict=True)),
+        **dict(zip(("mean_gwh_per_hm3", "q10_gwh_per_hm3", "q90_gwh_per_hm3"), statistics, strict=True)),
         "years": count,
     }
     return pd.DataFrame({name: np.ravel(each) for name, each in columns.items()})

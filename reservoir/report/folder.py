@@ -9,7 +9,7 @@ import shutil
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
@@ -25,7 +25,7 @@ from reservoir.errors import Mistake, OutputError
 from reservoir.hydro.inflow import Inflow
 from reservoir.io.output import Claim, claimed, claimed_new, drafted, nothing, write_new
 from reservoir.io.plan_folder import files
-from reservoir.io.plan_folder.arrays import calendar_provenance, write_arrays
+from reservoir.io.plan_folder.arrays import write_arrays
 from reservoir.io.plan_folder.files import FIGURES, FILES, FORMAT, INFLOW, MEMBERS, PROVENANCE, RESERVOIR, SUMMARY
 from reservoir.io.plan_folder.files import write_json as write_json
 from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, append_to_dataset, format_of, write_dataset
@@ -194,7 +194,7 @@ def write_plan(
             captions = {name: plan.units.text(text) for name, text in captions.items() if name not in left_out}
         names += [name for name in (RESERVOIR, INFLOW) if (draft / name).exists()]
         names += [f"{FIGURES}/{name}.svg" for name in captions]
-        calendar = calendar_provenance(plan.inflow.calendar)
+        calendar = asdict(plan.inflow.calendar) | {"step": str(plan.inflow.calendar.step)}
         origin = provenance(plan, checks) | {"figures": captions, files.CALENDAR: calendar}
         origin |= {FILES: files.file_hashes(draft, names)} | figures_left_out(left_out, tell)
         origin |= {} if kind is PlanFormat.CSV else {FORMAT: str(kind)}

@@ -108,13 +108,13 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
     storages, releases = plant.storage_bounds_hm3[:, step].tolist(), plant.release_bounds_m3s[:, step].tolist()
     dry_year = Inflow(np.zeros((1, MONTHS_PER_YEAR)), Calendar(_SOME_YEAR, 1, plant.first_month))
     require_no_ramps(plant)
-    conditions = conditions_in(plant, dry_year, (0, step))
-    ended = month_end(storage, asked, inflow, volume, storages, releases, dead, conditions)
+    conditions = conditions_in(plant, dry_year), (0, step)
+    ended = month_end(storage, asked, inflow, volume, storages, releases, dead, *conditions)
     release, draft, end = map(float, ended)
-    mean_storage, demand = (storage + end) / 2, float(demanded(conditions))
-    made = generation(plant, mean_storage, release, conditions)
+    mean_storage, demand = (storage + end) / 2, float(demanded(*conditions))
+    made = generation(plant, mean_storage, release, *conditions)
     power = float(made.power_mw)
-    lost = float(loss_volume(conditions, mean_storage, volume))
+    lost = float(loss_volume(*conditions, mean_storage, volume))
     if end <= 0:  # no more is lost than there was
         lost = storage + (inflow - demand - draft) * volume - end
     slack = REPAIR_TOLERANCE * storages[1]

@@ -65,14 +65,10 @@ def unsound(content: object) -> Iterator[str]:
                     break
             elif isinstance(value, str):
                 yield from _unsound_text(value)
-            elif isinstance(value, int | float) and not _is_sound(value):
+            elif isinstance(value, int | float) and not abs(value) <= LARGEST:  # nor is NaN
                 yield f"a number that is not finite or beyond {LARGEST:g}"
         else:
             within.pop()
-
-
-def _is_sound(value: float) -> bool:
-    return math.isfinite(value) and abs(value) <= LARGEST if isinstance(value, float) else abs(value) <= LARGEST
 
 
 def _unsound_text(text: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from reservoir import runtime
 from reservoir.opencl import literal
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers.clpso import SwarmSettings
 from reservoir.solvers.rng import stream_states
 
@@ -45,7 +45,7 @@ def compiler() -> str | None:
 class PlainC:
     """The C program, specialised for the years of a reservoir and for settings of the swarm."""
 
-    def __init__(self, year: ReservoirYear, settings: SwarmSettings, folder: Path) -> None:
+    def __init__(self, year: ReservoirYears, settings: SwarmSettings, folder: Path) -> None:
         self.settings = settings
         source, library = folder / "clpso_specialised.c", folder / "clpso.so"
         source.write_text(_specialised(year, settings), encoding="utf-8")
@@ -53,7 +53,7 @@ class PlainC:
         subprocess.run(command, check=True, capture_output=True, text=True)
         self._solve = ctypes.CDLL(str(library)).solve
 
-    def solve(self, years: Sequence[ReservoirYear], seed: int) -> tuple[list[np.ndarray], list[int]]:
+    def solve(self, years: Sequence[ReservoirYears], seed: int) -> tuple[list[np.ndarray], list[int]]:
         """Best position of each year, and the evaluations that it took."""
         learning = self.settings.learning_probability().astype(np.float32)
         found, evaluations = [], []
@@ -67,7 +67,7 @@ class PlainC:
         return found, evaluations
 
 
-def _specialised(year: ReservoirYear, settings: SwarmSettings) -> str:
+def _specialised(year: ReservoirYears, settings: SwarmSettings) -> str:
     kernel = year.kernel()
     constants = {**kernel.constants, **settings.constants()}
     defines = "\n".join(f"#define {name} {literal(value)}" for name, value in constants.items())

@@ -21,12 +21,12 @@ from reservoir.bench.scaling import (
 )
 from reservoir.hydro.curves.forms import PolynomialForm, UniformTable
 from reservoir.opencl import Session, assemble, build
-from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
+from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
 from tests.year_ends import cyclic
 
 
 @pytest.fixture(scope="module")
-def year(small, small_inflow) -> ReservoirYear:
+def year(small, small_inflow) -> ReservoirYears:
     return reservoir_problems(small, small_inflow)[0]
 
 

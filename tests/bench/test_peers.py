@@ -20,7 +20,7 @@ from reservoir.bench.peers import PEERS, PeerRace, RaceRun, completed, draw_peer
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
+from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
 from reservoir.solvers import Solutions, solve
 from reservoir.solvers.engine import silent
 
@@ -30,20 +30,20 @@ GONE = Peer("no-such-library", "PSO", {})
 
 
 @pytest.fixture(scope="module")
-def years(small: Reservoir, small_inflow: Inflow) -> list[ReservoirYear]:
+def years(small: Reservoir, small_inflow: Inflow) -> list[ReservoirYears]:
     return list(reservoir_problems(small, small_inflow))
 
 
 @pytest.fixture(scope="module")
-def references(years: list[ReservoirYear]) -> Solutions:
+def references(years: list[ReservoirYears]) -> Solutions:
     return solve(years, solver="dp")
 
 
-def drawn(year: ReservoirYear, count: int = 50) -> np.ndarray:
+def drawn(year: ReservoirYears, count: int = 50) -> np.ndarray:
     return np.random.default_rng(1).uniform(year.lower, year.upper, (count, year.dimension))
 
 
-def assert_equal_worth(found: np.ndarray, year: ReservoirYear, positions: np.ndarray) -> None:
+def assert_equal_worth(found: np.ndarray, year: ReservoirYears, positions: np.ndarray) -> None:
     """Equal up to what the forms of the curves change; where the penalty counts, up to float32 storages."""
     certified = [year.certify(position) for position in positions]
     worth = np.array([each.fitness for each in certified])
@@ -76,7 +76,7 @@ def test_the_objective_in_jax_is_the_certified_fitness(case: tuple[Reservoir, In
         assert_equal_worth(of_year, year, at)
 
 
-def test_a_search_is_over_when_the_year_is_near_its_optimum(years: list[ReservoirYear]):
+def test_a_search_is_over_when_the_year_is_near_its_optimum(years: list[ReservoirYears]):
     year, positions = years[0], drawn(years[0])
     best = max(year.certify(position).fitness for position in positions)
     objective = YearObjective(year, best, replace(PATIENT, near=1e-4))
@@ -88,7 +88,7 @@ def test_a_search_is_over_when_the_year_is_near_its_optimum(years: list[Reservoi
 
 
 @pytest.mark.parametrize("limits", [{"evaluations": 50}, {"seconds": 0.0}])
-def test_a_search_is_over_when_its_budget_is_used_up(years: list[ReservoirYear], limits: dict[str, float]):
+def test_a_search_is_over_when_its_budget_is_used_up(years: list[ReservoirYears], limits: dict[str, float]):
     objective = YearObjective(years[0], 0.0, replace(PATIENT, **limits))
     if "evaluations" in limits:
         objective.losses(drawn(years[0]))
@@ -96,7 +96,7 @@ def test_a_search_is_over_when_its_budget_is_used_up(years: list[ReservoirYear],
         objective.losses(drawn(years[0]))
 
 
-def test_only_the_certified_fitness_counts_as_near(years: list[ReservoirYear]):
+def test_only_the_certified_fitness_counts_as_near(years: list[ReservoirYears]):
     year, positions = years[1], drawn(years[1])
     objective = YearObjective(year, 1000.0, PATIENT)
     best = positions[objective.losses(positions).argmin()]
@@ -107,7 +107,7 @@ def test_only_the_certified_fitness_counts_as_near(years: list[ReservoirYear]):
 
 
 @pytest.mark.parametrize("peer", PEERS, ids=lambda peer: f"{peer.library}-{peer.algorithm}")
-def test_every_algorithm_is_better_than_chance(peer: Peer, years: list[ReservoirYear], references: Solutions):
+def test_every_algorithm_is_better_than_chance(peer: Peer, years: list[ReservoirYears], references: Solutions):
     if not peer.version:
         pytest.skip(f"needs {peer.library}")
     budget = SearchBudget(near=1e-2, evaluations=3000, seconds=60.0)
@@ -122,7 +122,7 @@ def test_every_algorithm_is_better_than_chance(peer: Peer, years: list[Reservoir
     assert found.evaluations > 0
 
 
-def test_processes_bring_every_year_near_its_optimum(years: list[ReservoirYear], references: Solutions):
+def test_processes_bring_every_year_near_its_optimum(years: list[ReservoirYears], references: Solutions):
     told: list[tuple[int, int]] = []
     course = RaceCourse(years, [each.fitness for each in references], SearchBudget(near=1e-3), seed=1)
     runs = peer_runs(SCIPY, course, lambda done, total: told.append((done, total)))
@@ -144,7 +144,7 @@ class _Here(Executor):
 
 
 def test_a_year_that_was_missed_is_tried_again_with_other_random_numbers(
-    years: list[ReservoirYear], monkeypatch: pytest.MonkeyPatch
+    years: list[ReservoirYears], monkeypatch: pytest.MonkeyPatch
 ):
     seeds: dict[str, list] = {}
 
@@ -169,11 +169,11 @@ def test_a_year_that_was_missed_is_tried_again_with_other_random_numbers(
 # The table
 
 
-def raced(years: list[ReservoirYear], references: Solutions, **options) -> PeerRace:
+def raced(years: list[ReservoirYears], references: Solutions, **options) -> PeerRace:
     return time_peers(years, references, budget=RunBudget(quick=True), **{"solvers": (), **options})
 
 
-def test_a_missing_library_is_reported_with_how_to_get_it(years: list[ReservoirYear], references: Solutions):
+def test_a_missing_library_is_reported_with_how_to_get_it(years: list[ReservoirYears], references: Solutions):
     found = raced(years, references, peers=(GONE,))
     assert found.entries[0]["status"] == "not installed: pip install 'reservoir[peers]'"
     assert found.notes[-1].startswith("Not installed: no-such-library. ")
@@ -181,7 +181,7 @@ def test_a_missing_library_is_reported_with_how_to_get_it(years: list[ReservoirY
 
 
 def test_a_library_that_fails_is_reported_and_the_race_goes_on(
-    years: list[ReservoirYear], references: Solutions, monkeypatch: pytest.MonkeyPatch
+    years: list[ReservoirYears], references: Solutions, monkeypatch: pytest.MonkeyPatch
 ):
     def failing(peer, course, progress):
         raise ValueError("no such setting\nat all")
@@ -193,7 +193,7 @@ def test_a_library_that_fails_is_reported_and_the_race_goes_on(
     assert len(found.entries) == 2
 
 
-def test_the_projects_own_solvers_are_in_the_race(years: list[ReservoirYear], references: Solutions, device):
+def test_the_projects_own_solvers_are_in_the_race(years: list[ReservoirYears], references: Solutions, device):
     found = raced(years, references, peers=(), solvers=("clpso", "dp"))
     assert [(entry["library"], entry["algorithm"]) for entry in found.entries] == [
         ("reservoir", "clpso"),
@@ -219,7 +219,7 @@ def test_a_time_is_the_median_and_missing_where_half_of_the_runs_missed_a_year()
 
 
 def test_runs_are_repeated_only_as_far_as_they_fit_into_the_budget(
-    years: list[ReservoirYear], references: Solutions, monkeypatch: pytest.MonkeyPatch
+    years: list[ReservoirYears], references: Solutions, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(peers, "peer_runs", lambda peer, course, progress: (run for run in [RUN] * 9))
     for seconds, runs in ((1.0, 1), (6.0, 3), (600.0, 5)):

@@ -13,7 +13,7 @@ from reservoir.cli.bench import _run as run_of
 from reservoir.errors import InputError, Mistake
 
 #: Arguments in which a command gets several options.
-GATHERED = ("settings", "where", "reading")
+GATHERED = ("settings", "where", "search", "reading")
 
 
 def commands() -> dict[str, click.Command]:
@@ -103,8 +103,9 @@ def test_an_option_of_a_command_reaches_its_function(name, option):
             command.callback(**values)
         finally:
             cell.cell_contents = function
-    request = vars(bound[0]["request"]) if "request" in bound[0] else {}
-    given = bound[0] | request | {name: each[name] for each in map(bound[0].get, GATHERED) if each for name in each}
+    given = dict(bound[0])
+    given |= vars(given["request"]) if "request" in given else {}
+    given |= {name: each[name] for each in map(given.get, GATHERED) if each for name in each}
     assert given["bits" if option == "further" else option] == (7 if option == "further" else values[option])
 
 
@@ -128,7 +129,9 @@ def test_an_option_of_an_experiment_reaches_its_run(call, monkeypatch, device, n
         return bind
 
     monkeypatch.setattr("reservoir.cli.bench._run", stub)
-    monkeypatch.setattr("reservoir.cli.options.Request.read", lambda request: reached.update(vars(request)) or _case())
+    monkeypatch.setattr(
+        "reservoir.cli.options.Request.read", lambda request: reached.update(vars(request) | request.reading) or _case()
+    )
     monkeypatch.setattr("reservoir.opencl.choose_devices", lambda name: reached.update(device=name) or (device,))
     output = call("bench", name, *typed(parameter), status=2)
     assert "enough" in output.err

@@ -46,7 +46,7 @@ def test_names_are_found_in_text_and_files_of_a_plan_are_none():
     [
         ("reservoir.hydro.step.head_at", ("reservoir/hydro/step.py", "head_at")),
         ("reservoir.hydro.limits.Limits.arrays", ("reservoir/hydro/limits.py", "Limits.arrays")),
-        ("reservoir.hydro.objective.Operation.release_m3s", ("reservoir/hydro/objective.py", "Operation.release_m3s")),
+        ("reservoir.hydro.operation.Operation.release_m3s", ("reservoir/hydro/operation.py", "Operation.release_m3s")),
         ("reservoir.solvers.SOLVERS", ("reservoir/solvers/__init__.py", "SOLVERS")),
         ("reservoir.optimise", ("reservoir/planning/plan.py", "optimise")),
         ("reservoir.hydro.limits", ("reservoir/hydro/limits.py", "")),

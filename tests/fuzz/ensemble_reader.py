@@ -55,13 +55,13 @@ def reader() -> Reader:
 def _read(folder: Path) -> None:
     path = folder / FILE
     try:
-        forecast = read_inflow_forecast(path)
+        flow_m3s = read_inflow_forecast(path)
     except InputError as refused:
         judge_refusal(refused, folder)
     else:
-        assert forecast.flow_m3s.size
-        assert np.isfinite(forecast.flow_m3s).all()
-        assert 0 <= forecast.flow_m3s.min() <= forecast.flow_m3s.max() <= FLOW_M3S.most
+        assert flow_m3s.size
+        assert np.isfinite(flow_m3s).all()
+        assert 0 <= flow_m3s.min() <= flow_m3s.max() <= FLOW_M3S.most
     inflow = read_inflow(path, negative="zero" if path.is_file() and path.stat().st_size % 2 else None)
     flow = inflow.flow_m3s
     assert flow.shape == (inflow.years, 12)

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from reservoir.hydro.objective import LEAST_YEARS, in_blocks
+from reservoir.hydro.operation import LEAST_YEARS, in_blocks
 from reservoir.runtime import THREADS_VARIABLE
 
 YEARS = [0, 1, LEAST_YEARS, 2 * LEAST_YEARS, 5 * LEAST_YEARS + 3]

@@ -1,12 +1,14 @@
 """One array of a year: its fields by name, for one year and for many."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from reservoir.hydro.benefit import StepTerms, terms_at
-from reservoir.hydro.conditions import conditions_at
+from reservoir.hydro.benefit import stage_benefit
+from reservoir.hydro.conditions import available, demanded, loss_volume, power_demanded, unmet, unmet_power
 from reservoir.hydro.curves.approximation import PADDED_LENGTHS, padded
 from reservoir.hydro.curves.forms import PolynomialForm
 from reservoir.hydro.objectives import Goal, Objective
@@ -26,7 +28,7 @@ def test_every_field_has_a_row_and_every_number_a_place(years):
     arrays = years.limits.arrays()
     assert arrays.rows.shape == (len(years), 1, len(FIELDS), 12)
     assert arrays.numbers.shape == (len(years), 1, len(NUMBERS))
-    assert FIELDS[OFFSET:] == TERMS == StepTerms._fields
+    assert FIELDS[OFFSET:] == TERMS
     assert (FIELDS[INFLOW], NUMBERS[DEAD]) == ("inflow", "dead")
     for place, name in enumerate(FIELDS):
         np.testing.assert_array_equal(getattr(arrays, name), arrays.rows[:, 0, place])
@@ -77,7 +79,9 @@ def test_a_plain_reservoir_has_fewer_rows(small, small_inflow):
     arrays = reservoir_problems(small, small_inflow).limits.arrays()
     assert arrays.rows.shape[2:] == (PLAIN_FIELDS, 12)
     assert arrays.numbers.shape[2:] == (PLAIN_NUMBERS,)
-    assert arrays.conditions == arrays.terms == conditions_at(arrays, 3) == terms_at(arrays, 3) == ()
+    assert arrays.conditions == arrays.terms == ()
+    assert demanded(arrays, 3) == loss_volume(arrays, 3, 5.0, 2.6) == unmet(arrays, 3, 1.0, 2.0, 3.0) == 0
+    assert stage_benefit(arrays, 3, 7.0, 1.0, 2.6) == 7.0 * 2.6
     with pytest.raises(AttributeError):
         _ = arrays.evaporation
 
@@ -87,13 +91,20 @@ def test_what_many_years_say_of_a_step_is_what_each_says(years):
     for place, year in enumerate(years):
         alone = year.limits.arrays()
         assert alone.rows.tobytes() == many.rows[place, 0].tobytes()
-        for at in (0, 7):
-            for of in (conditions_at, terms_at):
-                together = of(many.by_field, (slice(None), at))
-                for name, expected in of(alone, at)._asdict().items():
-                    given = getattr(together, name)
-                    if name not in ("area", "seepage"):
-                        assert np.broadcast_to(given, len(years))[place] == expected
+        of_many, of_one = (of._replace(lake=years.limits.lake) for of in (many.by_field, alone))
+        for step in (0, 7):
+            asked: dict[Callable[..., Any], tuple[float, ...]] = {
+                demanded: (),
+                power_demanded: (),
+                available: (30.0,),
+                loss_volume: (5.0, 2.6),
+                unmet: (3.0, 4.0, 2.0),
+                unmet_power: (0.1,),
+                stage_benefit: (5.0, 2.0, 2.6),
+            }
+            for of, arguments in asked.items():
+                together = np.broadcast_to(of(of_many, (slice(None), step), *arguments), len(years))
+                assert together[place] == of(of_one, step, *arguments)
 
 
 def test_changed_rows_are_a_copy(years):

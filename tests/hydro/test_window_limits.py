@@ -7,8 +7,8 @@ import pytest
 
 from reservoir.hydro.curves.curve import Table
 from reservoir.hydro.horizon_limits import window_limits
-from reservoir.hydro.objective import operate
 from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.operation import operate
 from reservoir.hydro.plant import exact_plant
 from reservoir.problems.reservoir.record import record_problems
 from tests.year_ends import cyclic, free, valued

@@ -12,7 +12,7 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.horizon_limits import year_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits
-from reservoir.hydro.objective import Operation, operate
+from reservoir.hydro.operation import Operation, operate
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.system import System

@@ -49,7 +49,7 @@ def ended_after(count, monkeypatch):
     keep = PartsFolder.keep
 
     def ends(self, part, *others):
-        if len(self.told) == count:
+        if len(self.reports) == count:
             raise KeyboardInterrupt
         keep(self, part, *others)
 

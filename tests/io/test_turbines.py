@@ -197,8 +197,7 @@ def test_without_a_capacity_the_plant_factor_limits_the_power_alone(tmp_path: Pa
     inflow = Inflow(np.full((1, 12), 60.0), Calendar(2001, 1, 1))
     for plant in (narrow, wide):
         for step in range(12):
-            conditions = conditions_in(plant, inflow, (0, step))
-            made = generation(plant, 100.0, releases, conditions)
+            made = generation(plant, 100.0, releases, conditions_in(plant, inflow), (0, step))
             allowed = 30 * plant.plant_factor[step]
             power = conversion_of(plant.conversion, plant.conversion_kind)(made.head_m) * releases
             np.testing.assert_allclose(made.power_mw, np.minimum(power, allowed))

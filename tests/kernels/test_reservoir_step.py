@@ -59,7 +59,7 @@ def in_python(plant, states, capacity, out):
         out[0, at], out[1, at] = enforce_limits(storage, states.wanted[at], inflow, per_flow, *bounds)
         out[2, at] = relative_violation(out[1, at], storages[0], storages[1], capacity)
         out[3, at] = power_at(plant, mean(storage, out[1, at]), out[0, at])
-        out[4, at] = stage_benefit((), out[3, at], out[0, at], per_flow)
+        out[4, at] = stage_benefit((), at, out[3, at], out[0, at], per_flow)
         out[5, at] = release_to_reach(storage, storages[1], inflow, per_flow)
         out[6, at] = unmet_minimum(out[0, at], releases[0], 1.0)
 

@@ -9,7 +9,7 @@ from reservoir.hydro.curves.curve import Table
 from reservoir.hydro.curves.forms import UniformTable
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
+from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
 from tests.hydro import paper
 from tests.hydro.stand_in import with_forms
 from tests.hydro.trials import Case
@@ -40,7 +40,7 @@ __kernel void test(__global float *out, __global const float *context) {
 """
 
 
-def positions_in(years: list[ReservoirYear]) -> np.ndarray:
+def positions_in(years: list[ReservoirYears]) -> np.ndarray:
     """Random positions within the bounds of each year, shape (years, dimension, positions), float32."""
     draw = np.random.default_rng(11)
     part = draw.random((len(years), years[0].dimension, POSITIONS)).astype(np.float32)
@@ -48,7 +48,7 @@ def positions_in(years: list[ReservoirYear]) -> np.ndarray:
     return np.clip(lower + part * (upper - lower), lower, upper).astype(np.float32)
 
 
-def on_device(run: Run, years: list[ReservoirYear], positions: np.ndarray, lanes: int) -> np.ndarray:
+def on_device(run: Run, years: list[ReservoirYears], positions: np.ndarray, lanes: int) -> np.ndarray:
     """Fitness of each position by the kernel, shape (years, positions)."""
     kernel = years[0].kernel()
     constants = {**kernel.constants, "LANES": lanes, "CONTEXT_SPACE": "__global", "POSITIONS": POSITIONS}
@@ -58,7 +58,7 @@ def on_device(run: Run, years: list[ReservoirYear], positions: np.ndarray, lanes
     return run(files, KERNEL, constants, out, out.size // lanes, contexts, positions, between=kernel.source)
 
 
-def in_float64(years: list[ReservoirYear], positions: np.ndarray) -> np.ndarray:
+def in_float64(years: list[ReservoirYears], positions: np.ndarray) -> np.ndarray:
     """Fitness of each position by the physics, shape (years, positions)."""
     return np.array(
         [
@@ -68,7 +68,7 @@ def in_float64(years: list[ReservoirYear], positions: np.ndarray) -> np.ndarray:
     )
 
 
-def with_the_solvers_curves(years: list[ReservoirYear], record: Inflow, positions: np.ndarray) -> np.ndarray:
+def with_the_solvers_curves(years: list[ReservoirYears], record: Inflow, positions: np.ndarray) -> np.ndarray:
     """The same, but with energy from the curves' forms, which are held where a storage leaves all bounds."""
     fitness = np.empty((len(years), POSITIONS))
     for index, year in enumerate(years):
@@ -81,7 +81,7 @@ def with_the_solvers_curves(years: list[ReservoirYear], record: Inflow, position
     return fitness
 
 
-def scaled(case: Case, factor: float) -> tuple[list[ReservoirYear], Inflow]:
+def scaled(case: Case, factor: float) -> tuple[list[ReservoirYears], Inflow]:
     """The first three years of a case with another amount of water, and their record."""
     reservoir, record = case
     less = Inflow(flow_m3s=record.flow_m3s[:3] * factor, calendar=replace(record.calendar, years=3))

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from reservoir.hydro.benefit import StepTerms, objective_per_stage_benefit, stage_benefit
+from reservoir.hydro.benefit import objective_per_stage_benefit, stage_benefit
+from reservoir.hydro.rows import TERMS, filled_years
 from tests.kernels.device import WIDTHS, Run
 
 STEPS, EACH = 12, 2 * max(WIDTHS)
@@ -33,11 +34,12 @@ __kernel void test(__global REAL *out, __global const REAL *rows, __global const
 @pytest.mark.parametrize("double", [0, 1])
 def test_a_benefit_on_a_device_is_that_in_python(run: Run, double: int, lanes: int) -> None:
     random = np.random.default_rng(8)
-    terms = StepTerms(*random.uniform(0.1, 2, (8, STEPS)))
-    terms = terms._replace(power_target=random.uniform(0, 80, STEPS), supply_target=random.uniform(0, 80, STEPS))
-    terms = terms._replace(power_cost_most=np.where(np.arange(STEPS) % 2, 1e30, 30.0))
+    terms = dict(zip(TERMS, random.uniform(0.1, 2, (8, STEPS)), strict=True))
+    terms |= {"power_target": random.uniform(0, 80, STEPS), "supply_target": random.uniform(0, 80, STEPS)}
+    terms["power_cost_most"] = np.where(np.arange(STEPS) % 2, 1e30, 30.0)
+    year = filled_years(terms).some((0, 0))
     power, release = random.uniform(0, 100, (2, STEPS, EACH))
-    expected = stage_benefit(StepTerms(*(each[:, np.newaxis] for each in terms)), power, release, 2.6)
+    expected = stage_benefit(year, (slice(None), np.newaxis), power, release, 2.6)
     states, dtype = STEPS * EACH, np.float64 if double else np.float32
     found = run(
         ["common/vector/lanes.cl", "problems/reservoir/stage_benefit.cl"],
@@ -45,11 +47,11 @@ def test_a_benefit_on_a_device_is_that_in_python(run: Run, double: int, lanes: i
         {"TERMS": 1, "LANES": lanes, "DOUBLE": double, "STATES": states, "EACH": EACH},
         np.zeros((2, states), dtype),
         states // lanes,
-        np.stack(terms, axis=1).astype(dtype),
+        np.stack([*terms.values()], axis=1).astype(dtype),
         np.stack([power.ravel(), release.ravel()]).astype(dtype),
     )
     assert len({float(cost) for cost in np.sign(expected).ravel()}) == 2
     scale = np.abs(expected).max()
     for each in found:
         np.testing.assert_allclose(each, expected.ravel(), rtol=0, atol=(FLOAT64 if double else FLOAT32) * scale)
-    assert objective_per_stage_benefit(terms) == 1
+    assert objective_per_stage_benefit(year) == 1

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from reservoir.opencl import DeviceInfo, Session, program
-from reservoir.opencl.program import build, context_of, keep_program, kept_program
+from reservoir.opencl.program import build, context_of, file_of_program, kept_program
 
 SOURCE = "__kernel void test(__global int *out) { out[get_global_id(0)] = 42; }"
 OPTIONS = ("-cl-std=CL1.2",)
@@ -47,7 +47,7 @@ def test_a_damaged_file_is_not_used_and_made_again(device: DeviceInfo, folder: P
     (file,) = folder.iterdir()
     whole = file.read_bytes()
     file.write_bytes(damage(whole))
-    assert kept_program(device, SOURCE, program.DEFAULT_OPTIONS, context_of(device)) is None
+    assert kept_program(device, file, context_of(device)) is None
     assert run(device) == [42] * 3
     assert len(file.read_bytes()) == len(whole)
 
@@ -57,10 +57,10 @@ def test_another_driver_source_option_or_processor_has_another_file(
 ) -> None:
     monkeypatch.setattr(program, "processor", lambda: "one")
     usual = (device, SOURCE, OPTIONS)
-    files = {program._file(*usual), program._file(replace(device, driver="2"), SOURCE, OPTIONS)}
-    files |= {program._file(device, SOURCE + " ", OPTIONS), program._file(device, SOURCE, ())}
+    files = {file_of_program(*usual), file_of_program(replace(device, driver="2"), SOURCE, OPTIONS)}
+    files |= {file_of_program(device, SOURCE + " ", OPTIONS), file_of_program(device, SOURCE, ())}
     monkeypatch.setattr(program, "processor", lambda: "another")
-    files.add(program._file(*usual))
+    files.add(file_of_program(*usual))
     assert len(files) == 5
 
 
@@ -87,6 +87,6 @@ def test_a_driver_that_keeps_programs_is_left_to_it(
     device: DeviceInfo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    keep_program(device, SOURCE, OPTIONS, None)
-    assert kept_program(device, SOURCE, OPTIONS, context_of(device)) is None
+    assert file_of_program(device, SOURCE, OPTIONS) is None
+    assert kept_program(device, None, context_of(device)) is None
     assert not (tmp_path / "reservoir").exists()

@@ -122,7 +122,7 @@ def test_the_name_is_one_whose_instructions_the_processor_has(
 
 
 def _in_a_process(code: str, folder: Path, **environment: str) -> str:
-    begin = "import os; from reservoir.opencl import *; from reservoir.opencl.pocl import _Memory, own_name; "
+    begin = "import os; from reservoir.opencl import *; from reservoir.opencl.pocl import _word_at, own_name; "
     given = {name: value for name, value in os.environ.items() if name != CACHE_VARIABLE}
     given |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "XDG_CACHE_HOME": str(folder), **environment}
     finished = subprocess.run([sys.executable, "-c", begin + code], env=given, capture_output=True, text=True)
@@ -132,7 +132,7 @@ def _in_a_process(code: str, folder: Path, **environment: str) -> str:
 
 RUN = """
 device = choose_device("pocl")
-with _Memory() as memory: told = memory.word(device.device.int_ptr + 640)
+told = _word_at(device.device.int_ptr + 640)
 program = build(device, "__kernel void one(__global float *out) { out[get_global_id(0)] = 1.0f; }")
 with Session(device) as session:
     session.allocate(out=((4,), "f4"))

@@ -5,7 +5,6 @@ import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
@@ -145,8 +144,6 @@ def test_seconds_are_kept_by_kernel_and_outlive_the_session(device: DeviceInfo, 
         session.download("x")
     assert 0 < once < session.device_seconds["add"]
     assert session.device_seconds.keys() == {"add"}
-    assert session.transfer_seconds.keys() == {"upload", "download"}
-    assert all(seconds >= 0 for seconds in session.transfer_seconds.values())
 
 
 def test_a_session_that_did_nothing_took_no_time(device: DeviceInfo) -> None:
@@ -280,12 +277,13 @@ def test_a_device_has_one_session_at_a_time(device):
 def test_threads_have_one_context_of_a_device(device, monkeypatch):
     made, begun = [], threading.Barrier(8, timeout=60)
 
-    def slowly(device):
-        made.append(device)
+    def slowly(devices):
+        made.append(devices)
         time.sleep(0.05)
         return object()
 
-    monkeypatch.setattr(programs, "_made", cache(slowly))
+    monkeypatch.setattr(programs, "_CONTEXTS", {})
+    monkeypatch.setattr("pyopencl.Context", slowly)
 
     def work(_):
         begun.wait()

@@ -192,7 +192,7 @@ def test_a_scheduler_that_is_lost_leaves_parts_with_which_the_same_call_goes_on(
         PartsFolder(tmp_path / "p") as kept,
     ):
         reservoir.optimise(small, many_years, cluster=address, progress=lost, parts=kept, **SEARCH)
-    assert kept.told
+    assert kept.reports
     _, address = scheduler(started)
     worker(started, address)
     with PartsFolder(tmp_path / "p") as kept:

@@ -19,11 +19,11 @@ from reservoir.rules.scores import Score, SimulationMode
 
 STORED = ResultColumn(
     "stored_hm3", "water stored in the step, hm3", "hm3", lambda record: np.diff(record.operation.storage_hm3),
-    "stored_hm3", "water stored in the step", page=Shown("Stored", "{:,.2f}"),
+    "water stored in the step", page=Shown("Stored", "{:,.2f}"),
 )  # fmt: skip
 HIGHEST = ResultColumn(
     "highest_hm3", "highest storage of the year, hm3", "hm3", lambda plan: plan.operation.storage_hm3.max(axis=1),
-    "highest_hm3", "highest storage of the year", "{:.2e}", Shown("Highest storage", "{:,.1f}"),
+    "highest storage of the year", cells="{:.2e}", page=Shown("Highest storage", "{:,.1f}"),
 )  # fmt: skip
 SCORE = ResultColumn(
     "spill_part", "an invented score", screen=Shown("invented score", "{:.1%}", 3.5),
@@ -89,7 +89,9 @@ def test_an_invented_score_is_on_the_screen_and_the_page(
 def test_every_column_of_a_dataset_has_a_meaning_there_and_names_are_not_twice_in_a_table() -> None:
     for columns in TABLES.values():
         assert len({column.name for column in columns}) == len(columns)
-        assert all(column.long_name for column in columns if column.variable)
+        variables = [column.variable or column.name for column in columns if column.long_name]
+        assert len(set(variables)) == len(variables)
+        assert not any(column.variable for column in columns if not column.long_name)
         assert all(column.meaning for column in columns)
 
 

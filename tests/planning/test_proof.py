@@ -17,6 +17,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.planning import proof
 from reservoir.planning.plan import Plan
 from reservoir.planning.proof import device_of, prove_plan
+from reservoir.planning.sentences import proof_sentences
 from reservoir.zoo import Part, zoo_case
 
 GAP = 1e-4
@@ -106,6 +107,26 @@ def test_the_time_of_proofs_begins_when_their_code_is_compiled(plan, device, mon
         monkeypatch.setattr(proof, name, compiling(getattr(proof, name)))
     found = prove_plan(plan, 1e-8, 10.0, device="host" if where == "host" else str(device.index))
     assert found.reached == 3
+
+
+def test_a_proof_ends_where_a_better_schedule_makes_the_gap_impossible(small, small_inflow):
+    """The reference is known: pairs are not used up below it in vain, and what the gap is to is said."""
+    gap, told = 1e-5, []
+    plan = reservoir.optimise(small, small_inflow, solver="clpso-sequential", generations=60, engine_only=True)
+    better, best = plan.better_known(gap), plan.references.fitness
+    assert better.all()
+    assert not plan.better_known(1.0).any()
+    found = prove_plan(plan, gap, progress=lambda *each: told.append(each), device="host")
+    assert {stage for stage, *_ in told} == {"proof"}
+    assert np.all((found.bound >= best) & (found.bound <= best * (1 + gap * 1.001)))
+    assert np.all(found.gap > gap)
+    assert found.reached == 0
+    sentence = proof_sentences(replace(plan, proofs=found))[1]
+    found_better = "dp found a schedule that is better by more (3 years: 1955/"
+    assert sentence.startswith(f"No proof comes to 1.0e-05 where {found_better}")
+    of_best = prove_plan(replace(plan, solutions=plan.references), gap, device="host")
+    np.testing.assert_allclose(found.bound, of_best.bound, rtol=gap)
+    assert len(proof_sentences(replace(plan, solutions=plan.references, proofs=of_best))) == 1
 
 
 def test_a_device_without_double_proves_in_float32_if_it_is_named(plan, by_threads, device, without_double):

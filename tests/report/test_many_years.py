@@ -9,10 +9,10 @@ import pytest
 from matplotlib.figure import Figure
 
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.objective import joined
+from reservoir.hydro.operation import joined
 from reservoir.planning.plan import Plan
 from reservoir.problems.reservoir.record import RecordProblems
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.report.figures import record_runs as runs_drawn
 from reservoir.report.figures import rule_charts
 from reservoir.report.figures.annual_energy import MANY_YEARS, annual_energy_figure, draw_annual_energy
@@ -29,7 +29,7 @@ def repeated(plan: Plan, times: int) -> Plan:
     return replace(
         plan,
         inflow=inflow,
-        problems=RecordProblems(plan.horizon, inflow, (ReservoirYear.batch([*plan.problems.each] * times),)),
+        problems=RecordProblems(plan.horizon, inflow, (ReservoirYears.batch([*plan.problems.each] * times),)),
         operation=joined([plan.operation] * times),
         solutions=Solutions.of([*plan.solutions] * times),
         references=Solutions.of([*plan.references] * times),

@@ -69,7 +69,7 @@ def test_it_makes_no_less_than_stochastic_dynamic_programming(rule, training, te
 def test_tables_have_losses_demands_and_other_objectives(training):
     """Terms and conditions of the steps reach the tables by the functions of the step."""
     physics = Physics.of(training)
-    usual = step_tables(physics)
+    given, usual = {name: getattr(physics, name) for name in Physics.model_fields}, step_tables(physics)
     ends = (float(min(physics.storage_lower_hm3)), float(max(physics.storage_upper_hm3)))
     lake = LakeMonths(
         evaporation_mm=[100.0] * 12,
@@ -81,7 +81,7 @@ def test_tables_have_losses_demands_and_other_objectives(training):
         seepage_m3s=[2.0, 2.0],
         operating_storage_hm3=5_000.0,
     )
-    lossy = step_tables(physics.model_copy(update={"lake": lake}))
+    lossy = step_tables(Physics(**{**given, "lake": lake}))
     assert not usual.losses_hm3.any()
     assert lossy.losses_hm3[3] == pytest.approx(5 + 2 * physics.months.volume_per_flow[3])
     # At half the plant factor no draft makes more than half the installed capacity.
@@ -99,7 +99,7 @@ def test_tables_have_losses_demands_and_other_objectives(training):
         supply_target=none,
         supply_cost_squared=none,
     )
-    worth = step_tables(physics.model_copy(update={"objective": objective}))
+    worth = step_tables(Physics(**{**given, "objective": objective}))
     assert worth.benefit[5] == pytest.approx(1 + 2 * usual.benefit[5] / thousand_hours[5])
 
 

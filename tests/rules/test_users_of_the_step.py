@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from reservoir.hydro.benefit import NO_TERMS, in_objective_unit, stage_benefit
+from reservoir.hydro.benefit import in_objective_unit, stage_benefit
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.inflow import Inflow
@@ -18,7 +18,7 @@ from reservoir.hydro.step import enforce_limits, power_at, relative_violation
 from reservoir.planning.plan import optimise
 from reservoir.problems.fitness import fitness_of
 from reservoir.problems.mlp import Perceptron
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.rules import Forecast, Training
 from reservoir.rules.base.physics import Physics, month_end
 from reservoir.rules.base.record_operation import generated, record_of
@@ -49,7 +49,7 @@ class Trial:
 
     reservoir: Reservoir
     training: Training
-    years: list[ReservoirYear]
+    years: list[ReservoirYears]
 
 
 @pytest.fixture(scope="module", params=range(3))
@@ -72,7 +72,7 @@ def by_the_step(plant: Plant, reservoir: Reservoir, states: States, largest_hm3:
     most = np.max(states.least * states.hm3_per_m3s) if largest_hm3 is None else largest_hm3
     violation = relative_violation(np.maximum(end, dead), *storages, reservoir.storage_upper_hm3.max())
     violation = violation + np.maximum(states.least - release, 0) * states.hm3_per_m3s / (most or 1.0)
-    benefit = in_objective_unit(NO_TERMS, stage_benefit(NO_TERMS, power, release, states.hm3_per_m3s))
+    benefit = in_objective_unit((), stage_benefit((), 0, power, release, states.hm3_per_m3s))
     return Outcome(release, end, benefit, violation)
 
 
@@ -89,7 +89,7 @@ def walked(
     return Outcome._make(np.array(found, float).T), storage
 
 
-def year_states(year: ReservoirYear) -> States:
+def year_states(year: ReservoirYears) -> States:
     """The steps of a year, whose storages are to stay in reach of its end."""
     arrays = year.exact_year
     bounds = arrays.reach_lower, arrays.reach_upper, arrays.release_lower, arrays.release_upper
@@ -110,12 +110,12 @@ def record_states(trial: Trial) -> States:
     return States(nothing, nothing, flows, training.hm3_per_m3s.ravel(), *(np.tile(each, YEARS) for each in monthly))
 
 
-def fitness_in_year(year: ReservoirYear, position: np.ndarray) -> tuple[float, Outcome]:
+def fitness_in_year(year: ReservoirYears, position: np.ndarray) -> tuple[float, Outcome]:
     found, _ = walked(year.model.reservoir, year_states(year), float(year.exact_year.start), lambda at, _: position[at])
     return found.benefit.sum() - year.penalty * found.violation.sum(), found
 
 
-def positions(year: ReservoirYear) -> np.ndarray:
+def positions(year: ReservoirYears) -> np.ndarray:
     return year.lower + np.random.default_rng(5).random((20, year.dimension)) * (year.upper - year.lower)
 
 

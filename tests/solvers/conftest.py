@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from reservoir.opencl import DeviceInfo
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import Solutions, solve
 from tests.solvers.engines import CHOOSE_DEVICES
 
 
 @pytest.fixture(scope="session")
-def reference_optima(years: list[ReservoirYear]) -> Solutions:
+def reference_optima(years: list[ReservoirYears]) -> Solutions:
     """The five years by dynamic programming."""
     return solve(years, solver="dp")
 

@@ -101,8 +101,7 @@ def test_more_cities_than_genes_tell_apart_are_refused():
 @pytest.fixture
 def promises_nothing(device, monkeypatch):
     """The device of the run as if it spoke OpenCL C 1.2 alone."""
-    monkeypatch.setattr("reservoir.opencl.devices._scoped_language", lambda _: "")
-    monkeypatch.setattr("reservoir.opencl.devices._speaks_ptx", lambda _: False)
+    monkeypatch.setattr("reservoir.opencl.devices.Ordering.promised", False)
 
 
 class Promises(SimpleNamespace):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from reservoir.opencl import DeviceInfo
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import SOLVERS, solve
 
 #: Local memory that OpenCL 1.2 lets a small device have.
@@ -29,17 +29,17 @@ def little(device: DeviceInfo, monkeypatch: pytest.MonkeyPatch):
     return describe
 
 
-def _violations(years: list[ReservoirYear], name: str) -> list[float]:
+def _violations(years: list[ReservoirYears], name: str) -> list[float]:
     less = {"generations": 100, "evaluations": 2000}
     options = {setting: less[setting] for setting in SOLVERS[name].budget if setting in less}
     return solve(years[:1], solver=name, **options).violation.tolist()
 
 
-def test_groups_of_one_work_item_are_enough(little, years: list[ReservoirYear], name: str) -> None:
+def test_groups_of_one_work_item_are_enough(little, years: list[ReservoirYears], name: str) -> None:
     little(max_work_group_size=1)
     assert _violations(years, name) == [0.0]
 
 
-def test_little_local_memory_is_enough(little, years: list[ReservoirYear], name: str) -> None:
+def test_little_local_memory_is_enough(little, years: list[ReservoirYears], name: str) -> None:
     little(local_memory_bytes=LITTLE_BYTES)
     assert _violations(years, name) == [0.0]

@@ -7,7 +7,7 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.planning.comparison import compare
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import SOLVERS, Solutions, solve
 from reservoir.solvers.clpso.sequential import SequentialClpso
 
@@ -27,7 +27,7 @@ def test_all_engines_that_benchmarks_measure_on_one_thread_are_tested_here() -> 
 
 @ENGINES
 @pytest.mark.parametrize("threads", [2, 3, 16])
-def test_threads_make_no_difference(years: list[ReservoirYear], solver: str, threads: int) -> None:
+def test_threads_make_no_difference(years: list[ReservoirYears], solver: str, threads: int) -> None:
     one, several = (solve(years, solver=solver, threads=each, **FEW[solver]) for each in (1, threads))
     assert bytes_of(several) == bytes_of(one)
     assert (one.device, several.device) == ("one CPU thread", f"{threads} CPU threads")
@@ -36,17 +36,17 @@ def test_threads_make_no_difference(years: list[ReservoirYear], solver: str, thr
 
 @ENGINES
 def test_all_processors_are_used_by_default(
-    years: list[ReservoirYear], monkeypatch: pytest.MonkeyPatch, solver: str
+    years: list[ReservoirYears], monkeypatch: pytest.MonkeyPatch, solver: str
 ) -> None:
     monkeypatch.setenv("RESERVOIR_THREADS", "3")
     found = solve(years[:1], solver=solver, **FEW[solver])
     assert (found.device, found[0].settings["threads"]) == ("3 CPU threads", 3)
 
 
-def test_problems_are_solved_at_the_same_time(years: list[ReservoirYear], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_problems_are_solved_at_the_same_time(years: list[ReservoirYears], monkeypatch: pytest.MonkeyPatch) -> None:
     met, solve_one = threading.Barrier(2, timeout=60), SequentialClpso.solve_one
 
-    def waits_for_another(engine: SequentialClpso, problem: ReservoirYear, place: int) -> object:
+    def waits_for_another(engine: SequentialClpso, problem: ReservoirYears, place: int) -> object:
         met.wait()  # raises if no other thread comes
         return solve_one(engine, problem, place)
 
@@ -55,14 +55,14 @@ def test_problems_are_solved_at_the_same_time(years: list[ReservoirYear], monkey
 
 
 @ENGINES
-def test_progress_counts_every_problem_once_in_order(years: list[ReservoirYear], solver: str) -> None:
+def test_progress_counts_every_problem_once_in_order(years: list[ReservoirYears], solver: str) -> None:
     told: list[tuple[int, int]] = []
     solve(years, solver=solver, threads=2, progress=lambda *done: told.append(done), **FEW[solver])
     assert told == [(done, 5) for done in range(1, 6)]
 
 
 @ENGINES
-def test_a_stop_ends_with_the_problems_in_front(years: list[ReservoirYear], solver: str) -> None:
+def test_a_stop_ends_with_the_problems_in_front(years: list[ReservoirYears], solver: str) -> None:
     every = solve(years, solver=solver, threads=2, **FEW[solver])
     asked: list[np.ndarray] = []
 
@@ -77,7 +77,7 @@ def test_a_stop_ends_with_the_problems_in_front(years: list[ReservoirYear], solv
 
 @ENGINES
 @pytest.mark.parametrize("threads", [0, 4097])
-def test_a_number_of_threads_out_of_range_is_refused(years: list[ReservoirYear], solver: str, threads: int) -> None:
+def test_a_number_of_threads_out_of_range_is_refused(years: list[ReservoirYears], solver: str, threads: int) -> None:
     with pytest.raises(InputError, match=rf"threads is out of range.*found {threads}.*expected 1 to 4096"):
         solve(years, solver=solver, threads=threads)
 

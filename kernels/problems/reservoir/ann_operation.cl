@@ -28,6 +28,7 @@ ALWAYS_INLINE reals decided(const reals *network, const reals storage, CONTEXT_S
     return output;
 }
 
+#define OF_STEP(name) row[name]
 reals fitness(const reals *network, CONTEXT_SPACE const float *record) {
     reals storage = record[START], benefit = 0, cost = 0, left = 0;
 #pragma unroll 1
@@ -39,16 +40,7 @@ reals fitness(const reals *network, CONTEXT_SPACE const float *record) {
         }
         const Step step = {row[INFLOW], row[HM3_PER_M3S], row[M3S_PER_HM3], row[LEAST_DRAFT], row[RELEASE_UPPER],
                            record[DEAD], record[MISSING_COST] * row[HM3_PER_M3S], record[INSTALLED], record[MOST_TURBINED],
-#if CONDITIONS
-                           row[EVAPORATION], row[WITHDRAWAL], row[PLANT_FACTOR], row[OPERATING_STORAGE],
-                           row[SHORTAGE_COST], row[POWER_LOWER], row[POWER_COST],
-#endif
-#if TERMS
-                           {row[TERM_OFFSET], row[TERM_POWER_VALUE], row[TERM_POWER_TARGET], row[TERM_POWER_COST],
-                            row[TERM_POWER_COST_SQUARED], row[TERM_POWER_COST_MOST], row[TERM_SUPPLY_TARGET],
-                            row[TERM_SUPPLY_COST_SQUARED]},
-#endif
-        };
+                           STEP_CONDITIONS(OF_STEP, OF_STEP) STEP_TERMS(OF_STEP)};
         const REAL lowest = row[STORAGE_LOWER], highest = row[STORAGE_UPPER];
         // The releases that are feasible as far as is known, and the part of their range that the network decides on.
         const Step expected = {row[EXPECTED_INFLOW], step.per_flow, row[EXPECTED_M3S_PER_HM3], row[RELEASE_LOWER], step.most};

@@ -26,6 +26,23 @@ typedef struct {
 #endif
 } Step;
 
+// The end of a step's numbers, by what tells one of the step, and one of the year, by its place in a context.
+#if CONDITIONS
+#define STEP_CONDITIONS(OF_STEP, OF_YEAR)                                                                                      \
+    OF_STEP(EVAPORATION), OF_STEP(WITHDRAWAL), OF_STEP(PLANT_FACTOR), OF_YEAR(OPERATING_STORAGE), OF_STEP(SHORTAGE_COST),      \
+        OF_STEP(POWER_LOWER), OF_STEP(POWER_COST),
+#else
+#define STEP_CONDITIONS(OF_STEP, OF_YEAR)
+#endif
+#if TERMS
+#define STEP_TERMS(OF_STEP)                                                                                                    \
+    {OF_STEP(TERM_OFFSET), OF_STEP(TERM_POWER_VALUE), OF_STEP(TERM_POWER_TARGET), OF_STEP(TERM_POWER_COST),                    \
+     OF_STEP(TERM_POWER_COST_SQUARED), OF_STEP(TERM_POWER_COST_MOST), OF_STEP(TERM_SUPPLY_TARGET),                             \
+     OF_STEP(TERM_SUPPLY_COST_SQUARED)},
+#else
+#define STEP_TERMS(OF_STEP)
+#endif
+
 // What conditions add to a step, and what stands in their place where there are none. Numbers are REAL or reals.
 #define FORM(curve, x) curve##_at(x)
 #if CONDITIONS

@@ -40,22 +40,16 @@ reals within_reach(const reals storage, const reals start, const int step, CONTE
     return LESSER(GREATER(storage, lowest), highest);
 }
 
+#define OF_STEP(name) AT(name, step)
+#define OF_YEAR(name) year[name]
 Step year_step(const int step, CONTEXT_SPACE const REAL *year) {
     const Step found = {AT(INFLOW, step), AT(HM3_PER_M3S, step), AT(FLOW_PER_VOLUME, step), AT(RELEASE_LOWER, step),
                         AT(RELEASE_UPPER, step), year[DEAD], year[MISSING_COST] * AT(HM3_PER_M3S, step),
-                        year[INSTALLED], year[MOST_TURBINED],
-#if CONDITIONS
-                        AT(EVAPORATION, step), AT(WITHDRAWAL, step), AT(PLANT_FACTOR, step), year[OPERATING_STORAGE],
-                        AT(SHORTAGE_COST, step), AT(POWER_LOWER, step), AT(POWER_COST, step),
-#endif
-#if TERMS
-                        {AT(TERM_OFFSET, step), AT(TERM_POWER_VALUE, step), AT(TERM_POWER_TARGET, step),
-                         AT(TERM_POWER_COST, step), AT(TERM_POWER_COST_SQUARED, step), AT(TERM_POWER_COST_MOST, step),
-                         AT(TERM_SUPPLY_TARGET, step), AT(TERM_SUPPLY_COST_SQUARED, step)},
-#endif
-    };
+                        year[INSTALLED], year[MOST_TURBINED], STEP_CONDITIONS(OF_STEP, OF_YEAR) STEP_TERMS(OF_STEP)};
     return found;
 }
+#undef OF_STEP
+#undef OF_YEAR
 
 // Violation cost, GWh, of a storage outside its bounds at the end of a step (eq. 20-21).
 reals violation_cost(const reals storage, const reals start, const int step, CONTEXT_SPACE const REAL *year) {

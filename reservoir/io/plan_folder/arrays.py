@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +66,6 @@ def saved_record(origin: Mapping[str, Any], arrays: Arrays) -> Inflow:
     negative = reading.get("negative") == "keep" or bool((flow < 0).any())
     calendar = Calendar(**calendar | {"step": TimeStep(calendar["step"])})
     return Inflow(flow, calendar, allow_negative=negative, **further)
-
-
-def calendar_provenance(calendar: Calendar) -> dict[str, Any]:
-    """A calendar for ``plan.json``."""
-    return asdict(calendar) | {"step": str(calendar.step)}
 
 
 def months_of_plan(folder: Path) -> pd.DataFrame:

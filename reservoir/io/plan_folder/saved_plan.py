@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,17 +25,16 @@ from reservoir.io.plan_folder import files
 from reservoir.io.plan_folder.arrays import Arrays, read_arrays, record_arrays, saved_record
 from reservoir.io.plan_folder.files import COPY, FILES, INFLOW, PROVENANCE, RESERVOIR
 from reservoir.io.records.columns import FROM_COLUMN, companion_notes
-from reservoir.io.records.table import csv_of_workbook, is_workbook
+from reservoir.io.records.table import WORKBOOK, csv_of_workbook
 from reservoir.io.reservoir_toml.reader import read_reservoir, reservoir_of
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.planning.checks import Check
 from reservoir.planning.columns import PROVEN_BOUND, PROVEN_GAP
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
 from reservoir.planning.notes import notes_again, plan_notes
-from reservoir.planning.parts import columns_of, found_of, operation_of_columns
+from reservoir.planning.parts import columns_of, operation_of_columns, plan_of
 from reservoir.planning.plan import Plan
 from reservoir.planning.planned_record import Proofs
-from reservoir.planning.search import Found
 from reservoir.planning.start import PlanStart, with_end_value
 from reservoir.planning.water_values import WaterValues
 from reservoir.problems.reservoir.record import record_problems
@@ -75,8 +74,7 @@ class SavedPlan(NamedTuple):
 
 def plan_arrays(plan: Plan) -> dict[str, NDArray[Any]]:
     """Every array that a plan is read from, by name; the rest of it is in ``plan.json`` and the reservoir file."""
-    searched = Found(plan.problems, plan.operation, plan.solutions, plan.references, plan.sources)
-    arrays = columns_of(replace(searched, firm_bounds=plan.firm_bounds))
+    arrays = columns_of(plan)
     if not plan.sources:
         arrays = {name: array for name, array in arrays.items() if not name.startswith("engine_")}
     if not plan.operation.missing_m3s.any():
@@ -110,7 +108,7 @@ def copy_inputs(plan: Plan, folder: Path) -> dict[str, dict[str, Any]]:
         (folder / INFLOW).write_bytes(record)
     plant = plan.start.reservoir if plan.start else plan.reservoir
     content, file = plant.content or _still_there(plant.source), Path(plant.source).name
-    read = reservoir_of(content, plant.source) if _sha256(content) == plant.sha256 else None
+    read = reservoir_of(content, plant.source) if sha256(content).hexdigest() == plant.sha256 else None
     # It may have been changed in Python since it was read.
     if not read or read.name != plant.name or reservoir_digests(read) != reservoir_digests(plant):
         content, file = b"", ""
@@ -118,8 +116,8 @@ def copy_inputs(plan: Plan, folder: Path) -> dict[str, dict[str, Any]]:
             content = write_reservoir(plant).encode()
     if content:
         (folder / RESERVOIR).write_bytes(content)
-    copied = {COPY: {"kind": kind, "sha256": _sha256(record)}} if kind not in ("", _FILE) else {}
-    return {"reservoir": {"file": file, "sha256": _sha256(content) if content else ""}, "inflow": copied}
+    copied = {COPY: {"kind": kind, "sha256": sha256(record).hexdigest()}} if kind not in ("", _FILE) else {}
+    return {"reservoir": {"file": file, "sha256": sha256(content).hexdigest() if content else ""}, "inflow": copied}
 
 
 def _record_copy(record: Inflow) -> tuple[str, bytes]:
@@ -129,8 +127,8 @@ def _record_copy(record: Inflow) -> tuple[str, bytes]:
     """
     source = record.source
     content = record.content or (b"" if record.members is not None or is_netcdf(source) else _still_there(source))
-    if content and _sha256(content) == record.sha256:
-        return (_SHEET, csv_of_workbook(content)) if is_workbook(content) else (_FILE, content)
+    if content and sha256(content).hexdigest() == record.sha256:
+        return (_SHEET, csv_of_workbook(content)) if content.startswith(WORKBOOK) else (_FILE, content)
     beside = [name for name in COMPANIONS if getattr(record, name) is not None]
     whole = record.calendar.step is TimeStep.MONTH and record.calendar.steps == TimeStep.MONTH.per_year
     if record.members is not None or not whole or not (beside or is_netcdf(source)):
@@ -146,10 +144,6 @@ def _record_copy(record: Inflow) -> tuple[str, bytes]:
 def _still_there(source: str) -> bytes:
     """What an input's file holds now: inputs keep the bytes that they were read from, since a pipe is empty by now."""
     return Path(source).read_bytes() if source and Path(source).is_file() else b""
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def read_plan(folder: Path) -> SavedPlan:
@@ -194,7 +188,7 @@ def _plan(folder: Path, origin: Mapping[str, Any], arrays: Arrays) -> Plan:
         "seconds": {},
     }
     seconds = dict(origin["seconds"])
-    searched = found_of(problems, arrays, [call], float(seconds.get(origin["solver"], 0.0)))
+    plan = plan_of(problems, arrays, [call], float(seconds.get(origin["solver"], 0.0)))
     values = proofs = None
     if _WATER_VALUES in arrays:
         table = pd.DataFrame(arrays[_WATER_VALUE_TABLE], columns=list(_TABLE))
@@ -202,13 +196,12 @@ def _plan(folder: Path, origin: Mapping[str, Any], arrays: Arrays) -> Plan:
     if PROVEN_BOUND in arrays:
         stated = origin["proof"]
         proofs = Proofs(arrays[PROVEN_BOUND], arrays[PROVEN_GAP], float(stated["gap_asked"]), stated["infeasible"])
-    schedules = problems, searched.operation, searched.solutions, searched.references
     stopped = origin["stopped"] or ""
     of_inputs = (*plant.notes, *InflowCheck(inflow, plant).doubts, *_record_notes(inflow, origin["notes"]))
-    of_plan = plan_notes(plant, problems, searched.operation, start, stopped)
-    about = notes_again(origin["notes"], (*of_inputs, *of_plan)), seconds, stopped, start
-    units = UnitSystem.of(origin["units"]["system"])
-    return Plan(plant, inflow, *schedules, *about, values, searched.sources, units, proofs, searched.firm_bounds)
+    of_plan = plan_notes(plant, problems, plan.operation, start, stopped)
+    about = {"notes": notes_again(origin["notes"], (*of_inputs, *of_plan)), "seconds": seconds, "stopped": stopped}
+    read = {"saved_water_values": values, "units": UnitSystem.of(origin["units"]["system"]), "proofs": proofs}
+    return replace(plan, reservoir=plant, inflow=inflow, start=start, **about, **read)
 
 
 def _record_notes(record: Inflow, texts: Sequence[str]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from io import BytesIO, StringIO
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -131,22 +131,31 @@ def read_cells(path: Path) -> pd.DataFrame:
         text = text_of(content, str(path))
     except InputError as refused:
         raise InputError([replace(mistake, mend=AGAIN) for mistake in refused.mistakes]) from refused
-    try:  # lines may end as on old Macintoshes
-        heading = [name.strip() for name in next(csv.reader(StringIO(text, newline=None)), [])]
-    except csv.Error as error:
-        raise changed(path, f"cannot be read as a table ({error})") from error
-    twice = [name for place, name in enumerate(heading) if name and name in heading[:place]]
-    if twice:  # pandas would give the second another name
-        raise InputError("is there twice", "each column once", AGAIN, str(path), row=1, column=twice[0])
+    heading, rows, row = list[str](), list[list[str]](), 1  # the number of a row as an editor shows it
+    reader = csv.reader(StringIO(text, newline=None), strict=True)  # lines may end as on old Macintoshes
     try:
-        table = pd.read_csv(BytesIO(content), dtype=str, keep_default_na=False)
-    except pd.errors.EmptyDataError as error:
-        raise changed(path, "is empty") from error
-    except ValueError as error:
-        raise _uneven(path, text, " ".join(str(error).split())) from error
-    if not isinstance(table.index, pd.RangeIndex):  # what pandas makes of the cells that the heading does not name
-        raise _uneven(path, text, "rows have more cells than the header")
-    return table.fillna("")
+        for cells in reader:
+            if len(cells) < 2 and not "".join(cells).strip():
+                pass  # a blank line
+            elif not heading:
+                names = [name.strip() for name in cells]
+                for name in (name for place, name in enumerate(names) if name and name in names[:place]):
+                    raise InputError("is there twice", "each column once", AGAIN, str(path), row=row, column=name)
+                heading = [name or f"Unnamed: {place}" for place, name in enumerate(cells)]
+            elif len(cells) > len(heading):
+                expected = f"{len(heading)}, as in the header"
+                raise InputError(f"has {len(cells)} cells", expected, AGAIN, str(path), row)
+            else:
+                rows.append(cells + [""] * (len(heading) - len(cells)))
+            row = reader.line_num + 1
+    except csv.Error as error:
+        if "field larger" in str(error):
+            raise changed(path, f"cannot be read as a table ({error})") from error
+        problem = "has quotation marks that do not enclose a whole cell"
+        raise InputError(problem, mend=AGAIN, file=str(path), row=row) from error
+    if not heading:
+        raise changed(path, "is empty")
+    return pd.DataFrame(rows, columns=heading, dtype=str)
 
 
 def require_one_of_each(path: Path, quantities: Mapping[str, str], mend: str) -> None:
@@ -162,35 +171,3 @@ def require_one_of_each(path: Path, quantities: Mapping[str, str], mend: str) ->
         if len(alike) > 1:
             problem = "are columns of one quantity"
             raise InputError(problem, "one of them", mend, str(path), row=1, value=", ".join(alike))
-
-
-def _uneven(path: Path, text: str, reason: str) -> InputError:
-    """Refuse a table by its first wrong row, or for the reason given where no row is wrong by itself."""
-    mistake = wrong_row(text) or Mistake(f"cannot be read as a table ({reason})")
-    return InputError(replace(mistake, mend=AGAIN, file=str(path)))
-
-
-def wrong_row(text: str) -> Mistake | None:
-    """First row of a table with more cells than its header, or a quotation mark out of place.
-
-    Parameters
-    ----------
-    text : str
-        What the file holds.
-
-    Returns
-    -------
-    Mistake or None
-        With its row, as an editor counts them, and without the file; None where every row can be read.
-    """
-    rows = csv.reader(StringIO(text, newline=None), strict=True)
-    columns, row = 0, 1
-    try:
-        for cells in rows:
-            columns = columns or len(cells)
-            if len(cells) > columns:
-                return Mistake(f"has {len(cells)} cells", f"{columns}, as in the header", row=row)
-            row = rows.line_num + 1
-    except csv.Error:
-        return Mistake("has quotation marks that do not enclose a whole cell", row=row)
-    return None

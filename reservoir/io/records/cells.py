@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from statistics import median
 from typing import NamedTuple
 
@@ -83,25 +81,13 @@ _EITHER = re.compile(rf"{_SIGN}[1-9]\d{{0,2}},\d{{3}}")
 _THOUSANDS_POINT = re.compile(rf"({_SIGN}\d{{1,3}})((?:\.\d{{3}})+)(,\d*)?")
 
 
-@dataclass(frozen=True)
-class NumberStyle:
+class NumberStyle(NamedTuple):
     """What commas in the numbers of a file are."""
 
-    #: Whether some number says so beyond doubt.
-    decimal_commas: bool = False
-    thousands_commas: bool = False
+    #: ``decimal`` or ``thousands``; empty where nobody knows.
+    commas_are: str = ""
     #: A number with a comma.
     example: str = ""
-    #: Whether commas also stand between cells: a number with one then stands in quotation marks.
-    quoted: bool = False
-
-    @cached_property
-    def commas_are(self) -> str:
-        """``decimal`` or ``thousands``; empty where nobody knows."""
-        if self.decimal_commas != self.thousands_commas:
-            return "decimal" if self.decimal_commas else "thousands"
-        # A spreadsheet quotes 1,470 where commas stand between cells, and no decimal comma looks like it there.
-        return "thousands" if self.quoted and not self.decimal_commas else ""
 
     def plain(self, text: str) -> str:
         """A number as Python writes it; what is no number stays."""
@@ -139,7 +125,11 @@ def number_style(texts: Iterable[str], delimiter: str) -> NumberStyle:
         is_thousands = _THOUSANDS_COMMA.fullmatch(text) is not None
         decimal, thousands = decimal or is_decimal, thousands or is_thousands
         example = example or (text if is_decimal or is_thousands or _EITHER.fullmatch(text) else "")
-    return NumberStyle(decimal, thousands, example, delimiter == ",")
+    if decimal != thousands:
+        return NumberStyle("decimal" if decimal else "thousands", example)
+    # Where commas stand between cells, a number with one is in quotation marks: a spreadsheet writes "1,470" so, and no
+    # decimal comma looks like it there.
+    return NumberStyle("thousands" if delimiter == "," and not decimal else "", example)
 
 
 BoolArray = NDArray[np.bool_]
@@ -170,13 +160,6 @@ _BEYOND_BALANCE = 10.0
 _RUN, _ALL_EQUAL, _LONG_RUN, _ROUNDING_STEPS = 3, 5, 10, 5.0
 
 
-class Codes(NamedTuple):
-    """Which values of a record are codes, of its shape: those that are no flows, and flows written like a code."""
-
-    sure: BoolArray
-    doubtful: BoolArray
-
-
 def _with_float32(codes: list[float]) -> NDArray[np.float64]:
     given = np.array(codes)
     single = given.astype(np.float32).astype(np.float64)
@@ -196,13 +179,18 @@ def is_known_code(values: ArrayLike) -> BoolArray:
     return np.asarray(np.isfinite(values) & (huge | np.isin(values, _NEGATIVE_CODES)))
 
 
-def codes_among(values: NDArray[np.float64]) -> Codes:
+def codes_among(values: NDArray[np.float64]) -> tuple[BoolArray, BoolArray]:
     """Tell codes from flows, or volumes.
 
     Parameters
     ----------
     values : ndarray, shape (..., steps)
         In the unit of the file, in the order of time; one that is not finite is neither.
+
+    Returns
+    -------
+    ndarray of bool, ndarray of bool
+        Of the same shape: those that are codes and no flows, and flows that are written like a code.
     """
     with np.errstate(invalid="ignore"):
         sure = is_known_code(values)
@@ -217,7 +205,7 @@ def codes_among(values: NDArray[np.float64]) -> Codes:
         if largest > 0:
             sure |= (values < -_BEYOND_BALANCE * largest) & (values > -_LARGEST_FLOAT32)
         sure |= _equal_negatives(values, negative)
-    return Codes(sure, like & ~sure & (values >= _SHORT))
+    return sure, like & ~sure & (values >= _SHORT)
 
 
 def _stands_out(code: float, places: BoolArray, largest: float, values: NDArray[np.float64]) -> bool:
@@ -311,23 +299,25 @@ _LARGER, _HUNDREDS = 10.0, range(100, 1000)
 _NAMED_ROWS = 3
 
 
-class Flows(NamedTuple):
-    """What a column of numbers says."""
-
-    #: Those that are flows or volumes.
-    values: tuple[StepValue, ...]
-    #: Of the others, unless they are days, which may be missing.
-    mistakes: tuple[Mistake, ...]
-    #: What is written like a code, and is none.
-    notes: tuple[str, ...]
-    #: Codes of days, which are missing.
-    codes: tuple[str, ...]
-
-
-def flows_among(values: Sequence[StepValue], negative: str | None, *, months: bool) -> Flows:
+def flows_among(
+    values: Sequence[StepValue], negative: str | None, *, months: bool
+) -> tuple[tuple[StepValue, ...], list[Mistake], list[str], tuple[str, ...]]:
     """Tell flows from codes that stand for none, and from negative numbers unless these are asked for.
 
-    `values` are all numbers of a column, in the order of time; months may not be missing, days may.
+    Parameters
+    ----------
+    values : sequence of StepValue
+        All numbers of a column, in the order of time.
+    negative : str or None
+        As `read_inflow` takes it.
+    months : bool
+        Whether they are those of months, which may not be missing as days may.
+
+    Returns
+    -------
+    tuple of StepValue, list of Mistake, list of str, tuple of str
+        Those that are flows or volumes; what is wrong with the others; what is written like a code, and is none; and
+        codes of days, which are missing.
     """
     sure, doubtful = codes_among(np.array([value.value for value in values]))
     mistakes, codes, like_codes = list[Mistake](), dict[str, list[StepValue]](), dict[str, list[StepValue]]()
@@ -353,7 +343,7 @@ def flows_among(values: Sequence[StepValue], negative: str | None, *, months: bo
         plural = "s" if len(cells) > 1 else ""
         missing.append(f"{text} is read as a missing value, not as a flow (row{plural} {rows}{more})")
     flows = tuple(value for value, code in zip(values, sure.tolist(), strict=True) if not code)
-    return Flows(flows, tuple(mistakes), tuple(notes), tuple(missing))
+    return flows, mistakes, notes, tuple(missing)
 
 
 def thousands_mistakes(values: Sequence[StepValue]) -> Iterator[Mistake]:

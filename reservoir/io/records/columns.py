@@ -25,7 +25,7 @@ from reservoir.io.records import words as known
 from reservoir.io.records.cells import looks_like_number, parse_flow, parse_number
 from reservoir.io.records.table import InflowTable
 from reservoir.io.records.units import unit_named
-from reservoir.io.records.words import BESIDE, JUDGES, Kind, folded, parts_of, understand
+from reservoir.io.records.words import BESIDE, JUDGES, WordKind, folded, parts_of, understand
 from reservoir.text.quantities import quantity
 
 
@@ -61,7 +61,7 @@ class Companion(NamedTuple):
         """
         if self.field == "price_per_mwh":
             return np.zeros(values.shape, bool)
-        high = cells.codes_among(np.maximum(values, 0.0)).sure & (values >= _LEAST_CODE)
+        high = cells.codes_among(np.maximum(values, 0.0))[0] & (values >= _LEAST_CODE)
         return high | ((values <= -_LEAST_CODE) & cells.is_known_code(values))
 
 
@@ -74,39 +74,16 @@ for _unit, _size in FLOW_UNITS.items():
     COMPANIONS[f"withdrawal_{key_suffix(_unit)}"] = Companion("withdrawal_m3s", parse_flow, _size, FLOW_M3S)
 
 
-class _Name(NamedTuple):
-    """How a quantity beside the inflow is called: words that are read, others that name it too, and what to write."""
-
-    read: tuple[str, ...]
-    others: tuple[str, ...]
-    chinese: str
-    write: str = ""
-
-
-_NAMES = {
-    "evaporation": _Name(
-        ("evaporation", "evap"),
-        ("evapo", "verdunstung", "évaporation", "evaporación", "evaporação", "evaporazione"),
-        "蒸发",
-        "evaporation_mm or evaporation_in, for the net depth of a row's period",
-    ),
-    "withdrawal": _Name(
-        ("withdrawal", "withdrawals"),
-        ("abstraction", "abstractions", "entnahme", "prélèvement", "extracción", "captação"),
-        "取水",
-        "withdrawal_m3s or withdrawal_cfs, for a mean flow",
-    ),
-    "seepage": _Name((), ("seepage", "leakage", "sickerung"), "渗漏"),
-    "price": _Name(
-        ("price", "prices"),
-        ("tariff", "preis", "strompreis", "prix", "precio", "preço", "prezzo", "电价"),
-        "电价",
-        "price_per_mwh",
-    ),
+#: Quantities beside the inflow by words by which they are read, and by all that name them.
+_READ = {word: name for name, words in known.COMPANION_WORDS.items() for word in words["read"].split()}
+_ALL = _READ | {word: name for name, words in known.COMPANION_WORDS.items() for word in words["other"].split()}
+#: How a column of each is to be named.
+_WRITE = {
+    "evaporation": "evaporation_mm or evaporation_in, for the net depth of a row's period",
+    "withdrawal": "withdrawal_m3s or withdrawal_cfs, for a mean flow",
+    "price": "price_per_mwh",
 }
-_READ = {word: quantity for quantity, name in _NAMES.items() for word in name.read}
-_ALL = _READ | {word: quantity for quantity, name in _NAMES.items() for word in name.others}
-#: UnitText beside these that change nothing, and spellings of a depth; how alike a slip is to its word.
+#: Words beside these that change nothing, and spellings of a depth; how alike a slip is to its word.
 _PLAIN = frozenset({"net", "lake", "reservoir", "surface", "water", "total", "monthly", "mean", "average", "the", "of"})
 _PLAIN |= {"per", "energy", "electricity", "power", "spot", "market"}
 _DEPTHS = {"millimetres": "mm", "millimeters": "mm", "inch": "in", "inches": "in", "feet": "ft", "foot": "ft"}
@@ -142,7 +119,7 @@ def nearly_named(name: str) -> Mistake | None:
     for word in words:  # and words written nearly so
         alike = get_close_matches(word, _MISSPELT, 1, _ALIKE) if len(word) >= _LEAST_LETTERS else []
         named.append(_ALL.get(word) or (_ALL[alike[0]] if alike else None))
-    named += [quantity for quantity, spelt in _NAMES.items() if spelt.chinese in name]
+    named += [quantity for quantity, words in known.COMPANION_WORDS.items() if words["within"] in name]
     quantity = next(filter(None, named), None)
     if quantity is None:
         return None
@@ -150,7 +127,7 @@ def nearly_named(name: str) -> Mistake | None:
         mend = "give it in the reservoir file, and delete the column"
         return Mistake("is not read from a record", "a seepage in the reservoir file", mend, column=name)
     problem = f"seems to be {quantity}, but is not read by this name"
-    mend = f"name it {_NAMES[quantity].write}; or delete the column"
+    mend = f"name it {_WRITE[quantity]}; or delete the column"
     return Mistake(problem, "a name and a unit that are understood", mend, column=name)
 
 
@@ -161,9 +138,6 @@ def read_companions(
     columns, mistakes = dict[str, tuple[str, dict[int, float]]](), list[Mistake]()
     for place, companion in companions.items():
         name = table.header.cells[place]
-        if companion.field in columns:
-            problem, mend = "is a second column of the same quantity", f"keep one column of {name.partition('_')[0]}"
-            mistakes.append(table.at_header(problem, "one column of each quantity", mend, column=name))
         values, wrong = table.parsed(place, companion.parse)
         mistakes += wrong
         codes = companion.codes_among(np.array(list(values.values())))
@@ -208,9 +182,15 @@ class ValueColumn(NamedTuple):
     passed_over: tuple[int, ...]
 
     def mistakes(self, table: InflowTable) -> Iterator[Mistake]:
-        """Losses that would be passed over because of their names."""
+        """Losses that would be passed over because of their names, and second columns of one quantity."""
         nearly = (nearly_named(table.header.cells[place]) for place in self.passed_over)
         yield from (replace(mistake, row=table.header.number) for mistake in nearly if mistake is not None)
+        fields = [companion.field for companion in self.companions.values()]
+        for at, place in enumerate(self.companions):
+            if fields[at] in fields[:at]:
+                name, problem = table.header.cells[place], "is a second column of the same quantity"
+                mend = f"keep one column of {name.partition('_')[0]}"
+                yield table.at_header(problem, "one column of each quantity", mend, column=name)
 
     def notes(self, header: Sequence[str]) -> tuple[str, ...]:
         """Which columns were passed over."""
@@ -293,7 +273,7 @@ def several_series(name: str, texts: Sequence[str], long_block: int = _LONG_BLOC
     if all(value and known.HOW_GOOD.issuperset(value) for value in words_of_values):
         return None
     saying, numbers = understand(name), all(map(looks_like_number, values))
-    a_quantity = saying.units or saying.kinds & {Kind.OTHER, Kind.FLOW, Kind.VOLUME, Kind.RUNOFF, Kind.STATISTIC}
+    a_quantity = saying.units or saying.kinds & {*known.QUANTITIES, WordKind.OTHER, WordKind.STATISTIC}
     if numbers and (a_quantity or any("." in value for value in values)):
         return None
     pairs = ((place, before, after) for (_, before), (place, after) in pairwise(filled))

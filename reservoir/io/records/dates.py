@@ -14,7 +14,7 @@ from reservoir.hydro.calendar import MONTHS_PER_YEAR, month_name
 from reservoir.io.records import words as known
 from reservoir.io.records.cells import NO_SUMMARY
 from reservoir.io.records.table import InflowTable
-from reservoir.io.records.words import Saying, folded, understand
+from reservoir.io.records.words import folded, understand
 
 #: No record is older than this; a year of fewer digits is a slip, or a synthetic year that can be numbered otherwise.
 FIRST_YEAR = 1000
@@ -190,51 +190,34 @@ _MONTH_OF = {
     **{name: month for month in range(1, 13) for name in (f"m{month:02}", f"m{month}", f"{month:02}", f"{month}")},
     **{name + point: month for name, month in known.MONTH_OF_NAME.items() for point in ("", ".")},
 }
-#: A month and what stands behind it: ``Jan (hm3)``, ``m01_cfs``; behind a bare number only what is in brackets.
-_MONTH_AND_MORE = re.compile(r"\s*(?:([a-z]+\.?|m\d{1,2})(?=[\s_\-,:(\[])|(\d{1,2})\s*(?=[(\[]))(.+)", re.IGNORECASE)
+#: A year or a month and what stands behind it: ``Jan (hm3)``, ``m01_cfs``; behind a bare number only what is in
+#: brackets.
+_NAME_AND_MORE = re.compile(r"\s*(?:([a-z]+\.?|m\d{1,2})(?=[\s_\-,:(\[])|(\d{1,2})\s*(?=[(\[]))(.+)", re.IGNORECASE)
 
 
-def month_columns(header: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """Find the columns named after months, as m01, m1, 1, Jan, Sept or January, in any case: place and month."""
-    months = ((place, _month_and_unit(cell)[0]) for place, cell in enumerate(header))
-    return tuple((place, month) for place, month in months if month)
+class YearHeading(NamedTuple):
+    """What the name of a column says in a table by years; nothing of a column beside these."""
 
+    #: The calendar month that it is named after, as m01, m1, 1, Jan, Sept or January, in any case; 0 of no month.
+    month: int = 0
+    #: The name of a column of years in small letters.
+    year: str = ""
+    #: What stands behind either, where it means the unit of the months.
+    unit: str = ""
 
-def year_column(header: Sequence[str]) -> int | None:
-    """Find the column of years; a unit may stand behind its name, where it means that of the months."""
-    places = [place for place, cell in enumerate(header) if year_name(cell) is not None]
-    return min(places, key=lambda place: len(header[place])) if places else None
-
-
-def year_name(cell: str) -> str | None:
-    """The name of a column of years in small letters, without a unit that stands behind it; None of another column."""
-    name = cell.casefold()
-    return name if name in known.YEAR_NAMES else ("year" if _unit_of_year(cell) else None)
-
-
-def unit_texts(header: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """What the columns' names say beside year and month, with these names."""
-    of_months = ((cell, *_month_and_unit(cell)) for cell in header)
-    texts = ((cell, unit if month else _unit_of_year(cell)) for cell, month, unit in of_months)
-    return tuple((cell, text) for cell, text in texts if text)
-
-
-def _month_and_unit(cell: str) -> tuple[int, str]:
-    """The month that a column is named after, 0 of another, and what stands behind it."""
-    month = _MONTH_OF.get(cell.casefold(), 0)
-    match = None if month else _MONTH_AND_MORE.fullmatch(cell)
-    if match and _speaks_of_unit(understand(match[3])):
-        return _MONTH_OF.get((match[1] or match[2]).casefold(), 0), match[3]
-    return month, ""
-
-
-def _unit_of_year(cell: str) -> str:
-    match = re.fullmatch(r"year[\s_\-,:]*(?=[\s_\-,:(\[])(.+)", cell, re.IGNORECASE)
-    return match[1] if match and _speaks_of_unit(understand(match[1])) else ""
-
-
-def _speaks_of_unit(saying: Saying) -> bool:
-    return bool(saying.units) or any(not word.isdecimal() for word in saying.strange)
+    @classmethod
+    def of(cls, name: str) -> YearHeading:
+        """Understand the name of a column."""
+        folded_name = name.casefold()
+        if folded_name in known.YEAR_NAMES or folded_name in _MONTH_OF:
+            return cls(_MONTH_OF.get(folded_name, 0), folded_name if folded_name in known.YEAR_NAMES else "")
+        match = _NAME_AND_MORE.fullmatch(name)
+        if match:
+            saying, named = understand(match[3]), (match[1] or match[2]).casefold()
+            month, year = _MONTH_OF.get(named, 0), "year" * (named == "year")
+            if (month or year) and (saying.units or any(not word.isdecimal() for word in saying.strange)):
+                return cls(month, year, match[3])
+        return cls()
 
 
 class Year(NamedTuple):
@@ -243,15 +226,6 @@ class Year(NamedTuple):
     number: int
     is_pair: bool = False
     is_water: bool = False
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is one number alone."""
-        return not (self.is_pair or self.is_water)
-
-    def start(self, *, by_end: bool) -> int:
-        """Calendar year in which it begins, if one number is that of the calendar year in which it ends."""
-        return self.number - (by_end and not self.is_pair)
 
 
 _YEAR = re.compile(

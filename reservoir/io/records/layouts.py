@@ -5,9 +5,12 @@ What the rows by date stand for is found by their dates, and checked for periods
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -28,10 +31,10 @@ from reservoir.hydro.calendar import (
 from reservoir.io.records import dates
 from reservoir.io.records.cells import StepValue, flows_among, is_missing, number_style, parse_number
 from reservoir.io.records.columns import companion_of, nearly_named, passed_over_note, read_companions, value_column
-from reservoir.io.records.dates import MINUTES, Stamp, Year, says_end, year_name
+from reservoir.io.records.dates import MINUTES, Stamp, Year, YearHeading, says_end
 from reservoir.io.records.record import A_MONTH, InflowReading, Record, RowPeriod, too_many_years
-from reservoir.io.records.table import InflowTable
-from reservoir.io.records.words import WATER_YEAR_NAMES, WEEK_ENDS
+from reservoir.io.records.table import Comment, InflowTable, Row, content_of, cut
+from reservoir.io.records.words import MEMBER_NAMES, WATER_YEAR_NAMES, WEEK_ENDS
 
 _LAYOUTS = '"year,m01,...,m12" with one row per year, or "date,inflow_m3s" with one row per month or day'
 
@@ -50,15 +53,20 @@ def read_record(table: InflowTable, reading: InflowReading) -> Record:
         If the column of values is not clear.
     """
     header = table.header.cells
-    of_dates, months, year_at = dates.date_columns(header), dates.month_columns(header), dates.year_column(header)
-    if of_dates is not None and len(months) < MONTHS_PER_YEAR:
-        if reading.water_year is not None:
-            raise InputError(no_names_of_years(reading.water_year))
+    of_dates, headings = dates.date_columns(header), [*map(YearHeading.of, header)]
+    months = sum(heading.month > 0 for heading in headings)
+    # Where several name years, the one with the least beside it.
+    of_years = (place for place, heading in enumerate(headings) if heading.year)
+    year_at = min(of_years, key=lambda place: len(header[place]), default=None)
+    if of_dates is not None and months < MONTHS_PER_YEAR:
+        reading.require_dates()
         return _by_date(table, of_dates, reading)
     if year_at is not None and months:
         # Told at once: every cell of so many rows could be wrong.
         rows = len(table.rows)
-        return Record(mistakes=(too_many_years(rows),)) if rows > MOST_YEARS else _by_year(table, year_at, reading)
+        if rows > MOST_YEARS:
+            return Record(mistakes=(too_many_years(rows),))
+        return _by_year(table, headings, year_at, reading)
     names = [cell.casefold() for cell in header]
     if re.match(r"\d{3,4}\b", names[0]):
         problem, mend = "the header line is missing: this line has data", "add a line with the column names above it"
@@ -76,20 +84,52 @@ def read_record(table: InflowTable, reading: InflowReading) -> Record:
     return Record(mistakes=(table.at_header(problem, _LAYOUTS, mend, value=", ".join(header)),))
 
 
-def no_names_of_years(asked: str) -> Mistake:
-    """Refuse to name water years by one of their years where dates say which they are."""
-    problem = "the file has dates, which say in which year a month is"
-    return Mistake(problem, "a table by years", "leave it out", column="water_year", value=asked)
+#: Bytes in which comments and the header stand.
+_HEAD_BYTES = 131_072
+
+
+class MemberFile(NamedTuple):
+    """A file with a column of members: comments, what is between cells, the header, and two columns' places."""
+
+    file: str
+    comments: tuple[Comment, ...]
+    delimiter: str
+    header: Row
+    member: int
+    date: int
+
+
+def member_file(file: str) -> MemberFile | None:
+    """Look for a column of members in a file; None where there is none, or no file that can be read."""
+    with suppress(OSError, ValueError, InputError):
+        if not stat.S_ISREG(os.stat(file).st_mode):
+            return None  # a pipe is read once
+        with open(file, "rb") as opened:
+            head = opened.read(_HEAD_BYTES)
+        lines, delimiter, comments = content_of(head[: head.rfind(b"\n") + 1] or head)
+        header = cut(*lines[0], delimiter)
+        names = [cell.casefold() for cell in header.cells] if isinstance(header, Row) else []
+        member = next((names.index(name) for name in MEMBER_NAMES if name in names), None)
+        of_dates = dates.date_columns(names)
+        if isinstance(header, Row) and member is not None and of_dates is not None and len(of_dates) == 1:
+            return MemberFile(file, comments, delimiter, header, member, of_dates[0])
+    return None
 
 
 def _sequence_mistakes(
-    ordinals: Mapping[int, int], noun: str, column: str, mend: str, written: Callable[[int], str], unread: Set[int]
+    ordinals: Mapping[int, int],
+    noun: str,
+    column: str,
+    mend: str,
+    written: Callable[[int], str],
+    undated: Sequence[Mistake],
 ) -> Iterator[Mistake]:
     """Name every year or month that stands twice, with how to mend that, and every hole between two of them.
 
-    `ordinals` are theirs by row; `noun` is what one is called, `written` how the file writes one. Rows that are
-    `unread` have no date that could be read: a hole that one of them may fill is not reported.
+    `ordinals` are theirs by row; `noun` is what one is called, `written` how the file writes one. Rows of the mistakes
+    `undated` have no date that could be read: a hole that one of them may fill is not reported.
     """
+    unread = {mistake.row for mistake in undated if mistake.row is not None}
     ordered = sorted((ordinal, row) for row, ordinal in ordinals.items())
     for (before, row_before), (after, row) in pairwise(ordered):
         if after == before:
@@ -120,7 +160,7 @@ def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) 
     stamps, undated = dates.stamps_of(table, places)
     comments = tuple(comment.text for comment in table.comments)
     of_rows = _row_dates(stamps, (*header, *comments), (*comments, *(header[at] for at in (*places, place))))
-    is_month, of_dates = of_rows.period.is_month, header[places[0]]
+    is_month, of_dates = of_rows.period.step is TimeStep.MONTH, header[places[0]]
     style = number_style((row.cells[place] for row in table.rows), table.delimiter)
     numbers, wrong = table.parsed(place, lambda text: style.parsed(text, parse_number))
     companions, wrong_beside = read_companions(table, column.companions)
@@ -136,25 +176,25 @@ def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) 
         for row in table.rows
         if row.number in ordinals and row.number in numbers
     )
-    flows = flows_among(cells, reading.negative, months=is_month)
-    notes = [*column.notes(header), *style.notes, *of_rows.notes, *flows.notes, *flows.codes]
-    if first_stamp and flows.values:
-        month = flows.values[0].ordinal
+    flows, no_flows, flow_notes, codes = flows_among(cells, reading.negative, months=is_month)
+    notes = [*column.notes(header), *style.notes, *of_rows.notes, *flow_notes, *codes]
+    if first_stamp and flows:
+        month = flows[0].ordinal
         name = f"{MONTH_NAMES[month % MONTHS_PER_YEAR]} {month // MONTHS_PER_YEAR}"
         note = f"dates on the first of a month are read as that month: {month_name(month)}-01 is {name}; if the flow"
         notes.append(f"{note} is that of the previous month, write {month_name(month - 1)}")
     wrong = [mistake for mistake in wrong if is_month or not is_missing(str(mistake.value))]
     return Record(
-        values=flows.values,
+        values=flows,
         period=of_rows.period,
         value_column=header[place],
         unit_texts=((header[place], header[place]),),
         first_stamp=first_stamp,
         beside=column.passed_over,
         companions=companions,
-        mistakes=(*column.mistakes(table), *undated, *out_of_order, *wrong, *flows.mistakes, *wrong_beside),
+        mistakes=(*column.mistakes(table), *undated, *out_of_order, *wrong, *no_flows, *wrong_beside),
         notes=tuple(notes),
-        codes=flows.codes,
+        codes=codes,
     )
 
 
@@ -174,7 +214,7 @@ def _month_mistakes(
         yield Mistake(problem, expected, mend, row=rows[1], column=column)
         return
     mend = "delete one of the rows; average values of shorter steps than a month first"
-    yield from _sequence_mistakes(ordinals, "month", column, mend, month_name, table.unreadable(undated))
+    yield from _sequence_mistakes(ordinals, "month", column, mend, month_name, (*table.mistakes, *undated))
 
 
 class _RowDates(NamedTuple):
@@ -216,7 +256,7 @@ def _row_dates(stamps: Mapping[int, Stamp], texts: Sequence[str], claims: Sequen
     may say that all dates stand at the ends of their periods.
     """
     written = _as_written(stamps, texts)
-    if written.period.is_month:
+    if written.period.step is TimeStep.MONTH:
         late = [row for row, stamp in stamps.items() if stamp.minute == MINUTES and not stamp.ends_month]
         return written._replace(doubts=tuple(replace(dates.NEXT_DAY, row=row, value=str(stamps[row])) for row in late))
     claim = next((text for text in claims if says_end(text)), "")
@@ -321,40 +361,39 @@ def _rows_of_each_day(stamps: Iterable[Stamp]) -> int:
 
 def stamp_mistakes(table: InflowTable, record: Record, first_month: int) -> Iterator[Mistake]:
     """Refuse dates on the first of a month where a comment or whole years say that they end the month before."""
-    if record.first_stamp and record.values:
-        first, last = record.values[0], record.values[-1]
-        why = dates.whole_years_late(first.ordinal, last.ordinal, len(record.values), first_month)
-        for comment in reversed(table.comments):
-            if says_end(comment.text):
-                why = f"the comment in row {comment.number} mentions the end of the month"
-        if why:
-            mistake = dates.day_after(first.ordinal, why, "write dates as YYYY-MM")
-            yield replace(mistake, row=first.row, value=record.first_stamp)
+    first, last = record.values[0], record.values[-1]
+    why = dates.whole_years_late(first.ordinal, last.ordinal, len(record.values), first_month)
+    for comment in reversed(table.comments):
+        if says_end(comment.text):
+            why = f"the comment in row {comment.number} mentions the end of the month"
+    if why:
+        mistake = dates.day_after(first.ordinal, why, "write dates as YYYY-MM")
+        yield replace(mistake, row=first.row, value=record.first_stamp)
 
 
 # Rows of years.
 
 
-def _by_year(table: InflowTable, year_at: int, reading: InflowReading) -> Record:
-    """Read a table with a column of years, at the place `year_at`, and twelve month columns.
+def _by_year(table: InflowTable, headings: Sequence[YearHeading], year_at: int, reading: InflowReading) -> Record:
+    """Read a table with a column of years, at the place `year_at`, and twelve month columns, as their `headings` say.
 
     The first column of a month begins the water year. Where that is not January, ``1953/54`` begins in 1953, and so
     does 1953 unless the label, the column's name or the caller says that a water year is named by its end.
     """
     header = table.header.cells
-    columns = dates.month_columns(header)
+    columns = [(place, heading.month) for place, heading in enumerate(headings) if heading.month]
     first_month = columns[0][1]
 
     def parse(text: str) -> Year | Mistake:
         year = dates.parse_year(text)
-        if isinstance(year, Mistake) or year.is_plain or first_month > 1:
+        if isinstance(year, Mistake) or first_month > 1 or not (year.is_pair or year.is_water):
             return year
         mend = "write one year, or begin the columns with the first month of the water year"
         return Mistake("a water year of two calendar years, but the months begin in January", str(year.number), mend)
 
     years, unnamed = table.parsed(year_at, parse)
-    by_end, naming_notes = _naming(header[year_at], years.values(), first_month, reading.water_year)
-    starts = {row: year.start(by_end=by_end) for row, year in years.items()}
+    by_end, naming_notes = _naming(headings[year_at], header[year_at], years.values(), first_month, reading.water_year)
+    starts = {row: year.number - (by_end and not year.is_pair) for row, year in years.items()}
     style = number_style((row.cells[place] for row in table.rows for place, _ in columns), table.delimiter)
     numbers = [table.parsed(place, lambda text: style.parsed(text, parse_number)) for place, _ in columns]
     cells = list[StepValue]()
@@ -364,34 +403,35 @@ def _by_year(table: InflowTable, year_at: int, reading: InflowReading) -> Record
                 ordinal = (starts[row] + (month < first_month)) * MONTHS_PER_YEAR + month - 1
                 cells.append(StepValue(ordinal, understood[row], row, header[place], style.plain(texts[place])))
     cells.sort()
-    flows = flows_among(cells, reading.negative, months=True)
-    places = {year_at, *(place for place, _ in columns)}
-    beside = [at for at, name in enumerate(header) if name and at not in places and year_name(name) is None]
+    flows, no_flows, flow_notes, _ = flows_among(cells, reading.negative, months=True)
+    beside = [at for at, name in enumerate(header) if name and headings[at] == YearHeading()]
     beside_names = [header[at] for at in beside]
     mend, written = "delete one of the rows, or correct its year", partial(year_label, later=int(first_month > 1))
     passed_over = (passed_over_note(beside_names, "read the columns of months"),) if beside else ()
     return Record(
-        values=flows.values,
+        values=flows,
         first_month=first_month,
         beside=tuple(beside),
-        unit_texts=dates.unit_texts(header),
-        names_water_years=not all(year.is_plain for year in years.values()),
+        unit_texts=tuple((name, of.unit) for name, of in zip(header, headings, strict=True) if of.unit),
+        names_water_years=any(year.is_pair or year.is_water for year in years.values()),
         mistakes=(
-            *_year_header_mistakes(table, columns, year_at, beside_names, reading),
+            *_year_header_mistakes(table, headings, year_at, beside_names, reading),
             *unnamed,
-            *_sequence_mistakes(starts, "year", header[year_at], mend, written, table.unreadable(unnamed)),
+            *_sequence_mistakes(starts, "year", header[year_at], mend, written, (*table.mistakes, *unnamed)),
             *(mistake for _, wrong in numbers for mistake in wrong),
-            *flows.mistakes,
+            *no_flows,
         ),
-        notes=(*passed_over, *style.notes, *flows.notes, *naming_notes),
+        notes=(*passed_over, *style.notes, *flow_notes, *naming_notes),
     )
 
 
-def _naming(column: str, years: Collection[Year], first_month: int, asked: str | None) -> tuple[bool, tuple[str, ...]]:
+def _naming(
+    heading: YearHeading, column: str, years: Collection[Year], first_month: int, asked: str | None
+) -> tuple[bool, tuple[str, ...]]:
     """Whether a water year is named by the calendar year in which it ends, and a note on that, if years have one."""
     if first_month == 1:
         return False, ()
-    by_end, who = year_name(column) in WATER_YEAR_NAMES, f" (by the column name {column})"
+    by_end, who = heading.year in WATER_YEAR_NAMES, f" (by the column name {column})"
     if asked is not None:
         by_end, who = asked == "ends", " (as asked)"
     elif any(year.is_water for year in years):
@@ -399,17 +439,19 @@ def _naming(column: str, years: Collection[Year], first_month: int, asked: str |
     single = next((year for year in years if not year.is_pair), None)
     if single is None:
         return by_end, ()
-    start = single.start(by_end=by_end)
+    start = single.number - by_end
     begin, end = f"{MONTH_NAMES[first_month - 1]} {start}", f"{MONTH_NAMES[first_month - 2]} {start + 1}"
     verb, who = "ends" if by_end else "begins", who if by_end or asked else ""
     return by_end, (f"a row is named by the year in which it {verb}: {single.number} is {begin} to {end}{who}",)
 
 
 def _year_header_mistakes(
-    table: InflowTable, columns: Sequence[tuple[int, int]], year_at: int, beside: Sequence[str], reading: InflowReading
+    table: InflowTable, headings: Sequence[YearHeading], year_at: int, beside: Sequence[str], reading: InflowReading
 ) -> Iterator[Mistake]:
     """What is wrong with the header of a table by years, and with what the caller asks of it."""
-    header, at_header, months = table.header.cells, table.at_header, [month for _, month in columns]
+    header, at_header = table.header.cells, table.at_header
+    columns = [(place, heading.month) for place, heading in enumerate(headings) if heading.month]
+    months = [month for _, month in columns]
     if reading.column is not None:
         mend = "leave it out: columns that are no months are passed over"
         problem = "the file has a column for each month"
@@ -424,7 +466,7 @@ def _year_header_mistakes(
         if place != year_at and not name:
             mend = "delete the column, or the extra delimiter in the header"
             yield at_header("a column without a name", "the year and twelve months", mend, name)
-        elif place != year_at and year_name(name) is not None:
+        elif place != year_at and headings[place].year:
             yield at_header("a second year column", "the year and twelve months", "delete one of them", name)
     for (_, earlier), (place, month) in combinations(columns, 2):
         if earlier == month:
@@ -438,7 +480,7 @@ def _year_header_mistakes(
         expected, mend = "consecutive months, from the first month of the water year", "move the columns together with"
         problem = "the month columns are out of order"
         yield at_header(problem, expected, f"{mend} their values", value=", ".join(header))
-    if months[0] == 1 and year_name(header[year_at]) in WATER_YEAR_NAMES:
+    if months[0] == 1 and headings[year_at].year in WATER_YEAR_NAMES:
         problem = "the column names water years, but the months begin in January"
         mend = 'begin the columns with the first month of the water year, or name the column "year" for calendar years'
         yield at_header(problem, "the months from the first of the water year on", mend, header[year_at])

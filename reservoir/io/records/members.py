@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import os
-import stat
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import islice
@@ -24,46 +21,22 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import MOST_MISTAKES, InputError, Mistake
+from reservoir.hydro.attributes import ANY, NO_LESS_THAN_ZERO
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, month_name
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.containers import INSTALL, is_netcdf, write_netcdf
-from reservoir.io.records.cells import parse_flow, parse_number
-from reservoir.io.records.columns import companion_notes, may_tell_series, several_series, value_column
-from reservoir.io.records.dates import date_columns, parse_month
-from reservoir.io.records.record import InflowReading, MemberMonths, Series
-from reservoir.io.records.table import Comment, InflowTable, Row, content_of
+from reservoir.io.records.cells import codes_among, parse_flow, parse_number
+from reservoir.io.records.columns import Companion, companion_notes, may_tell_series, several_series, value_column
+from reservoir.io.records.dates import parse_month
+from reservoir.io.records.layouts import MemberFile
+from reservoir.io.records.record import InflowReading, Series
+from reservoir.io.records.table import InflowTable, caveat_mistakes
 from reservoir.io.records.units import choose_unit
-from reservoir.io.records.words import MEMBER_NAMES
 from reservoir.text.quantities import first_unprintable, printable
 
-#: Bytes in which comments and the header stand.
-_HEAD_BYTES = 131_072
 #: Rows of a piece, and characters of a member's name.
 _PIECE, MOST_NAME = 500_000, 100
-
-
-class MemberFile(NamedTuple):
-    """A file with a column of members: comments, what is between cells, the header, and two columns' places."""
-
-    file: str
-    comments: tuple[Comment, ...]
-    delimiter: str
-    header: Row
-    member: int
-    date: int
-
-
-class _Numbers(NamedTuple):
-    """How a cell of a column of numbers is read, and the lowest and the highest number that the column takes."""
-
-    parse: Callable[[str], float | Mistake]
-    lowest: float = 0.0
-    highest: float = np.inf
-
-    def takes(self, values: NDArray[np.float64]) -> bool:
-        """Whether these are all numbers of the column."""
-        return bool(np.isfinite(values).all() and ((values >= self.lowest) & (values <= self.highest)).all())
 
 
 class _Rows(NamedTuple):
@@ -80,23 +53,6 @@ class _Rows(NamedTuple):
     texts: Mapping[int, tuple[Sequence[str], NDArray[np.int32]]]
 
 
-def member_file(file: str) -> MemberFile | None:
-    """Look for a column of members in a file; None where there is none, or no file that can be read."""
-    with suppress(OSError, ValueError, InputError):
-        if not stat.S_ISREG(os.stat(file).st_mode):
-            return None  # a pipe is read once
-        with open(file, "rb") as opened:
-            head = opened.read(_HEAD_BYTES)
-        lines, delimiter, comments = content_of(head[: head.rfind(b"\n") + 1] or head)
-        header = lines[0].cut(delimiter)
-        names = [cell.casefold() for cell in header.cells] if isinstance(header, Row) else []
-        member = next((names.index(name) for name in MEMBER_NAMES if name in names), None)
-        dates = date_columns(names)
-        if isinstance(header, Row) and member is not None and dates is not None and len(dates) == 1:
-            return MemberFile(file, comments, delimiter, header, member, dates[0])
-    return None
-
-
 def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:
     """The months of all members.
 
@@ -105,34 +61,37 @@ def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:
     InputError
         With the first mistakes of the file.
     """
+    reading.require_months("an ensemble")
     header = file.header.cells
     table = InflowTable(b"", file.header, (), file.comments)
     column = value_column(table, (file.member, file.date), reading.column)
     name = header[column.place]
     unit, unit_from, wrong_unit = choose_unit(table, name, ((name, name),), reading.unit)
-    mistakes = [*column.mistakes(table), *wrong_unit, *table.caveat_mistakes()]
+    mistakes = [*column.mistakes(table), *wrong_unit, *caveat_mistakes(table.caveats)]
     if mistakes:
         raise InputError(mistakes)
-    signed = reading.negative is not None
-    numbers = {column.place: _Numbers(parse_number, -np.inf) if signed else _Numbers(parse_flow)}
-    numbers |= {place: _Numbers(companion.read, *companion.range) for place, companion in column.companions.items()}
+    flows = Companion("flow", parse_flow, 1.0, NO_LESS_THAN_ZERO)
+    if reading.negative is not None:
+        flows = Companion("flow", parse_number, 1.0, ANY)
+    numbers = {column.place: flows, **column.companions}
     rows = _read_rows(file, numbers, [place for place in column.passed_over if may_tell_series(header[place])])
     first, series = _by_member(file, rows)
     _check_texts(file, rows)
-    months = MemberMonths(first, rows.names)
-    months.refuse_codes(series[column.place])
+    months = Series(first, rows.names, series[column.place], unit)
+    months.refuse_codes(codes_among(months.values)[0], months.values)
     for place, companion in column.companions.items():
-        months.refuse_codes(series[place], header[place], companion.codes_among(series[place]))
+        months.refuse_codes(companion.codes_among(series[place]), series[place], header[place])
     beside = {known.field: (header[at], series[at] * known.size) for at, known in column.companions.items()}
-    inflow, negative = months.without_negative(series[column.place], unit, reading.negative)
+    values, negative = months.without_negative(reading.negative)
     with open(file.file, "rb") as opened:
         sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
     notes = (*column.notes(header), *companion_notes(beside, MONTHS_PER_YEAR), *negative)
-    about = reading.about(file.file, unit_from) | {"caveat": table.caveat, "sha256": sha256, "notes": notes}
-    return Series(months, inflow, unit, beside, about)
+    caveat = " ".join(text for _, text in table.caveats if text)
+    about = reading.about(file.file, unit_from) | {"caveat": caveat, "sha256": sha256, "notes": notes}
+    return replace(months, values=values, companions=beside, about=about)
 
 
-def _read_rows(file: MemberFile, numbers: Mapping[int, _Numbers], texts: Sequence[int]) -> _Rows:
+def _read_rows(file: MemberFile, numbers: Mapping[int, Companion], texts: Sequence[int]) -> _Rows:
     """Read the rows below the header: columns of numbers and of texts, by their places.
 
     Raises
@@ -147,7 +106,11 @@ def _read_rows(file: MemberFile, numbers: Mapping[int, _Numbers], texts: Sequenc
         for piece in _pieces(file, numbers):
             stamps = _codes(piece[file.date], lambda text: getattr(parse_month(text), "month", -1))
             values = [piece[place].to_numpy() for place in numbers]
-            good = (column.takes(cells) for column, cells in zip(numbers.values(), values, strict=True))
+            ranges = [column.range for column in numbers.values()]
+            good = (
+                np.isfinite(cells).all() and (least <= cells).all() and (cells <= most).all()
+                for (least, most), cells in zip(ranges, values, strict=True)
+            )
             if (stamps < 0).any() or not all(good):
                 raise ValueError("a number or a date is out of range")
             of_texts = [_numbered(piece[place], known) for place, known in different.items()]
@@ -164,7 +127,7 @@ def _read_rows(file: MemberFile, numbers: Mapping[int, _Numbers], texts: Sequenc
     return _Rows(tuple(names), member, month, dict(zip(numbers, columns, strict=False)), codes_of)
 
 
-def _pieces(file: MemberFile, numbers: Mapping[int, _Numbers]) -> Iterator[pd.DataFrame]:
+def _pieces(file: MemberFile, numbers: Mapping[int, Companion]) -> Iterator[pd.DataFrame]:
     """Some rows at a time."""
     columns = list(range(len(file.header.cells)))
     with warnings.catch_warnings():
@@ -218,10 +181,10 @@ def _data_rows(file: MemberFile) -> Iterator[tuple[int, list[str]]]:
                 yield rows.line_num, [cell.strip() for cell in cells]
 
 
-def _mistakes(file: MemberFile, numbers: Mapping[int, _Numbers], reason: str) -> list[Mistake]:
+def _mistakes(file: MemberFile, numbers: Mapping[int, Companion], reason: str) -> list[Mistake]:
     """The first mistakes in cells, or the reason why no cells can be read."""
     parsers: dict[int, Callable[[str], Any]] = {file.member: wrong_name, file.date: parse_month}
-    parsers |= {place: column.parse for place, column in numbers.items()}
+    parsers |= {place: column.read for place, column in numbers.items()}
     header, mistakes = file.header.cells, list[Mistake]()
     try:
         for row, cells in _data_rows(file):

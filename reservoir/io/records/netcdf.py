@@ -18,6 +18,7 @@ from reservoir.hydro.calendar import MONTHS_PER_YEAR, month_name
 from reservoir.hydro.units import DEPTH_MM
 from reservoir.io.containers import INSTALL, library_call, loaded, of_dataset
 from reservoir.io.output import content_sha256
+from reservoir.io.records.cells import codes_among
 from reservoir.io.records.columns import (
     Companion,
     companion_notes,
@@ -29,7 +30,7 @@ from reservoir.io.records.columns import (
 )
 from reservoir.io.records.dates import day_after, says_end, whole_years_late
 from reservoir.io.records.members import wrong_name
-from reservoir.io.records.record import InflowReading, MemberMonths, Series
+from reservoir.io.records.record import InflowReading, Series
 from reservoir.io.records.table import caveat_mistakes
 from reservoir.io.records.units import ACCEPTED, InflowUnit, unit_named
 from reservoir.io.records.words import MEMBER_DIMENSIONS, STRANGE_FORMS, understand, words_of
@@ -58,7 +59,7 @@ _COMPANION_UNITS = {"evaporation_mm": _DEPTHS, "price_per_mwh": _PRICES}
 FloatArray = NDArray[np.float64]
 
 
-def netcdf_series(file: str, reading: InflowReading, first_month: int | None = None) -> Series:
+def netcdf_series(file: str, reading: InflowReading) -> Series:
     """The months of a record, or of all members of an ensemble.
 
     Raises
@@ -66,6 +67,7 @@ def netcdf_series(file: str, reading: InflowReading, first_month: int | None = N
     InputError
         If it cannot be read, if the variable, its months or its unit are not clear, or with the first wrong values.
     """
+    reading.require_months("NetCDF or Zarr")
     path = Path(file)
     if find_spec("xarray") is None:
         raise InputError("NetCDF and Zarr need xarray, which is not installed", mend=INSTALL)
@@ -73,7 +75,7 @@ def netcdf_series(file: str, reading: InflowReading, first_month: int | None = N
         raise InputError("the file does not exist", mend="check the path")
     contents = of_dataset(path, lambda dataset: _contents(dataset, path, reading.column), _refused)
     # Dimensions and attributes may be anything.
-    return library_call(lambda: contents.series(path, reading, first_month), _refused)
+    return library_call(lambda: contents.series(path, reading), _refused)
 
 
 class _Contents(NamedTuple):
@@ -89,12 +91,12 @@ class _Contents(NamedTuple):
     variables: dict[str, Any]
     caveat: str
 
-    def series(self, path: Path, reading: InflowReading, first_month: int | None) -> Series:
+    def series(self, path: Path, reading: InflowReading) -> Series:
         """The months of a record, or of all members."""
         name = self.inflow
         unit, unit_from = _unit(name, self.variables[name].attrs.get("units"), reading.unit)
         self._check_method(name, "sum" if unit.is_volume and unit.of_step is None else "mean")
-        first, notes = self._first(first_month or 1)
+        first, notes = self._first(reading.first_month or 1)
         for column in self.of_series:
             change = several_series(column, [*map(_text, self.variables[column].values.tolist())])
             if change is not None:
@@ -102,8 +104,9 @@ class _Contents(NamedTuple):
                 problem = printable(f"{month_name(first + place)}: {mistake.problem}")
                 raise InputError(problem, mistake.expected, mistake.mend)
         of_inflow = self._values(name)
-        months = MemberMonths(first, self._members(len(of_inflow.values)))
-        months.refuse_codes(np.where(of_inflow.outside, np.nan, of_inflow.values))
+        months = Series(first, self._members(len(of_inflow.values)), of_inflow.values, unit)
+        inside = np.where(of_inflow.outside, np.nan, of_inflow.values)
+        months.refuse_codes(codes_among(inside)[0], inside)
         expected, mend = "a number of 0 or more", "fill in or correct the value, or leave out the member"
         mistakes = [
             Mistake(f"{of_inflow.fault(at) or 'negative value'} at {months.named(at[1], at[0])}", expected, mend)
@@ -111,7 +114,7 @@ class _Contents(NamedTuple):
         ]
         if mistakes:
             raise InputError(worth_telling(mistakes, ""))
-        values, negative = months.without_negative(of_inflow.values, unit, reading.negative)
+        values, negative = months.without_negative(reading.negative)
         beside: dict[str, tuple[str, FloatArray]] = {}
         for column, companion in self.companions.items():
             if companion.field in beside:
@@ -125,7 +128,7 @@ class _Contents(NamedTuple):
         further = [printable(note) for note in (*companion_notes(beside, MONTHS_PER_YEAR), *passed_over)]
         about = reading.about(os.fspath(path), printable(unit_from))
         about |= {"caveat": self.caveat, "sha256": content_sha256(path), "notes": (*notes, *further, *negative)}
-        return Series(months, values, unit, beside, about)
+        return replace(months, values=values, companions=beside, about=about)
 
     def _members(self, members: int) -> list[str] | None:
         """Names of the members, by which tables and figures name them; their numbers where they have none."""
@@ -223,7 +226,7 @@ class _Contents(NamedTuple):
         least, most = _valid_range(name, variable)
         return _Values(values, (values < least) | (values > most))
 
-    def _companion(self, name: str, known: Companion, months: MemberMonths) -> FloatArray:
+    def _companion(self, name: str, known: Companion, months: Series) -> FloatArray:
         """Values of a further variable in the unit of its field of `Inflow`, shape (members, months)."""
         self._check_method(name, "mean", "sum")
         column, attribute = self._values(name), self.variables[name].attrs.get("units")
@@ -237,7 +240,7 @@ class _Contents(NamedTuple):
                 problem = f"contradictory units: the name {name} gives another than its units attribute"
                 raise InputError(problem, "the unit of the name", "convert the values, or rename it", value=text)
         codes = known.codes_among(np.where(column.outside, 0.0, np.nan_to_num(column.values)))
-        months.refuse_codes(column.values, name, codes)
+        months.refuse_codes(codes, column.values, name)
         values, (least, most) = column.values * known.size, known.allowed
         for at in column.wrong((values >= least) & (values <= most)):
             problem = f"{name}: {column.fault(at) or 'is out of range'} at {months.named(at[1], at[0])}"

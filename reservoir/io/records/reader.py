@@ -6,8 +6,8 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,30 +19,22 @@ from reservoir.hydro.calendar import (
     MONTH_NAMES,
     MONTHS_PER_YEAR,
     MOST_YEARS,
+    Calendar,
     TimeStep,
     month_name,
     whole_years,
-    whole_years_of,
 )
 from reservoir.hydro.inflow import ASSUMED, Inflow
 from reservoir.io.containers import is_netcdf
 from reservoir.io.records.cells import FILL_IN, looks_like_number, negative_note, thousands_mistakes
 from reservoir.io.records.columns import companion_notes, series_mistakes
-from reservoir.io.records.layouts import no_names_of_years, read_record, stamp_mistakes
-from reservoir.io.records.members import ensemble_series, member_file
-from reservoir.io.records.netcdf import netcdf_series
-from reservoir.io.records.record import (
-    InflowReading,
-    MemberMonths,
-    Record,
-    averaged,
-    dates_of,
-    too_large,
-    too_many_years,
-)
-from reservoir.io.records.table import InflowTable, is_workbook, read_table
+from reservoir.io.records.layouts import member_file, read_record, stamp_mistakes
+from reservoir.io.records.record import InflowReading, Record, Series, averaged, dates_of, too_large, too_many_years
+from reservoir.io.records.table import WORKBOOK, InflowTable, caveat_mistakes, read_table
 from reservoir.io.records.units import HM3_PER_M3S_DAY, InflowUnit, choose_unit
 from reservoir.io.records.words import folded
+
+FloatArray = NDArray[np.float64]
 
 
 def read_inflow(
@@ -110,8 +102,9 @@ def read_inflow(
     """
     file = os.fspath(path)
     try:
-        reading = InflowReading(unit, column, water_year, missing_days, negative, step)  # type: ignore[arg-type]
-        return _read(file, reading, first_month)
+        reading = InflowReading(unit, column, water_year, missing_days, negative, step, first_month)  # type: ignore[arg-type]
+        series = _series_of(file, reading)
+        return _read_table(file, reading) if series is None else series.inflow(first_month)
     except InputError as refused:
         in_order = worth_telling(sorted(refused.mistakes, key=lambda mistake: mistake.row or 0), file)
 
@@ -122,33 +115,38 @@ def read_inflow(
     raise InputError(map(of_file, in_order))
 
 
-def _read(file: str, reading: InflowReading, first_month: int | None) -> Inflow:
-    members = None if is_netcdf(file) else member_file(file)
-    if not is_netcdf(file) and members is None:
-        return _read_table(file, reading, first_month)
-    if first_month is not None and first_month not in _MONTHS:
-        raise InputError(_no_month(first_month))
-    if reading.water_year is not None:
-        raise InputError(no_names_of_years(reading.water_year))
-    reading.require_months("an ensemble" if members else "NetCDF or Zarr")
-    series = ensemble_series(members, reading) if members else netcdf_series(file, reading, first_month)
-    return series.inflow(first_month)
+def _series_of(file: str, reading: InflowReading) -> Series | None:
+    """The months of an ensemble, or of NetCDF; None of a table of one series."""
+    if is_netcdf(file):  # what reads these is imported where there is one
+        from reservoir.io.records.netcdf import netcdf_series
+
+        return netcdf_series(file, reading)
+    members = member_file(file)
+    if members is None:
+        return None
+    from reservoir.io.records.members import ensemble_series
+
+    return ensemble_series(members, reading)
 
 
-#: Calendar months.
-_MONTHS = range(1, MONTHS_PER_YEAR + 1)
-
-
-def _read_table(file: str, reading: InflowReading, first_month: int | None) -> Inflow:
+def _read_table(file: str, reading: InflowReading) -> Inflow:
     """Read the record of one series: InputError with every mistake in the file and in the call."""
     table = read_table(file)
     record = read_record(table, reading)
     period, values, step, mistakes = record.period, record.values, reading.step, list[Mistake]()
     unit, unit_from, wrong_unit = choose_unit(table, record.value_column, record.unit_texts, reading.unit, period.step)
-    begins = int(first_month) if first_month is not None and first_month in _MONTHS else record.first_month
-    if period.is_month and len(values) // MONTHS_PER_YEAR > MOST_YEARS:
+    wrong_month = [*reading.first_month_mistakes()]
+    begins = record.first_month if reading.first_month is None or wrong_month else int(reading.first_month)
+    if record.names_water_years and begins != record.first_month:
+        of_record, of_reservoir = (MONTH_NAMES[month - 1] for month in (record.first_month, begins))
+        problem = f"the record's water years (such as 1953/54) begin in {of_record}, those of the reservoir in"
+        mend = f"set first_month = {record.first_month} in the reservoir file, or name each row by the year in which it"
+        expected = f"first month {record.first_month}"
+        wrong_month.append(table.at_header(f"{problem} {of_reservoir}", expected, f"{mend} begins", value=begins))
+    by_month = period.step is TimeStep.MONTH
+    if by_month and len(values) // MONTHS_PER_YEAR > MOST_YEARS:
         mistakes.append(too_many_years(len(values) // MONTHS_PER_YEAR))
-    if period.is_longer_than(step):
+    if period.step.per_year < step.per_year:
         rows_are = period.step
         problem = f'the record has one value a {rows_are.noun}; step "{step}" needs a daily record'
         mend = f'plan {rows_are.noun}s (step "{rows_are}"), or give a daily record'
@@ -157,10 +155,10 @@ def _read_table(file: str, reading: InflowReading, first_month: int | None) -> I
         *table.mistakes,
         *record.mistakes,
         *wrong_unit,
-        *table.caveat_mistakes(),
-        *_month_mistakes(table, record, first_month),
+        *caveat_mistakes(table.caveats),
+        *wrong_month,
         *thousands_mistakes(values),
-        *stamp_mistakes(table, record, begins),
+        *(stamp_mistakes(table, record, begins) if record.first_stamp and values else ()),
     ]
     if not mistakes and not values:
         raise InputError("no row has a value", mend=FILL_IN, row=table.header.number)
@@ -173,41 +171,42 @@ def _read_table(file: str, reading: InflowReading, first_month: int | None) -> I
     flows = record
     if reading.negative == "zero":
         flows = replace(record, values=tuple(value._replace(value=max(value.value, 0.0)) for value in values))
-    if period.is_month:
-        within, calendar, left_out = whole_years(values[0].ordinal, len(values), begins, record.first_month)
+    if by_month:
+        holding = Calendar.holding(values[0].ordinal, len(values), begins)
+        within, calendar, left_out = whole_years(*holding, len(values), record.first_month)
     else:
         flows, touched = averaged(flows, reading, begins, amounts=unit.is_volume)
-        within, calendar, left_out = whole_years_of(touched, flows.values[0].ordinal, len(flows.values))
+        within, calendar, left_out = whole_years(touched, flows.values[0].ordinal, len(flows.values))
     inside = flows.values[within]
     steps = np.array([value.value for value in inside]).reshape(-1, calendar.steps)
     with np.errstate(over="ignore"):  # what is too large is refused; of months that are left out, nobody asks
-        flow = unit.flow_m3s(steps, calendar) if period.is_month else unit.flow_of_days_m3s(steps)
+        of_days = unit.size / HM3_PER_M3S_DAY if unit.is_volume else unit.size  # of flows, or volumes of one day each
+        flow = unit.flow_m3s(steps, calendar) if by_month else steps * of_days
         excessive = np.flatnonzero(np.abs(flow) > FLOW_M3S.most).tolist()
         if excessive:
             problem, expected = too_large(unit)
             mend = 'check the value; if the unit is another, add a comment line such as "# unit: hm3"'
             raise InputError(inside[at].mistake(problem, expected, mend) for at in excessive)
-        negative = _negative_notes(record, unit, reading.negative)
+        negative = _negative_notes(record, unit, reading.negative) if reading.negative else ()
     beside = {
         field: (name, np.array([of_row[value.row] for value in inside]).reshape(flow.shape))
         for field, (name, of_row) in flows.companions.items()
     }
+    caveat = " ".join(text for _, text in table.caveats if text)
     about: dict[str, Any] = {field: column for field, (_, column) in beside.items()} | reading.about(file, unit_from)
-    about |= {"sha256": hashlib.sha256(table.content).hexdigest(), "caveat": table.caveat, "unit": unit.name}
+    about |= {"sha256": hashlib.sha256(table.content).hexdigest(), "caveat": caveat, "unit": unit.name}
     notes = (*flows.notes, *companion_notes(beside, calendar.steps), *left_out, *negative)
-    content = b"" if is_workbook(table.content) else table.content
+    content = b"" if table.content.startswith(WORKBOOK) else table.content
     return Inflow(flow, calendar, notes=notes, content=content, **about)
 
 
-def _negative_notes(record: Record, unit: InflowUnit, negative: str | None) -> tuple[str, ...]:
-    """How many values are negative, and how much water that is, if they are not refused."""
-    if negative is None:
-        return ()
+def _negative_notes(record: Record, unit: InflowUnit, negative: str) -> tuple[str, ...]:
+    """How many values are negative, and how much water that is."""
     values = np.array([value.value for value in record.values])
     ordinals = np.array([value.ordinal for value in record.values])
     days: NDArray[Any]
-    if record.period.is_month:
-        days = MemberMonths(int(ordinals[0]), None).calendar(len(values)).days[0]
+    if record.period.step is TimeStep.MONTH:
+        days = Calendar.of_months(int(ordinals[0]), len(values)).days[0]
         dates = list(map(month_name, ordinals.tolist()))
     else:
         days = record.period.lengths(ordinals) / record.period.per_day
@@ -216,50 +215,7 @@ def _negative_notes(record: Record, unit: InflowUnit, negative: str | None) -> t
     return negative_note(volumes, dates, negative)
 
 
-def _month_mistakes(table: InflowTable, record: Record, first_month: int | None) -> Iterator[Mistake]:
-    if first_month is None:
-        return
-    if first_month not in _MONTHS:
-        yield _no_month(first_month)
-    elif record.names_water_years and first_month != record.first_month:
-        of_record, of_reservoir = (MONTH_NAMES[month - 1] for month in (record.first_month, first_month))
-        problem = f"the record's water years (such as 1953/54) begin in {of_record}, those of the reservoir in"
-        mend = f"set first_month = {record.first_month} in the reservoir file, or name each row by the year in which it"
-        expected = f"first month {record.first_month}"
-        yield table.at_header(f"{problem} {of_reservoir}", expected, f"{mend} begins", value=first_month)
-
-
-def _no_month(first_month: int) -> Mistake:
-    mend = "give the calendar month in which the water year begins"
-    return Mistake("is not a month", "1 to 12", mend, column="first_month", value=first_month)
-
-
-@dataclass(frozen=True, eq=False)
-class InflowForecast:
-    """Mean flows of consecutive months to come, of several members.
-
-    Parameters
-    ----------
-    first : int
-        The first month, counted from January of year 0.
-    flow_m3s : ndarray, shape (members, months)
-    source : str
-        The file.
-    """
-
-    first: int
-    flow_m3s: NDArray[np.float64]
-    source: str
-
-    def require_from(self, month: int) -> None:
-        """Refuse a forecast that begins in another calendar month than that which is decided on: InputError."""
-        if self.first % MONTHS_PER_YEAR + 1 != month:
-            expected = f"a first month that is the one of --month ({MONTH_NAMES[month - 1]})"
-            mend = "leave out the months before, or give the month that it begins in"
-            raise InputError(f"the forecast begins in {month_name(self.first)}", expected, mend, file=self.source)
-
-
-def read_inflow_forecast(path: str | os.PathLike[str], unless_said: str = "") -> InflowForecast:
+def read_inflow_forecast(path: str | os.PathLike[str], unless_said: str = "", month: int | None = None) -> FloatArray:
     """Read an ensemble forecast; its months need not fill a year.
 
     Parameters
@@ -269,25 +225,35 @@ def read_inflow_forecast(path: str | os.PathLike[str], unless_said: str = "") ->
         dimension of members. The unit is said as in records of inflow (`reservoir.read_inflow`).
     unless_said : str
         The unit in place of m3/s where m3/s would be assumed.
+    month : int, optional
+        Calendar month that is decided on: that of the first values.
+
+    Returns
+    -------
+    ndarray, shape (members, months)
+        Mean flows of consecutive months to come (m3/s).
 
     Raises
     ------
     InputError
-        With the first mistakes in the file, or if it has no members.
+        With the first mistakes in the file, or if it has no members, or begins in another month.
     """
-    file, series, reading = os.fspath(path), None, InflowReading()
+    file = os.fspath(path)
     try:
-        members = None if is_netcdf(file) else member_file(file)
-        if members is not None or is_netcdf(file):
-            series = ensemble_series(members, reading) if members else netcdf_series(file, reading)
-        if series is None or series.months.members is None:
+        series = _series_of(file, InflowReading())
+        if series is None or series.members is None:
             if not os.path.exists(file):
                 raise InputError("the file does not exist", mend="check the path")
             expected = "CSV with columns date, member and inflow, or NetCDF with a dimension member"
             raise InputError("is no ensemble forecast: there are no members in it", expected)
-        if members is not None and unless_said and series.about["unit_from"] == ASSUMED:
-            series = ensemble_series(members, InflowReading(unit=unless_said))
-        return InflowForecast(series.months.first, series.flow_m3s(), file)
+        if unless_said and series.about["unit_from"] == ASSUMED:
+            series = _series_of(file, InflowReading(unit=unless_said)) or series
+        flow = series.flow_m3s()
+        if month is not None and series.first % MONTHS_PER_YEAR + 1 != month:
+            expected = f"a first month that is the one of --month ({MONTH_NAMES[month - 1]})"
+            mend = "leave out the months before, or give the month that it begins in"
+            raise InputError(f"the forecast begins in {month_name(series.first)}", expected, mend)
+        return flow
     except InputError as refused:
         mistakes = [replace(mistake, file=file) for mistake in worth_telling(refused.mistakes, file)]
     raise InputError(mistakes)

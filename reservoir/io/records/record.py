@@ -26,7 +26,7 @@ from reservoir.hydro.calendar import (
     whole_years,
 )
 from reservoir.hydro.inflow import Inflow
-from reservoir.io.records.cells import NAMED, StepValue, codes_among, negative_note, no_flow
+from reservoir.io.records.cells import NAMED, StepValue, negative_note, no_flow
 from reservoir.io.records.dates import MINUTES
 from reservoir.io.records.units import InflowUnit
 from reservoir.text.quantities import counted
@@ -56,30 +56,45 @@ class InflowReading:
     missing_days: int = 0
     negative: str | None = None
     step: TimeStep = TimeStep.MONTH
+    #: Checked beside the file, whose mistakes are told together with it.
+    first_month: int | None = None
 
     def __post_init__(self) -> None:
-        mistakes = tuple(self._mistakes())
-        if mistakes:
-            raise InputError(mistakes)
-        object.__setattr__(self, "step", TimeStep(self.step))
-
-    def _mistakes(self) -> Iterator[Mistake]:
+        mistakes = list[Mistake]()
         for name in ("unit", "column"):
             value = getattr(self, name)
             if not isinstance(value, str | None):
-                yield Mistake("is no name", "a text", "give a text", column=name, value=value)
+                mistakes.append(Mistake("is no name", "a text", "give a text", column=name, value=value))
         for name, known in (("water_year", (None, *WATER_YEARS)), ("negative", (None, *NEGATIVES)), ("step", STEPS)):
             value = getattr(self, name)
             if value not in known:
                 expected = " or ".join(str(choice) for choice in known if choice)
-                yield Mistake("is unknown", expected, "give one of these", column=name, value=value)
+                mistakes.append(Mistake("is unknown", expected, "give one of these", column=name, value=value))
         days = self.missing_days
         if not isinstance(days, int) or isinstance(days, bool) or not 0 <= days <= MOST_MISSING_DAYS:
             expected = f"a whole number of days, 0 to {MOST_MISSING_DAYS}"
-            yield Mistake("is out of range", expected, "give fewer days", column="missing_days", value=days)
+            mistakes.append(Mistake("is out of range", expected, "give fewer days", column="missing_days", value=days))
+        if mistakes:
+            raise InputError(mistakes)
+        object.__setattr__(self, "step", TimeStep(self.step))
+
+    def first_month_mistakes(self) -> Iterator[Mistake]:
+        """Refuse a number that is no calendar month."""
+        if self.first_month is not None and self.first_month not in range(1, MONTHS_PER_YEAR + 1):
+            mend = "give the calendar month in which the water year begins"
+            yield Mistake("is not a month", "1 to 12", mend, column="first_month", value=self.first_month)
+
+    def require_dates(self) -> None:
+        """Refuse to name water years by one of their years where dates say which they are: InputError."""
+        if self.water_year is not None:
+            problem, expected = "the file has dates, which say in which year a month is", "a table by years"
+            raise InputError(problem, expected, "leave it out", column="water_year", value=self.water_year)
 
     def require_months(self, what: str) -> None:
-        """Refuse shorter steps for what is read by months only: InputError."""
+        """Refuse what is asked for of other files than those that are read by months only: InputError."""
+        for mistake in self.first_month_mistakes():
+            raise InputError(mistake)
+        self.require_dates()
         if self.step is not TimeStep.MONTH:
             mend = f'plan months (step "{TimeStep.MONTH}"), or give the daily record of one series as a CSV file'
             raise InputError(f'{what} is read by months only, not by step "{self.step}"', "months", mend)
@@ -87,15 +102,17 @@ class InflowReading:
     def about(self, file: str, unit_from: str) -> dict[str, Any]:
         """Fields of `Inflow` that say how a file was read: what is not as usual, but for the step of the calendar."""
         given = ((field.name, getattr(self, field.name), field.default) for field in fields(self))
-        reading = {name: value for name, value, usual in given if value != usual and name != "step"}
+        reading = {name: value for name, value, usual in given if value != usual and name not in _OF_CALENDAR}
         negative = self.negative == "keep"
         return {"source": file, "unit_from": unit_from, "reading": reading, "allow_negative": negative}
 
 
+#: What is asked for that the calendar of an inflow says.
+_OF_CALENDAR = ("step", "first_month")
 #: Day numbers of Python's calendar, which begin with year 1, are those of NumPy's and this.
 _DAY_OF_1970 = 719_163
 _LAST_TEN_BEGIN = 20
-#: From the shortest to the longest, with what values of them are called.
+#: What values of a period are called.
 _ADJECTIVES = {TimeStep.DAY: "daily", TimeStep.WEEK: "weekly", TimeStep.TEN_DAYS: "ten-day", TimeStep.MONTH: "monthly"}
 #: Fields of `Inflow` that a day adds to, and no mean.
 _SUMS = frozenset({"evaporation_mm"})
@@ -108,21 +125,6 @@ class RowPeriod(NamedTuple):
 
     step: TimeStep = TimeStep.MONTH
     per_day: int = 1
-
-    @property
-    def is_month(self) -> bool:
-        """Whether it is a month."""
-        return self.step is TimeStep.MONTH
-
-    @property
-    def adjective(self) -> str:
-        """What values of it are called."""
-        hours = MINUTES / self.per_day / 60
-        return _ADJECTIVES[self.step] if self.per_day == 1 else "hourly" if hours == 1 else f"{hours:g}-hour"
-
-    def is_longer_than(self, step: TimeStep) -> bool:
-        """Whether rows are fewer than such steps."""
-        return [*_ADJECTIVES].index(self.step) > [*_ADJECTIVES].index(step)
 
     def lengths(self, first_days: IntArray) -> IntArray:
         """Days of each period, by its first day; no months."""
@@ -299,7 +301,10 @@ def averaged(record: Record, reading: InflowReading, first_month: int, *, amount
     notes = []
     count = counted(len(record.values), "row" if period.per_day > 1 else period.step.noun)
     if period != RowPeriod(step):
-        notes.append(f"{period.adjective} values are averaged to {step.noun}s ({count})")
+        hours = MINUTES / period.per_day / 60
+        of_hours = "hourly" if hours == 1 else f"{hours:g}-hour"
+        adjective = _ADJECTIVES[period.step] if period.per_day == 1 else of_hours
+        notes.append(f"{adjective} values are averaged to {step.noun}s ({count})")
     elif step is TimeStep.WEEK:
         notes.append(f"weekly values are averaged over the weeks of the water year, which begin with it ({count})")
     fewer = [at for at in range(begin, end) if missing[at]]
@@ -311,23 +316,30 @@ def averaged(record: Record, reading: InflowReading, first_month: int, *, amount
     return replace(record, values=values, companions=companions, notes=(*record.notes, *notes)), calendar
 
 
-class MemberMonths(NamedTuple):
-    """The same consecutive months of all members: the first, counted from January of year 0, and the members' names.
+@dataclass(frozen=True)
+class Series:
+    """What a file says of the same consecutive months of all members, or of a single record."""
 
-    There are no names of a single record that is no ensemble. Arrays of values are of shape (members, months).
-    """
-
+    #: The first month, counted from January of year 0, and the members' names; none of a single record.
     first: int
     members: Sequence[str] | None
+    #: In the unit, shape (members, months); finite, and not negative unless `about` allows it.
+    values: FloatArray
+    unit: InflowUnit
+    #: Further fields of `Inflow`: the column, and values of the same shape.
+    companions: Mapping[str, tuple[str, FloatArray]] = field(default_factory=dict)
+    #: Fields of `Inflow` that say where it comes from; `notes` are put before those on what is left out.
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def calendar(self) -> Calendar:
+        """All months as one year of theirs."""
+        return Calendar.of_months(self.first, self.values.shape[1])
 
     def named(self, month: int, member: int) -> str:
         """Name a month by its place, and the member."""
         name = month_name(self.first + month)
         return name if self.members is None else f"{name} of member {self.members[member]}"
-
-    def calendar(self, months: int) -> Calendar:
-        """A calendar of so many months as one year of theirs."""
-        return Calendar(self.first // MONTHS_PER_YEAR, 1, self.first % MONTHS_PER_YEAR + 1, months)
 
     def refuse(self, wrong: NDArray[np.bool_], mistake_at: Callable[[int, int], Mistake]) -> None:
         """Refuse values that are wrong: InputError with the first ones."""
@@ -335,8 +347,8 @@ class MemberMonths(NamedTuple):
         if places:
             raise InputError(worth_telling((mistake_at(member, month) for member, month in places), ""))
 
-    def refuse_codes(self, values: FloatArray, column: str = "", codes: NDArray[np.bool_] | None = None) -> None:
-        """Refuse missing-value codes: those that are no flows; or `codes`, in another column: InputError."""
+    def refuse_codes(self, codes: NDArray[np.bool_], values: FloatArray, column: str = "") -> None:
+        """Refuse values, those of another column perhaps, that are missing-value codes: InputError."""
 
         def mistake(member: int, month: int) -> Mistake:
             refused, of_column = no_flow(float(values[member, month]), True), column and f"{column} of "
@@ -344,34 +356,18 @@ class MemberMonths(NamedTuple):
             mend = "fill in or correct the value, or leave out the member"
             return Mistake(problem, refused.expected, mend, value=float(values[member, month]))
 
-        self.refuse(codes_among(values).sure if codes is None else codes, mistake)
+        self.refuse(codes, mistake)
 
-    def without_negative(
-        self, values: FloatArray, unit: InflowUnit, negative: str | None
-    ) -> tuple[FloatArray, tuple[str, ...]]:
-        """The same with zeros for negative values if `negative` is ``zero``, and how much water these take away."""
-        if negative is None or not (values < 0).any():
-            return values, ()
-        months = values.shape[1]
-        calendar = self.calendar(months)
-        volumes = (unit.flow_m3s(values, calendar) * calendar.hm3_per_m3s).ravel()
+    def without_negative(self, negative: str | None) -> tuple[FloatArray, tuple[str, ...]]:
+        """The values with zeros for negative ones if `negative` is ``zero``, and how much water these take away."""
+        if negative is None or not (self.values < 0).any():
+            return self.values, ()
+        months = self.values.shape[1]
+        volumes = (self.unit.flow_m3s(self.values, self.calendar) * self.calendar.hm3_per_m3s).ravel()
         below = np.flatnonzero(volumes < 0)[:NAMED].tolist()
         dates = {at: f"{month_name(self.first + at % months)} of member {at // months + 1}" for at in below}
         notes = negative_note(volumes, dates, negative)
-        return np.maximum(values, 0.0) if negative == "zero" else values, notes
-
-
-class Series(NamedTuple):
-    """What a file says of the months of all members, or of a single record."""
-
-    months: MemberMonths
-    #: In the unit, shape (members, months); finite, and not negative unless `about` allows it.
-    values: FloatArray
-    unit: InflowUnit
-    #: Further fields of `Inflow`: the column, and values of the same shape.
-    companions: Mapping[str, tuple[str, FloatArray]]
-    #: Fields of `Inflow` that say where it comes from; `notes` are put before those on what is left out.
-    about: Mapping[str, Any]
+        return np.maximum(self.values, 0.0) if negative == "zero" else self.values, notes
 
     def inflow(self, first_month: int | None) -> Inflow:
         """Whole water years from a calendar month on, January by default.
@@ -381,9 +377,10 @@ class Series(NamedTuple):
         InputError
             If there is no whole water year, or a flow is larger than any river's.
         """
-        inside, calendar, left_out = whole_years(self.months.first, self.values.shape[1], first_month or 1)
-        count, members = len(self.values) * calendar.years, self.months.members
-        if members is not None:
+        months = self.values.shape[1]
+        inside, calendar, left_out = whole_years(*Calendar.holding(self.first, months, first_month or 1), months)
+        count = len(self.values) * calendar.years
+        if self.members is not None:
             calendar = replace(calendar, years=count, years_each=calendar.years)
 
         def in_years(series: FloatArray) -> FloatArray:
@@ -393,7 +390,7 @@ class Series(NamedTuple):
         self._require_river(flow, inside.start)
         columns: dict[str, Any] = {name: in_years(series) for name, (_, series) in self.companions.items()}
         about = {**self.about, "notes": (*self.about["notes"], *left_out)}
-        names = None if members is None else np.array(members, np.str_)
+        names = None if self.members is None else np.array(self.members, np.str_)
         return Inflow(flow, calendar, members=names, unit=self.unit.name, **columns, **about)
 
     def flow_m3s(self) -> FloatArray:
@@ -404,22 +401,19 @@ class Series(NamedTuple):
         InputError
             If one is larger than any river's.
         """
-        flow = self.unit.flow_m3s(self.values, self.months.calendar(self.values.shape[1]))
+        flow = self.unit.flow_m3s(self.values, self.calendar)
         self._require_river(flow, 0)
         return flow
 
     def _require_river(self, flow: FloatArray, skipped: int) -> None:
         """Refuse a flow that no river has; `flow` begins so many months after the first."""
-        if max(flow.max(initial=0.0), -flow.min(initial=0.0)) <= FLOW_M3S.most:
-            return
-        series = flow.reshape(len(self.values), -1)
 
         def mistake(member: int, month: int) -> Mistake:
-            place, value = self.months.named(skipped + month, member), float(self.values[member, month])
+            place, value = self.named(skipped + month, member), float(self.values[member, month])
             problem, expected = too_large(self.unit)
             return Mistake(f"{place}: {problem}", expected, "check the value and the unit", value=value)
 
-        self.months.refuse(np.abs(series) > FLOW_M3S.most, mistake)
+        self.refuse(np.abs(flow.reshape(len(self.values), -1)) > FLOW_M3S.most, mistake)
 
 
 def too_large(unit: InflowUnit) -> tuple[str, str]:

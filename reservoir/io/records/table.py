@@ -39,7 +39,7 @@ DELIMITERS = ",;\t"
 _HEADER_NAMES, _MOST_TITLES = DATE_NAMES | YEAR_NAMES, 20
 
 #: How a workbook, which is an archive, begins.
-_WORKBOOK = b"PK\x03\x04"
+WORKBOOK = b"PK\x03\x04"
 #: Columns that are looked at, one more than a CSV file may have, and rows of a sheet.
 _SHEET_COLUMNS, _SHEET_ROWS = MOST_COLUMNS + 1, 1_048_576
 #: Bytes of all parts of a workbook, unpacked: in any case, and of one that is packed so tightly at most.
@@ -69,23 +69,14 @@ class Row(NamedTuple):
     cells: tuple[str, ...]
 
 
-class Line(NamedTuple):
-    """The same, not cut yet."""
-
-    number: int
-    text: str
-
-    def cut(self, delimiter: str) -> Row | Mistake:
-        """Cut it into trimmed cells."""
-        try:
-            cells = next(csv.reader([self.text], delimiter=delimiter, skipinitialspace=True, strict=True))
-        except csv.Error as error:
-            problem, mend = (
-                f"the line cannot be split into cells ({error})",
-                "close every quotation mark on the same line",
-            )
-            return Mistake(problem, mend=mend, row=self.number, value=self.text)
-        return Row(self.number, tuple(cell.strip() for cell in cells))
+def cut(number: int, line: str, delimiter: str) -> Row | Mistake:
+    """Cut a line of the file into trimmed cells."""
+    try:
+        cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
+    except csv.Error as error:
+        problem = f"the line cannot be split into cells ({error})"
+        return Mistake(problem, mend="close every quotation mark on the same line", row=number, value=line)
+    return Row(number, tuple(cell.strip() for cell in cells))
 
 
 @dataclass(frozen=True)
@@ -105,22 +96,10 @@ class InflowTable:
     delimiter: str = ","
 
     @property
-    def caveat(self) -> str:
-        """All caveats of the file, as one text."""
-        return " ".join(text for _, text in self._caveats() if text)
-
-    def caveat_mistakes(self) -> Iterator[Mistake]:
-        """What is wrong with its caveats."""
-        return caveat_mistakes(self._caveats())
-
-    def _caveats(self) -> Iterator[tuple[int, str]]:
+    def caveats(self) -> tuple[tuple[int, str], ...]:
         """What ``# caveat: synthetic, not observed`` says, by its row."""
         said = ((comment.number, comment.says("caveat")) for comment in self.comments)
-        return ((number, text.replace("\t", " ")) for number, text in said if text is not None)
-
-    def unreadable(self, mistakes: Iterable[Mistake]) -> frozenset[int]:
-        """Give the numbers of the rows that could not be cut into cells, or have one of the mistakes of a column."""
-        return frozenset(mistake.row for mistake in (*self.mistakes, *mistakes) if mistake.row is not None)
+        return tuple((number, text.replace("\t", " ")) for number, text in said if text is not None)
 
     def parsed(self, column: int, parse: Callable[[str], T | Mistake]) -> tuple[dict[int, T], list[Mistake]]:
         """Read every cell of a column: what was understood by its row's number, and mistakes with their places."""
@@ -172,8 +151,8 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"the file cannot be read: {reason}", mend="check the path and the permissions") from None
-    lines, delimiter, comments = content_of(csv_of_workbook(data) if is_workbook(data) else data)
-    header = lines[0].cut(delimiter)
+    lines, delimiter, comments = content_of(csv_of_workbook(data) if data.startswith(WORKBOOK) else data)
+    header = cut(*lines[0], delimiter)
     if isinstance(header, Mistake):
         raise InputError(header)
     columns = len(header.cells)
@@ -185,10 +164,10 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
         if character := first_unprintable(cell):
             problem, mend = f"a column name has the unprintable character {character}", "delete the character"
             raise InputError(problem, "plain text", mend, row=header.number, value=cell)
-    cut = [line.cut(delimiter) for line in lines[1:]]
-    header, cut = _without_padding(header, [row for row in cut if isinstance(row, Mistake) or any(row.cells)])
+    of_lines = [cut(*line, delimiter) for line in lines[1:]]
+    header, of_lines = _without_padding(header, [row for row in of_lines if isinstance(row, Mistake) or any(row.cells)])
     columns, rows, mistakes = len(header.cells), list[Row](), list[Mistake]()
-    for row in cut:
+    for row in of_lines:
         if isinstance(row, Mistake):
             mistakes.append(row)
         elif len(row.cells) == columns:
@@ -199,57 +178,68 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
             mend = add if len(row.cells) < columns else f"remove the extra cells{points}"
             expected = f"{columns} cells, as in the header"
             mistakes.append(Mistake("wrong number of cells", expected, mend, row=row.number, value=len(row.cells)))
-    if not cut:
+    if not of_lines:
         problem = "there are no data rows below the header"
         mistakes = [Mistake(problem, mend="add the data rows", row=header.number)]
     return InflowTable(data, header, tuple(rows), comments, tuple(mistakes), delimiter)
 
 
-def _without_padding(header: Row, cut: list[Row | Mistake]) -> tuple[Row, list[Row | Mistake]]:
+def _without_padding(header: Row, rows: list[Row | Mistake]) -> tuple[Row, list[Row | Mistake]]:
     """Leave out what spreadsheets put at the end of lines: cells that are empty in the header and in every row."""
     whole = named = len(header.cells)
     while named > 1 and not header.cells[named - 1]:
         named -= 1
-    if any(isinstance(row, Row) and any(row.cells[named:whole]) for row in cut):
+    if any(isinstance(row, Row) and any(row.cells[named:whole]) for row in rows):
         named = whole
 
     def shorter(row: Row | Mistake) -> Row | Mistake:
         return row if isinstance(row, Mistake) or any(row.cells[named:]) else Row(row.number, row.cells[:named])
 
-    return Row(header.number, header.cells[:named]), [*map(shorter, cut)]
+    return Row(header.number, header.cells[:named]), [*map(shorter, rows)]
 
 
-def content_of(data: bytes) -> tuple[list[Line], str, tuple[Comment, ...]]:
-    """Decode a file: its lines from the header on, the character between their cells, and comments.
+def content_of(data: bytes) -> tuple[list[tuple[int, str]], str, tuple[Comment, ...]]:
+    """Decode a file: its lines from the header on, with their numbers, the character between their cells, and comments.
 
     Raises
     ------
     InputError
         If it is not UTF-8 text, is too large, holds no header, or something else above it.
     """
-    lines = _lines(data)
-    comments = [Comment(line.number, _comment(line.text)) for line in lines if _is_comment(line.text)]
+    # Counted before anything is cut: every line costs more than its bytes.
+    ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+    if ends > MOST_LINES:
+        raise _too_much(f"the file has {ends:,} lines", f"at most {MOST_LINES:,} lines")
+    # str.splitlines also breaks at form feeds and the like, which editors do not count as lines.
+    # Old programs end a file with a control-Z.
+    text = text_of(data.rstrip(b"\x1a")).replace("\r\n", "\n").replace("\r", "\n")
+    lines = [*enumerate(text.split("\n"), start=1)]
+    for number, line in lines:
+        if len(line) > MOST_CHARACTERS:
+            problem = f"the line has {len(line):,} characters"
+            raise _too_much(problem, f"at most {MOST_CHARACTERS:,} per line", number)
+    comments = [Comment(number, text) for number, line in lines if (text := _comment(line)) is not None]
     if len(comments) > MOST_COMMENTS:
         raise _too_much(f"the file has {len(comments):,} comment lines", f"at most {MOST_COMMENTS:,}")
     commented = sum(len(comment.text) for comment in comments)
     if commented > MOST_COMMENTED:
         raise _too_much(f"the comments have {commented:,} characters", f"at most {MOST_COMMENTED:,} in total")
-    content = [line for line in lines if line.text.strip() and not _is_comment(line.text)]
+    content = [(number, line) for number, line in lines if line.strip() and _comment(line) is None]
     # A spreadsheet's first line may be sep=;
-    announced = re.fullmatch(r'\s*"?sep=(.)"?[ ,;]*', content[0].text, re.IGNORECASE) if content else None
+    announced = re.fullmatch(r'\s*"?sep=(.)"?[ ,;]*', content[0][1], re.IGNORECASE) if content else None
     delimiter = announced[1] if announced else ""
     if announced and delimiter not in DELIMITERS:
         expected, mend = "a comma, a semicolon or a tab", "save the file with commas, semicolons or tabs as delimiter"
-        raise InputError("unknown delimiter", expected, mend, row=content[0].number, value=delimiter)
+        raise InputError("unknown delimiter", expected, mend, row=content[0][0], value=delimiter)
     content = content[1:] if announced else content
     if not content:
         problem = "the file has only comments" if comments else "the file is empty"
         raise InputError(problem, "a header line and data rows", "check that this is the right file")
     titles, content = _titles(content, delimiter)
     # Types and widths of columns, such as 5s 15s 20d 14n of the US Geological Survey, are no data.
-    widths = any(re.fullmatch(r"\d+[sdn](\t\d+[sdn])+", line.text.strip()) for line in content[1:2])
+    widths = any(re.fullmatch(r"\d+[sdn](\t\d+[sdn])+", line.strip()) for _, line in content[1:2])
     lines = content[:1] + content[1 + widths :]
-    return lines, delimiter or _delimiter_of(lines[0].text), tuple(sorted((*comments, *titles)))
+    return lines, delimiter or _delimiter_of(lines[0][1]), tuple(sorted((*comments, *titles)))
 
 
 def _delimiter_of(header: str) -> str:
@@ -258,44 +248,30 @@ def _delimiter_of(header: str) -> str:
     return max(DELIMITERS, key=lambda delimiter: (_is_header(header, delimiter), unquoted.count(delimiter)))
 
 
-def _lines(data: bytes) -> list[Line]:
-    # Counted before anything is cut: every line costs more than its bytes.
-    ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
-    if ends > MOST_LINES:
-        raise _too_much(f"the file has {ends:,} lines", f"at most {MOST_LINES:,} lines")
-    # str.splitlines also breaks at form feeds and the like, which editors do not count as lines.
-    # Old programs end a file with a control-Z.
-    text = text_of(data.rstrip(b"\x1a")).replace("\r\n", "\n").replace("\r", "\n")
-    lines = [Line(number, line) for number, line in enumerate(text.split("\n"), start=1)]
-    long = next((line for line in lines if len(line.text) > MOST_CHARACTERS), None)
-    if long is not None:
-        problem = f"the line has {len(long.text):,} characters"
-        raise _too_much(problem, f"at most {MOST_CHARACTERS:,} per line", long.number)
-    return lines
+def _comment(line: str) -> str | None:
+    """What a comment says, without its mark; None of another line.
+
+    Spreadsheets put quotation marks round a comment that holds a comma, and pad it with delimiters.
+    """
+    text = line.rstrip(" ,;\t").strip(' \t"')
+    return text.lstrip("# \t") if text.startswith("#") else None
 
 
-def _is_comment(line: str) -> bool:
-    # Spreadsheets put quotation marks round a comment that holds a comma, and pad it with delimiters.
-    return line.lstrip(' \t"').startswith("#")
-
-
-def _comment(line: str) -> str:
-    return line.rstrip(" ,;\t").strip(' \t"').lstrip("# \t")
-
-
-def _titles(content: Sequence[Line], delimiter: str) -> tuple[list[Comment], list[Line]]:
+def _titles(content: Sequence[tuple[int, str]], delimiter: str) -> tuple[list[Comment], list[tuple[int, str]]]:
     """Lines above the header, which are read like comments, and the lines from the header on.
 
     Where there is no header, nothing is a title: the mistake of the first line is told later.
     """
-    headers = (_is_header(line.text, delimiter or _delimiter_of(line.text)) for line in content[:_MOST_TITLES])
+    headers = (_is_header(line, delimiter or _delimiter_of(line)) for _, line in content[:_MOST_TITLES])
     place = next((place for place, is_header in enumerate(headers) if is_header), 0)
-    data = next((line for line in content[:place] if re.match(r"\W*\d{4}\b[^a-zA-Z]*$", line.text)), None)
-    if data:
-        problem = f"a line of data above the header in row {content[place].number}"
-        mend = 'put the header above all data, or "# " before the line'
-        raise InputError(problem, "the header as the first line", mend, row=data.number, value=data.text)
-    titles = [Comment(line.number, _comment(line.text).lstrip("/%; "), "title") for line in content[:place]]
+    for number, line in content[:place]:
+        if re.match(r"\W*\d{4}\b[^a-zA-Z]*$", line):
+            problem = f"a line of data above the header in row {content[place][0]}"
+            mend = 'put the header above all data, or "# " before the line'
+            raise InputError(problem, "the header as the first line", mend, row=number, value=line)
+    titles = [
+        Comment(number, line.rstrip(" ,;\t").strip(' \t"').lstrip("/%; "), "title") for number, line in content[:place]
+    ]
     return titles, list(content[place:])
 
 
@@ -305,11 +281,6 @@ def _is_header(line: str, delimiter: str) -> bool:
 
 def _too_much(problem: str, expected: str, row: int | None = None) -> InputError:
     return InputError(problem, expected, "check that this is a monthly inflow record", row=row)
-
-
-def is_workbook(data: bytes) -> bool:
-    """Whether these bytes may be a workbook."""
-    return data.startswith(_WORKBOOK)
 
 
 def csv_of_workbook(data: bytes) -> bytes:

@@ -17,7 +17,7 @@ from reservoir.hydro.inflow import ASSUMED
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
 from reservoir.io.records import words as known
 from reservoir.io.records.table import InflowTable
-from reservoir.io.records.words import Kind, Saying, Word, folded, judged, understand, words_of
+from reservoir.io.records.words import Saying, Word, WordKind, folded, judged, understand, words_of
 
 #: Volume that 1 m3/s carries in a day.
 HM3_PER_M3S_DAY = SECONDS_PER_DAY / 1e6
@@ -44,10 +44,6 @@ class InflowUnit:
     def flow_m3s(self, values: NDArray[np.float64], calendar: Calendar) -> NDArray[np.float64]:
         """Convert values of this unit, shape (years, steps), to mean flow (m3/s) with each month's real days."""
         return values * self.size / calendar.hm3_per_m3s if self.is_volume else values * self.size
-
-    def flow_of_days_m3s(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Convert flows, or volumes of one day each, to mean flow (m3/s)."""
-        return values * (self.size / HM3_PER_M3S_DAY if self.is_volume else self.size)
 
     def equals(self, other: InflowUnit) -> bool:
         """Whether values of both are the same."""
@@ -110,8 +106,8 @@ def _in_segment(segment: str) -> tuple[str, Saying] | None:
         return None
     behind = _IN.search(segment)
     if behind:
-        tail, of_values = words_of(behind[1]), (Kind.FLOW, Kind.VOLUME, Kind.RUNOFF)
-        speaks = any(word.kind in of_values or word.text in ("all", "data") for word in words)
+        tail = words_of(behind[1])
+        speaks = any(word.kind in known.QUANTITIES or word.text in ("all", "data") for word in words)
         if _is_claim(tail) or (speaks and tail and _begins_unit(tail[0])):
             return behind[1], judged(tail)
     return (segment, judged(words)) if _is_claim(words) else None
@@ -126,20 +122,21 @@ def _is_claim(words: Sequence[Word]) -> bool:
 
 def _begins_unit(word: Word) -> bool:
     """Whether what the values are said to be in begins with a unit, known or not."""
-    multiplies = word.kind in (Kind.STRANGE, Kind.NUMBER) and known.MULTIPLIERS.fullmatch(word.text) is not None
+    multiplies = word.kind in (WordKind.STRANGE, WordKind.NUMBER) and known.MULTIPLIERS.fullmatch(word.text) is not None
     return multiplies or _is_unit(word) or word.text in known.DEPTHS
 
 
 def _is_unit(word: Word) -> bool:
-    return word.kind is Kind.UNIT or (word.kind is Kind.STRANGE and known.UNREAD_UNITS.fullmatch(word.text) is not None)
+    unread = word.kind is WordKind.STRANGE and known.UNREAD_UNITS.fullmatch(word.text) is not None
+    return word.kind is WordKind.UNIT or unread
 
 
 def _without_quantities(words: Sequence[Word]) -> list[Word]:
     """Leave numbers out, with the unit that follows; a power of ten at the very beginning multiplies the unit."""
     others, quantity = list[Word](), False
     for place, word in enumerate(words):
-        is_number = word.kind is Kind.NUMBER and not (place == 0 and _POWER_OF_TEN.fullmatch(word.text))
-        if not is_number and not (quantity and word.kind in (Kind.UNIT, Kind.STRANGE)):
+        is_number = word.kind is WordKind.NUMBER and not (place == 0 and _POWER_OF_TEN.fullmatch(word.text))
+        if not is_number and not (quantity and word.kind in (WordKind.UNIT, WordKind.STRANGE)):
             others.append(word)
         quantity = is_number
     return others
@@ -200,7 +197,7 @@ def _claims(table: InflowTable, unit_texts: Sequence[tuple[str, str]], argument:
     """What the caller says, then comments, the header and columns of units."""
     if argument is not None:
         saying = understand(argument)
-        saying = understand("") if saying.kinds - {Kind.UNIT} else saying
+        saying = understand("") if saying.kinds - {WordKind.UNIT} else saying
         yield _Claim("the unit argument", argument, saying, partial(Mistake, column="unit"))
     for comment in table.comments:
         for text, saying in () if comment.says("caveat") is not None else claims_of(comment.text):
@@ -249,15 +246,12 @@ def _doubts(table: InflowTable, column: str | None) -> Iterator[Mistake]:
         yield table.at_header("the unit of the values is not given", ACCEPTED, f"{mend} (--unit m3/s)", column)
         return
     for comment in table.comments:
-        others = [unit for unit in _mentions_of(comment.text) if unit != "m3/s"]
+        # Units of flows and volumes that it speaks of without a number before them.
+        segments = map(words_of, _SEGMENTS.split(folded(comment.text)))
+        words = [word for segment in segments if not judged(segment).is_other for word in _without_quantities(segment)]
+        words = [word for word in words if _is_unit(word) and word.text not in known.UNCERTAIN_IN_PROSE]
+        others = [word.unit or word.text for word in words if word.unit != "m3/s"]
         if others:
             problem = f"a {comment.noun} mentions {others[0]}, but the unit of the values is not given"
             mend = f'add a line such as "# unit: m3/s" or "# unit: {others[0]}", or give --unit'
             yield Mistake(problem, ACCEPTED, mend, row=comment.number)
-
-
-def _mentions_of(comment: str) -> list[str]:
-    """Units of flows and volumes that a comment speaks of without a number before them."""
-    segments = map(words_of, _SEGMENTS.split(folded(comment)))
-    words = [word for segment in segments if not judged(segment).is_other for word in _without_quantities(segment)]
-    return [word.unit or word.text for word in words if _is_unit(word) and word.text not in known.UNCERTAIN_IN_PROSE]

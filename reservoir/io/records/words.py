@@ -1,12 +1,13 @@
-"""Every word known in headers, comments and cells of inflow records, and sentences cut into words of known kinds.
+"""The words of ``data/words.toml``, forms of further ones, and sentences cut into words of known kinds.
 
-A new form of a service begins with rows here. All words are folded: lower case, without accents of typography (``m³``
-is ``m3``, ``–`` is ``-``). What sentences say of values is a unit, or what forbids one.
+All words are folded: lower case, without accents of typography (``m³`` is ``m3``, ``–`` is ``-``). What sentences say
+of values is a unit, or what forbids one.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,43 +17,37 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from reservoir.hydro.units import VOLUME_HM3
+from reservoir.runtime import package_text
+
+_WORDS = tomllib.loads(package_text("data", "words.toml"))
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+def _sets(table: str) -> dict[str, frozenset[str]]:
+    """Words by their names in a table: single ones in a text, or a list of such as have spaces."""
+    lists = {name: words for name, words in _WORDS[table].items() if not isinstance(words, dict)}
+    return {name: frozenset(words.split() if isinstance(words, str) else words) for name, words in lists.items()}
 
 
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
+_HEADINGS, _CELLS, _KINDS, _JOINED = map(_sets, ("headings", "cells", "kinds", "parts"))
 #: Calendar month (1 to 12) by its name: ``jan``, ``january`` and ``sept``.
 MONTH_OF_NAME: Mapping[str, int] = {
-    name: month for month, full in enumerate(_MONTHS, start=1) for name in (full[:3], full)
+    name: month for month, full in enumerate(_WORDS["months"].split(), start=1) for name in (full[:3], full)
 } | {"sept": 9}
 #: Names of the column of dates, and of years; a water year is named by its end.
-DATE_NAMES = frozenset(
-    {"date", "datetime", "date time", "date/time", "timestamp", "yyyy-mm-dd", "datum", "dato", "fecha"}
-    | {"日期", "时间", "年月", "年月日", "日付"}
-) | {f"week{sign}{word}" for sign in " _" for word in ("ending", "beginning", "starting")}
-WATER_YEAR_NAMES = frozenset({"wy", "water year", "water_year", "wateryear", "hydrological year", "hydrologic year"})
-YEAR_NAMES = _words("year 年份 年度 année jahr año ano") | WATER_YEAR_NAMES
+DATE_NAMES, WATER_YEAR_NAMES = _HEADINGS["date"], _HEADINGS["water_year"]
+YEAR_NAMES = _HEADINGS["calendar_year"] | WATER_YEAR_NAMES
 #: Names of the columns of the parts of a date, from the longest on; the least and the largest number of each.
-DATE_PARTS: tuple[tuple[str, frozenset[str], range], ...] = (
-    ("year", _words("year yr yyyy 年"), range(10_000)),
-    ("month", _words("month mon mo mm 月"), range(1, 13)),
-    ("day", _words("day dy dd 日"), range(1, 32)),
-    ("hour", _words("hour hr hh"), range(25)),
+DATE_PARTS = tuple(
+    (part, frozenset(_WORDS["headings"]["part"][part].split()), allowed)
+    for part, allowed in {"year": range(10_000), "month": range(1, 13), "day": range(1, 32), "hour": range(25)}.items()
 )
 #: Names of the column of an ensemble's members, of dimensions of NetCDF that are members even where there is one, and
 #: of a column that tells the unit of each row.
 MEMBER_NAMES = ("member", "scenario")
 MEMBER_DIMENSIONS = (*MEMBER_NAMES, "realization", "ensemble", "number")
-UNIT_NAMES = _words("unit units uom einheit unité unidad unidade 单位")
+UNIT_NAMES = _HEADINGS["unit"]
 #: Cells in the place of a value that is not known, and of a date beside rows of means and totals.
-MISSING_WORDS = _words(
-    "na n/a #n/a <na> n.a. nan -nan 1.#qnan -1.#ind nat null nil none missing nodata - -- --- . .. ... * ** *** /"
-) | {"", "#n/a n/a", "no data", "缺测", "缺"}
+MISSING_WORDS = _CELLS["missing"] | {"", "#n/a n/a", "no data"}
 SUMMARY = re.compile(
     r"(mean|average|avg|total|sum|min|max|median|std|mittel|summe|media|moyenne|平均|合计|多年)\w*.*", re.IGNORECASE
 )
@@ -73,7 +68,7 @@ BEGINS = re.compile(
 WEEK_ENDS = re.compile(r"\bweek[- _]?end(?:s|ing)\b|\b(?:ends?|last day) of (?:the |each |every )?week\b", re.I)
 
 
-class Kind(Enum):
+class WordKind(Enum):
     """What a word is."""
 
     UNIT = "a unit that is known"
@@ -91,43 +86,9 @@ class Kind(Enum):
     CLOSE = "a closing bracket"
 
 
-#: Spellings of each unit, cut into words; a slash is a word of its own. Only what can mean nothing else.
-SPELLINGS: Mapping[str, tuple[str, ...]] = {
-    "m3/s": (
-        *("m3s", "m3s-1", "m3 s", "m3 s-1", "cms", "cumec", "cumecs", "м3 / с", "м3 / сек"),
-        *(f"m3 / {second}" for second in ("s", "sec", "second", "seg", "sek")),
-        *(f"m3 per {second}" for second in ("s", "sec", "second")),
-        *(f"cubic {metres} per second" for metres in ("metre", "metres", "meter", "meters")),
-        *("立方米 / 秒", "立方米每秒", "m3 / 秒"),
-    ),
-    "cfs": (
-        *("cfs", "cusec", "cusecs", "ft3s", "ft3 s", "ft3 s-1", "cubic feet per second", "cubic foot per second"),
-        *("ft3 / s", "ft3 / sec", "ft3 / second", "ft3 per s", "ft3 per second"),
-    ),
-    "kcfs": ("kcfs",),
-    "l/s": ("lps", "ls", "l s-1", "litres per second", "liters per second"),
-    "hm3": ("hm3", "cubic hectometres", "cubic hectometers"),
-    "Mm3": ("mm3",),
-    "MCM": ("mcm",),
-    "1e8m3": ("1e8m3", "1e8 m3", "亿 m3", "亿 立方米"),
-    "km3": ("km3", "cubic kilometres", "cubic kilometers"),
-    "m3": ("m3", "cubic metres", "cubic meters", "立方米"),
-    "acre-ft": (
-        *("acre-ft", "acre-foot", "acre-feet", "acre ft", "acre foot", "acre feet", "acreft", "acrefeet"),
-        *("af", "acft", "ac-ft", "ac ft"),
-    ),
-    "kaf": ("kaf",),
-    "taf": ("taf",),
-    "maf": ("maf",),
-}
-#: Times for which a volume can be given, and words for them behind a slash or "per".
-TIMES: Mapping[str, tuple[str, ...]] = {
-    "hour": ("h", "hr", "hour"),
-    "day": ("d", "day", "日", "天"),
-    "week": ("wk", "week", "周"),
-    "ten-days": ("旬",),
-    "month": ("month", "mon", "mo", "mth", "月"),
-}
+#: Spellings of each unit, and of times for which a volume can be given.
+SPELLINGS: Mapping[str, tuple[str, ...]] = {unit: tuple(spelt) for unit, spelt in _WORDS["spellings"].items()}
+TIMES: Mapping[str, tuple[str, ...]] = {time: tuple(spelt) for time, spelt in _WORDS["times"].items()}
 #: Spellings of volumes for a time, by their names such as ``hm3/day``.
 RATES: Mapping[str, tuple[str, ...]] = {
     f"{volume}/{time}": tuple(
@@ -136,101 +97,18 @@ RATES: Mapping[str, tuple[str, ...]] = {
     for volume in VOLUME_HM3
     for time, words in TIMES.items()
 }
-#: Words that change nothing.
-PLAIN = _words(
-    "in of the at to for into from and is are as & month months monthly mean means average averages averaged "
-    "avg ave total totals sum data record series time unit units rate water natural naturalised naturalized "
-    "unimpaired unregulated observed obs measured estimated computed reconstructed simulated sim modelled "
-    "modeled synthetic historical historic reservoir lake dam river station gauge gage site basin catchment "
-    "net local upstream all mittlerer mittel mensual mensuel mensuels mensuelle medio media moyen reservoirs "
-    "these figures numbers given each every"
-)
 #: Words of each kind, in the order in which a word is looked for.
-WORDS: Mapping[Kind, frozenset[str]] = {
-    # A flow: without a unit it is taken for m3/s.
-    Kind.FLOW: _words(
-        "inflow inflows flow flows streamflow streamflows discharge discharges q qin q_in value values zufluss "
-        "abfluss débit debit débits debits caudal caudales vazão vazao portata"
-    ),
-    # A volume, or nobody knows: without a unit these say nothing.
-    Kind.VOLUME: _words("volume volumes vol volumen"),
-    Kind.RUNOFF: _words("runoff yield apports apport aportación aportacion aportes"),
-    # With short words that are no unit.
-    Kind.PLAIN: PLAIN
-    | _words("q to of at in the and for res rio nat obs sim avg dam los las san rif el la le du der den von van"),
-    # What is not the mean or the sum of a month, whatever it is of.
-    Kind.STATISTIC: _words(
-        "max maximum min minimum peak median std stdev sd cv variance percentile quantile cumulative cumulated "
-        "accumulated cum index ratio anomaly anomalies log ln normalised normalized standardised standardized "
-        "percent rank deviation annual annually yearly hourly weekly decadal quarterly seasonal maxima maximo "
-        "máximo máxima maximal maximale maximaler minima minimo mínimo mínima minimal minimale minimaler massimo "
-        "massima mediana médiane medianwert crest extreme extremes highest lowest höchster höchste niedrigster "
-        "niedrigste étiage acumulado cumulé kumuliert"
-    ),
-    # A flow may be averaged from days; a volume of days is not that of a month.
-    Kind.DAILY: _words("daily"),
-    # Units of something else, multipliers, rates: never to be passed over.
-    Kind.STRANGE: _words(
-        "per litre litres liter liters gallon gallons barrel barrels bushel foot feet inch inches acre acres "
-        "hectare hectares metre metres meter meters cubic second seconds minute minutes hour hours day days week "
-        "weeks year years decade decades dekad dekads pentad quarter hundred hundreds dozen ten tens crore crores "
-        "lakh lakhs tonne mlps half halves halved double doubled twice triple treble quadruple tonnes tons mmday "
-        "kilo mega giga hecto deka deca centi milli micro tera times multiply multiplied divide divided scale "
-        "scaled factor tausend tsd mille miles mill tmcft cubics mgal mcft bcft mcuft mcum тыс млн млрд"
-    ),
-    # Other quantities; a column of these is no inflow unless it says inflow or flow as well.
-    Kind.OTHER: _words(
-        "outflow outflows release releases spill spills spillage storage storages content contents level levels "
-        "stage elevation elev head evaporation evap precipitation precip rain rainfall snow temperature temp power "
-        "energy generation demand demands withdrawal withdrawals seepage area depth capacity quality flag flags "
-        "code remark remarks"
-    ),
+WORDS: Mapping[WordKind, frozenset[str]] = {WordKind[name.upper()]: words for name, words in _KINDS.items()} | {
+    WordKind.PLAIN: _KINDS["plain"] | _JOINED["none"]
 }
-#: Columns that say where and how a value was measured, and sums: beside a column of values they are passed over.
-BESIDE = _words(
-    "agency annual average avg cd class code codes comment comments count day days duration flag flags gage gauge "
-    "grade id ids index lat latitude location lon longitude mean month n name no note notes number obs provisional "
-    "qc qual qualifier quality record remark remarks river row sensor sens site source stat station status sum "
-    "total totals type units valid water wy year yr"
+#: Words in the names of columns beside the values (``data/words.toml`` says of each what it means).
+BESIDE, OF_SERIES, JUDGES, VARYING, CODED = (
+    _HEADINGS[name] for name in ("beside", "of_series", "judging", "varying", "coded")
 )
-#: Words in the names of columns that tell one series from another.
-OF_SERIES = _words(
-    "station stations stn sta site sites gage gauge gages gauges sensor sensors location loc river stream basin "
-    "catchment watershed subbasin reservoir dam lake param params parameter parameters parm variable var statistic "
-    "statistics stat stats series timeseries tsid ts element quantity property observable characteristic measure "
-    "measurement measurand datatype dataset product duration interval aggregation pegel messstelle gewässer fluss "
-    "größe kennwert estacion estación rio río cuenca parametro parámetro parâmetro paramètre grandeur rivière fiume "
-    "stazione grandezza estação posto 站 站名 站码 测站 站号 河流 河名 水库 要素 项目 指标"
-)
-#: Words in the names of columns that judge single values, whatever else they name; and of what else varies in a series.
-JUDGES = _words(
-    "flag flags quality qual qc qa qualifier qualifiers remark remarks comment comments note notes status approval "
-    "approved grade symbol sym provisional valid validity confidence bemerkung qualität statut observación "
-    "observaciones calidad nota 备注 质量"
-)
-VARYING = _words(
-    "ice rating version revision method modified updated retrieved entered user operator observer author date datetime "
-    "time timestamp year years yr month months mon day days hour hours minute week season quarter decade dekad wy "
-    "water annual total totals sum mean average count n row rows lat latitude lon longitude phase regime wet dry "
-    "period calibration validation unit units uom"
-)
-#: Words in the names of columns of codes: short ones judge a value, too.
-CODED = _words("cd code codes class")
 #: Words of cells that say how good a value is, and how it was found.
-HOW_GOOD = _words(
-    "good fair poor bad ok okay suspect doubtful approved provisional preliminary accepted final raw working checked "
-    "unchecked verified unverified validated unvalidated edited corrected original revised estimated estimate est "
-    "observed obs measured recorded computed calculated modelled modeled simulated reconstructed reconstruction filled "
-    "infilled interpolated extrapolated extended naturalised naturalized ice open yes no true false none normal high "
-    "low wet dry average spring summer autumn fall winter published unpublished manual automatic auto"
-)
-#: Parts of words that are written together, as ``Qmax``, ``peakflow`` and ``Spitzenabfluss``, beside whole ones.
-STATISTIC_PARTS = WORDS[Kind.STATISTIC] | _words(
-    "máx mín mx mn pk höchst niedrig spitzen scheitel hochwasser niedrigwasser sd cv"
-)
-OTHER_PARTS = _words(
-    "instantaneous instant momentary observed flood storm lake reservoir river dam station daily month day hour year"
-)
+HOW_GOOD = _CELLS["how_good"]
+#: Quantities beside the inflow, and by which words each is known.
+COMPANION_WORDS: Mapping[str, Mapping[str, str]] = _WORDS["companions"]
 STRANGE_FORMS = re.compile(
     "(thous|milli[oa]|millo|miljo|milio|miljard|miliard|billi|milliard|mrd|mld|mln|mio|duizend).*"
     "|k?(cfs|cms|cumec|cusec)[a-z]*|(k|m|g|t|h|d|c|b|mm|th|mil)?(cfs|cms|cumecs?|cusecs?|af|acft|ac-?ft|ft|gal|gpd|gpm|mgd|cft|cuft|cum|sfd|l|m)s?"
@@ -245,16 +123,16 @@ MULTIPLIERS = re.compile(
     "|[千万百]+|x?10+|10\\^\\d+|1?e\\d+|x1?e\\d+|k"
 )
 #: Depths, which only a sentence about the values can mean.
-DEPTHS = _words("mm cm m in ft inch inches feet metres meters")
+DEPTHS = frozenset({"mm", "cm", "m", "in", "ft", "inch", "inches", "feet", "metres", "meters"})
 #: Danish and Swedish know another "af".
-UNCERTAIN_IN_PROSE = _words("af")
+UNCERTAIN_IN_PROSE = frozenset({"af"})
 #: The same of Chinese words, in which others are looked for.
-CHINESE: Mapping[Kind, re.Pattern[str]] = {
-    Kind.OTHER: re.compile(".*(出库|下泄|库容|水位|蒸发|降雨|降水|最大|最小|累计|累积|发电)"),
-    Kind.STRANGE: re.compile(".*(立方|[亿万千百兆吨升方]$|^[日年旬时秒])"),
-    Kind.VOLUME: re.compile(".*(水量|径流)"),
-    Kind.FLOW: re.compile(".*(流量|入流)"),
-    Kind.RUNOFF: re.compile(".*(来水|入库)"),
+CHINESE: Mapping[WordKind, re.Pattern[str]] = {
+    WordKind.OTHER: re.compile(".*(出库|下泄|库容|水位|蒸发|降雨|降水|最大|最小|累计|累积|发电)"),
+    WordKind.STRANGE: re.compile(".*(立方|[亿万千百兆吨升方]$|^[日年旬时秒])"),
+    WordKind.VOLUME: re.compile(".*(水量|径流)"),
+    WordKind.FLOW: re.compile(".*(流量|入流)"),
+    WordKind.RUNOFF: re.compile(".*(来水|入库)"),
 }
 CHINESE_SERIES = re.compile("站|河名|河流|水库名|要素|项目|指标|类型")
 
@@ -262,7 +140,7 @@ CHINESE_SERIES = re.compile("站|河名|河流|水库名|要素|项目|指标|�
 class Word(NamedTuple):
     """A word, or the few that name a unit; `unit` is its name in the table of units."""
 
-    kind: Kind
+    kind: WordKind
     text: str
     unit: str = ""
 
@@ -271,17 +149,17 @@ _UNIT_OF = {spelling: unit for unit, words in {**SPELLINGS, **RATES}.items() for
 _LONGEST = max(spelling.count(" ") + 1 for spelling in _UNIT_OF)
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−﹣－", "-") | dict.fromkeys("·⋅•∙․⸱_", " "))
 _CJK = r"\u3400-\u9fff"
-_BRACKETS = {"(": Kind.OPEN, "[": Kind.OPEN, "{": Kind.OPEN, ")": Kind.CLOSE, "]": Kind.CLOSE, "}": Kind.CLOSE}
+_BRACKETS = dict.fromkeys("([{", WordKind.OPEN) | dict.fromkeys(")]}", WordKind.CLOSE)
 #: Words of which others are joined; short ones that change nothing would be found in names.
 _PARTS = {
-    **dict.fromkeys((word for word in PLAIN | OTHER_PARTS if len(word) > 2), Kind.PLAIN),
-    **dict.fromkeys((spelling for spelling in _UNIT_OF if spelling.isalnum() and len(spelling) > 2), Kind.UNIT),
-    **dict.fromkeys(WORDS[Kind.DAILY], Kind.DAILY),
-    **dict.fromkeys(WORDS[Kind.VOLUME] | WORDS[Kind.RUNOFF] | {"v"}, Kind.VOLUME),
-    **dict.fromkeys(WORDS[Kind.OTHER], Kind.OTHER),
-    **dict.fromkeys(WORDS[Kind.FLOW], Kind.FLOW),
-    **dict.fromkeys(STATISTIC_PARTS, Kind.STATISTIC),
-    **dict.fromkeys((f"{letter}{percent}" for letter in "pq" for percent in range(1, 100)), Kind.STATISTIC),
+    **dict.fromkeys((word for word in _KINDS["plain"] | _JOINED["other"] if len(word) > 2), WordKind.PLAIN),
+    **dict.fromkeys((spelling for spelling in _UNIT_OF if spelling.isalnum() and len(spelling) > 2), WordKind.UNIT),
+    **dict.fromkeys(WORDS[WordKind.DAILY], WordKind.DAILY),
+    **dict.fromkeys(WORDS[WordKind.VOLUME] | WORDS[WordKind.RUNOFF] | {"v"}, WordKind.VOLUME),
+    **dict.fromkeys(WORDS[WordKind.OTHER], WordKind.OTHER),
+    **dict.fromkeys(WORDS[WordKind.FLOW], WordKind.FLOW),
+    **dict.fromkeys(WORDS[WordKind.STATISTIC] | _JOINED["statistic"], WordKind.STATISTIC),
+    **dict.fromkeys((f"{letter}{percent}" for letter in "pq" for percent in range(1, 100)), WordKind.STATISTIC),
 }
 _LONGEST_JOINED = 40
 
@@ -303,10 +181,7 @@ def parts_of(name: str) -> list[str]:
 
 def words_of(text: str) -> tuple[Word, ...]:
     """Cut a text into words, units as long as they can be."""
-    return tuple(_matched(list(_tokens(folded(text)))))
-
-
-def _tokens(text: str) -> Iterator[str]:
+    text = folded(text)
     text = re.sub(rf"(?<=[{_CJK}])(?=[a-z0-9])|(?<=[a-z0-9])(?=[{_CJK}])", " ", text)
     # 入库水量亿m3: the multiplier belongs to the unit, but 百亿 is another.
     text = re.sub(r"(?<![十百千万亿兆])亿\s?(?=立方米|m3)", " 亿 ", text)
@@ -314,64 +189,62 @@ def _tokens(text: str) -> Iterator[str]:
     text = re.sub(r"(?<![a-z])(?:l|lit[re]{2}s?)\s?/\s?s(?:ec)?(?![a-z])", " lps ", text)
     text = re.sub(r"(?<![a-z])ml\s?/\s?s(?:ec)?(?![a-z])", " mlps ", text)
     text = re.sub(r"(?<![a-z])mm\s?/\s?(?:d|day|month|mon|a|yr|year)(?![a-z])", " mmday ", text)
+    tokens, words = list[str](), list[Word]()
     for token in re.findall(r"""[()\[\]{}/]|[^\s()\[\]{}/<>,;:=|"'.?!]+""", text):
-        if "-" in token.strip("-") and token not in _UNIT_OF and token != "s-1":
-            yield from (part for part in token.split("-") if part)
-        elif token.strip("-"):
-            yield token
-
-
-def _matched(tokens: Sequence[str]) -> Iterator[Word]:
+        hyphened = "-" in token.strip("-") and token not in _UNIT_OF and token != "s-1"
+        tokens += [part for part in token.split("-") if part] if hyphened else [token] if token.strip("-") else []
     place = 0
     while place < len(tokens):
         for length in range(min(_LONGEST, len(tokens) - place), 0, -1):
-            text = " ".join(tokens[place : place + length])
-            if text in _UNIT_OF:
-                yield Word(Kind.UNIT, text, _UNIT_OF[text])
+            spelling = " ".join(tokens[place : place + length])
+            if spelling in _UNIT_OF:
+                words.append(Word(WordKind.UNIT, spelling, _UNIT_OF[spelling]))
                 break
         else:
             length = 1
-            yield Word(_kind(tokens[place]), tokens[place])
+            words.append(Word(_kind(tokens[place]), tokens[place]))
         place += length
+    return tuple(words)
 
 
 @lru_cache(maxsize=4096)  # an end that is none is met by many beginnings
-def _cut_up(token: str) -> tuple[Kind, ...] | None:
+def _cut_up(token: str) -> tuple[WordKind, ...] | None:
     """The kinds of the known words that a token consists of; None of another token."""
     if not token:
         return ()
     for length in range(len(token), 0, -1):
-        kind = _PARTS.get(token[:length]) or (Kind.NUMBER if token[:length].isdecimal() else None)
+        kind = _PARTS.get(token[:length]) or (WordKind.NUMBER if token[:length].isdecimal() else None)
         rest = None if kind is None else _cut_up(token[length:])
         if kind is not None and rest is not None:
             return (kind, *rest)
     return None
 
 
-def _kind(token: str) -> Kind:
+def _kind(token: str) -> WordKind:
     if token in _BRACKETS:
         return _BRACKETS[token]
     if token.isdecimal():
-        return Kind.NUMBER
+        return WordKind.NUMBER
     for kind, words in WORDS.items():
         if token in words:
             return kind
     # Several known words that are written together: a statistic, or not the inflow.
     kinds = (_cut_up(token) if len(token) <= _LONGEST_JOINED else None) or ()
-    if len(kinds) > 1 and Kind.STATISTIC in kinds:
-        return Kind.STATISTIC
-    if len(kinds) > 1 and Kind.OTHER in kinds and Kind.FLOW not in kinds:
-        return Kind.OTHER
+    if len(kinds) > 1 and WordKind.STATISTIC in kinds:
+        return WordKind.STATISTIC
+    if len(kinds) > 1 and WordKind.OTHER in kinds and WordKind.FLOW not in kinds:
+        return WordKind.OTHER
     if re.search(f"[{_CJK}]", token):
-        return next((kind for kind, form in CHINESE.items() if form.match(token)), Kind.NAME)
+        return next((kind for kind, form in CHINESE.items() if form.match(token)), WordKind.NAME)
     short = len(token) < 4 and token.isascii()
     if short or not token.isalpha() or STRANGE_FORMS.fullmatch(token):
-        return Kind.STRANGE
-    return Kind.NAME
+        return WordKind.STRANGE
+    return WordKind.NAME
 
 
-_NEVER = (Kind.STRANGE, Kind.NUMBER, Kind.STATISTIC)
-_QUANTITIES = (Kind.FLOW, Kind.VOLUME, Kind.RUNOFF)
+_NEVER = (WordKind.STRANGE, WordKind.NUMBER, WordKind.STATISTIC)
+#: What the values of a record may be.
+QUANTITIES = (WordKind.FLOW, WordKind.VOLUME, WordKind.RUNOFF)
 #: Units before which a word that is not known may be a multiplier; nobody gives a flow so.
 _BARE = frozenset(unit for unit in ("m3", "acre-ft", *RATES) if unit.partition("/")[0] in ("m3", "acre-ft"))
 _FLOWS = frozenset({"m3/s", "cfs", *RATES})
@@ -388,7 +261,7 @@ class Saying:
     #: Words that are not known and may be a river's or a station's.
     names: tuple[str, ...]
     #: What its words are.
-    kinds: frozenset[Kind]
+    kinds: frozenset[WordKind]
 
     @property
     def unit(self) -> str | None:
@@ -398,17 +271,18 @@ class Saying:
     @property
     def is_other(self) -> bool:
         """Whether it names another quantity, and no flow."""
-        return Kind.OTHER in self.kinds and Kind.FLOW not in self.kinds
+        return WordKind.OTHER in self.kinds and WordKind.FLOW not in self.kinds
 
     @property
     def is_no_inflow(self) -> bool:
         """Whether it names another quantity, or a statistic of whatever it is."""
-        return self.is_other or Kind.STATISTIC in self.kinds
+        return self.is_other or WordKind.STATISTIC in self.kinds
 
     @property
     def means_flow(self) -> bool:
         """Whether it is a flow even where no unit stands."""
-        return Kind.FLOW in self.kinds and not self.kinds & {Kind.VOLUME, Kind.RUNOFF, Kind.NAME, Kind.OTHER}
+        others = {WordKind.VOLUME, WordKind.RUNOFF, WordKind.NAME, WordKind.OTHER}
+        return WordKind.FLOW in self.kinds and not self.kinds & others
 
 
 def understand(text: str) -> Saying:
@@ -420,22 +294,23 @@ def judged(words: Sequence[Word]) -> Saying:
     """Judge the words of a column's name or of a claim."""
     # By the slash of ``Q/(m3/s)``, standards write that a quantity is in a unit.
     kinds = [word.kind for word in words]
-    slashes = [at for at, word in enumerate(words[1:-1], 1) if word.text == "/" and kinds[at - 1] in _QUANTITIES]
-    of_unit = {at for at in slashes if kinds[at + 1] in (Kind.UNIT, Kind.OPEN)}
+    slashes = [at for at, word in enumerate(words[1:-1], 1) if word.text == "/" and kinds[at - 1] in QUANTITIES]
+    of_unit = {at for at in slashes if kinds[at + 1] in (WordKind.UNIT, WordKind.OPEN)}
     words = [word for at, word in enumerate(words) if at not in of_unit]
-    units = tuple(dict.fromkeys(word.unit for word in words if word.kind is Kind.UNIT))
+    units = tuple(dict.fromkeys(word.unit for word in words if word.kind is WordKind.UNIT))
     strange = [word.text for word in words if word.kind in _NEVER]
     # ``inflow (in)`` is in inches, ``inflow in m3/s`` is not.
-    following = [*(word.kind for word in words[1:]), Kind.CLOSE]
-    strange += ["in" for word, kind in zip(words, following, strict=False) if word.text == "in" and kind is Kind.CLOSE]
+    following = [*(word.kind for word in words[1:]), WordKind.CLOSE]
+    before = [word.text for word, kind in zip(words, following, strict=False) if kind is WordKind.CLOSE]
+    strange += [text for text in before if text == "in"]
     if units:
         strange += [word.text for word in _names_in_doubt(words)]
         if not set(units) <= _FLOWS:
-            strange += [word.text for word in words if word.kind is Kind.DAILY]
+            strange += [word.text for word in words if word.kind is WordKind.DAILY]
         # The plural of m3 is written like m3/s.
-        elif any(word.kind is Kind.VOLUME and word.text.isascii() for word in words):
+        elif any(word.kind is WordKind.VOLUME and word.text.isascii() for word in words):
             strange += [word.text for word in words if word.text == "m3s"]
-    names = tuple(word.text for word in words if word.kind is Kind.NAME)
+    names = tuple(word.text for word in words if word.kind is WordKind.NAME)
     return Saying(units, tuple(dict.fromkeys(strange)), names, frozenset(word.kind for word in words))
 
 
@@ -444,15 +319,15 @@ def _names_in_doubt(words: Sequence[Word]) -> Iterator[Word]:
     group = opened = 0
     grouped: list[tuple[int, Word]] = []  # with the number of the bracket they stand in, 0 outside
     for word in words:
-        if word.kind in (Kind.OPEN, Kind.CLOSE):
-            opened += word.kind is Kind.OPEN
-            group = opened if word.kind is Kind.OPEN else 0
+        if word.kind in (WordKind.OPEN, WordKind.CLOSE):
+            opened += word.kind is WordKind.OPEN
+            group = opened if word.kind is WordKind.OPEN else 0
         else:
             grouped.append((group, word))
-    of_unit = {place: group for place, (group, word) in enumerate(grouped) if word.kind is Kind.UNIT}
+    of_unit = {place: group for place, (group, word) in enumerate(grouped) if word.kind is WordKind.UNIT}
     for place, (group, word) in enumerate(grouped):
-        if word.kind is Kind.NAME and group in of_unit.values() and (group or place > min(of_unit)):
+        if word.kind is WordKind.NAME and group in of_unit.values() and (group or place > min(of_unit)):
             yield word
     for (_, before), (_, word) in pairwise(grouped):
-        if before.kind is Kind.NAME and word.unit in _BARE:
+        if before.kind is WordKind.NAME and word.unit in _BARE:
             yield before

@@ -1,4 +1,4 @@
-"""A reservoir file as written: its text, and the same tree in the program's units; what an unknown key may have meant.
+"""A reservoir file as written: its text, and its keys in the program's units; what an unknown key may have meant.
 
 A key is a stem and, where it holds a quantity, a unit: ``dead_hm3``. What stands where the unit should is read only if
 the whole of it is a known unit of that quantity: in ``dead_mio_m3`` it is not. It is read here, once, so that the table
@@ -20,9 +20,6 @@ from reservoir.errors import InputError, Mistake, shortened
 from reservoir.hydro.attributes import ATTRIBUTES, CURVES, Attribute, Kind, Unit, curve_keys, plain
 from reservoir.text.data_file import read_limited
 
-#: A place in the tree: the keys that lead to it.
-Place = tuple[str, ...]
-
 
 def _all_keys() -> dict[str, Attribute]:
     keys: dict[str, Attribute] = {}
@@ -43,6 +40,11 @@ def _all_keys() -> dict[str, Attribute]:
 
 #: Every key of a reservoir file, by dotted key; a section's has no meaning.
 KEYS: Mapping[str, Attribute] = _all_keys()
+#: The keys of each section, which is "" for the file.
+KEYS_OF = {
+    section: [row for key, row in KEYS.items() if key.rpartition(".")[0] == section]
+    for section in {key.rpartition(".")[0] for key in KEYS}
+}
 #: How deep sections lie within each other.
 DEPTH = max(key.count(".") for key in KEYS) + 1
 #: A file that holds more keys than this is of another kind.
@@ -141,14 +143,9 @@ def _not_toml(message: str, text: str, file: str) -> Mistake:
     return Mistake(problem, "" if problem.startswith("repeats") else expected, file=file, row=row, value=line)
 
 
-def siblings(section: str) -> list[Attribute]:
-    """The keys of a section, which is "" for the file."""
-    return [row for known, row in KEYS.items() if known.rpartition(".")[0] == section]
-
-
 def known_unit(section: str, written: str) -> tuple[str, Unit | None]:
     """The table's name for a key as written, with its unit; the key itself and None where it is no such key."""
-    for row in siblings(section):
+    for row in KEYS_OF.get(section, ()):
         unit = row.unit(written)
         if unit is not None:
             return row.name, unit
@@ -156,11 +153,12 @@ def known_unit(section: str, written: str) -> tuple[str, Unit | None]:
 
 
 class Entry(NamedTuple):
-    """What the user wrote at one place."""
+    """What the user wrote at one place: the whole key, the value and its unit; and the value in the program's unit."""
 
     key: str
     value: object
     unit: Unit | None
+    scaled: object = None
 
 
 @dataclass(frozen=True)
@@ -171,10 +169,8 @@ class Draft:
     ----------
     file : str
         Its name, for messages.
-    tree : dict
-        What it holds, in the program's units, under keys that end so.
-    entries : mapping of tuple of str to Entry
-        What the user wrote, by place in `tree`.
+    entries : mapping of str to Entry
+        What the user wrote, by dotted key with the program's unit at its end, in the order of the file; sections too.
     mistakes : tuple of Mistake
         Quantities that are given twice, in two units.
     section : str
@@ -184,8 +180,7 @@ class Draft:
     """
 
     file: str
-    tree: dict[str, Any]
-    entries: Mapping[Place, Entry]
+    entries: Mapping[str, Entry]
     mistakes: tuple[Mistake, ...]
     section: str = ""
     keys: Mapping[str, str] = field(default_factory=dict)
@@ -199,37 +194,36 @@ class Draft:
         InputError
             If it holds far too many keys.
         """
-        entries, tree, mistakes = dict[Place, Entry](), dict[str, Any](), list[Mistake]()
-        for count, (path, entry) in enumerate(_entries(written)):
+        entries, mistakes = dict[str, Entry](), list[Mistake]()
+        for count, (dotted, entry) in enumerate(_entries(written)):
             if count == MOST_KEYS:
                 problem, mend = f"has more than {MOST_KEYS:,} keys", "check that this is the right file"
                 raise InputError(problem, "a reservoir file (TOML)", mend, file=file)
             key, value = entry.key, shown(entry.value)
-            if path in entries:
-                first, second = entries[path].key.rpartition(".")[2], key.rpartition(".")[2]
-                problem, mend = f"is the same quantity as {first}, in another unit", f"remove {first} or {second}"
-                mistakes.append(Mistake(problem, "one of the two keys", mend, file, column=key, value=value))
-            elif not _could_be_known(path[-1]):
+            if dotted is None:
                 key = shortened(key, LONGEST_KEY) or '""'
                 mistakes.append(Mistake("is not a known key", mend="remove it", file=file, column=key, value=value))
+            elif dotted in entries:
+                first, second = entries[dotted].key.rpartition(".")[2], key.rpartition(".")[2]
+                problem, mend = f"is the same quantity as {first}, in another unit", f"remove {first} or {second}"
+                mistakes.append(Mistake(problem, "one of the two keys", mend, file, column=key, value=value))
             else:
-                entries[path] = entry
-                table = tree
-                for section in path[:-1]:
-                    table = table[section]
-                scaled = entry.value if entry.unit is None else _scaled(entry.value, entry.unit.size)
-                table[path[-1]] = {} if isinstance(entry.value, dict) else scaled
-        return cls(file, tree, entries, tuple(mistakes))
+                entries[dotted] = entry
+        return cls(file, entries, tuple(mistakes))
 
     def has(self, dotted: str) -> bool:
         """Whether the user gave this key, in whatever unit."""
-        return tuple(dotted.split(".")) in self.entries
+        return dotted in self.entries
+
+    def has_section(self, name: str) -> bool:
+        """Whether the user gave a section, of whatever keys."""
+        return self.has(name) and isinstance(self.entries[name].value, dict)
 
     def entry(self, name: str) -> Entry:
-        """Find what the user wrote at a key of the tree; where nothing is written, the key itself."""
+        """Find what the user wrote at a key; where nothing is written, the key itself."""
         dotted = self.keys.get(name) or ".".join(part for part in (self.section, name) if part)
         section, _, key = dotted.rpartition(".")
-        return self.entries.get(tuple(dotted.split(".")), Entry(dotted, None, known_unit(section, key)[1]))
+        return self.entries.get(dotted, Entry(dotted, None, known_unit(section, key)[1]))
 
     def named(self, name: str) -> str:
         """A key as the user wrote it."""
@@ -243,8 +237,8 @@ class Draft:
         return f"{plain(value / unit.size)} {'x ' * unit.name[0].isdigit()}{unit.name}"
 
     def mistake(self, name: str, problem: str, expected: str = "", mend: str = "", place: int | None = None) -> Mistake:
-        """State a mistake at a key of the tree, or a place of its list, with what the user wrote there."""
-        key, value, _ = self.entry(name)
+        """State a mistake at a key, or a place of its list, with what the user wrote there."""
+        key, value, *_ = self.entry(name)
         value = value[place] if place is not None and isinstance(value, list) else value
         return Mistake(problem, expected, mend, file=self.file, column=key, value=shown(value))
 
@@ -268,19 +262,16 @@ def shown(value: object) -> object:
     return value if isinstance(value, str | int | float) else str(value)
 
 
-def _could_be_known(key: str) -> bool:
-    """Whether a key is worth comparing with those that are known: one with a point would be taken for two."""
-    return 0 < len(key) <= LONGEST_KEY and "." not in key
-
-
-def _entries(table: Mapping[str, Any], above: Place = (), prefix: str = "") -> Iterator[tuple[Place, Entry]]:
+def _entries(table: Mapping[str, Any], section: str = "", prefix: str = "") -> Iterator[tuple[str | None, Entry]]:
+    """What is written, by dotted key; by None what no key of a reservoir file can be: with a point it would be two."""
     seen: set[str] = set()
     for key, value in table.items():
-        name, unit = (key, None) if isinstance(value, dict) else known_unit(".".join(above), key)
-        yield (*above, name), Entry(prefix + key, value, unit)
+        name, unit = (key, None) if isinstance(value, dict) else known_unit(section, key)
+        dotted = f"{section}.{name}".lstrip(".") if 0 < len(name) <= LONGEST_KEY and "." not in name else None
+        yield dotted, Entry(prefix + key, value, unit, value if unit is None else _scaled(value, unit.size))
         # What lies deeper than any key of a reservoir file is no part of one, and is not looked into.
-        if isinstance(value, dict) and name not in seen and _could_be_known(key) and len(above) + 1 < DEPTH:
-            yield from _entries(value, (*above, name), f"{prefix}{key}.")
+        if isinstance(value, dict) and dotted and name not in seen and dotted.count(".") < DEPTH - 1:
+            yield from _entries(value, dotted, f"{prefix}{key}.")
         seen.add(name)
 
 
@@ -295,7 +286,7 @@ def _scaled(value: object, size: float) -> object:
 
 def _guess(section: str, written: str) -> tuple[Attribute, str] | None:
     """What an unknown key of a section was meant to be, and what stands behind the stem; None if it is like none."""
-    known = siblings(section)
+    known = KEYS_OF.get(section, [])
     without_unit = {row.stem: row for row in known if not row.units}
     for near in difflib.get_close_matches(written, without_unit, n=1, cutoff=_SURELY):
         return without_unit[near], ""
@@ -322,7 +313,7 @@ def unknown_key(dotted: str, draft: Draft) -> tuple[Mistake, str]:
     elsewhere = [known for known in KEYS if known.rpartition(".")[2] == name]
     if elsewhere:
         return draft.mistake(dotted, "is not a known key here", mend=f"move it {home(elsewhere[0])}"), ""
-    known = ", ".join(row.name for row in siblings(section))
+    known = ", ".join(row.name for row in KEYS_OF.get(section, ()))
     return draft.mistake(dotted, "is not a known key", f"one of {known}" if known else "", "remove it"), ""
 
 

@@ -23,8 +23,8 @@ from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.reservoir_toml.draft import KEYS, Draft, file_content, home, parsed, unknown_key
 
-#: What is sound of a section, by its keys, or of the file, with its sections.
-Section = dict[str, Any]
+#: What is sound of the file, by dotted key; or of a section, by its keys.
+Values = dict[str, Any]
 
 #: What no file can do without, and what is expected there.
 _REQUIRED = {
@@ -86,12 +86,12 @@ def read_reservoir(path: str | Path, *, step: TimeStep | str | None = None) -> R
 def reservoir_of(content: bytes, source: str, step: TimeStep | None = None) -> Reservoir:
     """Check what a reservoir file holds; `source` names it. Raises as `read_reservoir` does."""
     draft = Draft.of(parsed(content, source), source)
-    file, refused = _sound_file(draft)
+    values, sections, refused = _sound_values(draft)
     if step is not None:
-        file["step"] = step
-    parts = _fields(file)
-    curves, astray = _curves(file, parts, draft)
-    of_file = list(_mistakes_of_keys(file, parts, draft))
+        values["step"] = step
+    parts = _fields(values, sections)
+    curves, astray = _curves(values, sections, parts, draft)
+    of_file = list(_mistakes_of_keys(values, sections, parts, draft))
     fields_in_file = {row.field: row.key for row in reversed(ATTRIBUTES)} | {"lake_hm3": "storage.dead_hm3"}
     if not draft.has("storage.final_hm3"):  # left out, it is the initial one
         fields_in_file["final_storage_hm3"] = "storage.initial_hm3"
@@ -104,78 +104,76 @@ def reservoir_of(content: bytes, source: str, step: TimeStep | None = None) -> R
     return Reservoir(**given, source=source, sha256=hashlib.sha256(content).hexdigest(), content=content)
 
 
-def _sound_file(draft: Draft) -> tuple[Section, list[Mistake]]:
+def _sound_values(draft: Draft) -> tuple[Values, set[str], list[Mistake]]:
     """Read every key as the table says.
 
     Returns
     -------
     dict
-        What is sound: without unknown keys, and without the sections that hold a wrong value or lack a key.
+        What is sound of the `sections`, by dotted key.
+    set of str
+        Sections of which every value is sound, and that have every key which they must have.
     list of Mistake
         Unknown and missing keys, wrong values.
     """
-    mistakes, missing, meant = list[Mistake](), dict[str, Mistake](), set[str]()
-    rows_of: dict[str, list[Attribute]] = {}
-    for row in ATTRIBUTES:
-        rows_of.setdefault(row.section, []).append(row)
-
-    def read(section: str, table: Any, rows: Sequence[Attribute], kind: str = "") -> Section | None:
-        """The values of a section; None where one is wrong or missing."""
-        if not isinstance(table, dict):
-            mistakes.append(draft.mistake(section, "is not a section", f"a line [{section}], and its keys below it"))
-            return None
-        values, whole = Section(), True
-        for row in rows:
-            dotted = f"{section}.{row.name}".lstrip(".")
-            if row.name in table:
-                try:
-                    values[row.name] = _value(row, table[row.name], dotted, draft)
-                except InputError as refused:
-                    mistakes.extend(refused.mistakes)
-                    whole = False
-            elif row.required:
-                mend = f"add {row.name} = ... {home(dotted)}"
-                missing[dotted] = draft.mistake(dotted, "is missing", row.description, mend)
-                whole = False
-        names = {row.name for row in rows} | {"kind" if kind else ""}
-        for name in (name for name in table if name not in names):
-            dotted = f"{section}.{name}".lstrip(".")
-            if dotted not in KEYS:
-                mistake, other = unknown_key(dotted, draft)
-                mistakes.append(mistake)
-                meant.add(other)
-            elif kind:
-                mend = "remove it, or change the kind"
+    values, broken, mistakes, missing, meant = Values(), set[str](), list[Mistake](), dict[str, Mistake](), set[str]()
+    # The keys of every section that is there; those of a curve by its kind.
+    rows: dict[str, Sequence[Attribute]] = {"": [row for row in ATTRIBUTES if not row.section]}
+    for dotted, entry in draft.entries.items():
+        section, _, name = dotted.rpartition(".")
+        if section not in rows:
+            continue  # below what is no section
+        row = next((row for row in rows[section] if row.name == name), None)
+        if row is not None:
+            try:
+                values[dotted] = _value(row, entry.scaled, dotted, draft)
+            except InputError as refused:
+                mistakes += refused.mistakes
+                broken.add(section)
+        elif dotted not in KEYS:
+            mistake, other = unknown_key(dotted, draft)
+            mistakes.append(mistake)
+            meant.add(other)
+        elif section.startswith("curves."):
+            if name != "kind":
+                mend, kind = "remove it, or change the kind", values[f"{section}.kind"]
                 mistakes.append(draft.mistake(dotted, f'is not used with kind = "{kind}"', mend=mend))
+        elif not draft.has_section(dotted):
+            mistakes.append(draft.mistake(dotted, "is not a section", f"a line [{dotted}], and its keys below it"))
+            broken.add(section)
+        elif section == "curves":
+            kinds = curve_keys(name)
+            kind = "" if "" in kinds else draft.entry(f"{dotted}.kind").value
+            if kind in list(kinds):
+                values[f"{dotted}.kind"] = kind
+                rows[dotted] = [row for row in kinds[str(kind)] if row.name != "kind"]
             else:
-                rows = rows_of.get(dotted, ())
-                inner = read_curve(name, table[name]) if section == "curves" else read(dotted, table[name], rows)
-                whole = whole and inner is not None
-                values |= {} if inner is None else {name: inner}
-        return values if whole or section in ("", "curves") else None
-
-    def read_curve(name: str, table: Any) -> Section | None:
-        """The same of a curve, with its kind."""
-        section, kinds = f"curves.{name}", curve_keys(name)
-        if not isinstance(table, dict):
-            return read(section, table, ())
-        kind = "" if "" in kinds else table.get("kind")
-        if kind not in list(kinds):
-            problem = "is missing" if kind is None else "is not one of the choices"
-            mistakes.append(draft.mistake(f"{section}.kind", problem, KEYS[f"{section}.kind"].description))
-            return None
-        values = read(section, table, [row for row in kinds[kind] if row.name != "kind"], kind)
-        return values if values is None else {**values, "kind": kind}
-
-    file = read("", draft.tree, rows_of[""]) or {}
+                problem = "is missing" if kind is None else "is not one of the choices"
+                mistakes.append(draft.mistake(f"{dotted}.kind", problem, KEYS[f"{dotted}.kind"].description))
+        else:
+            rows[dotted] = [row for row in ATTRIBUTES if row.section == dotted]
+    for section, of_section in rows.items():
+        for dotted in (f"{section}.{row.name}".lstrip(".") for row in of_section if row.required):
+            if not draft.has(dotted):
+                mend = f"add {dotted.rpartition('.')[2]} = ... {home(dotted)}"
+                missing[dotted] = draft.mistake(dotted, "is missing", KEYS[dotted].description, mend)
+                broken.add(section)
+    broken |= {section.rpartition(".")[0] for section in broken}
+    sections = set(rows) - (broken - {"", "curves"})
     mistakes += (mistake for dotted, mistake in missing.items() if dotted not in meant)
     absent = [key for key in _REQUIRED if not draft.has(key) and key not in meant]
     mistakes += (draft.mistake(key, "is missing", _REQUIRED[key]) for key in absent)
     installed = ("plant.installed_capacity_mw", "plant.unit_capacity_mw")
-    if isinstance(draft.tree.get("plant"), dict) and not any(draft.has(key) or key in meant for key in installed):
+    if draft.has_section("plant") and not any(draft.has(key) or key in meant for key in installed):
         mend = f"add installed_capacity_mw = ... {home(installed[0])}"
         mistakes.append(draft.mistake(installed[0], "is missing", KEYS[installed[0]].description, mend))
-    return file, mistakes
+    sound = {dotted: value for dotted, value in values.items() if dotted.rpartition(".")[0] in sections}
+    return sound, sections, mistakes
+
+
+def _below(values: Values, section: str) -> Values:
+    """The values of a section, by its keys."""
+    return {key.removeprefix(f"{section}."): value for key, value in values.items() if key.startswith(f"{section}.")}
 
 
 def _value(row: Attribute, given: Any, dotted: str, draft: Draft) -> Any:
@@ -191,62 +189,60 @@ def _value(row: Attribute, given: Any, dotted: str, draft: Draft) -> Any:
     return value
 
 
-def _fields(file: Section) -> dict[str, Any]:
+def _fields(values: Values, sections: set[str]) -> dict[str, Any]:
     """What is sound of the file but for its curves, by the fields of `Reservoir`, and what else claims name."""
     parts: dict[str, Any] = {}
     for row in ATTRIBUTES:
-        section: Any = file
-        for name in filter(None, row.section.split(".")):
-            section = section.get(name, {} if name in _OPTIONAL else None)
-        if row.field and section is not None and (row.name in section or row.field not in parts):
-            parts[row.field] = section.get(row.name, row.usual())
-    if "name" not in file:
+        readable = row.section in sections or row.section in _OPTIONAL
+        if row.field and readable and (row.key in values or row.field not in parts):
+            parts[row.field] = values.get(row.key, row.usual())
+    if "name" not in values:
         del parts["name"]
-    inner: dict[str, Section] = {name: {} for name in ("marks", "objective")}
+    inner: dict[str, Values] = {name: {} for name in ("marks", "objective")}
     for name in [name for name in parts if "." in name]:
         holder, _, field = name.partition(".")
         inner[holder][field] = parts.pop(name)
     parts["marks"] = attributes.ReferenceLevels(**inner["marks"])
-    objective = file.get("objective", {})
-    weights = {Goal(name.replace("_", "-")): weight for name, weight in objective.get("weights", {}).items()}
-    goal = {} if "weights" in objective else {objective.get("goal", Goal.ENERGY): 1.0}
+    weighted = [row for row in ATTRIBUTES if row.section == "objective.weights" and row.key in values]
+    weights = {Goal(row.name.replace("_", "-")): values[row.key] for row in weighted}
+    goal = {} if "objective.weights" in sections else {values.get("objective.goal", Goal.ENERGY): 1.0}
     parts["objective"] = Objective(weights or goal, **inner["objective"])
-    if "plant" in file:
-        plant = file["plant"]
-        units, of_one, hours = (plant.get(key) for key in ("units", "unit_capacity_mw", "full_load_hours"))
-        installed = plant.get("installed_capacity_mw", of_one * units if units and of_one else None)
+    if "plant" in sections:
+        units, of_one = values.get("plant.units"), values.get("plant.unit_capacity_mw")
+        installed = values.get("plant.installed_capacity_mw", of_one * units if units and of_one else None)
         parts |= {} if installed is None else {"installed_mw": installed}
-        parts |= {} if hours is None else {"plant_factor": hours / np.array(HOURS_OF_MONTHS)}
+        if "plant.full_load_hours" in values:
+            parts["plant_factor"] = values["plant.full_load_hours"] / np.array(HOURS_OF_MONTHS)
         if parts.get("installed_mw") is None:
             parts.pop("installed_mw", None)
         elif parts["penalty"] is None:
             steps = parts["step"].per_year
             parts["penalty"] = parts["objective"].largest_per_year(parts["installed_mw"], steps)
-    if "storage" in file:
-        _complete_storage(file["storage"], parts)
+    if "storage" in sections:
+        _complete_storage(values, parts)
     return parts
 
 
-def _complete_storage(storage: Section, parts: dict[str, Any]) -> None:
+def _complete_storage(values: Values, parts: dict[str, Any]) -> None:
     """Take what a file leaves out from dead and full storage, and leave out what contradicts these."""
-    dead, full = storage["dead_hm3"], storage["full_hm3"]
+    dead, full = values["storage.dead_hm3"], values["storage.full_hm3"]
     bounds = {"storage_lower_hm3": np.full(MONTHS_PER_YEAR, dead), "storage_upper_hm3": np.full(MONTHS_PER_YEAR, full)}
     given = {name: parts.pop(name) for name in bounds}
-    bounds |= {name: values for name, values in given.items() if values is not None}
+    bounds |= {name: listed for name, listed in given.items() if listed is not None}
     parts["bounds"] = tuple(bounds.values())
     if parts["year_end"] is YearEnd.FIXED and parts["final_storage_hm3"] is None:
         parts["final_storage_hm3"] = parts["initial_storage_hm3"]
     if dead < full:
         parts["lake"] = LakeRange(dead, full)
-        if all(np.all((dead <= values) & (values <= full)) for values in bounds.values()):
+        if all(np.all((dead <= listed) & (listed <= full)) for listed in bounds.values()):
             parts |= bounds
 
 
-def _mistakes_of_keys(file: Section, parts: Mapping[str, Any], draft: Draft) -> Iterator[Mistake]:
+def _mistakes_of_keys(values: Values, sections: set[str], parts: Mapping[str, Any], draft: Draft) -> Iterator[Mistake]:
     """State what is wrong between keys, of which some give no field by themselves."""
     unit = parts["objective"].unit
     ways = [key for key in _CONVERSIONS if draft.has(key)]
-    if not ways and isinstance(draft.tree.get("plant", {}), dict):
+    if not ways and (draft.has_section("plant") or not draft.has("plant")):
         yield draft.mistake("plant", "has no conversion from water to power", f"one of {', '.join(_CONVERSIONS)}")
     for key in ways[1:]:
         yield draft.mistake(key, f"contradicts {ways[0]}", f"only one of {', '.join(ways)}")
@@ -258,19 +254,18 @@ def _mistakes_of_keys(file: Section, parts: Mapping[str, Any], draft: Draft) -> 
         yield draft.mistake("objective.goal", "contradicts [objective.weights]", mend="remove one of the two")
     of_unit = f"in the unit of the objective ({unit or 'no unit'})"
     for section, key, in_gwh, instead in _IN_GWH:
-        values = file.get(section, {})
-        if in_gwh in values and key in values:
+        if f"{section}.{in_gwh}" in values and f"{section}.{key}" in values:
             yield draft.mistake(f"{section}.{key}", f"contradicts {in_gwh}", "only one of the two")
-        elif in_gwh in values and unit != "GWh":
+        elif f"{section}.{in_gwh}" in values and unit != "GWh":
             problem = "is in GWh, which the objective is not"
             yield draft.mistake(f"{section}.{in_gwh}", problem, mend=f"{instead}, {of_unit}")
-    if "plant" in file:
-        yield from _mistakes_of_plant(file["plant"], draft)
-    if "storage" in file:
-        yield from _mistakes_of_storage(file["storage"], parts, draft)
+    if "plant" in sections:
+        yield from _mistakes_of_plant(_below(values, "plant"), draft)
+    if "storage" in sections:
+        yield from _mistakes_of_storage(values, parts, draft)
 
 
-def _mistakes_of_plant(plant: Section, draft: Draft) -> Iterator[Mistake]:
+def _mistakes_of_plant(plant: Values, draft: Draft) -> Iterator[Mistake]:
     """Require the number of units where something is given of one, and only there; no more hours than a month has."""
     of_one = [f"plant.{key}" for key in ("unit_capacity_mw", "unit_hydraulic_capacity_m3s") if key in plant]
     if of_one and "units" not in plant:
@@ -286,27 +281,27 @@ def _mistakes_of_plant(plant: Section, draft: Draft) -> Iterator[Mistake]:
         yield draft.mistake("plant.full_load_hours", f"is out of range in {months}", expected)
 
 
-def _mistakes_of_storage(storage: Section, parts: Mapping[str, Any], draft: Draft) -> Iterator[Mistake]:
+def _mistakes_of_storage(values: Values, parts: Mapping[str, Any], draft: Draft) -> Iterator[Mistake]:
     """Require some storage to work with, bounds between dead and full storage, and a final storage within them.
 
     A reservoir made in Python may end otherwise: a plan that begins in any month has its final storage from the file.
     """
-    key, (dead, full) = "storage.dead_hm3", (storage["dead_hm3"], storage["full_hm3"])
+    key, (dead, full) = "storage.dead_hm3", (values["storage.dead_hm3"], values["storage.full_hm3"])
     if not dead < full:
         yield draft.mistake(key, "leaves no active storage", f"less than the full storage, {draft.amount(key, full)}")
         return
     step, first_month, final = parts["step"], parts["first_month"], parts["final_storage_hm3"]
-    for name, values in zip(("lower_hm3", "upper_hm3"), parts["bounds"], strict=True):
-        months = offending((values < dead) | (values > full))
+    for name, listed in zip(("lower_hm3", "upper_hm3"), parts["bounds"], strict=True):
+        months = offending((listed < dead) | (listed > full))
         if months:
             lake = f"{draft.amount(key, dead)} (dead) to {draft.amount(key, full)} (full)"
             yield draft.mistake(f"storage.{name}", f"is outside the storage range in {months}", lake)
     if final is None or any(len(bounds) not in (MONTHS_PER_YEAR, step.per_year) for bounds in parts["bounds"]):
         return
-    listed = [step.in_water_year(step.listed(bounds, first_month), first_month) for bounds in parts["bounds"]]
-    low, high = (float(bounds[-1]) for bounds in listed)
+    by_step = [step.in_water_year(step.listed(bounds, first_month), first_month) for bounds in parts["bounds"]]
+    low, high = (float(bounds[-1]) for bounds in by_step)
     if not low <= final <= high and dead <= final <= full:
-        given = "final_hm3" in storage
+        given = "storage.final_hm3" in values
         key = "storage.final_hm3" if given else "storage.initial_hm3"
         month = MONTH_NAMES[(first_month - 2) % MONTHS_PER_YEAR]
         problem = f"{'' if given else 'is also the final storage and '}is not allowed at the end of {month}"
@@ -314,12 +309,15 @@ def _mistakes_of_storage(storage: Section, parts: Mapping[str, Any], draft: Draf
         yield draft.mistake(key, problem, limits)
 
 
-def _curves(file: Section, parts: Mapping[str, Any], draft: Draft) -> tuple[dict[str, Any], list[Mistake]]:
+def _curves(
+    values: Values, sections: set[str], parts: Mapping[str, Any], draft: Draft
+) -> tuple[dict[str, Any], list[Mistake]]:
     """Build and check the curves, each on the range in which it is evaluated (`checked_curves`)."""
-    given, plant = file.get("curves", {}), file.get("plant", {})
+    of_curves, plant = (section for section in sections if section.startswith("curves.")), _below(values, "plant")
+    given = {section.removeprefix("curves."): _below(values, section) for section in of_curves}
     storages = parts["lake"][:2] if "lake" in parts else None
     releases: Domain | None = None
-    if "release" in file:
+    if "release" in sections:
         least, most = float(parts["release_lower_m3s"].min()), float(parts["release_upper_m3s"].max())
         releases = (least, most) if 0 <= least < most else None
     of_turbine: dict[str, Curve] = {}
@@ -336,7 +334,7 @@ def _curves(file: Section, parts: Mapping[str, Any], draft: Draft) -> tuple[dict
             return _curve(section, given[section], needed, replace(draft, section=f"curves.{section}"))
         value, follows = plant.get(section) if section in CONVERSIONS.values() else None, Follows.RANGE
         if section == "seepage":
-            value = file.get("losses", {}).get("seepage_m3s")
+            value = values.get("losses.seepage_m3s")
         if section == "capacity" and plant and releases:
             of_one = plant.get("unit_hydraulic_capacity_m3s", 0.0) * plant.get("units", 0)
             value = plant.get("hydraulic_capacity_m3s", of_one)
@@ -353,7 +351,7 @@ def _curves(file: Section, parts: Mapping[str, Any], draft: Draft) -> tuple[dict
     return sound, [*astray, *mistakes]
 
 
-def _curve(section: str, block: Section, needed: Domain | None, words: Draft) -> tuple[Curve | None, list[Mistake]]:
+def _curve(section: str, block: Values, needed: Domain | None, words: Draft) -> tuple[Curve | None, list[Mistake]]:
     """Build a curve in the program's units; None where there is a mistake, or a formula's domain is unknown."""
     law = _CURVES[section]
     if block["kind"] == "table":
@@ -387,7 +385,7 @@ def _curve(section: str, block: Section, needed: Domain | None, words: Draft) ->
         return None, [words.mistake("", "does not give a finite number everywhere", mend=mend)]
 
 
-def _turbine_curves(table: Section, words: Draft) -> tuple[dict[str, Curve], list[Mistake]]:
+def _turbine_curves(table: Values, words: Draft) -> tuple[dict[str, Curve], list[Mistake]]:
     """Capacity (m3/s) and output coefficient K, by head, of all units of a turbine table, as utilities have it.
 
     Where the turbines take no water, K is that of the nearest head at which they do.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
@@ -63,8 +63,12 @@ def write_reservoir(reservoir: Reservoir, path: str | Path | None = None, *, for
     OutputError
         If the file exists and `force` is off, or cannot be written.
     """
-    sections = [_section(name, keys) for name, keys in _sections(reservoir).items()]
-    text = "\n".join(section for section in sections if section)
+    sections = []
+    for name, keys in _sections(reservoir).items():
+        given = {key: value for key, value in keys.items() if value is not None and value not in ("", ())}
+        lines = [f"[{name}]\n"] if name and given else []
+        sections.append("".join((*lines, *(f"{key} = {_written(value)}\n" for key, value in given.items()))))
+    text = "\n".join(filter(None, sections))
     _check_same(reservoir, text)
     if path is not None:
         write_new(Path(path), text, force=force, choose="choose another path", replace="replace the file by force=True")
@@ -144,14 +148,6 @@ def _curve(name: str, curve: Curve) -> dict[str, Value]:
     raise InputError(problem, "a Table, Polynomial or PowerLaw", mend, column=name, value=type(curve).__name__)
 
 
-def _section(name: str, keys: Mapping[str, Value]) -> str:
-    """The lines of a section; none where nothing is given."""
-    lines = [
-        f"{key} = {_written(value)}\n" for key, value in keys.items() if value is not None and value not in ("", ())
-    ]
-    return "".join([f"[{name}]\n" if name else "", *lines]) if lines else ""
-
-
 def _written(value: Value) -> str:
     """Write a value so that it is read back exactly."""
     if isinstance(value, str):
@@ -196,14 +192,10 @@ def _template(name: str) -> str:
         if number and section not in ("", "[marks]"):
             more = f"; {number[3].lstrip('# ')}" if number[3] else ""
             lines[place] = f"{number[1]} = {number[2]} {_mark(number[2])}{more}"
-    return "\n".join((*lines, *_unexplained(text), ""))
-
-
-def _unexplained(text: str) -> Iterator[str]:
-    """Lines for keys of the table that the template does not know."""
-    for row in ATTRIBUTES:
-        if not re.search(rf"\b{row.name}\b", text):
-            yield f"# In [{row.section}], optional: {row.description}.\n# {row.name} = {row.default}"
+    # And keys of the table that the template does not know.
+    further = [row for row in ATTRIBUTES if not re.search(rf"\b{row.name}\b", text)]
+    lines += [f"# In [{row.section}], optional: {row.description}.\n# {row.name} = {row.default}" for row in further]
+    return "\n".join((*lines, ""))
 
 
 def _mark(value: str) -> str:

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.conditions import conditions_at
 from reservoir.hydro.step import storage_after
 from reservoir.problems.base import Certified, ContextLayout, FloatArray, KernelProblem
 from reservoir.problems.reservoir.rows import year_layout
@@ -95,13 +94,12 @@ class StorageCorrections(Sequence[Any]):
         left, volume = np.ones((len(self), self.dimension)), year.hm3_per_m3s.reshape(shape)
         if not year.lake:
             return left, 1 / volume.sum(axis=-1)
-        every = slice(None), slice(None)
-        conditions = conditions_at(year._replace(lake=self.windows.limits.lake).by_field, every)
+        every, by_field = (slice(None), slice(None)), year._replace(lake=self.windows.limits.lake).by_field
         storage, draft = self.schedule.operation.storage_hm3[:, :-1], self.draft_m3s
         more, flow = (_VARIATION * each[:, np.newaxis] for each in (year.capacity, year.release_upper.max(axis=1)))
 
         def end(storage: FloatArray, draft: FloatArray) -> FloatArray:
-            return storage_after(storage, year.inflow, draft, year.hm3_per_m3s, conditions)
+            return storage_after(storage, year.inflow, draft, year.hm3_per_m3s, by_field, every)
 
         of_storage = (end(storage + more, draft) - end(storage - more, draft)) / (2 * more)
         of_flow = (end(storage, draft - flow) - end(storage, draft + flow)) / (2 * flow)

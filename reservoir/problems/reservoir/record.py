@@ -17,12 +17,12 @@ from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.horizon_limits import horizon_limits, open_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits
-from reservoir.hydro.objective import Operation, joined
 from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.operation import Operation, joined
 from reservoir.hydro.record_rows import UNLIMITED
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.base import FloatArray, rows_at
-from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, ReservoirYears
+from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYears
 
 #: What is promised is less than what is asked by this part: room for rounding.
 SLACK = 2e-6
@@ -84,11 +84,18 @@ class RecordProblems:
         return sum(map(len, self.batches))
 
     @property
-    def each(self) -> Sequence[ReservoirYear]:
+    def each(self) -> Sequence[ReservoirYears]:
         """The problems, as solvers take them."""
         return self.batches[0] if len(self.batches) == 1 else [problem for batch in self.batches for problem in batch]
 
-    def some(self, places: NDArray[np.intp]) -> Sequence[ReservoirYear]:
+    @property
+    def placed_batches(self) -> list[tuple[NDArray[np.intp], ReservoirYears]]:
+        """The batches, with the places of their problems."""
+        places = np.arange(len(self))
+        ends = np.cumsum([len(batch) for batch in self.batches])[:-1]
+        return list(zip(np.split(places, ends), self.batches, strict=True))
+
+    def some(self, places: NDArray[np.intp]) -> Sequence[ReservoirYears]:
         """Some of the problems, as solvers take them."""
         each = self.each
         return each[places] if isinstance(each, ReservoirYears) else [each[place] for place in places.tolist()]

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from reservoir.hydro.attributes import POWER_DEMAND
 from reservoir.hydro.limits import Limits, always_repairable
-from reservoir.hydro.rows import FIELDS, OFFSET, PER_SHORTAGE, PLAIN_FIELDS, TERMS, YearRows
+from reservoir.hydro.rows import ATTRIBUTE_FIELDS, FIELDS, OFFSET, PER_SHORTAGE, PLAIN_FIELDS, TERMS, YearRows
 from reservoir.hydro.step import violation_scale
 from reservoir.problems.base import ContextLayout
 from reservoir.problems.reservoir.plant_source import PLANT_NUMBERS
@@ -18,8 +19,9 @@ FloatArray = NDArray[np.float64]
 #: Rows of a number a step, as `hydro.rows` has them: of all years, and of years with conditions, of which kernels
 #: read what a shortage costs (``SHORTAGE_COST``) in place of ``PER_SHORTAGE``.
 _ROWS = tuple(name.upper() for name in FIELDS[:PLAIN_FIELDS])
-_CONDITION_ROWS = tuple(name.upper() for name in FIELDS[PLAIN_FIELDS:OFFSET] if name != FIELDS[PER_SHORTAGE])
-#: Rows of the terms of an objective that is not energy, by their names in `StepTerms`.
+_CONDITIONS = tuple(name.upper() for name in FIELDS[PLAIN_FIELDS:PER_SHORTAGE])
+_CONDITION_ROWS = (*_CONDITIONS, *(name.upper() for name in FIELDS[PER_SHORTAGE + 1 : OFFSET]))
+#: Rows of the terms of an objective that is not energy, by their names in `hydro.rows`.
 TERM_ROWS = {name: f"TERM_{name.upper()}" for name in TERMS}
 #: Rows and numbers that are worked out of them; ``REPAIRABLE`` is not 0 if repair always leaves storages and releases
 #: within their bounds, ``PER_RAMP_UP`` is 1 over ``RAMP_UP``.
@@ -32,15 +34,9 @@ _MORE_CONDITION_NUMBERS = ("PER_RAMP_UP", "PER_RAMP_DOWN")
 #: What tables of curves make of power, and by which a lowest power is raised.
 _TABLES = 1e-6
 #: What a kernel's step holds of its conditions: of the rows, and of the numbers.
-CONDITIONS_OF_STEP = (
-    "EVAPORATION",
-    "WITHDRAWAL",
-    "PLANT_FACTOR",
-    "OPERATING_STORAGE",
-    "SHORTAGE_COST",
-    "POWER_LOWER",
-    "POWER_COST",
-)
+CONDITIONS_OF_STEP = (*_CONDITIONS, *_MORE_CONDITION_ROWS, "OPERATING_STORAGE")
+#: The power that is demanded, as a field.
+_POWER_DEMAND = ATTRIBUTE_FIELDS[POWER_DEMAND]
 
 
 def year_layout(steps: int, *, conditions: bool = False, terms: bool = False) -> ContextLayout:
@@ -105,9 +101,9 @@ def kernel_rows(
 
 def _demands(years: YearRows, penalty: float) -> dict[str, FloatArray]:
     """The lowest power, and what a m3/s of shortage and a MW below it cost."""
-    lowest = years.power_lower * (1 + _TABLES)
+    lowest = getattr(years, _POWER_DEMAND) * (1 + _TABLES)
     return {
-        "POWER_LOWER": lowest,
+        _POWER_DEMAND.upper(): lowest,
         "POWER_COST": np.where(lowest > 0, penalty / np.where(lowest > 0, lowest, 1.0), 0.0),
         "SHORTAGE_COST": penalty * years.per_shortage,
     }
@@ -115,6 +111,6 @@ def _demands(years: YearRows, penalty: float) -> dict[str, FloatArray]:
 
 def conditions_of_steps(year: YearRows, penalty: float) -> dict[str, FloatArray]:
     """What a kernel's steps hold of their conditions (`CONDITIONS_OF_STEP`), each of shape (steps,)."""
-    by_step = {name: getattr(year, name.lower()) for name in ("EVAPORATION", "WITHDRAWAL", "PLANT_FACTOR")}
+    by_step = {name: getattr(year, name.lower()) for name in _CONDITIONS}
     operating = np.full_like(year.evaporation, year.operating_storage)
     return {**by_step, **_demands(year, penalty), "OPERATING_STORAGE": operating}

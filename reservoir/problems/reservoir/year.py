@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -21,7 +21,7 @@ from reservoir.hydro.compiled_year import (
     steps_in,
     upper_reach,
 )
-from reservoir.hydro.conditions import conditions_at, end_value
+from reservoir.hydro.conditions import end_value
 from reservoir.hydro.curves.approximation import (
     FINE,
     Approximation,
@@ -35,7 +35,7 @@ from reservoir.hydro.horizon_limits import year_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.limits import Limits, always_repairable
-from reservoir.hydro.objective import Operation, better_of, operate
+from reservoir.hydro.operation import Operation, better_of, operate
 from reservoir.hydro.plant import Plant, exact_plant
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import DEAD, HM3_PER_M3S, INFLOW, RELEASE_LOWER, RELEASE_UPPER, START, YearRows
@@ -124,16 +124,15 @@ def _position(coding: StorageCoding, parts: RealArray, position: RealArray) -> N
 def _release_to(year: YearRows, step: int, storage: float, start: float, part: float) -> tuple[float, float]:
     """Release of a step, and the storage that it leaves."""
     per_flow, inflow = year.rows[HM3_PER_M3S, step], year.rows[INFLOW, step]
-    conditions = conditions_at(year, step)
-    least = storage_after(storage, inflow, year.rows[RELEASE_UPPER, step], per_flow, conditions)
-    most = storage_after(storage, inflow, year.rows[RELEASE_LOWER, step], per_flow, conditions)
+    least = storage_after(storage, inflow, year.rows[RELEASE_UPPER, step], per_flow, year, step)
+    most = storage_after(storage, inflow, year.rows[RELEASE_LOWER, step], per_flow, year, step)
     lower = max(lower_reach(year, step, start), least)
     upper = min(upper_reach(year, step, start), most)
     target = lower + part * (upper - lower)
-    wanted = release_to_reach(storage, target, inflow, per_flow, conditions)
+    wanted = release_to_reach(storage, target, inflow, per_flow, year, step)
     release = clip(wanted, year.rows[RELEASE_LOWER, step], year.rows[RELEASE_UPPER, step])
-    end = storage_after(storage, inflow, release, per_flow, conditions)
-    _, end = there_is(storage, release, end, inflow, per_flow, year.numbers[DEAD], conditions)
+    end = storage_after(storage, inflow, release, per_flow, year, step)
+    _, end = there_is(storage, release, end, inflow, per_flow, year.numbers[DEAD], year, step)
     return release, end
 
 
@@ -189,11 +188,53 @@ def _model_of(reservoir: Reservoir) -> ReservoirModel:
 
 
 @dataclass(frozen=True, eq=False)
-class _Years:
-    """What one year and many have in common: arrays of many have an axis of years in front."""
+class ReservoirYears(Sequence["ReservoirYears"]):
+    """Years of a reservoir as arrays with a leading axis (implements `Batch`).
+
+    ``years[i]`` is one year: the same without the axis of years, as are its limits and results (implements `Problem`).
+
+    Parameters
+    ----------
+    model : ReservoirModel
+        The reservoir.
+    limits : Limits
+        Inflow and bounds of the years.
+    labels : sequence of str
+        Names of the years, slices of which are sequences too.
+    rng_stream_ids : ndarray, shape (years,)
+        What names their random numbers, see `Inflow.rng_stream_ids`.
+    """
 
     model: ReservoirModel
     limits: Limits
+    labels: Sequence[str]
+    rng_stream_ids: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __getitem__(self, index: int | slice | NDArray[np.integer]) -> ReservoirYears:  # type: ignore[override]
+        if isinstance(index, slice | np.ndarray):
+            labels, streams = some_labels(self.labels, index), self.rng_stream_ids[index]
+        else:
+            labels, streams = (self.labels[index],), self.rng_stream_ids[index, np.newaxis]
+        return ReservoirYears(self.model, self.limits[index], labels, streams)
+
+    @staticmethod
+    def batch(years: Sequence[ReservoirYears]) -> ReservoirYears:
+        """Single years of one program as arrays."""
+        limits, streams = Limits.of([year.limits for year in years]), [year.rng_stream_id for year in years]
+        return ReservoirYears(years[0].model, limits, tuple(year.label for year in years), np.array(streams))
+
+    @property
+    def label(self) -> str:
+        """Name of the year, if it is one."""
+        return self.labels[0]
+
+    @property
+    def rng_stream_id(self) -> int:
+        """What names the random numbers of the year, if it is one."""
+        return int(self.rng_stream_ids[0])
 
     @property
     def dimension(self) -> int:
@@ -235,7 +276,7 @@ class _Years:
         return id(self.model), limits.steps, limits.cyclic, bool(limits.lake), limits.priced
 
     def operate(self, positions: FloatArray) -> Operation:
-        """Run a position of each year in float64 (`hydro.objective.operate`)."""
+        """Run a position of each year in float64 (`hydro.operation.operate`)."""
         releases, starts = np.split(positions, [self.limits.steps], axis=-1)
         if self.limits.reaches_down and not self.limits.cyclic:
             # Searches hold water back before such a lake comes up again, dynamic programming does not: the better.
@@ -252,9 +293,21 @@ class _Years:
         fitness, storage, year = operation.fitness(self.penalty), operation.storage_hm3, self.exact_year
         return np.asarray(fitness + year.end_value * (storage[..., -1] - storage[..., 0]) if year.lake else fitness)
 
+    def certify(self, positions: FloatArray) -> Certified:
+        """Benefit, violation and fitness of a position of each year in float64."""
+        operation = self.operate(positions)
+        fitness, benefit, violation = self._fitness(operation), operation.benefit, operation.violation_sum
+        return Certified(fitness[()], benefit[()], violation[()], operation)  # numbers of one year
+
     def kernel_rows(self, margin: float, dtype: DTypeLike = np.float64) -> NDArray[np.floating]:
-        """The context of a kernel, with reachable bounds drawn in by `margin`."""
+        """Rows of a kernel's contexts, with reachable bounds drawn in by `margin`."""
         return kernel_rows(self.limits, margin, self.penalty, plant_numbers(self.model.reservoir), dtype)
+
+    def kernel_contexts(self) -> NDArray[np.float32]:
+        """Rows of ``kernels/problems/reservoir/reservoir_year.cl``."""
+        return self.kernel_rows(FLOAT32_MARGIN, np.float32)
+
+    kernel_context = kernel_contexts
 
     def kernel(self, *, fine: bool = False) -> KernelProblem:
         """Curves as source, and the file that reads them."""
@@ -267,40 +320,10 @@ class _Years:
         source = plant_source(forms, self.model.lake if conditions else None)
         return KernelProblem(source, (*STEP_FILES, "problems/reservoir/reservoir_year.cl"), constants)
 
-
-@dataclass(frozen=True, eq=False)
-class ReservoirYear(_Years):
-    """One year of a reservoir (implements `Problem`).
-
-    Parameters
-    ----------
-    model : ReservoirModel
-        The reservoir.
-    limits : Limits
-        Inflow and bounds of the year.
-    label : str
-        Name of the year.
-    rng_stream_id : int
-        Calendar year in which it begins: names its random numbers.
-    """
-
-    label: str
-    rng_stream_id: int
-
-    def certify(self, position: FloatArray) -> Certified:
-        """Benefit, violation and fitness in float64."""
-        operation = self.operate(position)
-        benefit, violation = float(operation.benefit), float(operation.violation_sum)
-        return Certified(float(self._fitness(operation)), benefit, violation)
-
-    def kernel_context(self) -> NDArray[np.float32]:
-        """Row of ``kernels/problems/reservoir/reservoir_year.cl``."""
-        return self.kernel_rows(FLOAT32_MARGIN, np.float32)
-
     def compiled_context(self, *, fine: bool = False) -> ReservoirContext | RepairableContext:
-        """The year and the plant's forms in float32."""
+        """Of one year: the year and the plant's forms in float32."""
         year = self._float32_year()
-        per_stage_benefit = np.float32(objective_per_stage_benefit(year.terms))
+        per_stage_benefit = np.float32(objective_per_stage_benefit(year))
         forms = self.model.fine if fine else self.model.approximation
         if always_repairable(self.limits, self.limits.arrays(FLOAT32_MARGIN)):
             return RepairableContext(forms.unheld_plant, year, 1 / year.hm3_per_m3s, per_stage_benefit)
@@ -321,54 +344,6 @@ class ReservoirYear(_Years):
         closed = not limits.cyclic and limits.storage_lower_hm3[-1] == limits.storage_upper_hm3[-1]
         lower, upper = (np.float32(bound) for bound in limits.start_bounds_hm3)
         return StorageCoding(self._float32_year(), lower, upper), limits.steps - int(closed)
-
-    @staticmethod
-    def batch(years: Sequence[ReservoirYear]) -> ReservoirYears:
-        """Years of one program as arrays."""
-        limits, streams = Limits.of([year.limits for year in years]), [year.rng_stream_id for year in years]
-        return ReservoirYears(years[0].model, limits, tuple(year.label for year in years), np.array(streams))
-
-
-@dataclass(frozen=True, eq=False)
-class ReservoirYears(_Years, Sequence[ReservoirYear]):
-    """Years of a reservoir as arrays with a leading axis (implements `Batch`); ``years[i]`` is a `ReservoirYear`.
-
-    Parameters
-    ----------
-    model : ReservoirModel
-        The reservoir.
-    limits : Limits
-        Inflow and bounds of the years.
-    labels : sequence of str
-        Names of the years, slices of which are sequences too.
-    rng_stream_ids : ndarray, shape (years,)
-        What names their random numbers, see `Inflow.rng_stream_ids`.
-    """
-
-    labels: Sequence[str]
-    rng_stream_ids: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    @overload
-    def __getitem__(self, index: int) -> ReservoirYear: ...
-    @overload
-    def __getitem__(self, index: slice | NDArray[np.integer]) -> ReservoirYears: ...
-    def __getitem__(self, index: int | slice | NDArray[np.integer]) -> ReservoirYear | ReservoirYears:
-        if isinstance(index, slice | np.ndarray):
-            labels = some_labels(self.labels, index)
-            return ReservoirYears(self.model, self.limits[index], labels, self.rng_stream_ids[index])
-        return ReservoirYear(self.model, self.limits[index], self.labels[index], int(self.rng_stream_ids[index]))
-
-    def certify(self, positions: FloatArray) -> Certified:
-        """Benefit, violation and fitness of a position of each year in float64."""
-        operation = self.operate(positions)
-        return Certified(self._fitness(operation), operation.benefit, operation.violation_sum, operation)
-
-    def kernel_contexts(self) -> NDArray[np.float32]:
-        """Rows of ``kernels/problems/reservoir/reservoir_year.cl``."""
-        return self.kernel_rows(FLOAT32_MARGIN, np.float32)
 
 
 def reservoir_problems(reservoir: Reservoir, inflow: Inflow) -> ReservoirYears:

@@ -15,9 +15,12 @@ from reservoir.report.figures import annual_energy as energy
 from reservoir.report.figures import convergence, storages, typical_years
 from reservoir.report.figures import water_value_map as water
 from reservoir.report.figures.style import rendered
+from reservoir.runtime import made_in_a_copy
 
 Made = TypeVar("Made")
 Drawn = TypeVar("Drawn")
+#: A figure, or what draws it, or None where it would be empty.
+AnyFigure = Figure | Callable[[], Figure | None]
 #: Kinds of files that are written of each figure.
 KINDS = ("png", "svg")
 
@@ -136,31 +139,41 @@ def save_figures(
     typical, watch, left_out
         As of `plan_figures`.
     """
-    figures = plan_figures(plan, typical=typical, watch=watch, left_out=left_out)
-    return write_figures(figures, folder, progress, watch, left_out)
+    names = [name for name in _drawings(plan, typical) if name not in (left_out or ())]
+    drawings = {name: partial(_drawings(plan, typical)[name][0], plan) for name in names}
+    return write_figures(drawings, folder, progress, watch, left_out)
 
 
 def write_figures(
-    figures: Mapping[str, Figure],
+    figures: Mapping[str, AnyFigure],
     folder: Path,
     progress: Callable[[int, int], None] | None = None,
     watch: Timer = untimed,
     left_out: dict[str, str] | None = None,
 ) -> list[Path]:
-    """Write figures as PNG and SVG under their names, as `save_figures` does."""
-    files, total = list[Path](), len(figures) * len(KINDS)
+    """Write figures as PNG and SVG under their names, as `save_figures` does.
+
+    A copy of this process draws every other one meanwhile; what it fails to draw is drawn here.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    for place, (name, figure) in enumerate(figures.items()):
-        drawn = dict[str, bytes | None]()
-        for done, kind in enumerate(KINDS, place * len(KINDS)):
-            if progress is not None:
-                progress(done, total)
-            with watch(f"figure {name}"):
-                drawn[kind] = attempted(name, partial(rendered, figure, kind), left_out)
-        for kind, content in drawn.items():
-            if content is not None and name not in (left_out or ()):
+    names, total, files = list(figures), len(figures) * len(KINDS), list[Path]()
+    here, there = names[::2], names[1::2]
+    made = made_in_a_copy(lambda: (attempted(name, partial(_contents, figures[name]), {}) for name in there))
+    tell = progress or (lambda done, total: None)
+    tell(0, total)
+    for place, name in enumerate((*here, *there)):
+        with watch(f"figure {name}"):
+            contents = next(made, None) if name in there else None
+            contents = contents or attempted(name, partial(_contents, figures[name]), left_out) or {}
+        for done, kind in enumerate(KINDS, place * len(KINDS) + 1):
+            if kind in contents:
                 files.append(folder / f"{name}.{kind}")
-                files[-1].write_bytes(content)
-    if progress is not None:
-        progress(total, total)
-    return files
+                files[-1].write_bytes(contents[kind])
+            tell(done, total)
+    return sorted(files, key=lambda file: (names.index(file.stem), file.suffix))
+
+
+def _contents(figure: AnyFigure) -> dict[str, bytes]:
+    """The files of a figure, by their kinds; none of one that would be empty."""
+    drawn = figure() if callable(figure) else figure
+    return {} if drawn is None else {kind: rendered(drawn, kind) for kind in KINDS}

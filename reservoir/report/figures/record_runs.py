@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from reservoir.hydro.objective import Operation
+from reservoir.hydro.operation import Operation
 from reservoir.hydro.unit_system import labelled
 from reservoir.report.figures import axes, style
 from reservoir.report.figures.annual_energy import LEAST_SPILL

@@ -135,6 +135,7 @@ RC: dict[str, Any] = {
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.titlepad": 7,
+    "axes.titley": 1.0,  # else matplotlib looks for ticks above each axis, of which there are none, a tenth of the time
     "axes.labelsize": 8.5,
     "axes.grid": True,
     "axes.axisbelow": True,

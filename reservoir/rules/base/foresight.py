@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, reaching_down
-from reservoir.hydro.objective import Operation
+from reservoir.hydro.operation import Operation
 from reservoir.planning.solving import HOST_REFERENCE
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYears
 from reservoir.rules.base.simulation import Violations

@@ -10,14 +10,17 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from pydantic import create_model
 
-from reservoir.hydro.benefit import NO_TERMS, StepTerms, in_objective_unit, stage_benefit
-from reservoir.hydro.conditions import NO_CONDITIONS, StepConditions, demanded, released, unmet, unmet_power
+from reservoir.hydro.attributes import by_step_attributes
+from reservoir.hydro.benefit import in_objective_unit, stage_benefit
+from reservoir.hydro.conditions import NO_CONDITIONS, demanded, released, unmet, unmet_power
 from reservoir.hydro.curves.curve import joined_lines
 from reservoir.hydro.elementwise import clip, mean
 from reservoir.hydro.plant import Plant, plant_of
 from reservoir.hydro.record_rows import UNLIMITED
-from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir import CONDITIONS, Reservoir
+from reservoir.hydro.rows import ATTRIBUTE_FIELDS, Lake, YearRows, filled_years, per_shortage
 from reservoir.hydro.step import (
     enforce_limits,
     power_at,
@@ -49,7 +52,8 @@ def month_end(
     storages: tuple[Any, Any],
     releases: tuple[Any, Any],
     dead: Any,
-    conditions: Any = NO_CONDITIONS,
+    year: Any = NO_CONDITIONS,
+    step: Any = 0,
 ) -> tuple[Any, Any, Any]:
     """How a month ends, whatever is asked for (eq. 10, repaired as in eq. 18-19): arrays of one shape, or numbers.
 
@@ -65,18 +69,19 @@ def month_end(
         Least and greatest storage at the end of the step and release in it.
     dead
         Storage below which nothing can be released.
-    conditions : StepConditions, optional
+    year, step : YearRows, int or tuple, optional
+        Losses and demands, as functions of `hydro.conditions` take them.
 
     Returns
     -------
     release, draft, end
         Release and draft (`hydro.conditions`), m3/s, and the storage at the end, hm3.
     """
-    demand = demanded(conditions)
+    demand = demanded(year, step)
     drafts = releases[0] - demand, releases[1]
     wanted = clip(asked, *releases)
-    draft, end = enforce_limits(storage, wanted, inflow - demand, volume, storages, drafts, dead, conditions)
-    return released(conditions, draft, drafts[0]), draft, end
+    draft, end = enforce_limits(storage, wanted, inflow - demand, volume, storages, drafts, dead, year, step)
+    return released(year, step, draft, drafts[0]), draft, end
 
 
 def continued_below(points: FloatArray, lowest: float) -> FloatArray:
@@ -144,8 +149,6 @@ class PlantTable(Block):
 
 #: Points of the curves of area and seepage.
 LAKE_POINTS = 101
-#: A demand of less volume counts as so much, hm3.
-_LITTLE_HM3 = 1e-6
 
 
 def _mean_of_years(row: FloatArray) -> tuple[float, ...]:
@@ -153,23 +156,26 @@ def _mean_of_years(row: FloatArray) -> tuple[float, ...]:
     return tuple(np.array(row).mean(axis=0).tolist())
 
 
-class LakeMonths(Block):
+#: The attributes by step that say what a lake loses and what is demanded, by their fields.
+CONDITION_FIELDS = tuple(row.field for part in CONDITIONS for row in by_step_attributes() if row.part == part)
+_ConditionMonths: Any = create_model(
+    "_ConditionMonths", __base__=Block, **dict.fromkeys(CONDITION_FIELDS, (Monthly, ...))
+)
+
+
+class LakeMonths(_ConditionMonths):  # type: ignore[misc]
     """Losses of the lake and demands on the plant, means of the training years.
 
     Parameters
     ----------
-    evaporation_mm, withdrawal_m3s, plant_factor, power_lower_mw : tuple of float
-        Net evaporation, withdrawal demanded, part of the month in which the turbines can run, and lowest power.
+    **conditions : tuple of float
+        Of each month, by the fields of the table of attributes (`CONDITION_FIELDS`).
     storage_hm3, area_km2, seepage_m3s : tuple of float
         Area and seepage by storage, joined by straight lines.
     operating_storage_hm3 : float
         Mean storage below which the turbines stand still.
     """
 
-    evaporation_mm: Monthly
-    withdrawal_m3s: Monthly
-    plant_factor: Monthly
-    power_lower_mw: Monthly
     storage_hm3: Rising
     area_km2: Annotated[Numbers, as_long_as("storage_hm3")]
     seepage_m3s: Annotated[Numbers, as_long_as("storage_hm3")]
@@ -182,42 +188,24 @@ class LakeMonths(Block):
         if not limits.lake:
             return None
         storage = np.linspace(plant.storage_lower_hm3.min(), plant.storage_upper_hm3.max(), LAKE_POINTS)
-        names = ("evaporation_mm", "withdrawal_m3s", "plant_factor", "power_lower_mw")
         return cls(
-            **{name: _mean_of_years(getattr(limits, name)) for name in names},
+            **{name: _mean_of_years(getattr(limits, name)) for name in CONDITION_FIELDS},
             storage_hm3=storage.tolist(),
             area_km2=np.asarray(limits.lake.area(storage)).tolist(),
             seepage_m3s=np.asarray(limits.lake.seepage(storage)).tolist(),
             operating_storage_hm3=float(limits.operating_storage[0]),
         )
 
-    def at(self, step: int, months: Months) -> StepConditions:
-        """Conditions of a step."""
-        volume = months.volume_per_flow
-        most = max(flow * per_flow for flow, per_flow in zip(self.withdrawal_m3s, volume, strict=True))
-        area, seepage = self._curves
-        return StepConditions(
-            evaporation=self.evaporation_mm[step] * HM3_PER_KM2_MM,
-            withdrawal=self.withdrawal_m3s[step],
-            plant_factor=self.plant_factor[step],
-            power_lower=self.power_lower_mw[step],
-            area=area,
-            seepage=seepage,
-            operating_storage=self.operating_storage_hm3,
-            ramp_up=np.inf,
-            ramp_down=np.inf,
-            per_shortage=volume[step] / max(most, _LITTLE_HM3),
-        )
-
-    @cached_property
-    def _curves(self) -> tuple[Any, Any]:
-        return joined_lines(self.storage_hm3, self.area_km2), joined_lines(self.storage_hm3, self.seepage_m3s)
+    @property
+    def curves(self) -> Lake:
+        """Area and seepage as functions of arrays."""
+        return Lake(*(joined_lines(self.storage_hm3, values) for values in (self.area_km2, self.seepage_m3s)))
 
 
 class ObjectiveMonths(Block):
     """What a month's power and release are worth, in the unit of the objective, where that is not energy.
 
-    The fields are those of `StepTerms` with the same names, means of the training years.
+    The fields are rows of a year with the same names (`hydro.rows.TERMS`), means of the training years.
     """
 
     offset: Monthly
@@ -234,11 +222,6 @@ class ObjectiveMonths(Block):
         if not limits.priced:
             return None
         return cls(**{name: _mean_of_years(getattr(limits, name)) for name in cls.model_fields})
-
-    def at(self, step: int) -> StepTerms:
-        """Terms of a step."""
-        values = {name: getattr(self, name)[step] for name in type(self).model_fields}
-        return StepTerms(**values, power_cost=0.0, power_cost_most=UNLIMITED)
 
 
 class Physics(Block):
@@ -293,13 +276,20 @@ class Physics(Block):
         known = max(self.plant.storage_hm3[0], lowest - BELOW_BOUNDS * (highest - lowest), 0.0)
         return continued_below(np.linspace(lowest, highest, count), known)
 
-    def conditions(self, step: int) -> Any:
-        """Losses and demands of a step (`StepConditions`), or nothing."""
-        return NO_CONDITIONS if self.lake is None else self.lake.at(step, self.months)
-
-    def terms(self, step: int) -> Any:
-        """Terms of the objective in a step (`StepTerms`), or nothing where it is energy."""
-        return NO_TERMS if self.objective is None else self.objective.at(step)
+    @cached_property
+    def year(self) -> YearRows:
+        """The months as the functions of a step read them, with losses, demands and terms where there are any."""
+        volume = np.array(self.months.volume_per_flow)
+        rows: dict[str, Any] = {"hm3_per_m3s": volume}
+        numbers: dict[str, float] = {}
+        if self.lake is not None:
+            rows |= {ATTRIBUTE_FIELDS[name]: np.array(getattr(self.lake, name)) for name in CONDITION_FIELDS}
+            rows["evaporation"] = rows["evaporation"] * HM3_PER_KM2_MM
+            rows["per_shortage"] = per_shortage(rows["withdrawal"], volume)
+            numbers = {"operating_storage": self.lake.operating_storage_hm3, "ramp_up": np.inf, "ramp_down": np.inf}
+        if self.objective is not None:
+            rows |= {**dict(self.objective), "power_cost_most": UNLIMITED}
+        return filled_years(rows, numbers, self.lake.curves if self.lake else ()).some((0, 0))
 
     def tried_releases(
         self, step: int, storage: FloatArray, least_inflow: FloatArray, most_inflow: FloatArray, count: int = RELEASES
@@ -316,13 +306,11 @@ class Physics(Block):
 
     def made(self, step: int, storage: float, release: FloatArray, inflow: float) -> FloatArray:
         """Benefit of releases of a step as they are: beyond the bounds of storage there is neither repair nor cost."""
-        volume, conditions, terms = self.months.volume_per_flow[step], self.conditions(step), self.terms(step)
-        start = np.asarray(storage, float)
-        end = storage_after(
-            start, np.asarray(inflow - demanded(conditions)), release - demanded(conditions), volume, conditions
-        )
-        power = power_at(self.plant.curves, mean(start, end), release, conditions)
-        return np.asarray(in_objective_unit(terms, stage_benefit(terms, power, release, volume)))
+        volume, year, start = self.months.volume_per_flow[step], self.year, np.asarray(storage, float)
+        demand = demanded(year, step)
+        end = storage_after(start, np.asarray(inflow - demand), release - demand, volume, year, step)
+        power = power_at(self.plant.curves, mean(start, end), release, year, step)
+        return np.asarray(in_objective_unit(year, stage_benefit(year, step, power, release, volume)))
 
     def after(
         self, step: int, storage: ArrayLike, release: FloatArray, inflow: FloatArray
@@ -331,16 +319,16 @@ class Physics(Block):
         volume, start = self.months.volume_per_flow[step], np.asarray(storage, float)
         storages = self.storage_lower_hm3[step], self.storage_upper_hm3[step]
         releases = self.months.release_lower_m3s[step], self.months.release_upper_m3s[step]
-        conditions, terms, dead = self.conditions(step), self.terms(step), min(self.storage_lower_hm3)
-        kept, draft, end = month_end(start, release, inflow, volume, storages, releases, dead, conditions)
-        power = power_at(self.plant.curves, mean(start, end), kept, conditions)
+        year, dead = self.year, min(self.storage_lower_hm3)
+        kept, draft, end = month_end(start, release, inflow, volume, storages, releases, dead, year, step)
+        power = power_at(self.plant.curves, mean(start, end), kept, year, step)
         violation = relative_violation(np.maximum(end, dead), *storages, max(self.storage_upper_hm3))
         # Repair lets the end stand a rounding beyond its bound, which is no violation.
         violation = np.where(violation > ROUNDING, violation, 0.0)
-        violation = violation + unmet(conditions, draft, kept, kept) + unmet_power(conditions, power)
-        least_draft = releases[0] - demanded(conditions)
+        violation = violation + unmet(year, step, draft, kept, kept) + unmet_power(year, step, power)
+        least_draft = releases[0] - demanded(year, step)
         violation = violation + unmet_minimum(draft, least_draft, self.months.per_missing_hm3 * volume)
-        benefit = in_objective_unit(terms, stage_benefit(terms, power, kept, volume))
+        benefit = in_objective_unit(year, stage_benefit(year, step, power, kept, volume))
         return end, benefit - self.penalty_gwh * violation
 
     def best_releases(

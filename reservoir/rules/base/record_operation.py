@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reservoir.hydro.benefit import in_objective_unit, stage_benefit, terms_at
-from reservoir.hydro.conditions import conditions_at, released, unmet, unmet_power
+from reservoir.hydro.benefit import in_objective_unit, stage_benefit
+from reservoir.hydro.conditions import released, unmet, unmet_power
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.plant import Plant
@@ -147,17 +147,17 @@ def generated(
     The release asked for is within its own bounds.
     """
     year, rows, dead = record.year, record.year.rows, record.year.numbers[DEAD]
-    conditions, terms = conditions_at(year, step), terms_at(year, step)
     lower, upper = rows[STORAGE_LOWER, step], rows[STORAGE_UPPER, step]
-    per_flow, bounds = rows[HM3_PER_M3S, step], (rows[RELEASE_LOWER, step], rows[RELEASE_UPPER, step])
-    draft, end = enforce_limits(storage, asked, rows[INFLOW, step], per_flow, (lower, upper), bounds, dead, conditions)
-    release = released(conditions, draft, bounds[0])
-    power = power_at(plant, mean(storage, end), release, conditions)
-    missed = unmet(conditions, draft, release, release) + unmet_power(conditions, power)
+    inflow, per_flow = rows[INFLOW, step], rows[HM3_PER_M3S, step]
+    bounds = rows[RELEASE_LOWER, step], rows[RELEASE_UPPER, step]
+    draft, end = enforce_limits(storage, asked, inflow, per_flow, (lower, upper), bounds, dead, year, step)
+    release = released(year, step, draft, bounds[0])
+    power = power_at(plant, mean(storage, end), release, year, step)
+    missed = unmet(year, step, draft, release, release) + unmet_power(year, step, power)
     cost = record.penalty * (missed + unmet_minimum(draft, bounds[0], year.numbers[PER_MISSING] * per_flow))
     decided = max(end, dead)
     if decided < lower - record.rounding:
         cost += (lower - decided) * record.cost_below[step]
     elif end > upper + record.rounding:
         cost += (end - upper) * record.cost_above[step]
-    return in_objective_unit(terms, stage_benefit(terms, power, release, per_flow)), end, cost
+    return in_objective_unit(year, stage_benefit(year, step, power, release, per_flow)), end, cost

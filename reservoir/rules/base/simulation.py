@@ -13,11 +13,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.conditions import conditions_at, unmet, unmet_power
+from reservoir.hydro.conditions import unmet, unmet_power
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, without_foresight
-from reservoir.hydro.objective import Operation, operate, repaired
+from reservoir.hydro.operation import Operation, operate, repaired
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import YearRows
 from reservoir.hydro.step import unmet_minimum, violation_scale
@@ -73,10 +73,10 @@ class Violations:
         """Those of years operated within limits, a row for each year."""
         stored, years = cls.of(reservoir, operation.storage_hm3[:, 1:]), limits.arrays()
         release, draft = operation.release_m3s, operation.draft_m3s
-        conditions = conditions_at(years.by_field, (slice(None), slice(None)))
+        of_step = years.by_field, (slice(None), slice(None))
         per_missing = years.per_missing[:, np.newaxis] * years.hm3_per_m3s
         # Relative shortage of withdrawal, lowest power and least release; 0 without a demand.
-        missed = unmet(conditions, draft, release, release) + unmet_power(conditions, operation.power_mw)
+        missed = unmet(*of_step, draft, release, release) + unmet_power(*of_step, operation.power_mw)
         missed = np.broadcast_to(missed + unmet_minimum(draft, years.release_lower, per_missing), release.shape)
         return replace(stored, relative=stored.relative + float(missed.sum()), unmet_months=int((missed > 0).sum()))
 
@@ -214,9 +214,8 @@ def _decided(
             asked[those, step] = rule.releases(step, storage[those], rule.known(inflow[those]), earlier[those])
         storages = years.reach_lower[at], years.reach_upper[at]
         releases = limits.release_lower_m3s[at], limits.release_upper_m3s[at]
-        of_step = conditions_at(by_field, (slice(None), step))
-        volume = limits.hm3_per_m3s[at]
-        storage = month_end(storage, asked[:, step], inflow, volume, storages, releases, dead, of_step)[2]
+        volume, of_step = limits.hm3_per_m3s[at], (slice(None), step)
+        storage = month_end(storage, asked[:, step], inflow, volume, storages, releases, dead, by_field, of_step)[2]
     return asked
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import HOURS_PER_YEAR
-from reservoir.hydro.conditions import conditions_at
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.plant import plant_of
 from reservoir.hydro.power import most_power_mw, releases_for_power
@@ -121,8 +120,7 @@ def _shares_reached(training: Training, powers_mw: FloatArray) -> FloatArray:
         storage_bounds = limits.storage_lower_hm3[at], limits.storage_upper_hm3[at]
         release_bounds = limits.release_lower_m3s[at], limits.release_upper_m3s[at]
         inflow, volume, dead = limits.inflow_m3s[at], limits.hm3_per_m3s[at], limits.dead_hm3[:, np.newaxis]
-        of_step = conditions_at(by_field, at)
-        release, _, end = month_end(storage, wanted, inflow, volume, storage_bounds, release_bounds, dead, of_step)
-        reached += power_at(plant, mean(storage, end), release, of_step) >= powers_mw * (1 - TOLERANCE)
+        release, _, end = month_end(storage, wanted, inflow, volume, storage_bounds, release_bounds, dead, by_field, at)
+        reached += power_at(plant, mean(storage, end), release, by_field, at) >= powers_mw * (1 - TOLERANCE)
         storage = end
     return np.asarray(reached.mean(axis=0) / limits.steps)

@@ -21,7 +21,7 @@ from reservoir.errors import InputError
 
 if TYPE_CHECKING:
     from reservoir.hydro.limits import Limits
-    from reservoir.hydro.objective import Operation
+    from reservoir.hydro.operation import Operation
     from reservoir.hydro.reservoir import Reservoir
     from reservoir.planning.plan import Plan
     from reservoir.problems.reservoir.year import ReservoirModel

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.benefit import objective_per_stage_benefit, stage_benefit, terms_at
-from reservoir.hydro.conditions import conditions_at, released, unmet, unmet_power
+from reservoir.hydro.benefit import objective_per_stage_benefit, stage_benefit
+from reservoir.hydro.conditions import released, unmet, unmet_power
 from reservoir.hydro.elementwise import RealArray, clip, mean
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
@@ -95,7 +95,6 @@ def _fitness(context: OperationContext, position: RealArray, scratch: object) ->
         if record.restarts[step] > zero:
             left += (storage - record.start) * record.water_value
             storage = record.start
-        conditions, terms = conditions_at(year, step), terms_at(year, step)
         inflow, per_flow = rows[INFLOW, step], rows[HM3_PER_M3S, step]
         releases = record.release_lower[step], rows[RELEASE_UPPER, step]
         lowest, highest = storages = rows[STORAGE_LOWER, step], rows[STORAGE_UPPER, step]
@@ -104,17 +103,17 @@ def _fitness(context: OperationContext, position: RealArray, scratch: object) ->
         scaled = (storage - context.storage_low) * context.storage_scale - one
         part = clip(_decided(position, context.hidden, scaled, context.known_inputs[step]), zero, one)
         asked = filling + part * (emptying - filling)
-        target, excess = steered(storage, asked, inflow, per_flow, storages, conditions)
+        target, excess = steered(storage, asked, inflow, per_flow, storages, year, step)
         wanted = asked + excess * context.m3s_per_hm3[step]
         drafts = rows[RELEASE_LOWER, step], rows[RELEASE_UPPER, step]
-        draft, end = limited(storage, wanted, target, inflow, per_flow, drafts, dead, conditions)
-        release = released(conditions, draft, drafts[0])
+        draft, end = limited(storage, wanted, target, inflow, per_flow, drafts, dead, year, step)
+        release = released(year, step, draft, drafts[0])
         cost += max(lowest - max(end, dead), zero) * record.cost_below[step]
         cost += max(end - highest, zero) * record.cost_above[step]
-        power = power_at(context.plant, mean(storage, end), release, conditions)
-        cost += record.penalty * (unmet(conditions, draft, release, release) + unmet_power(conditions, power))
+        power = power_at(context.plant, mean(storage, end), release, year, step)
+        cost += record.penalty * (unmet(year, step, draft, release, release) + unmet_power(year, step, power))
         cost += record.penalty * unmet_minimum(draft, drafts[0], year.numbers[PER_MISSING] * per_flow)
-        benefit += stage_benefit(terms, power, release, per_flow)
+        benefit += stage_benefit(year, step, power, release, per_flow)
         storage = end
     left += (storage - record.start) * record.water_value
     fitness: float = (benefit * context.per_stage_benefit + left - cost) * context.per_year

@@ -45,31 +45,29 @@ def step_tables(physics: Physics) -> StepTables:
     lowest, highest, means = float(grid[0]), float(grid[-1]), 1 + round(MEANS_EACH * (len(grid) - 1))
     volume = np.array(months.volume_per_flow)
     below, above = (physics.penalty_gwh / violation_scale(bound, upper.max()) for bound in (lower, upper))
-    demands, conditions = withdrawals(physics), [physics.conditions(step) for step in range(steps)]
+    demands, year = withdrawals(physics), physics.year
     least = np.array(months.release_lower_m3s) - demands
     bounds = np.maximum(least, 0.0), np.array(months.release_upper_m3s)
-    per_shortage = np.array([float(of_step.per_shortage) if of_step else 0.0 for of_step in conditions])
-    of_little = np.full(steps, lower.min()), least, -demands, physics.penalty_gwh * per_shortage
+    shortage_cost = physics.penalty_gwh * (year.per_shortage if year.lake else np.zeros(steps))
+    of_little = np.full(steps, lower.min()), least, -demands, shortage_cost
     missing = physics.penalty_gwh * months.per_missing_hm3 * volume
     scalars = np.stack([volume, 1 / volume, *bounds, lower, upper, below, above, *of_little, missing], axis=-1)
     most = max(float(np.max(months.release_upper_m3s)), 1e-6)
     mean_storage, draft = np.linspace(lowest, highest, means)[:, None], np.linspace(0.0, most, DRAFTS)[None, :]
     losses, benefit = np.empty((steps, means)), np.empty((steps, means, DRAFTS))
-    for step, of_step in enumerate(conditions):
-        terms = physics.terms(step)
-        losses[step] = loss_volume(of_step, mean_storage[:, 0], volume[step])
-        release = released(of_step, draft, least[step])
-        power = power_at(physics.plant.curves, mean_storage, release, of_step)
-        made = in_objective_unit(terms, stage_benefit(terms, power, release, volume[step]))
-        missed = unmet(of_step, draft, release, release) + unmet_power(of_step, power)
+    for step in range(steps):
+        losses[step] = loss_volume(year, step, mean_storage[:, 0], volume[step])
+        release = released(year, step, draft, least[step])
+        power = power_at(physics.plant.curves, mean_storage, release, year, step)
+        made = in_objective_unit(year, stage_benefit(year, step, power, release, volume[step]))
+        missed = unmet(year, step, draft, release, release) + unmet_power(year, step, power)
         benefit[step] = made - physics.penalty_gwh * missed
     return StepTables((lowest, highest), len(grid), scalars, losses, benefit, most)
 
 
 def withdrawals(physics: Physics) -> FloatArray:
     """Withdrawal demanded in each step, m3/s, shape (steps,)."""
-    steps = range(len(physics.months.calendar_month))
-    return np.array([float(demanded(physics.conditions(step))) for step in steps])
+    return np.zeros(len(physics.months.calendar_month)) + demanded(physics.year, slice(None))
 
 
 #: Futures of a decision, and months of each that are drawn: without a forecast, the first is the month itself. Each
@@ -342,13 +340,12 @@ def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: f
         if at > 0:
             wanted = rule.end.releases(step, storage, now if rule.end.forecast is Forecast.MONTH else None, before)
         storage_bounds, release_bounds = plant.storage_bounds_hm3[:, step], plant.release_bounds_m3s[:, step]
-        conditions = rule.end.conditions(step)
         volume, dead = rule.months.volume_per_flow[step], float(plant.storage_lower_hm3.min())
         releases[:, at], _, end = month_end(
-            storage, wanted, now, volume, tuple(storage_bounds), tuple(release_bounds), dead, conditions
+            storage, wanted, now, volume, tuple(storage_bounds), tuple(release_bounds), dead, rule.end.year, step
         )
         storages[:, at + 1] = end
-        made = generation(plant, (storage + end) / 2, releases[:, at], conditions)
+        made = generation(plant, (storage + end) / 2, releases[:, at], rule.end.year, step)
         spills[:, at], powers[:, at] = releases[:, at] - made.turbined_m3s, made.power_mw
         before = now
     promised = Targets.of_reservoir(plant)

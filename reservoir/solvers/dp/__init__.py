@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError
 from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.problems.base import Problem
-from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers.settings import Settings, device_size, number, switch
 
 
@@ -136,7 +136,7 @@ def first_grids(of: Grids) -> list[int]:
     return grids
 
 
-def reservoir_years(problems: Sequence[Problem]) -> Sequence[ReservoirYear]:
+def reservoir_years(problems: Sequence[Problem]) -> Sequence[ReservoirYears]:
     """The problems, if all of them are reservoir years.
 
     Raises
@@ -146,8 +146,8 @@ def reservoir_years(problems: Sequence[Problem]) -> Sequence[ReservoirYear]:
     """
     if isinstance(problems, ReservoirYears):
         return _without_ramps(problems)
-    years = [problem for problem in problems if isinstance(problem, ReservoirYear)]
-    others = [problem.label for problem in problems if not isinstance(problem, ReservoirYear)]
+    years = [problem for problem in problems if isinstance(problem, ReservoirYears)]
+    others = [problem.label for problem in problems if not isinstance(problem, ReservoirYears)]
     if others:
         raise InputError(
             f"dynamic programming needs a reservoir storage as its state, and {others[0]} has none",
@@ -157,7 +157,7 @@ def reservoir_years(problems: Sequence[Problem]) -> Sequence[ReservoirYear]:
     return _without_ramps(years)
 
 
-def _without_ramps(years: Sequence[ReservoirYear]) -> Sequence[ReservoirYear]:
+def _without_ramps(years: Sequence[ReservoirYears]) -> Sequence[ReservoirYears]:
     if len(years) and years[0].limits.ramps:
         raise InputError(
             "dynamic programming cannot limit the change of the release from month to month",

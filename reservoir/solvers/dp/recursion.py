@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.compiled_year import step_value, value_of_little_water, violation_at
-from reservoir.hydro.conditions import conditions_at, end_value, released, unmet
+from reservoir.hydro.conditions import end_value, released, unmet
 from reservoir.hydro.elementwise import clip
 from reservoir.hydro.jit import compiled, compiled_part, inlined
 from reservoir.hydro.plant import Plant
@@ -38,7 +38,7 @@ def bellman(
         values[steps, state] = end_value(year, grid[0, 0], grid[steps, state])
     for step in range(steps - 1, -1, -1):
         per_flow, inflow = year.rows[HM3_PER_M3S, step], year.rows[INFLOW, step]
-        least, conditions = year.rows[RELEASE_LOWER, step], conditions_at(year, step)
+        least = year.rows[RELEASE_LOWER, step]
         rounding = 1e-12 * (abs(grid[step, states - 1]) + 1.0) / per_flow
         for state in range(states):
             violations[state] = violation_at(year, step, grid[step + 1, state], grid[step + 1, state])
@@ -53,7 +53,7 @@ def bellman(
                 first += 1
             for following in range(first, states):
                 end = grid[step + 1, following]
-                draft = release_to_reach(storage, end, inflow, per_flow, conditions)
+                draft = release_to_reach(storage, end, inflow, per_flow, year, step)
                 if least - draft > rounding:
                     break
                 tried += 1
@@ -124,17 +124,16 @@ def value_between(row: FloatArray, values: FloatArray, storage: float) -> float:
 @inlined
 def reachable_ends(year: YearRows, step: int, storage: float, rounding_m3s: float) -> tuple[float, float]:
     """Lowest and highest storage that a step can end at, its release beyond its bounds by no more than rounding."""
-    per_flow, inflow, conditions = year.rows[HM3_PER_M3S, step], year.rows[INFLOW, step], conditions_at(year, step)
-    lowest = storage_after(storage, inflow, year.rows[RELEASE_UPPER, step] + rounding_m3s, per_flow, conditions)
-    highest = storage_after(storage, inflow, year.rows[RELEASE_LOWER, step] - rounding_m3s, per_flow, conditions)
+    per_flow, inflow = year.rows[HM3_PER_M3S, step], year.rows[INFLOW, step]
+    lowest = storage_after(storage, inflow, year.rows[RELEASE_UPPER, step] + rounding_m3s, per_flow, year, step)
+    highest = storage_after(storage, inflow, year.rows[RELEASE_LOWER, step] - rounding_m3s, per_flow, year, step)
     return lowest, highest
 
 
 @inlined
 def draft_above(year: YearRows, step: int, storage: float, end: float) -> float:
     """By how much the draft between two storages is more than the most, m3/s."""
-    conditions = conditions_at(year, step)
-    draft: float = release_to_reach(storage, end, year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], conditions)
+    draft: float = release_to_reach(storage, end, year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], year, step)
     most: float = year.rows[RELEASE_UPPER, step]
     return draft - most
 
@@ -142,17 +141,17 @@ def draft_above(year: YearRows, step: int, storage: float, end: float) -> float:
 @inlined
 def nearest_state(year: YearRows, step: int, storage: float, row: FloatArray) -> tuple[int, float]:
     """State whose draft is nearest to its bounds, where none is within them, and the violation of a step to it."""
-    per_flow, inflow, conditions = year.rows[HM3_PER_M3S, step], year.rows[INFLOW, step], conditions_at(year, step)
+    per_flow, inflow = year.rows[HM3_PER_M3S, step], year.rows[INFLOW, step]
     least, most = year.rows[RELEASE_LOWER, step], year.rows[RELEASE_UPPER, step]
     choice, nearest = 0, np.inf
     for following in range(len(row)):
-        draft = release_to_reach(storage, row[following], inflow, per_flow, conditions)
+        draft = release_to_reach(storage, row[following], inflow, per_flow, year, step)
         beyond = max(draft - most, least - draft)
         if beyond < nearest:
             nearest, choice = beyond, following
-    draft = clip(release_to_reach(storage, row[choice], inflow, per_flow, conditions), least, most)
-    release = released(conditions, draft, least)
-    return choice, nearest * per_flow / max(abs(storage), 1.0) + unmet(conditions, draft, release, release)
+    draft = clip(release_to_reach(storage, row[choice], inflow, per_flow, year, step), least, most)
+    release = released(year, step, draft, least)
+    return choice, nearest * per_flow / max(abs(storage), 1.0) + unmet(year, step, draft, release, release)
 
 
 @compiled
@@ -173,8 +172,8 @@ def trace(
     for step in range(len(releases)):
         state = choices[step, state]
         storages[step + 1] = grid[step + 1, state]
-        conditions, per_flow = conditions_at(year, step), year.rows[HM3_PER_M3S, step]
-        release = release_to_reach(storages[step], storages[step + 1], year.rows[INFLOW, step], per_flow, conditions)
+        per_flow = year.rows[HM3_PER_M3S, step]
+        release = release_to_reach(storages[step], storages[step + 1], year.rows[INFLOW, step], per_flow, year, step)
         releases[step] = clip(release, year.rows[RELEASE_LOWER, step], year.rows[RELEASE_UPPER, step])
 
 
@@ -275,8 +274,7 @@ def best_value(
 @compiled_part  # a step with losses, within code in eight places, would take the compiler six times as long
 def _value_with(plant: Plant, year: YearRows, step: int, storage: float, end: float, penalty: float) -> float:
     """Energy of a step that ends at a storage, less the cost of violations."""
-    conditions = conditions_at(year, step)
-    draft = release_to_reach(storage, end, year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], conditions)
+    draft = release_to_reach(storage, end, year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], year, step)
     energy, unmet_here = step_value(plant, year, step, storage, end, draft)
     value: float = energy - penalty * (violation_at(year, step, end, end) + unmet_here)
     return value

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.limits import Limits, corridor
 from reservoir.hydro.plant import lake_with_cursors, plant_with_cursors
 from reservoir.problems.base import Problem
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.runtime import processors
 from reservoir.solvers.dp import Grids, GridSettings, best_starts, first_grids, reservoir_years
 from reservoir.solvers.dp.recursion import bellman, trace
@@ -58,7 +58,7 @@ class SequentialDp(HostEngine[GridSettings]):
         (year,) = reservoir_years([problem])
         best = best_trajectory(year, self.settings, self._threads_of_year)
         return engine_results(
-            position=polished(ReservoirYear.batch([year]), best.position[np.newaxis]).positions,
+            position=polished(ReservoirYears.batch([year]), best.position[np.newaxis]).positions,
             of_all={
                 "generations": best.refinements,
                 "evaluations": best.transitions,
@@ -81,12 +81,12 @@ class Trajectory:
     transitions: int
 
 
-def best_trajectory(year: ReservoirYear, settings: GridSettings, threads: int = 1) -> Trajectory:
+def best_trajectory(year: ReservoirYears, settings: GridSettings, threads: int = 1) -> Trajectory:
     """Find one year's best trajectory; in a cyclic year, over all starts.
 
     Parameters
     ----------
-    year : ReservoirYear
+    year : ReservoirYears
         Of any number of steps.
     settings : GridSettings
     threads : int
@@ -99,12 +99,12 @@ def best_trajectory(year: ReservoirYear, settings: GridSettings, threads: int = 
     return _until_agreed(year, year.limits, grids, threads)
 
 
-def trajectory_near(year: ReservoirYear, grids: Grids, storages: FloatArray, spacing_hm3: float) -> Trajectory:
+def trajectory_near(year: ReservoirYears, grids: Grids, storages: FloatArray, spacing_hm3: float) -> Trajectory:
     """Best trajectory near another, whose last storage may be elsewhere.
 
     Parameters
     ----------
-    year : ReservoirYear
+    year : ReservoirYears
         With a start that is given.
     grids : Grids
     storages : ndarray, shape (steps + 1,)
@@ -117,7 +117,7 @@ def trajectory_near(year: ReservoirYear, grids: Grids, storages: FloatArray, spa
     return _narrowed(year, year.limits, grids, first, spacing, grids.most_refinements)
 
 
-def _until_agreed(year: ReservoirYear, limits: Limits, grids: Grids, threads: int) -> Trajectory:
+def _until_agreed(year: ReservoirYears, limits: Limits, grids: Grids, threads: int) -> Trajectory:
     """Solve from ever finer first grids until two agree."""
     runs = _runs(year, limits, grids, threads)
     best = next(runs)
@@ -129,7 +129,7 @@ def _until_agreed(year: ReservoirYear, limits: Limits, grids: Grids, threads: in
     return best
 
 
-def _runs(year: ReservoirYear, limits: Limits, grids: Grids, threads: int) -> Iterator[Trajectory]:
+def _runs(year: ReservoirYears, limits: Limits, grids: Grids, threads: int) -> Iterator[Trajectory]:
     """Solve a year from each first grid; the first two side by side, since one alone agrees with nothing."""
 
     def run(states: int) -> Trajectory:
@@ -156,7 +156,7 @@ def _better(one: Trajectory, other: Trajectory) -> Trajectory:
     )
 
 
-def _best_cycle(year: ReservoirYear, grids: Grids, threads: int) -> Trajectory:
+def _best_cycle(year: ReservoirYears, grids: Grids, threads: int) -> Trajectory:
     """Search the start with runs from the first grid alone, then solve from the best one."""
     single = replace(grids, most_restarts=0)
     runs: dict[str, Trajectory] = {}  # rounds have starts in common, but for rounding
@@ -180,7 +180,7 @@ def _best_cycle(year: ReservoirYear, grids: Grids, threads: int) -> Trajectory:
     )
 
 
-def _refined(year: ReservoirYear, limits: Limits, grids: Grids, states: int) -> Trajectory:
+def _refined(year: ReservoirYears, limits: Limits, grids: Grids, states: int) -> Trajectory:
     """Solve on the first grid, refine until nothing changes, and start again as long as that pays."""
     lower, upper = corridor(limits)
     first = _solve_grid(year, limits, _states_between(limits, lower, upper, states))
@@ -188,7 +188,7 @@ def _refined(year: ReservoirYear, limits: Limits, grids: Grids, states: int) -> 
     return _restarted(year, limits, grids, found, states)
 
 
-def _restarted(year: ReservoirYear, limits: Limits, grids: Grids, best: Trajectory, states: int) -> Trajectory:
+def _restarted(year: ReservoirYears, limits: Limits, grids: Grids, best: Trajectory, states: int) -> Trajectory:
     """Refine again around the best trajectory, as long as that pays, from grids a part as wide as the first time."""
     lower, upper = corridor(limits)
     spacing = grids.restart_width * (upper - lower) / (states - 1)
@@ -201,7 +201,7 @@ def _restarted(year: ReservoirYear, limits: Limits, grids: Grids, best: Trajecto
 
 
 def _narrowed(
-    year: ReservoirYear, limits: Limits, grids: Grids, best: Trajectory, spacing: FloatArray, most: int
+    year: ReservoirYears, limits: Limits, grids: Grids, best: Trajectory, spacing: FloatArray, most: int
 ) -> Trajectory:
     """Solve on ever narrower grids around the best trajectory until nothing changes."""
     lower, upper = corridor(limits)
@@ -239,7 +239,7 @@ def _at_edge(storages: FloatArray, low: FloatArray, high: FloatArray, lower: Flo
     return bool(np.any((leans_low | leans_high) & (high > low)))
 
 
-def _solve_grid(year: ReservoirYear, limits: Limits, grid: FloatArray) -> Trajectory:
+def _solve_grid(year: ReservoirYears, limits: Limits, grid: FloatArray) -> Trajectory:
     steps, states = limits.steps, grid.shape[1]
     arrays = limits.arrays()
     values, choices = np.empty((steps + 1, states)), np.empty((steps, states), np.uint16)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.conditions import end_value
 from reservoir.hydro.limits import Limits, corridor, reachable_storage
 from reservoir.hydro.plant import lake_with_cursors, plant_with_cursors
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.runtime import processors
 from reservoir.solvers.dp import GridSettings
 from reservoir.solvers.dp.recursion import reachable_ends, value_function
@@ -32,12 +32,14 @@ _HALVINGS = 50
 _BLOCK = 1000
 
 
-def water_values(year: ReservoirYear, storage_hm3: FloatArray, levels_hm3: FloatArray) -> tuple[FloatArray, FloatArray]:
+def water_values(
+    year: ReservoirYears, storage_hm3: FloatArray, levels_hm3: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Water values of a horizon, on its trajectory and at given storages.
 
     Parameters
     ----------
-    year : ReservoirYear
+    year : ReservoirYears
         A horizon of any number of steps; of a cyclic one, both ends are held at the first storage.
     storage_hm3 : ndarray, shape (steps + 1,)
         The optimal trajectory: storages at the start of the first step and at the end of each.
@@ -73,14 +75,14 @@ def active_storage(limits: Limits) -> float:
     return float(limits.storage_upper_hm3.max() - limits.storage_lower_hm3.min())
 
 
-def with_ends_of(year: ReservoirYear, storage_hm3: FloatArray) -> ReservoirYear:
+def with_ends_of(year: ReservoirYears, storage_hm3: FloatArray) -> ReservoirYears:
     """The horizon; of a cyclic one, that which starts and ends at the first storage."""
     if not year.limits.cyclic:
         return year
     return replace(year, limits=year.limits.starting_at(storage_hm3[0]))
 
 
-def _values(year: ReservoirYear, grid: FloatArray, first_step: int, last: FloatArray) -> FloatArray:
+def _values(year: ReservoirYears, grid: FloatArray, first_step: int, last: FloatArray) -> FloatArray:
     """Values of the states of some steps, and of the end of the last, where they are known."""
     values = np.empty_like(grid)
     values[-1] = last
@@ -95,7 +97,7 @@ class _Grids:
     The storages of the trajectory are states: the value function often has kinks there.
     """
 
-    def __init__(self, year: ReservoirYear, trajectory_hm3: FloatArray) -> None:
+    def __init__(self, year: ReservoirYears, trajectory_hm3: FloatArray) -> None:
         self.active = active_storage(year.limits)
         lower, upper = completable(year.limits)
         lower, upper = np.minimum(lower, trajectory_hm3), np.maximum(upper, trajectory_hm3)
@@ -184,7 +186,7 @@ _SEARCH = GridSettings(
 )
 
 
-def end_storage_value(year: ReservoirYear, storage_hm3: FloatArray) -> float:
+def end_storage_value(year: ReservoirYears, storage_hm3: FloatArray) -> float:
     """Marginal value of the storage at the end of a horizon, GWh per hm3.
 
     If the end is fixed, or chosen by the plan as in a cyclic horizon: what the plan gains if it may end one hm3 lower.
@@ -192,7 +194,7 @@ def end_storage_value(year: ReservoirYear, storage_hm3: FloatArray) -> float:
 
     Parameters
     ----------
-    year : ReservoirYear
+    year : ReservoirYears
         A horizon of any number of steps; of a cyclic one, the start is held at the first storage.
     storage_hm3 : ndarray, shape (steps + 1,)
         The optimal trajectory: storages at the start of the first step and at the end of each.
@@ -211,7 +213,7 @@ def end_storage_value(year: ReservoirYear, storage_hm3: FloatArray) -> float:
     return -_slope_at_end(year, storage_hm3, change, change)
 
 
-def cycle_end_value(cycle: ReservoirYear) -> float:
+def cycle_end_value(cycle: ReservoirYears) -> float:
     """Marginal value of the storage at the end of a cyclic horizon that is followed by itself, GWh per hm3.
 
     It is what one hm3 more at the start of the best cycle is worth, but no less than the cycle gains if it may end one
@@ -220,7 +222,7 @@ def cycle_end_value(cycle: ReservoirYear) -> float:
 
     Parameters
     ----------
-    cycle : ReservoirYear
+    cycle : ReservoirYears
         A cyclic horizon.
 
     Returns
@@ -239,14 +241,14 @@ def cycle_end_value(cycle: ReservoirYear) -> float:
     return float(np.fmin(np.fmax(value, gain), loss))
 
 
-def _slope_at_start(year: ReservoirYear, storage_hm3: FloatArray, change_hm3: float) -> float:
+def _slope_at_start(year: ReservoirYears, storage_hm3: FloatArray, change_hm3: float) -> float:
     """Change of the optimum with each hm3 more at the start, of which so much less and more is tried."""
     start, ranges = storage_hm3[0], completable(year.limits.delivering())
     low, high = max(start - change_hm3, ranges[0][0]), min(start + change_hm3, ranges[1][0])
     return _slope(year, storage_hm3, low, high, year.limits.starting_at)
 
 
-def _slope_at_end(year: ReservoirYear, storage_hm3: FloatArray, less_hm3: float, more_hm3: float) -> float:
+def _slope_at_end(year: ReservoirYears, storage_hm3: FloatArray, less_hm3: float, more_hm3: float) -> float:
     """Change of the optimum with each hm3 more that must be left, of which so much less and more is tried."""
     limits, end = year.limits, storage_hm3[-1]
     lowest, highest = limits.storage_lower_hm3.min(), limits.storage_upper_hm3.max()
@@ -256,7 +258,7 @@ def _slope_at_end(year: ReservoirYear, storage_hm3: FloatArray, less_hm3: float,
 
 
 def _slope(
-    year: ReservoirYear, storage_hm3: FloatArray, low: float, high: float, moved: Callable[[float], Limits]
+    year: ReservoirYears, storage_hm3: FloatArray, low: float, high: float, moved: Callable[[float], Limits]
 ) -> float:
     """Slope of the optimum between two storages at one end, near a trajectory; not a number if they are too close."""
     change = TRAJECTORY_CHANGE * active_storage(year.limits)
@@ -270,7 +272,7 @@ def _slope(
     return (of_high - of_low) / (high - low)
 
 
-def _from_step(year: ReservoirYear, storage_hm3: FloatArray, first: int) -> ReservoirYear:
+def _from_step(year: ReservoirYears, storage_hm3: FloatArray, first: int) -> ReservoirYears:
     """The steps of a horizon from one on, which begin at the storage of a trajectory."""
     limits = year.limits
     if first == 0:

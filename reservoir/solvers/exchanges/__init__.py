@@ -22,7 +22,7 @@ from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.hydro.plant import Plant, lake_with_cursors, plant_with_cursors
 from reservoir.hydro.rows import YearRows
 from reservoir.problems.base import Problem, as_batch
-from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers.exchanges.exchange import (
     ROLES,
     SIGNS,
@@ -236,7 +236,7 @@ class SearchEnd(NamedTuple):
 
 def can_be_polished(problem: Problem) -> bool:
     """Whether a problem is a year of a reservoir whose water can be exchanged: its steps are few and not coupled."""
-    if not isinstance(problem, ReservoirYear) or problem.limits.steps > MOST_STEPS_OF_YEAR:
+    if not isinstance(problem, ReservoirYears) or problem.limits.steps > MOST_STEPS_OF_YEAR:
         return False
     return not problem.limits.ramps
 

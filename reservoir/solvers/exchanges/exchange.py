@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reservoir.hydro.compiled_year import step_value, violation_at
-from reservoir.hydro.conditions import conditions_at, end_value
+from reservoir.hydro.conditions import end_value
 from reservoir.hydro.elementwise import clip, mean
 from reservoir.hydro.jit import compiled_part, inlined
 from reservoir.hydro.plant import Plant
@@ -150,9 +150,9 @@ def exchange(
         if step == giver or left < 0:
             return -np.inf, 1.0, taker
         if differs and (any_taker or taker == step):
-            target, conditions = path.storages[step + 1], conditions_at(year, step)
+            target = path.storages[step + 1]
             least, most = year.rows[RELEASE_LOWER, step], year.rows[RELEASE_UPPER, step]
-            draft = release_to_reach(storage, target, year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], conditions)
+            draft = release_to_reach(storage, target, year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], year, step)
             part = _part_within(path.drafts[step], draft, least, most)
             if part == 1.0:
                 draft = clip(draft, least, most)
@@ -243,8 +243,7 @@ def step_fitness(search: Search, step: int, storage: float, end: float, draft: f
 @compiled_part
 def _end_of_step(search: Search, step: int, storage: float, draft: float) -> float:
     year = search.year
-    conditions = conditions_at(year, step)
-    end: float = storage_after(storage, year.rows[INFLOW, step], draft, year.rows[HM3_PER_M3S, step], conditions)
+    end: float = storage_after(storage, year.rows[INFLOW, step], draft, year.rows[HM3_PER_M3S, step], year, step)
     return end
 
 
@@ -252,7 +251,7 @@ def _end_of_step(search: Search, step: int, storage: float, draft: float) -> flo
 def _excess(search: Search, step: int, storage: float, draft: float) -> float:
     """By how much a draft is more than the turbines can take, m3/s."""
     head = head_at(search.plant, mean(storage, _end_of_step(search, step, storage, draft)), draft)
-    excess: float = draft - turbined_at(search.plant, head, _UNLIMITED, conditions_at(search.year, step))
+    excess: float = draft - turbined_at(search.plant, head, _UNLIMITED, search.year, step)
     return excess
 
 
@@ -462,6 +461,5 @@ def _fitness_between(search: Search, step: int, storage: float, end: float) -> f
 @inlined
 def _draft(search: Search, step: int, storage: float, end: float) -> float:
     year = search.year
-    conditions = conditions_at(year, step)
-    draft: float = release_to_reach(storage, end, year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], conditions)
+    draft: float = release_to_reach(storage, end, year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], year, step)
     return draft

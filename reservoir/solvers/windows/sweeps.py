@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reservoir.hydro.horizon_limits import window_limits
 from reservoir.hydro.limits import Limits
-from reservoir.hydro.objective import Operation
+from reservoir.hydro.operation import Operation
 from reservoir.problems.base import Certified, FloatArray, Problem, as_batch, by_program_key, take
 from reservoir.problems.reservoir.corrections import StorageCorrections
 from reservoir.problems.reservoir.year import ReservoirYears

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.io.plan_folder.tables import read_cells, read_schedule, wrong_row
+from reservoir.io.plan_folder.tables import read_cells, read_schedule
 
 
 @pytest.mark.parametrize(
@@ -21,15 +21,21 @@ from reservoir.io.plan_folder.tables import read_cells, read_schedule, wrong_row
         ('"a,b\n', 1),
     ],
 )
-def test_the_first_wrong_row_is_named(text, row):
-    mistake = wrong_row(text)
-    assert mistake is not None
+def test_the_first_wrong_row_is_named(text, row, tmp_path):
+    (tmp_path / "schedule.csv").write_text(text, newline="")
+    with pytest.raises(InputError) as refusal:
+        read_cells(tmp_path / "schedule.csv")
+    (mistake,) = refusal.value.mistakes
     assert mistake.row == row
 
 
-@pytest.mark.parametrize("text", ["", "\n", "a,b\n1,2\n", "a,b\n1\n", 'a,b\n"1,1",2'])
-def test_rows_that_can_be_read_are_not_wrong(text):
-    assert wrong_row(text) is None
+@pytest.mark.parametrize(
+    ("text", "cells"),
+    [("a,b\n1,2\n", [["1", "2"]]), ("a,b\n1\n\n", [["1", ""]]), ('\na,b\n"1,1",2', [["1,1", "2"]])],
+)
+def test_rows_that_can_be_read_are_not_wrong(text, cells, tmp_path):
+    (tmp_path / "schedule.csv").write_text(text)
+    assert read_cells(tmp_path / "schedule.csv").to_numpy().tolist() == cells
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n"])

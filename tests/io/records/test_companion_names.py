@@ -96,3 +96,15 @@ def test_codes_of_losses_are_refused(tmp_path, name, code, members):
                                               ("price_per_mwh", [9999, *BESIDE[1:]])])  # fmt: skip
 def test_what_may_be_a_loss_or_a_price_is_read(tmp_path, name, values):
     assert getattr(read(tmp_path, name, values), name)[0].tolist() == values
+
+
+@pytest.mark.parametrize("members", [(), ("a", "b")])
+def test_two_columns_of_one_quantity_are_refused(tmp_path, members):
+    months = zip(FLOWS, BESIDE, strict=True)
+    rows = [f"2001-{month:02},{flow},{beside},{beside}" for month, (flow, beside) in enumerate(months, 1)]
+    head = "date,inflow_m3s,evaporation_mm,evaporation_in"
+    if members:
+        head, rows = f"member,{head}", [f"{member},{row}" for member in members for row in rows]
+    (tmp_path / "record.csv").write_text("\n".join((head, *rows)))
+    with pytest.raises(InputError, match="row 1, column evaporation_in: is a second column of the same quantity"):
+        read_inflow(tmp_path / "record.csv")

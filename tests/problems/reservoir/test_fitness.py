@@ -10,7 +10,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.jit import OPTIONS
 from reservoir.hydro.stack_array import stack_array
 from reservoir.problems.fitness import fitness_of
-from reservoir.problems.reservoir.year import RepairableContext, ReservoirContext, ReservoirYear, reservoir_problems
+from reservoir.problems.reservoir.year import RepairableContext, ReservoirContext, ReservoirYears, reservoir_problems
 from tests.hydro import paper
 from tests.hydro.stand_in import with_forms
 from tests.hydro.trials import Case
@@ -34,20 +34,20 @@ def compiled(context: ReservoirContext | RepairableContext, positions: np.ndarra
     return fitness
 
 
-def positions_in(year: ReservoirYear) -> np.ndarray:
+def positions_in(year: ReservoirYears) -> np.ndarray:
     """Random positions within a year's bounds, shape (positions, dimension)."""
     part = np.random.default_rng(5).random((POSITIONS, year.dimension))
     return (year.lower + part * (year.upper - year.lower)).astype(np.float32)
 
 
-def scaled(case: Case, factor: float) -> tuple[list[ReservoirYear], Inflow]:
+def scaled(case: Case, factor: float) -> tuple[list[ReservoirYears], Inflow]:
     """The first two years of a case with another amount of water, and their record."""
     reservoir, record = case
     less = Inflow(flow_m3s=record.flow_m3s[:2] * factor, calendar=replace(record.calendar, years=2))
     return reservoir_problems(reservoir, less), less
 
 
-def by_the_physics(year: ReservoirYear, record: Inflow, index: int, positions: np.ndarray) -> np.ndarray:
+def by_the_physics(year: ReservoirYears, record: Inflow, index: int, positions: np.ndarray) -> np.ndarray:
     """Fitness of each position in float64, with energy from the curves' forms."""
     stand_in, fitness = with_forms(year.model), []
     for position in positions.astype(float):
@@ -58,7 +58,7 @@ def by_the_physics(year: ReservoirYear, record: Inflow, index: int, positions: n
     return np.array(fitness)
 
 
-def of_any_year(year: ReservoirYear) -> ReservoirContext:
+def of_any_year(year: ReservoirYears) -> ReservoirContext:
     """The context that a year would have if it were not always repairable."""
     context = year.compiled_context()
     constants = np.float32(year.penalty), context.per_stage_benefit

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba import typeof
 
-from reservoir.hydro import objective as blocks
+from reservoir.hydro import operation as blocks
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.compiled_year import MOST_UNROLLED
 from reservoir.hydro.inflow import Inflow
@@ -17,7 +17,7 @@ from reservoir.hydro.limits import EXACT_MARGIN, Limits, satisfiable
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import PLAIN_FIELDS, PLAIN_NUMBERS
 from reservoir.problems.base import Certified, Problem, certify_all, kernel_contexts
-from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYear, ReservoirYears, reservoir_problems
+from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYears, reservoir_problems
 from reservoir.runtime import THREADS_VARIABLE
 from tests.solvers.toys import Toy
 
@@ -36,13 +36,13 @@ def tried(case: tuple[Reservoir, Inflow]) -> ReservoirYears:
     return reservoir_problems(reservoir, Inflow(flow_m3s=flow, calendar=calendar))
 
 
-def with_steps(year: ReservoirYear, steps: int) -> ReservoirYear:
+def with_steps(year: ReservoirYears, steps: int) -> ReservoirYears:
     """The last so many steps of a year that runs again and again."""
     rows = {name: np.resize(row[0, ::-1], (1, steps))[:, ::-1].copy() for name, row in year.limits.rows.items()}
     return replace(year, limits=replace(year.limits, rows=rows))
 
 
-def test_exact_physics_is_compiled_once_for_all_numbers_of_steps(small_years: list[ReservoirYear]) -> None:
+def test_exact_physics_is_compiled_once_for_all_numbers_of_steps(small_years: list[ReservoirYears]) -> None:
     assert len({typeof(with_steps(small_years[0], steps).exact_year) for steps in STEP_COUNTS}) == 1
 
 
@@ -104,7 +104,7 @@ def test_years_certified_together_are_worth_what_each_is_alone(tried: ReservoirY
 
 
 def test_problems_of_any_kind_are_certified_in_their_order(
-    years: list[ReservoirYear], small_years: list[ReservoirYear]
+    years: list[ReservoirYears], small_years: list[ReservoirYears]
 ) -> None:
     short = [with_steps(year, 5) for year in years]
     fixed = [replace(year, limits=year.limits.starting_at(70.0)) for year in small_years]
@@ -124,7 +124,7 @@ def test_certifying_nothing_gives_nothing() -> None:
     assert each_of(certify_all([], [])) == []
 
 
-def test_no_number_of_an_operation_can_be_changed_after_it(years: list[ReservoirYear]) -> None:
+def test_no_number_of_an_operation_can_be_changed_after_it(years: list[ReservoirYears]) -> None:
     operation = years[0].operate(years[0].upper)
     arrays = [each for each in vars(operation).values() if isinstance(each, np.ndarray)]
     assert len(arrays) > 10
@@ -141,7 +141,7 @@ def test_a_batch_is_its_years(tried: ReservoirYears) -> None:
     some = tried[1:4]
     assert [year.label for year in some] == list(tried.labels[1:4])
     assert some.kernel_contexts().tobytes() == tried.kernel_contexts()[1:4].tobytes()
-    assert ReservoirYear.batch(list(some)).kernel_contexts().tobytes() == some.kernel_contexts().tobytes()
+    assert ReservoirYears.batch(list(some)).kernel_contexts().tobytes() == some.kernel_contexts().tobytes()
 
 
 @pytest.mark.parametrize("threads", [2, 3])

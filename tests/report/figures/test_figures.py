@@ -23,6 +23,8 @@ pytestmark = pytest.mark.usefixtures("drawn_style")
 
 NAMES = ("storage-fan", "typical-years", "convergence", "annual-energy")
 PLANS = ("plan", "one_year", "june_plan")
+#: What draws figures that a process draws itself, and has drawn by a copy of it.
+DRAWS = {"storage-fan": "storages.draw_storage_fan", "annual-energy": "annual_energy.draw_annual_energy"}
 
 
 @pytest.fixture(scope="module", params=PLANS)
@@ -95,6 +97,14 @@ def test_the_same_plan_gives_the_same_bytes(plan: Plan, tmp_path: Path):
         assert one.read_bytes() == other.read_bytes(), one.name
 
 
+def test_a_copy_of_the_process_draws_the_same(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    files = {}
+    for processors in ("1", "2"):
+        monkeypatch.setenv("RESERVOIR_THREADS", processors)
+        files[processors] = [(path.name, path.read_bytes()) for path in save_figures(plan, tmp_path / processors)]
+    assert files["1"] == files["2"]
+
+
 def test_progress_counts_the_files(plan: Plan, tmp_path: Path):
     told = []
     files = save_figures(plan, tmp_path, lambda done, total: told.append((done, total)))
@@ -125,18 +135,22 @@ def test_every_figure_of_every_bundled_case_and_horizon_is_drawn(case: str, hori
         assert "dispatch-chart" in rules_figures(alone)
 
 
-def test_a_figure_that_fails_is_left_out_of_a_saved_plan(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("name", ["storage-fan", "annual-energy"])
+def test_a_figure_that_fails_is_left_out_of_a_saved_plan(
+    name: str, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     from reservoir.io.plan_folder.saved_plan import read_plan
 
     def fail(*_: object, **__: object) -> None:
         raise ValueError("nothing to draw")
 
-    monkeypatch.setattr("reservoir.report.figures.storages.draw_storage_fan", fail)
-    with pytest.warns(UserWarning, match="figure storage-fan is left out, for it could not be drawn"):
+    monkeypatch.setenv("RESERVOIR_THREADS", "2")
+    monkeypatch.setattr(f"reservoir.report.figures.{DRAWS[name]}", fail)
+    with pytest.warns(UserWarning, match=f"figure {name} is left out, for it could not be drawn"):
         folder = plan.save(tmp_path / "plan")
     saved = read_plan(folder)
-    assert saved.origin["figures_left_out"] == {"storage-fan": "ValueError: nothing to draw"}
+    assert saved.origin["figures_left_out"] == {name: "ValueError: nothing to draw"}
     assert sorted({path.stem for path in (folder / "figures").iterdir()}) == sorted(saved.origin["figures"])
-    assert "storage-fan" not in saved.origin["figures"]
+    assert name not in saved.origin["figures"]
     with pytest.raises(ValueError, match="nothing to draw"):
         plan_figures(plan)

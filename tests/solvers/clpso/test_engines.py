@@ -11,7 +11,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import Solutions, solve
 from tests.hydro import paper
 from tests.hydro.stand_in import with_forms
@@ -39,7 +39,7 @@ def reference(problem: Problem, fitness: Fitness, particles: int, generations: i
     return Swarm(fitness, problem.lower, problem.upper, generations, draws, **options).run()
 
 
-def form_fitness(year: ReservoirYear, inflow: Inflow, index: int) -> Fitness:
+def form_fitness(year: ReservoirYears, inflow: Inflow, index: int) -> Fitness:
     """Eq. 21 by the paper's equations, with the curves that engines evaluate."""
     reservoir, stand_in = year.model.reservoir, with_forms(year.model)
     told = paper.year_of(reservoir, inflow, index)
@@ -105,7 +105,7 @@ def test_an_engine_plans_a_year_as_the_papers_equations_do(
     assert solution.evaluations == expected.evaluations
 
 
-def test_the_best_fitness_never_falls(run: Solve, years: list[ReservoirYear]) -> None:
+def test_the_best_fitness_never_falls(run: Solve, years: list[ReservoirYears]) -> None:
     for solution in run(years, 300, particles=9):
         assert len(solution.trace_fitness) == 300
         assert np.all(np.diff(solution.trace_fitness) >= 0)
@@ -118,7 +118,7 @@ def test_the_best_of_the_first_positions_survives(run: Solve) -> None:
     assert run([toy], 1, particles=12)[0].trace_fitness[0] >= np.float32(born.leader.best_fitness)
 
 
-def test_the_reported_fitness_is_that_of_the_reported_position(run: Solve, years: list[ReservoirYear]) -> None:
+def test_the_reported_fitness_is_that_of_the_reported_position(run: Solve, years: list[ReservoirYears]) -> None:
     for year, solution in zip(years, run(years, 100), strict=True):
         assert solution.fitness == year.certify(solution.position).fitness
         assert solution.trace_fitness[-1] == pytest.approx(solution.fitness, rel=1e-4)
@@ -148,7 +148,7 @@ def test_an_infinite_penalty_is_worse_than_anything(run: Solve) -> None:
         assert solution.fitness > -5
 
 
-def test_both_engines_find_the_same_from_one_seed(years: list[ReservoirYear], device: DeviceInfo) -> None:
+def test_both_engines_find_the_same_from_one_seed(years: list[ReservoirYears], device: DeviceInfo) -> None:
     for generations, tolerance in ((1, 1e-6), (10, 1e-5), (40, 1e-3)):
         one = solve(years, solver="clpso-sequential", seed=8, generations=generations)
         other = solve(years, solver="clpso", seed=8, generations=generations)
@@ -156,7 +156,7 @@ def test_both_engines_find_the_same_from_one_seed(years: list[ReservoirYear], de
         np.testing.assert_allclose(found, expected, rtol=tolerance)
 
 
-def test_the_trace_keeps_no_more_points_than_asked(small: Reservoir, small_years: list[ReservoirYear]) -> None:
+def test_the_trace_keeps_no_more_points_than_asked(small: Reservoir, small_years: list[ReservoirYears]) -> None:
     for generations, points in ((100, 7), (7, 200), (1, 1), (101, 100)):
         solution = solve(
             small_years[:1], solver="clpso-sequential", generations=generations, trace_points=points, particles=4

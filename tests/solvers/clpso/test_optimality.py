@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reservoir.opencl import DeviceInfo
-from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
+from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
 from reservoir.solvers import Solutions, solve
 from tests.solvers.engines import each_of
 from tests.year_ends import cyclic, free
@@ -23,7 +23,7 @@ def gaps(found: Solutions, best: Solutions) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_five_years_come_within_two_thousandths_in_2500_generations(
-    years: list[ReservoirYear], reference_optima: Solutions, solver: str, seed: int
+    years: list[ReservoirYears], reference_optima: Solutions, solver: str, seed: int
 ) -> None:
     found = solve(years, solver=solver, seed=seed, generations=2500)
     assert [each.violation for each in found] == [0.0] * 5
@@ -32,7 +32,7 @@ def test_five_years_come_within_two_thousandths_in_2500_generations(
 
 
 def test_the_papers_budget_comes_within_a_five_thousandth(
-    years: list[ReservoirYear], reference_optima: Solutions, solver: str
+    years: list[ReservoirYears], reference_optima: Solutions, solver: str
 ) -> None:
     gap = gaps(solve(years, solver=solver), reference_optima)
     assert gap.max() < 2e-4
@@ -40,7 +40,7 @@ def test_the_papers_budget_comes_within_a_five_thousandth(
 
 
 @pytest.fixture(scope="module", params=["xiaowan cyclic", "xiaowan free", "small", "small cyclic", "small free"])
-def other(request: pytest.FixtureRequest) -> tuple[list[ReservoirYear], Solutions]:
+def other(request: pytest.FixtureRequest) -> tuple[list[ReservoirYears], Solutions]:
     """Two years of another reservoir or with another kind of end, and their reference optima."""
     name, _, end = request.param.partition(" ")
     reservoir, record = (
@@ -51,7 +51,7 @@ def other(request: pytest.FixtureRequest) -> tuple[list[ReservoirYear], Solution
 
 
 def test_other_reservoirs_and_year_ends_come_as_close(
-    other: tuple[list[ReservoirYear], Solutions], solver: str
+    other: tuple[list[ReservoirYears], Solutions], solver: str
 ) -> None:
     problems, best = other
     found = solve(problems, solver=solver, generations=3000)
@@ -61,7 +61,7 @@ def test_other_reservoirs_and_year_ends_come_as_close(
 
 
 def test_more_generations_come_closer(
-    device: DeviceInfo, years: list[ReservoirYear], reference_optima: Solutions
+    device: DeviceInfo, years: list[ReservoirYears], reference_optima: Solutions
 ) -> None:
     means = [
         gaps(solve(years, solver="clpso", generations=generations), reference_optima).mean()

@@ -8,7 +8,7 @@ import pytest
 
 from reservoir.errors import DeviceError, InputError
 from reservoir.opencl import DeviceInfo, Session
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import Solutions, solve
 from reservoir.solvers.clpso import RELAXED, STRICT, SwarmSettings
 from reservoir.solvers.clpso.engine import ClpsoEngine, numbers_per_particle
@@ -43,7 +43,7 @@ def test_a_particle_needs_as_many_numbers_as_the_paper_counts(dimension: int, ge
 
 
 def test_the_case_study_shares_seven_million_numbers(
-    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear]
+    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYears]
 ) -> None:
     """2ND + 3((K-1)/7+1)ND + 2((K-1)/7+1)N + KND + M - 1 of them, with N = 40, D = 12, K = 10,000 and M = 62."""
     asked: dict[str, object] = {}
@@ -134,7 +134,7 @@ def test_no_particle_reads_beyond_its_share_of_the_numbers(
 
 @pytest.mark.parametrize("scheme", PAPERS)
 def test_one_seed_gives_the_same_bytes_and_another_others(
-    device: DeviceInfo, years: list[ReservoirYear], scheme: str
+    device: DeviceInfo, years: list[ReservoirYears], scheme: str
 ) -> None:
     def run(seed: int) -> list[bytes]:
         found = solve(years[:2], solver="clpso", random=scheme, seed=seed, generations=100)
@@ -146,7 +146,7 @@ def test_one_seed_gives_the_same_bytes_and_another_others(
 
 @pytest.mark.parametrize("scheme", PAPERS)
 def test_the_papers_schemes_are_never_cut_into_launches(
-    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], scheme: str
+    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYears], scheme: str
 ) -> None:
     monkeypatch.setitem(ClpsoEngine.launch_evaluations, device.kind, 1)
     monkeypatch.setattr(CHOOSE_DEVICES, lambda _: (replace(device, compute_units=1),))
@@ -157,7 +157,7 @@ def test_the_papers_schemes_are_never_cut_into_launches(
 
 @pytest.mark.parametrize("scheme", PAPERS)
 def test_the_papers_schemes_plan_as_well_as_our_own(
-    device: DeviceInfo, years: list[ReservoirYear], reference_optima: Solutions, scheme: str
+    device: DeviceInfo, years: list[ReservoirYears], reference_optima: Solutions, scheme: str
 ) -> None:
     found = solve(years, solver="clpso", random=scheme, generations=3000)
     for solution, best in zip(found, reference_optima, strict=True):
@@ -166,7 +166,7 @@ def test_the_papers_schemes_plan_as_well_as_our_own(
 
 
 def test_numbers_too_many_for_one_buffer_are_refused_before_any_are_made(
-    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear]
+    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYears]
 ) -> None:
     monkeypatch.setattr(CHOOSE_DEVICES, lambda _: (replace(device, max_allocation_bytes=1 << 20),))
     monkeypatch.setattr(np.random, "Generator", None)
@@ -174,6 +174,6 @@ def test_numbers_too_many_for_one_buffer_are_refused_before_any_are_made(
         solve(years[:1], solver="clpso", random="host")
 
 
-def test_an_unknown_scheme_is_answered_with_those_there_are(device: DeviceInfo, years: list[ReservoirYear]) -> None:
+def test_an_unknown_scheme_is_answered_with_those_there_are(device: DeviceInfo, years: list[ReservoirYears]) -> None:
     with pytest.raises(InputError, match=r"no such random number scheme.*stream, kernel, host"):
         solve(years[:1], solver="clpso", random="dice")

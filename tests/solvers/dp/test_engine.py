@@ -12,7 +12,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
-from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
+from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
 from reservoir.solvers import Solutions, solve
 from reservoir.solvers.dp import DeviceGridSettings
 from reservoir.solvers.dp.engine import DpEngine, layout_for
@@ -42,21 +42,21 @@ def gains(found: Solutions, references: Solutions) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def turning(small: Reservoir, small_inflow: Inflow) -> list[ReservoirYear]:
+def turning(small: Reservoir, small_inflow: Inflow) -> list[ReservoirYears]:
     """Three cyclic years."""
     return reservoir_problems(cyclic(small), small_inflow)
 
 
 @pytest.fixture(scope="module")
 def usual(
-    device: DeviceInfo, years: list[ReservoirYear], turning: list[ReservoirYear]
+    device: DeviceInfo, years: list[ReservoirYears], turning: list[ReservoirYears]
 ) -> dict[str, list[tuple[bytes, int, int]]]:
     """What the device finds with one state a vector and one work item a year."""
     options = {"lanes": 1, "items": 1}
     return {"fixed": bytes_of(run(years, **options)), "cyclic": bytes_of(run(turning[:1], **options))}
 
 
-def test_it_finds_what_the_host_finds(device, years: list[ReservoirYear], reference_optima: Solutions) -> None:
+def test_it_finds_what_the_host_finds(device, years: list[ReservoirYears], reference_optima: Solutions) -> None:
     assert np.abs(gains(run(years), reference_optima)).max() <= CLOSE
 
 
@@ -106,7 +106,7 @@ def test_62_years_of_xiaowan_make_what_an_independent_program_found(device, case
 
 
 def test_a_device_without_float64_comes_close_too(
-    device, years: list[ReservoirYear], small_years: list[ReservoirYear], reference_optima: Solutions
+    device, years: list[ReservoirYears], small_years: list[ReservoirYears], reference_optima: Solutions
 ) -> None:
     references = [*reference_optima, *solve(small_years, solver="dp")]
     found = run([*years, *small_years], double=False)
@@ -116,18 +116,18 @@ def test_a_device_without_float64_comes_close_too(
 
 @pytest.mark.parametrize(("lanes", "items"), [(2, 1), (4, 1), (8, 1), (16, 1), (1, 7), (1, 64), (4, 3), (8, 2)])
 def test_lanes_and_work_items_make_no_difference(
-    device, years: list[ReservoirYear], usual, lanes: int, items: int
+    device, years: list[ReservoirYears], usual, lanes: int, items: int
 ) -> None:
     assert bytes_of(run(years, lanes=lanes, items=items)) == usual["fixed"]
 
 
-def test_lanes_and_work_items_make_no_difference_to_cyclic_years(device, turning: list[ReservoirYear], usual) -> None:
+def test_lanes_and_work_items_make_no_difference_to_cyclic_years(device, turning: list[ReservoirYears], usual) -> None:
     assert bytes_of(run(turning[:1], lanes=8, items=2)) == usual["cyclic"]
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 3])
 def test_several_launches_make_no_difference(
-    device: DeviceInfo, pretend, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], usual, at_once: int
+    device: DeviceInfo, pretend, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYears], usual, at_once: int
 ) -> None:
     pretend(compute_units=1)
     monkeypatch.setitem(DpEngine.launch_years, device.kind, at_once)
@@ -139,7 +139,7 @@ def test_several_launches_make_no_difference(
 
 
 def test_devices_that_share_the_years_make_no_difference(
-    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], usual
+    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYears], usual
 ) -> None:
     devices = (device, replace(device, index=1, compute_units=3))
     monkeypatch.setattr(CHOOSE_DEVICES, lambda _: devices)
@@ -149,7 +149,7 @@ def test_devices_that_share_the_years_make_no_difference(
 
 
 def test_the_years_beside_it_make_no_difference(
-    device, years: list[ReservoirYear], small_years: list[ReservoirYear], turning: list[ReservoirYear], usual
+    device, years: list[ReservoirYears], small_years: list[ReservoirYears], turning: list[ReservoirYears], usual
 ) -> None:
     found = bytes_of(run([years[3], turning[0], small_years[1], years[1]]))
     assert found == [usual["fixed"][3], usual["cyclic"][0], *bytes_of(run(small_years[1:2])), usual["fixed"][1]]
@@ -157,12 +157,12 @@ def test_the_years_beside_it_make_no_difference(
 
 @pytest.mark.parametrize("options", [{"states": 101}, {"states": 333}, {"fine_states": 61}])
 def test_the_grids_make_no_difference(
-    device, years: list[ReservoirYear], reference_optima: Solutions, options: dict[str, int]
+    device, years: list[ReservoirYears], reference_optima: Solutions, options: dict[str, int]
 ) -> None:
     assert np.abs(gains(run(years, **options), reference_optima)).max() <= 2 * CLOSE
 
 
-def test_what_was_done_is_counted(device, years: list[ReservoirYear]) -> None:
+def test_what_was_done_is_counted(device, years: list[ReservoirYears]) -> None:
     settings = {"states": 21, "most_states": 21, "fine_states": 5, "most_refinements": 3}
     (found,) = run(years[:1], **settings)
     steps = years[0].limits.steps
@@ -218,7 +218,7 @@ def test_a_problem_without_storage_is_refused_by_name(device) -> None:
     [{"states": 1}, {"states": 2.5}, {"fine_states": 2}, {"agreement": 0.0}, {"tolerance": -1.0}, {"reach": 0.0}],
 )
 def test_grids_that_cannot_be_made_are_refused(
-    device, years: list[ReservoirYear], solver: str, options: dict[str, float]
+    device, years: list[ReservoirYears], solver: str, options: dict[str, float]
 ) -> None:
     with pytest.raises(InputError, match=f"{next(iter(options))} is out of range"):
         solve(years[:1], solver=solver, **options)

@@ -13,7 +13,7 @@ from reservoir.hydro.plant import plant_with_cursors
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.system import System
 from reservoir.opencl import DeviceInfo
-from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, ReservoirYears, reservoir_problems
+from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYears, reservoir_problems
 from reservoir.solvers import Solutions, solve
 from reservoir.solvers.dp import DeviceGridSettings, GridSettings, first_grids, recursion, sequential
 from reservoir.solvers.dp import engine as program
@@ -144,7 +144,7 @@ def test_local_memory_is_taken_for_years_that_fit_into_it(two_cores: DeviceInfo)
     assert [long(12, 49_152), long(12, 12_000), long(13, 1 << 20)] == [False, True, True]
 
 
-def test_a_little_local_memory_is_enough_for_years(device, pretend, years: list[ReservoirYear]) -> None:
+def test_a_little_local_memory_is_enough_for_years(device, pretend, years: list[ReservoirYears]) -> None:
     usual = bytes_of(solve(years[:1], solver="dp-opencl")[0])
     pretend(local_memory_bytes=16_384)
     assert bytes_of(solve(years[:1], solver="dp-opencl")[0]) == usual

@@ -15,7 +15,7 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, reservoir_problems
+from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYears, reservoir_problems
 from reservoir.solvers import Solutions, solve
 from tests.solvers.toys import Toy
 from tests.year_ends import cyclic, free
@@ -35,7 +35,7 @@ def benefit_gwh(reservoir: Reservoir, storage: np.ndarray, following: np.ndarray
     return power * HOURS * days / 1000
 
 
-def three_months(reservoir: Reservoir, start: float | None, inflow: tuple[float, ...]) -> ReservoirYear:
+def three_months(reservoir: Reservoir, start: float | None, inflow: tuple[float, ...]) -> ReservoirYears:
     """A year of three steps of 30 days; without a start, a cyclic one."""
     least, most = float(reservoir.storage_lower_hm3.min()), float(reservoir.storage_upper_hm3.max())
     rows = {
@@ -50,10 +50,10 @@ def three_months(reservoir: Reservoir, start: float | None, inflow: tuple[float,
     if start is not None:
         end = start - 0.1 * (start - least)
         limits = limits.ending_within(end, end).begun_at(start)
-    return ReservoirYear(ReservoirModel.of(reservoir), limits, "three months", 1)
+    return ReservoirYears(ReservoirModel.of(reservoir), limits, ("three months",), np.array([1]))
 
 
-def enumerated(year: ReservoirYear, states: int, starts: list[float]) -> float:
+def enumerated(year: ReservoirYears, states: int, starts: list[float]) -> float:
     """The best benefit over all trajectories of a grid."""
     reservoir, limits = year.model.reservoir, year.limits
     best = -np.inf
@@ -99,7 +99,7 @@ def test_no_cycle_of_a_fine_grid_is_better(small: Reservoir, inflow: tuple[float
     assert best * (1 - 1e-6) <= found.benefit <= best * (1 + 2e-3)
 
 
-def polished(year: ReservoirYear, found: Solutions) -> float:
+def polished(year: ReservoirYears, found: Solutions) -> float:
     """The benefit that sequential quadratic programming reaches from a solution, within the same bounds."""
     reservoir, limits = year.model.reservoir, year.limits
     start, end = limits.initial_storage_hm3, year.operate(found.position).storage_hm3[-1]
@@ -127,14 +127,14 @@ def polished(year: ReservoirYear, found: Solutions) -> float:
 
 
 def test_descent_from_the_optimum_finds_nothing_better(
-    years: list[ReservoirYear], small_years: list[ReservoirYear], reference_optima: Solutions
+    years: list[ReservoirYears], small_years: list[ReservoirYears], reference_optima: Solutions
 ) -> None:
     found = [*reference_optima, *solve(small_years, solver="dp")]
     for year, solution in zip([*years, *small_years], found, strict=True):
         assert polished(year, solution) <= solution.benefit * (1 + 1e-6)
 
 
-def test_descent_does_find_something_better_than_a_hasty_swarm(years: list[ReservoirYear]) -> None:
+def test_descent_does_find_something_better_than_a_hasty_swarm(years: list[ReservoirYears]) -> None:
     hasty = solve(years, solver="clpso-sequential", generations=100)
     gains = [polished(year, found) / found.benefit - 1 for year, found in zip(years, hasty, strict=True)]
     assert min(gains) > 1e-4
@@ -143,7 +143,7 @@ def test_descent_does_find_something_better_than_a_hasty_swarm(years: list[Reser
 @settings(max_examples=30)
 @given(st.integers(0, 4), st.lists(st.floats(0, 1), min_size=12, max_size=12))
 def test_no_random_policy_is_better(
-    years: list[ReservoirYear], reference_optima: Solutions, index: int, parts: list[float]
+    years: list[ReservoirYears], reference_optima: Solutions, index: int, parts: list[float]
 ) -> None:
     year = years[index]
     worth = year.certify(year.lower + np.array(parts) * (year.upper - year.lower))
@@ -163,7 +163,7 @@ def test_no_swarm_is_better_in_years_that_cannot_be_satisfied(
         assert one.fitness >= other.fitness - 2e-5 * abs(other.fitness)
 
 
-def test_the_first_grid_makes_no_difference(years: list[ReservoirYear], reference_optima: Solutions) -> None:
+def test_the_first_grid_makes_no_difference(years: list[ReservoirYears], reference_optima: Solutions) -> None:
     for states in (101, 333):
         found = solve(years, solver="dp", states=states)
         for one, other in zip(found, reference_optima, strict=True):
@@ -171,14 +171,14 @@ def test_the_first_grid_makes_no_difference(years: list[ReservoirYear], referenc
 
 
 def test_a_year_that_is_optimised_backwards_is_the_same_year(
-    years: list[ReservoirYear], reference_optima: Solutions
+    years: list[ReservoirYears], reference_optima: Solutions
 ) -> None:
     again = solve(years[::-1], solver="dp")[::-1]
     assert [one.position.tolist() for one in again] == [one.position.tolist() for one in reference_optima]
 
 
 def test_the_reference_is_certified_and_keeps_every_bound(
-    years: list[ReservoirYear], reference_optima: Solutions
+    years: list[ReservoirYears], reference_optima: Solutions
 ) -> None:
     for year, solution in zip(years, reference_optima, strict=True):
         worth = year.certify(solution.position)

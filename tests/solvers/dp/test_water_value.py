@@ -11,7 +11,7 @@ from reservoir.hydro.limits import satisfiable
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.reservoir.record import record_problems
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers.dp import GridSettings, water_value
 from reservoir.solvers.dp import water_value as end_value
 from reservoir.solvers.dp.sequential import best_trajectory
@@ -70,7 +70,7 @@ def lossy(small):
 
 
 @pytest.fixture(scope="module", params=CASES)
-def problem(request, xiaowan, five_years, small, small_inflow, lake, river, lossy) -> ReservoirYear:
+def problem(request, xiaowan, five_years, small, small_inflow, lake, river, lossy) -> ReservoirYears:
     named, years = CASES[request.param]
     end, _, name = named.rpartition(" ")
     reservoirs = {
@@ -103,19 +103,19 @@ def valued(reservoir: Reservoir) -> Reservoir:
     return replace(reservoir, year_end=YearEnd.VALUED, final_storage_hm3=None, end_value_gwh_per_hm3=END_VALUE)
 
 
-def held(problem: ReservoirYear, trajectory: np.ndarray) -> ReservoirYear:
+def held(problem: ReservoirYears, trajectory: np.ndarray) -> ReservoirYears:
     """A problem with the start and the end of a trajectory."""
     limits = problem.limits
     return replace(problem, limits=limits.starting_at(trajectory[0])) if limits.cyclic else problem
 
 
-def rest_of(problem: ReservoirYear, step: int, storage: float) -> ReservoirYear:
+def rest_of(problem: ReservoirYears, step: int, storage: float) -> ReservoirYears:
     """The steps from one on, from a storage."""
     rest = {name: row[..., step:].copy() for name, row in problem.limits.rows.items()}
     return replace(problem, limits=replace(problem.limits, rows=rest).starting_at(storage))
 
 
-def slope(problem: ReservoirYear, step: int, storage: float, change: float) -> float:
+def slope(problem: ReservoirYears, step: int, storage: float, change: float) -> float:
     """Slope by solving the rest twice, at storages from which it can be completed with all withdrawals.
 
     A valued end counts the change of storage, here from two starts: that of the start is taken off.
@@ -156,7 +156,7 @@ def test_the_value_of_the_end_is_what_a_lower_end_adds(problem, trajectory):
     assert value == pytest.approx((of_low - of_high) / (ends[1] - ends[0]), rel=AGREEMENT)
 
 
-def ending_at(problem: ReservoirYear, end: float) -> ReservoirYear:
+def ending_at(problem: ReservoirYears, end: float) -> ReservoirYears:
     return replace(problem, limits=problem.limits.ending_within(end, end))
 
 

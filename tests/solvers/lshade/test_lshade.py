@@ -11,7 +11,7 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
-from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
+from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
 from reservoir.solvers import Solutions, solve
 from reservoir.solvers.lshade import LshadeSettings
 from reservoir.solvers.lshade.engine import LshadeEngine
@@ -43,14 +43,14 @@ def bytes_of(solutions: Solutions) -> list[tuple[bytes, bytes, int]]:
 
 
 @pytest.fixture(scope="module")
-def usual(device: DeviceInfo, years: list[ReservoirYear]) -> list[tuple[bytes, bytes, int]]:
+def usual(device: DeviceInfo, years: list[ReservoirYears]) -> list[tuple[bytes, bytes, int]]:
     """What the engine finds with one member a vector and a work item for each."""
     return bytes_of(solve(years, solver="lshade", evaluations=FEW, lanes=1, items=216))
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_every_year_comes_within_a_hundred_thousandth_of_the_optimum(
-    device, years: list[ReservoirYear], reference_optima: Solutions, seed: int
+    device, years: list[ReservoirYears], reference_optima: Solutions, seed: int
 ) -> None:
     found = solve(years, solver="lshade", seed=seed)
     assert [each.violation for each in found] == [0.0] * 5
@@ -75,14 +75,14 @@ def test_lanes_and_work_items_make_no_difference(device, years, usual, lanes: in
     assert bytes_of(run(years, lanes=lanes, items=items)) == usual
 
 
-def test_members_in_global_memory_find_the_same(pretend, years: list[ReservoirYear], usual) -> None:
+def test_members_in_global_memory_find_the_same(pretend, years: list[ReservoirYears], usual) -> None:
     pretend({"local_memory_bytes": 16_384})
     assert bytes_of(run(years)) == usual
 
 
 @pytest.mark.parametrize("at_once", [1, 3])
 def test_launches_and_devices_make_no_difference(
-    device: DeviceInfo, pretend, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], usual, at_once: int
+    device: DeviceInfo, pretend, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYears], usual, at_once: int
 ) -> None:
     pretend({"compute_units": 1}, {"compute_units": 2})
     monkeypatch.setitem(LshadeEngine.launch_evaluations, device.kind, at_once * FEW)
@@ -92,7 +92,7 @@ def test_launches_and_devices_make_no_difference(
     assert told[-1] == (5, 5)
 
 
-def test_the_best_member_survives_every_generation(device, years: list[ReservoirYear]) -> None:
+def test_the_best_member_survives_every_generation(device, years: list[ReservoirYears]) -> None:
     for solution in run(years):
         assert np.all(np.diff(solution.trace_fitness) >= 0)
         assert solution.trace_fitness[-1] == pytest.approx(solution.fitness, rel=1e-4)

@@ -5,7 +5,7 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.problems.base import Problem
-from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
+from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
 from reservoir.solvers import Solutions, solve
 from reservoir.solvers.lshade import LshadeSettings
 from reservoir.solvers.lshade.sequential import _run, new_population
@@ -19,7 +19,7 @@ def run(problems: list[Problem], **options: object) -> Solutions:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_every_year_comes_within_a_hundred_thousandth_of_the_optimum(
-    years: list[ReservoirYear], reference_optima, seed: int
+    years: list[ReservoirYears], reference_optima, seed: int
 ) -> None:
     found = solve(years, solver="lshade-sequential", seed=seed)
     assert found.violation.tolist() == [0.0] * 5
@@ -35,7 +35,7 @@ def test_other_reservoirs_and_year_ends_come_as_close(small, small_inflow, end) 
     assert (found.fitness / best.fitness).tolist() == pytest.approx([1.0] * 2, abs=1e-5)
 
 
-def test_the_device_finds_the_same_optima(device, years: list[ReservoirYear]) -> None:
+def test_the_device_finds_the_same_optima(device, years: list[ReservoirYears]) -> None:
     """Where they have converged: after 30,000 evaluations seeds still differ by more than the optima may."""
     there, here = (solve(years, solver=name, evaluations=200_000).fitness for name in ("lshade", "lshade-sequential"))
     assert here / there == pytest.approx(np.ones(5), abs=1e-6)
@@ -50,7 +50,7 @@ def test_ten_generations_are_those_of_the_device(device, toy: Toy, archive: floa
     assert (here.evaluations, here.generations) == (there.evaluations, there.generations)
 
 
-def test_repaired_positions_are_bred_as_on_the_device(device, years: list[ReservoirYear]) -> None:
+def test_repaired_positions_are_bred_as_on_the_device(device, years: list[ReservoirYears]) -> None:
     """Without an archive, into which the last bit of a fitness decides who goes."""
     options = {"evaluations": 4000, "trace_points": 10**5, "archive_fraction": 0.0}
     there, here = (solve(years, solver=name, **options).trace_fitness for name in ("lshade", "lshade-sequential"))
@@ -58,7 +58,7 @@ def test_repaired_positions_are_bred_as_on_the_device(device, years: list[Reserv
         assert mine[:5] == pytest.approx(theirs[:5], rel=1e-6)
 
 
-def test_exchanges_are_those_of_the_device(device, years: list[ReservoirYear]) -> None:
+def test_exchanges_are_those_of_the_device(device, years: list[ReservoirYears]) -> None:
     options = {"evaluations": 2000, "trace_points": 10**5, "archive_fraction": 0.0, "exchange_interval": 1}
     there, here = (solve(years, solver=name, **options).trace_fitness for name in ("lshade", "lshade-sequential"))
     for mine, theirs in zip(here, there, strict=True):
@@ -66,7 +66,7 @@ def test_exchanges_are_those_of_the_device(device, years: list[ReservoirYear]) -
         assert mine[:10] == pytest.approx(theirs[:10], rel=1e-5)
 
 
-def test_members_are_repaired_and_in_order(years: list[ReservoirYear]) -> None:
+def test_members_are_repaired_and_in_order(years: list[ReservoirYears]) -> None:
     settings, (year, *_) = LshadeSettings(evaluations=2000), years
     sizes = settings.sizes(12)
     population = new_population(year, settings, 1, np.empty((0, 12), np.float32))
@@ -79,7 +79,7 @@ def test_members_are_repaired_and_in_order(years: list[ReservoirYear]) -> None:
         assert year.certify(position).fitness == pytest.approx(fitness, rel=1e-4)
 
 
-def test_the_best_member_survives_every_generation(years: list[ReservoirYear]) -> None:
+def test_the_best_member_survives_every_generation(years: list[ReservoirYears]) -> None:
     for solution in run(years):
         assert np.all(np.diff(solution.trace_fitness) >= 0)
         assert solution.trace_fitness[-1] == pytest.approx(solution.fitness, rel=1e-4)

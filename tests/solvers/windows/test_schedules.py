@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from reservoir.hydro.objective import joined
 from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.operation import joined
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.solvers.windows.sweeps import Places, Schedules
 from tests.year_ends import cyclic

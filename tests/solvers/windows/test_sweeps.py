@@ -9,7 +9,7 @@ from reservoir.errors import InputError
 from reservoir.hydro.curves.curve import Table
 from reservoir.hydro.objectives import Horizon
 from reservoir.problems.reservoir.record import record_problems
-from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
+from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
 from reservoir.solvers import SOLVERS, settings_of, solve
 from tests.year_ends import cyclic, free, valued
 
@@ -21,7 +21,7 @@ SHORT = {"most_sweeps": 2, "window_steps": 10, "evaluations": 2000}
 pytestmark = pytest.mark.device
 
 
-def horizons(reservoir, inflow, years=None) -> list[ReservoirYear]:
+def horizons(reservoir, inflow, years=None) -> list[ReservoirYears]:
     return list(record_problems(reservoir, inflow, Horizon(years)).each)
 
 

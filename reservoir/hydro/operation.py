@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.benefit import stage_benefit, terms_at
+from reservoir.hydro.benefit import stage_benefit
 from reservoir.hydro.compiled_year import follow, missing_at, violation_at, year_at
 from reservoir.hydro.conditions import (
-    conditions_at,
     demanded,
     released,
     step_losses,
@@ -91,7 +90,13 @@ class Operation:
         return len(self.release_m3s)
 
     def __getitem__(self, years: int | slice) -> Operation:
-        return replace(self, **{name: getattr(self, name)[years] for name in _ARRAYS})
+        return self._of(lambda array: array[years])
+
+    def _of(self, changed: Callable[..., Any], *others: Operation) -> Operation:
+        """Of each array, and of those of other operations, what a function makes of them."""
+        operations = (self, *others)
+        arrays: dict[str, Any] = {name: changed(*(getattr(each, name) for each in operations)) for name in _ARRAYS}
+        return replace(self, **arrays)
 
     @property
     def spill_m3s(self) -> FloatArray:
@@ -122,11 +127,9 @@ class Operation:
         """Horizons of several years as years of so many steps each: the same storages, a row a year."""
         if self.release_m3s.shape[-1] == steps:
             return self
-        rows = {name: getattr(self, name) for name in _ARRAYS}
-        storage = rows.pop("storage_hm3")
-        columns = {name: each.reshape(-1, steps) for name, each in rows.items()}
-        starts, ends = (each.reshape(-1, steps) for each in (storage[:, :-1], storage[:, 1:]))
-        return replace(self, **columns, storage_hm3=np.concatenate([starts[:, :1], ends], axis=1))
+        starts, ends = (each.reshape(-1, steps) for each in (self.storage_hm3[:, :-1], self.storage_hm3[:, 1:]))
+        storage = np.concatenate([starts[:, :1], ends], axis=1)
+        return self._of(lambda array: storage if array is self.storage_hm3 else array.reshape(-1, steps))
 
     def fitness(self, penalty: float) -> FloatArray:
         """Benefit less violation cost of each year (eq. 21), shape (years,)."""
@@ -135,17 +138,13 @@ class Operation:
 
 def joined(operations: Sequence[Operation]) -> Operation:
     """Years of several operations behind each other; at least one."""
-    if len(operations) == 1:
-        return operations[0]
-    arrays: dict[str, Any] = {name: np.concatenate([getattr(each, name) for each in operations]) for name in _ARRAYS}
-    return replace(operations[0], **arrays)
+    first, *others = operations
+    return first._of(lambda *arrays: np.concatenate(arrays), *others) if others else first
 
 
 def better_of(one: Operation, other: Operation, better: NDArray[np.bool_]) -> Operation:
     """Each year of one operation, or of the other where that is better, shape (years,), or () of one year."""
-    which = better[..., np.newaxis]
-    arrays: dict[str, Any] = {name: np.where(which, getattr(other, name), getattr(one, name)) for name in _ARRAYS}
-    return replace(one, **arrays)
+    return one._of(lambda of_one, of_other: np.where(better[..., np.newaxis], of_other, of_one), other)
 
 
 #: The fields of `Operation` that are arrays.
@@ -175,48 +174,33 @@ def operate(
     drafts = np.empty((count, steps))
     storages = np.empty((count, steps + 1))
     storages[:, 0] = years.start if start_hm3 is None else start_hm3
-    columns = np.zeros((_COLUMNS if years.lake else _PLAIN_COLUMNS, count, steps))
+    columns = np.zeros((len(_COLUMNS) if years.lake else _PLAIN_COLUMNS, count, steps))
     in_blocks(partial(_operate, plant, years, wanted, drafts, storages, columns), count)
     for array in (drafts, columns):
         array += 0.0  # no zero has a sign
-    energy = columns[5] * years.hm3_per_m3s * GWH_PER_MW_VOLUME
     missing = np.asarray(years.release_lower) - drafts
     missing[missing <= NOT_MISSING * np.asarray(years.release_upper)] = 0.0
-    for array in (drafts, storages, columns, energy, missing):
-        array.setflags(write=False)
-    turbined, level, mean_level, tailrace, head, power, violation, *others = columns
-    none = np.broadcast_to(0.0, drafts.shape)
-    release, evaporation, seepage, withdrawal, shortage = others or (drafts, none, none, none, none)
-    benefit = energy
+    arrays = dict.fromkeys(_COLUMNS, np.broadcast_to(0.0, drafts.shape)) | {"release_m3s": drafts}
+    arrays |= dict(zip(_COLUMNS, columns, strict=False))
+    arrays |= {"storage_hm3": storages, "missing_m3s": missing}
+    power = arrays["power_mw"]
+    arrays["energy_gwh"] = arrays["stage_benefit"] = power * years.hm3_per_m3s * GWH_PER_MW_VOLUME
     if years.priced:
-        every = slice(None), slice(None)
-        benefit = stage_benefit(terms_at(years.by_field, every), power, release, years.hm3_per_m3s)
-    benefit.setflags(write=False)
-    return Operation(
-        release_m3s=release,
-        turbined_m3s=turbined,
-        storage_hm3=storages,
-        level_m=level,
-        mean_level_m=mean_level,
-        tailrace_m=tailrace,
-        head_m=head,
-        power_mw=power,
-        energy_gwh=energy,
-        stage_benefit=benefit,
-        violation=violation,
-        evaporation_hm3=evaporation,
-        seepage_hm3=seepage,
-        withdrawal_m3s=withdrawal,
-        shortage_m3s=shortage,
-        missing_m3s=missing,
-        has_conditions=bool(years.lake),
-    )
+        of_step = years.by_field, (slice(None), slice(None))
+        arrays["stage_benefit"] = stage_benefit(*of_step, power, arrays["release_m3s"], years.hm3_per_m3s)
+    for array in arrays.values():
+        array.setflags(write=False)
+    return Operation(**arrays, has_conditions=bool(years.lake))
 
 
 #: A release is missing less than this part of the most by rounding.
 NOT_MISSING = 1e-9
-#: What a step comes to besides draft, storage and energy: without conditions, and with them.
-_PLAIN_COLUMNS, _COLUMNS = 7, 12
+#: What `_operate` fills in of each step: all but the last five without losses and demands, too.
+_COLUMNS = (
+    *("turbined_m3s", "level_m", "mean_level_m", "tailrace_m", "head_m", "power_mw", "violation"),
+    *("release_m3s", "evaporation_hm3", "seepage_hm3", "withdrawal_m3s", "shortage_m3s"),
+)
+_PLAIN_COLUMNS = len(_COLUMNS) - 5
 
 
 @compiled
@@ -248,12 +232,11 @@ def _operate_year(
     follow(year, wanted, drafts, storages)
     before = drafts[0]
     for step in range(len(drafts)):
-        conditions = conditions_at(year, step)
         mean_storage = mean(storages[step], storages[step + 1])
-        release = released(conditions, drafts[step], year.rows[RELEASE_LOWER, step])
+        release = released(year, step, drafts[step], year.rows[RELEASE_LOWER, step])
         head = head_at(plant, mean_storage, release)
-        turbined = while_operating(conditions, mean_storage, turbined_at(plant, head, release, conditions))
-        power = power_of(plant, head, turbined, conditions)
+        turbined = while_operating(year, mean_storage, turbined_at(plant, head, release, year, step))
+        power = power_of(plant, head, turbined, year, step)
         columns[0, step] = turbined
         columns[1, step] = curve_value(plant.level, storages[step + 1])
         columns[2, step] = curve_value(plant.level, mean_storage)
@@ -263,12 +246,12 @@ def _operate_year(
         columns[6, step] = (
             violation_at(year, step, storages[step + 1], start)
             + missing_at(year, step, drafts[step])
-            + unmet(conditions, drafts[step], release, before if step > 0 else release)
-            + unmet_power(conditions, power)
+            + unmet(year, step, drafts[step], release, before if step > 0 else release)
+            + unmet_power(year, step, power)
         )
         before = release
         if len(columns) > _PLAIN_COLUMNS:
-            evaporated, seeped = step_losses(conditions, mean_storage, year.rows[HM3_PER_M3S, step])
+            evaporated, seeped = step_losses(year, step, mean_storage, year.rows[HM3_PER_M3S, step])
             if storages[step + 1] <= 0.0 < evaporated + seeped:  # of an empty lake no more is lost than there was
                 gained = volume_gained(year.rows[INFLOW, step], drafts[step], year.rows[HM3_PER_M3S, step])
                 lost = (storages[step] + gained - storages[step + 1]) / (evaporated + seeped)
@@ -276,7 +259,7 @@ def _operate_year(
             columns[7, step] = release
             columns[8, step], columns[9, step] = evaporated, seeped
             columns[11, step] = release - drafts[step]
-            columns[10, step] = demanded(conditions) - columns[11, step]
+            columns[10, step] = demanded(year, step) - columns[11, step]
 
 
 def repaired(reservoir: Reservoir, operation: Operation, asked_m3s: FloatArray) -> NDArray[np.bool_]:
