@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,16 +88,12 @@ def typical_years_figure(plan: Plan, years: Mapping[str, str] | None = None) -> 
     return plan_figure(plan, 6.0, draw, title="Year and mean inflow")
 
 
-def draw_inflow(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
-    """Draw the monthly inflow of the years (paper, Figure 6); returns the axis."""
-    inflow = plan.inflow.flow_m3s
-    return _draw_monthly(ax, plan, years, "Inflow", inflow, labelled("Inflow ({})", "m³/s"))
-
-
-def draw_release(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
-    """Draw the monthly release of the years, turbined and spilled (paper, Figure 7); returns the axis."""
-    release = plan.operation.release_m3s
-    return _draw_monthly(ax, plan, years, "Release", release, labelled("Release ({})", "m³/s"))
+def draw_means(ax: Axes, plan: Plan, years: list[TypicalYear], title: str, of: str, label: str) -> Axes:
+    """Draw the mean of each step of the years, of a quantity that is an attribute of the plan; returns the axis."""
+    _draw_lines(ax, plan, years, axes.month_middles(plan.inflow.calendar), attrgetter(of)(plan))
+    axes.month_axis(ax, plan.inflow.calendar)
+    ax.set_ylim(bottom=0)
+    return titled(axes.quantity_axis(ax, label), title)
 
 
 def draw_level(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
@@ -118,7 +115,7 @@ def draw_level(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
 
 def draw_power(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
     """Draw the monthly power of the years under the installed capacity (paper, Figure 9); returns the axis."""
-    _draw_monthly(ax, plan, years, "Power", plan.operation.power_mw, "Power (MW)")
+    draw_means(ax, plan, years, "Power", "operation.power_mw", "Power (MW)")
     installed = plan.reservoir.installed_mw
     ax.axhline(installed, color=LIMITS, lw=1.1, ls=DASHES, zorder=1.5)
     axes.write_beside(ax, f"installed {installed:,g} MW", (0.1, installed), (0, 4), va="bottom")
@@ -128,7 +125,12 @@ def draw_power(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
 
 #: The panels by the quantity they show, in the order of the paper's figures.
 PANELS: dict[str, Callable[[Axes, Plan, list[TypicalYear]], Axes]]
-PANELS = {"inflow": draw_inflow, "release": draw_release, "level": draw_level, "power": draw_power}
+PANELS = {
+    "inflow": partial(draw_means, title="Inflow", of="inflow.flow_m3s", label=labelled("Inflow ({})", "m³/s")),
+    "release": partial(draw_means, title="Release", of="operation.release_m3s", label=labelled("Release ({})", "m³/s")),
+    "level": draw_level,
+    "power": draw_power,
+}
 
 
 def typical_years_caption(plan: Plan, years: Mapping[str, str] | None = None) -> str:
@@ -142,13 +144,6 @@ def typical_years_caption(plan: Plan, years: Mapping[str, str] | None = None) ->
         f"Plan of typical years ({chosen}).{how if plan.inflow.years > 1 else ''} "
         f"Flows and power: means of each {step}; level: at its end.{marks}"
     )
-
-
-def _draw_monthly(ax: Axes, plan: Plan, years: list[TypicalYear], title: str, values: FloatArray, label: str) -> Axes:
-    _draw_lines(ax, plan, years, axes.month_middles(plan.inflow.calendar), values)
-    axes.month_axis(ax, plan.inflow.calendar)
-    ax.set_ylim(bottom=0)
-    return titled(axes.quantity_axis(ax, label), title)
 
 
 def _draw_lines(ax: Axes, plan: Plan, years: list[TypicalYear], x: FloatArray, values: FloatArray) -> None:
