@@ -107,14 +107,6 @@ def _again(refused: ValidationError) -> Iterator[InitErrorDetails]:
         yield InitErrorDetails(type=again, loc=error["loc"], input=error["input"], ctx=words)
 
 
-def month_names(known: Known) -> Sequence[str]:
-    """Name of each step's month; its place in the year where the months are not sound."""
-    months = known.get("calendar_month") or getattr(known.get("months"), "calendar_month", ())
-    if months:
-        return [MONTH_NAMES[month - 1] for month in months]
-    return [f"month {step + 1} of the year" for step in range(MONTHS_PER_YEAR)]
-
-
 def beyond(
     curve: Sequence[float],
     side: Literal["below", "above"],
@@ -124,10 +116,12 @@ def beyond(
     *place: int,
 ) -> Iterator[Refusal]:
     """Refuse each month in which a curve, which stands at a place, lies on the wrong side of a limit with a name."""
+    months = known.get("calendar_month") or getattr(known.get("months"), "calendar_month", ())
     sign, enough = (1, "more") if side == "below" else (-1, "less")
     for step, (value, bound) in enumerate(zip(curve, limit, strict=True)):
         if sign * value < sign * bound:
-            problem = f"is {side} {name} in {month_names(known)[step]}"
+            month = MONTH_NAMES[months[step] - 1] if months else f"month {step + 1} of the year"
+            problem = f"is {side} {name} in {month}"
             yield Refusal(problem, f"{bound:.10g} or {enough}", (*place, step), value)
 
 
