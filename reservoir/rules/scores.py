@@ -205,8 +205,9 @@ class RecordEvaluation(Simulation):
 
     @property
     def by_year(self) -> FloatArray:
-        """What each year brings by itself: water left at the end of a record is no part of its last year."""
-        return self.made if self.continuous else self.at_equal_storage
+        """What each year brings by itself: water left at the end of several years is no part of the last one."""
+        several = self.continuous and self.inflow.years > self.inflow.member_count
+        return self.made if several else self.at_equal_storage
 
     @property
     def foresight_benefit(self) -> FloatArray:
