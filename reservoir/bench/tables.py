@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -44,12 +44,7 @@ def by(frame: pd.DataFrame, *keys: str, value: str = "seconds", statistic: Any =
     return values.unstack().reindex(index=rows, columns=columns)  # noqa: PD010 - no statistic of it
 
 
-STATISTICS: dict[str, Callable[[pd.Series[float]], float]] = {
-    "mean": lambda values: values.mean(),
-    "standard deviation": lambda values: values.std(ddof=1),
-    "maximum": lambda values: values.max(),
-    "minimum": lambda values: values.min(),
-}
+STATISTICS = {"mean": "mean", "standard deviation": "std", "maximum": "max", "minimum": "min"}
 
 
 class Known(NamedTuple):
@@ -65,7 +60,7 @@ def summary(values: pd.Series[float], form: str, of: str = "") -> dict[str, str]
 
     Their names begin with what they are of.
     """
-    numbers = {f"{of}{name}": statistic(values) for name, statistic in STATISTICS.items()}
+    numbers = {f"{of}{name}": values.agg(statistic) for name, statistic in STATISTICS.items()}
     return {name: MISSING if np.isnan(value) else format(value, form) for name, value in numbers.items()}
 
 

@@ -125,8 +125,9 @@ def command(
         fits.remove()
     if as_json:
         best, robustness = best_fitted(evaluation), robustness_table(evaluation)
+        table = evaluation.table()
         results = {
-            "scores": units.table(evaluation.table()).to_dict("records"),
+            "scores": table.assign(**units.columns(table))[list(map(units.column, table))].to_dict("records"),
             "best_fitted": None if best is None else best.family,
             "shortfalls": shortfalls(evaluation),
             "findings": [finding.as_dict() for finding in findings(evaluation)],

@@ -105,7 +105,7 @@ def write_rules(
         (draft / RULES).mkdir()
         for result in evaluation.families:
             write_rule(result.rule, draft / RULES / f"{result.family}.json", fitted_to)
-        write_table(evaluation.plan.units.table(evaluation.table()), draft / SCORES)
+        write_table(evaluation.plan.units.columns(evaluation.table()), draft / SCORES)
         robustness = robustness_table(evaluation)
         if robustness is not None:
             write_table(robustness, draft / ROBUSTNESS)
@@ -175,8 +175,8 @@ def write_simulation(run: RecordEvaluation, target: Path | Claim, rule_file: Rul
     """
     with drafted(target, check_new) as claim:
         draft = claim.draft
-        write_table(units.table(run.schedule()), draft / "simulation.csv")
-        write_table(units.table(run.summary()), draft / "summary.csv")
+        write_table(units.columns(run.schedule()), draft / "simulation.csv")
+        write_table(units.columns(run.summary()), draft / "summary.csv")
         write_json(draft / "simulation.json", simulation_provenance(run, rule_file, units))
     return claim.place
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -105,3 +106,11 @@ def test_columns_that_a_record_has_not_are_left_out(plan: Plan) -> None:
     assert column_of("summary", "evaporation_hm3", plan) is None
     assert "evaporation_hm3" not in plan.summary()
     assert [column.name for column in shown_columns("summary", "page")][:2] == ["inflow_mean_m3s", "energy_gwh"]
+
+
+def test_a_column_says_what_it_needs_and_repeats_what_is_of_a_problem(plan: Plan) -> None:
+    of_problems = ResultColumn("proven", "an invented column", of="solutions.fitness", only="proofs", by_problem=True)
+    assert of_problems.values(plan) is None
+    values = replace(of_problems, only=lambda plan: plan.inflow.years > 1).values(plan)
+    np.testing.assert_array_equal(values, plan.solutions.fitness[plan.problems.of_year])
+    assert replace(of_problems, of=None).values(plan) is None

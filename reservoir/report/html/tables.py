@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.unit_system import UnitSystem
@@ -18,9 +18,11 @@ from reservoir.planning.water_values import table_months
 from reservoir.report.html.page import Column, HtmlTable
 from reservoir.text.quantities import counted, quantity
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 #: Members up to which each has a row; of more there are percentiles.
 SHOWN_MEMBERS = 100
-_NOTHING = pd.Series(dtype=float)
 _PERCENTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
@@ -84,9 +86,10 @@ def acceptance_table(checks: Sequence[Check], units: UnitSystem, name: str = "ac
 
 def yearly_table(plan: Plan) -> HtmlTable:
     """One row a year; years outside their bounds are marked."""
-    summary = plan.summary()
+    summary = plan.summary_columns()
     names: dict[str, Sequence[str]] = {plan.year_word.capitalize(): plan.inflow.labels}
-    columns = [each for each in shown_columns("summary", "page") if summary.get(each.name, _NOTHING).notna().any()]
+    shown = [column for column in shown_columns("summary", "page") if column.name in summary]
+    columns = [column for column in shown if not np.isnan(summary[column.name]).all()]
     values = {column.name: summary[column.name].tolist() for column in columns}
     names |= {"Schedule": plan.source.tolist()} if plan.sources else {}
     outside = np.flatnonzero(plan.violation > 0).tolist()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -46,8 +46,7 @@ from reservoir.solvers.solution import EngineResults, engine_results
 _LEAST, _WRITTEN = 1e-12, np.float32
 
 
-@dataclass(frozen=True)
-class Runs:
+class Runs(NamedTuple):
     """What runs of several problems found, arrays with one leading axis: positions have an axis of steps more."""
 
     position: NDArray[np.floating]
@@ -58,19 +57,15 @@ class Runs:
     @classmethod
     def joined(cls, runs: Sequence[Runs]) -> Runs:
         """Runs of several launches behind each other."""
-        return cls(*map(np.concatenate, zip(*map(_arrays, runs), strict=True)))
+        return cls(*map(np.concatenate, zip(*runs, strict=True)))
 
     def some(self, which: slice | NDArray[np.bool_]) -> Runs:
         """A copy of some of them."""
-        return Runs(*(each[which].copy() for each in _arrays(self)))
+        return Runs(*(array[which].copy() for array in self))
 
     def reshaped(self, shape: tuple[int, ...]) -> Runs:
         """The same with another leading shape."""
-        return Runs(*(each.reshape(*shape, *each.shape[1:]) for each in _arrays(self)))
-
-
-def _arrays(runs: Runs) -> tuple[NDArray[Any], ...]:
-    return runs.position, runs.fitness, runs.grids, runs.transitions
+        return Runs(*(array.reshape(*shape, *array.shape[1:]) for array in self))
 
 
 def until_agreed(
@@ -274,11 +269,6 @@ def build_program(device: DeviceInfo, years: ReservoirYears, grids: Grids, layou
     return build_around(kernel, device, constants, before=["common/sync/group_barrier.cl"], after=files)
 
 
-def contexts(years: ReservoirYears, layout: GridLayout) -> NDArray[np.floating]:
-    """What tells the years from each other, a row each."""
-    return years.kernel_rows(EXACT_MARGIN) if layout.double else years.kernel_contexts()
-
-
 def curve_tables(reservoir: Reservoir, layout: GridLayout) -> NDArray[np.floating]:
     """The curves as ``kernels/problems/reservoir/given_curves.cl`` reads them, a row each."""
     lake: list[Curve] = [lake_area(reservoir), lake_seepage(reservoir)] if layout.conditions else []
@@ -338,7 +328,8 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         with clock("build"), meanwhile(lambda: compile_exchanges(years[:2])):
             program = build_program(device, years, grids, layout)
         with clock("prepare"):
-            rows, tables = contexts(years, layout), curve_tables(years.model.reservoir, layout)
+            rows = years.kernel_rows(EXACT_MARGIN) if layout.double else years.kernel_contexts()
+            tables = curve_tables(years.model.reservoir, layout)
         ready = _Years(years, grids, device, clock, layout, program, rows, tables)
         bounds = years.limits.start_bounds_hm3
         starts, rounds = _starts(ready, bounds, grids) if years.limits.cyclic else (bounds[:, 0], [])
