@@ -8,7 +8,6 @@ the rule is the mean of several, each without a part of the years (bagging; Brei
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,16 +38,20 @@ def fit(training: Training, forecast: Forecast) -> LinearSearchRule:
     begun = linear.fit(training, forecast)
     start = np.column_stack([begun.constant_hm3, begun.factors])
     sample = training.searched()
-    # All years but one part of consecutive ones, for every part; all of them where there are too few to part.
-    parts: list[Sequence[int]] = [range(sample.years)]
-    if sample.years >= YEARS_A_PART * SEARCHES:
-        parts = [outside(sample.years, block) for block in parts_of(sample, SEARCHES)]
-    trials = [LinearTrial.of(sample.select(years), begun.months, forecast) for years in parts]
+    trials = [LinearTrial.of(sample.select(years), begun.months, forecast) for years in _parts(sample)]
     numbers = np.mean([trial.improved(start) for trial in trials], axis=0)
     lowest, highest = training.model.reservoir.storage_bounds_hm3
     return LinearSearchRule.fitted(
         training, forecast, constant_hm3=numbers[:, 0], factors=numbers[:, 1:], lowest_hm3=lowest, highest_hm3=highest
     )
+
+
+def _parts(training: Training) -> list[list[int]]:
+    """All years but one part of consecutive ones, for every part; all of them where there are too few to part."""
+    years = training.years
+    if years < YEARS_A_PART * SEARCHES:
+        return [list(range(years))]
+    return [outside(years, block) for block in parts_of(training, SEARCHES)]
 
 
 @dataclass(frozen=True, eq=False)
