@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
@@ -326,8 +325,3 @@ def zoo_case(number: int, years: int, *, part: Part = Part.TUNING, seed: int = 1
     by_calendar = np.roll(flows, first_month - 1, axis=1)
     reservoir = build_reservoir(name, traits, by_calendar, first_month, random)
     return ZooCase(number, traits, reservoir, Inflow(flows, Calendar(_FIRST_YEAR, years, first_month)))
-
-
-def zoo(count: int, years: int, *, part: Part = Part.TUNING, seed: int = 1) -> Iterator[ZooCase]:
-    """Make reservoirs, each with a record of so many years."""
-    return (zoo_case(number, years, part=part, seed=seed) for number in range(count))

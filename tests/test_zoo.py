@@ -7,14 +7,14 @@ import pytest
 
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE, approximate
-from reservoir.zoo import Part, Regime, Start, zoo, zoo_case
+from reservoir.zoo import Part, Regime, Start, zoo_case
 
 HM3_PER_YEAR_AND_M3S = 31.5576
 
 
 @pytest.fixture(scope="module")
 def cases():
-    return [case for part in Part for case in zoo(40, 30, part=part)]
+    return [case for part in Part for case in (zoo_case(number, 30, part=part) for number in range(40))]
 
 
 def test_a_number_is_always_the_same_reservoir_and_record():
@@ -57,8 +57,9 @@ def test_all_kinds_occur(cases):
 
 
 def test_records_have_the_drawn_mean_and_persistence():
-    persistent = [case for case in zoo(60, 300) if case.traits.persistence > 0.5]
-    independent = [case for case in zoo(60, 300) if case.traits.persistence == 0]
+    cases = [zoo_case(number, 300) for number in range(60)]
+    persistent = [case for case in cases if case.traits.persistence > 0.5]
+    independent = [case for case in cases if case.traits.persistence == 0]
 
     def of_next_year(case):
         years = np.log(case.inflow.flow_m3s.mean(axis=1))

@@ -9,11 +9,11 @@ import reservoir.hydro.attributes as table
 FISH = table.Attribute(
     "release.fish_m3s",  # section and key of a reservoir file, with the program's unit: fish_cfs works too
     "the flow for fish",
-    table.Kind.BY_STEP,
     table.FLOW_M3S,
     "fish_release_m3s",  # the field of `Reservoir`
-    0.5,
     "fish release",  # the part of its digests
+    table.Kind.BY_STEP,
+    0.5,
 )
 before = [row.key for row in table.ATTRIBUTES].index("release.ramp_up_m3s")
 table.ATTRIBUTES = (*table.ATTRIBUTES[:before], FISH, *table.ATTRIBUTES[before:])

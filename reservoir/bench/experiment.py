@@ -1,7 +1,7 @@
 """The frame of every experiment: what it is run with, how its runs are made, kept and chosen, and what it comes to.
 
-A paper's module derives a `Study` with what is run in fields of its own, fills its ``data`` with tables of runs, and
-hands tables, figures and claims that are made of them to `Study.result`. What the paper and others found, and what is
+A paper's module derives a `Study`: what is run are fields of it, what was measured are the tables of its ``data``, and
+headlines, tables, figures and claims that are made of them are methods. What the paper and others found, and what is
 said beneath tables and figures, is in ``data/bench/NAME.toml``.
 """
 
@@ -21,9 +21,8 @@ from matplotlib.figure import Figure
 import reservoir
 from reservoir import runtime
 from reservoir.bench import RUNS
-from reservoir.bench.journal import Journal, sources_digest
-from reservoir.bench.processes import shared_among
 from reservoir.bench.result import ExperimentResult
+from reservoir.bench.runs import Journal, shared_among, sources_digest
 from reservoir.bench.tables import ResultTable, Row, result_table
 from reservoir.errors import InputError
 from reservoir.opencl import DeviceInfo, choose_devices
@@ -86,7 +85,10 @@ class RunBudget:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Study:
-    """An experiment as it is run: what with, and what was measured. Each derives one, with fields of its own.
+    """An experiment as it is run: what with, what was measured, and what that comes to.
+
+    Each derives one, with fields of its own; a ``title``; ``_measure``, and ``_row`` where a journal keeps the runs;
+    ``_headlines``, the results in a few words each; ``_tables`` and ``_figures``; `checks`, `claims` and `caveats`.
 
     Parameters
     ----------
@@ -99,6 +101,8 @@ class Study:
     data: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     #: Stem of the file in ``data/bench`` with the paper's numbers, captions and notes.
     paper: ClassVar[str] = ""
+    #: Of the result; what is in braces is taken from the ``study``.
+    title: ClassVar[str] = ""
 
     @classmethod
     def of(cls, budget: RunBudget, **own: Any) -> Self:
@@ -119,9 +123,11 @@ class Study:
             yield item
         self.budget.progress(stage if isinstance(stage, str) else "tables", len(every), len(every))
 
-    def kept_rows(
-        self, stage: str, runs: Mapping[str, T], row_of: Callable[[Self, T], Row], jobs: int = 1
-    ) -> list[Row]:
+    def _row(self, run: Any) -> Row:
+        """Make a run: a row of JSON. Where there are several processes, another makes it."""
+        raise NotImplementedError
+
+    def kept_rows(self, stage: str, runs: Mapping[str, Any], jobs: int = 1) -> list[Row]:
         """A row for each run, by their names: the journal's, and of the others those that are made now and kept there.
 
         Parameters
@@ -129,9 +135,7 @@ class Study:
         stage : str
             For the progress.
         runs : mapping
-            What is run, by name.
-        row_of : callable
-            Makes a row of JSON; where other processes do, a function of a module, which they import.
+            What is run, hashable, by name.
         jobs : int
             Processes that make rows at a time; 1 for this one.
 
@@ -144,13 +148,13 @@ class Study:
         if journal.path is not None:
             packages = run_provenance()["program"]["packages"]
             journal.begin(self.origin() | {"packages": packages, "sources": sources_digest()})
-        missing = [name for name in runs if journal.row(name) is None]
-        made: Iterator[tuple[str, Row]] = ((name, row_of(self, runs[name])) for name in missing)
+        missing = {run: name for name, run in runs.items() if journal.row(name) is None}
+        made: Iterable[tuple[Any, Row]] = ((run, self._row(run)) for run in missing)
         if jobs > 1 and missing:
-            made = shared_among(min(jobs, len(missing)), partial(_row_apart, self, runs, row_of), missing)
+            made = shared_among(min(jobs, len(missing)), self._row, missing)
         progress(stage, len(runs) - len(missing), len(runs))
-        for done, (name, row) in enumerate(made, len(runs) - len(missing) + 1):
-            journal.add(name, row)
+        for done, (run, row) in enumerate(made, len(runs) - len(missing) + 1):
+            journal.add(missing[run], row)
             progress(stage, done, len(runs))
         return [journal.row(name) or {} for name in runs]
 
@@ -160,9 +164,13 @@ class Study:
         about = {"processor": processor_name(), "version": reservoir.__version__}
         return about | {"quick": budget.quick, "runs": budget.runs, "seed": budget.seed}
 
-    def measured(self, data: Mapping[str, pd.DataFrame]) -> Self:
+    def _measure(self) -> Mapping[str, pd.DataFrame]:
+        """Measure everything: the tables of ``data``."""
+        raise NotImplementedError
+
+    def measured(self) -> Self:
         """The study with tables of what was measured."""
-        return replace(self, data=data)
+        return replace(self, data=self._measure())
 
     def notes(self, name: str, /, **values: Any) -> tuple[str, ...]:
         """What the paper's file says under a name, with these values and those of the study put in."""
@@ -197,53 +205,56 @@ class Study:
         bar = about.get("at_least", about.get("at_most")) if limit is None else limit
         return Check(about["check"].format(study=self, **values), float(value), bar, at_least="at_least" in about)
 
-    def held_to(
-        self, checks: Callable[[Self], Iterable[Check]], claims: Callable[[Self], Iterable[Check]]
-    ) -> tuple[Check, ...]:
-        """What must hold always, and what must hold unless this is a quick trial, which claims nothing."""
-        return (*checks(self), *(() if self.budget.quick else claims(self)))
+    def caveats(self) -> tuple[str, ...]:
+        """What must be said before any result."""
+        return ()
 
-    def result(
-        self,
-        title: str,
-        headlines: Callable[[Self], Mapping[str, str]],
-        tables: Callable[[Self], Iterable[ResultTable]],
-        figures: Callable[[Self], Mapping[str, Figure]] = lambda _: {},
-        *,
-        checks: Callable[[Self], Iterable[Check]] = lambda _: (),
-        claims: Callable[[Self], Iterable[Check]] = lambda _: (),
-        data: Mapping[str, pd.DataFrame] | None = None,
-        caveats: Iterable[str] = (),
-        **origin: Any,
-    ) -> ExperimentResult:
-        """What the study comes to, by functions that are given it; frames and tables without rows are left out.
+    def checks(self) -> Iterable[Check]:
+        """What must hold always."""
+        return ()
+
+    def claims(self) -> Iterable[Check]:
+        """What this device and this budget can be held to; of a quick trial nothing is claimed."""
+        return ()
+
+    def acceptance(self) -> tuple[Check, ...]:
+        """The acceptance table."""
+        return (*self.checks(), *(() if self.budget.quick else self.claims()))
+
+    def _headlines(self) -> Mapping[str, str]:
+        raise NotImplementedError
+
+    def _tables(self) -> Iterable[ResultTable]:
+        raise NotImplementedError
+
+    def _figures(self) -> Mapping[str, Figure]:
+        return {}
+
+    def written(self) -> Mapping[str, pd.DataFrame]:
+        """Tables of numbers, by the stem of their CSV files; those without rows are left out."""
+        return self.data
+
+    def result(self, **origin: Any) -> ExperimentResult:
+        """What the study comes to; tables without rows are left out.
 
         Parameters
         ----------
-        checks, claims : callable
-            See `held_to`.
-        data : mapping of str to DataFrame, optional
-            In place of the study's.
         origin
             What is told beside `origin`.
         """
-        shown, drawn = [table for table in tables(self) if len(table.frame)], figures(self)
-        captions = bundled(self.paper)["captions"] if drawn else {}
+        figures = self._figures()
+        captions = bundled(self.paper)["captions"] if figures else {}
         return ExperimentResult(
-            title=title,
-            warnings=(*self.budget.usual((), (QUICK_WARNING,)), *caveats),
-            headlines=headlines(self),
-            checks=self.held_to(checks, claims),
-            tables=tuple(shown),
-            data={name: frame for name, frame in (self.data if data is None else data).items() if len(frame)},
-            figures=drawn,
-            captions={name: captions[name] for name in drawn},
+            title=self.title.format(study=self),
+            warnings=(*self.budget.usual((), (QUICK_WARNING,)), *self.caveats()),
+            headlines=self._headlines(),
+            checks=self.acceptance(),
+            tables=tuple(table for table in self._tables() if len(table.frame)),
+            data={name: frame for name, frame in self.written().items() if len(frame)},
+            figures=figures,
+            captions={name: captions[name].format(study=self) for name in figures},
             origin=self.origin() | origin,
         )
-
-
-def _row_apart(study: Study, runs: Mapping[str, T], row_of: Callable[[Any, T], Row], name: str) -> Row:
-    return row_of(study, runs[name])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

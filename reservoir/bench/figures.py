@@ -10,13 +10,13 @@ from matplotlib.figure import SubFigure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from reservoir.bench.tables import Frame
-from reservoir.report.figures.style import DRY, LIMITS, POWER, RELEASE, STORAGE, Look
+from reservoir.report.figures.style import DRY, LIMITS, RELEASE, STORAGE, Look
 from reservoir.text.quantities import quantity
 
 #: Looks of engines: the sequential one that others are measured by; the one that an experiment is about; and others.
 BASE_LOOK, MAIN_LOOK = Look(LIMITS, (0, (1, 1)), "D"), Look(STORAGE, "-", "o")
 DASHED, CHAINED = (0, (5, 1.5)), (0, (6, 1.5, 1.5, 1.5))
-SECOND_LOOK, THIRD_LOOK = Look(RELEASE, DASHED, "s"), Look(POWER, CHAINED, "s")
+SECOND_LOOK = Look(RELEASE, DASHED, "s")
 LOSSY_LOOK = Look(DRY, DASHED, "s")
 
 
@@ -45,12 +45,14 @@ def lines(
             ax.plot(frame.index, frame[name], marker=look.marker, label=label, **drawn)
 
 
-def number_ticks(ax: Axes, at: Iterable[float], base: int | None = None) -> None:
-    """Whole numbers at some places of the horizontal axis, which is logarithmic if it has a base."""
+def number_ticks(
+    ax: Axes, at: Iterable[float], base: int | None = None, form: Callable[[float], str] = "{:,.0f}".format
+) -> None:
+    """Numbers at some places of the horizontal axis, whole ones by default; it is logarithmic if it has a base."""
     if base is not None:
         ax.set_xscale("log", base=base)
     ax.xaxis.set_major_locator(FixedLocator(list(at)))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: form(value)))
     ax.xaxis.set_minor_locator(NullLocator())
 
 

@@ -37,7 +37,7 @@ def rotation(problems: Iterable[FunctionProblem]) -> tuple[dict[str, pd.DataFram
     """The matrix of the rotated problems, which have the same, and what makes it; nothing if none is rotated."""
     for problem in problems:
         if problem.rotation is not None:
-            return {"rotation": pd.DataFrame(problem.rotation.matrix())}, {"rotation": asdict(problem.rotation)}
+            return {"rotation": pd.DataFrame(problem.rotation.matrix)}, {"rotation": asdict(problem.rotation)}
     return {}, {}
 
 
@@ -46,6 +46,7 @@ class FunctionStudy(Study):
     """What is run: functions of so many variables, by an engine with settings. Table: ``runs``."""
 
     paper = "functions"
+    title = "{study.engine.name} on benchmark functions in {study.dimension} dimensions"
     engine: Solver
     functions: Sequence[Function]
     dimension: int
@@ -60,11 +61,41 @@ class FunctionStudy(Study):
         """As `rotation`, of the functions."""
         return rotation(self.problems(function, 1)[0] for function in self.functions)
 
+    def _measure(self) -> dict[str, pd.DataFrame]:
+        rows: list[Row] = []
+        asked = {"solver": self.engine.name, "seed": self.budget.seed, "device": self.budget.device, **self.settings}
+        for function in self.tracked("functions", self.functions):
+            problems = self.problems(function, self.budget.runs)
+            # Compiles; a device may lay out other numbers of problems otherwise.
+            solve(problems if self.engine.opencl else problems[:1], **asked)
+            for place, solution in enumerate(solve(problems, **asked), start=1):
+                best = -solution.fitness_float32 if function.noise else -solution.fitness
+                row: Row = {"function": function.name, "run": place, "best": best, "value": -solution.fitness}
+                row |= {"evaluations": solution.evaluations, "call_seconds": solution.wall_seconds}
+                rows.append(row | {"device_seconds": solution.device_seconds})
+        return {"runs": pd.DataFrame(rows), **self.rotation()[0]}
+
     def origin(self) -> dict[str, Any]:
         """As of every study, the device if the engine needs one, and what is run."""
         device = {"device": device_origin(choose_devices(self.budget.device)[0])} if self.engine.opencl else {}
         about = {"solver": self.engine.name, "settings": self.settings, "dimension": self.dimension}
         return super().origin() | device | about | self.rotation()[1]
+
+    def _headlines(self) -> dict[str, str]:
+        best = self.data["runs"].groupby("function", sort=False)["best"]
+        return {
+            titled(str(name)): f"mean {values.mean():.3g}, from {values.min():.3g} to {values.max():.3g}"
+            for name, values in best
+        }
+
+    def _tables(self) -> Iterator[ResultTable]:
+        rows = []
+        for name, mine in self.data["runs"].groupby("function", sort=False):
+            evaluations, seconds = mine["evaluations"], float(mine["call_seconds"].iloc[0])
+            row: Row = {"function": titled(str(name))} | summary(mine["best"], ".3g")
+            row |= {"evaluations per run": round(evaluations.mean()), "seconds, all runs": seconds}
+            rows.append(row | {"evaluations, M/s": evaluations.sum() / seconds / 1e6})
+        yield self.table("best", rows)
 
 
 def run(
@@ -85,43 +116,4 @@ def run(
     given |= {**engine.measured_with, **(settings or {})}
     asked: dict[str, Any] = {"functions": functions_named(functions), "dimension": dimension, "rotations": rotations}
     study = FunctionStudy.of(budget, engine=engine, settings=given, **asked)
-    study = study.measured({"runs": _runs(study), **study.rotation()[0]})
-    return study.result(f"{solver} on benchmark functions in {dimension} dimensions", _headlines, _tables)
-
-
-def _runs(study: FunctionStudy) -> pd.DataFrame:
-    budget, engine, count, rows = study.budget, study.engine, len(study.functions), []
-    asked = {"solver": engine.name, "seed": budget.seed, "device": budget.device, **study.settings}
-    for done, function in enumerate(study.functions):
-
-        def within(part: int, parts: int, done: int = done) -> None:
-            """Tell of the swarms of a function as of parts of the whole."""
-            budget.progress("functions", done + (part == parts), count)
-
-        problems = study.problems(function, budget.runs)
-        # Compiles; a device may lay out other numbers of problems otherwise.
-        solve(problems if engine.opencl else problems[:1], **asked)
-        for place, solution in enumerate(solve(problems, progress=within, **asked), start=1):
-            best = -solution.fitness_float32 if function.noise else -solution.fitness
-            row: Row = {"function": function.name, "run": place, "best": best, "value": -solution.fitness}
-            row |= {"evaluations": solution.evaluations, "call_seconds": solution.wall_seconds}
-            rows.append(row | {"device_seconds": solution.device_seconds})
-    return pd.DataFrame(rows)
-
-
-def _headlines(study: FunctionStudy) -> dict[str, str]:
-    best = study.data["runs"].groupby("function", sort=False)["best"]
-    return {
-        titled(str(name)): f"mean {values.mean():.3g}, from {values.min():.3g} to {values.max():.3g}"
-        for name, values in best
-    }
-
-
-def _tables(study: FunctionStudy) -> Iterator[ResultTable]:
-    rows = []
-    for name, mine in study.data["runs"].groupby("function", sort=False):
-        evaluations, seconds = mine["evaluations"], float(mine["call_seconds"].iloc[0])
-        row: Row = {"function": titled(str(name))} | summary(mine["best"], ".3g")
-        row |= {"evaluations per run": round(evaluations.mean()), "seconds, all runs": seconds}
-        rows.append(row | {"evaluations, M/s": evaluations.sum() / seconds / 1e6})
-    yield study.table("best", rows)
+    return study.measured().result()

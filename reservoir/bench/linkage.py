@@ -19,7 +19,6 @@ from matplotlib.ticker import FuncFormatter
 from reservoir.bench.experiment import DeviceStudy, RunBudget, names_named, numbers_named, processor_name
 from reservoir.bench.figures import BASE_LOOK, CHAINED, LOSSY_LOOK, MAIN_LOOK, lines, log_axis, number_ticks, panels
 from reservoir.bench.populations import (
-    CONSECUTIVE,
     ORIGINAL,
     SPIN,
     TITLES,
@@ -27,14 +26,10 @@ from reservoir.bench.populations import (
     SweepStudy,
     bundled_glasses,
     spin_cases,
-    sweep_claims,
-    sweep_headlines,
-    sweep_runs,
-    sweep_tables,
-    trap_cases,
+    trap_case,
 )
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import Frame, ResultTable, Row, in_order, select
+from reservoir.bench.tables import Frame, ResultTable, Row, select
 from reservoir.errors import InputError
 from reservoir.opencl import DeviceInfo, Session
 from reservoir.planning.checks import Check, largest
@@ -76,7 +71,33 @@ class LinkageStudy(DeviceStudy):
     """
 
     paper = "linkage"
+    title = "DSMGA-II: model building on {study.device.name}"
     cases: Sequence[Case]
+
+    def _measure(self) -> dict[str, pd.DataFrame]:
+        return {"runs": self._timed_runs(), "evaluations": self._evaluated_runs()}
+
+    def _timed_runs(self) -> pd.DataFrame:
+        rows: list[Row] = []
+        seed = self.budget.seed
+        for case, model in self.tracked("runs", product(self.cases, MODELS)):
+            settings = Dsmga2Settings(population=case.population, model=model, threads=1, linkage_generations=0)
+            with _builder(case, settings, self.device) as builder:
+                _timed(case, replace(settings, generations=1), builder, 0, seed)  # compiles
+                rows += [_timed(case, settings, builder, number, seed) for number in range(self.budget.runs)]
+        return pd.DataFrame(rows)
+
+    def _evaluated_runs(self) -> pd.DataFrame:
+        rows: list[Row] = []
+        seed, device = self.budget.seed, str(self.device.index)
+        for case in self.tracked("evaluations", self.cases):
+            count = self.budget.runs * self.budget.usual(EVALUATION_RUNS, 1)
+            problems = [case.problem(number) for number in range(count)]
+            for model in EVALUATED:
+                settings = Dsmga2Settings(population=case.population, model=model, linkage_generations=0)
+                runs, *_ = dsmga2.run_all(problems, settings, seed=seed, device=device)
+                rows += [case.about | {"model": model, "run": number} | _found(run) for number, run in enumerate(runs)]
+        return pd.DataFrame(rows)
 
     @cached_property
     def times(self) -> Frame:
@@ -129,6 +150,93 @@ class LinkageStudy(DeviceStudy):
         one, other = (pd.DataFrame(runs.xs(name, level="model")) for name in (SEQUENTIAL, model))
         return int((one != other.reindex(one.index)).any(axis=1).sum())
 
+    def claims(self) -> Iterator[Check]:
+        """Claims that this device and these runs can be held to."""
+        runs, evaluated, means = self.data["runs"], self.data["evaluations"], self.evaluations
+        yield self.claim("false", runs["false_optimum"].sum() + evaluated["false_optimum"].sum())
+        for model in (LOSSLESS, ON_DEMAND):
+            yield self.claim("differ", self.differing_runs(model), model=model)
+        if evaluated["run"].nunique() >= FEWEST_RUNS:
+            yield self.claim("apart", largest(means["apart"].abs()))
+            yield self.claim("missed", largest(means[f"found:{ON_DEMAND}"] - means[f"found:{LOSSY}"]))
+        times = by_kind_and_bits(self.times)
+        if self.large_gpu and SPEED_CASE in times.index:
+            row = times.loc[SPEED_CASE]
+            for model in (LOSSLESS, LOSSY):
+                yield self.claim("matrix", row[f"matrix_x:{model}"], model=model)
+            yield self.claim("sets", row[f"linkage_x:{LOSSY}"], model=LOSSY)
+        large = times[times.index.get_level_values("bits") >= CPU_BITS]
+        if self.device.kind == "CPU" and len(large):
+            for stage, title in (("matrix", "matrix"), ("linkage", "sets"), ("building", "both stages")):
+                yield self.claim("cpu", -largest(-large[f"{stage}_x:{LOSSLESS}"]), bits=CPU_BITS, stage=title)
+
+    def _headlines(self) -> dict[str, str]:
+        of_case = [key for key in self.times.index if (key[0], key[2]) == SPEED_CASE]
+        _, problem, _ = key = of_case[0] if of_case else self.times.index[-1]
+        row = self.times.loc[key]
+        return {
+            "Stages": f"{problem}: matrix {row[f'matrix_x:{LOSSLESS}']:,.1f} x the sequential engine, linkage sets "
+            f"{row[f'linkage_x:{LOSSLESS}']:,.1f} x lossless, {row[f'linkage_x:{LOSSY}']:,.1f} x lossy",
+            "Whole runs": f"{problem}: lossless {row[f'total_x:{LOSSLESS}']:,.2f} x, "
+            f"lossy {row[f'total_x:{LOSSY}']:,.2f} x, on demand {row[f'total_x:{ON_DEMAND}']:,.2f} x",
+        }
+
+    def _tables(self) -> Iterator[ResultTable]:
+        def named(frame: Frame) -> pd.DataFrame:
+            """A row for each problem, by its name."""
+            rows = pd.DataFrame(frame).reset_index()
+            problems = zip(rows["kind"], rows["problem"], strict=True)
+            return rows.assign(problem=[name if name.startswith("SPIN") else TITLES[kind] for kind, name in problems])
+
+        times = self.times.assign(population=self.data["runs"].groupby(KEYS, sort=False)["population"].first())
+        yield self.table("stages", named(times))
+        yield self.table("whole", named(times))
+        yield self.table("evaluations", named(self.evaluations))
+
+    def _figures(self) -> dict[str, Figure]:
+        """All figures; points of problems of one kind and size are their means."""
+        about = f"{self.budget.runs} timed runs, evaluations of {self.data['evaluations']['run'].nunique()} · "
+        foot = self.foot(about, f"; sequential: {processor_name()}")
+        times, means = by_kind_and_bits(self.times), by_kind_and_bits(self.evaluations)
+        kinds = list(times.index.unique("kind"))
+
+        def building(sheet: SubFigure) -> Axes:
+            axes = sheet.subplots(2, 2, sharex=True)
+            for row, model in zip(axes, (LOSSLESS, LOSSY), strict=True):
+                for ax, stage in zip(row, ("matrix", "linkage"), strict=True):
+                    for kind in [each for each in _KIND_LOOKS if each in kinds]:
+                        column = times.loc[kind][[f"{stage}_x:{model}"]].set_axis([kind], axis=1)
+                        lines(ax, column, _KIND_LOOKS, TITLES)
+                    _dress(ax)
+                row[0].set_ylabel(f"Speed-up, {model}")
+            axes[0][0].set_title("Dependency structure matrix")
+            axes[0][1].set_title("Linkage sets")
+            for ax in axes[-1]:
+                ax.set_xlabel("Bits")
+            corner: Axes = axes[0][0]
+            return corner
+
+        def by_kind(frame: Frame, value: str, models: dict[str, str], label: str) -> Figure:
+            """A panel for each kind of problem, with a line for each model under the name that it stands for."""
+
+            def draw(sheet: SubFigure) -> Axes:
+                axes = panels(sheet, len(kinds), min(2, len(kinds)), label)
+                for ax, kind in zip(axes, kinds, strict=True):
+                    columns = {f"{value}:{model}": name for model, name in models.items()}
+                    of_kind = frame.loc[kind][list(columns)].rename(columns=columns)
+                    lines(ax, of_kind, {name: _MODEL_LOOKS[name] for name in models.values()})
+                    _dress(ax)
+                    ax.set(title=TITLES[kind], xlabel="Bits")
+                return axes[0]
+
+            return sheet_figure(2.6 if len(kinds) < 3 else 5.0, foot, draw)
+
+        return {
+            "model_building": sheet_figure(5.4, foot, building),
+            "whole_runs": by_kind(times, "total_x", {model: model for model in MODELS[1:]}, "Whole runs, speed-up"),
+            "evaluations": by_kind(means, "evaluations", {ON_DEMAND: LOSSLESS, LOSSY: LOSSY}, "Evaluations"),
+        }
+
 
 def _of_all(columns: Mapping[str, pd.Series[float]], runs: pd.DataFrame) -> pd.DataFrame:
     """A row for each problem that ran, in order."""
@@ -159,57 +267,20 @@ def run(
         )
     if sizes is not None and kinds == (SPIN,):
         raise InputError("applies only to traps", "mk, ftrap or cyc in --problems", "add one of them", column="--sizes")
-    cases = _traps(kinds, sizes, budget, sweep=sweep)
+    asked = budget.usual(SIZES, QUICK_SIZES)
+    if sizes is not None:
+        asked = numbers_named(sizes, lambda bits: bits >= 1, "is not a valid size", "bits", "--sizes")
+    of_kinds = {kind: asked for kind in kinds if kind != SPIN}
+    if sweep and sizes is None:  # those of the original program
+        known = {kind: tuple(bits for each, bits in ORIGINAL if each == kind) for kind in of_kinds}
+        of_kinds = {kind: every[: budget.usual(None, 1)] for kind, every in known.items()}
+    cases = [trap_case(kind, bits) for kind, every in of_kinds.items() for bits in every]
     if SPIN in kinds:
         glasses = spin_cases(spin or bundled_glasses(first_only=budget.quick or not sweep))
         cases += glasses[: 1 if budget.quick and not spin else None]
     if sweep:
-        swept = SweepStudy.of(budget, cases=cases)
-        return swept.measured({"sweeps": sweep_runs(swept)}).result(
-            "DSMGA-II: population sizes by sweep",
-            sweep_headlines,
-            sweep_tables,
-            claims=sweep_claims,
-            consecutive_runs=CONSECUTIVE,
-        )
-    study = LinkageStudy.of(budget, cases=cases)
-    study = study.measured({"runs": _timed_runs(study), "evaluations": _evaluated_runs(study)})
-    title = f"DSMGA-II: model building on {study.device.name}"
-    return study.result(title, _headlines, _tables, _figures, claims=linkage_claims)
-
-
-def _traps(kinds: tuple[str, ...], sizes: str | None, budget: RunBudget, *, sweep: bool) -> list[Case]:
-    traps = tuple(kind for kind in kinds if kind != SPIN)
-    if sizes is not None:
-        return trap_cases(traps, numbers_named(sizes, lambda bits: bits >= 1, "is not a valid size", "bits", "--sizes"))
-    if not sweep:
-        return trap_cases(traps, budget.usual(SIZES, QUICK_SIZES))
-    known = {kind: [bits for each, bits in ORIGINAL if each == kind] for kind in traps}
-    return [case for kind in traps for case in trap_cases((kind,), known[kind][: budget.usual(None, 1)])]
-
-
-def _timed_runs(study: LinkageStudy) -> pd.DataFrame:
-    rows: list[Row] = []
-    seed = study.budget.seed
-    for case, model in study.tracked("runs", product(study.cases, MODELS)):
-        settings = Dsmga2Settings(population=case.population, model=model, threads=1, linkage_generations=0)
-        with _builder(case, settings, study.device) as builder:
-            _timed(case, replace(settings, generations=1), builder, 0, seed)  # compiles
-            rows += [_timed(case, settings, builder, number, seed) for number in range(study.budget.runs)]
-    return pd.DataFrame(rows)
-
-
-def _evaluated_runs(study: LinkageStudy) -> pd.DataFrame:
-    rows: list[Row] = []
-    seed, device = study.budget.seed, str(study.device.index)
-    for case in study.tracked("evaluations", study.cases):
-        count = study.budget.runs * study.budget.usual(EVALUATION_RUNS, 1)
-        problems = [case.problem(number) for number in range(count)]
-        for model in EVALUATED:
-            settings = Dsmga2Settings(population=case.population, model=model, linkage_generations=0)
-            runs, *_ = dsmga2.run_all(problems, settings, seed=seed, device=device)
-            rows += [case.about | {"model": model, "run": number} | _found(run) for number, run in enumerate(runs)]
-    return pd.DataFrame(rows)
+        return SweepStudy.of(budget, cases=cases).measured().result()
+    return LinkageStudy.of(budget, cases=cases).measured().result()
 
 
 @contextmanager
@@ -247,101 +318,10 @@ def _found(run: dsmga2.Run) -> Row:
     return row | {"generations": run.generations}
 
 
-def linkage_claims(study: LinkageStudy) -> Iterator[Check]:
-    """Claims that this device and these runs can be held to."""
-    runs, evaluated, means = study.data["runs"], study.data["evaluations"], study.evaluations
-    yield study.claim("false", runs["false_optimum"].sum() + evaluated["false_optimum"].sum())
-    for model in (LOSSLESS, ON_DEMAND):
-        yield study.claim("differ", study.differing_runs(model), model=model)
-    if evaluated["run"].nunique() >= FEWEST_RUNS:
-        yield study.claim("apart", largest(means["apart"].abs()))
-        yield study.claim("missed", largest(means[f"found:{ON_DEMAND}"] - means[f"found:{LOSSY}"]))
-    times = by_kind_and_bits(study.times)
-    if study.large_gpu and SPEED_CASE in times.index:
-        row = times.loc[SPEED_CASE]
-        for model in (LOSSLESS, LOSSY):
-            yield study.claim("matrix", row[f"matrix_x:{model}"], model=model)
-        yield study.claim("sets", row[f"linkage_x:{LOSSY}"], model=LOSSY)
-    large = times[times.index.get_level_values("bits") >= CPU_BITS]
-    if study.device.kind == "CPU" and len(large):
-        for stage, title in (("matrix", "matrix"), ("linkage", "sets"), ("building", "both stages")):
-            yield study.claim("cpu", -largest(-large[f"{stage}_x:{LOSSLESS}"]), bits=CPU_BITS, stage=title)
-
-
-def _headlines(study: LinkageStudy) -> dict[str, str]:
-    of_case = [key for key in study.times.index if (key[0], key[2]) == SPEED_CASE]
-    _, problem, _ = key = of_case[0] if of_case else study.times.index[-1]
-    row = study.times.loc[key]
-    return {
-        "Stages": f"{problem}: matrix {row[f'matrix_x:{LOSSLESS}']:,.1f} x the sequential engine, linkage sets "
-        f"{row[f'linkage_x:{LOSSLESS}']:,.1f} x lossless, {row[f'linkage_x:{LOSSY}']:,.1f} x lossy",
-        "Whole runs": f"{problem}: lossless {row[f'total_x:{LOSSLESS}']:,.2f} x, "
-        f"lossy {row[f'total_x:{LOSSY}']:,.2f} x, on demand {row[f'total_x:{ON_DEMAND}']:,.2f} x",
-    }
-
-
-def _tables(study: LinkageStudy) -> Iterator[ResultTable]:
-    def named(frame: Frame) -> pd.DataFrame:
-        """A row for each problem, by its name."""
-        rows = pd.DataFrame(frame).reset_index()
-        problems = zip(rows["kind"], rows["problem"], strict=True)
-        return rows.assign(problem=[name if name.startswith("SPIN") else TITLES[kind] for kind, name in problems])
-
-    times = study.times.assign(population=study.data["runs"].groupby(KEYS, sort=False)["population"].first())
-    yield study.table("stages", named(times))
-    yield study.table("whole", named(times))
-    yield study.table("evaluations", named(study.evaluations))
-
-
 _KIND_LOOKS = {"mk": MAIN_LOOK, "ftrap": LOSSY_LOOK, "cyc": Look(RELEASE, CHAINED, "^"), SPIN: BASE_LOOK}
 _MODEL_LOOKS = {SEQUENTIAL: BASE_LOOK, LOSSLESS: MAIN_LOOK, LOSSY: LOSSY_LOOK, ON_DEMAND: Look(POWER, CHAINED, "^")}
 #: Values further apart than this stand on a logarithmic axis.
 _SPAN = 8
-
-
-def _figures(study: LinkageStudy) -> dict[str, Figure]:
-    """All figures; points of problems of one kind and size are their means."""
-    about = f"{study.budget.runs} timed runs, evaluations of {study.data['evaluations']['run'].nunique()} · "
-    foot = study.foot(about, f"; sequential: {processor_name()}")
-    times, means = by_kind_and_bits(study.times), by_kind_and_bits(study.evaluations)
-    kinds = in_order(times.index.get_level_values("kind").to_series())
-
-    def building(sheet: SubFigure) -> Axes:
-        axes = sheet.subplots(2, 2, sharex=True)
-        for row, model in zip(axes, (LOSSLESS, LOSSY), strict=True):
-            for ax, stage in zip(row, ("matrix", "linkage"), strict=True):
-                for kind in [each for each in _KIND_LOOKS if each in kinds]:
-                    column = times.loc[kind][[f"{stage}_x:{model}"]].set_axis([kind], axis=1)
-                    lines(ax, column, _KIND_LOOKS, TITLES)
-                _dress(ax)
-            row[0].set_ylabel(f"Speed-up, {model}")
-        axes[0][0].set_title("Dependency structure matrix")
-        axes[0][1].set_title("Linkage sets")
-        for ax in axes[-1]:
-            ax.set_xlabel("Bits")
-        corner: Axes = axes[0][0]
-        return corner
-
-    def by_kind(frame: Frame, value: str, models: dict[str, str], label: str) -> Figure:
-        """A panel for each kind of problem, with a line for each model under the name that it stands for."""
-
-        def draw(sheet: SubFigure) -> Axes:
-            axes = panels(sheet, len(kinds), min(2, len(kinds)), label)
-            for ax, kind in zip(axes, kinds, strict=True):
-                columns = {f"{value}:{model}": name for model, name in models.items()}
-                of_kind = frame.loc[kind][list(columns)].rename(columns=columns)
-                lines(ax, of_kind, {name: _MODEL_LOOKS[name] for name in models.values()})
-                _dress(ax)
-                ax.set(title=TITLES[kind], xlabel="Bits")
-            return axes[0]
-
-        return sheet_figure(2.6 if len(kinds) < 3 else 5.0, foot, draw)
-
-    return {
-        "model_building": sheet_figure(5.4, foot, building),
-        "whole_runs": by_kind(times, "total_x", {model: model for model in MODELS[1:]}, "Whole runs, speed-up"),
-        "evaluations": by_kind(means, "evaluations", {ON_DEMAND: LOSSLESS, LOSSY: LOSSY}, "Evaluations"),
-    }
 
 
 def _dress(ax: Axes) -> None:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ from reservoir.bench.experiment import DeviceStudy, RunBudget, bundled, names_na
 from reservoir.bench.figures import CHAINED, log_axis, panels, short
 from reservoir.bench.functions import rotation, titled
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import Known, ResultTable, Row, in_order, p_value, seconds_of, select, summary
+from reservoir.bench.tables import Known, ResultTable, Row, p_value, seconds_of, select, summary
 from reservoir.planning.checks import Check, largest
 from reservoir.planning.validation import SIGNIFICANCE
 from reservoir.problems.functions import FUNCTIONS, Function, FunctionProblem, function_problems, functions_named
@@ -37,8 +37,7 @@ from reservoir.solvers.clpso import LANES, MODELS, STRICT
 DIMENSION, PARTICLES, GENERATIONS, QUICK_GENERATIONS = 30, 40, 5000, 500
 #: Values of the convergence trace.
 TRACE_POINTS = 100
-#: Settings of the sequential engines: the baseline is one thread's.
-ONE_THREAD = {"threads": 1}
+ONE_THREAD: dict[str, Any] = {"solver": "clpso-sequential", "threads": 1}
 SEQUENTIAL, SEQUENTIAL_STRICT, SEQUENTIAL_FOLLOWING = "sequential", "sequential, strict", "sequential, following"
 #: Many swarms: the function that speeds are stated on; as many swarms as the years of the paper's case, and what fills
 #: a large GPU; calls of each.
@@ -69,27 +68,18 @@ PHASES = {
 }
 
 
-class TestedEngine(NamedTuple):
-    """An engine of the experiment, by its name in tables: a solver of the registry, and settings.
+def engines(models: str | None) -> dict[str, dict[str, Any]]:
+    """What the solver is asked for by each engine, for a list of models with commas between them, or for all models.
 
-    It may look for the best particle in every generation, as the paper's models do (Step 5).
+    The sequential ones always run; the baseline is one thread's.
     """
-
-    name: str
-    solver: str
-    options: Mapping[str, Any]
-    finds_leader: bool = False
-
-
-def engines(models: str | None) -> list[TestedEngine]:
-    """The engines for a list of models with commas between them, or for all models; the sequential ones always run."""
     asked = names_named(models, MODELS, "there is no such model", "--models")
-    return [
-        TestedEngine(SEQUENTIAL, "clpso-sequential", ONE_THREAD),
-        *(TestedEngine(name, "clpso", {"model": name}, MODELS[name].of_the_paper) for name in MODELS if name in asked),
-        TestedEngine(SEQUENTIAL_STRICT, "clpso-sequential", {"exemplars": STRICT, **ONE_THREAD}),
-        TestedEngine(SEQUENTIAL_FOLLOWING, "clpso-sequential", {"exemplars_follow": True, **ONE_THREAD}),
-    ]
+    return {
+        SEQUENTIAL: ONE_THREAD,
+        **{name: {"solver": "clpso", "model": name} for name in MODELS if name in asked},
+        SEQUENTIAL_STRICT: ONE_THREAD | {"exemplars": STRICT},
+        SEQUENTIAL_FOLLOWING: ONE_THREAD | {"exemplars_follow": True},
+    }
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -100,8 +90,9 @@ class ModelStudy(DeviceStudy):
     """
 
     paper = "models"
+    title = "CLPSO's models on benchmark functions, on {study.device.name}"
     functions: Sequence[Function]
-    engines: Sequence[TestedEngine]
+    engines: Mapping[str, Mapping[str, Any]]
 
     @property
     def generations(self) -> int:
@@ -111,34 +102,96 @@ class ModelStudy(DeviceStudy):
     @property
     def models(self) -> list[str]:
         """Names of the engines that run on the device."""
-        return [engine.name for engine in self.engines if engine.name in MODELS]
+        return [engine for engine in self.engines if engine in MODELS]
 
     def origin(self) -> dict[str, Any]:
         """As of every study, and what is run."""
         settings = {"dimension": DIMENSION, "particles": PARTICLES, "generations": self.generations}
-        ran = {"functions": [each.name for each in self.functions], "engines": [each.name for each in self.engines]}
+        ran = {"functions": [each.name for each in self.functions], "engines": list(self.engines)}
         return super().origin() | ran | {"settings": settings} | rotation(map(self.problem, self.functions))[1]
 
     def problem(self, function: Function) -> FunctionProblem:
         """The function as a problem of which every run is a swarm."""
         return function_problems(function, 1, dimension=DIMENSION)[0]
 
-    def swarms(self, problems: Sequence[FunctionProblem], solver: str, **settings: Any) -> Solutions:
+    def swarms(self, problems: Sequence[FunctionProblem], **settings: Any) -> Solutions:
         """The first solution of a call, whose seconds are those of the whole call."""
-        asked = {"particles": PARTICLES, "generations": self.generations} | settings
-        return self.solve(problems, solver, **asked)[0]
+        return self.solve(problems, particles=PARTICLES, generations=self.generations, **settings)[0]
 
-    def solved(self, place: int, function: Function, run: int) -> Solutions:
-        """One run of an engine. No two engines share a seed: some draw the same numbers from the same."""
-        engine, seed = self.engines[place], self.budget.seed + place * (self.budget.runs + 1) + run
-        points = self.generations if engine.finds_leader else TRACE_POINTS
-        return self.swarms([self.problem(function)], engine.solver, seed=seed, trace_points=points, **engine.options)
+    def solved(self, engine: str, function: Function, run: int) -> Solutions:
+        """One run of an engine. No two engines share a seed: some draw the same numbers from the same.
+
+        The paper's models look for the best particle in every generation (Step 5).
+        """
+        seed = self.budget.seed + list(self.engines).index(engine) * (self.budget.runs + 1) + run
+        points = self.generations if engine in MODELS and MODELS[engine].of_the_paper else TRACE_POINTS
+        return self.swarms([self.problem(function)], seed=seed, trace_points=points, **self.engines[engine])
+
+    def _measure(self) -> dict[str, pd.DataFrame]:
+        runs, convergence = self._runs()
+        matrix, _ = rotation(map(self.problem, self.functions))
+        return {"runs": runs, "convergence": convergence, **matrix, "many_swarms": self._many_swarms()}
+
+    def _runs(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """A row a run, and bands of the traces of those that count: the first of each engine on a function compiles."""
+        every = product(self.functions, range(self.budget.runs + 1), self.engines)
+        runs = {
+            f"{function.name}, {engine}, {number}": (function, number, engine) for function, number, engine in every
+        }
+        rows = self.kept_rows("runs", runs)
+        traces = pd.DataFrame([row for row in rows if row["counted"]])[["function", "engine", "run", "trace"]]
+        traces["generation"] = [
+            [(point + 1) * (self.generations // len(trace)) for point in range(len(trace))] for trace in traces["trace"]
+        ]
+        traces = traces.explode(["trace", "generation"]).astype({"trace": float, "generation": int})
+        over = traces.groupby(["function", "engine", "generation"], sort=False)["trace"]
+        parts = {"tenth": 0.1, "median": 0.5, "nine_tenths": 0.9}
+        bands = pd.DataFrame({name: over.quantile(part) for name, part in parts.items()}).reset_index()
+        return pd.DataFrame(rows).drop(columns="trace"), bands
+
+    def _row(self, run: tuple[Function, int, str]) -> Row:
+        """A run; what is not measured is None, which JSON knows."""
+        function, number, engine = run
+        solution = self.solved(engine, function, number)
+        trace = -solution.trace_fitness
+        every = len(trace) // min(TRACE_POINTS, len(trace))
+        value = -solution.fitness
+        row: Row = {"function": function.name, "engine": engine, "run": number}
+        row |= {"seed": solution.settings["seed"], "counted": number > 0}
+        row |= {"best": -solution.fitness_float32 if function.noise else value, "value": value}
+        row |= {"seconds": solution.wall_seconds, "device_seconds": solution.device_seconds}
+        row |= {"evaluations": solution.evaluations, "generations": solution.generations}
+        row |= phase_seconds(solution.host_seconds_by_phase, None)
+        return row | {"trace": [float(best) for best in trace[every - 1 :: every]]}
+
+    def _many_swarms(self) -> pd.DataFrame:
+        """Solve many swarms some times, engines in turn; a row a load, with medians. No rows if not asked for."""
+        loads = [(SEQUENTIAL, CASE_SWARMS), (LANES, CASE_SWARMS)]
+        loads += [(LANES, MANY_SWARMS)] if self.device.kind != "CPU" else []
+        if LANES not in self.models or all(function.name != FUNCTION for function in self.functions):
+            loads = []
+        rows: list[Row] = []
+        for repeat, (engine, swarms) in self.tracked(
+            "many swarms", product(range(self.budget.usual(REPEATS, 1)), loads)
+        ):
+            problems = function_problems(FUNCTIONS[FUNCTION], swarms, dimension=DIMENSION)
+            asked = ONE_THREAD if engine == SEQUENTIAL else {"solver": "clpso"}
+            solution = self.swarms(problems, seed=self.budget.seed + repeat, trace_points=1, **asked)
+            row: Row = {"engine": engine, "swarms": swarms, "generations": self.generations} | seconds_of(solution)
+            # Evaluations of one swarm stand for all: they are the same to a part in a thousand.
+            rows.append(row | {"evaluations": solution.evaluations * swarms})
+        if not rows:
+            return pd.DataFrame()
+        frame = pd.DataFrame(rows).groupby(["engine", "swarms", "generations"], sort=False).median().reset_index()
+        evaluations, busy = frame.pop("evaluations"), frame["device_seconds"].fillna(frame["seconds"])
+        frame["evaluations_per_second"] = evaluations / frame["seconds"]
+        return frame.assign(evaluations_per_device_second=evaluations / busy)
 
     @property
     def ran(self) -> tuple[list[str], list[str]]:
         """Functions and engines that ran, in order."""
         runs = self.data["runs"]
-        return in_order(runs["function"]), in_order(runs["engine"])
+        return list(runs["function"].unique()), list(runs["engine"].unique())
 
     def counted(self, function: str, engine: str) -> pd.DataFrame:
         """Counted runs of an engine on a function."""
@@ -152,13 +205,13 @@ class ModelStudy(DeviceStudy):
         """P of every engine against the sequential one, a row a function; NaN where both always find the optimum."""
         rows, (functions, names) = [], self.ran
         for function in functions:
-            base = self.best(function, SEQUENTIAL)
-            others = {engine: self.best(function, engine) for engine in names[1:]}
-            every = {
+            best = {engine: self.best(function, engine) for engine in names}
+            base = best.pop(SEQUENTIAL)
+            p = {
                 engine: np.nan if max(base.max(), other.max()) <= FOUND else p_value(base, other)
-                for engine, other in others.items()
+                for engine, other in best.items()
             }
-            rows.append({"function": function} | every)
+            rows.append({"function": function} | p)
         return pd.DataFrame(rows)
 
     def against_others(self) -> pd.DataFrame:
@@ -189,73 +242,117 @@ class ModelStudy(DeviceStudy):
         means = runs.assign(seconds=runs[column].astype(float)).groupby(["engine", "function"])["seconds"].mean()
         return float((means[slow] / means[fast]).mean())
 
+    def findings(self) -> Iterator[Row]:
+        """Sentences of the paper, their figures there and here, and whether they hold, as far as can be told."""
+        (functions, names), paper = self.ran, bundled("models")["paper_milliseconds"]
+        for finding, slow, fast in _SLOWER:
+            if {slow, fast} <= set(names):
+                one, other = (_PAPER_ENGINES.index(engine) for engine in (slow, fast))
+                theirs = np.mean([paper[name][one] / paper[name][other] for name in functions])
+                ours, device = self.ratio(slow, fast), self.ratio(slow, fast, "device_seconds")
+                here = f"{ours:.2f} times" + ("" if np.isnan(device) else f" ({device:.2f} by device time alone)")
+                holds = "no difference" if abs(ours - 1) <= ALIKE else "yes" if ours > 1 else "no: the opposite"
+                yield {"finding": finding, "paper": f"{theirs:.2f} times", "here": here, "holds": holds}
+        tests = self.t_tests()
+        models = "all models find values as good as the sequential engine"
+        relaxed = "a relaxed choice of exemplars does not reduce quality"
+        compared = {models: ("p 0.08 to 0.89", self.models), relaxed: ("equal means", [SEQUENTIAL_STRICT])}
+        for finding, (words, engines) in compared.items():
+            p = tests[engines].to_numpy(float).ravel()
+            p = p[np.isfinite(p)]
+            here, holds = "nothing to compare", "–"
+            if len(p):  # of many tests the smallest p is small by chance: Bonferroni's threshold
+                here = f"smallest p of {len(p)} tests {p.min():.2g}"
+                holds = "yes" if p.min() >= SIGNIFICANCE / len(p) else "no"
+            yield {"finding": finding, "paper": words, "here": here, "holds": holds}
+
+    def claims(self) -> Iterator[Check]:
+        """Claims that this device and this budget can be held to; a single run claims nothing."""
+        if self.budget.runs < 2:
+            return
+        functions, names = self.ran
+        for function in [name for name in functions if name in ("f1", "f2")]:
+            worst = largest(value for engine in names for value in self.best(function, engine))
+            yield self.claim("found", worst, function=function)
+        for tested, row in self.t_tests().set_index("function").iterrows():
+            for engine, p in row.items():
+                if engine != SEQUENTIAL_FOLLOWING and np.isfinite(p):
+                    yield self.claim("alike", p, SIGNIFICANCE, function=tested, engine=engine, sequential=SEQUENTIAL)
+        others = self.against_others()
+        for each in select(others, engine=SEQUENTIAL_FOLLOWING).to_dict("records"):
+            if np.isfinite(each["p"]):
+                yield self.claim("known", each["p"], function=each["function"], engine=each["engine"])
+        for each in select(others, engine=SEQUENTIAL).to_dict("records"):
+            for name, limit in zip(("low", "high"), RANGES.get(each["function"], ()), strict=False):
+                yield self.claim(name, each["mean"], limit, function=each["function"], engine=each["engine"])
+        if not len(self.data["many_swarms"]):
+            return
+        if self.small_cpu:
+            yield self.claim("speed_up", self.lanes_speed_up, lanes=LANES)
+            yield self.claim("cpu", self.speed_of(LANES)["evaluations_per_second"] / 1e6, lanes=LANES)
+        if self.large_gpu:
+            speed = self.speed_of(LANES, MANY_SWARMS)["evaluations_per_device_second"] / 1e9
+            yield self.claim("gpu", speed, swarms=MANY_SWARMS)
+
+    def _headlines(self) -> dict[str, str]:
+        many = self.data["many_swarms"]
+        if not len(many):
+            return {}
+        fastest, swarms = many["evaluations_per_device_second"].max(), int(self.speed_of(LANES)["swarms"])
+        return {
+            "Speed-up": f"{self.lanes_speed_up:.2f} times the sequential engine on one thread, {swarms} swarms on f5",
+            "Fastest": f"{fastest / 1e6:,.1f} million evaluations of f5 per second of device time",
+        }
+
+    def _tables(self) -> Iterator[ResultTable]:
+        runs, many = self.data["runs"], self.data["many_swarms"]
+        yield self.table_3()
+        tests = self.t_tests()
+        basic = self.notes("basic") if "basic" in tests and "f3" in self.ran[0] else ()
+        tests["function"] = tests["function"].map(titled)
+        yield self.table("t_tests", tests, *basic, found=FOUND)
+        yield self._others()
+        yield self.table("findings", list(self.findings()))
+        if self.models:
+            of_models = {name: select(runs, engine=name) for name in self.models}
+            yield self.table("host_time", host_time_rows("model", of_models))
+        if len(many):
+            yield self.table("many_swarms", many)
+
+    def table_3(self) -> ResultTable:
+        """Execution time and best value of every engine on every function."""
+        rows = []
+        for function, engine in product(*self.ran):
+            mine = self.counted(function, engine)
+            row = {"function": titled(function), "engine": engine} | summary(
+                1e3 * mine["seconds"], ",.2f", "time, ms: "
+            )
+            rows.append(row | summary(mine["best"], ".3g", "best: "))
+        return self.table("table_3", rows, runs=self.data["runs"]["run"].max())
+
+    def _others(self) -> ResultTable:
+        frame = self.against_others()
+        known = [
+            "{:g} to {:g}".format(*RANGES[function]) if function in RANGES else f"{mean:.3g}"
+            for function, mean in zip(frame["function"], frame["known_mean"], strict=True)
+        ]
+        shown = frame.assign(function=frame["function"].map(titled), known_mean=known)
+        return self.table("others", shown, following=SEQUENTIAL_FOLLOWING)
+
+    def _figures(self) -> dict[str, Figure]:
+        length = f"{self.generations:,} generations, {self.budget.runs} runs"
+        foot = self.foot(f"{DIMENSION} dimensions, {PARTICLES} particles, {length} · ")
+        rows = -(-len(self.ran[0]) // _COLUMNS)
+        return {
+            "convergence": sheet_figure(0.6 + _PANEL_INCHES * rows, foot, lambda sheet: _convergence(sheet, self)),
+            "times": sheet_figure(3.0, foot, on_axes("Time of a run of one swarm", _draw_times, self)),
+        }
+
 
 def run(*, budget: RunBudget, functions: str | None = None, models: str | None = None) -> ExperimentResult:
     """Run the experiment; runs that the journal has are not made again. Options: see `reservoir.cli.bench`."""
     study = ModelStudy.of(budget, functions=functions_named(functions), engines=engines(models))
-    runs, convergence = _runs(study)
-    matrix, _ = rotation(map(study.problem, study.functions))
-    tables = {"runs": runs, "convergence": convergence, **matrix, "many_swarms": _many_swarms(study)}
-    title = f"CLPSO's models on benchmark functions, on {study.device.name}"
-    return study.measured(tables).result(title, _headlines, _tables, _figures, claims=model_claims)
-
-
-def _runs(study: ModelStudy) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A row a run, and bands of the traces of those that count: the first of each engine on a function compiles."""
-    every = product(study.functions, range(study.budget.runs + 1), range(len(study.engines)))
-    runs = {f"{asked[0].name}, {study.engines[asked[2]].name}, {asked[1]}": asked for asked in every}
-    rows = study.kept_rows("runs", runs, _row)
-    traces = pd.DataFrame([row for row in rows if row["counted"]])[["function", "engine", "run", "trace"]]
-    traces["generation"] = [
-        [(point + 1) * (study.generations // len(trace)) for point in range(len(trace))] for trace in traces["trace"]
-    ]
-    traces = traces.explode(["trace", "generation"]).astype({"trace": float, "generation": int})
-    over = traces.groupby(["function", "engine", "generation"], sort=False)["trace"]
-    parts = {"tenth": 0.1, "median": 0.5, "nine_tenths": 0.9}
-    bands = pd.DataFrame({name: over.quantile(part) for name, part in parts.items()}).reset_index()
-    return pd.DataFrame(rows).drop(columns="trace"), bands
-
-
-def _row(study: ModelStudy, asked: tuple[Function, int, int]) -> Row:
-    """A run; what is not measured is None, which JSON knows."""
-    function, run, place = asked
-    solution = study.solved(place, function, run)
-    trace = -solution.trace_fitness
-    every = len(trace) // min(TRACE_POINTS, len(trace))
-    value = -solution.fitness
-    row: Row = {"function": function.name, "engine": study.engines[place].name, "run": run}
-    row |= {"seed": solution.settings["seed"], "counted": run > 0}
-    row |= {"best": -solution.fitness_float32 if function.noise else value, "value": value}
-    row |= {"seconds": solution.wall_seconds, "device_seconds": solution.device_seconds}
-    row |= {"evaluations": solution.evaluations, "generations": solution.generations}
-    row |= phase_seconds(solution.host_seconds_by_phase, None)
-    return row | {"trace": [float(best) for best in trace[every - 1 :: every]]}
-
-
-def _many_swarms(study: ModelStudy) -> pd.DataFrame:
-    """Solve many swarms some times, engines in turn; a row a load, with medians. No rows if it was not asked for."""
-    loads = [(SEQUENTIAL, CASE_SWARMS), (LANES, CASE_SWARMS)]
-    loads += [(LANES, MANY_SWARMS)] if study.device.kind != "CPU" else []
-    if LANES not in study.models or all(function.name != FUNCTION for function in study.functions):
-        loads = []
-    rows: list[Row] = []
-    for repeat, (engine, swarms) in study.tracked("many swarms", product(range(study.budget.usual(REPEATS, 1)), loads)):
-        problems = function_problems(FUNCTIONS[FUNCTION], swarms, dimension=DIMENSION)
-        solver, options = ("clpso-sequential", ONE_THREAD) if engine == SEQUENTIAL else ("clpso", {})
-        solution = study.swarms(problems, solver, seed=study.budget.seed + repeat, trace_points=1, **options)
-        row: Row = {"engine": engine, "swarms": swarms, "generations": study.generations} | seconds_of(solution)
-        # Evaluations of one swarm stand for all: they are the same to a part in a thousand.
-        rows.append(row | {"evaluations": solution.evaluations * swarms})
-    if not rows:
-        return pd.DataFrame()
-    frame = pd.DataFrame(rows).groupby(["engine", "swarms", "generations"], sort=False).median().reset_index()
-    busy = frame["device_seconds"].fillna(frame["seconds"])
-    evaluations = frame.pop("evaluations")
-    speeds = {
-        "evaluations_per_second": evaluations / frame["seconds"],
-        "evaluations_per_device_second": evaluations / busy,
-    }
-    return frame.assign(**speeds)
+    return study.measured().result()
 
 
 def phase_seconds(seconds: Mapping[str, float], missing: float | None) -> dict[str, float | None]:
@@ -280,120 +377,6 @@ def host_time_rows(about: str, runs: Mapping[str, pd.DataFrame], *, rest: bool =
     return rows
 
 
-class Finding(NamedTuple):
-    """A sentence of the paper, its figure there and here, and whether it holds."""
-
-    finding: str
-    paper: str
-    here: str
-    holds: str
-
-
-def findings(study: ModelStudy) -> Iterator[Finding]:
-    """Those that the engines and functions that ran can tell of."""
-    (functions, names), paper = study.ran, bundled("models")["paper_milliseconds"]
-    for sentence, slow, fast in _SLOWER:
-        if {slow, fast} <= set(names):
-            one, other = (_PAPER_ENGINES.index(engine) for engine in (slow, fast))
-            theirs = float(np.mean([paper[name][one] / paper[name][other] for name in functions]))
-            ours, device = study.ratio(slow, fast), study.ratio(slow, fast, "device_seconds")
-            alone = "" if np.isnan(device) else f" ({device:.2f} by device time alone)"
-            verdict = "no difference" if abs(ours - 1) <= ALIKE else "yes" if ours > 1 else "no: the opposite"
-            yield Finding(sentence, f"{theirs:.2f} times", f"{ours:.2f} times{alone}", verdict)
-    tests = study.t_tests()
-    models = [engine for engine in names if engine in MODELS]
-    yield _tests("all models find values as good as the sequential engine", "p 0.08 to 0.89", tests[models])
-    if SEQUENTIAL_STRICT in names:
-        sentence = "a relaxed choice of exemplars does not reduce quality"
-        yield _tests(sentence, "equal means", tests[[SEQUENTIAL_STRICT]])
-
-
-def _tests(sentence: str, paper: str, tests: pd.DataFrame) -> Finding:
-    p = tests.to_numpy(float).ravel()
-    p = p[np.isfinite(p)]
-    if not len(p):
-        return Finding(sentence, paper, "nothing to compare", "–")
-    # Of many tests the smallest p is small by chance: Bonferroni's threshold.
-    here, holds = f"smallest p of {len(p)} tests {p.min():.2g}", p.min() >= SIGNIFICANCE / len(p)
-    return Finding(sentence, paper, here, "yes" if holds else "no")
-
-
-def model_claims(study: ModelStudy) -> Iterator[Check]:
-    """Claims that this device and this budget can be held to; a single run claims nothing."""
-    if study.budget.runs < 2:
-        return
-    functions, names = study.ran
-    for function in [name for name in functions if name in ("f1", "f2")]:
-        worst = largest(value for engine in names for value in study.best(function, engine))
-        yield study.claim("found", worst, function=function)
-    for tested, row in study.t_tests().set_index("function").iterrows():
-        for engine, p in row.items():
-            if engine != SEQUENTIAL_FOLLOWING and np.isfinite(p):
-                yield study.claim("alike", p, SIGNIFICANCE, function=tested, engine=engine, sequential=SEQUENTIAL)
-    others = study.against_others()
-    for each in select(others, engine=SEQUENTIAL_FOLLOWING).to_dict("records"):
-        if np.isfinite(each["p"]):
-            yield study.claim("known", each["p"], function=each["function"], engine=each["engine"])
-    for each in select(others, engine=SEQUENTIAL).to_dict("records"):
-        for name, limit in zip(("low", "high"), RANGES.get(each["function"], ()), strict=False):
-            yield study.claim(name, each["mean"], limit, function=each["function"], engine=each["engine"])
-    if not len(study.data["many_swarms"]):
-        return
-    if study.small_cpu:
-        yield study.claim("speed_up", study.lanes_speed_up, lanes=LANES)
-        yield study.claim("cpu", study.speed_of(LANES)["evaluations_per_second"] / 1e6, lanes=LANES)
-    if study.large_gpu:
-        speed = study.speed_of(LANES, MANY_SWARMS)["evaluations_per_device_second"] / 1e9
-        yield study.claim("gpu", speed, swarms=MANY_SWARMS)
-
-
-def _headlines(study: ModelStudy) -> dict[str, str]:
-    many = study.data["many_swarms"]
-    if not len(many):
-        return {}
-    fastest, swarms = many["evaluations_per_device_second"].max(), int(study.speed_of(LANES)["swarms"])
-    return {
-        "Speed-up": f"{study.lanes_speed_up:.2f} times the sequential engine on one thread, {swarms} swarms on f5",
-        "Fastest": f"{fastest / 1e6:,.1f} million evaluations of f5 per second of device time",
-    }
-
-
-def _tables(study: ModelStudy) -> Iterator[ResultTable]:
-    runs, many = study.data["runs"], study.data["many_swarms"]
-    yield table_3(study)
-    tests = study.t_tests()
-    basic = study.notes("basic") if "basic" in tests and "f3" in study.ran[0] else ()
-    tests["function"] = tests["function"].map(titled)
-    yield study.table("t_tests", tests, *basic, found=FOUND)
-    yield _others(study)
-    yield study.table("findings", pd.DataFrame(findings(study), columns=list(Finding._fields)))
-    if study.models:
-        of_models = {name: select(runs, engine=name) for name in study.models}
-        yield study.table("host_time", host_time_rows("model", of_models))
-    if len(many):
-        yield study.table("many_swarms", many)
-
-
-def table_3(study: ModelStudy) -> ResultTable:
-    """Execution time and best value of every engine on every function."""
-    rows = []
-    for function, engine in product(*study.ran):
-        mine = study.counted(function, engine)
-        row = {"function": titled(function), "engine": engine} | summary(1e3 * mine["seconds"], ",.2f", "time, ms: ")
-        rows.append(row | summary(mine["best"], ".3g", "best: "))
-    return study.table("table_3", rows, runs=study.data["runs"]["run"].max())
-
-
-def _others(study: ModelStudy) -> ResultTable:
-    frame = study.against_others()
-    known = [
-        "{:g} to {:g}".format(*RANGES[function]) if function in RANGES else f"{mean:.3g}"
-        for function, mean in zip(frame["function"], frame["known_mean"], strict=True)
-    ]
-    shown = frame.assign(function=frame["function"].map(titled), known_mean=known)
-    return study.table("others", shown, following=SEQUENTIAL_FOLLOWING)
-
-
 _LOOKS = {
     "sequential": Look(style.LIMITS, "-", "o"),
     "basic": Look(style.SPILL, (0, (1, 1)), "v"),
@@ -412,16 +395,6 @@ _FLOOR = 1e-20
 _NARROW = 300.0
 
 
-def _figures(study: ModelStudy) -> dict[str, Figure]:
-    length = f"{study.generations:,} generations, {study.budget.runs} runs"
-    foot = study.foot(f"{DIMENSION} dimensions, {PARTICLES} particles, {length} · ")
-    rows = -(-len(study.ran[0]) // _COLUMNS)
-    return {
-        "convergence": sheet_figure(0.6 + _PANEL_INCHES * rows, foot, lambda sheet: _convergence(sheet, study)),
-        "times": sheet_figure(3.0, foot, on_axes("Time of a run of one swarm", _draw_times, study)),
-    }
-
-
 def _convergence(sheet: SubFigure, study: ModelStudy) -> Axes:
     """A panel a function."""
     names, bands = study.ran[0], study.data["convergence"]
@@ -437,12 +410,10 @@ def _convergence(sheet: SubFigure, study: ModelStudy) -> Axes:
 
 def _draw_convergence(ax: Axes, bands: pd.DataFrame) -> None:
     """The medians of all engines and the band of the first."""
-    for place, engine in enumerate(in_order(bands["engine"])):
-        look = (_LOOKS | _OTHERS)[engine]
-        over = (
-            select(bands, engine=engine).set_index("generation")[["tenth", "median", "nine_tenths"]].clip(lower=_FLOOR)
-        )
-        ax.plot(over.index, over["median"], color=look.colour, ls=look.line, lw=1.2, label=engine)
+    for place, (engine, of_engine) in enumerate(bands.groupby("engine", sort=False)):
+        look = (_LOOKS | _OTHERS)[str(engine)]
+        over = of_engine.set_index("generation")[["tenth", "median", "nine_tenths"]].clip(lower=_FLOOR)
+        ax.plot(over.index, over["median"], color=look.colour, ls=look.line, lw=1.2, label=str(engine))
         if place == 0:
             ax.fill_between(over.index, over["tenth"], over["nine_tenths"], color=look.colour, alpha=0.12, lw=0)
     ax.set_yscale("log")

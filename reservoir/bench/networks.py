@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ import reservoir as package
 from reservoir.bench.experiment import DeviceStudy, RunBudget, bundled, numbers_named, processor_name
 from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, lines, log_axis, number_ticks
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import ResultTable, Row, by, p_value, seconds_of, select, summary
+from reservoir.bench.tables import Frame, ResultTable, Row, by, p_value, seconds_of, select, summary
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import optimise
 from reservoir.planning.validation import SIGNIFICANCE
@@ -91,10 +92,11 @@ class NetworkStudy(DeviceStudy):
     weights are drawn from -reach to reach.
 
     Tables: ``runs``; ``errors`` of Table 3 by iteration; ``speed``: pairs of runs of Table 5's load by both engines;
-    and ``policy_search``, on the bundled case with these caveats.
+    and ``policy_search``, on the bundled case.
     """
 
     paper = "networks"
+    title = "Networks trained by particle swarms, on {study.device.name}"
     tables: tuple[int, ...]
     iterations: Mapping[int, int]
     baseline_iterations: int
@@ -102,7 +104,6 @@ class NetworkStudy(DeviceStudy):
     random: str
     swarm: Mapping[str, Any] = field(default_factory=dict)
     reach: float = 1.0
-    caveats: tuple[str, ...] = ()
 
     def origin(self) -> dict[str, Any]:
         """Program, machine, budget and settings."""
@@ -125,16 +126,169 @@ class NetworkStudy(DeviceStudy):
         swarm |= {"variant": _VARIANTS[engine], "random": self.random}
         return self.solve([problem], "ann-pso", seed=seed, **swarm)[0]
 
+    def _measure(self) -> dict[str, pd.DataFrame]:
+        runs, errors = self._all_runs()
+        speed, searches = self._speed_pairs(), self._policy_searches()
+        return {"runs": runs, "errors": errors, "speed": speed, "policy_search": searches}
+
+    def _all_runs(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Run every load by every engine, engines in turn; rows of runs, and of the errors of Table 3 by iteration."""
+        rows: list[Row] = []
+        traces: list[pd.DataFrame] = []
+        loads = [load for table in (1, 2, 4, 3, 5) if table in self.tables for load in LOADS[table]]
+        for load in self.tracked(lambda load: f"Table {load.table}", loads):
+            problem, iterations = self.problem(load), self.iterations[load.table]
+            engines = dict.fromkeys((*_VARIANTS, BASELINE) if load.table == 3 else (TWO_LEVEL, BASELINE), iterations)
+            if load.table not in (3, 5):
+                engines[BASELINE] = self.baseline_iterations
+            for engine in engines:
+                self.solved(engine, problem, load.particles, 2, 0)  # compiles; not counted
+            repeats = {3: self.budget.runs, 5: 1}.get(load.table, self.budget.repeats)
+            for repeat, (engine, iterations) in product(range(repeats), engines.items()):
+                # The baseline draws other numbers, so that a test between both is one between samples.
+                seed = self.budget.seed + repeat + (10_000 if engine == BASELINE else 0)
+                solution = self.solved(engine, problem, load.particles, iterations, seed)
+                about = {"engine": engine, "run": repeat + 1}
+                row = {"table": load.table, "load": load.title, "particles": load.particles} | about
+                rows.append(row | {"iterations": iterations} | seconds_of(solution) | {"error": -solution.fitness})
+                if load.table == 3:
+                    columns = {"iteration": solution.trace_generations, "error": -solution.trace_fitness}
+                    traces.append(pd.DataFrame(about | columns))
+        return pd.DataFrame(rows), pd.concat(traces, ignore_index=True) if traces else pd.DataFrame()
+
+    def _speed_pairs(self) -> pd.DataFrame:
+        """Table 5's load by both engines in turn, for as many iterations: what their speeds are compared by."""
+        (load,), rows, iterations = LOADS[5], [], self.baseline_iterations
+        problem = self.problem(load)
+        for pair in self.tracked("speed", range(self.budget.usual(5, 1) if 5 in self.tables else 0)):
+            row: Row = {"pair": pair + 1, "iterations": iterations}
+            for engine in (TWO_LEVEL, BASELINE):
+                solution = self.solved(engine, problem, load.particles, iterations, self.budget.seed + pair)
+                row[f"{engine}_seconds"] = solution.wall_seconds
+            rows.append(row | {"ratio": row[f"{BASELINE}_seconds"] / row[f"{TWO_LEVEL}_seconds"]})
+        return pd.DataFrame(rows)
+
+    def _policy_searches(self) -> pd.DataFrame:
+        """Search all years of the bundled case, the second stage of the `ann` rule: a row a run."""
+        case = package.bundled_case()
+        training = Training.of(optimise(case.reservoir(), case.inflow(), solver="dp", reference=False))
+        network = Perceptron(len(input_names(Forecast.MONTH)), HIDDEN, 1, bias=True)
+        operation = NetworkOperation.of(training, network, Forecast.MONTH, Scales.of(training))
+        generations = self.budget.usual(GENERATIONS, QUICK_GENERATIONS)
+        swarm: dict[str, Any] = {"particles": NETWORKS, "group": GROUP, **SETTLING, "generations": generations}
+        rows = []
+        for run in self.tracked("policy search", range(self.budget.repeats + 1)):  # the first compiles
+            solution = self.solve([operation], "ann-pso", seed=self.budget.seed + run, **swarm)[0]
+            row = {"run": run, "years": training.years, "network": str(network), "particles": NETWORKS}
+            rows.append(row | {"generations": generations} | seconds_of(solution) | {"gwh_a_year": solution.fitness})
+        return pd.DataFrame(rows[1:])
+
     def of_table(self, table: int) -> pd.DataFrame:
         """Runs of a table of the paper, with milliseconds of an iteration."""
         runs = select(self.data["runs"], table=table)
         ms = {f"{name}ms": 1e3 * runs[f"{name}seconds"] / runs["iterations"] for name in ("", "device_")}
         return runs.assign(**ms)
 
+    def medians(self, table: int, *keys: str) -> Frame:
+        """Medians of the same by load or engine, and their iterations, which are the same in all."""
+        columns = ["seconds", "device_seconds", "error", "ms", "device_ms"]
+        of = self.of_table(table).groupby(list(keys), sort=False)
+        return of[columns].median().join(of["iterations"].first())
+
     @property
     def speed_up(self) -> float:
         """Median speed beside the baseline."""
         return float(np.median(self.data["speed"]["ratio"]))
+
+    def claims(self) -> Iterator[Check]:
+        """Claims that this device and this budget can be held to."""
+        if 3 in self.tables:
+            of = dict(iter(self.of_table(3).groupby("engine")))
+            two_level, no_local, baseline = of[TWO_LEVEL], of[NO_LOCAL], of[BASELINE]
+            names: Row = {"two_level": TWO_LEVEL, "no_local": NO_LOCAL, "baseline": BASELINE}
+            if self.budget.runs > 1:
+                yield self.claim("alike", p_value(two_level["error"], baseline["error"]), SIGNIFICANCE, **names)
+            yield self.claim("error", two_level["error"].mean() / no_local["error"].mean(), **names)
+            if self.device.kind == "GPU":
+                yield self.claim("time", two_level["seconds"].median() / no_local["seconds"].median(), **names)
+        if self.small_cpu or self.large_gpu:
+            kind = "gpu" if self.large_gpu else "cpu"
+            if 5 in self.tables:
+                yield self.claim(f"{kind}_speed", self.speed_up)
+            yield self.claim(f"{kind}_search", self.data["policy_search"]["seconds"].median())
+
+    def _headlines(self) -> dict[str, str]:
+        searches, headlines = self.data["policy_search"], {}
+        if len(self.data["speed"]):
+            words = f"{self.speed_up:,.2f} times the baseline on {self.threads} threads"
+            headlines["Speed"] = f"{words} (6-30-2, 5000 samples, 1024 particles)"
+        if 3 in self.tables:
+            seconds = self.of_table(3).groupby("engine")["seconds"].median()
+            ratio = seconds[NO_LOCAL] / seconds[TWO_LEVEL]
+            headlines["Two levels"] = f"{ratio:,.1f} times as fast as without a local level"
+        generations, spent = int(searches["generations"].iloc[0]), searches["seconds"].median()
+        return headlines | {"Policy search": f"{spent:,.2f} s for {generations:,} generations of 512 networks"}
+
+    def _tables(self) -> Iterator[ResultTable]:
+        of_tables = {1: self._speeds, 2: self._speeds, 3: self._variants, 4: self._functions, 5: self._modelling}
+        for table in self.tables:
+            yield of_tables[table](table)
+        if 5 in self.tables:
+            yield self.table("pairs", self.data["speed"])
+        case = package.bundled_case()
+        caveats = (caveat for caveat in (case.inflow().caveat, case.reservoir().caveat) if caveat)
+        yield self.table(
+            "searches", self.data["policy_search"], *(f"{caveat[:1].upper()}{caveat[1:]}." for caveat in caveats)
+        )
+
+    def _speeds(self, table: int) -> ResultTable:
+        rows, medians = [], self.medians(table, "load", "engine")
+        for load in LOADS[table]:
+            ours, baseline = medians.loc[load.title, TWO_LEVEL], medians.loc[load.title, BASELINE]
+            row = {"load": load.title, "OpenCL, ms per iteration": ours["ms"], "on the device": ours["device_ms"]}
+            row |= {f"{BASELINE}, ms per iteration": baseline["ms"], "speed-up": baseline["ms"] / ours["ms"]}
+            row |= {f"OpenCL, s for {PAPER_ITERATIONS:,}": ours["ms"] * PAPER_ITERATIONS / 1e3}
+            row |= {f"{_PAPER_GPU}, s": load.paper_opencl, f"{_PAPER_CPU}, s": load.paper_baseline}
+            rows.append(row | {"the paper's speed-up": load.paper_baseline / load.paper_opencl})
+        how = self.notes("speeds", iterations=self.iterations[table], paper_iterations=PAPER_ITERATIONS)
+        return self.table(f"table_{table}", rows, *how, particles=PARTICLES)
+
+    def _variants(self, table: int) -> ResultTable:
+        rows, runs, medians = [], self.of_table(table), self.medians(table, "engine")
+        base = select(runs, engine=BASELINE)["error"]
+        for engine, median in medians.iterrows():
+            errors = select(runs, engine=engine)["error"]
+            seconds, error = _PAPER["table_3"].get(engine, (np.nan, np.nan))
+            row: Row = {"engine": engine, "seconds": median["seconds"], "on the device, s": median["device_seconds"]}
+            row |= summary(errors, ".5f", "error: ")
+            row |= {"against the baseline, p": p_value(errors, base) if engine != BASELINE else np.nan}
+            rows.append(row | {"the paper's seconds": seconds, "the paper's error": error})
+        iterations, count = int(runs["iterations"].iloc[0]), runs["run"].max()
+        return self.table("variants", rows, particles=PARTICLES, iterations=iterations, runs=count)
+
+    def _functions(self, table: int) -> ResultTable:
+        medians = self.medians(table, "load", "engine")
+        ours, baseline = (medians.xs(engine, level="engine") for engine in (TWO_LEVEL, BASELINE))
+        times = pd.DataFrame(_PAPER["table_4"].values(), ours.index, ["paper_s", "calazan_s"])
+        frame = ours.join(times).assign(baseline_ms=baseline["ms"])
+        return self.table("functions", frame.reset_index(), dimension=FUNCTION_DIMENSION, particles=PARTICLES)
+
+    def _modelling(self, table: int) -> ResultTable:
+        medians = self.medians(table, "engine").loc[[TWO_LEVEL, BASELINE]]
+        paper = pd.DataFrame(_PAPER["table_5"].values(), medians.index, ["paper_s", "paper_error"])
+        return self.table("modelling", medians.join(paper).reset_index())
+
+    def _figures(self) -> dict[str, Figure]:
+        foot = self.foot(after=f"; baseline: {self.threads} threads of {processor_name()}")
+        figures = {
+            1: ("times", "Time of an iteration", _draw_times),
+            3: ("errors", "Training error, 6-30-2 on 100 samples", _draw_errors),
+        }
+        return {
+            name: sheet_figure(3.0, foot, on_axes(title, draw, self))
+            for table, (name, title, draw) in figures.items()
+            if table in self.tables
+        }
 
 
 def run(
@@ -170,185 +324,10 @@ def run(
         reach=reach,
     )
     TwoLevelSettings(**study.swarm)  # what is out of range is told before anything runs
-    runs, errors = _all_runs(study)
-    speed, (searches, caveats) = _speed_pairs(study), _policy_searches(study)
-    data = {"runs": runs, "errors": errors, "speed": speed, "policy_search": searches}
-    title = f"Networks trained by particle swarms, on {study.device.name}"
-    return replace(study, data=data, caveats=caveats).result(
-        title, _headlines, _tables, _figures, claims=network_claims
-    )
-
-
-class _Task(NamedTuple):
-    load: Load
-    engine: str
-    iterations: int
-    repeats: int
-
-
-def _all_runs(study: NetworkStudy) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Run every load by every engine, engines in turn; rows of runs, and of the errors of Table 3 by iteration."""
-    rows: list[Row] = []
-    traces: list[pd.DataFrame] = []
-    for tasks in study.tracked(lambda tasks: f"Table {tasks[0].load.table}", _groups(study)):
-        load = tasks[0].load
-        problem = study.problem(load)
-        for task in tasks:
-            study.solved(task.engine, problem, load.particles, 2, 0)  # compiles; not counted
-        for repeat in range(max(task.repeats for task in tasks)):
-            for task in (each for each in tasks if repeat < each.repeats):
-                # The baseline draws other numbers, so that a test between both is one between samples.
-                seed = study.budget.seed + repeat + (10_000 if task.engine == BASELINE else 0)
-                solution = study.solved(task.engine, problem, load.particles, task.iterations, seed)
-                about = {"engine": task.engine, "run": repeat + 1}
-                row = {"table": load.table, "load": load.title, "particles": load.particles} | about
-                rows.append(row | {"iterations": task.iterations} | seconds_of(solution) | {"error": -solution.fitness})
-                if load.table == 3:
-                    columns = {"iteration": solution.trace_generations, "error": -solution.trace_fitness}
-                    traces.append(pd.DataFrame(about | columns))
-    return pd.DataFrame(rows), pd.concat(traces, ignore_index=True) if traces else pd.DataFrame()
-
-
-def _groups(study: NetworkStudy) -> Iterator[list[_Task]]:
-    """Tasks that run in turn."""
-    iterations, budget = study.iterations, study.budget
-    for table in (1, 2, 4, 3, 5):
-        for load in LOADS[table] if table in study.tables else ():
-            if table == 3:
-                yield [_Task(load, engine, iterations[3], budget.runs) for engine in (*_VARIANTS, BASELINE)]
-            elif table == 5:
-                yield [_Task(load, engine, iterations[5], 1) for engine in (TWO_LEVEL, BASELINE)]
-            else:
-                counts = {TWO_LEVEL: iterations[table], BASELINE: study.baseline_iterations}
-                yield [_Task(load, engine, count, budget.repeats) for engine, count in counts.items()]
-
-
-def _speed_pairs(study: NetworkStudy) -> pd.DataFrame:
-    """Table 5's load by both engines in turn, for as many iterations: what their speeds are compared by."""
-    (load,), rows, iterations = LOADS[5], [], study.baseline_iterations
-    problem = study.problem(load)
-    for pair in study.tracked("speed", range(study.budget.usual(5, 1) if 5 in study.tables else 0)):
-        row: Row = {"pair": pair + 1, "iterations": iterations}
-        for engine in (TWO_LEVEL, BASELINE):
-            solution = study.solved(engine, problem, load.particles, iterations, study.budget.seed + pair)
-            row[f"{engine}_seconds"] = solution.wall_seconds
-        rows.append(row | {"ratio": row[f"{BASELINE}_seconds"] / row[f"{TWO_LEVEL}_seconds"]})
-    return pd.DataFrame(rows)
-
-
-def _policy_searches(study: NetworkStudy) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Search all years of the bundled case, the second stage of the `ann` rule: a row a run, and the case's caveats."""
-    case = package.bundled_case()
-    plan = optimise(case.reservoir(), case.inflow(), solver="dp", reference=False)
-    training = Training.of(plan)
-    network = Perceptron(len(input_names(Forecast.MONTH)), HIDDEN, 1, bias=True)
-    operation = NetworkOperation.of(training, network, Forecast.MONTH, Scales.of(training))
-    generations = study.budget.usual(GENERATIONS, QUICK_GENERATIONS)
-    swarm: dict[str, Any] = {"particles": NETWORKS, "group": GROUP, **SETTLING, "generations": generations}
-    rows = []
-    for run in study.tracked("policy search", range(study.budget.repeats + 1)):  # the first compiles
-        solution = study.solve([operation], "ann-pso", seed=study.budget.seed + run, **swarm)[0]
-        row = {"run": run, "years": training.years, "network": str(network), "particles": NETWORKS}
-        rows.append(row | {"generations": generations} | seconds_of(solution) | {"gwh_a_year": solution.fitness})
-    return pd.DataFrame(rows[1:]), plan.caveats
-
-
-def network_claims(study: NetworkStudy) -> Iterator[Check]:
-    """Claims that this device and this budget can be held to."""
-    if 3 in study.tables:
-        of = dict(iter(study.of_table(3).groupby("engine")))
-        two_level, no_local, baseline = of[TWO_LEVEL], of[NO_LOCAL], of[BASELINE]
-        names: Row = {"two_level": TWO_LEVEL, "no_local": NO_LOCAL, "baseline": BASELINE}
-        if study.budget.runs > 1:
-            yield study.claim("alike", p_value(two_level["error"], baseline["error"]), SIGNIFICANCE, **names)
-        yield study.claim("error", two_level["error"].mean() / no_local["error"].mean(), **names)
-        if study.device.kind == "GPU":
-            yield study.claim("time", two_level["seconds"].median() / no_local["seconds"].median(), **names)
-    if study.small_cpu or study.large_gpu:
-        kind = "gpu" if study.large_gpu else "cpu"
-        if 5 in study.tables:
-            yield study.claim(f"{kind}_speed", study.speed_up)
-        yield study.claim(f"{kind}_search", study.data["policy_search"]["seconds"].median())
-
-
-def _headlines(study: NetworkStudy) -> dict[str, str]:
-    searches, headlines = study.data["policy_search"], {}
-    if len(study.data["speed"]):
-        words = f"{study.speed_up:,.2f} times the baseline on {study.threads} threads"
-        headlines["Speed"] = f"{words} (6-30-2, 5000 samples, 1024 particles)"
-    if 3 in study.tables:
-        seconds = study.of_table(3).groupby("engine")["seconds"].median()
-        ratio = seconds[NO_LOCAL] / seconds[TWO_LEVEL]
-        headlines["Two levels"] = f"{ratio:,.1f} times as fast as without a local level"
-    generations, spent = int(searches["generations"].iloc[0]), searches["seconds"].median()
-    return headlines | {"Policy search": f"{spent:,.2f} s for {generations:,} generations of 512 networks"}
+    return study.measured().result()
 
 
 _PAPER_GPU, _PAPER_CPU = "the paper's OpenCL (GT 630)", "the paper's C++ (two threads)"
-
-
-def _tables(study: NetworkStudy) -> Iterator[ResultTable]:
-    of_tables = {1: _speeds, 2: _speeds, 3: _variants, 4: _functions, 5: _modelling}
-    for table in study.tables:
-        yield of_tables[table](study, table)
-    if 5 in study.tables:
-        yield study.table("pairs", study.data["speed"])
-    caveats = (f"{caveat[:1].upper()}{caveat[1:]}." for caveat in study.caveats)
-    yield study.table("searches", study.data["policy_search"], *caveats)
-
-
-def _speeds(study: NetworkStudy, table: int) -> ResultTable:
-    rows, runs = [], study.of_table(table)
-    wall, device = (by(runs, "load", "engine", value=value) for value in ("ms", "device_ms"))
-    for load in LOADS[table]:
-        ours, baseline = wall.loc[load.title, TWO_LEVEL], wall.loc[load.title, BASELINE]
-        row = {"load": load.title, "OpenCL, ms per iteration": ours, "on the device": device.loc[load.title, TWO_LEVEL]}
-        row |= {f"{BASELINE}, ms per iteration": baseline, "speed-up": baseline / ours}
-        row |= {f"OpenCL, s for {PAPER_ITERATIONS:,}": ours * PAPER_ITERATIONS / 1e3}
-        row |= {f"{_PAPER_GPU}, s": load.paper_opencl, f"{_PAPER_CPU}, s": load.paper_baseline}
-        rows.append(row | {"the paper's speed-up": load.paper_baseline / load.paper_opencl})
-    how = study.notes("speeds", iterations=study.iterations[table], paper_iterations=PAPER_ITERATIONS)
-    return study.table(f"table_{table}", rows, *how, particles=PARTICLES)
-
-
-def _variants(study: NetworkStudy, table: int) -> ResultTable:
-    rows, runs = [], study.of_table(table)
-    base = select(runs, engine=BASELINE)["error"]
-    for engine in (*_VARIANTS, BASELINE):
-        mine = select(runs, engine=engine)
-        seconds, error = _PAPER["table_3"].get(engine, (np.nan, np.nan))
-        rows.append(
-            {"engine": engine, "seconds": mine["seconds"].median(), "on the device, s": mine["device_seconds"].median()}
-            | summary(mine["error"], ".5f", "error: ")
-            | {"against the baseline, p": p_value(mine["error"], base) if engine != BASELINE else np.nan}
-            | {"the paper's seconds": seconds, "the paper's error": error}
-        )
-    iterations, count = int(runs["iterations"].iloc[0]), runs["run"].max()
-    return study.table("variants", rows, particles=PARTICLES, iterations=iterations, runs=count)
-
-
-def _functions(study: NetworkStudy, table: int) -> ResultTable:
-    rows, runs = [], study.of_table(table)
-    ms = by(runs, "load", "engine", value="ms")
-    for load, (_, calazan) in zip(LOADS[table], _PAPER["table_4"].values(), strict=True):
-        ours = select(runs, load=load.title, engine=TWO_LEVEL)
-        medians = ours[["seconds", "device_seconds", "error"]].median()
-        row = {"function": load.title, "OpenCL, s": medians["seconds"], "on the device, s": medians["device_seconds"]}
-        row |= {"iterations": int(ours["iterations"].iloc[0]), "value": medians["error"]}
-        row |= {f"{BASELINE}, ms per iteration": ms.loc[load.title, BASELINE]}
-        row |= {"OpenCL, ms per iteration": ms.loc[load.title, TWO_LEVEL], f"{_PAPER_GPU}, s": load.paper_opencl}
-        rows.append(row | {"Calazan et al. 2013 (GTX 460), s": calazan})
-    return study.table("functions", rows, dimension=FUNCTION_DIMENSION, particles=PARTICLES)
-
-
-def _modelling(study: NetworkStudy, table: int) -> ResultTable:
-    rows, runs = [], study.of_table(table)
-    for engine, (seconds, error) in zip((TWO_LEVEL, BASELINE), _PAPER["table_5"].values(), strict=True):
-        mine = select(runs, engine=engine)
-        row: Row = {"engine": engine, "seconds": float(mine["seconds"].median())}
-        row |= {"iterations": int(mine["iterations"].iloc[0]), "error, %": 100 * float(mine["error"].median())}
-        rows.append(row | {"the paper's seconds": seconds, "the paper's error, %": 100 * error})
-    return study.table("modelling", rows)
 
 
 _LOOKS = {
@@ -357,19 +336,6 @@ _LOOKS = {
     NO_LOCAL: Look(POWER, CHAINED, "s"),
     BASELINE: BASE_LOOK,
 }
-
-
-def _figures(study: NetworkStudy) -> dict[str, Figure]:
-    foot = study.foot(after=f"; baseline: {study.threads} threads of {processor_name()}")
-    figures = {
-        1: ("times", "Time of an iteration", _draw_times),
-        3: ("errors", "Training error, 6-30-2 on 100 samples", _draw_errors),
-    }
-    return {
-        name: sheet_figure(3.0, foot, on_axes(title, draw, study))
-        for table, (name, title, draw) in figures.items()
-        if table in study.tables
-    }
 
 
 def _draw_times(ax: Axes, study: NetworkStudy) -> Axes:

@@ -118,7 +118,10 @@ class YearObjective:
         best = int(values.argmax())
         if values[best] > self._best:
             self._best = values[best]
-            self._certify(positions[best])
+            fitness = self._year.certify(positions[best]).fitness
+            self.gap = min(self.gap, gap_to(self._optimum_gwh, fitness))
+            if self.gap <= self._budget.near:
+                raise SearchOver
         return -values.astype(np.float64)
 
     def loss(self, position: FloatArray) -> float:
@@ -129,12 +132,6 @@ class YearObjective:
         """Raise SearchOver when nothing is left to be searched for, or with."""
         used_up = self.evaluations >= self._budget.evaluations or time.perf_counter() >= self._deadline
         if used_up or self.gap <= self._budget.near:
-            raise SearchOver
-
-    def _certify(self, position: FloatArray) -> None:
-        fitness = self._year.certify(position).fitness
-        self.gap = min(self.gap, gap_to(self._optimum_gwh, fitness))
-        if self.gap <= self._budget.near:
             raise SearchOver
 
 

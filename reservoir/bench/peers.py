@@ -22,14 +22,14 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
 import reservoir
 from reservoir.bench import peer_search
 from reservoir.bench.experiment import RunBudget, bundled
+from reservoir.bench.figures import log_axis
 from reservoir.bench.peer_search import Attempt, Peer, RaceCourse, SearchBudget, gap_to
-from reservoir.bench.processes import processes
+from reservoir.bench.runs import processes
 from reservoir.bench.tables import Row
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.report.figures.style import GRID, LIMITS, STORAGE
@@ -50,55 +50,46 @@ PEERS = tuple(
 QUICK_BUDGET, QUICK_YEARS = SearchBudget(seconds=10.0, runs=1), 4
 
 
-@dataclass(frozen=True)
-class RaceRun:
-    """One run of an entrant over all years.
+def summed_up(
+    attempts: Sequence[Sequence[Attempt]], near: float, total_seconds: float, start_up_seconds: float, device: str
+) -> Row:
+    """Sum up a run of an entrant: attempts at each year in order, with the seconds of the run when they ended.
 
     Its seconds, until every year was near its optimum, and its worst gap, of the years that were tried, are infinite if
     that did not happen; imports and compilation, the start-up, are over before the clock is started.
     """
-
-    seconds: float
-    years_within: int
-    worst_gap: float
-    evaluations: int
-    total_seconds: float
-    start_up_seconds: float
-    device: str
-
-
-def summed_up(
-    attempts: Sequence[Sequence[Attempt]], near: float, total_seconds: float, start_up_seconds: float, device: str
-) -> RaceRun:
-    """Sum up a run: attempts at each year in order, with the seconds of the run when they ended."""
     gaps = [min((each.gap for each in tries), default=math.inf) for tries in attempts]
     within = sum(gap <= near for gap in gaps)
-    seconds = max(tries[-1].seconds for tries in attempts) if within == len(gaps) else math.inf
-    worst = max((gap for gap in gaps if math.isfinite(gap)), default=math.inf)
-    evaluations = sum(each.evaluations for tries in attempts for each in tries)
-    return RaceRun(seconds, within, worst, evaluations, total_seconds, start_up_seconds, device)
+    return {
+        "seconds": max(tries[-1].seconds for tries in attempts) if within == len(gaps) else math.inf,
+        "years_within": within,
+        "worst_gap": max(filter(math.isfinite, gaps), default=math.inf),
+        "evaluations": sum(each.evaluations for tries in attempts for each in tries),
+        "total_seconds": total_seconds,
+        "start_up_seconds": start_up_seconds,
+        "device": device,
+    }
 
 
-def completed(entry: Row, runs: Sequence[RaceRun]) -> Row:
-    """The row of an entrant with what its runs came to.
+def completed(entry: Row, runs: Sequence[Row]) -> Row:
+    """The row of an entrant with what its runs (`summed_up`) came to.
 
     Seconds, until every year was near its reference optimum, are NaN if half of the runs did not get there; they,
     evaluations and total seconds are medians of the runs. Years within are those near their optimum at the end in the
     run with the fewest, the worst gap that of any year that was tried in any run. The status is `REACHED`, or why not.
     Without runs, numbers are NaN.
     """
-    medians = dict.fromkeys(("seconds", "evaluations", "total_seconds", "start_up_seconds", "worst_gap"), math.nan)
     if not runs:
-        return entry | medians | {"years_within": 0, "runs": 0, "device": "", "status": ""}
-    for name in ("seconds", "evaluations", "total_seconds"):
-        medians[name] = statistics.median_high(getattr(run, name) for run in runs)
+        numbers = dict.fromkeys(("seconds", "evaluations", "total_seconds", "start_up_seconds", "worst_gap"), math.nan)
+        return entry | numbers | {"years_within": 0, "runs": 0, "device": "", "status": ""}
+    names = ("seconds", "evaluations", "total_seconds")
+    medians = {name: statistics.median_high(run[name] for run in runs) for name in names}
     if not math.isfinite(medians["seconds"]):
         medians["seconds"] = math.nan
-    within = min(run.years_within for run in runs)
+    within = min(run["years_within"] for run in runs)
     status = REACHED if within == entry["years"] else f"{within} of {entry['years']} years"
-    about: Row = {"worst_gap": max(run.worst_gap for run in runs), "start_up_seconds": runs[0].start_up_seconds}
-    about |= {"years_within": within, "runs": len(runs), "device": runs[0].device, "status": status}
-    return entry | medians | about
+    worst = {"worst_gap": max(run["worst_gap"] for run in runs), "years_within": within, "runs": len(runs)}
+    return entry | runs[0] | medians | worst | {"status": status}
 
 
 #: Of the table of the race, in order.
@@ -185,27 +176,26 @@ def _name(entry: Any) -> str:
     return f"{entry['library']} {entry['algorithm']}"
 
 
-def _timed(entry: Row, runs: Generator[RaceRun], unusable: str, course: RaceCourse, budget: RunBudget) -> Row:
+def _timed(entry: Row, runs: Generator[Row], unusable: str, course: RaceCourse, budget: RunBudget) -> Row:
     """Take runs as long as they fit into the budget; whatever goes wrong goes into the status."""
-    taken: list[RaceRun] = []
-    if unusable:
-        return completed(entry, taken) | {"status": unusable}
-    budget.progress(_name(entry), 0, entry["years"])
-    try:
-        with closing(runs):
-            for run in itertools.islice(runs, course.budget.runs):
-                taken.append(run)
-                budget.progress(_name(entry), run.years_within, entry["years"])
-                if sum(each.total_seconds for each in taken) + run.total_seconds > course.budget.seconds:
-                    break
-    except Exception as error:  # the race goes on, whatever a library does
-        text = str(error).strip().splitlines()
-        status = f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
-        return completed(entry, taken) | {"status": f"failed: {status}"}
-    return completed(entry, taken)
+    taken: list[Row] = []
+    status = unusable
+    if not unusable:
+        budget.progress(_name(entry), 0, entry["years"])
+        try:
+            with closing(runs):
+                for run in itertools.islice(runs, course.budget.runs):
+                    taken.append(run)
+                    budget.progress(_name(entry), run["years_within"], entry["years"])
+                    if sum(each["total_seconds"] for each in taken) + run["total_seconds"] > course.budget.seconds:
+                        break
+        except Exception as error:  # the race goes on, whatever a library does
+            first_line, *_ = [*str(error).strip().splitlines(), ""]
+            status = f"failed: {type(error).__name__}" + f": {first_line}" * bool(first_line)
+    return completed(entry, taken) | ({"status": status} if status else {})
 
 
-def _own_runs(name: str, course: RaceCourse, device: str) -> Generator[RaceRun]:
+def _own_runs(name: str, course: RaceCourse, device: str) -> Generator[Row]:
     """Run a solver of `SOLVERS` to its end: it is told neither the optimum nor when to stop.
 
     A first run compiles and is not counted.
@@ -225,13 +215,13 @@ def _own_runs(name: str, course: RaceCourse, device: str) -> Generator[RaceRun]:
             yield summed_up(attempts, course.budget.near, seconds, max(start_up - seconds, 0.0), solutions[0].device)
 
 
-def peer_runs(peer: Peer, course: RaceCourse, progress: Progress) -> Generator[RaceRun]:
+def peer_runs(peer: Peer, course: RaceCourse, progress: Progress) -> Generator[Row]:
     """Run a library again and again, each time with other random numbers; raises whatever the library raises."""
     runs = _together if peer.together else _one_by_one
     return runs(peer, course, progress)
 
 
-def _one_by_one(peer: Peer, course: RaceCourse, progress: Progress) -> Generator[RaceRun]:
+def _one_by_one(peer: Peer, course: RaceCourse, progress: Progress) -> Generator[Row]:
     """Give each process a year whenever it has none."""
     count = _process_count(course)
     started = time.perf_counter()
@@ -275,7 +265,7 @@ def _spread(
     return attempts
 
 
-def _together(peer: Peer, course: RaceCourse, progress: Progress) -> Generator[RaceRun]:
+def _together(peer: Peer, course: RaceCourse, progress: Progress) -> Generator[Row]:
     """Give each process a share of the years, to be solved at once; a GPU takes all of them."""
     with processes(_process_count(course)) as pools:
         platform = pools[0].submit(peer_search.platform).result()
@@ -290,7 +280,7 @@ def _together(peer: Peer, course: RaceCourse, progress: Progress) -> Generator[R
             spent = time.perf_counter() - started
             total = max(attempt.seconds for (attempt,) in attempts)
             run = summed_up(attempts, course.budget.near, total, spent - total, where)
-            progress(run.years_within, len(attempts))
+            progress(run["years_within"], len(attempts))
             yield run
 
 
@@ -321,12 +311,9 @@ def draw_peers(axis: Axes, race: PeerRace) -> Axes:
         axis.plot([at], [place], "o", ms=6, mfc=fill, mec=colour, mew=1.3, zorder=3)
         shown: Row = {"xytext": (7, 0), "textcoords": "offset points", "va": "center", "fontsize": 8}
         axis.annotate(_note(entry), (at, place), **shown)
-    axis.set_xscale("log")
     times = [_place(entry) for entry in ranked] or [1.0]
+    log_axis(axis, "x", subs=(1.0,), ticks=12, form="{:g}".format)
     axis.set_xlim(min(times) / 1.8, max(times) * _ROOM)
-    axis.xaxis.set_major_locator(LogLocator(base=10, numticks=12))
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.xaxis.set_minor_locator(NullLocator())
     axis.set_xlabel(f"Time until all years are within {100 * race.budget.near:g} % of dp (s)")
     axis.set_yticks(range(len(ranked)), [_name(entry) for entry in ranked])
     axis.set_ylim(len(ranked) - 0.4, -0.6)

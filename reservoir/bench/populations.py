@@ -9,7 +9,8 @@ tried until it is narrow.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from reservoir import runtime
 from reservoir.bench.experiment import Study, bundled
 from reservoir.bench.tables import ResultTable, Row, select
 from reservoir.planning.checks import Check
-from reservoir.problems.bits import FAMILIES, BitProblem, SpinGlass, read_spin_glass, spin_problem
+from reservoir.problems.bits import FAMILIES, BitProblem, read_spin_glass
 from reservoir.solvers import solve
 
 SPIN = "spin"
@@ -47,7 +48,7 @@ class Case:
     label: str
     bits: int
     population: int
-    glass: SpinGlass | None = None
+    glass: BitProblem | None = None
 
     @property
     def about(self) -> Row:
@@ -57,26 +58,19 @@ class Case:
     def problem(self, rng_stream_id: int) -> BitProblem:
         """The problem with the random numbers of a stream."""
         if self.glass is not None:
-            return spin_problem(self.glass, rng_stream_id)
+            return replace(self.glass, rng_stream_id=rng_stream_id)
         return FAMILIES[self.kind].of(self.bits, rng_stream_id)
 
 
-def trap_cases(kinds: Sequence[str], sizes: Sequence[int]) -> list[Case]:
-    """Traps of these kinds and sizes; InputError where a kind has no such size."""
-    return [
-        Case(kind, FAMILIES[kind].of(bits).label, bits, population_for(kind, bits))
-        for kind in kinds
-        if kind != SPIN
-        for bits in sizes
-    ]
+def trap_case(kind: str, bits: int) -> Case:
+    """A trap of a kind and size; InputError where the kind has no such size."""
+    return Case(kind, FAMILIES[kind].of(bits).label, bits, population_for(kind, bits))
 
 
 def spin_cases(files: Sequence[Path]) -> list[Case]:
     """Spin glasses of files, by their spins."""
-    glasses = sorted((read_spin_glass(path) for path in files), key=lambda glass: (glass.spins, glass.name))
-    return [
-        Case(SPIN, f"SPIN {glass.name}", glass.spins, population_for(SPIN, glass.spins), glass) for glass in glasses
-    ]
+    glasses = sorted(map(read_spin_glass, files), key=lambda glass: (glass.dimension, glass.label))
+    return [Case(SPIN, glass.label, glass.dimension, population_for(SPIN, glass.dimension), glass) for glass in glasses]
 
 
 def bundled_glasses(*, first_only: bool) -> list[Path]:
@@ -156,17 +150,51 @@ class SweepStudy(Study):
     """
 
     paper = "linkage"
+    title = "DSMGA-II: population sizes by sweep"
     cases: Sequence[Case]
 
+    def origin(self) -> dict[str, Any]:
+        """As of every study, and how many runs a size needs."""
+        return super().origin() | {"consecutive_runs": CONSECUTIVE}
 
-def sweep_runs(study: SweepStudy) -> pd.DataFrame:
-    """The table of a `SweepStudy`."""
-    rows: list[Row] = []
-    for case, number in study.tracked("sweeps", product(study.cases, range(study.budget.runs))):
-        false: list[int] = []
-        point = sweep(_trial(case, study.budget.seed + number, false))
-        rows.append(case.about | {"sweep": number} | asdict(point) | {"false_optima": sum(false)})
-    return pd.DataFrame(rows)
+    def _measure(self) -> dict[str, pd.DataFrame]:
+        rows: list[Row] = []
+        for case, number in self.tracked("sweeps", product(self.cases, range(self.budget.runs))):
+            false: list[int] = []
+            point = sweep(_trial(case, self.budget.seed + number, false))
+            rows.append(case.about | {"sweep": number} | asdict(point) | {"false_optima": sum(false)})
+        return {"sweeps": pd.DataFrame(rows)}
+
+    @cached_property
+    def means(self) -> pd.DataFrame:
+        """Means of all sweeps of a kind and size, and of single sweeps of the original program (``original_``)."""
+        means = _means(self.data["sweeps"], ["kind", "bits"])
+        known = [
+            ORIGINAL.get((kind, bits), (np.nan, np.nan))
+            for kind, bits in zip(means["kind"], means["bits"], strict=True)
+        ]
+        means[["original_population", "original_evaluations"]] = known
+        return means.assign(title=means["kind"].map(TITLES))
+
+    def _headlines(self) -> dict[str, str]:
+        sweeps, largest = self.data["sweeps"], self.means.iloc[-1]
+        needs = f"population {largest['population']:,.0f}, {largest['evaluations']:,.0f} evaluations"
+        return {
+            "Sweeps": f"{len(sweeps)} of {sweeps['problem'].nunique()} problems, {CONSECUTIVE} runs of each population",
+            "Largest": f"{sweeps['problem'].iloc[-1]}: {needs}",
+        }
+
+    def _tables(self) -> Iterator[ResultTable]:
+        yield self.table("sweeps", self.means, consecutive=CONSECUTIVE)
+        yield self.table("glasses", _means(select(self.data["sweeps"], kind=SPIN), ["problem"]))
+
+    def claims(self) -> Iterator[Check]:
+        """Means of traps beside the original program's, and optima that were reported and are none."""
+        for row in self.means.dropna(subset="original_population").to_dict("records"):
+            for name in ("population", "evaluations") if row["kind"] != SPIN else ():
+                apart = abs(row[name] / row[f"original_{name}"] - 1)
+                yield self.claim("original", apart, kind=row["title"], bits=row["bits"], name=name)
+        yield self.claim("false", self.data["sweeps"]["false_optima"].sum())
 
 
 def _trial(case: Case, seed: int, false: list[int]) -> Trial:
@@ -188,55 +216,11 @@ def _trial(case: Case, seed: int, false: list[int]) -> Trial:
     return trial
 
 
-def sweep_headlines(study: SweepStudy) -> dict[str, str]:
-    """How many sweeps there were, and what the largest problem needs."""
-    sweeps = study.data["sweeps"]
-    *_, largest = _means(sweeps, ["kind", "bits"])
-    needs = f"population {largest.population:,.0f}, {largest.evaluations:,.0f} evaluations"
-    return {
-        "Sweeps": f"{len(sweeps)} of {sweeps['problem'].nunique()} problems, {CONSECUTIVE} runs of each population",
-        "Largest": f"{sweeps['problem'].iloc[-1]}: {needs}",
-    }
-
-
-def _means(sweeps: pd.DataFrame, keys: list[str]) -> list[Any]:
-    """Means and standard deviations of all sweeps of a kind and size, or of a problem, with columns as attributes."""
+def _means(sweeps: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Means of all sweeps of a kind and size, or of a problem; two of them with their deviations as ``_text``, too."""
     groups = sweeps.groupby(keys, sort=False)
     means = groups[["population", "evaluations", "mixing_evaluations", "generations"]].mean()
-    spread = groups[["population", "evaluations"]].std(ddof=1).add_suffix("_deviation")
-    return list(means.join(spread).join(groups.size().rename("sweeps")).reset_index().itertuples())
-
-
-def sweep_tables(study: SweepStudy) -> Iterator[ResultTable]:
-    """Populations and evaluations beside the original program's, and those of each spin glass."""
-    rows: list[Row] = []
-    for each in _means(study.data["sweeps"], ["kind", "bits"]):
-        population, evaluations = ORIGINAL.get((each.kind, each.bits), (np.nan, np.nan))
-        row = {"problem": TITLES[each.kind], "bits": each.bits, "sweeps": each.sweeps}
-        row |= {"population": _spread(each, "population"), "original": population}
-        row |= {"ratio": each.population / population, "evaluations": _spread(each, "evaluations")}
-        row |= {"original evaluations": evaluations, "ratio of evaluations": each.evaluations / evaluations}
-        rows.append(row | {"of mixing": each.mixing_evaluations, "generations": each.generations})
-    yield study.table("sweeps", rows, consecutive=CONSECUTIVE)
-    glasses = [
-        {"problem": each.problem, "sweeps": each.sweeps, "population": _spread(each, "population")}
-        | {"evaluations": _spread(each, "evaluations"), "of mixing": each.mixing_evaluations}
-        | {"generations": each.generations}
-        for each in _means(select(study.data["sweeps"], kind=SPIN), ["problem"])
-    ]
-    yield study.table("glasses", glasses)
-
-
-def _spread(row: Any, column: str) -> str:
-    mean, deviation = getattr(row, column), getattr(row, f"{column}_deviation")
-    return f"{mean:,.0f}" if np.isnan(deviation) else f"{mean:,.0f} ± {deviation:,.0f}"
-
-
-def sweep_claims(study: SweepStudy) -> Iterator[Check]:
-    """Means of traps beside the original program's, and optima that were reported and are none."""
-    for each in _means(study.data["sweeps"], ["kind", "bits"]):
-        if each.kind != SPIN and (each.kind, each.bits) in ORIGINAL:
-            for name, known in zip(("population", "evaluations"), ORIGINAL[each.kind, each.bits], strict=True):
-                about = {"kind": TITLES[each.kind], "bits": each.bits, "name": name}
-                yield study.claim("original", abs(getattr(each, name) / known - 1), **about)
-    yield study.claim("false", study.data["sweeps"]["false_optima"].sum())
+    for name, deviations in groups[["population", "evaluations"]].std(ddof=1).items():
+        pairs = zip(means[name], deviations, strict=True)
+        means[f"{name}_text"] = [f"{mean:,.0f}" + ("" if np.isnan(off) else f" ± {off:,.0f}") for mean, off in pairs]
+    return means.assign(sweeps=groups.size()).reset_index()

@@ -11,14 +11,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 from reservoir.bench.experiment import RunBudget
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import ResultTable, Row, in_order, select
+from reservoir.bench.tables import ResultTable, Row, select
 from reservoir.bench.zoo import BOTH, Place, ReservoirStudy, parts_named, short_gap, usable_solvers
 from reservoir.certificate.bound import PAIRS, Effort, Known, ProvenBound, compile_ahead, prove_bound
 from reservoir.errors import ReservoirError
@@ -52,9 +52,29 @@ class ProofStudy(ReservoirStudy):
     """
 
     paper = "proof"
+    title = "Proven bounds against schedules, on {study.device.name}"
     gap: float
     seconds: float
     comparable: ClassVar[tuple[str, ...]] = ("reservoirs", "years", "host_reservoirs", "gap", "seconds")
+
+    def written(self) -> dict[str, pd.DataFrame]:
+        """Years and schedules, with what is reckoned of them."""
+        return {"years": self.proofs, "schedules": self.compared}
+
+    def _row(self, run: Place) -> Row:
+        case, problems, reference = self.case(run)
+        calls, refused = [(HOST_REFERENCE, self.budget.seed, reference)], []
+        for solver, seed, _, solutions in self.calls(case.number, problems):
+            if isinstance(solutions, ReservoirError):
+                refused.append({"solver": solver, "seed": seed, "refused": str(solutions)})
+            else:
+                calls.append((solver, seed, solutions))
+        proofs = [
+            _proved(self, problems, year, [solutions for _, _, solutions in calls if len(solutions) > year])
+            for year in range(len(problems))
+        ]
+        schedules = [row for call in calls for row in _schedules(problems, *call)]
+        return {"bounds": proofs, "schedules": schedules, "refused": refused}
 
     @cached_property
     def proofs(self) -> pd.DataFrame:
@@ -82,8 +102,7 @@ class ProofStudy(ReservoirStudy):
     def by_part(self) -> pd.DataFrame:
         """A row for each part: shares within gaps, and seconds."""
         rows = []
-        for part in in_order(self.proofs["part"]):
-            years = select(self.proofs, part=part)
+        for part, years in self.proofs.groupby("part", sort=False):
             known, infeasible = years[years["best"].notna()], years["infeasible"].astype(bool)
             row: Row = {"part": part, "years": len(known)}
             row |= {within(gap): share_within(known, gap) for gap in GAPS}
@@ -97,13 +116,33 @@ class ProofStudy(ReservoirStudy):
 
     def by_solver(self) -> pd.DataFrame:
         """A row for each solver: schedules compared, and how close they come to a bound from below."""
-        rows = []
-        for solver in in_order(self.compared["solver"]):
-            mine = select(self.compared, solver=solver)
-            largest = {"largest excess": mine["excess"].max(), "blind, largest excess": mine["blind_excess"].max()}
-            above = int(_above(mine).sum())
-            rows.append({"solver": solver, "schedules": len(mine), **largest, "above a bound": above})
-        return pd.DataFrame(rows)
+        schedules = self.compared.assign(above=_above(self.compared)).groupby("solver", sort=False)
+        columns = {"schedules": ("above", "size"), "largest excess": ("excess", "max")}
+        columns |= {"blind, largest excess": ("blind_excess", "max"), "above a bound": ("above", "sum")}
+        return schedules.agg(**columns).reset_index()
+
+    def checks(self) -> Iterator[Check]:
+        """What must hold: no schedule that keeps its limits is above a bound, whatever the effort."""
+        yield self.claim("above", self.beyond, schedules=len(self.compared))
+
+    def _headlines(self) -> dict[str, str]:
+        compared = self.compared
+        largest = {name: f"{compared[name].max():.1e}" for name in ("excess", "blind_excess")}
+        lines = {
+            "schedules": f"{len(compared):,} compared, {self.beyond} above a bound; largest (schedule - bound) / "
+            f"schedule {largest['excess']}, of blind proofs {largest['blind_excess']}"
+        }
+        for part, of_part in self.proofs.groupby("part", sort=False):
+            known = of_part[of_part["best"].notna()]
+            shares = ", ".join(f"{share_within(known, gap):.1%} within {short_gap(gap)}" for gap in GAPS[:2])
+            seconds = f"{known['seconds'].median():.2g} s a proof (median), {known['seconds'].mean():.2g} s (mean)"
+            lines[f"{part} part"] = f"{len(known):,} years: {shares}; {seconds}"
+        return lines
+
+    def _tables(self) -> Iterator[ResultTable]:
+        yield self.table("by_part", self.by_part(), below=BELOW)
+        yield self.table("by_solver", self.by_solver())
+        yield self.table("refused", self.data["refused"])
 
 
 def within(gap: float) -> str:
@@ -161,33 +200,7 @@ def run(
         gap=gap,
         seconds=prove_seconds,
     )
-    rows, columns = study.rows(_run_reservoir), {"bounds": "years", "schedules": "schedules", "refused": "refused"}
-    study = study.measured(
-        {
-            table: pd.DataFrame([about | each for about, row in rows for each in row[column]])
-            for table, column in columns.items()
-        }
-    )
-    shown: dict[str, Any] = {"data": {"years": study.proofs, "schedules": study.compared}, "caveats": study.caveats()}
-    title = f"Proven bounds against schedules, on {study.device.name}"
-    return study.result(title, _headlines, _tables, checks=proof_checks, **shown, jobs=jobs)
-
-
-def _run_reservoir(study: ProofStudy, place: Place) -> Row:
-    """All solvers and proofs of one reservoir, as a row of JSON."""
-    case, problems, reference = study.case(place)
-    calls, refused = [(HOST_REFERENCE, study.budget.seed, reference)], []
-    for solver, seed, years in study.calls(case.number):
-        try:
-            calls.append((solver, seed, study.solve(problems.each[:years], solver, seed=seed)))
-        except ReservoirError as error:
-            refused.append({"solver": solver, "seed": seed, "refused": str(error)})
-    proofs = [
-        _proved(study, problems, year, [solutions for _, _, solutions in calls if len(solutions) > year])
-        for year in range(len(problems))
-    ]
-    schedules = [row for call in calls for row in _schedules(problems, *call)]
-    return {"years": proofs, "schedules": schedules, "refused": refused}
+    return study.measured().result(jobs=jobs)
 
 
 def _schedules(problems: RecordProblems, solver: str, seed: int, solutions: Solutions) -> Iterator[Row]:
@@ -218,29 +231,3 @@ def _proved(study: ProofStudy, problems: RecordProblems, place: int, solutions: 
         return row
     size = max(abs(fitness), scale)
     return row | proof("blind_", fitness - BELOW * size - study.gap * size, PAIRS)
-
-
-def proof_checks(study: ProofStudy) -> Iterator[Check]:
-    """What must hold: no schedule that keeps its limits is above a bound, whatever the effort."""
-    yield study.claim("above", study.beyond, schedules=len(study.compared))
-
-
-def _headlines(study: ProofStudy) -> dict[str, str]:
-    compared, years = study.compared, study.proofs
-    largest = {name: f"{compared[name].max():.1e}" for name in ("excess", "blind_excess")}
-    lines = {
-        "schedules": f"{len(compared):,} compared, {study.beyond} above a bound; largest (schedule - bound) / schedule "
-        f"{largest['excess']}, of blind proofs {largest['blind_excess']}"
-    }
-    for part in in_order(years["part"]):
-        known = years[(years["part"] == part) & years["best"].notna()]
-        shares = ", ".join(f"{share_within(known, gap):.1%} within {short_gap(gap)}" for gap in GAPS[:2])
-        seconds = f"{known['seconds'].median():.2g} s a proof (median), {known['seconds'].mean():.2g} s (mean)"
-        lines[f"{part} part"] = f"{len(known):,} years: {shares}; {seconds}"
-    return lines
-
-
-def _tables(study: ProofStudy) -> Iterator[ResultTable]:
-    yield study.table("by_part", study.by_part(), below=BELOW)
-    yield study.table("by_solver", study.by_solver())
-    yield study.table("refused", study.data["refused"])

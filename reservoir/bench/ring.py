@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reservoir.bench.experiment import DeviceStudy, RunBudget, bundled, numbers_named, processor_name
 from reservoir.bench.figures import BASE_LOOK, MAIN_LOOK, SECOND_LOOK, lines, log_axis, number_ticks
@@ -25,7 +26,12 @@ from reservoir.solvers import Solutions, solve
 from reservoir.solvers.ring_pso import ASYNC, STAR, SYNC, RingSettings
 
 SEQUENTIAL = "sequential"
-ENGINES = (SEQUENTIAL, SYNC, ASYNC)
+#: Engines by name: what the solver is asked for.
+ENGINES: dict[str, dict[str, Any]] = {
+    SEQUENTIAL: {"solver": "ring-pso-sequential"},
+    **{mode: {"solver": "ring-pso", "mode": mode} for mode in (SYNC, ASYNC)},
+}
+TITLES = {name: function.title for name, function in RING_FUNCTIONS.items()}
 #: What runs are told apart by.
 SHAPE = ("function", "dimension", "engine")
 #: Powers of two as in the paper, and 10, of which more is known.
@@ -46,6 +52,7 @@ STANDARD_DIMENSION, STANDARD_EVALUATIONS, STANDARD_RUNS = 30, 30_000, 50
 ZERO = 1e-6
 #: A dear function, of whose speed is claimed.
 DEAR, DEAR_DIMENSION = "rastrigin", 128
+_LOOKS = {SEQUENTIAL: BASE_LOOK, SYNC: SECOND_LOOK, ASYNC: MAIN_LOOK}
 
 
 def mean_of_best(values: ArrayLike) -> float:
@@ -62,6 +69,7 @@ class RingStudy(DeviceStudy):
     """
 
     paper = "ring"
+    title = "Ring PSO on {study.device.name}"
     dimensions: tuple[int, ...]
     generations: int
     particles: int
@@ -71,17 +79,47 @@ class RingStudy(DeviceStudy):
         """Swarms of a call that solves many."""
         return min(BATCH, self.budget.runs)
 
-    @property
-    def shapes(self) -> list[tuple[Function, int]]:
-        """Every function in every number of variables."""
-        return [(function, dimension) for function in RING_FUNCTIONS.values() for dimension in self.dimensions]
-
-    def swarms(self, engine: str, problems: list[FunctionProblem], generations: int | None = None) -> Solutions:
-        """One call, that solves the problems at once."""
+    def _swarms(
+        self, engine: str, function: Function, dimension: int, first: int, count: int, generations: int | None = None
+    ) -> Solutions:
+        """One call, that solves the problems of so many streams of random numbers at once."""
+        problems = [FunctionProblem(function, dimension, stream) for stream in range(first, first + count)]
         swarm = {"particles": self.particles, "generations": generations or self.generations}
-        if engine == SEQUENTIAL:
-            return self.solve(problems, "ring-pso-sequential", **swarm)
-        return self.solve(problems, "ring-pso", mode=engine, **swarm)
+        return self.solve(problems, **ENGINES[engine], **swarm)
+
+    def _measure(self) -> dict[str, pd.DataFrame]:
+        runs: list[Row] = []
+        times: list[Row] = []
+        # First swarm and swarms of each call: many for their quality, then one for the time that it takes alone.
+        calls = [(first, min(BATCH, self.budget.runs - first), False) for first in range(0, self.budget.runs, BATCH)]
+        calls += [(stream, 1, True) for stream in range(self.budget.repeats)]
+        shapes = product(RING_FUNCTIONS.values(), self.dimensions)
+        for shape in self.tracked(lambda shape: f"{shape[0].title}, {shape[1]} variables", shapes):
+            for engine in ENGINES:
+                self._swarms(engine, *shape, 0, 1, 2)  # compiles; not counted
+                about = {"function": shape[0].name, "dimension": shape[1], "engine": engine}
+                for first, count, alone in calls:
+                    solutions = self._swarms(engine, *shape, first, count)
+                    times.append(about | {"swarms": count, "alone": alone} | seconds_of(solutions[0]))
+                    for place, solution in enumerate(() if alone else solutions, start=first + 1):
+                        row = {"run": place, "value": -solution.fitness, "resident": solution.settings.get("resident")}
+                        runs.append(about | row)
+        standard = self._standard_runs()
+        return {"runs": pd.DataFrame(runs), "times": pd.DataFrame(times), "standard_pso_2006": standard}
+
+    def _standard_runs(self) -> pd.DataFrame:
+        """Standard PSO 2006 on the functions whose values are published."""
+        settings = RingSettings.standard_2006(STANDARD_DIMENSION, STANDARD_EVALUATIONS).as_dict() | {"topology": STAR}
+        count = self.budget.usual(STANDARD_RUNS, min(STANDARD_RUNS, self.budget.runs))
+        rows = []
+        for name in STANDARD:
+            problems = [FunctionProblem(RING_FUNCTIONS[name], STANDARD_DIMENSION, stream) for stream in range(count)]
+            solutions = solve(problems, solver="ring-pso-sequential", seed=self.budget.seed, **settings)
+            rows += [
+                {"function": name, "run": run, "value": -solution.fitness, "evaluations": solution.evaluations}
+                for run, solution in enumerate(solutions, start=1)
+            ]
+        return pd.DataFrame(rows)
 
     def origin(self) -> dict[str, Any]:
         """As of every study, and what is run."""
@@ -122,18 +160,106 @@ class RingStudy(DeviceStudy):
         medians = self.statistics["median"].clip(lower=ZERO)
         return medians[ASYNC] / medians[SYNC]
 
-    def standard_values(self, function: str) -> NDArray[np.float64]:
-        """Values of Standard PSO 2006."""
-        return select(self.data["standard_pso_2006"], function=function)["value"].to_numpy(float)
+    @cached_property
+    def standard(self) -> pd.DataFrame:
+        """Standard PSO 2006 by function: its values, the published ones, and standard errors between the means."""
+        of_functions = self.data["standard_pso_2006"].groupby("function")["value"]
+        values = of_functions.agg(["mean", "std", "size"]).loc[[*STANDARD]]
+        values[["published mean", "published deviation"]] = [*STANDARD.values()]
+        apart = (values["mean"] - values["published mean"]).abs()
+        error = np.hypot(values["published deviation"], values["std"]) / np.sqrt(values["size"])
+        return values.assign(apart=(apart / error).mask(apart <= ZERO, 0.0))
 
-    def errors_from_standard(self, function: str) -> float:
-        """Standard errors between the mean and the published one."""
-        values, (mean, deviation) = self.standard_values(function), STANDARD[function]
-        apart = abs(float(values.mean()) - mean)
-        if apart <= ZERO:
-            return 0.0
-        error = math.hypot(deviation, float(values.std(ddof=1))) / math.sqrt(len(values))
-        return apart / error if error else math.inf
+    def claims(self) -> Iterator[Check]:
+        """Claims that this device and this budget can be held to."""
+        if self.budget.runs < 2 or self.generations < GENERATIONS:
+            return
+        above, ratios = self.statistics["above"], self.median_ratios()
+        for engine in (SEQUENTIAL, SYNC):
+            for name, reference in REFERENCE.items():
+                known = [dimension for dimension in reference if dimension in self.dimensions]
+                if known:
+                    worst = largest(above.loc[name][engine][known])
+                    yield self.claim("above", worst, engine=engine, function=TITLES[name])
+        for name, title in TITLES.items():
+            yield self.claim("medians", largest(ratios[name]), function=title)
+        yield self.claim("standard", largest(self.standard["apart"]))
+        if self.large_gpu and DEAR_DIMENSION in self.dimensions:
+            alone, many = (self.speed_ups[each].loc[DEAR, DEAR_DIMENSION] for each in (True, False))
+            values = {"sync": alone[ASYNC] / alone[SYNC], "many": many[ASYNC], "alone": alone[ASYNC]}
+            dear = f"{TITLES[DEAR]}, {DEAR_DIMENSION} variables"
+            yield from (self.claim(name, value, dear=dear) for name, value in values.items())
+
+    def _headlines(self) -> dict[str, str]:
+        most = self.dimensions[-1]
+        alone, many = (self.speed_ups[each].loc[DEAR, most] for each in (True, False))
+        ratio = self.median_ratios().xs(most, level="dimension").max()
+        return {
+            "Speed": f"{TITLES[DEAR]}, {most} variables: async {alone[ASYNC] / alone[SYNC]:,.1f} x sync; "
+            f"over the sequential engine {alone[ASYNC]:,.1f} x alone, {many[ASYNC]:,.1f} x with {self.together} swarms "
+            "per call",
+            "Quality": f"async / sync, {most} variables: ratio of medians at most {ratio:,.2f}",
+        }
+
+    def _tables(self) -> Iterator[ResultTable]:
+        def of(name: str, columns: Row, **values: str) -> ResultTable:
+            """A table with a row for each function and number of variables."""
+            frame = pd.DataFrame(columns).rename(TITLES, level="function").rename_axis(["function", "variables"])
+            return self.table(name, frame, **values)
+
+        mean, median, above = (self.statistics[name] for name in ("mean", "median", "above"))
+        columns = {engine: mean[engine] for engine in ENGINES} | {f"median, {each}": median[each] for each in ENGINES}
+        columns["reference"] = pd.Series([REFERENCE[name].get(count) for name, count in mean.index], mean.index)
+        if not self.budget.quick and above.notna().any(axis=None):
+            columns["errors above"] = above[[SEQUENTIAL, SYNC]].max(axis=1)
+        resident = select(self.data["runs"], engine=ASYNC)["resident"].astype(bool)
+        how = (
+            "all particles of a call ran concurrently"
+            if resident.all()
+            else "not all particles ran concurrently, so launches were divided into slices of one generation"
+            if not resident.any()
+            else "in calls with few variables all particles ran concurrently, the others were divided into slices"
+        )
+        yield of("fitness", columns, how=how)
+        alone, many = self.milliseconds[True], self.milliseconds[False]
+        columns = {f"{engine}, ms": alone[engine] for engine in ENGINES}
+        columns |= {f"{engine}, ms of many": many[engine] for engine in (SYNC, ASYNC)}
+        yield of("times", columns)
+        alone, many = self.speed_ups[True], self.speed_ups[False]
+        columns = {SYNC: alone[SYNC], f"{SYNC}, many": many[SYNC], ASYNC: alone[ASYNC], f"{ASYNC}, many": many[ASYNC]}
+        columns["async / sync"] = alone[ASYNC] / alone[SYNC]
+        yield of("speed_ups", columns)
+        yield self.table("standard", self.standard.rename(TITLES).reset_index())
+
+    def _figures(self) -> dict[str, Figure]:
+        """Three panels for each function."""
+
+        def draw(sheet: SubFigure) -> Axes:
+            every = sheet.subplots(len(RING_FUNCTIONS), 3, sharex=True)
+            for axes, (name, title) in zip(every, TITLES.items(), strict=True):
+                self._draw_row(axes, name)
+                axes[0].set_ylabel(title.replace("High-conditioned e", "E"))
+            for ax, title in zip(every[0], ("Mean of the best 98 %", "Time (ms)", "Speed-up"), strict=True):
+                ax.set_title(title)
+            for ax in every[-1]:
+                ax.set_xlabel("Variables")
+            upper: Axes = every[0][1]
+            return upper
+
+        about = f"{self.particles} particles, {self.generations:,} generations, {self.budget.runs} runs · "
+        return {"by_variables": sheet_figure(8.2, self.foot(about, f"; sequential: {processor_name()}"), draw)}
+
+    def _draw_row(self, axes: Any, name: str) -> None:
+        means, times = self.statistics["mean"].clip(lower=ZERO), self.milliseconds[True]
+        for ax, frame in zip(axes, (means, times), strict=False):
+            lines(ax, frame.loc[name], _LOOKS, size=3, lw=1.2)
+        alone, many = (self.speed_ups[each].loc[name] for each in (True, False))
+        for engine in (SYNC, ASYNC):
+            lines(axes[2], alone[[engine]], _LOOKS, size=3, lw=1.2)
+            axes[2].plot(many.index, many[engine], color=_LOOKS[engine].colour, ls=(0, (3, 2)), lw=1.0)
+        for ax in axes:
+            log_axis(ax, subs=(1,), ticks=6, form="{:g}".format)
+            number_ticks(ax, (each for each in self.dimensions if each != 10), base=2)
 
 
 def run(
@@ -154,157 +280,4 @@ def run(
     generations = generations or budget.usual(GENERATIONS, QUICK_GENERATIONS)
     RingSettings(particles=particles, generations=generations)  # what is out of range is told at once
     study = RingStudy.of(budget, dimensions=asked, generations=generations, particles=particles)
-    study = study.measured(_runs(study))
-    return study.result(f"Ring PSO on {study.device.name}", _headlines, _tables, _figures, claims=ring_claims)
-
-
-def _runs(study: RingStudy) -> dict[str, pd.DataFrame]:
-    """The tables of a `RingStudy`."""
-    runs: list[Row] = []
-    times: list[Row] = []
-    for function, dimension in study.tracked(lambda shape: f"{shape[0].title}, {shape[1]} variables", study.shapes):
-        for engine in ENGINES:
-            study.swarms(engine, _problems(function, dimension, 0, 1), 2)  # compiles; not counted
-            about = {"function": function.name, "dimension": dimension, "engine": engine}
-            for first, count, alone in _calls(study.budget):
-                solutions = study.swarms(engine, _problems(function, dimension, first, count))
-                times.append(about | {"swarms": count, "alone": alone} | seconds_of(solutions[0]))
-                for place, solution in enumerate(() if alone else solutions, start=first + 1):
-                    row = {"run": place, "value": -solution.fitness, "resident": solution.settings.get("resident")}
-                    runs.append(about | row)
-    return {"runs": pd.DataFrame(runs), "times": pd.DataFrame(times), "standard_pso_2006": _standard_runs(study.budget)}
-
-
-def _calls(budget: RunBudget) -> Iterator[tuple[int, int, bool]]:
-    """First swarm and swarms of each call: many for their quality, then one for the time that it takes alone."""
-    for first in range(0, budget.runs, BATCH):
-        yield first, min(BATCH, budget.runs - first), False
-    for stream in range(budget.repeats):
-        yield stream, 1, True
-
-
-def _problems(function: Function, dimension: int, first: int, count: int) -> list[FunctionProblem]:
-    return [FunctionProblem(function, dimension, stream) for stream in range(first, first + count)]
-
-
-def _standard_runs(budget: RunBudget) -> pd.DataFrame:
-    """Standard PSO 2006 on the functions whose values are published."""
-    settings = RingSettings.standard_2006(STANDARD_DIMENSION, STANDARD_EVALUATIONS).as_dict()
-    count = budget.usual(STANDARD_RUNS, min(STANDARD_RUNS, budget.runs))
-    rows = []
-    for name in STANDARD:
-        problems = _problems(RING_FUNCTIONS[name], STANDARD_DIMENSION, 0, count)
-        solutions = solve(problems, solver="ring-pso-sequential", seed=budget.seed, topology=STAR, **settings)
-        rows += [
-            {"function": name, "run": run, "value": -solution.fitness, "evaluations": solution.evaluations}
-            for run, solution in enumerate(solutions, start=1)
-        ]
-    return pd.DataFrame(rows)
-
-
-def ring_claims(study: RingStudy) -> Iterator[Check]:
-    """Claims that this device and this budget can be held to."""
-    if study.budget.runs < 2 or study.generations < GENERATIONS:
-        return
-    above, ratios = study.statistics["above"], study.median_ratios()
-    for engine in (SEQUENTIAL, SYNC):
-        for name, reference in REFERENCE.items():
-            known = [dimension for dimension in reference if dimension in study.dimensions]
-            if known:
-                worst, title = largest(above.loc[name][engine][known]), RING_FUNCTIONS[name].title
-                yield study.claim("above", worst, engine=engine, function=title)
-    for name, function in RING_FUNCTIONS.items():
-        yield study.claim("medians", largest(ratios[name]), function=function.title)
-    yield study.claim("standard", largest(map(study.errors_from_standard, STANDARD)))
-    if study.large_gpu and DEAR_DIMENSION in study.dimensions:
-        alone, many = (study.speed_ups[each].loc[DEAR, DEAR_DIMENSION] for each in (True, False))
-        values = {"sync": alone[ASYNC] / alone[SYNC], "many": many[ASYNC], "alone": alone[ASYNC]}
-        dear = f"{RING_FUNCTIONS[DEAR].title}, {DEAR_DIMENSION} variables"
-        yield from (study.claim(name, value, dear=dear) for name, value in values.items())
-
-
-def _headlines(study: RingStudy) -> dict[str, str]:
-    most = study.dimensions[-1]
-    alone, many = (study.speed_ups[each].loc[DEAR, most] for each in (True, False))
-    ratio = study.median_ratios().xs(most, level="dimension").max()
-    return {
-        "Speed": f"{RING_FUNCTIONS[DEAR].title}, {most} variables: async {alone[ASYNC] / alone[SYNC]:,.1f} x sync; "
-        f"over the sequential engine {alone[ASYNC]:,.1f} x alone, {many[ASYNC]:,.1f} x with {study.together} swarms "
-        "per call",
-        "Quality": f"async / sync, {most} variables: ratio of medians at most {ratio:,.2f}",
-    }
-
-
-def _tables(study: RingStudy) -> Iterator[ResultTable]:
-    def of(name: str, columns: Row, **values: str) -> ResultTable:
-        """A table with a row for each function and number of variables."""
-        frame = pd.DataFrame(columns).reset_index(names=["function", "variables"])
-        frame["function"] = [RING_FUNCTIONS[each].title for each in frame["function"]]
-        return study.table(name, frame, **values)
-
-    mean, median, above = (study.statistics[name] for name in ("mean", "median", "above"))
-    columns = {engine: mean[engine] for engine in ENGINES} | {f"median, {each}": median[each] for each in ENGINES}
-    columns["reference"] = pd.Series([REFERENCE[name].get(count) for name, count in mean.index], mean.index)
-    if not study.budget.quick and above.notna().any(axis=None):
-        columns["errors above"] = above[[SEQUENTIAL, SYNC]].max(axis=1)
-    resident = select(study.data["runs"], engine=ASYNC)["resident"].astype(bool)
-    how = (
-        "all particles of a call ran concurrently"
-        if resident.all()
-        else "not all particles ran concurrently, so launches were divided into slices of one generation"
-        if not resident.any()
-        else "in calls with few variables all particles ran concurrently, the others were divided into slices"
-    )
-    yield of("fitness", columns, how=how)
-    alone, many = study.milliseconds[True], study.milliseconds[False]
-    columns = {f"{engine}, ms": alone[engine] for engine in ENGINES}
-    columns |= {f"{engine}, ms of many": many[engine] for engine in (SYNC, ASYNC)}
-    yield of("times", columns)
-    alone, many = study.speed_ups[True], study.speed_ups[False]
-    columns = {SYNC: alone[SYNC], f"{SYNC}, many": many[SYNC], ASYNC: alone[ASYNC], f"{ASYNC}, many": many[ASYNC]}
-    columns["async / sync"] = alone[ASYNC] / alone[SYNC]
-    yield of("speed_ups", columns)
-    rows: list[Row] = []
-    for name, (published, deviation) in STANDARD.items():
-        values = study.standard_values(name)
-        several = len(values) > 1
-        rows.append({"function": RING_FUNCTIONS[name].title, "mean": float(values.mean())})
-        rows[-1] |= {"standard deviation": float(values.std(ddof=1)) if several else None}
-        rows[-1] |= {"published mean": published, "published deviation": deviation}
-        rows[-1] |= {"standard errors apart": study.errors_from_standard(name) if several else None}
-    yield study.table("standard", rows)
-
-
-_LOOKS = {SEQUENTIAL: BASE_LOOK, SYNC: SECOND_LOOK, ASYNC: MAIN_LOOK}
-
-
-def _figures(study: RingStudy) -> dict[str, Figure]:
-    """Three panels for each function."""
-
-    def draw(sheet: SubFigure) -> Axes:
-        every = sheet.subplots(len(RING_FUNCTIONS), 3, sharex=True)
-        for axes, (name, function) in zip(every, RING_FUNCTIONS.items(), strict=True):
-            _draw_row(axes, study, name)
-            axes[0].set_ylabel(function.title.replace("High-conditioned e", "E"))
-        for ax, title in zip(every[0], ("Mean of the best 98 %", "Time (ms)", "Speed-up"), strict=True):
-            ax.set_title(title)
-        for ax in every[-1]:
-            ax.set_xlabel("Variables")
-        upper: Axes = every[0][1]
-        return upper
-
-    about = f"{study.particles} particles, {study.generations:,} generations, {study.budget.runs} runs · "
-    return {"by_variables": sheet_figure(8.2, study.foot(about, f"; sequential: {processor_name()}"), draw)}
-
-
-def _draw_row(axes: Any, study: RingStudy, name: str) -> None:
-    means, times = study.statistics["mean"].clip(lower=ZERO), study.milliseconds[True]
-    for ax, frame in zip(axes, (means, times), strict=False):
-        lines(ax, frame.loc[name], _LOOKS, size=3, lw=1.2)
-    alone, many = (study.speed_ups[each].loc[name] for each in (True, False))
-    for engine in (SYNC, ASYNC):
-        lines(axes[2], alone[[engine]], _LOOKS, size=3, lw=1.2)
-        axes[2].plot(many.index, many[engine], color=_LOOKS[engine].colour, ls=(0, (3, 2)), lw=1.0)
-    for ax in axes:
-        log_axis(ax, subs=(1,), ticks=6, form="{:g}".format)
-        number_ticks(ax, (each for each in study.dimensions if each != 10), base=2)
+    return study.measured().result()

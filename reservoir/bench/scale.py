@@ -7,10 +7,9 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -21,13 +20,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.ticker import FixedLocator
-from numpy.typing import ArrayLike, NDArray
+from numpy.polynomial import Polynomial
 
 from reservoir.bench.experiment import DeviceStudy, RunBudget, names_named, numbers_named
-from reservoir.bench.figures import log_axis, panels, short
+from reservoir.bench.figures import number_ticks, panels, short
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import Frame, ResultTable, in_order, select
+from reservoir.bench.tables import Frame, ResultTable, Row
 from reservoir.errors import Mistake, ReservoirError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
@@ -61,26 +59,6 @@ GPU_YEARS, GPU_SECONDS = 100_000, {"lshade": 10.0, "clpso": 15.0}
 CPU_YEARS, CPU_SECONDS = 10_000, {"lshade": 30.0}
 
 
-@dataclass(frozen=True)
-class Line:
-    """Seconds of a plan: those that any takes, and those of each year more."""
-
-    fixed_seconds: float
-    year_seconds: float
-
-    @classmethod
-    def through(cls, points: pd.DataFrame) -> Line:
-        """The line from which points are at the least distance, as a part of each."""
-        years, seconds = (points[name].to_numpy(float) for name in ("years", "seconds"))
-        of_each = np.column_stack([1 / seconds, years / seconds])
-        fixed, year = np.linalg.lstsq(of_each, np.ones(len(years)), rcond=None)[0]
-        return cls(float(fixed), float(year))
-
-    def at(self, years: ArrayLike) -> NDArray[np.float64]:
-        """Seconds of so many years."""
-        return np.asarray(self.fixed_seconds + self.year_seconds * np.asarray(years, np.float64))
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScaleStudy(DeviceStudy):
     """What is planned. Table: ``runs``, with seconds of the whole command and of its stages, and its largest memory.
@@ -98,30 +76,129 @@ class ScaleStudy(DeviceStudy):
     """
 
     paper = "scale"
+    title = "Cost of a year, on {study.device.name}"
     reservoir: Reservoir
     record: Inflow
     years: tuple[int, ...]
     solvers: tuple[str, ...]
     reference: bool
 
+    def _measure(self) -> dict[str, pd.DataFrame]:
+        rows = []
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            write_reservoir(self.reservoir, folder / "reservoir.toml")
+            source = synthetic_inflow(self.record, METHOD, seed=self.budget.seed)
+            for years in self.years:
+                write_ensemble(source.ensemble(years // MEMBER_YEARS, MEMBER_YEARS), "x.nc", folder / f"{years}.nc")
+            points = product(range(self.budget.runs + 1), self.solvers, self.years)
+            for run, solver, years in self.tracked(lambda point: f"{point[2]:,} years, {point[1]}", points):
+                if run or years == self.years[0]:  # the first builds programs, and does not count
+                    row = self._run(folder, years, solver, folder / f"{run}-{years}-{solver}")
+                    rows += [{"run": run, "solver": solver, "years": years} | row] * bool(run)
+        return {"runs": pd.DataFrame(rows)}
+
+    def _run(self, folder: Path, years: int, solver: str, out: Path) -> Row:
+        """Seconds and memory of one call, which may end with 1: years that cannot keep their limits."""
+        words = ["plan", f"{years}.nc", "--reservoir", "reservoir.toml", "--solver", solver, "--format", "netcdf"]
+        words += ["--device", self.budget.device, "--seed", str(self.budget.seed), "--profile", "--out", str(out)]
+        words += [] if self.reference else ["--no-reference"]
+        status, largest, began = None, 0, time.perf_counter()
+        with (folder / "said.txt").open("w+") as said:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "reservoir", *words], cwd=folder, stdout=said, stderr=said
+            )
+            while status is None:
+                with suppress(subprocess.TimeoutExpired):
+                    status = process.wait(_LOOK_SECONDS)
+                with suppress(OSError, IndexError):  # of the system's own account, where there is one
+                    pages = int(Path(f"/proc/{process.pid}/statm").read_text().split()[1])
+                    largest = max(largest, pages * os.sysconf("SC_PAGE_SIZE"))
+            seconds = time.perf_counter() - began
+            said.seek(0)
+            if status not in (0, 1):
+                last = " ".join(said.read().strip().splitlines()[-1:])
+                raise ReservoirError(
+                    Mistake(f"`reservoir plan` over {years:,} years ended with status {status}: {last}")
+                )
+        size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+        of_stages = _stages(json.loads((out / PROFILE).read_text(encoding="utf-8")), seconds)
+        return {"seconds": seconds, **of_stages, "memory_mb": largest / 1e6, "folder_mb": size / 1e6}
+
+    def origin(self) -> dict[str, Any]:
+        """As of every study, and what is run."""
+        return super().origin() | {"years": list(self.years), "reference": self.reference}
+
+    def caveats(self) -> tuple[str, ...]:
+        """Where the inflow is from."""
+        return (f"The inflow is synthetic ({METHOD}), made from {Path(self.record.source).name or 'a record'}.",)
+
+    def written(self) -> dict[str, pd.DataFrame]:
+        """The runs, and their medians."""
+        return {**self.data, "points": self.points}
+
     @cached_property
     def points(self) -> Frame:
         """Medians of the runs, a row for each solver and number of years."""
-        runs = self.data["runs"]
-        medians = runs.drop(columns="run").groupby(["solver", "years"], sort=False).median().reset_index()
-        return pd.concat([select(medians, solver=solver) for solver in in_order(runs["solver"])], ignore_index=True)
+        runs = self.data["runs"].drop(columns="run")
+        return runs.groupby(["solver", "years"], sort=False).median().reset_index()
 
     @property
-    def by_solver(self) -> Iterator[tuple[str, Frame, Line]]:
-        """Each solver in the order in which they were asked for, its points, and the line through them."""
-        for solver in in_order(self.points["solver"]):
-            points = select(self.points, solver=solver)
-            yield solver, points, Line.through(points)
+    def by_solver(self) -> Iterator[tuple[str, Frame, Polynomial]]:
+        """Each solver in the order in which they were asked for, its points, and the line through them.
+
+        The line, seconds that any plan takes and those of each year more, is at the least distance from the points, as
+        a part of each.
+        """
+        for solver, points in self.points.groupby("solver", sort=False):
+            weights = 1 / points["seconds"]
+            yield str(solver), points, Polynomial.fit(points["years"], points["seconds"], 1, w=weights).convert()
+
+    def checks(self) -> Iterator[Check]:
+        """Growth in a straight line; seconds and memory where device and number of years are those of a claim."""
+        claims = ((GPU_YEARS, GPU_SECONDS, self.large_gpu), (CPU_YEARS, CPU_SECONDS, self.small_cpu))
+        for solver, points, line in self.by_solver:
+            of_years = points.set_index("years")
+            if len(points) > 2:  # two points are on a line always
+                first, last = points["years"].min(), points["years"].max()
+                yield self.claim("linear", _deviation(points, line), solver=solver, first=first, last=last)
+            for years, limits, holds in claims:
+                if holds and years in of_years.index and solver in limits:
+                    yield self.claim(
+                        "seconds", of_years.loc[years, "seconds"], limits[solver], solver=solver, years=years
+                    )
+            if GPU_YEARS in of_years.index:
+                yield self.claim("memory", of_years.loc[GPU_YEARS, "memory_mb"], solver=solver, years=GPU_YEARS)
+
+    def _headlines(self) -> dict[str, str]:
+        lines = {}
+        for solver, points, line in self.by_solver:
+            last = points.iloc[-1]
+            a_year = f"{1000 * line.coef[1]:.3g} ms a year and {line.coef[0]:.1f} s for any plan"
+            lines[solver] = (
+                f"{last['years']:,.0f} years in {last['seconds']:.1f} s, {last['memory_mb']:,.0f} MB; {a_year}"
+            )
+        return lines
+
+    def _tables(self) -> Iterator[ResultTable]:
+        """The points, and the lines through them."""
+        names = {"reference": "with" if self.reference else "without", "years": MEMBER_YEARS, "method": METHOD}
+        yield self.table("points", self.points, **names)
+        rows = [
+            {"solver": solver, "any plan, s": line.coef[0], "a year more, ms": 1000 * line.coef[1]}
+            | {"largest distance, %": 100 * _deviation(points, line)}
+            for solver, points, line in self.by_solver
+        ]
+        yield self.table("lines", rows)
+
+    def _figures(self) -> dict[str, Figure]:
+        """Both rows for each solver: seconds by years with the line, and seconds a thousand years by stage."""
+        return {"scale": sheet_figure(4.6, self.foot("Synthetic inflow · "), lambda sheet: _draw(sheet, self))}
 
 
-def _deviation(points: pd.DataFrame, line: Line) -> float:
+def _deviation(points: pd.DataFrame, line: Polynomial) -> float:
     """Largest distance of a point from the line, as a part of it."""
-    return float(np.abs(points["seconds"].to_numpy() / line.at(points["years"]) - 1).max())
+    return float((points["seconds"] / line(points["years"]) - 1).abs().max())
 
 
 def run(
@@ -139,51 +216,7 @@ def run(
     counts = numbers_named(asked, lambda count: count > 0 and not count % MEMBER_YEARS, problem, expected, "years")
     names = names_named(solvers or USUAL, SOLVERS, "there is no such solver", "solvers")
     own: dict[str, Any] = {"reservoir": reservoir, "record": record, "years": counts, "solvers": names}
-    study = ScaleStudy.of(budget, reference=reference, **own)
-    runs = _runs(study)
-    study = study.measured({"runs": runs})
-    caveat = f"The inflow is synthetic ({METHOD}), made from {Path(record.source).name or 'a record'}."
-    shown: dict[str, Any] = {"data": {"runs": runs, "points": study.points}, "years": list(counts)}
-    shown |= {"reference": reference, "caveats": (caveat,)}
-    title = f"Cost of a year, on {study.device.name}"
-    return study.result(title, _headlines, scale_tables, scale_figures, checks=scale_checks, **shown)
-
-
-def _runs(study: ScaleStudy) -> pd.DataFrame:
-    rows = []
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        write_reservoir(study.reservoir, folder / "reservoir.toml")
-        source = synthetic_inflow(study.record, METHOD, seed=study.budget.seed)
-        for years in study.years:
-            write_ensemble(source.ensemble(years // MEMBER_YEARS, MEMBER_YEARS), "x.nc", folder / f"{years}.nc")
-        points = product(range(study.budget.runs + 1), study.solvers, study.years)
-        for run, solver, years in study.tracked(lambda point: f"{point[2]:,} years, {point[1]}", points):
-            if run or years == study.years[0]:  # the first builds programs, and does not count
-                row = _run(study, folder, years, solver, folder / f"{run}-{years}-{solver}")
-                rows += [{"run": run, "solver": solver, "years": years} | row] * bool(run)
-    return pd.DataFrame(rows)
-
-
-def _run(study: ScaleStudy, folder: Path, years: int, solver: str, out: Path) -> dict[str, Any]:
-    """Seconds and memory of one call, which may end with 1: years that cannot keep their limits."""
-    reference = [] if study.reference else ["--no-reference"]
-    words = ["plan", f"{years}.nc", "--reservoir", "reservoir.toml", "--solver", solver]
-    words += ["--device", study.budget.device, "--format", "netcdf", "--seed", str(study.budget.seed), "--profile"]
-    began, call = time.perf_counter(), [sys.executable, "-m", "reservoir", *words, *reference, "--out", str(out)]
-    with (folder / "said.txt").open("w+") as said:
-        process = subprocess.Popen(call, cwd=folder, stdout=said, stderr=said)
-        with _watched_memory(process.pid) as largest:
-            status = process.wait()
-        seconds = time.perf_counter() - began
-        said.seek(0)
-        if status not in (0, 1):
-            words = said.read().strip().splitlines()[-1:]
-            problem = f"`reservoir plan` over {years:,} years ended with status {status}: {' '.join(words)}"
-            raise ReservoirError(Mistake(problem))
-    size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
-    of_stages = _stages(json.loads((out / PROFILE).read_text(encoding="utf-8")), seconds)
-    return {"seconds": seconds, **of_stages, "memory_mb": largest[0] / 1e6, "folder_mb": size / 1e6}
+    return ScaleStudy.of(budget, reference=reference, **own).measured().result()
 
 
 def _stages(profile: dict[str, Any], seconds: float) -> dict[str, float]:
@@ -197,71 +230,8 @@ def _stages(profile: dict[str, Any], seconds: float) -> dict[str, float]:
     return stages
 
 
-@contextmanager
-def _watched_memory(process: int) -> Iterator[list[int]]:
-    """Bytes that a process holds at most, of the system's own account; not a number where there is none."""
-    largest, ended = [0], threading.Event()
-
-    def look() -> None:
-        while not ended.wait(_LOOK_SECONDS):
-            try:
-                pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-            except (OSError, IndexError):
-                continue
-            largest[0] = max(largest[0], pages * os.sysconf("SC_PAGE_SIZE"))
-
-    watcher = threading.Thread(target=look)
-    watcher.start()
-    try:
-        yield largest
-    finally:
-        ended.set()
-        watcher.join()
-
-
-def scale_checks(study: ScaleStudy) -> Iterator[Check]:
-    """Growth in a straight line; seconds and memory where the device and the number of years are those of a claim."""
-    claims = ((GPU_YEARS, GPU_SECONDS, study.large_gpu), (CPU_YEARS, CPU_SECONDS, study.small_cpu))
-    for solver, points, line in study.by_solver:
-        of_years = points.set_index("years")
-        if len(points) > 2:  # two points are on a line always
-            first, last = points["years"].min(), points["years"].max()
-            yield study.claim("linear", _deviation(points, line), solver=solver, first=first, last=last)
-        for years, limits, holds in claims:
-            if holds and years in of_years.index and solver in limits:
-                yield study.claim("seconds", of_years.loc[years, "seconds"], limits[solver], solver=solver, years=years)
-        if GPU_YEARS in of_years.index:
-            yield study.claim("memory", of_years.loc[GPU_YEARS, "memory_mb"], solver=solver, years=GPU_YEARS)
-
-
-def _headlines(study: ScaleStudy) -> dict[str, str]:
-    lines = {}
-    for solver, points, line in study.by_solver:
-        last = points.iloc[-1]
-        a_year = f"{1000 * line.year_seconds:.3g} ms a year and {line.fixed_seconds:.1f} s for any plan"
-        lines[solver] = f"{last['years']:,.0f} years in {last['seconds']:.1f} s, {last['memory_mb']:,.0f} MB; {a_year}"
-    return lines
-
-
-def scale_tables(study: ScaleStudy) -> Iterator[ResultTable]:
-    """The points, and the lines through them."""
-    names = {"reference": "with" if study.reference else "without", "years": MEMBER_YEARS, "method": METHOD}
-    yield study.table("points", study.points, **names)
-    rows = [
-        {"solver": solver, "any plan, s": line.fixed_seconds, "a year more, ms": 1000 * line.year_seconds}
-        | {"largest distance, %": 100 * _deviation(points, line)}
-        for solver, points, line in study.by_solver
-    ]
-    yield study.table("lines", rows)
-
-
 _COLOURS = dict(zip(STAGES, (NORMAL, RELEASE, STORAGE, POWER, SPILL, LIMITS), strict=True))
 _WIDTH = 0.72
-
-
-def scale_figures(study: ScaleStudy) -> dict[str, Figure]:
-    """Both rows for each solver: seconds by years with the line, and seconds a thousand years by stage."""
-    return {"scale": sheet_figure(4.6, study.foot("Synthetic inflow · "), lambda sheet: _draw(sheet, study))}
 
 
 def _draw(sheet: SubFigure, study: ScaleStudy) -> Axes:
@@ -269,10 +239,9 @@ def _draw(sheet: SubFigure, study: ScaleStudy) -> Axes:
     axes = panels(sheet, 2 * len(shown), len(shown), "")
     for upper, lower, (solver, points, line) in zip(axes[: len(shown)], axes[len(shown) :], shown, strict=True):
         at = np.geomspace(points["years"].min(), points["years"].max(), 100)
-        upper.plot(at, line.at(at), color=LIMITS, lw=1, label="straight line")
+        upper.plot(at, line(at), color=LIMITS, lw=1, label="straight line")
         upper.plot(points["years"], points["seconds"], "o", ms=4.5, color=STORAGE, label="whole command")
-        log_axis(upper, "x", form=short)
-        upper.xaxis.set_major_locator(FixedLocator(points["years"].to_list()))
+        number_ticks(upper, points["years"], base=10, form=short)
         upper.set_ylim(bottom=0)
         upper.set_title(solver)
         below, places = np.zeros(len(points)), np.arange(len(points))

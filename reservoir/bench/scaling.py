@@ -5,7 +5,6 @@ The limit is of multiply-adds a second as measured, over the instructions of a p
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -14,10 +13,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.ticker import EngFormatter, FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import EngFormatter
 
 from reservoir.bench.experiment import DeviceStudy, bundled
-from reservoir.bench.figures import log_axis, panels, short
+from reservoir.bench.figures import log_axis, number_ticks, panels, short
 from reservoir.bench.tables import ResultTable, Row, select
 from reservoir.errors import InputError
 from reservoir.hydro.curves.approximation import Form
@@ -53,20 +52,18 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """The points of every sweep: years beside those of the record, and as many as fill a GPU; lanes are of a CPU."""
-
-    years: tuple[int, ...] = (200, 1000, 3000, 10_000, 30_000, 100_000)
-    particles: tuple[int, ...] = (16, 32, PARTICLES, 64, 128, 256, 512)
-    generations: tuple[int, ...] = (100, 300, 1000, 3000, 10_000, 30_000)
-    lanes: tuple[int, ...] = CPU_LANES
-    swarms: tuple[int, ...] = (1, 2, 3, 4, 6)
-    many_years: int = 10_000
-
-
+#: The points of every sweep: years beside those of the record, and as many as fill a GPU; lanes are of a CPU.
+FULL: dict[str, Any] = {
+    "years": (200, 1000, 3000, 10_000, 30_000, 100_000),
+    "particles": (16, 32, PARTICLES, 64, 128, 256, 512),
+    "generations": (100, 300, 1000, 3000, 10_000, 30_000),
+    "lanes": CPU_LANES,
+    "swarms": (1, 2, 3, 4, 6),
+    "many_years": 10_000,
+}
 #: Every other layout is another program, which takes a driver seconds to compile.
-FULL, QUICK = Sizes(), Sizes((200,), (16, PARTICLES), (100, 300), (4, 16), (1, 2), 200)
+QUICK: dict[str, Any] = {"years": (200,), "particles": (16, PARTICLES), "generations": (100, 300), "lanes": (4, 16)}
+QUICK |= {"swarms": (1, 2), "many_years": 200}
 
 
 @dataclass(frozen=True)
@@ -106,15 +103,15 @@ class ScalingStudy(DeviceStudy):
     def points(self) -> Iterator[Point]:
         """All points, sweep after sweep."""
         sizes, record, cpu = self.budget.usual(FULL, QUICK), len(self.record), self.device.kind == "CPU"
-        many = record if cpu else max(sizes.many_years, record)
-        for years in (record, *(each for each in sizes.years if each > record)):
+        many = record if cpu else max(sizes["many_years"], record)
+        for years in (record, *(each for each in sizes["years"] if each > record)):
             yield Point("years", years)
         for name, years in (("particles", many), ("generations", record), ("lanes", many), ("swarms", many)):
-            for value in (1,) if name == "lanes" and not cpu else getattr(sizes, name):
+            for value in (1,) if name == "lanes" and not cpu else sizes[name]:
                 changed: dict[str, Any] = {name: value}
                 yield Point(name, years, **changed)
         for count in range(1, len(self.kin) + 2) if self.kin else ():
-            yield Point("devices", max(sizes.years[-1], record), devices=count)
+            yield Point("devices", max(sizes["years"][-1], record), devices=count)
 
     def solved(
         self, problems: Sequence[ReservoirYears], point: Point, generations: int, *, repeat: int = 0, devices: int = 1
@@ -125,11 +122,41 @@ class ScalingStudy(DeviceStudy):
         options = {"particles": point.particles, "generations": generations, **layout}
         return solve(problems, solver=DEVICE_ENGINE, seed=self.budget.seed + repeat, device=where, **options)
 
+    def _measure(self) -> dict[str, pd.DataFrame]:
+        """Measure every point; one that the device refuses keeps its reason."""
+        rows = [self.measure_point(point) for point in self.tracked("scaling", self.points())]
+        return {"scaling": pd.DataFrame(rows, columns=COLUMNS)}
 
-def measure_scaling(study: ScalingStudy) -> pd.DataFrame:
-    """Measure every point; one that the device refuses keeps its reason."""
-    rows = [measure_point(study, point) for point in study.tracked("scaling", study.points())]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    def measure_point(self, point: Point) -> Row:
+        """A row of the table: the point, and medians of its runs."""
+        problems = ensemble(self.record, point.years)
+        about = asdict(point) | {"value": point.value, "refused": ""}
+        row = {name: about[name] for name in ("sweep", "value", "years", "particles", "devices", "refused")}
+        try:
+            generations = point.generations or self.generations_for(problems, point)
+            runs: list[Row] = []
+            for repeat in range(self.budget.repeats):
+                solutions = self.solved(problems, point, generations, repeat=repeat, devices=point.devices)
+                first = solutions[0]
+                seconds = {"device_seconds": first.device_seconds or np.nan, "wall_seconds": first.wall_seconds}
+                runs.append(seconds | {"evaluations": int(solutions.evaluations.sum())})
+        except InputError as refusal:
+            return row | {"refused": str(refusal)}
+        medians: Any = pd.DataFrame(runs).median().to_dict()
+        evaluations = medians.pop("evaluations") / medians["device_seconds"]
+        moves = point.years * point.particles * first.generations / medians["device_seconds"]
+        row |= {"generations": first.generations, "runs": len(runs)} | medians
+        row |= {name: first.settings[name] for name in ("lanes", "items", "swarms")}
+        row |= {"moves_per_second": moves, "evaluations_per_second": evaluations}
+        return row | {"part_of_limit": moves / (self.moves_limit * point.devices)}
+
+    def generations_for(self, problems: Sequence[ReservoirYears], point: Point) -> int:
+        """As many generations as fill the time of a point on one device, by a short run of some of its years."""
+        some = problems[:PROBE_YEARS]
+        self.solved(some, point, 1)  # builds
+        probe = self.solved(some, point, PROBE_GENERATIONS)
+        generation_seconds = (probe[0].device_seconds or 1e-9) / PROBE_GENERATIONS * len(problems) / len(some)
+        return int(np.clip(self.budget.point_seconds / generation_seconds, FEWEST_GENERATIONS, MOST_GENERATIONS))
 
 
 def ensemble(years: ReservoirYears, count: int) -> ReservoirYears:
@@ -137,44 +164,6 @@ def ensemble(years: ReservoirYears, count: int) -> ReservoirYears:
     copies, places = np.divmod(np.arange(count), len(years))
     repeated = years[places]
     return replace(repeated, rng_stream_ids=repeated.rng_stream_ids + STREAM_STEP * copies)
-
-
-def measure_point(study: ScalingStudy, point: Point) -> Row:
-    """A row of the table: the point, and medians of its runs."""
-    problems = ensemble(study.record, point.years)
-    about = asdict(point) | {"value": point.value, "refused": ""}
-    row = {name: about[name] for name in ("sweep", "value", "years", "particles", "devices", "refused")}
-    try:
-        generations = point.generations or generations_for(study, problems, point)
-        runs = []
-        for repeat in range(study.budget.repeats):
-            solutions = study.solved(problems, point, generations, repeat=repeat, devices=point.devices)
-            # Of a run one solution is kept, and all evaluations: a hundred thousand years take memory.
-            runs.append((solutions[0], int(solutions.evaluations.sum())))
-    except InputError as refusal:
-        return row | {"refused": str(refusal)}
-    return row | _speeds(runs, point, study.moves_limit)
-
-
-def generations_for(study: ScalingStudy, problems: Sequence[ReservoirYears], point: Point) -> int:
-    """As many generations as fill the time of a point on one device, by a short run of some of its years."""
-    some = problems[:PROBE_YEARS]
-    study.solved(some, point, 1)  # builds
-    probe = study.solved(some, point, PROBE_GENERATIONS)
-    generation_seconds = (probe[0].device_seconds or 1e-9) / PROBE_GENERATIONS * len(problems) / len(some)
-    return int(np.clip(study.budget.point_seconds / generation_seconds, FEWEST_GENERATIONS, MOST_GENERATIONS))
-
-
-def _speeds(runs: Sequence[tuple[Solutions, int]], point: Point, moves_limit: float) -> Row:
-    first = runs[0][0]
-    seconds = statistics.median(solution.device_seconds or np.nan for solution, _ in runs)
-    moves = point.years * point.particles * first.generations / seconds
-    evaluations = statistics.median(count for _, count in runs) / seconds
-    layout = {name: first.settings[name] for name in ("lanes", "items", "swarms")}
-    row = {"generations": first.generations, **layout, "runs": len(runs), "device_seconds": seconds}
-    row |= {"wall_seconds": statistics.median(solution.wall_seconds for solution, _ in runs)}
-    row |= {"moves_per_second": moves, "evaluations_per_second": evaluations}
-    return row | {"part_of_limit": moves / (moves_limit * point.devices)}
 
 
 def scaling_table(study: DeviceStudy, points: pd.DataFrame) -> ResultTable:
@@ -194,27 +183,17 @@ LEAST_SECONDS, TRIES = 0.05, 5
 _LONGEST_ROUNDS = 2**28
 
 
-@dataclass(frozen=True)
-class ArithmeticLimit:
-    """What a device's arithmetic units do at most: multiply-adds of one number a second, by the lanes of a vector."""
+def measure_limit(study: DeviceStudy) -> dict[int, float]:
+    """What a device's arithmetic units do at most: multiply-adds of one number a second, by the lanes of a vector.
 
-    instructions_per_second: dict[int, float]
-
-    @property
-    def best(self) -> float:
-        """Instructions a second at the vector width that suits the device best."""
-        return max(self.instructions_per_second.values())
-
-
-#: Of a device that was not measured.
-NOT_MEASURED = ArithmeticLimit({})
-
-
-def measure_limit(study: DeviceStudy) -> ArithmeticLimit:
-    """Measure a device at every vector width; DeviceError if it refuses the kernel."""
+    Raises
+    ------
+    DeviceError
+        If the device refuses the kernel.
+    """
     widths = CPU_LANES if study.device.kind == "CPU" else (1,)
     measured = study.tracked("arithmetic limit", widths)
-    return ArithmeticLimit({lanes: _instructions_per_second(study.device, lanes) for lanes in measured})
+    return {lanes: _instructions_per_second(study.device, lanes) for lanes in measured}
 
 
 def _instructions_per_second(device: DeviceInfo, lanes: int) -> float:
@@ -312,11 +291,8 @@ def draw_sweep(ax: Axes, points: pd.DataFrame, sweep: str, moves_limit: float) -
     ax.plot(span, points["evaluations_per_second"], color=INFLOW, label="feasible evaluations", **dotted)
     wide = limits[[0, *range(len(limits)), -1]]
     ax.plot(widened, wide, color=LIMITS, ls=DASHES, lw=1.2, label="arithmetic limit")
-    ax.set_xscale("log")
+    number_ticks(ax, apart(span), base=10, form=short)
     ax.set_xlim(*widened[[0, -1]])
-    ax.xaxis.set_major_locator(FixedLocator(apart(span)))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
     log_axis(ax, ticks=12)
     ax.yaxis.set_major_formatter(EngFormatter(sep=" "))
     ax.set_xlabel(SWEEPS[sweep])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -32,11 +32,6 @@ def select(frame: pd.DataFrame, **values: Any) -> pd.DataFrame:
     return frame
 
 
-def in_order(column: pd.Series[Any]) -> list[Any]:
-    """Values of a column, each once, in the order in which they come."""
-    return list(dict.fromkeys(column))
-
-
 def by(frame: pd.DataFrame, *keys: str, value: str = "seconds", statistic: Any = "median") -> Frame:
     """A statistic of a column by the values of others, of which the last gives the columns; all in their order."""
     values = frame.groupby(list(keys), sort=False)[value].agg(statistic)
@@ -44,12 +39,7 @@ def by(frame: pd.DataFrame, *keys: str, value: str = "seconds", statistic: Any =
     return values.unstack().reindex(index=rows, columns=columns)  # noqa: PD010 - no statistic of it
 
 
-STATISTICS: dict[str, Callable[[pd.Series[float]], float]] = {
-    "mean": lambda values: values.mean(),
-    "standard deviation": lambda values: values.std(ddof=1),
-    "maximum": lambda values: values.max(),
-    "minimum": lambda values: values.min(),
-}
+STATISTICS = {"mean": "mean", "standard deviation": "std", "maximum": "max", "minimum": "min"}
 
 
 class Known(NamedTuple):
@@ -65,7 +55,7 @@ def summary(values: pd.Series[float], form: str, of: str = "") -> dict[str, str]
 
     Their names begin with what they are of.
     """
-    numbers = {f"{of}{name}": statistic(values) for name, statistic in STATISTICS.items()}
+    numbers = {f"{of}{name}": values.agg(statistic) for name, statistic in STATISTICS.items()}
     return {name: MISSING if np.isnan(value) else format(value, form) for name, value in numbers.items()}
 
 

@@ -65,6 +65,7 @@ class TourStudy(DeviceStudy):
     """
 
     paper = "tours"
+    title = "Island genetic algorithms: {study.problem.label} on {study.device.name}"
     problem: TourProblem
     iterations: int
     populations: tuple[int, ...]
@@ -115,6 +116,189 @@ class TourStudy(DeviceStudy):
         frame = by(runs, "population", "engine", value="value", statistic=statistic)
         return frame[[name for name in TITLES if name in frame]]
 
+    def _measure(self) -> dict[str, pd.DataFrame]:
+        runs, blocks, strong = self._engine_runs(), self._block_runs(), self._strong_runs()
+        return {"runs": runs, "blocks": blocks, "synchronisations": self._counts(), "other_operators": strong}
+
+    def _engine_runs(self) -> pd.DataFrame:
+        """Every engine on every population, engines in turn; a row for each run."""
+        engines, able, rows = ENGINES | WAITING, [], []
+        shapes = product(self.populations, range(self.budget.runs))
+        for population, run in self.tracked(lambda shape: f"population {shape[0]:,}", shapes):
+            if run == 0:
+                able = [name for name, asked in engines.items() if self.compiles(name, population, **asked)]
+            for name in able:
+                asked = {"iterations": self.iterations, **engines[name]}
+                solutions = self.tried(name, population, self.budget.seed + run, **asked)
+                rows += [_row(name, population, run + 1, solution) for solution in solutions]
+        return pd.DataFrame(rows)
+
+    def _block_runs(self) -> pd.DataFrame:
+        """Table 3: LIM-CG and LIM-IS by items of a block, with a sub-group of the device for a child, as there."""
+        rows: list[Row] = []
+        shapes = product(blocks_of(self.device), self.populations)
+        for block, population in self.tracked("Table 3", shapes):
+            for scheme in ("lim-cg", LIM_IS):
+                asked = {"items": block, "team": self.device.sub_group_size, "scheme": scheme}
+                if not self.compiles(f"{scheme} {block}", population, **asked):
+                    continue
+                for run in range(self.budget.repeats):
+                    seed = self.budget.seed + run
+                    solutions = self.tried(scheme, population, seed, iterations=self.iterations, **asked)
+                    rows += [_row(scheme, population, run + 1, solution) | {"block": block} for solution in solutions]
+        return pd.DataFrame(rows)
+
+    def _counts(self) -> pd.DataFrame:
+        """Table 1: launches, and how often groups and the grid meet, counted by the program and by the kernels."""
+        rows, least = [], min(self.populations)
+        for name, asked in list(ENGINES.items())[1:]:
+            islands = 1 if (name, least) in self.refusals else least // ISLAND
+            settings: dict[str, Any] = {"islands": islands, "iterations": self.iterations, "counted": True}
+            try:
+                used = self.solved(self.budget.seed, island_size=ISLAND, **settings, **asked).settings
+            except DeviceError:
+                continue
+            keys = ("launches", "grid_meetings", "group_meetings", "resident", "work_groups")
+            rows.append({"engine": name, "islands": islands} | {key: used.get(key) for key in keys})
+        return pd.DataFrame(rows)
+
+    def _strong_runs(self) -> pd.DataFrame:
+        """The optional operators, by the device's engine."""
+        self.solved(0, iterations=1, **STRONG)  # compiles
+        iterations, population, rows = min(STRONG_ITERATIONS, self.iterations), STRONG["islands"] * ISLAND, []
+        for run in self.tracked("other operators", range(self.budget.runs)):
+            solution = self.solved(self.budget.seed + run, iterations=iterations, **STRONG)
+            rows.append(_row(LIM_IS, population, run + 1, solution))
+        return pd.DataFrame(rows)
+
+    def claims(self) -> Iterator[Check]:
+        """Claims that this problem, device and budget can be held to."""
+        if self.iterations >= ITERATIONS and (self.problem.label, self.problem.optimum) == KNOWN:
+            errors, strong = self.relative_errors[LIM_IS], self.data["other_operators"]
+            known = [population for population in ERRORS if population in errors.index]
+            for population in known:
+                yield self.claim("error", errors[population], ERRORS[population], population=population)
+            ratios = [errors[larger] / errors[smaller] for smaller, larger in pairwise(known)]
+            if ratios:
+                yield self.claim("smaller", largest(ratios))
+            yield self.claim("reached", (strong["length"] == self.reference("other_operators")).mean())
+            yield self.claim("longest", largest(strong["seconds"]))
+        times = self.milliseconds()
+        if self.large_gpu and RATIO_POPULATION in times.index:
+            of = times.loc[RATIO_POPULATION]
+            for name in ("sak", "slk", "tim", SERIAL):
+                yield self.claim(name, of.get(name, math.nan) / of[LIM_IS], population=RATIO_POPULATION)
+
+    def _headlines(self) -> dict[str, str]:
+        times, strong = self.milliseconds(), self.data["other_operators"]
+        largest, last = times.index[-1], times.iloc[-1].dropna()
+        others = [name for name in (SERIAL, "tim", "sak", "slk") if name in last]
+        beside = ", ".join(f"{last[name] / last[LIM_IS]:,.1f} x {TITLES[name]}" for name in others)
+        errors = self.relative_errors[LIM_IS].items()
+        operators = f"{strong['length'].min():,} in {1e3 * strong['seconds'].median():,.0f} ms"
+        return {
+            "LIM-IS": f"{last[LIM_IS]:,.1f} ms with {largest:,} individuals; speed-up over others: {beside}",
+            "Error": ", ".join(f"{error:.3f} with {population:,}" for population, error in errors),
+            "Operators": f"{operators} with 2-opt moves and order crossover",
+        }
+
+    def _tables(self) -> Iterator[ResultTable]:
+        wall, device, errors = self.milliseconds(), self.milliseconds("device_seconds"), self.relative_errors
+        yield self._synchronisations()
+        yield self._blocks(wall)
+        runs = self.data["runs"]
+        shapes = runs[runs["engine"].isin(list(ENGINES)[1:]) & (runs["run"] == 1)].sort_values(["engine", "population"])
+        shapes = shapes.assign(engine=shapes["engine"].map(TITLES), resident=shapes["resident"].map(_RESIDENT))
+        yield self.table("configurations", shapes)
+        shown = device[[name for name in ("tim", "sak", "slk", LIM_IS) if name in wall]]
+        shown = wall.rename(columns=TITLES).join(shown.rename(columns=TITLES).add_suffix(" on the device"))
+        yield self.table("times", shown, *self._refusals(*ENGINES))
+        columns = {}
+        for name in wall.columns.drop(LIM_IS):
+            columns[f"{TITLES[name]} / LIM-IS"] = wall[name] / wall[LIM_IS]
+            paper = pd.DataFrame({"one": TIMES_MS.get(name, {}), "other": TIMES_MS[LIM_IS]}, wall.index).dropna()
+            if len(paper):
+                columns[f"paper: {TITLES[name]}"] = paper["one"] / paper["other"]
+        yield self.table("ratios", pd.DataFrame(columns))
+        shown = errors[[name for name in errors if name not in WAITING]].rename(columns=TITLES)
+        optimum, best = self.problem.optimum, self.reference()
+        against = f"the optimum, {optimum:,}" if optimum else f"the best of all runs, {best:,}"
+        yield self.table("errors", shown, against=against)
+        runs, reference = self.data["other_operators"], self.reference("other_operators")
+        milliseconds = 1e3 * runs["seconds"]
+        row: Row = {"population": int(runs["population"].iloc[0])}
+        row |= {"iterations": min(STRONG_ITERATIONS, self.iterations), "runs": len(runs)}
+        row |= {"at the reference": int((runs["length"] == reference).sum())}
+        row |= {"mean relative error": float((runs["length"] / reference - 1).mean())}
+        row |= {"median time, ms": float(milliseconds.median()), "longest, ms": float(milliseconds.max())}
+        yield self.table("strong", [row], fraction=STRONG["crossover_fraction"])
+
+    def _synchronisations(self) -> ResultTable:
+        migrations, steps = max(self.iterations // 50, 1), self.iterations * _STEPS
+        paper = {
+            "sak": (steps, steps, 0),
+            "slk": (1, steps, 0),
+            "tim": (self.iterations, self.iterations, steps),
+            "lim-cg": (1, migrations, steps),
+            LIM_IS: (2 * migrations, migrations, steps),
+        }
+        counted = self.data["synchronisations"]
+        formulas = pd.DataFrame(paper, ["paper_launches", "paper_global", "paper_group"]).T
+        rows = counted.join(formulas, "engine").assign(scheme=counted["engine"].map(TITLES))
+        missing = sorted(set(ENGINES) - {SERIAL} - set(counted["engine"]))
+        names = ", ".join(TITLES[name] for name in missing)
+        further = self.notes("not_counted", missing=names) if missing else ()
+        return self.table("synchronisations", rows, *further, steps=_STEPS, migrations=migrations)
+
+    def _blocks(self, wall: Frame) -> ResultTable:
+        rows, runs = [], self.data["blocks"].assign(ms=1e3 * self.data["blocks"]["seconds"])
+        for (block, population), times in by(runs, "block", "population", "engine", value="ms").iterrows():
+            own, serial = times.dropna(), wall.loc[population, SERIAL]
+            row = {"block": block, "grid": population // ISLAND, "population": population, "serial, ms": serial}
+            for scheme, paper in BLOCKS_MS.items():
+                paper_ms = paper.get(block, {}).get(population)
+                row[f"{TITLES[scheme]}, ms"] = f"{own[scheme]:,.2f}" if scheme in own else "refused"
+                row[f"{TITLES[scheme]}, speed-up"] = serial / own[scheme] if scheme in own else None
+                row[f"{TITLES[scheme]}, paper's speed-up"] = (
+                    TIMES_MS[SERIAL][population] / paper_ms if paper_ms else None
+                )
+            rows.append(row)
+        on_cpu = self.notes("on_cpu")[0] if self.device.kind == "CPU" else ""
+        return self.table("blocks", rows, *self._refusals("lim-cg"), on_cpu=on_cpu)
+
+    def _refusals(self, *names: str) -> tuple[str, ...]:
+        """Populations that engines were refused for, and the device's words once."""
+        by_engine: dict[str, list[str]] = {}
+        for name, population in self.refusals:
+            if name in names:
+                by_engine.setdefault(name, []).append(f"{population:,}")
+        refused = "; ".join(f"{TITLES[name]} with {', '.join(sizes)}" for name, sizes in by_engine.items())
+        return self.notes("refused", refused=refused) if refused else ()
+
+    def _figures(self) -> dict[str, Figure]:
+        """Times (Figure 6), speed-ups (Figure 7) and errors (Figure 8) by population."""
+        foot = self.foot(f"{self.problem.label}, {self.iterations:,} iterations · ", f"; serial: {processor_name()}")
+        wall, errors = self.milliseconds(), 100.0 * self.relative_errors
+        speed_ups = wall.rdiv(wall[SERIAL], axis=0).drop(columns=SERIAL)
+        errors = errors[[name for name in (LIM_IS, "lim-async", "sak") if name in errors]]
+
+        def draw(ax: Axes, frame: pd.DataFrame, label: str, log: bool = True) -> Axes:
+            lines(ax, frame, _LOOKS, TITLES)
+            number_ticks(ax, frame.index.tolist(), base=2)
+            if log and frame.max().max() > _SPAN * frame.min().min():
+                log_axis(ax)
+            else:
+                ax.set_ylim(bottom=0)
+            ax.set(xlabel="Population", ylabel=label)
+            return ax
+
+        shown: dict[str, Any] = {
+            "times": ("Time of a run", draw, wall, "Time (ms)"),
+            "speed_ups": ("Speed-up over the serial engine", draw, speed_ups, "Times as fast"),
+            "errors": ("Relative error", draw, errors, "Relative error (%)", False),
+        }
+        return {name: sheet_figure(3.0, foot, on_axes(*figure)) for name, figure in shown.items()}
+
 
 def run(
     *,
@@ -131,10 +315,7 @@ def run(
         iterations=iterations or budget.usual(ITERATIONS, QUICK_ITERATIONS),
         populations=_populations(populations) if populations else budget.usual(POPULATIONS, POPULATIONS[:2]),
     )
-    runs, blocks, strong = _engine_runs(study), _block_runs(study), _strong_runs(study)
-    tables = {"runs": runs, "blocks": blocks, "synchronisations": _counts(study), "other_operators": strong}
-    title = f"Island genetic algorithms: {study.problem.label} on {study.device.name}"
-    return study.measured(tables).result(title, _headlines, _tables, _figures, claims=tour_claims)
+    return study.measured().result()
 
 
 def _populations(text: str) -> tuple[int, ...]:
@@ -145,41 +326,11 @@ def _populations(text: str) -> tuple[int, ...]:
     return numbers_named(text, valid, problem, expected, "--populations")
 
 
-def _engine_runs(study: TourStudy) -> pd.DataFrame:
-    """Every engine on every population, engines in turn; a row for each run."""
-    engines, able, rows = ENGINES | WAITING, [], []
-    shapes = product(study.populations, range(study.budget.runs))
-    for population, run in study.tracked(lambda shape: f"population {shape[0]:,}", shapes):
-        if run == 0:
-            able = [name for name, asked in engines.items() if study.compiles(name, population, **asked)]
-        for name in able:
-            asked = {"iterations": study.iterations, **engines[name]}
-            solutions = study.tried(name, population, study.budget.seed + run, **asked)
-            rows += [_row(name, population, run + 1, solution) for solution in solutions]
-    return pd.DataFrame(rows)
-
-
 def _row(engine: str, population: int, run: int, solution: Solutions) -> Row:
     about = {"engine": engine, "population": population, "run": run} | seconds_of(solution)
     about |= {"length": -int(solution.fitness), "evaluations": solution.evaluations}
     defaults = {"work_groups": 1, "items": 1, "team": 1, "resident": None}
     return about | {name: solution.settings.get(name, default) for name, default in defaults.items()}
-
-
-def _block_runs(study: TourStudy) -> pd.DataFrame:
-    """Table 3: LIM-CG and LIM-IS by items of a block, with a sub-group of the device for a child, as in the paper."""
-    rows: list[Row] = []
-    shapes = product(blocks_of(study.device), study.populations)
-    for block, population in study.tracked("Table 3", shapes):
-        for scheme in ("lim-cg", LIM_IS):
-            asked = {"items": block, "team": study.device.sub_group_size, "scheme": scheme}
-            if not study.compiles(f"{scheme} {block}", population, **asked):
-                continue
-            for run in range(study.budget.repeats):
-                seed = study.budget.seed + run
-                solutions = study.tried(scheme, population, seed, iterations=study.iterations, **asked)
-                rows += [_row(scheme, population, run + 1, solution) | {"block": block} for solution in solutions]
-    return pd.DataFrame(rows)
 
 
 def blocks_of(device: DeviceInfo) -> tuple[int, ...]:
@@ -189,147 +340,9 @@ def blocks_of(device: DeviceInfo) -> tuple[int, ...]:
     return tuple(block for block in (128, 256, 512, 1024) if block <= device.max_work_group_size)
 
 
-def _counts(study: TourStudy) -> pd.DataFrame:
-    """Table 1: launches, and how often groups and the grid meet, counted by the program and by the kernels."""
-    rows, least = [], min(study.populations)
-    for name, asked in list(ENGINES.items())[1:]:
-        islands = 1 if (name, least) in study.refusals else least // ISLAND
-        settings: dict[str, Any] = {"islands": islands, "iterations": study.iterations, "counted": True}
-        try:
-            used = study.solved(study.budget.seed, island_size=ISLAND, **settings, **asked).settings
-        except DeviceError:
-            continue
-        keys = ("launches", "grid_meetings", "group_meetings", "resident", "work_groups")
-        rows.append({"engine": name, "islands": islands} | {key: used.get(key) for key in keys})
-    return pd.DataFrame(rows)
-
-
-def _strong_runs(study: TourStudy) -> pd.DataFrame:
-    """The optional operators, by the device's engine."""
-    study.solved(0, iterations=1, **STRONG)  # compiles
-    iterations, population, rows = min(STRONG_ITERATIONS, study.iterations), STRONG["islands"] * ISLAND, []
-    for run in study.tracked("other operators", range(study.budget.runs)):
-        solution = study.solved(study.budget.seed + run, iterations=iterations, **STRONG)
-        rows.append(_row(LIM_IS, population, run + 1, solution))
-    return pd.DataFrame(rows)
-
-
-def tour_claims(study: TourStudy) -> Iterator[Check]:
-    """Claims that this problem, device and budget can be held to."""
-    if study.iterations >= ITERATIONS and (study.problem.label, study.problem.optimum) == KNOWN:
-        errors, strong = study.relative_errors[LIM_IS], study.data["other_operators"]
-        known = [population for population in ERRORS if population in errors.index]
-        for population in known:
-            yield study.claim("error", errors[population], ERRORS[population], population=population)
-        ratios = [errors[larger] / errors[smaller] for smaller, larger in pairwise(known)]
-        if ratios:
-            yield study.claim("smaller", largest(ratios))
-        yield study.claim("reached", (strong["length"] == study.reference("other_operators")).mean())
-        yield study.claim("longest", largest(strong["seconds"]))
-    times = study.milliseconds()
-    if study.large_gpu and RATIO_POPULATION in times.index:
-        of = times.loc[RATIO_POPULATION]
-        for name in ("sak", "slk", "tim", SERIAL):
-            yield study.claim(name, of.get(name, math.nan) / of[LIM_IS], population=RATIO_POPULATION)
-
-
-def _headlines(study: TourStudy) -> dict[str, str]:
-    times, strong = study.milliseconds(), study.data["other_operators"]
-    largest, last = times.index[-1], times.iloc[-1].dropna()
-    others = [name for name in (SERIAL, "tim", "sak", "slk") if name in last]
-    beside = ", ".join(f"{last[name] / last[LIM_IS]:,.1f} x {TITLES[name]}" for name in others)
-    errors = study.relative_errors[LIM_IS].items()
-    operators = f"{strong['length'].min():,} in {1e3 * strong['seconds'].median():,.0f} ms"
-    return {
-        "LIM-IS": f"{last[LIM_IS]:,.1f} ms with {largest:,} individuals; speed-up over others: {beside}",
-        "Error": ", ".join(f"{error:.3f} with {population:,}" for population, error in errors),
-        "Operators": f"{operators} with 2-opt moves and order crossover",
-    }
-
-
 #: Steps of an iteration: selection, breeding, evaluation.
 _STEPS = 3
 _RESIDENT = {None: None, True: "yes", False: "no: in slices"}
-
-
-def _tables(study: TourStudy) -> Iterator[ResultTable]:
-    wall, device, errors = study.milliseconds(), study.milliseconds("device_seconds"), study.relative_errors
-    yield _synchronisations(study)
-    yield _blocks(study, wall)
-    runs = study.data["runs"]
-    shapes = runs[runs["engine"].isin(list(ENGINES)[1:]) & (runs["run"] == 1)].sort_values(["engine", "population"])
-    told = {"engine": shapes["engine"].map(TITLES), "resident": shapes["resident"].map(_RESIDENT)}
-    yield study.table("configurations", shapes.assign(**told))
-    columns = {TITLES[name]: wall[name] for name in wall}
-    columns |= {f"{TITLES[name]} on the device": device[name] for name in ("tim", "sak", "slk", LIM_IS) if name in wall}
-    yield study.table("times", pd.DataFrame(columns), *_refusals(study, *ENGINES))
-    columns = {}
-    for name in wall.columns.drop(LIM_IS):
-        columns[f"{TITLES[name]} / LIM-IS"] = wall[name] / wall[LIM_IS]
-        paper = pd.DataFrame({"one": TIMES_MS.get(name, {}), "other": TIMES_MS[LIM_IS]}, wall.index).dropna()
-        if len(paper):
-            columns[f"paper: {TITLES[name]}"] = paper["one"] / paper["other"]
-    yield study.table("ratios", pd.DataFrame(columns))
-    shown = errors[[name for name in errors if name not in WAITING]].rename(columns=TITLES)
-    optimum, best = study.problem.optimum, study.reference()
-    against = f"the optimum, {optimum:,}" if optimum else f"the best of all runs, {best:,}"
-    yield study.table("errors", shown, against=against)
-    runs, reference = study.data["other_operators"], study.reference("other_operators")
-    milliseconds = 1e3 * runs["seconds"]
-    row: Row = {"population": int(runs["population"].iloc[0])}
-    row |= {"iterations": min(STRONG_ITERATIONS, study.iterations), "runs": len(runs)}
-    row |= {"at the reference": int((runs["length"] == reference).sum())}
-    row |= {"mean relative error": float((runs["length"] / reference - 1).mean())}
-    row |= {"median time, ms": float(milliseconds.median()), "longest, ms": float(milliseconds.max())}
-    yield study.table("strong", [row], fraction=STRONG["crossover_fraction"])
-
-
-def _synchronisations(study: TourStudy) -> ResultTable:
-    migrations, steps = max(study.iterations // 50, 1), study.iterations * _STEPS
-    paper = {
-        "sak": (steps, steps, 0),
-        "slk": (1, steps, 0),
-        "tim": (study.iterations, study.iterations, steps),
-        "lim-cg": (1, migrations, steps),
-        LIM_IS: (2 * migrations, migrations, steps),
-    }
-    rows: list[Row] = []
-    for counted in study.data["synchronisations"].to_dict("records"):
-        launches, grid = counted["launches"], counted["grid_meetings"]
-        row = {"scheme": TITLES[counted["engine"]], "islands": counted["islands"], "kernel launches": launches}
-        row |= {"barriers of the grid": grid, "global synchronisations": launches - 1 + grid}
-        row |= {"barriers of a group": counted["group_meetings"]}
-        said = paper.get(counted["engine"], (None, None, None))
-        rows.append(row | dict(zip(("paper: launches", "paper: global", "paper: of a group"), said, strict=True)))
-    missing = sorted(set(ENGINES) - {SERIAL} - set(study.data["synchronisations"]["engine"]))
-    names = ", ".join(TITLES[name] for name in missing)
-    further = study.notes("not_counted", missing=names) if missing else ()
-    return study.table("synchronisations", rows, *further, steps=_STEPS, migrations=migrations)
-
-
-def _blocks(study: TourStudy, wall: Frame) -> ResultTable:
-    rows, runs = [], study.data["blocks"].assign(ms=1e3 * study.data["blocks"]["seconds"])
-    for (block, population), times in by(runs, "block", "population", "engine", value="ms").iterrows():
-        own, serial = times.dropna(), wall.loc[population, SERIAL]
-        row = {"block": block, "grid": population // ISLAND, "population": population, "serial, ms": serial}
-        for scheme, paper in BLOCKS_MS.items():
-            said = paper.get(block, {}).get(population)
-            row[f"{TITLES[scheme]}, ms"] = f"{own[scheme]:,.2f}" if scheme in own else "refused"
-            row[f"{TITLES[scheme]}, speed-up"] = serial / own[scheme] if scheme in own else None
-            row[f"{TITLES[scheme]}, paper's speed-up"] = TIMES_MS[SERIAL][population] / said if said else None
-        rows.append(row)
-    on_cpu = study.notes("on_cpu")[0] if study.device.kind == "CPU" else ""
-    return study.table("blocks", rows, *_refusals(study, "lim-cg"), on_cpu=on_cpu)
-
-
-def _refusals(study: TourStudy, *names: str) -> tuple[str, ...]:
-    """Populations that engines were refused for, and the device's words once."""
-    by_engine: dict[str, list[str]] = {}
-    for name, population in study.refusals:
-        if name in names:
-            by_engine.setdefault(name, []).append(f"{population:,}")
-    refused = "; ".join(f"{TITLES[name]} with {', '.join(sizes)}" for name, sizes in by_engine.items())
-    return study.notes("refused", refused=refused) if refused else ()
 
 
 _LOOKS = {
@@ -343,28 +356,3 @@ _LOOKS = {
 }
 #: Values further apart than this stand on a logarithmic axis.
 _SPAN = 10
-
-
-def _figures(study: TourStudy) -> dict[str, Figure]:
-    """Times (Figure 6), speed-ups (Figure 7) and errors (Figure 8) by population."""
-    foot = study.foot(f"{study.problem.label}, {study.iterations:,} iterations · ", f"; serial: {processor_name()}")
-    wall, errors = study.milliseconds(), 100.0 * study.relative_errors
-    speed_ups = wall.rdiv(wall[SERIAL], axis=0).drop(columns=SERIAL)
-    errors = errors[[name for name in (LIM_IS, "lim-async", "sak") if name in errors]]
-
-    def draw(ax: Axes, frame: pd.DataFrame, label: str, log: bool = True) -> Axes:
-        lines(ax, frame, _LOOKS, TITLES)
-        number_ticks(ax, frame.index.tolist(), base=2)
-        if log and frame.max().max() > _SPAN * frame.min().min():
-            log_axis(ax)
-        else:
-            ax.set_ylim(bottom=0)
-        ax.set(xlabel="Population", ylabel=label)
-        return ax
-
-    shown: dict[str, Any] = {
-        "times": ("Time of a run", draw, wall, "Time (ms)"),
-        "speed_ups": ("Speed-up over the serial engine", draw, speed_ups, "Times as fast"),
-        "errors": ("Relative error", draw, errors, "Relative error (%)", False),
-    }
-    return {name: sheet_figure(3.0, foot, on_axes(*figure)) for name, figure in shown.items()}

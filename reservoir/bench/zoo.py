@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import pairwise, product
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from matplotlib.figure import Figure, SubFigure
 from reservoir.bench.experiment import DeviceStudy, RunBudget, names_named
 from reservoir.bench.figures import log_axis, panels
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import ResultTable, Row, in_order, select
+from reservoir.bench.tables import ResultTable, Row, select
 from reservoir.errors import ReservoirError
 from reservoir.hydro.objectives import Horizon
 from reservoir.planning.checks import YEAR_GAP, Check, largest
@@ -81,13 +81,17 @@ class ReservoirStudy(DeviceStudy):
         about = {"parts": [part.name.lower() for part in self.parts], "solvers": list(self.solvers)}
         return super().origin() | about | {name: getattr(self, name) for name in self.comparable}
 
-    def rows(self, row_of: Callable[[Self, Place], Row]) -> list[tuple[Row, Row]]:
-        """Part and number of each reservoir, and its row, made where the journal has none (see `kept_rows`)."""
+    def _measure(self) -> dict[str, pd.DataFrame]:
+        """Tables of the rows that each reservoir has of them, with its part and number."""
         places = list(product(self.parts, range(self.reservoirs)))
         named = {f"{part.name.lower()} {number}": (part, number) for part, number in places}
-        rows = self.kept_rows("random reservoirs", named, row_of, self.jobs)
-        about = ({"part": part.name.lower(), "number": number} for part, number in places)
-        return list(zip(about, rows, strict=True))
+        tables: dict[str, list[Row]] = {}
+        rows = self.kept_rows("random reservoirs", named, self.jobs)
+        for (part, number), row in zip(places, rows, strict=True):
+            for table, of_reservoir in row.items():
+                about = {"part": part.name.lower(), "number": number}
+                tables.setdefault(table, []).extend(about | each for each in of_reservoir)
+        return {table: pd.DataFrame(every) for table, every in tables.items()}
 
     def case(self, place: Place) -> tuple[ZooCase, RecordProblems, Solutions]:
         """A random reservoir, its years, and their reference optima."""
@@ -95,14 +99,23 @@ class ReservoirStudy(DeviceStudy):
         problems = record_problems(case.reservoir, case.inflow, Horizon())
         return case, problems, self.solve(problems.each, HOST_REFERENCE)
 
-    def calls(self, number: int) -> Iterator[tuple[str, int, int]]:
-        """Solver, seed, and years that it is given, the first, of each call on a reservoir beside the reference."""
+    def calls(
+        self, number: int, problems: RecordProblems
+    ) -> Iterator[tuple[str, int, int, Solutions | ReservoirError]]:
+        """Calls on a reservoir beside the reference: solver, seed, how many of the first years it is given, solutions.
+
+        Or why it refused them, for a device may be too small for a solver.
+        """
         for solver in self.solvers:
             own = SOLVERS[solver]
             years = min(self.host_years, self.years) if number < self.host_reservoirs else 0
             years = self.years if own.opencl else years
-            for run in range(self.budget.runs if own.seeded else 1) if years else ():
-                yield solver, self.budget.seed + run, years
+            for seed in range(self.budget.seed, self.budget.seed + (self.budget.runs if own.seeded else 1)):
+                if years:
+                    try:
+                        yield solver, seed, years, self.solve(problems.each[:years], solver, seed=seed)
+                    except ReservoirError as refusal:
+                        yield solver, seed, years, refusal
 
     def caveats(self) -> tuple[str, ...]:
         """What must be said before any result."""
@@ -132,16 +145,59 @@ class ZooStudy(ReservoirStudy):
     """
 
     paper = "zoo"
+    title = "Random reservoirs, on {study.device.name}"
+
+    def written(self) -> dict[str, pd.DataFrame]:
+        """What was measured, and the shares of the kinds."""
+        return {**self.data, "kinds": self.by_kind()}
+
+    def _row(self, run: Place) -> Row:
+        case, problems, references = self.case(run)
+        (batch,) = problems.batches  # the first years are of the same model, whose programs are compiled once
+        calls: list[Row] = [_call(HOST_REFERENCE, self.budget.seed, references)]
+        years: list[Any] = []
+        columns: Row = {"year": list(problems.labels), "feasible": feasible_problems(problems, references.violation)}
+        columns |= {"reference_fitness": references.fitness, "reference_violation": references.violation}
+        for solver, seed, count, first in self.calls(case.number, problems):
+            if isinstance(first, ReservoirError):
+                calls.append({"solver": solver, "seed": seed, "years": count, "refused": str(first)})
+                continue
+            given = RecordProblems(problems.horizon, problems.inflow.span(0, count), (batch[:count],))
+            plan, sources = self._planned(solver, seed, given, first, references[:count])
+            rows = pd.DataFrame(
+                {"solver": solver, "seed": seed}
+                | {name: values[:count] for name, values in columns.items()}
+                | {"fitness": first.fitness, "violation": first.violation}
+                | {"plan_fitness": plan.fitness, "plan_violation": plan.violation, "source": sources}
+            )
+            best = rows["reference_fitness"]
+            for of in ("", "plan_"):
+                rows[f"{of}gap"] = (best - rows[f"{of}fitness"]) / best.abs().replace(0.0, 1.0)
+            calls.append(_call(solver, seed, first))
+            years += rows.to_dict("records")
+        traits = {name: str(each) if isinstance(each, str) else each for name, each in asdict(case.traits).items()}
+        return {"reservoirs": [traits], "calls": calls, "years": years}
+
+    def _planned(
+        self, solver: str, seed: int, problems: RecordProblems, first: Solutions, references: Solutions
+    ) -> tuple[Solutions, list[str]]:
+        """What a plan by the solver holds, and where each year is from: a plan holds the best known."""
+        if solver in REFERENCE_SOLVERS:
+            return first, [FIRST_RUN] * len(first)
+        method = Method(solver, seed, str(self.device.index), reference=True, engine_only=False, options={})
+        plan, of_plan, _ = best_known(problems, first, references, method, silent_stage, None, Stopwatch())
+        words = {solver: FIRST_RUN, second_run(solver): SECOND_RUN, references.solver: FROM_REFERENCE}
+        return plan, [words[each] for each in of_plan.of_problem] if of_plan else [FIRST_RUN] * len(first)
 
     @property
     def ran(self) -> list[str]:
         """Solvers that solved a year, in order."""
-        return in_order(self.data["years"]["solver"]) if len(self.data["years"]) else []
+        return list(self.data["years"]["solver"].unique()) if len(self.data["years"]) else []
 
     @property
     def places(self) -> list[str]:
         """Parts that ran."""
-        return in_order(self.data["reservoirs"]["part"])
+        return list(self.data["reservoirs"]["part"].unique())
 
     def of_years(self, *, feasible: bool, **chosen: Any) -> pd.DataFrame:
         """Years that can keep their limits, or cannot, by part or solver."""
@@ -196,6 +252,51 @@ class ZooStudy(ReservoirStudy):
         listed = [select(worst, solver=solver).head(WORST) for solver in self.ran]
         worst = pd.concat(listed) if listed else worst
         return worst.merge(self.data["reservoirs"], on=["part", "number"], how="left")
+
+    def claims(self) -> Iterator[Check]:
+        """What must hold on every reservoir."""
+        for row in self.by_solver().to_dict("records"):
+            who, solver = f"{row['part']} part: {row['solver']}", row["solver"]
+            if not row["years"]:
+                continue
+            if solver == STRONG:
+                yield self.claim("share", row[beyond(KIND_GAP)], who=who, gap=short_gap(KIND_GAP))
+                yield self.claim("worst", row["worst gap"], who=who)
+            elif solver == DEVICE_REFERENCE:
+                yield self.claim("reference", max(row["worst gap"], row["better than dp"]), REFERENCE_GAP, who=who)
+            yield self.claim("violating", row["years that violate"], who=who)
+        for part, plans in self.plans().groupby("part", sort=False):
+            yield self.claim("plans", largest(plans["worst gap"]), YEAR_GAP, part=part)
+            yield self.claim("plans_violating", plans["years that violate"].sum(), part=part)
+
+    def _headlines(self) -> dict[str, str]:
+        """A line for each solver, of the last part that ran."""
+        last = self.places[-1]
+        return {
+            row["solver"]: f"{row[beyond(KIND_GAP)]:.2%} of {row['years']:,} years of the {last} part beyond "
+            f"{short_gap(KIND_GAP)} of dp, worst {row['worst gap']:.1e}"
+            for row in self.by_solver().to_dict("records")
+            if row["part"] == last and row["years"]
+        }
+
+    def _tables(self) -> Iterator[ResultTable]:
+        names = {"dp": HOST_REFERENCE, "year_gap": YEAR_GAP, "kind_gap": short_gap(KIND_GAP), "worst": WORST}
+        yield self.table("by_solver", self.by_solver(), **names)
+        yield self.table("plans", self.plans(), **names)
+        yield self.table("by_kind", self.by_kind(), **names)
+        yield self.table("worst", self.worst(), **names)
+        calls = self.data["calls"]
+        yield self.table("refused", calls[calls["refused"] != ""])
+
+    def _figures(self) -> dict[str, Figure]:
+        """All of them; none if no solver solved a year."""
+        if not self.ran:
+            return {}
+        foot, kinds = self.foot("Invented reservoirs and inflows · "), self.by_kind()
+        return {
+            "gaps": sheet_figure(3.4, foot, lambda sheet: _gaps(sheet, self)),
+            "kinds": sheet_figure(1.3 + 0.21 * len(kinds), foot, lambda sheet: _kinds(sheet, kinds, self.ran)),
+        }
 
 
 #: Traits whose values are classes; those that a reservoir has or not; and those that are numbers, with the largest
@@ -280,107 +381,12 @@ def run(
         host_years=host_years or budget.usual(HOST_YEARS, QUICK_HOST_YEARS),
         jobs=jobs,
     )
-    rows = study.rows(_run_reservoir)
-    tables = {
-        "reservoirs": pd.DataFrame([about | row["traits"] for about, row in rows]),
-        "calls": pd.DataFrame([about | call for about, row in rows for call in row["calls"]]),
-        "years": pd.DataFrame([about | year for about, row in rows for year in _years_of(row)]),
-    }
-    study, title = study.measured(tables), f"Random reservoirs, on {study.device.name}"
-    shown: dict[str, Any] = {"data": tables | {"kinds": study.by_kind()}, "caveats": study.caveats(), "jobs": jobs}
-    return study.result(title, _headlines, _tables, _figures, claims=zoo_claims, **shown)
-
-
-def _run_reservoir(study: ZooStudy, place: Place) -> Row:
-    """All solvers on one reservoir, as a row of JSON."""
-    case, problems, references = study.case(place)
-    columns: Row = {
-        "year": list(problems.labels),
-        "feasible": feasible_problems(problems, references.violation).tolist(),
-        "reference_fitness": references.fitness.tolist(),
-        "reference_violation": references.violation.tolist(),
-    }
-    (batch,) = problems.batches  # the first years are of the same model, whose programs are compiled once
-    calls: list[Row] = [_call(HOST_REFERENCE, study.budget.seed, references)]
-    solved: list[Row] = [{}]
-    for solver, seed, years in study.calls(case.number):
-        given = RecordProblems(problems.horizon, problems.inflow.span(0, years), (batch[:years],))
-        call, numbers = _tried(study, solver, seed, given, references[:years])
-        calls.append(call)
-        solved.append(numbers)
-    traits = {name: str(each) if isinstance(each, str) else each for name, each in asdict(case.traits).items()}
-    return {"traits": traits, "columns": columns, "calls": calls, "found": solved}
-
-
-def _tried(study: ZooStudy, solver: str, seed: int, problems: RecordProblems, references: Solutions) -> tuple[Row, Row]:
-    """One call and its numbers by year; or why it was refused, for a device may be too small for a solver."""
-    try:
-        first = study.solve(problems.each, solver, seed=seed)
-    except ReservoirError as error:
-        return {"solver": solver, "seed": seed, "years": len(problems), "refused": str(error)}, {}
-    plan, sources = first, [FIRST_RUN] * len(first)
-    if solver not in REFERENCE_SOLVERS:  # a plan holds the best known
-        method = Method(solver, seed, str(study.device.index), reference=True, engine_only=False, options={})
-        plan, of_plan, _ = best_known(problems, first, references, method, silent_stage, None, Stopwatch())
-        words = {solver: FIRST_RUN, second_run(solver): SECOND_RUN, references.solver: FROM_REFERENCE}
-        sources = [words[each] for each in of_plan.of_problem] if of_plan else sources
-    numbers: Row = {"fitness": first.fitness.tolist(), "violation": first.violation.tolist()}
-    numbers |= {"plan_fitness": plan.fitness.tolist(), "plan_violation": plan.violation.tolist()}
-    return _call(solver, seed, first), numbers | {"source": sources}
+    return study.measured().result(jobs=jobs)
 
 
 def _call(solver: str, seed: int, solutions: Solutions) -> Row:
     about: Row = {"solver": solver, "seed": seed, "years": len(solutions), "refused": ""}
     return about | {"seconds": solutions.wall_seconds, "device_seconds": solutions.device_seconds}
-
-
-def _years_of(row: Row) -> Iterator[Row]:
-    """A row for each year and call of a reservoir."""
-    for call, numbers in zip(row["calls"], row["found"], strict=True):
-        for place in range(len(numbers.get("fitness", ()))):
-            of_year = {name: values[place] for name, values in (row["columns"] | numbers).items()}
-            best = of_year["reference_fitness"]
-            gaps = {of: (best - of_year[f"{of}fitness"]) / (abs(best) or 1.0) for of in ("", "plan_")}
-            about = {"solver": call["solver"], "seed": call["seed"]}
-            yield about | of_year | {f"{of}gap": gap for of, gap in gaps.items()}
-
-
-def zoo_claims(study: ZooStudy) -> Iterator[Check]:
-    """What must hold on every reservoir."""
-    for row in study.by_solver().to_dict("records"):
-        who, solver = f"{row['part']} part: {row['solver']}", row["solver"]
-        if not row["years"]:
-            continue
-        if solver == STRONG:
-            yield study.claim("share", row[beyond(KIND_GAP)], who=who, gap=short_gap(KIND_GAP))
-            yield study.claim("worst", row["worst gap"], who=who)
-        elif solver == DEVICE_REFERENCE:
-            yield study.claim("reference", max(row["worst gap"], row["better than dp"]), REFERENCE_GAP, who=who)
-        yield study.claim("violating", row["years that violate"], who=who)
-    for part, plans in study.plans().groupby("part", sort=False):
-        yield study.claim("plans", largest(plans["worst gap"]), YEAR_GAP, part=part)
-        yield study.claim("plans_violating", plans["years that violate"].sum(), part=part)
-
-
-def _headlines(study: ZooStudy) -> dict[str, str]:
-    """A line for each solver, of the last part that ran."""
-    last = study.places[-1]
-    return {
-        row["solver"]: f"{row[beyond(KIND_GAP)]:.2%} of {row['years']:,} years of the {last} part beyond "
-        f"{short_gap(KIND_GAP)} of dp, worst {row['worst gap']:.1e}"
-        for row in study.by_solver().to_dict("records")
-        if row["part"] == last and row["years"]
-    }
-
-
-def _tables(study: ZooStudy) -> Iterator[ResultTable]:
-    names = {"dp": HOST_REFERENCE, "year_gap": YEAR_GAP, "kind_gap": short_gap(KIND_GAP), "worst": WORST}
-    yield study.table("by_solver", study.by_solver(), **names)
-    yield study.table("plans", study.plans(), **names)
-    yield study.table("by_kind", study.by_kind(), **names)
-    yield study.table("worst", study.worst(), **names)
-    calls = study.data["calls"]
-    yield study.table("refused", calls[calls["refused"] != ""])
 
 
 #: Colours of solvers; those on the host have that of the device's and are dotted.
@@ -398,17 +404,6 @@ _LEAST_GAP, _LARGEST_GAP, _LEAST_SHARE = 1e-7, 1.0, 1e-4
 _CELL = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 #: Shares above are as dark as the darkest, and below the number is black.
 _DARKEST, _BLACK_BELOW = 0.5, 0.3
-
-
-def _figures(study: ZooStudy) -> dict[str, Figure]:
-    """All of them; none if no solver solved a year."""
-    if not study.ran:
-        return {}
-    foot, kinds = study.foot("Invented reservoirs and inflows · "), study.by_kind()
-    return {
-        "gaps": sheet_figure(3.4, foot, lambda sheet: _gaps(sheet, study)),
-        "kinds": sheet_figure(1.3 + 0.21 * len(kinds), foot, lambda sheet: _kinds(sheet, kinds, study.ran)),
-    }
 
 
 def _gaps(sheet: SubFigure, study: ZooStudy) -> Axes:

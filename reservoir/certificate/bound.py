@@ -195,7 +195,8 @@ def proof_of(
         longest = max(float(through.max()), dropped)
         if longest == -np.inf:
             if infeasible_step is None and not limits.cyclic:
-                infeasible_step = _last_step(table.cells, before)
+                reached = np.maximum.reduceat(before, table.cells.first[:-1]) > -np.inf
+                infeasible_step = int(np.argmin(reached)) - 1 if not reached.all() else len(reached) - 2
             return ProvenBound(-np.inf, infeasible_step, level, boxes)
         best = min(best, longest)
         kept = through > threshold
@@ -255,12 +256,6 @@ def _through(table: CellValues, brackets: FloatArray, *, cyclic: bool) -> tuple[
     before, after = np.empty(len(table.cells.lower)), np.empty(len(table.cells.lower))
     longest_paths(table.cells, brackets, at_ends, cyclic, before, after, through)
     return through, before
-
-
-def _last_step(cells: Cells, before: FloatArray) -> int:
-    """The first step at whose end no cell is reached."""
-    reached = np.maximum.reduceat(before, cells.first[:-1]) > -np.inf
-    return int(np.argmin(reached)) - 1 if not reached.all() else len(reached) - 2
 
 
 Item = TypeVar("Item")

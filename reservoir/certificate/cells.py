@@ -43,7 +43,9 @@ class Cells(NamedTuple):
     lower, upper : ndarray, shape (cells,)
         Ends of the cells, hm3.
     value, slope : ndarray, shape (cells,)
-        Value at the middle of each cell, and its slope over the storage.
+        Value at the middle of each cell, and its slope over the storage; not there yet of cells that are only cut.
+    alive : ndarray of bool, shape (pairs,)
+        Whether a path may lead through each pair; nobody asks it of cells with values.
     """
 
     first: IntArray
@@ -51,19 +53,9 @@ class Cells(NamedTuple):
     first_pair: IntArray
     lower: FloatArray
     upper: FloatArray
-    value: FloatArray
-    slope: FloatArray
-
-
-class Intervals(NamedTuple):
-    """Cells as in `Cells`, their ends in hm3, and of each pair whether a path may lead through it."""
-
-    first: IntArray
-    first_end: IntArray
-    first_pair: IntArray
-    lower: FloatArray
-    upper: FloatArray
-    alive: BoolArray
+    value: FloatArray = np.empty(0)
+    slope: FloatArray = np.empty(0)
+    alive: BoolArray = np.empty(0, bool)
 
     @property
     def by_time(self) -> list[slice]:
@@ -73,7 +65,7 @@ class Intervals(NamedTuple):
 
 def first_intervals(
     known: Reachable, path_hm3: FloatArray, *, cyclic: bool, further_hm3: Sequence[float] = ()
-) -> Intervals:
+) -> Cells:
     """Cells between the bounds of each time: narrow ones beside a known schedule, wider ones away from it.
 
     Where errors of brackets must be small in all steps at once, best schedules pass; and they tend to be where the
@@ -92,7 +84,7 @@ def first_intervals(
     lower, upper = (np.concatenate([each[part] for each in edges]) for part in (slice(-1), slice(1, None)))
     first_end, ends = np.repeat(first[1:-1], count[:-1]), np.repeat(count[1:], count[:-1])
     first_pair = np.cumsum([0, *ends])
-    return Intervals(first, first_end, first_pair, lower, upper, np.ones(first_pair[-1], bool))
+    return Cells(first, first_end, first_pair, lower, upper, alive=np.ones(first_pair[-1], bool))
 
 
 def _edges(lower: float, upper: float, path: float, distances: FloatArray) -> FloatArray:
@@ -144,12 +136,12 @@ def cuts(low: FloatArray, high: FloatArray, grid: FloatArray, values: FloatArray
     return np.asarray(low + np.clip(share, _LEAST_PART, 1 - _LEAST_PART) * (high - low))
 
 
-def halved(intervals: Intervals, kept: BoolArray, cut: FloatArray, *, cyclic: bool) -> Intervals:
+def halved(intervals: Cells, kept: BoolArray, cut: FloatArray, *, cyclic: bool) -> Cells:
     """Both parts of all cells that a kept pair has; a pair of parts is alive if that of the whole cells was kept.
 
     Parameters
     ----------
-    intervals : Intervals
+    intervals : Cells
     kept : ndarray of bool, shape (pairs,)
     cut : ndarray, shape (cells,)
         Where each cell is cut, hm3.
@@ -176,7 +168,7 @@ def halved(intervals: Intervals, kept: BoolArray, cut: FloatArray, *, cyclic: bo
     first_pair = np.concatenate([[0], np.cumsum(place[high[of_starts]] - first_end)])
     alive = np.empty(first_pair[-1], bool)
     _inherit(intervals.first_end, intervals.first_pair, kept, parent, first_end, first_pair, alive)
-    return Intervals(place[intervals.first], first_end, first_pair, lower, upper, alive)
+    return Cells(place[intervals.first], first_end, first_pair, lower, upper, alive=alive)
 
 
 @compiled_as_written
@@ -329,5 +321,5 @@ def pairs_of(horizons: Sequence[Cells], first_step: Sequence[int] | None = None)
     if first_pair[-1] > np.iinfo(np.int32).max:
         raise ValueError(f"{first_pair[-1]:,} pairs of cells, more than a kernel can index")
     places = (np.concatenate(step), np.concatenate(first_end), first_pair)
-    numbers = (np.concatenate([getattr(cells, name) for cells in horizons]) for name in Cells._fields[3:])
+    numbers = (np.concatenate([getattr(cells, name) for cells in horizons]) for name in Pairs._fields[3:])
     return Pairs._make([*(each.astype(np.int32) for each in places), *numbers])

@@ -128,11 +128,6 @@ def has_double(device: DeviceInfo) -> bool:
     return "cl_khr_fp64" in device.device.extensions
 
 
-def rounds_to_nearest(device: DeviceInfo) -> bool:
-    """Whether float32 is rounded to the nearest number, and numbers that are too large are infinite."""
-    return device.device.profile == "FULL_PROFILE"
-
-
 def bound_program(device: DeviceInfo, *, single: bool) -> BuiltProgram:
     """The program of a device, for every plant: in double, or in float32.
 
@@ -141,7 +136,7 @@ def bound_program(device: DeviceInfo, *, single: bool) -> BuiltProgram:
     DeviceError
         If float32 may be rounded otherwise than to nearest, as OpenCL's embedded profile allows.
     """
-    if single and not rounds_to_nearest(device):
+    if single and device.device.profile != "FULL_PROFILE":
         problem = f"{device.name} neither has double precision nor promises to round to nearest"
         raise DeviceError(problem, mend="prove bounds on CPU threads, or choose another device")
     options = SINGLE_OPTIONS if single else ()

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.certificate.cells import Cells, Intervals, cuts
+from reservoir.certificate.cells import Cells, cuts
 from reservoir.hydro.calendar import HM3_PER_YEAR_AND_M3S
 from reservoir.hydro.compiled_year import value_of_little_water
 from reservoir.hydro.jit import compiled, inlined
@@ -135,7 +135,7 @@ class CellValues:
 
 
 def cell_values(
-    year: ReservoirYears, intervals: Intervals, former: CellValues | None, cost: float, *, short: bool = False
+    year: ReservoirYears, intervals: Cells, former: CellValues | None, cost: float, *, short: bool = False
 ) -> CellValues:
     """Values on cells of one horizon in which demands may be missed at a cost.
 
@@ -146,7 +146,7 @@ def cell_values(
     Parameters
     ----------
     year : ReservoirYears
-    intervals : Intervals
+    intervals : Cells
     former : CellValues, optional
         Those on the larger cells of which these are parts. Values are made at the ends of both: from those in use now
         alone they would bend where cells beside them are gone.
@@ -181,12 +181,12 @@ def cell_values(
     return lined_up(intervals, grid, values, None if cyclic else end_value)
 
 
-def lined_up(intervals: Intervals, grid: FloatArray, values: FloatArray, end_value: float | None) -> CellValues:
+def lined_up(intervals: Cells, grid: FloatArray, values: FloatArray, end_value: float | None) -> CellValues:
     """Values on cells from a table.
 
     Parameters
     ----------
-    intervals : Intervals
+    intervals : Cells
     grid, values : ndarray, shape (steps + 1, states)
         Storages that do not fall, and any finite values there.
     end_value : float or None
@@ -208,10 +208,10 @@ def lined_up(intervals: Intervals, grid: FloatArray, values: FloatArray, end_val
     if end_value is None:
         at_ends = value[begin] - value[last] + np.abs(slope[begin] - slope[last]) * half
         cut[last] = cut[begin]
-    return CellValues(Cells(*intervals[:-1], value, slope), at_ends, cut, (grid[-1].copy(), values[-1].copy()))
+    return CellValues(intervals._replace(value=value, slope=slope), at_ends, cut, (grid[-1].copy(), values[-1].copy()))
 
 
-def _grid(intervals: Intervals, former: CellValues | None = None) -> FloatArray:
+def _grid(intervals: Cells, former: CellValues | None = None) -> FloatArray:
     """Ends of all cells of each time, in rows of one length: the last one is repeated."""
     nodes = _nodes(intervals)
     if former is not None:
@@ -220,6 +220,6 @@ def _grid(intervals: Intervals, former: CellValues | None = None) -> FloatArray:
     return np.stack([np.append(each, np.full(most - len(each), each[-1])) for each in nodes])
 
 
-def _nodes(cells: Intervals | Cells) -> list[FloatArray]:
+def _nodes(cells: Cells) -> list[FloatArray]:
     spans = [slice(*ends) for ends in pairwise(cells.first)]
     return [np.union1d(cells.lower[of_time], cells.upper[of_time]) for of_time in spans]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,6 @@ from reservoir.cli import options
 from reservoir.cli.options import FilePath, FiniteNumber, FiniteRange
 
 if TYPE_CHECKING:
-    from reservoir.bench.journal import Journal
     from reservoir.bench.result import ExperimentResult
 
 
@@ -239,8 +239,8 @@ def _execute(
     **own: Any,
 ) -> int:
     from reservoir.bench.experiment import RunBudget
-    from reservoir.bench.journal import Journal
     from reservoir.bench.result import claimed_for_result, default_folder, write_result
+    from reservoir.bench.runs import Journal
     from reservoir.cli.screen import progress_bars, show_inputs
     from reservoir.opencl import choose_devices
     from reservoir.planning.checks import all_pass
@@ -261,29 +261,16 @@ def _execute(
         try:
             with progress_bars() as progress:
                 budget = RunBudget(count, quick, seed, device, progress, journal)
-                record = _run(experiment)(*inputs, budget=budget, **own)
+                record: ExperimentResult = import_module(experiment.module).run(*inputs, budget=budget, **own)
                 write_result(record, claim)
-        finally:
-            if journal is not None:
-                _close(journal, written=claim.written is not None)
+        finally:  # the journal goes when its experiment is written; one that is not goes on from there
+            if journal is not None and claim.written is not None:
+                journal.end()
+            elif journal is not None and journal.kept:
+                said = f"\nFinished runs are saved in {journal.path}; run the same command again to continue."
+                click.echo(said, err=True)
     _show(record, target, as_json)
     return 0 if all_pass(record.checks) else 1
-
-
-def _close(journal: Journal, *, written: bool) -> None:
-    """The journal goes when its experiment is written; one that is not goes on from there."""
-    if written:
-        journal.end()
-    elif journal.kept:
-        said = f"\nFinished runs are saved in {journal.path}; run the same command again to continue."
-        click.echo(said, err=True)
-
-
-def _run(experiment: Experiment) -> Callable[..., ExperimentResult]:
-    from importlib import import_module
-
-    run: Callable[..., ExperimentResult] = import_module(experiment.module).run
-    return run
 
 
 def _show(record: ExperimentResult, target: Path, as_json: bool) -> None:

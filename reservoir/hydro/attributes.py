@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -207,16 +207,16 @@ class Attribute:
         Section and key in a reservoir file, with the program's unit at its end; "" where a file has it in other words.
     meaning : str
         What it is, for people; in messages it follows the word "expected".
-    kind : Kind
     allowed : Range
         Of every number.
     field : str
         The field of `Reservoir`, or of its objective or marks, that it gives; "" if it gives none by itself. Of two
         keys for one field, the first is in GWh and the other in the unit of any objective.
-    default : object
-        Where nothing is given; of lists the value of every month.
     part : str
         The part of a reservoir's digests that it belongs to; "" where it does not decide how a reservoir works.
+    kind : Kind
+    default : object
+        Where nothing is given; of lists the value of every month.
     choices : type of Enum, or tuple of str
         What it is one of.
     required : bool
@@ -227,11 +227,11 @@ class Attribute:
 
     key: str
     meaning: str
-    kind: Kind = Kind.NUMBER
     allowed: Range = ANY
     field: str = ""
-    default: Any = None
     part: str = ""
+    kind: Kind = Kind.NUMBER
+    default: Any = None
     choices: Any = ()
     required: bool = False
     above: bool = False
@@ -282,27 +282,20 @@ class Attribute:
         return bool(value is None or np.all(value == self.default))
 
 
-def _number(key: str, meaning: str, allowed: Range = ANY, field: str = "", part: str = "", **more: Any) -> Attribute:
-    return Attribute(key, meaning, Kind.NUMBER, allowed, field, part=part, **more)
-
-
-def _by_step(key: str, meaning: str, allowed: Range, field: str, part: str = "", **more: Any) -> Attribute:
-    return Attribute(key, meaning, Kind.BY_STEP, allowed, field, part=part, **more)
-
-
 def _choice(key: str, meaning: str, field: str, default: Any, part: str = "") -> Attribute:
-    return Attribute(key, meaning, Kind.CHOICE, field=field, default=default, part=part, choices=type(default))
+    return Attribute(key, meaning, ANY, field, part, Kind.CHOICE, default, type(default))
 
 
+_number, _by_step = Attribute, partial(Attribute, kind=Kind.BY_STEP)
 _LOSSES, _RAMPS, _MINIMUM_POWER = "losses of the lake", "change of the release", "minimum power"
 # fmt: off
 #: The attributes that are no curves, in the order of a reservoir file.
 ATTRIBUTES: tuple[Attribute, ...] = (
-    Attribute("name", "a short name for the reservoir", Kind.NAME, field="name"),
-    Attribute("description", "a sentence about the reservoir", Kind.TEXT, field="description", default=""),
-    Attribute("caveat", "a warning to print on every figure", Kind.TEXT, field="caveat", default=""),
-    Attribute("first_month", "the calendar month in which the water year begins, 1 to 12", Kind.WHOLE, MONTH,
-              "first_month", 1, "first month"),
+    Attribute("name", "a short name for the reservoir", kind=Kind.NAME, field="name"),
+    Attribute("description", "a sentence about the reservoir", kind=Kind.TEXT, field="description", default=""),
+    Attribute("caveat", "a warning to print on every figure", kind=Kind.TEXT, field="caveat", default=""),
+    Attribute("first_month", "the calendar month in which the water year begins, 1 to 12", MONTH,
+              "first_month", "first month", kind=Kind.WHOLE, default=1),
     _choice("calendar",
             '"real" (default), or "equal-months": every month has 30 days, as in published test problems',
             "calendar", CalendarKind.REAL, "calendar"),
@@ -312,7 +305,7 @@ ATTRIBUTES: tuple[Attribute, ...] = (
 
     _number("plant.installed_capacity_mw", "the installed capacity of the plant, MW", POWER_MW,
             "installed_mw", "installed capacity"),
-    Attribute("plant.units", "the number of equal units", Kind.WHOLE, UNITS),
+    Attribute("plant.units", "the number of equal units", UNITS, kind=Kind.WHOLE),
     _number("plant.unit_capacity_mw", "the installed capacity of one of the units, MW", POWER_MW),
     _number("plant.unit_hydraulic_capacity_m3s", "the maximum turbine discharge of one of the units", CAPACITY_M3S),
     _number("plant.guaranteed_energy_gwh", "the guaranteed annual energy, GWh", ENERGY_GWH,
@@ -327,7 +320,7 @@ ATTRIBUTES: tuple[Attribute, ...] = (
     _by_step("plant.plant_factor", "the fraction of the step in which the turbines can run at full load", FRACTION,
              "plant_factor", "plant factor", default=1.0),
     Attribute("plant.full_load_hours", "the hours of the month in which the turbines can run at full load",
-              Kind.BY_MONTH),
+              kind=Kind.BY_MONTH),
     _by_step("plant.power_lower_mw", "the minimum mean power, MW", NO_LESS_THAN_ZERO,
              "power_lower_mw", _MINIMUM_POWER, default=0.0),
     _number("plant.operating_level_m", "the minimum operating level, below which the turbines stand still, m", LEVEL_M,
@@ -336,7 +329,8 @@ ATTRIBUTES: tuple[Attribute, ...] = (
     _number("marks.normal_m", "the level at full storage, m", LEVEL_M, "marks.normal_m"),
     _number("marks.flood_m", "the flood limit level, the maximum in the flood months, m", LEVEL_M, "marks.flood_m"),
     _number("marks.dead_m", "the level at dead storage, m", LEVEL_M, "marks.dead_m"),
-    Attribute("marks.flood_months", "a list of calendar months, 1 to 12", Kind.MONTHS, MONTH, "marks.flood_months", ()),
+    Attribute("marks.flood_months", "a list of calendar months, 1 to 12", MONTH, "marks.flood_months", kind=Kind.MONTHS,
+              default=()),
 
     _number("storage.dead_hm3", "the dead (minimum) storage", STORAGE_HM3, required=True),
     _number("storage.full_hm3", "the full (maximum) storage", STORAGE_HM3, required=True, above=True),
@@ -356,7 +350,7 @@ ATTRIBUTES: tuple[Attribute, ...] = (
             END_VALUE_PER_HM3, "end_value_gwh_per_hm3"),
 
     Attribute("horizon.span",
-              '"year" (each year by itself), "record" (all years as one problem) or a number of years', Kind.SPAN,
+              '"year" (each year by itself), "record" (all years as one problem) or a number of years', kind=Kind.SPAN,
               field="horizon", default=Horizon()),
 
     _by_step("release.lower_m3s", "the minimum release", FLOW_M3S, "release_lower_m3s", "release bounds",
@@ -375,7 +369,7 @@ ATTRIBUTES: tuple[Attribute, ...] = (
     _by_step("losses.withdrawal_m3s", "the flow that users take from the lake", FLOW_M3S, "withdrawal_m3s", _LOSSES,
              default=0.0),
 
-    Attribute("objective.goal", f"what is optimised, one of {', '.join(Goal)}; default: energy", Kind.CHOICE,
+    Attribute("objective.goal", f"what is optimised, one of {', '.join(Goal)}; default: energy", kind=Kind.CHOICE,
               choices=Goal),
     _number("objective.weights.energy", "the weight of 1 GWh", WEIGHT),
     _number("objective.weights.revenue", "the weight of a revenue of 1 million", WEIGHT),
@@ -384,7 +378,7 @@ ATTRIBUTES: tuple[Attribute, ...] = (
     _number("objective.weights.supply_shortage", "the weight of the squared supply shortage", WEIGHT),
     _number("objective.weights.unused_capacity", "the weight of the unused capacity", WEIGHT),
     _by_step("objective.price_per_mwh", "the price of energy, per MWh", PRICE_PER_MWH, "objective.price_per_mwh"),
-    Attribute("objective.currency", 'the currency of the price, such as "EUR"', Kind.TEXT,
+    Attribute("objective.currency", 'the currency of the price, such as "EUR"', kind=Kind.TEXT,
               field="objective.currency", default=""),
     _by_step("objective.power_target_mw", "the mean power of which less is a shortage, MW", NO_LESS_THAN_ZERO,
              "objective.power_target_mw"),
@@ -484,14 +478,14 @@ CONVERSIONS: Mapping[ConversionKind, str] = {
     ConversionKind.EFFICIENCY: "efficiency",
 }
 _LAW = "offset + factor * (variable - origin)^exponent"
-_KIND = Attribute("kind", '"table", "polynomial" or "power": the kind of curve', Kind.OTHER)
+_KIND = Attribute("kind", '"table", "polynomial" or "power": the kind of curve', kind=Kind.OTHER)
 #: The keys of a turbine table.
 TURBINE: tuple[Attribute, ...] = (
-    Attribute("head_m", "a list of heads, m", Kind.NUMBERS, required=True),
-    Attribute("flow_m3s", "a list of discharges at full gate, one for each head", Kind.NUMBERS, required=True),
-    Attribute("power_mw", "a list of powers at full gate, MW, one for each head", Kind.NUMBERS, required=True),
-    Attribute("units", "the number of equal units, where discharge and power are of one of them", Kind.WHOLE, UNITS,
-              default=1),
+    Attribute("head_m", "a list of heads, m", kind=Kind.NUMBERS, required=True),
+    Attribute("flow_m3s", "a list of discharges at full gate, one for each head", kind=Kind.NUMBERS, required=True),
+    Attribute("power_mw", "a list of powers at full gate, MW, one for each head", kind=Kind.NUMBERS, required=True),
+    Attribute("units", "the number of equal units, where discharge and power are of one of them", UNITS,
+              kind=Kind.WHOLE, default=1),
 )
 
 
@@ -504,7 +498,7 @@ def curve_keys(curve: str) -> Mapping[str, tuple[Attribute, ...]]:
     variable, _, suffix = law.x.partition("_")
     sizes = [(word, _FAMILIES.get(ending)) for word, _, ending in (law.x.partition("_"), law.y.partition("_"))]
     in_units = [
-        Attribute(f"{word}_unit", f"the unit of {word} in the formula (default: {family[0].name})", Kind.UNIT,
+        Attribute(f"{word}_unit", f"the unit of {word} in the formula (default: {family[0].name})", kind=Kind.UNIT,
                   default=family[0].name, choices=tuple(unit.name for unit in family))
         for word, family in sizes if family
     ]
@@ -512,18 +506,19 @@ def curve_keys(curve: str) -> Mapping[str, tuple[Attribute, ...]]:
     if law.y == "level_m":
         offset = Attribute("offset_m", "the level at the origin, m", required=True)
     domain = Attribute(f"domain_{suffix}",
-                       "the interval in which the formula is valid (default: wherever it is needed)", Kind.INTERVAL)
+                       "the interval in which the formula is valid (default: wherever it is needed)",
+                       kind=Kind.INTERVAL)
     return {
         "table": (
             _KIND,
-            Attribute(law.x, f"a list of {variable}s{', m' * (suffix == 'm')}", Kind.NUMBERS, law.x_range,
+            Attribute(law.x, f"a list of {variable}s{', m' * (suffix == 'm')}", law.x_range, kind=Kind.NUMBERS,
                       required=True),
-            Attribute(law.y, f"a list of {law.values}, one for each {variable}", Kind.NUMBERS, required=True),
+            Attribute(law.y, f"a list of {law.values}, one for each {variable}", kind=Kind.NUMBERS, required=True),
         ),
         "polynomial": (
             domain,
             _KIND,
-            Attribute("coefficients", "the coefficients, constant first, then rising powers", Kind.COEFFICIENTS,
+            Attribute("coefficients", "the coefficients, constant first, then rising powers", kind=Kind.COEFFICIENTS,
                       required=True),
             *in_units,
         ),
@@ -531,7 +526,7 @@ def curve_keys(curve: str) -> Mapping[str, tuple[Attribute, ...]]:
             domain,
             _KIND,
             Attribute("factor", f"the factor of {_LAW}", required=True),
-            Attribute("exponent", f"the exponent of {_LAW}", Kind.EXPONENT, required=True),
+            Attribute("exponent", f"the exponent of {_LAW}", kind=Kind.EXPONENT, required=True),
             offset,
             Attribute(f"origin_{suffix}", f"the {variable} at which the power law starts", default=0.0),
             *in_units,

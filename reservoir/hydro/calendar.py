@@ -38,7 +38,7 @@ class TimeStep(StrEnum):
     #: What one of them is called in a sentence.
     noun: str
 
-    def __new__(cls, name: str, per_year: int, noun: str = "") -> TimeStep:
+    def __new__(cls, name: str, per_year: int = 0, noun: str = "") -> TimeStep:
         """Make a member of the name that files and options have."""
         step = str.__new__(cls, name)
         step._value_, step.per_year, step.noun = name, per_year, noun or name

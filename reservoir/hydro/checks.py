@@ -210,7 +210,7 @@ _CLASSES: Mapping[str, tuple[type, str, str]] = {
     "content": (bytes, "is not bytes", "the bytes of the file it was read from"),
 }
 _OF_HEAD = attributes.ConversionKind
-_KINDS = Attribute("", ", ".join(_OF_HEAD), Kind.CHOICE, field="conversion_kind", choices=_OF_HEAD)
+_KINDS = Attribute("", ", ".join(_OF_HEAD), kind=Kind.CHOICE, field="conversion_kind", choices=_OF_HEAD)
 _CURVE_FIELDS = {constraint.field for constraint in CURVES.values()}
 
 
@@ -288,8 +288,7 @@ def mistakes_between(parts: Mapping[str, Any], words: Words) -> list[Mistake]:
 
 def _lists(parts: Mapping[str, Any]) -> dict[str, FloatArray]:
     """Arrays by step, by their fields."""
-    objective = vars(parts["objective"]) if "objective" in parts else {}
-    given = {**parts, **{f"objective.{name}": value for name, value in objective.items()}}
+    given = {**parts, **_within("objective", parts.get("objective"))}
     return {row.field: given[row.field] for row in attributes.by_step_attributes() if given.get(row.field) is not None}
 
 
@@ -452,16 +451,19 @@ def losses_follow_the_storage(
     evaporation_mm: FloatArray, level: Curve, area_km2: Curve | None, lake: LakeRange, words: Words
 ) -> Iterator[Mistake]:
     """Allow no evaporation that would take most of what each further hm3 adds."""
-    if not np.any(evaporation_mm):
-        return
-    lost = most_evaporated(area_km2 or area_of_levels(level), lake.least, lake.most, evaporation_mm)
+    if np.any(evaporation_mm):
+        area = area_km2 or area_of_levels(level)
+        yield from evaporation_mistakes(area, lake, evaporation_mm, words)
+
+
+def evaporation_mistakes(
+    area: Curve, lake: LakeRange, evaporation_mm: FloatArray, words: Words, what: str = ""
+) -> Iterator[Mistake]:
+    """Refuse evaporation that takes most of what each further hm3 adds; the problem begins with `what` evaporates."""
+    lost = most_evaporated(area, lake.least, lake.most, evaporation_mm)
     if not lost <= MOST_LOST:
-        yield words.mistake("evaporation_mm", loss_problem(lost), f"at most {100 * MOST_LOST:g} %", LOSS_MEND)
-
-
-def loss_problem(lost: float) -> str:
-    """What is wrong with evaporation that takes such a part of each further hm3."""
-    return f"takes {100 * lost:.3g} % of a further hm3 in a month where the area rises most with the storage"
+        problem = f"takes {100 * lost:.3g} % of a further hm3 in a month where the area rises most with the storage"
+        yield words.mistake("evaporation_mm", what + problem, f"at most {100 * MOST_LOST:g} %", LOSS_MEND)
 
 
 def weights_are_positive(objective: Objective, words: Words) -> Iterator[Mistake]:

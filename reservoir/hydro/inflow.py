@@ -89,14 +89,14 @@ def _flows_of_days(series: pd.Series[float], calendar: Calendar, column: str) ->
     doubled = flow.index[flow.index.duplicated()]
     if len(doubled):
         raise InputError(refused(f"the day {doubled[0]:%Y-%m-%d} appears twice", "one value per step"))
-    found = np.asarray(flow.reindex(wanted), np.float64).reshape(calendar.years, calendar.steps)
-    wrong = wanted[~(np.isfinite(found) & (found >= 0)).ravel()]
+    of_steps = np.asarray(flow.reindex(wanted), np.float64).reshape(calendar.years, calendar.steps)
+    wrong = wanted[~(np.isfinite(of_steps) & (of_steps >= 0)).ravel()]
     if len(wrong):
         noun = calendar.step.noun
         problem = f"has no flow of 0 m3/s or more for {counted(len(wrong), noun)}, first that from {wrong[0]:%Y-%m-%d}"
         expected = f"a value with the first day of every {noun} of the record"
         raise InputError(refused(problem, expected, "add these values, or give an array in the order of the record"))
-    return found
+    return of_steps
 
 
 def _monthly_flows(series: object, column: str) -> tuple[list[int], NDArray[np.float64]]:

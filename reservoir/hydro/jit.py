@@ -9,6 +9,7 @@ nothing is stored.
 from __future__ import annotations
 
 import hashlib
+import operator
 import os
 import pickle
 import re
@@ -17,7 +18,7 @@ import sys
 import time
 import warnings
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property, wraps
 from inspect import isfunction
@@ -54,8 +55,10 @@ try:
         from numba.core.compiler_machinery import PassManager, register_pass
         from numba.core.dispatcher import Dispatcher
         from numba.core.event import Listener, register, unregister
+        from numba.core.imputils import lower_builtin
         from numba.core.registry import CPUDispatcher
         from numba.core.typed_passes import NativeLowering
+        from numba.core.typing.templates import AbstractTemplate, infer_global
         from numba.extending import overload as numba_overload
 except ImportError:
     raise
@@ -272,6 +275,12 @@ class _EntryLibrary(JITCodeLibrary):  # type: ignore[misc]
                 self._reload_init.update(library._reload_init)
         self._linking_libraries = []
         super().finalize()
+
+    def _optimize_final_module(self) -> None:
+        """Once; numba does it twice, for counts of references to stand side by side, of which there are none here."""
+        made = self._codegen._module_pass_manager()
+        passes, *builder = made if isinstance(made, tuple) else (made,)  # numba 0.60 has no builder
+        passes.run(self._final_module, *builder)
 
 
 def _link(module: Any, libraries: Iterable[Any]) -> None:
@@ -495,11 +504,43 @@ def _let_compiled_code_call(function: Callable[..., Any], form: Callable[..., An
         return form
 
 
-#: What the operations on arrays are for numbers. float32 holds a half, and raises no other precision.
+def _build_in(function: Callable[..., Any], typed: Callable[..., Any], built: Callable[..., Any]) -> None:
+    """Let the compiler write down itself what a function of Python is, in place of compiling one for its callers.
+
+    `typed` has the type of the result by those of the arguments, or None where it is not for them; `built` makes the
+    result, as of numba's `lower_builtin`.
+    """
+
+    class Template(AbstractTemplate):  # type: ignore[misc]
+        key = function
+
+        def generic(self, arguments: Any, _: Any) -> Any:
+            result = typed(self.context, *arguments)
+            return None if result is None else result(*arguments)
+
+    _OVERLOADED.add(function)
+    infer_global(function, numba.types.Function(Template))
+    lower_builtin(function, numba.types.VarArg(numba.types.Any))(built)
+
+
+def _build_in_choice(function: Callable[..., Any], beyond: Callable[..., Any] | None = None) -> None:
+    """Build in a choice between the last two arguments: by the one before them, or the later if beyond the earlier."""
+
+    def built(context: Any, builder: Any, signature: Any, values: Sequence[Any]) -> Any:
+        kind, given = signature.return_type, zip(values[-2:], signature.args[-2:], strict=True)
+        earlier, later = (context.cast(builder, *each, kind) for each in given)
+        if beyond is None:
+            return builder.select(values[0], earlier, later)
+        condition = context.get_function(beyond, numba.types.boolean(kind, kind))(builder, (later, earlier))
+        return builder.select(condition, later, earlier)
+
+    _build_in(function, lambda context, *kinds: context.unify_types(*kinds[-2:]), built)
+
+
+#: Operations on arrays that choose between two numbers, and when the second is chosen.
+_CHOICES = {elementwise.lesser: operator.lt, elementwise.greater: operator.gt, elementwise.choose: None}
+#: What other operations on arrays are for numbers. float32 holds a half, and raises no other precision.
 _FOR_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
-    elementwise.lesser: lambda a, b: b if b < a else a,
-    elementwise.greater: lambda a, b: b if b > a else a,
-    elementwise.choose: lambda condition, yes, no: yes if condition else no,
     elementwise.every: lambda condition: condition,
     elementwise.whole: lambda x: int(x),
     elementwise.mean: lambda a, b: np.float32(0.5) * (a + b),
@@ -507,14 +548,38 @@ _FOR_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
 
 
 def _let_part_be_none(function: Any) -> None:
-    """Compile one of two forms of a function of an optional part, by the type of its first argument."""
-    nothing = numba.types.Tuple(())
+    """Compile one of two forms of a function of an optional part, by the type of its first argument.
+
+    Of the form without the part nothing is compiled if it is one of the arguments or a constant.
+    """
+    nothing, without = numba.types.Tuple(()), function.without_part
+    arguments = [object() for _ in range(without.__code__.co_argcount)]
+    try:
+        known = without(*arguments)
+    except TypeError:  # it reckons with them
+        known = None
+
+    def is_there(part: Any) -> bool:
+        fields = dict(zip(getattr(part, "fields", ()), getattr(part, "types", ()), strict=False))
+        return nothing not in (part, fields.get(function.field))
+
+    def typed(_: Any, part: Any, *others: Any) -> Any:
+        if is_there(part) or known is None:
+            return None
+        return [part, *others][arguments.index(known)] if known in arguments else numba.typeof(known)
+
+    def built(context: Any, builder: Any, signature: Any, values: Sequence[Any]) -> Any:
+        if known in arguments:
+            return values[arguments.index(known)]
+        return context.get_constant_generic(builder, signature.return_type, known)
 
     @overload(function)
-    def _(part: Any, *_: Any) -> Callable[..., Any]:
-        fields = dict(zip(getattr(part, "fields", ()), getattr(part, "types", ()), strict=False))
-        none = nothing in (part, fields.get(function.field))
-        return function.without_part if none else function.__wrapped__  # type: ignore[no-any-return]
+    def _(part: Any, *_: Any) -> Callable[..., Any] | None:
+        if is_there(part):
+            return function.__wrapped__  # type: ignore[no-any-return]
+        return without if known is None else None  # type: ignore[no-any-return]
+
+    _build_in(function, typed, built)
 
 
 @overload(elementwise.rounding)
@@ -550,6 +615,8 @@ def let_compiled_code_call(module: ModuleType) -> None:
             continue
         if hasattr(function, "without_part"):
             _let_part_be_none(function)
+        elif function in _CHOICES:
+            _build_in_choice(function, _CHOICES[function])
         else:
             _let_compiled_code_call(function, _FOR_NUMBERS.get(function, function))
 

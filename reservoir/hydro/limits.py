@@ -6,7 +6,7 @@ is then the set of storages from which the year can still be completed, and it i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -23,6 +23,8 @@ from reservoir.hydro.step import volume_gained
 from reservoir.hydro.units import HM3_PER_KM2_MM
 
 FloatArray = NDArray[np.float64]
+#: What is taken of an array of years.
+_Taken = Callable[[FloatArray], FloatArray]
 
 #: Reachable bounds are drawn in by this part of the largest storage, so that rounding never asks for a release just
 #: outside its bounds.
@@ -85,8 +87,12 @@ class Limits:
         return len(self.rows["inflow"])
 
     def __getitem__(self, years: int | slice | NDArray[np.integer]) -> Limits:
-        rows, numbers = ({name: each[years] for name, each in given.items()} for given in (self.rows, self.numbers))
-        return replace(self, rows=rows, numbers=numbers)
+        return self._of(lambda row: row[years], lambda number: number[years])
+
+    def _of(self, of_rows: _Taken, of_numbers: _Taken) -> Limits:
+        """What functions take of each row, and of each number."""
+        rows = {name: of_rows(row) for name, row in self.rows.items()}
+        return replace(self, rows=rows, numbers={name: of_numbers(each) for name, each in self.numbers.items()})
 
     def __getattr__(self, name: str) -> FloatArray:
         if not name.startswith("_") and name not in ("rows", "numbers"):  # these are asked for before they are there
@@ -100,12 +106,11 @@ class Limits:
     @classmethod
     def of(cls, years: Sequence[Limits]) -> Limits:
         """Limits of years that were made one by one, at least one."""
-        rows = {name: np.stack([year.rows[name] for year in years]) for name in years[0].rows}
-        return replace(
-            years[0],
-            rows=rows,
-            numbers={name: np.stack([year.numbers[name] for year in years]) for name in years[0].numbers},
+        rows, numbers = (
+            {name: np.stack([given[name] for given in of_years]) for name in of_years[0]}
+            for of_years in ([year.rows for year in years], [year.numbers for year in years])
         )
+        return replace(years[0], rows=rows, numbers=numbers)
 
     def changed(self, **values: ArrayLike) -> Limits:
         """With other rows, of shapes that broadcast to (years, steps), or numbers, by name; the others are not copied.
@@ -135,27 +140,20 @@ class Limits:
 
     def from_step(self, first: int) -> Limits:
         """The steps from one on."""
-        return replace(self, rows={name: row[..., first:] for name, row in self.rows.items()})
+        return self._of(lambda row: row[..., first:], lambda number: number)
 
     def joined(self, years: int) -> Limits:
         """Consecutive horizons joined, so many at a time; they divide the number of horizons."""
         count = len(self) // years
-        return replace(
-            self,
-            rows={
-                name: row.reshape(count, years, *row.shape[1:]).swapaxes(1, 2).reshape(count, row.shape[1], -1)
-                for name, row in self.rows.items()
-            },
-            numbers={name: each[::years] for name, each in self.numbers.items()},
-        )
+
+        def joined(row: FloatArray) -> FloatArray:
+            return row.reshape(count, years, *row.shape[1:]).swapaxes(1, 2).reshape(count, row.shape[1], -1)
+
+        return self._of(joined, lambda number: number[::years])
 
     def windows(self, years: NDArray[np.integer], steps: NDArray[np.integer]) -> Limits:
         """Steps of years, shape (windows, length), each window with the numbers of its year, shape (windows,)."""
-        return replace(
-            self,
-            rows={name: row[years[:, np.newaxis], :, steps].swapaxes(1, 2) for name, row in self.rows.items()},
-            numbers={name: each[years] for name, each in self.numbers.items()},
-        )
+        return self._of(lambda row: row[years[:, np.newaxis], :, steps].swapaxes(1, 2), lambda number: number[years])
 
     @property
     def steps(self) -> int:
@@ -330,14 +328,12 @@ def reachable_storage(
     lower, upper : ndarray, shape (years, steps)
         Always within the storage bounds and never crossed; where no storage would do, the nearest bound.
     """
-    gains = _drawn_in(limits.gains_hm3(), slack_hm3)
-    least, dead = _of_minimum(limits, limits.dead_hm3)
+    gains, least = _drawn_in(limits.gains_hm3(), slack_hm3), limits.release_lower_m3s
 
     def drawn(storage_lower: FloatArray, release_lower: FloatArray) -> tuple[FloatArray, FloatArray]:
-        lower, upper = (np.array(bound, order="C") for bound in (storage_lower, limits.storage_upper_hm3))
-        rows: list[Any] = [*_as_years(limits, *gains, lower, upper, losses=losses), release_lower, dead]
-        draw_in(*rows)
-        return lower, upper
+        bounds = np.array(storage_lower, order="C"), np.array(limits.storage_upper_hm3, order="C")
+        _draw_in(limits, gains, bounds, release_lower, limits.dead_hm3, losses)
+        return bounds
 
     lower, upper = drawn(limits.storage_lower_hm3, least)
     if not limits.reaches_down:
@@ -350,9 +346,7 @@ def reachable_storage(
     # Below dead storage to the end, and above the bounds, no step has anything of what was saved.
     sinks = sinks & (highest[..., 1:] >= limits.storage_lower_hm3)
     freed = np.logical_and.accumulate(sinks[..., ::-1], axis=-1)[..., ::-1]
-    lower, _ = drawn(
-        np.where(freed, -np.inf, limits.storage_lower_hm3), np.where(freed.reshape(least.shape), 0.0, least)
-    )
+    lower, _ = drawn(np.where(freed, -np.inf, limits.storage_lower_hm3), np.where(freed, 0.0, least))
     return np.where(freed, limits.storage_lower_hm3, lower), upper
 
 
@@ -390,20 +384,27 @@ def _followed(
     return lower, upper, missing
 
 
-def _of_minimum(limits: Limits, dead_hm3: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Least releases and dead storage as `draw_in` reads them."""
-    least = _writable(limits.release_lower_m3s).reshape(-1, limits.steps)
-    return least, np.array(dead_hm3, np.float64).reshape(-1)
+def _draw_in(
+    limits: Limits,
+    gains_hm3: tuple[FloatArray, FloatArray],
+    bounds_hm3: tuple[FloatArray, FloatArray],
+    release_lower_m3s: FloatArray,
+    dead_hm3: FloatArray,
+    losses: YearRows | None = None,
+) -> None:
+    """Draw bounds of storages in (`compiled_year.draw_in`)."""
+    rows: list[Any] = [*_as_years(limits, *gains_hm3, *bounds_hm3, losses=losses)]
+    draw_in(*rows, _writable(release_lower_m3s, limits), np.array(dead_hm3, np.float64).reshape(-1))
 
 
-def _writable(row: FloatArray) -> FloatArray:
-    """An array, or a copy where it is stored once for all years: compiled code is of one type of array."""
-    return np.require(row, requirements=("C", "W"))
+def _writable(row: FloatArray, limits: Limits) -> FloatArray:
+    """A row of many years, copied where it is stored once for all: compiled code is of one type of array."""
+    return np.require(row, requirements=("C", "W")).reshape(-1, limits.steps)
 
 
 def _as_years(limits: Limits, *rows: FloatArray, losses: YearRows | None = None) -> tuple[Any, ...]:
     """Rows of one year or of many as those of many, the volume of a flow, and the years with losses, or nothing."""
-    each_year = [_writable(each).reshape(-1, limits.steps) for each in (*rows, limits.hm3_per_m3s)]
+    each_year = [_writable(row, limits) for row in (*rows, limits.hm3_per_m3s)]
     if not limits.lake:
         return *each_year, NO_CONDITIONS
     return *each_year, losses or limits._step_rows(EXACT_MARGIN)
@@ -472,12 +473,10 @@ def _drift(limits: Limits, slack_hm3: FloatArray, years: YearRows) -> dict[str, 
     spread, found = 1e-3 * limits.capacity_hm3, []
     for ends in (middle - spread, middle + spread):
         # Storages that lead to this end of the year, whatever the bounds of the months.
-        before = tuple(np.full_like(gains[0], bound) for bound in (-np.inf, np.inf))
-        for each in before:
-            each[..., -1] = ends
-        of_minimum = _of_minimum(limits, np.full_like(limits.dead_hm3, -np.inf))
-        rows: list[Any] = [*_as_years(limits, *gains, *before, losses=years), *of_minimum]
-        draw_in(*rows)
+        before = np.full_like(gains[0], -np.inf), np.full_like(gains[0], np.inf)
+        for bound in before:
+            bound[..., -1] = ends
+        _draw_in(limits, gains, before, limits.release_lower_m3s, np.full_like(limits.dead_hm3, -np.inf), years)
         found.append(before)
     width, derived = 2 * spread[..., np.newaxis], {}
     for side, low, high in zip(("lower", "upper"), *found, strict=True):

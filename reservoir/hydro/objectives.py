@@ -233,7 +233,10 @@ class Objective:
     def largest_per_year(self, installed_mw: float, steps_per_year: int = MONTHS_PER_YEAR) -> float:
         """What a year at full load, or a year without power and release, comes to: the penalty factor by default."""
         gwh = installed_mw * HOURS_PER_YEAR / 1000
-        price = 0.0 if self.price_per_mwh is None else _mean_price(self.price_per_mwh)
+        price = 0.0
+        if self.price_per_mwh is not None:
+            by_month = len(self.price_per_mwh) == MONTHS_PER_YEAR
+            price = float(np.average(self.price_per_mwh, weights=HOURS_OF_MONTHS if by_month else None))
         largest = {
             Goal.ENERGY: gwh,
             Goal.FIRM_POWER: gwh,
@@ -264,11 +267,6 @@ def _by_step(name: str, given: object) -> FloatArray:
         raise InputError("has a value that is not a finite number", expected, column=f"objective.{name}")
     lists.setflags(write=False)
     return lists
-
-
-def _mean_price(price_per_mwh: FloatArray) -> float:
-    hours = HOURS_OF_MONTHS if len(price_per_mwh) == MONTHS_PER_YEAR else np.ones(len(price_per_mwh))
-    return float(np.average(price_per_mwh, weights=hours))
 
 
 def _squares(target: FloatArray | None, steps_per_year: int) -> float:

@@ -5,18 +5,17 @@ A row has shape (years, steps). One that is the same in all years is stored once
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError
-from reservoir.hydro.attributes import by_step_attributes
+from reservoir.hydro.attributes import FieldWords, by_step_attributes
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.hydro.checks import LOSS_MEND, MOST_LOST, loss_problem
+from reservoir.hydro.checks import LakeRange, evaporation_mistakes
 from reservoir.hydro.conditions import NO_CONDITIONS
-from reservoir.hydro.curves.curve import Curve, area_of_levels, constant, most_evaporated
+from reservoir.hydro.curves.curve import Curve, area_of_levels, constant
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Goal
 from reservoir.hydro.plant import storage_at_level
@@ -35,12 +34,8 @@ UNLIMITED_M3S = 1e9
 _NEVER = -1e9
 
 
-class RecordRows(NamedTuple):
-    """Rows by field, numbers that all years have, by name, and the curves of the lake; these only with `conditions`."""
-
-    rows: Mapping[str, FloatArray]
-    numbers: Mapping[str, float]
-    lake: Lake | tuple[()]
+#: Rows by field, numbers that all years have, by name, and the curves of the lake; these only with `conditions`.
+RecordRows = tuple[dict[str, FloatArray], dict[str, float], Lake | tuple[()]]
 
 
 def record_rows(reservoir: Reservoir, inflow: Inflow) -> RecordRows:
@@ -65,7 +60,7 @@ def record_rows(reservoir: Reservoir, inflow: Inflow) -> RecordRows:
             rows[name] = rows[name] * calendar.part_of_month  # that of a month in parts by days
     numbers = {"dead": float(reservoir.storage_lower_hm3.min())}
     if not lossy:
-        return RecordRows(rows, numbers, ())
+        return rows, numbers, ()
     _require_gentle(reservoir, inflow)
     level = reservoir.operating_level_m
     up, down = (UNLIMITED_M3S if most is None else most for most in (reservoir.ramp_up_m3s, reservoir.ramp_down_m3s))
@@ -75,7 +70,7 @@ def record_rows(reservoir: Reservoir, inflow: Inflow) -> RecordRows:
         "ramp_down": down,
         "end_value": reservoir.end_value_gwh_per_hm3 or 0.0,
     }
-    return RecordRows(rows, numbers, Lake(lake_area(reservoir), lake_seepage(reservoir)))
+    return rows, numbers, Lake(lake_area(reservoir), lake_seepage(reservoir))
 
 
 def lake_area(reservoir: Reservoir) -> Curve:
@@ -92,11 +87,10 @@ def _require_gentle(reservoir: Reservoir, inflow: Inflow) -> None:
     """Refuse evaporation of a record that would take most of what each further hm3 adds, as a reservoir's own is."""
     if inflow.evaporation_mm is None:
         return
-    ends = float(reservoir.storage_lower_hm3.min()), float(reservoir.storage_upper_hm3.max())
-    lost = most_evaporated(lake_area(reservoir), *ends, inflow.evaporation_mm)
-    if not lost <= MOST_LOST:
-        problem, expected = f"evaporation {loss_problem(lost)}", f"at most {100 * MOST_LOST:g} %"
-        raise InputError(problem, expected, LOSS_MEND, inflow.source, column="evaporation_mm")
+    lake = LakeRange(float(reservoir.storage_lower_hm3.min()), float(reservoir.storage_upper_hm3.max()))
+    refused = evaporation_mistakes(lake_area(reservoir), lake, inflow.evaporation_mm, FieldWords(), "evaporation ")
+    for mistake in refused:
+        raise InputError(replace(mistake, file=inflow.source))
 
 
 def conditions_in(reservoir: Reservoir, inflow: Inflow) -> YearRows | tuple[()]:

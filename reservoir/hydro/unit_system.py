@@ -6,15 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from reservoir.errors import InputError
 from reservoir.hydro import units
 from reservoir.hydro.units import key_suffix
 from reservoir.text.quantities import quantity
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class DisplayUnit(NamedTuple):
@@ -51,6 +48,8 @@ _WRITTEN = {
     "hm3": "hm3",
     "m": "m",
 }
+#: Their names by these ends, without typography.
+_NAMES = {ending: name for name, ending in _WRITTEN.items()}
 #: What may follow a unit in the head of a column.
 _RATES = ("", "a year", "per year")
 #: Of a number in a text, as many as a quantity has: nobody can tell whether "50 m3/s" is 50 or 50.4.
@@ -140,42 +139,37 @@ class UnitSystem:
 
     def column(self, name: str) -> str:
         """What a column of the program is called: ``storage_hm3`` becomes ``storage_acre_ft``."""
-        for ending, unit in self.by_ending.items():
-            if name.endswith(f"_{ending}"):
-                return f"{name.removesuffix(ending)}{unit.ending}"
-        return name
+        endings = ((ending, unit.ending) for ending, unit in self.by_ending.items())
+        return next((name.removesuffix(ours) + theirs for ours, theirs in endings if name.endswith(f"_{ours}")), name)
 
     def program_column(self, name: str) -> str:
         """What a column of this system is called in the program."""
-        for ending, unit in self.by_ending.items():
-            if name.endswith(f"_{unit.ending}"):
-                return f"{name.removesuffix(unit.ending)}{ending}"
-        return name
+        endings = ((ending, unit.ending) for ending, unit in self.by_ending.items())
+        return next((name.removesuffix(theirs) + ours for ours, theirs in endings if name.endswith(f"_{theirs}")), name)
 
     def size(self, name: str) -> float:
         """The program's unit of a column in one of those in which it is shown."""
         unit = self.unit(name)
         return 1.0 if unit is None else unit.size
 
-    def table(self, table: pd.DataFrame) -> pd.DataFrame:
-        """A table of the program in these units, with columns that say so."""
-        changed = {name: table[name] / self.size(name) for name in table.columns if self.unit(name)}
-        return table.assign(**changed).rename(columns=self.column) if changed else table
+    def columns(self, table: Mapping[str, Any]) -> dict[str, Any]:
+        """Columns of a table of the program, such as a DataFrame's, in these units and by names that say so."""
+        sized = ((name, table[name], self.unit(name)) for name in table)
+        return {self.column(name): values / unit.size if unit else values for name, values, unit in sized}
 
-    def values(self, found: Mapping[str, Any]) -> dict[str, Any]:
+    def values(self, quantities: Mapping[str, Any]) -> dict[str, Any]:
         """Quantities of the program by their names, in these units and by their names there."""
         return {
             self.column(name): float(f"{value / self.size(name):.{_FIGURES}g}")
             if self.unit(name) and isinstance(value, int | float)
             else value
-            for name, value in found.items()
+            for name, value in quantities.items()
         }
 
     def amount(self, value: float, ending: str) -> tuple[float, str]:
         """A quantity in these units, and the unit; `ending` is that of the program's name."""
         unit = self.by_ending.get(ending)
-        names = {"m3s": "m3/s", "hm3": "hm3", "m": "m", "gwh_per_hm3": "GWh per hm3"}
-        return (value, names[ending]) if unit is None else (value / unit.size, unit.name)
+        return (value, _NAMES[ending]) if unit is None else (value / unit.size, unit.name)
 
     def per_volume(self, value: float, unit: str) -> tuple[float, str]:
         """A worth of one hm3 in some unit of worth as that of one of these volumes, and its unit."""

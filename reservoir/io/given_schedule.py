@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro import attributes, units
 from reservoir.hydro.calendar import TimeStep
 from reservoir.hydro.inflow import Inflow, first_days
-from reservoir.io.plan_folder.files import AGAIN
 from reservoir.io.plan_folder.tables import read_cells, require_one_of_each
 from reservoir.planning.checked_schedule import CLAIMS, RELEASE, SHORTAGE, GivenSchedule
 from reservoir.planning.columns import FIRST_DAY, meanings
@@ -40,11 +38,7 @@ def read_given_schedule(path: Path, inflow: Inflow) -> GivenSchedule:
         any schedule, or a step is missing, twice, or not of the record.
     """
     inflow.require_no_members("a schedule in a file of its own")
-    try:
-        cells = read_cells(path)
-    except InputError as error:
-        mended = [replace(wrong, mend=_MEND) if wrong.mend == AGAIN else wrong for wrong in error.mistakes]
-        raise InputError(mended) from None
+    cells = read_cells(path, _MEND)
     # What each heading that is read names, as the program calls it; and its unit in the program's.
     endings = {name: next(end for end in _UNITS if name.endswith(f"_{end}")) for name in _READ}
     known = {

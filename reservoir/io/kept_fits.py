@@ -84,9 +84,9 @@ class KeptFits:
         if self.folder.is_symlink():
             return None
         try:
-            kept = read_json(path, MOST_BYTES)
-            rule = rule_from_dict(kept["rule"])
-            sound = kept["sha256"] == _sha256(kept["rule"]) and rule.family == family
+            content = read_json(path, MOST_BYTES)
+            rule = rule_from_dict(content["rule"])
+            sound = content["sha256"] == _sha256(content["rule"]) and rule.family == family
         except Exception:  # whatever is wrong with it, it can be fitted
             return None
         self._counted()

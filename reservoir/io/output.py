@@ -82,17 +82,17 @@ class Claim:
     def _put_beside(self, reason: str) -> None:
         """Keep a draft whose place is taken: under the next free name there, or else in the folder itself."""
         for folder in (self._place.parent, self._place):
-            for kept in _numbered(folder / self._place.name):
-                if os.path.lexists(kept):
+            for free in _numbered(folder / self._place.name):
+                if os.path.lexists(free):
                     continue
                 try:
-                    os.rename(self.draft, kept)
+                    os.rename(self.draft, free)
                 except OSError:
                     break
-                self._done(self.target.with_name(kept.name) if self._free_name else kept)
+                self._done(self.target.with_name(free.name) if self._free_name else free)
                 if self._free_name:
                     return
-                raise _refused(self.target, f"{reason}; the results are in {kept}", "compare both, and keep one")
+                raise _refused(self.target, f"{reason}; the results are in {free}", "compare both, and keep one")
         raise OSError(None, reason)
 
     def _present(self) -> dict[str, Signature]:

@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -31,8 +30,8 @@ _ALIGNMENT = 4096
 _MOST_MANIFEST_BYTES = 200_000_000
 
 
-class PartsFolder(PartStore):
-    """Keeps parts in a folder; a ``with`` block holds it.
+class PartsFolder(PartStore, ExitStack):
+    """Keeps parts in a folder, which a ``with`` block holds from `begin` on.
 
     Rows of a part are on the disk before the list of parts names it, and the list is replaced as a whole: whenever a
     run ends, the list is true. The folder is made when the first part is kept.
@@ -61,20 +60,10 @@ class PartsFolder(PartStore):
         again: str = "the same call goes on from there",
         tell: Callable[[str], None] = lambda words: None,
     ) -> None:
-        super().__init__()
+        PartStore.__init__(self)
+        ExitStack.__init__(self)
         self.path, self._run = Path(path), dict[str, Any]()
         self._force, self._again, self._tell = force, again, tell
-        self._stack = ExitStack()
-
-    def __enter__(self) -> PartsFolder:
-        """Nothing is done before `begin`."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Let others have it."""
-        self._stack.close()
 
     def begin(self, run: Mapping[str, Any], years: int) -> None:
         """Hold the folder for a run over so many years, and see which of its parts are there."""
@@ -82,7 +71,7 @@ class PartsFolder(PartStore):
         with self._written():
             check_place(self.path)
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._stack.enter_context(workplace(self.path.parent, self.path.name, self.path))
+            self.enter_context(workplace(self.path.parent, self.path.name, self.path))
             self._read()
         self._remember()
         if self.reports:

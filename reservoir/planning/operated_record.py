@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError
@@ -16,7 +15,9 @@ from reservoir.hydro.inflow import Inflow, first_days
 from reservoir.planning.columns import FIRST_DAY, table_of, variables_of
 
 if TYPE_CHECKING:
-    # Compiled code, for which an operator who reads a schedule does not wait.
+    # Tables of others, and compiled code, for which an operator who reads a schedule does not wait.
+    import pandas as pd
+
     from reservoir.hydro.operation import Operation
     from reservoir.hydro.reservoir import Reservoir
 
@@ -83,8 +84,13 @@ class OperatedRecord:
 
     def summary(self) -> pd.DataFrame:
         """One row a year, by its first day, with the columns of its `year_table` that it has."""
-        columns = year_columns(self.inflow) | table_of(self.year_table, self)
-        return pd.DataFrame(columns, first_days(self.inflow.calendar)[:: self.inflow.steps])
+        import pandas as pd
+
+        return pd.DataFrame(self.summary_columns(), first_days(self.inflow.calendar)[:: self.inflow.steps])
+
+    def summary_columns(self) -> dict[str, NDArray[Any]]:
+        """The columns of `summary`, shape (years,)."""
+        return year_columns(self.inflow) | table_of(self.year_table, self)
 
     def to_xarray(self, *, copy: bool = True) -> Dataset:
         """Return the schedule as an xarray.Dataset: months by ``year`` and ``step``, with dates and units.
@@ -163,6 +169,13 @@ class OperatedSteps(NamedTuple):
 
 def schedule_table(name: str, record: OperatedRecord | OperatedSteps) -> pd.DataFrame:
     """One row a step of a record, by its first day, with the columns of a table that it has."""
+    import pandas as pd
+
+    return pd.DataFrame(schedule_columns(name, record), first_days(record.inflow.calendar))
+
+
+def schedule_columns(name: str, record: OperatedRecord | OperatedSteps) -> dict[str, NDArray[Any]]:
+    """The columns of `schedule_table`, shape (years * steps,)."""
     calendar = record.inflow.calendar
     columns = {
         **{each: np.repeat(values, calendar.steps) for each, values in year_columns(record.inflow).items()},
@@ -170,7 +183,7 @@ def schedule_table(name: str, record: OperatedRecord | OperatedSteps) -> pd.Data
         **({} if calendar.step is TimeStep.MONTH else {FIRST_DAY: calendar.starts.astype(str).astype(object)}),
         **table_of(name, record),
     }
-    return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()}, first_days(calendar))
+    return {name: np.ravel(values) for name, values in columns.items()}
 
 
 def year_columns(inflow: Inflow) -> dict[str, NDArray[Any]]:
@@ -189,4 +202,6 @@ def members_table(record: OperatedRecord) -> pd.DataFrame | None:
     if inflow.members is None or len(_leading(inflow)[0]) == 1:
         return None
     years = inflow.calendar.years_each
+    import pandas as pd
+
     return pd.DataFrame({"member": inflow.members.astype(object), "years": years, **table_of("members", record)})

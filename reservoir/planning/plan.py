@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from reservoir.errors import InputError
@@ -28,6 +27,9 @@ from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.solvers import Stop
 from reservoir.solvers.engine import callers_own
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def optimise(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError
@@ -25,6 +24,9 @@ from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import SOLVERS, settings_of
 from reservoir.text.quantities import counted, quantity
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 def releases_of(given: Any, inflow: Inflow, column: str) -> FloatArray:
     """Releases of every step of a record (m3/s), shape (years, steps).
@@ -42,6 +44,8 @@ def releases_of(given: Any, inflow: Inflow, column: str) -> FloatArray:
     InputError
         If they do not fit the record, are negative or not finite.
     """
+    import pandas as pd
+
     if isinstance(given, pd.Series) and isinstance(given.index, pd.DatetimeIndex | pd.PeriodIndex):
         return flows_by_date(given, inflow.calendar, column)
     shape, size = inflow.flow_m3s.shape, inflow.flow_m3s.size

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import Calendar
@@ -19,6 +19,9 @@ from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.runtime import processors
 from reservoir.solvers.dp.water_value import end_storage_value, water_values
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FloatArray = NDArray[np.float64]
 
@@ -114,4 +117,6 @@ def _table(reservoir: Reservoir, calendar: Calendar, storages: FloatArray, by_st
         **dict(zip(("mean_gwh_per_hm3", "q10_gwh_per_hm3", "q90_gwh_per_hm3"), statistics, strict=True)),
         "years": count,
     }
+    import pandas as pd  # no other plan needs it
+
     return pd.DataFrame({name: np.ravel(each) for name, each in columns.items()})

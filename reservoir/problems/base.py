@@ -249,30 +249,20 @@ def by_program_key(problems: Sequence[Problem]) -> Mapping[Hashable, Sequence[in
     return groups
 
 
-class _Boxed(Protocol):
-    @property
-    def dimension(self) -> int: ...
-
-    @property
-    def reach(self) -> float: ...
-
-    def value(self, position: FloatArray) -> float: ...
-
-
 class SymmetricBox:
     """A problem whose variables lie between ``-reach`` and ``reach``, whose `value` is to be made small."""
 
     @property
-    def lower(self: _Boxed) -> FloatArray:
+    def lower(self: Any) -> FloatArray:
         """Lower bounds, shape (dimension,)."""
         return np.full(self.dimension, -self.reach)
 
     @property
-    def upper(self: _Boxed) -> FloatArray:
+    def upper(self: Any) -> FloatArray:
         """Upper bounds, shape (dimension,)."""
         return np.full(self.dimension, self.reach)
 
-    def certify(self: _Boxed, position: FloatArray) -> Certified:
+    def certify(self: Any, position: FloatArray) -> Certified:
         """The negative of the value in float64, of a noisy function without its noise."""
         fitness = -self.value(position)
         return Certified(fitness, fitness, 0.0)

@@ -27,85 +27,6 @@ _ROUNDED = 0.05
 _COUNTED = 2**50
 
 
-@dataclass(frozen=True, eq=False)
-class SpinGlass:
-    """Spins and their couplings.
-
-    Parameters
-    ----------
-    name : str
-        Of the file.
-    spins : int
-    ground_energy : float
-        Of a spin.
-    couplings : ndarray of int, shape (couplings, 3)
-        Two spins, counted from 0, and their coupling.
-    """
-
-    name: str
-    spins: int
-    ground_energy: float
-    couplings: NDArray[np.int64]
-
-
-def read_spin_glass(path: Path) -> SpinGlass:
-    """Read a file.
-
-    Raises
-    ------
-    InputError
-        With every mistake in it, or if it cannot be read.
-    """
-    lines = text_in_limits(path).splitlines()
-    rows = [(row, line.split()) for row, line in enumerate(lines, start=1) if line.strip()]
-    if len(rows) < 3:
-        expected = "the number of spins, the ground-state energy per spin and the couplings, one per line"
-        raise InputError("is not a spin-glass file", expected, "choose another file", file=str(path))
-    mistakes = Mistakes(path)
-    (row, words), (energy_row, energy_words), *others = rows
-    spins = (whole_number(words[0]) if len(words) == 1 else None) or 0
-    if not FEWEST <= spins <= MOST:
-        expected = f"a whole number, {FEWEST} to {MOST:,}"
-        mistakes.add("is not a valid number of spins", expected, row=row, value=" ".join(words))
-        spins = MOST
-    energy = real_number(energy_words[0]) if len(energy_words) == 1 else math.nan
-    if not math.isfinite(energy):
-        mistakes.add("is not an energy per spin", "one number", row=energy_row, value=" ".join(energy_words))
-    couplings: dict[tuple[int, int], int] = {}
-    for row, words in others:
-        _couple(row, words, spins, couplings, mistakes)
-    mistakes.tell()
-    total, strengths = energy * spins, sum(map(abs, couplings.values()))
-    expected = ""
-    if abs(total) < _COUNTED and abs(total - round(total)) > _ROUNDED:
-        expected = f"{round(total) / spins:.10g}: the couplings and the energy of all {spins:,} spins are whole numbers"
-    elif not -strengths - _ROUNDED <= total <= _ROUNDED:
-        expected = f"{-strengths / spins:.10g} to 0, the range that the couplings allow"
-    if expected:
-        mistakes.add("is not a ground-state energy", expected, row=energy_row, value=energy)
-    mistakes.tell()
-    table = np.array([(*pair, strength) for pair, strength in couplings.items()], np.int64)
-    return SpinGlass(printable(path.name), spins, round(total) / spins, table)
-
-
-def _couple(row: int, words: list[str], spins: int, couplings: dict[tuple[int, int], int], mistakes: Mistakes) -> None:
-    """Add the coupling of a line."""
-    numbers, text = [whole_number(word) for word in words[:4]], " ".join(words)
-    if len(numbers) != 3 or None in numbers:
-        mistakes.add("is not a coupling", "two spins and their coupling, whole numbers", row=row, value=text)
-        return
-    one, other, strength = (number or 0 for number in numbers)
-    pair = one - 1, other - 1
-    if not (1 <= one <= spins and 1 <= other <= spins and one != other):
-        mistakes.add("does not couple two spins", f"two different spins, 1 to {spins:,}", row=row, value=text)
-    if pair in couplings or pair[::-1] in couplings:
-        expected = "one line per pair of spins, with the sum of their couplings"
-        mistakes.add("couples two spins a second time", expected, row=row, value=text)
-    if abs(strength) > 10**6:
-        mistakes.add("has too large a coupling", "at most 1,000,000", row=row, value=strength)
-    couplings[pair] = strength
-
-
 class BlockContext(NamedTuple):
     """Blocks of neighbouring bits in a ring, each judged by how many of its bits are set."""
 
@@ -254,7 +175,60 @@ FAMILIES = {
 }
 
 
-def spin_problem(glass: SpinGlass, rng_stream_id: int = 0) -> BitProblem:
-    """The ground state of a spin glass."""
-    context = SpinContext(*(np.ascontiguousarray(column, np.int32) for column in glass.couplings.T))
-    return BitProblem(f"SPIN {glass.name}", glass.spins, context, -glass.ground_energy, rng_stream_id)
+def read_spin_glass(path: Path) -> BitProblem:
+    """The ground state of a spin glass, by its file.
+
+    Raises
+    ------
+    InputError
+        With every mistake in it, or if it cannot be read.
+    """
+    lines = text_in_limits(path).splitlines()
+    rows = [(row, line.split()) for row, line in enumerate(lines, start=1) if line.strip()]
+    if len(rows) < 3:
+        expected = "the number of spins, the ground-state energy per spin and the couplings, one per line"
+        raise InputError("is not a spin-glass file", expected, "choose another file", file=str(path))
+    mistakes = Mistakes(path)
+    (row, words), (energy_row, energy_words), *others = rows
+    spins = (whole_number(words[0]) if len(words) == 1 else None) or 0
+    if not FEWEST <= spins <= MOST:
+        expected = f"a whole number, {FEWEST} to {MOST:,}"
+        mistakes.add("is not a valid number of spins", expected, row=row, value=" ".join(words))
+        spins = MOST
+    energy = real_number(energy_words[0]) if len(energy_words) == 1 else math.nan
+    if not math.isfinite(energy):
+        mistakes.add("is not an energy per spin", "one number", row=energy_row, value=" ".join(energy_words))
+    couplings: dict[tuple[int, int], int] = {}
+    for row, words in others:
+        _couple(row, words, spins, couplings, mistakes)
+    mistakes.tell()
+    total, strengths = energy * spins, sum(map(abs, couplings.values()))
+    expected = ""
+    if abs(total) < _COUNTED and abs(total - round(total)) > _ROUNDED:
+        expected = f"{round(total) / spins:.10g}: the couplings and the energy of all {spins:,} spins are whole numbers"
+    elif not -strengths - _ROUNDED <= total <= _ROUNDED:
+        expected = f"{-strengths / spins:.10g} to 0, the range that the couplings allow"
+    if expected:
+        mistakes.add("is not a ground-state energy", expected, row=energy_row, value=energy)
+    mistakes.tell()
+    table = np.array([(*pair, strength) for pair, strength in couplings.items()], np.int32)
+    context = SpinContext(*map(np.ascontiguousarray, table.T))
+    return BitProblem(f"SPIN {printable(path.name)}", spins, context, -(round(total) / spins))
+
+
+def _couple(row: int, words: list[str], spins: int, couplings: dict[tuple[int, int], int], mistakes: Mistakes) -> None:
+    """Add the coupling of a line."""
+    numbers, text = [whole_number(word) for word in words[:4]], " ".join(words)
+    if len(numbers) != 3 or None in numbers:
+        mistakes.add("is not a coupling", "two spins and their coupling, whole numbers", row=row, value=text)
+        return
+    one, other, strength = (number or 0 for number in numbers)
+    pair = one - 1, other - 1
+    if not (1 <= one <= spins and 1 <= other <= spins and one != other):
+        mistakes.add("does not couple two spins", f"two different spins, 1 to {spins:,}", row=row, value=text)
+    if pair in couplings or pair[::-1] in couplings:
+        expected = "one line per pair of spins, with the sum of their couplings"
+        mistakes.add("couples two spins a second time", expected, row=row, value=text)
+    if abs(strength) > 10**6:
+        mistakes.add("has too large a coupling", "at most 1,000,000", row=row, value=strength)
+    couplings[pair] = strength

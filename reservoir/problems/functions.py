@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -366,23 +366,18 @@ class Rotation:
     rotations: int = ROTATIONS
     seed: int = SEED
 
+    @cached_property
     def matrix(self) -> NDArray[np.float64]:
-        """The matrix, shape (dimension, dimension); read-only."""
-        return _matrix(self)
-
-
-@cache
-def _matrix(rotation: Rotation) -> NDArray[np.float64]:
-    """The unit matrix, turned in the planes of two axes at random by angles uniform in [0, pi / 2)."""
-    random = np.random.default_rng(rotation.seed)
-    matrix = np.eye(rotation.dimension)
-    for _ in range(rotation.rotations):
-        plane = random.choice(rotation.dimension, 2, replace=False)
-        angle = random.uniform(0, np.pi / 2)
-        cosine, sine = np.cos(angle), np.sin(angle)
-        matrix[:, plane] = matrix[:, plane] @ np.array([[cosine, -sine], [sine, cosine]])
-    matrix.flags.writeable = False
-    return matrix
+        """The unit matrix, turned in the planes of two axes at random by angles uniform in [0, pi / 2); read-only."""
+        random = np.random.default_rng(self.seed)
+        matrix = np.eye(self.dimension)
+        for _ in range(self.rotations):
+            plane = random.choice(self.dimension, 2, replace=False)
+            angle = random.uniform(0, np.pi / 2)
+            cosine, sine = np.cos(angle), np.sin(angle)
+            matrix[:, plane] = matrix[:, plane] @ np.array([[cosine, -sine], [sine, cosine]])
+        matrix.flags.writeable = False
+        return matrix
 
 
 #: Variables: Rosenbrock and planes need two. A rotation is written into a device's program; sums have weights instead.
@@ -443,7 +438,7 @@ class FunctionProblem(SymmetricBox):
             constants["NOISE"] = function.noise
         source = ""
         if self.rotation is not None:
-            numbers = ", ".join(literal(each) for each in self.rotation.matrix().ravel())
+            numbers = ", ".join(literal(each) for each in self.rotation.matrix.ravel())
             source = f"__constant float rotation[] = {{{numbers}}};\n"
         files = ("common/math/elementary.cl", *function.files)
         return KernelProblem(source, files, constants, by_dimension=function.summed)
@@ -469,7 +464,7 @@ class FunctionProblem(SymmetricBox):
     def _numbers(self) -> FloatArray:
         if self.function.weights is not None:
             return self.function.weights(self.dimension)
-        return np.zeros((1, 1)) if self.rotation is None else self.rotation.matrix().copy()
+        return np.zeros((1, 1)) if self.rotation is None else self.rotation.matrix.copy()
 
 
 def function_problems(

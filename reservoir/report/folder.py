@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import Mistake, OutputError
@@ -34,7 +33,7 @@ from reservoir.io.plan_folder.tables import read_cells, write_table
 from reservoir.io.workplace import contents, leaves
 from reservoir.planning.checks import Check, plan_checks, proof_lines
 from reservoir.planning.columns import PROVEN_BOUND, PROVEN_GAP, forms_of_cells
-from reservoir.planning.operated_record import members_table
+from reservoir.planning.operated_record import members_table, schedule_columns
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import chosen, shortfall_months, shortfalls
 from reservoir.planning.stopwatch import Profile, Timer, untimed
@@ -252,9 +251,10 @@ def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
     `kind` is that of the schedule and the summary; other tables are CSV always.
     """
     members = members_table(plan)
-    tables, datasets = {} if members is None else {MEMBERS: members}, list[str]()
+    tables: dict[str, dict[str, Any]] = {} if members is None else {MEMBERS: dict(members)}
+    datasets = list[str]()
     if kind is PlanFormat.CSV:
-        tables |= {files.SCHEDULE: plan.schedule(), SUMMARY: plan.summary()}
+        tables |= {files.SCHEDULE: schedule_columns(plan.step_table, plan), SUMMARY: plan.summary_columns()}
     else:
         write_dataset(plan.to_xarray(copy=False), folder, kind)
         datasets = [DATASETS[kind]]
@@ -262,13 +262,13 @@ def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
         if name in tables.get(SUMMARY, ()):
             tables[SUMMARY][name] = as_written(name, tables[SUMMARY][name])
     if plan.water_values:
-        tables[files.WATER_VALUES] = plan.water_values.table
+        tables[files.WATER_VALUES] = dict(plan.water_values.table)
     for name, table in tables.items():
-        write_table(plan.units.table(table), folder / name)
+        write_table(plan.units.columns(table), folder / name)
     return [*datasets, *tables]
 
 
-def as_written(name: str, numbers: pd.Series) -> NDArray[np.object_]:
+def as_written(name: str, numbers: NDArray[Any]) -> NDArray[np.object_]:
     """Cells of a column of the summary that has a form of its own; empty where a number is not known."""
     form = forms_of_cells("summary")[name]
     return np.array([form.format(number) if np.isfinite(number) else "" for number in numbers.tolist()], object)
@@ -303,8 +303,8 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
     first = plan.solutions[0]
     return {
         **run_provenance(),
-        "reservoir": _source(plan.reservoir) | {"name": plan.reservoir.name},
-        "inflow": _source(plan.inflow) | record_provenance(plan.inflow),
+        "reservoir": source(plan.reservoir) | {"name": plan.reservoir.name},
+        "inflow": source(plan.inflow) | record_provenance(plan.inflow),
         "years": plan.inflow.years,
         "units": plan.units.as_dict,
         "horizon": str(plan.start.horizon if plan.start else plan.horizon),
@@ -372,7 +372,8 @@ def run_provenance() -> dict[str, Any]:
     }
 
 
-def _source(read: Any) -> dict[str, str]:
+def source(read: Any) -> dict[str, str]:
+    """The file that a reservoir or a record was read from, and its caveat."""
     return {"file": Path(read.source).name, "sha256": read.sha256, "caveat": read.caveat}
 
 
@@ -433,7 +434,7 @@ def write_proof(saved: SavedPlan, plan: Plan, claim: Claim) -> Path:
 
 def _proven_table(saved: SavedPlan, plan: Plan, draft: Path) -> str:
     """The table of the years, or the dataset, with the proof and all else as it stands there; its name."""
-    summary = plan.summary()
+    summary = plan.summary_columns()
     if FORMAT in saved.origin:
         kind = PlanFormat(saved.origin[FORMAT])
         name = DATASETS[kind]

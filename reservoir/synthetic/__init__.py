@@ -32,19 +32,19 @@ class Method:
 
 
 METHODS: dict[str, Method] = {
-    name: Method(name, model, summary)
-    for name, model, summary in (
-        (
+    method.name: method
+    for method in (
+        Method(
             "kirsch",
             "KirschModel",
             "bootstrap of standardised months, correlated by Cholesky factors (Kirsch et al. 2013)",
         ),
-        (
+        Method(
             "thomas-fiering",
             "ThomasFieringModel",
             "a regression for each month with normal noise (Thomas and Fiering 1962)",
         ),
-        (
+        Method(
             "knn",
             "NearestNeighbourModel",
             "a regression for each month, its errors drawn from similar months (Lall and Sharma 1996)",

@@ -58,26 +58,11 @@ EXCEEDED = np.array([0.01, 0.02, 0.05, *np.arange(0.1, 0.95, 0.1).round(1), 0.95
 ACROSS = 3
 
 
-def monthly_means(flow: FloatArray) -> FloatArray:
-    """Mean flow of each month (m3/s)."""
-    return np.asarray(flow.mean(axis=1))
-
-
-def monthly_deviations(flow: FloatArray) -> FloatArray:
-    """Standard deviation of each month (m3/s)."""
-    return np.asarray(flow.std(axis=1, ddof=1))
-
-
 def monthly_skews(flow: FloatArray) -> FloatArray:
     """Skewness of each month; 0 of what is constant."""
     deviations = flow - flow.mean(axis=1, keepdims=True)
     variance = (deviations**2).mean(axis=1)
     return np.asarray((deviations**3).mean(axis=1) / np.where(variance > 0, variance, 1.0) ** 1.5)
-
-
-def monthly_maxima(flow: FloatArray) -> FloatArray:
-    """Largest flow of each month (m3/s)."""
-    return np.asarray(flow.max(axis=1))
 
 
 def dry_parts(flow: FloatArray, trace: FloatArray | float = 0.0) -> FloatArray:
@@ -110,27 +95,6 @@ def correlations_across_year_end(flow: FloatArray) -> FloatArray:
     )
 
 
-def annual_means(flow: FloatArray) -> FloatArray:
-    """Mean of the annual flows (m3/s)."""
-    return np.asarray(flow.mean(axis=(1, 2)))[:, np.newaxis]
-
-
-def annual_variances(flow: FloatArray) -> FloatArray:
-    """Variance of the annual flows ((m3/s)2)."""
-    return np.asarray(flow.mean(axis=2).var(axis=1, ddof=1))[:, np.newaxis]
-
-
-def annual_correlation(flow: FloatArray) -> FloatArray:
-    """Correlation of the annual flow with that of the year before."""
-    annual = flow.mean(axis=2)
-    return _correlation(annual[:, :-1], annual[:, 1:])[:, np.newaxis]
-
-
-def duration_curve(flow: FloatArray) -> FloatArray:
-    """Flows (m3/s) that are exceeded in the parts `EXCEEDED` of the months."""
-    return np.asarray(np.quantile(flow.reshape(len(flow), -1), 1 - EXCEEDED, axis=1).T)
-
-
 def hurst_exponent(flow: FloatArray) -> FloatArray:
     """Hurst's K of the annual flows: log(R / S) / log(n / 2), with the rescaled range R / S of n years."""
     annual = flow.mean(axis=2)
@@ -147,6 +111,26 @@ def _correlation(earlier: FloatArray, later: FloatArray) -> FloatArray:
     one, other = (each - each.mean(axis=-1, keepdims=True) for each in (earlier, later))
     norm = np.sqrt((one**2).sum(axis=-1) * (other**2).sum(axis=-1))
     return np.asarray((one * other).sum(axis=-1) / np.where(norm > 0, norm, 1.0))
+
+
+def _annual_correlation(flow: FloatArray) -> FloatArray:
+    annual = flow.mean(axis=2)
+    return _correlation(annual[:, :-1], annual[:, 1:])[:, np.newaxis]
+
+
+#: What is reckoned of flows alone (m3/s), shape (records, years, steps): shape (records, values). The duration curve is
+#: of the flows that are exceeded in the parts `EXCEEDED` of the months.
+STATISTICS: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "mean of the month": lambda flow: np.asarray(flow.mean(axis=1)),
+    "deviation of the month": lambda flow: np.asarray(flow.std(axis=1, ddof=1)),
+    "skew of the month": monthly_skews,
+    "largest flow of the month": lambda flow: np.asarray(flow.max(axis=1)),
+    "annual mean": lambda flow: np.asarray(flow.mean(axis=(1, 2)))[:, np.newaxis],
+    "annual variance": lambda flow: np.asarray(flow.mean(axis=2).var(axis=1, ddof=1))[:, np.newaxis],
+    "annual lag-1 correlation": _annual_correlation,
+    "flow duration curve": lambda flow: np.asarray(np.quantile(flow.reshape(len(flow), -1), 1 - EXCEEDED, axis=1).T),
+    "Hurst exponent": hurst_exponent,
+}
 
 
 #: Synthetic records that are compared at least: the standard deviation of fewer is uncertain.
@@ -252,9 +236,6 @@ def compare_flows(record_m3s: FloatArray, synthetic_m3s: FloatArray, calendar: C
     threshold = np.median(record_m3s, axis=0)
     trace = TRACE * record_m3s.mean(axis=0)
 
-    def drought(which: int, flow: FloatArray) -> FloatArray:
-        return np.log1p(worst_droughts(flow, threshold)[which])[:, np.newaxis]
-
     deviation, years = record_m3s.std(axis=0, ddof=1), np.sqrt(len(record_m3s))
     annual_error = record_m3s.mean(axis=1).std(ddof=1, keepdims=True) / years
     wet = (record_m3s > trace).sum(axis=0) >= _FEWEST_WET
@@ -264,32 +245,37 @@ def compare_flows(record_m3s: FloatArray, synthetic_m3s: FloatArray, calendar: C
     exceeded = tuple(f"{100 * part:g} %" for part in EXCEEDED)
     one, kept, beyond = Claim.ONE_OF_THEM, Claim.KEPT, Claim.NOT_BEYOND
 
-    def lagged(lag: int) -> Callable[[FloatArray], FloatArray]:
-        return lambda flow: monthly_correlations(flow, lag) * (wet & np.roll(wet, lag))
-
-    def across_year_end(flow: FloatArray) -> FloatArray:
-        return correlations_across_year_end(flow) * np.outer(wet[-across:], wet[:across]).ravel()
-
-    asked: Sequence[tuple[str, tuple[str, ...], Callable[[FloatArray], FloatArray], Claim, FloatArray | None, int]] = (
-        ("mean of the month", months, monthly_means, kept, deviation / years, 1),
-        ("deviation of the month", months, monthly_deviations, one, None, 1),
-        ("skew of the month", months, monthly_skews, one, None, 0),
-        ("largest flow of the month", months, monthly_maxima, beyond, deviation, 1),
-        ("years without flow in the month", months, partial(dry_parts, trace=trace), one, None, 0),
-        ("lag-1 correlation", months, lagged(1), one, None, 0),
-        ("lag-2 correlation", months, lagged(2), one, None, 0),
-        ("correlation across the year's end", pairs, across_year_end, one, None, 0),
-        ("annual mean", ("",), annual_means, kept, annual_error, 1),
-        ("annual variance", ("",), annual_variances, one, None, 2),
-        ("annual lag-1 correlation", ("",), annual_correlation, one, None, 0),
-        ("flow duration curve", exceeded, duration_curve, one, None, 1),
-        ("longest drought (logarithm)", ("",), partial(drought, 0), one, None, 0),
-        ("severest drought (logarithm)", ("",), partial(drought, 1), one, None, 0),
-        ("Hurst exponent", ("",), hurst_exponent, one, None, 0),
+    statistics = STATISTICS | {
+        "years without flow in the month": partial(dry_parts, trace=trace),
+        "lag-1 correlation": lambda flow: monthly_correlations(flow, 1) * (wet & np.roll(wet, 1)),
+        "lag-2 correlation": lambda flow: monthly_correlations(flow, 2) * (wet & np.roll(wet, 2)),
+        "correlation across the year's end": lambda flow: (
+            correlations_across_year_end(flow) * np.outer(wet[-across:], wet[:across]).ravel()
+        ),
+        "longest drought (logarithm)": lambda flow: np.log1p(worst_droughts(flow, threshold)[0])[:, np.newaxis],
+        "severest drought (logarithm)": lambda flow: np.log1p(worst_droughts(flow, threshold)[1])[:, np.newaxis],
+    }
+    asked: Sequence[tuple[str, tuple[str, ...], Claim, FloatArray | None, int]] = (
+        ("mean of the month", months, kept, deviation / years, 1),
+        ("deviation of the month", months, one, None, 1),
+        ("skew of the month", months, one, None, 0),
+        ("largest flow of the month", months, beyond, deviation, 1),
+        ("years without flow in the month", months, one, None, 0),
+        ("lag-1 correlation", months, one, None, 0),
+        ("lag-2 correlation", months, one, None, 0),
+        ("correlation across the year's end", pairs, one, None, 0),
+        ("annual mean", ("",), kept, annual_error, 1),
+        ("annual variance", ("",), one, None, 2),
+        ("annual lag-1 correlation", ("",), one, None, 0),
+        ("flow duration curve", exceeded, one, None, 1),
+        ("longest drought (logarithm)", ("",), one, None, 0),
+        ("severest drought (logarithm)", ("",), one, None, 0),
+        ("Hurst exponent", ("",), one, None, 0),
     )
     return [
         Comparison(name, places, of(record_m3s[np.newaxis])[0], of(synthetic_m3s), claim, spread, power)
-        for name, places, of, claim, spread, power in asked
+        for name, places, claim, spread, power in asked
+        for of in [statistics[name]]
     ]
 
 
@@ -381,16 +367,9 @@ def distances(record: FloatArray, synthetic: FloatArray) -> tuple[FloatArray, Fl
     """
     count = len(synthetic)
     others = (np.delete(synthetic, place, axis=0) for place in range(count))
-    of_synthetic = [_distance(each, rest) for each, rest in zip(synthetic, others, strict=True)]
-    return np.array([_distance(record, synthetic)]), np.array(of_synthetic)
-
-
-def _distance(one: FloatArray, many: FloatArray) -> float:
-    """Largest difference of two empirical distribution functions."""
-    one, many = np.sort(one.ravel()), np.sort(many.ravel())
-    values = np.concatenate([one, many])
-    functions = (np.searchsorted(each, values, side="right") / each.size for each in (one, many))
-    return float(np.abs(np.subtract(*functions)).max())
+    pairs = [(record, synthetic), *zip(synthetic, others, strict=True)]
+    largest = np.array([stats.ks_2samp(one, many.ravel(), method="asymp").statistic for one, many in pairs])
+    return largest[:1], largest[1:]
 
 
 #: What is compared with a reservoir alone.

@@ -179,25 +179,13 @@ class NearestNeighbourModel(ThomasFieringModel):
     instead of 0.29). Here, the state is what the regression predicts.
     """
 
-    @property
-    def kernel(self) -> FloatArray:
-        """Cumulated weights of the neighbours, from the nearest on; the first year of the record is not fitted."""
-        return kernel(self.regression.predicted.shape[1] + 1)
-
     def _noise(self, step: int, predicted: FloatArray, uniform: FloatArray) -> FloatArray:
         distance = np.abs(predicted[:, np.newaxis] - self.regression.predicted[step])
         nearest = np.argsort(distance, axis=1, kind="stable")
-        weights = np.cumsum(
-            1.0 / np.arange(1, int(np.sqrt(self.regression.predicted.shape[1] + 1)) + 1)
-        )  # of the neighbours, the nearest first
+        # Of the sqrt(years) nearest, the nearest first; the first year of the record is not fitted.
+        weights = np.cumsum(1.0 / np.arange(1, int(np.sqrt(self.regression.predicted.shape[1] + 1)) + 1))
         rank = np.searchsorted(weights / weights[-1], uniform, side="right")
         return np.asarray(self.regression.residual[step, nearest[np.arange(len(rank)), rank]])
-
-
-def kernel(years: int) -> FloatArray:
-    """Cumulated weights of the neighbours of a record, proportional to 1/rank, shape (sqrt(years),)."""
-    weights = np.cumsum(1.0 / np.arange(1, int(np.sqrt(years)) + 1))
-    return np.asarray(weights / weights[-1])
 
 
 def correlation_factor(values: FloatArray) -> FloatArray:

@@ -15,13 +15,13 @@ _UNPRINTABLE = re.compile(
 
 def first_unprintable(text: str) -> str | None:
     """Name the first character that cannot be shown, as ``U+001B``; None where there is none."""
-    found = _UNPRINTABLE.search(text)
-    return None if found is None else f"U+{ord(found[0]):04X}"
+    match = _UNPRINTABLE.search(text)
+    return None if match is None else f"U+{ord(match[0]):04X}"
 
 
 def printable(text: str) -> str:
     r"""Write every character that cannot be shown as its escape, such as ``\x1b``; ends of line stay."""
-    return _UNPRINTABLE.sub(lambda found: found[0] if found[0] == "\n" else ascii(found[0])[1:-1], text)
+    return _UNPRINTABLE.sub(lambda match: match[0] if match[0] == "\n" else ascii(match[0])[1:-1], text)
 
 
 def quantity(value: float) -> str:

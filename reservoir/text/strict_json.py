@@ -44,12 +44,12 @@ def read_json(path: str | os.PathLike[str], most: int) -> Any:
 
 def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make an object for `json.loads`, which takes the last of two values in silence; ValueError if there are two."""
-    found: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in content:
             raise ValueError(f"the key {key} appears twice in one object")
-        found[key] = value
-    return found
+        content[key] = value
+    return content
 
 
 def unsound(content: object) -> Iterator[str]:
@@ -72,9 +72,9 @@ def unsound(content: object) -> Iterator[str]:
 
 
 def _unsound_text(text: str) -> Iterator[str]:
-    found = first_unprintable(text.replace("\n", " ").replace("\t", " "))
-    if found is not None:
-        yield f"the unprintable character {found}"
+    character = first_unprintable(text.replace("\n", " ").replace("\t", " "))
+    if character is not None:
+        yield f"the unprintable character {character}"
     if len(text) > LONGEST:
         yield f"a text of {len(text):,} characters, more than {LONGEST:,}"
 

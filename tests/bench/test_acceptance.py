@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from reservoir.bench.case import CaseStudy, case_checks, case_claims
+from reservoir.bench.case import CaseStudy
 from reservoir.bench.experiment import RunBudget
 from reservoir.planning.checks import all_pass
 from reservoir.solvers import Solutions
@@ -16,8 +16,7 @@ def titles(checks):
 
 def checks_of(plan, device, runs, points, budget):
     data = {"runs": runs, "scaling": points}
-    study = CaseStudy(device=device, budget=budget, plan=plan, settings={}, data=data)
-    return study.held_to(case_checks, case_claims)
+    return CaseStudy(device=device, budget=budget, plan=plan, settings={}, data=data).acceptance()
 
 
 def of_clpso(plan, **settings):

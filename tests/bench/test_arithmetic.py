@@ -13,7 +13,6 @@ from reservoir.bench.scaling import (
     EVEN_TABLE,
     PER_DIMENSION,
     UNROLLED,
-    ArithmeticLimit,
     curve_operations,
     measure_limit,
     operations_per_move,
@@ -44,13 +43,14 @@ def test_the_probe_multiplies_and_adds_as_often_as_it_says(device, lanes):
     np.testing.assert_allclose(found, lanes * expected.sum(axis=1), rtol=1e-5)
 
 
-def test_the_limit_is_that_of_the_best_width():
-    assert ArithmeticLimit({1: 3e9, 8: 2e10, 16: 1e10}).best == 2e10
+def test_the_limit_is_that_of_the_best_width(case_study):
+    moves = operations_per_move(case_study.plan.problems.each[0])
+    assert replace(case_study, limit={1: 3e9, 8: 2e10, 16: 1e10}).moves_limit == 2e10 / moves
 
 
 def test_every_width_of_a_cpu_is_measured_and_one_of_others(device, monkeypatch):
     monkeypatch.setattr("reservoir.bench.scaling.LEAST_SECONDS", 1e-4)
-    found = measure_limit(DeviceStudy(device=device, budget=RunBudget())).instructions_per_second
+    found = measure_limit(DeviceStudy(device=device, budget=RunBudget()))
     assert tuple(found) == (CPU_LANES if device.kind == "CPU" else (1,))
     assert all(each > 0 for each in found.values())
 

@@ -16,11 +16,11 @@ from tests.report.layout import (
 
 
 @pytest.fixture(params=["scaling", "times"])
-def figure(request, six_year_plan, runs, points) -> tuple[str, Figure]:
+def figure(request, six_year_plan, case_study, points) -> tuple[str, Figure]:
     lines = foot_texts(six_year_plan, "a device")
     drawn = {
         "scaling": lambda: scaling_figure(points, 1e10, lines),
-        "times": lambda: times_figure(runs, lines),
+        "times": lambda: times_figure(case_study.counted, lines),
     }
     return request.param, drawn[request.param]()
 
@@ -46,8 +46,8 @@ def test_the_limit_grows_with_the_devices(points):
     assert set(limit.get_ydata()) == {1e10, 2e10}
 
 
-def test_every_counted_run_is_a_dot_and_the_median_a_number(runs):
-    ax = draw_times(Figure().add_subplot(), runs)
+def test_every_counted_run_is_a_dot_and_the_median_a_number(case_study):
+    ax = draw_times(Figure().add_subplot(), case_study.counted)
     dots = [line for line in ax.lines if line.get_marker() == "o" and len(line.get_xdata()) == 4]
     assert len(dots) == 3
     assert [text.get_text() for text in ax.texts] == ["1,150 ms", "115 ms", "57.5 ms"]

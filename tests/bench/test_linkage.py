@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from reservoir.bench.experiment import RunBudget
-from reservoir.bench.linkage import MODELS, LinkageStudy, linkage_claims, run
-from reservoir.bench.populations import SizeResult, SweepStudy, sweep, sweep_claims
+from reservoir.bench.linkage import MODELS, LinkageStudy, run
+from reservoir.bench.populations import SizeResult, SweepStudy, sweep
 from reservoir.errors import InputError
 
 
@@ -142,7 +142,7 @@ def evaluated_of(lossy=1000.0, found=1.0):
 
 def failed(device, runs, evaluated=None):
     evaluated = evaluated_of() if evaluated is None else evaluated
-    return [check.check for check in linkage_claims(study_of(device, runs, evaluated)) if not check.passed]
+    return [check.check for check in study_of(device, runs, evaluated).claims() if not check.passed]
 
 
 def study_of(device, runs, evaluated):
@@ -180,17 +180,17 @@ def test_a_run_that_misses_the_optimum_does_not_count_in_speeds(two_cores):
 def test_sweeps_are_held_to_the_original_programs_numbers():
     row = {"kind": "mk", "problem": "MK 50", "bits": 50, "generations": 2.0, "mixing_evaluations": 1.0}
     good = pd.DataFrame([row | {"population": 80, "evaluations": 5000.0, "false_optima": 0} for _ in range(3)])
-    assert [
-        check.passed for check in sweep_claims(SweepStudy(budget=RunBudget(), cases=(), data={"sweeps": good}))
-    ] == [True] * 3
+    assert [check.passed for check in SweepStudy(budget=RunBudget(), cases=(), data={"sweeps": good}).claims()] == [
+        True
+    ] * 3
     glasses = good.assign(kind="spin", bits=36, population=900)
-    assert [
-        check.check for check in sweep_claims(SweepStudy(budget=RunBudget(), cases=(), data={"sweeps": glasses}))
-    ] == ["false optima reported"]
+    assert [check.check for check in SweepStudy(budget=RunBudget(), cases=(), data={"sweeps": glasses}).claims()] == [
+        "false optima reported"
+    ]
     wrong = good.assign(population=90, evaluations=3000.0, false_optima=[0, 0, 1])
-    assert [
-        check.passed for check in sweep_claims(SweepStudy(budget=RunBudget(), cases=(), data={"sweeps": wrong}))
-    ] == [False] * 3
+    assert [check.passed for check in SweepStudy(budget=RunBudget(), cases=(), data={"sweeps": wrong}).claims()] == [
+        False
+    ] * 3
 
 
 def test_what_cannot_be_run_is_told(budget, tmp_path):

@@ -10,14 +10,14 @@ import pytest
 
 from reservoir.bench import models
 from reservoir.bench.experiment import QUICK_WARNING, RunBudget
-from reservoir.bench.journal import Journal
-from reservoir.bench.models import KNOWN, PHASES, SEQUENTIAL, ModelStudy, engines, findings, model_claims, table_3
+from reservoir.bench.models import KNOWN, PHASES, SEQUENTIAL, ModelStudy, engines
+from reservoir.bench.runs import Journal
 from reservoir.errors import InputError
 from reservoir.opencl import DeviceInfo
 from reservoir.planning.checks import all_pass
 from reservoir.problems.functions import FUNCTIONS
 
-ENGINES = [each.name for each in engines(None)]
+ENGINES = list(engines(None))
 
 
 @pytest.fixture
@@ -65,11 +65,11 @@ def test_an_interrupted_experiment_makes_only_the_runs_that_are_missing(brief, b
     whole = models.run(budget=budget, functions="f1", models="lanes")
     made, solved = [], ModelStudy.solved
 
-    def interrupted(self: ModelStudy, place: int, function: Any, run: int) -> Any:
-        made.append((place, run))
+    def interrupted(self: ModelStudy, engine: str, function: Any, run: int) -> Any:
+        made.append((engine, run))
         if len(made) == 6:
             raise KeyboardInterrupt
-        return solved(self, place, function, run)
+        return solved(self, engine, function, run)
 
     monkeypatch.setattr(ModelStudy, "solved", interrupted)
     with pytest.raises(KeyboardInterrupt):
@@ -114,13 +114,13 @@ def study_of(table: pd.DataFrame, device: DeviceInfo, speeds: pd.DataFrame | Non
 
 def test_findings_say_what_holds_and_what_does_not(two_cores):
     slow_host = made_up({"basic": 200.0, "intermediate": 400.0, "final": 390.0, SEQUENTIAL: 50.0})
-    found = {each.finding: each for each in findings(study_of(slow_host, two_cores))}
+    found = {each["finding"]: each for each in study_of(slow_host, two_cores).findings()}
     host = found["random numbers from the kernel are slower than from the host"]
-    assert host.here == "0.50 times (0.25 by device time alone)"
-    assert host.holds == "no: the opposite"
-    assert found["private arrays, clamp and step save time"].holds == "no difference"
-    assert found["a single swarm on the device takes longer than the sequential model"].holds == "yes"
-    assert found["a relaxed choice of exemplars does not reduce quality"].holds == "yes"
+    assert host["here"] == "0.50 times (0.25 by device time alone)"
+    assert host["holds"] == "no: the opposite"
+    assert found["private arrays, clamp and step save time"]["holds"] == "no difference"
+    assert found["a single swarm on the device takes longer than the sequential model"]["holds"] == "yes"
+    assert found["a relaxed choice of exemplars does not reduce quality"]["holds"] == "yes"
 
 
 def test_engines_that_differ_are_told(two_cores):
@@ -129,8 +129,8 @@ def test_engines_that_differ_are_told(two_cores):
     assert tests.loc["f5", "lanes"] < 1e-6
     assert tests.loc["f5", "final"] == pytest.approx(1)
     assert np.isnan(tests.loc["f1", "lanes"])  # all found
-    held = {each.finding: each.holds for each in findings(study_of(apart, two_cores))}
-    assert held["a relaxed choice of exemplars does not reduce quality"] == "no"
+    holds = {each["finding"]: each["holds"] for each in study_of(apart, two_cores).findings()}
+    assert holds["a relaxed choice of exemplars does not reduce quality"] == "no"
 
 
 def test_claims_fail_where_quality_or_speed_do(two_cores):
@@ -139,13 +139,13 @@ def test_claims_fail_where_quality_or_speed_do(two_cores):
         {"engine": name, "swarms": models.CASE_SWARMS, "seconds": seconds, "evaluations_per_second": speed}
         for name, seconds, speed in rows
     )
-    assert all_pass(model_claims(study_of(made_up({}), two_cores, speeds)))
-    slow = model_claims(study_of(made_up({}, {"lanes": 40.0}), two_cores, speeds))
+    assert all_pass(study_of(made_up({}), two_cores, speeds).claims())
+    slow = study_of(made_up({}, {"lanes": 40.0}), two_cores, speeds).claims()
     failed = [each.check for each in slow if not each.passed]
     assert failed == ["f5: lanes against sequential, t-test, p"]
 
 
 def test_table_3_has_a_row_for_each_engine_and_function(two_cores):
-    frame = table_3(study_of(made_up({}), two_cores)).frame
+    frame = study_of(made_up({}), two_cores).table_3().frame
     assert len(frame) == 2 * len(ENGINES)
     assert frame["time, ms: mean"][0] == "100.00"

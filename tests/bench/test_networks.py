@@ -13,7 +13,6 @@ from reservoir.bench.networks import (
     NO_LOCAL,
     TWO_LEVEL,
     NetworkStudy,
-    network_claims,
     run,
 )
 from reservoir.errors import InputError
@@ -95,7 +94,7 @@ def measured(two_cores, kind, units, **changes):
     searches = pd.DataFrame({"seconds": [changes.get("search_s", 0.9)]})
     data = {"runs": pd.DataFrame(rows), "speed": pairs, "policy_search": searches}
     study = NetworkStudy(device=device, budget=RunBudget(runs=4), random="stream", data=data, **asked)
-    return list(network_claims(study))
+    return list(study.claims())
 
 
 def test_a_large_gpu_is_held_to_its_bars(two_cores):

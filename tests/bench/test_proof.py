@@ -8,7 +8,7 @@ import pytest
 
 from reservoir.bench import proof
 from reservoir.bench.experiment import RunBudget
-from reservoir.bench.proof import ProofStudy, proof_checks, share_within
+from reservoir.bench.proof import ProofStudy, share_within
 from reservoir.certificate.bound import ProvenBound, compile_ahead, prove_bound
 from reservoir.planning.checks import all_pass
 
@@ -120,13 +120,13 @@ def test_shares_and_excess_of_a_year():
     assert share_within(found.proofs, 1e-5) == 1.0
     assert share_within(found.proofs, 1e-6) == 0.0
     assert found.by_part()["within 1e-5"].item() == 1.0
-    assert all_pass(proof_checks(found))
+    assert all_pass(found.checks())
 
 
 def test_a_schedule_in_a_year_that_is_proved_to_have_none_fails_the_check():
     found = made_up(bound=np.nan, infeasible=True)
     assert found.beyond == 1
-    assert not all_pass(proof_checks(found))
+    assert not all_pass(found.checks())
 
 
 def test_a_bound_that_is_no_number_fails_the_check():

@@ -16,7 +16,6 @@ from reservoir.bench.ring import (
     SYNC,
     RingStudy,
     mean_of_best,
-    ring_claims,
     run,
 )
 from reservoir.errors import InputError
@@ -105,7 +104,7 @@ def claimed(two_cores, **changes):
     if "standard" in changes:
         standard["value"] += changes["standard"]
     data = {"runs": runs, "times": pd.DataFrame(times), "standard_pso_2006": standard}
-    return ring_claims(RingStudy(device=device, budget=RunBudget(runs=4), data=data, **sizes))
+    return RingStudy(device=device, budget=RunBudget(runs=4), data=data, **sizes).claims()
 
 
 def test_figures_at_their_bars_pass(two_cores):

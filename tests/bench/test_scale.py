@@ -9,13 +9,9 @@ from reservoir.bench.experiment import RunBudget
 from reservoir.bench.scale import (
     OTHER,
     STAGES,
-    Line,
     ScaleStudy,
     _stages,
     run,
-    scale_checks,
-    scale_figures,
-    scale_tables,
 )
 from reservoir.errors import InputError
 
@@ -37,17 +33,16 @@ def found(study, seconds_of_year, memory=1500.0) -> ScaleStudy:
             stages = dict.fromkeys(STAGES, 0.0) | {"search, device": seconds / 2, OTHER: seconds / 2}
             row = {"run": 1, "solver": solver, "years": years, "seconds": seconds, **stages}
             rows.append(row | {"memory_mb": memory, "folder_mb": 1.0})
-    return study.measured({"runs": pd.DataFrame(rows)})
+    return replace(study, data={"runs": pd.DataFrame(rows)})
 
 
 def verdicts(findings):
-    return {check.check: check.passed for check in scale_checks(findings)}
+    return {check.check: check.passed for check in findings.checks()}
 
 
-def test_a_line_is_found_again():
-    line = Line.through(pd.DataFrame({"years": YEARS, "seconds": [2 + 1e-4 * years for years in YEARS]}))
-    assert line.fixed_seconds == pytest.approx(2)
-    assert line.year_seconds == pytest.approx(1e-4)
+def test_a_line_is_found_again(two_cores, xiaowan, inflow):
+    for _, _, line in found(study_on(two_cores, xiaowan, inflow), lambda years: 1e-4).by_solver:
+        assert line.coef == pytest.approx([2, 1e-4])
 
 
 def test_growth_in_a_line_passes_and_faster_growth_does_not(large_gpu, xiaowan, inflow):
@@ -74,10 +69,10 @@ def test_claims_of_seconds_and_memory_are_made_where_they_hold(large_gpu, two_co
 
 def test_tables_and_figure_show_every_point(two_cores, xiaowan, inflow):
     findings = found(study_on(two_cores, xiaowan, inflow), lambda years: 1e-4)
-    points, lines = scale_tables(findings)
+    points, lines = findings.result().tables
     assert len(points.frame) == 2 * len(YEARS)
     assert lines.frame["a year more, ms"].tolist() == pytest.approx([0.1, 0.1])
-    upper = scale_figures(findings)["scale"].subfigs[0].axes[0]
+    upper = findings.result().figures["scale"].subfigs[0].axes[0]
     assert upper.get_lines()[1].get_xdata().tolist() == list(YEARS)
 
 

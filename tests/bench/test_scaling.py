@@ -12,9 +12,6 @@ from reservoir.bench.scaling import (
     Point,
     ScalingStudy,
     ensemble,
-    generations_for,
-    measure_point,
-    measure_scaling,
     scaling_table,
 )
 from reservoir.problems.reservoir.year import reservoir_problems
@@ -57,13 +54,13 @@ def test_sweeps_reach_from_the_record_to_the_largest_ensemble(two_cores):
 
 def test_a_gpu_is_filled_and_has_no_vectors(large_gpu):
     points = points_of(large_gpu, kin=(large_gpu,))
-    assert {point.years for point in points if point.sweep == "particles"} == {FULL.many_years}
+    assert {point.years for point in points if point.sweep == "particles"} == {FULL["many_years"]}
     assert [point.lanes for point in points if point.sweep == "lanes"] == [1]
     assert [point.devices for point in points if point.sweep == "devices"] == [1, 2]
 
 
 def test_moves_are_years_times_particles_times_generations(bench):
-    row = measure_point(bench, Point("generations", 6, generations=30))
+    row = bench.measure_point(Point("generations", 6, generations=30))
     assert row["moves_per_second"] * row["device_seconds"] == pytest.approx(6 * 40 * 30)
     assert row["part_of_limit"] == pytest.approx(row["moves_per_second"] / 1e9)
     assert 0 < row["evaluations_per_second"] <= row["moves_per_second"] * 31 / 30
@@ -71,7 +68,7 @@ def test_moves_are_years_times_particles_times_generations(bench):
 
 
 def test_what_the_device_refuses_keeps_its_reason(bench, device):
-    row = measure_point(bench, Point("swarms", 3, swarms=device.max_work_group_size + 1))
+    row = bench.measure_point(Point("swarms", 3, swarms=device.max_work_group_size + 1))
     assert "the work group size is out of range" in row["refused"]
     assert "moves_per_second" not in row
 
@@ -80,7 +77,8 @@ def test_every_point_is_measured_and_progress_told(bench, monkeypatch):
     points = [Point("generations", 3, generations=5), Point("swarms", 3, swarms=10**6)]
     monkeypatch.setattr(ScalingStudy, "points", lambda _: points)
     told = []
-    frame = measure_scaling(replace(bench, budget=replace(bench.budget, progress=lambda *each: told.append(each))))
+    told_of = replace(bench, budget=replace(bench.budget, progress=lambda *each: told.append(each)))
+    frame = told_of.measured().data["scaling"]
     assert list(frame["value"]) == [5, 10**6]
     assert list(frame["moves_per_second"].notna()) == [True, False]
     assert told[-1] == ("scaling", 2, 2)
@@ -97,5 +95,5 @@ def test_a_points_work_fills_its_time(bench, monkeypatch):
 
     monkeypatch.setattr(ScalingStudy, "solved", solved)
     many = ensemble(bench.record, 2000)
-    assert generations_for(bench, many, Point("years", 2000)) == 250
+    assert bench.generations_for(many, Point("years", 2000)) == 250
     assert np.isclose(bench.budget.point_seconds, 0.05)

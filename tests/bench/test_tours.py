@@ -8,7 +8,7 @@ import pytest
 
 from reservoir import runtime
 from reservoir.bench.experiment import RunBudget
-from reservoir.bench.tours import ENGINES, ERRORS, SERIAL, WAITING, TourStudy, run, tour_claims
+from reservoir.bench.tours import ENGINES, ERRORS, SERIAL, WAITING, TourStudy, run
 from reservoir.errors import InputError
 from reservoir.problems.tours import tour_problem
 
@@ -93,7 +93,7 @@ def claimed(two_cores, kind="GPU", units=132, **changes):
     ]
     strong = pd.DataFrame({"length": changes.get("strong", [10_628]), "seconds": changes.get("strong_s", 0.5)})
     data = {"runs": pd.DataFrame(rows), "other_operators": strong}
-    return list(tour_claims(TourStudy(device=device, budget=budget, data=data, **asked)))
+    return list(TourStudy(device=device, budget=budget, data=data, **asked).claims())
 
 
 def test_figures_at_their_bars_pass_and_a_cpu_is_not_held_to_a_gpus(two_cores):

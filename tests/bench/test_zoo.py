@@ -8,8 +8,8 @@ import pytest
 
 from reservoir.bench import zoo
 from reservoir.bench.experiment import RunBudget
-from reservoir.bench.journal import Journal
-from reservoir.bench.zoo import ZooStudy, classes_of, short_gap, violates, zoo_claims
+from reservoir.bench.runs import Journal
+from reservoir.bench.zoo import ZooStudy, classes_of, short_gap, violates
 from reservoir.errors import DeviceError, InputError, Mistake
 from reservoir.solvers import SOLVERS
 from reservoir.zoo import Part, zoo_case
@@ -58,7 +58,7 @@ def test_an_interrupted_experiment_solves_only_the_reservoirs_that_are_missing(d
     def kept():
         return {"budget": RunBudget(runs=2, quick=True, journal=Journal.beside(tmp_path / "x"))}
 
-    made, solved = [], zoo._run_reservoir
+    made, solved = [], ZooStudy._row
 
     def interrupted(study, place):
         made.append(place[1])
@@ -66,7 +66,7 @@ def test_an_interrupted_experiment_solves_only_the_reservoirs_that_are_missing(d
             raise KeyboardInterrupt
         return solved(study, place)
 
-    monkeypatch.setattr(zoo, "_run_reservoir", interrupted)
+    monkeypatch.setattr(ZooStudy, "_row", interrupted)
     with pytest.raises(KeyboardInterrupt):
         zoo.run(**asked | kept())
     again = zoo.run(**asked | kept())
@@ -154,7 +154,7 @@ def test_claims_fail_where_a_solver_is_too_far_from_dp_or_violates():
     good = {"lshade": [0.0, 5e-4, 0.0, 0.0], "dp-opencl": [0.0, 1e-7, 0.0, 0.0], "clpso": [0.5, 0.0, 0.0, 0.0]}
 
     def failed(found: ZooStudy) -> list[str]:
-        return [check.check for check in zoo_claims(found) if not check.passed]
+        return [check.check for check in found.claims() if not check.passed]
 
     assert failed(findings(good)) == []
     assert failed(findings(good | {"lshade": [2e-3, 0.0, 0.0, 0.0]})) == [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from reservoir.certificate.bound import _bound_all, _through
-from reservoir.certificate.cells import Intervals, first_intervals, halved
+from reservoir.certificate.cells import first_intervals, halved
 from reservoir.certificate.reachable import reachable
 from reservoir.certificate.stages import stages_of
 from reservoir.certificate.tables import cell_values
@@ -50,7 +50,7 @@ def with_full_bands(intervals):
     first_pair = np.concatenate([[0], np.cumsum(ends)])
     dense = in_full(intervals, intervals.alive, False)
     alive = np.concatenate([row[end : end + n] for row, end, n in zip(dense, first_end, ends, strict=True)])
-    return Intervals(intervals.first, first_end, first_pair, intervals.lower, intervals.upper, alive)
+    return intervals._replace(first_end=first_end, first_pair=first_pair, alive=alive)
 
 
 def is_alive(intervals, storages):

@@ -81,11 +81,11 @@ def test_models_are_benched_and_an_interruption_loses_nothing(call, monkeypatch,
     monkeypatch.setattr(models, "CASE_SWARMS", 2)
     solved, made = models.ModelStudy.solved, []
 
-    def interrupted(self, place, function, run):
+    def interrupted(self, engine, function, run):
         made.append(run)
         if len(made) == 4:
             raise KeyboardInterrupt
-        return solved(self, place, function, run)
+        return solved(self, engine, function, run)
 
     monkeypatch.setattr(models.ModelStudy, "solved", interrupted)
     asked = ("bench", "clpso", "--functions", "f5", "--models", "lanes", "--quick", "--runs", "2")

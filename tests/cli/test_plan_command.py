@@ -350,3 +350,9 @@ def test_what_may_be_meant_otherwise_is_noted_on_the_screen_and_in_the_plan(call
     assert note.startswith("The dead level (marks.dead_m) is 1160 m, but the level curve gives")
     assert printed.count(note) == 1
     assert note in (tmp_path / "out/report.html").read_text(encoding="utf-8")
+
+
+def test_a_plan_is_read_and_written_without_pandas(heavy_imports, tmp_path):
+    imported, _ = heavy_imports("plan", "--no-figures", "--out", str(tmp_path / "plan"))
+    assert {"numba", "numpy"} <= set(imported.split())
+    assert not {"pandas", "matplotlib"} & set(imported.split())

@@ -10,7 +10,7 @@ import pytest
 
 from reservoir import rules
 from reservoir.bench.experiment import QUICK_WARNING, RunBudget
-from reservoir.bench.journal import Journal
+from reservoir.bench.runs import Journal
 from reservoir.cli.bench import EXPERIMENTS
 from reservoir.errors import InputError, OutputError
 from reservoir.io.rule_file import read_rule, write_rule

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from reservoir.problems.bits import read_spin_glass, spin_problem
+from reservoir.problems.bits import read_spin_glass
 from tests.fuzz.case import Reader, one_file
 from tests.fuzz.spoiling import spoiled
 
@@ -35,11 +35,10 @@ def reader() -> Reader:
 
 
 def _read(folder: Path) -> None:
-    glass = read_spin_glass(folder / FILE)
-    assert 2 <= glass.spins <= 65_536
-    assert glass.couplings.shape[1] == 3
-    assert 0 <= glass.couplings[:, :2].min() <= glass.couplings[:, :2].max() < glass.spins
-    assert -np.abs(glass.couplings[:, 2]).sum() <= round(glass.ground_energy * glass.spins) <= 0
-    problem = spin_problem(glass)
-    assert problem.dimension == glass.spins
+    problem = read_spin_glass(folder / FILE)
+    one, other, strength = problem.context
+    assert 2 <= problem.dimension <= 65_536
+    assert len(one) == len(other) == len(strength)
+    assert 0 <= min(one.min(), other.min()) <= max(one.max(), other.max()) < problem.dimension
     assert np.isfinite(problem.optimum)
+    assert 0 <= round(problem.optimum * problem.dimension) <= np.abs(strength).sum()

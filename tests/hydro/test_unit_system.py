@@ -26,12 +26,12 @@ TABLE = pd.DataFrame(
 
 
 def test_si_leaves_tables_and_texts_as_they_are() -> None:
-    assert SI.table(TABLE) is TABLE
+    pd.testing.assert_frame_equal(pd.DataFrame(SI.columns(TABLE)), TABLE)
     assert SI.stated(4662, "hm3") == "4,662 hm3"
 
 
 def test_a_table_is_converted_with_the_names_of_its_columns() -> None:
-    shown = US.table(TABLE)
+    shown = US.columns(TABLE)
     assert list(shown) == [
         "year",
         "release_cfs",
@@ -51,7 +51,7 @@ def test_a_table_is_converted_with_the_names_of_its_columns() -> None:
 
 def test_columns_come_back() -> None:
     assert [US.program_column(US.column(name)) for name in TABLE] == list(TABLE)
-    assert UnitSystem.of_columns(US.table(TABLE)) is US
+    assert UnitSystem.of_columns(US.columns(TABLE)) is US
     assert UnitSystem.of_columns(TABLE) is SI
 
 

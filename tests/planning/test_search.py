@@ -15,7 +15,7 @@ from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import reference_sentence, solved_by, source_sentence
 from reservoir.planning.solving import SWEPT_GAP, TOTAL_GAP, YEAR_GAP, beyond_limits
 from reservoir.solvers import SOLVERS, Solutions, more_effort, settings_of, solve
-from reservoir.zoo import zoo
+from reservoir.zoo import zoo_case
 
 SOLVER = "clpso-sequential"
 SECOND = "clpso-sequential (second run)"
@@ -353,7 +353,7 @@ def test_every_year_of_the_bundled_case_stays_the_solvers(solver, xiaowan, inflo
 @pytest.mark.device
 def test_no_year_of_random_reservoirs_is_clearly_worse_than_its_reference():
     replaced = 0
-    for case in zoo(4, 2):
+    for case in (zoo_case(number, 2) for number in range(4)):
         plan = reservoir.optimise(case.reservoir, case.inflow, solver="lshade", evaluations=300, polish=False)
         replaced += int((plan.source != "lshade").sum())
         assert not plan.feasible.any() or np.nanmax(plan.gap) <= YEAR_GAP

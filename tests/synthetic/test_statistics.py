@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from reservoir.synthetic import acceptance
-from reservoir.synthetic.acceptance import worst_droughts
+from reservoir.synthetic.acceptance import STATISTICS, worst_droughts
 
 
 @pytest.fixture(scope="module")
@@ -16,8 +16,8 @@ def flow():
 
 
 def test_moments_of_the_months(flow):
-    assert np.allclose(acceptance.monthly_means(flow)[1], flow[1].mean(axis=0))
-    assert np.allclose(acceptance.monthly_deviations(flow)[1], flow[1].std(axis=0, ddof=1))
+    assert np.allclose(STATISTICS["mean of the month"](flow)[1], flow[1].mean(axis=0))
+    assert np.allclose(STATISTICS["deviation of the month"](flow)[1], flow[1].std(axis=0, ddof=1))
     assert np.allclose(acceptance.monthly_skews(flow)[1], stats.skew(flow[1], axis=0))
 
 
@@ -39,13 +39,15 @@ def test_correlations_across_the_years_end_are_of_its_last_and_first_months(flow
 
 def test_annual_statistics(flow):
     annual = flow[0].mean(axis=1)
-    assert acceptance.annual_means(flow)[0, 0] == pytest.approx(annual.mean())
-    assert acceptance.annual_variances(flow)[0, 0] == pytest.approx(annual.var(ddof=1))
-    assert acceptance.annual_correlation(flow)[0, 0] == pytest.approx(np.corrcoef(annual[1:], annual[:-1])[0, 1])
+    assert STATISTICS["annual mean"](flow)[0, 0] == pytest.approx(annual.mean())
+    assert STATISTICS["annual variance"](flow)[0, 0] == pytest.approx(annual.var(ddof=1))
+    assert STATISTICS["annual lag-1 correlation"](flow)[0, 0] == pytest.approx(
+        np.corrcoef(annual[1:], annual[:-1])[0, 1]
+    )
 
 
 def test_the_duration_curve_falls_and_its_middle_is_the_median(flow):
-    curve = acceptance.duration_curve(flow)
+    curve = STATISTICS["flow duration curve"](flow)
     assert (np.diff(curve, axis=1) <= 0).all()
     middle = list(acceptance.EXCEEDED).index(0.5)
     assert curve[:, middle] == pytest.approx(np.median(flow.reshape(3, -1), axis=1))

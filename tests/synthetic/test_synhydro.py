@@ -29,10 +29,10 @@ def theirs(inflow):
 @pytest.mark.parametrize(
     "statistic",
     [
-        acceptance.monthly_means,
-        acceptance.monthly_deviations,
+        acceptance.STATISTICS["mean of the month"],
+        acceptance.STATISTICS["deviation of the month"],
         lambda flow: acceptance.monthly_correlations(flow, 1),
-        acceptance.duration_curve,
+        acceptance.STATISTICS["flow duration curve"],
     ],
 )
 def test_both_make_the_same_months(inflow, theirs, statistic):

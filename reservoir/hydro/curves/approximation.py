@@ -112,6 +112,14 @@ class Approximation:
     power_error: float
 
     @property
+    def cost(self) -> float:
+        """What an evaluation of the forms costs, about, in coefficients of polynomials."""
+        return sum(
+            len(form.coefficients) if isinstance(form, PolynomialForm) else _TABLE_COST * math.log2(len(form.values))
+            for form in (*self.plant[:3], self.capacity_part)
+        )
+
+    @property
     def compiled_plant(self) -> Plant:
         """The same for compiled code (`padded`)."""
         return self._with_curves(padded)
@@ -122,9 +130,7 @@ class Approximation:
         return self._with_curves(lambda form: _unclamped(padded(form)))
 
     def _with_curves(self, changed: Callable[[Form], Any]) -> Plant:
-        plant = self.plant
-        curves = plant.level, plant.tailrace, plant.conversion, plant.capacity
-        return Plant._make([*map(changed, curves), plant.installed_mw])
+        return Plant._make([*map(changed, self.plant[:4]), self.plant.installed_mw])
 
 
 #: Coefficients that a polynomial is padded to: each number of them is compiled by itself. A straight line stays one:
@@ -155,7 +161,7 @@ def approximate(reservoir: Reservoir, closeness: FitTolerance = COARSE) -> Appro
     """
     most, part = most_and_part(reservoir.capacity_m3s)
 
-    def forms_on(ranges: Ranges, limits: tuple[float, float] | None) -> _Forms:
+    def forms_on(ranges: Ranges, limits: tuple[float, float] | None) -> Approximation:
         storage, release, head = ranges
         level, tailrace = _defined_on(reservoir.level, storage), _defined_on(reservoir.tailrace, release)
         conversion = _defined_on(reservoir.conversion, head), reservoir.conversion_kind
@@ -182,10 +188,9 @@ def approximate(reservoir: Reservoir, closeness: FitTolerance = COARSE) -> Appro
             "level have plant.operating_level_m"
         )
         raise InputError(problem, expected, mend, reservoir.source, column="curves")
-    level_form, tailrace_form, conversion_form, of_capacity = forms.curves
-    capacity_form, installed = _scaled(of_capacity, most), np.float32(reservoir.installed_mw)
-    plant = Plant(level_form, tailrace_form, conversion_form, capacity_form, installed)
-    return Approximation(plant, of_capacity, most, forms.head_error_m, forms.power_error)
+    capacity, installed = _scaled(forms.capacity_part, most), np.float32(reservoir.installed_mw)
+    plant = forms.plant._replace(capacity=capacity, installed_mw=installed)
+    return replace(forms, plant=plant, most_capacity_m3s=most)
 
 
 def approximate_lake(reservoir: Reservoir) -> tuple[Form, Form]:
@@ -277,23 +282,6 @@ def _follows(curve: Curve) -> bool:
     return isinstance(curve, Polynomial | PowerLaw) and curve.follows is not Follows.NOTHING
 
 
-@dataclass(frozen=True)
-class _Forms:
-    """Forms of level, tailrace, conversion and the capacity's part, and what they change, as an `Approximation`'s."""
-
-    curves: tuple[Form, Form, Form, Form]
-    head_error_m: float
-    power_error: float
-
-    @property
-    def cost(self) -> float:
-        """What an evaluation costs, about, in coefficients of polynomials."""
-        return sum(
-            len(form.coefficients) if isinstance(form, PolynomialForm) else _TABLE_COST * math.log2(len(form.values))
-            for form in self.curves
-        )
-
-
 @lru_cache(maxsize=64)
 def _kept(
     level: Curve,
@@ -303,8 +291,11 @@ def _kept(
     ranges: Ranges,
     closeness: FitTolerance,
     limits: tuple[float, float] | None,
-) -> _Forms:
-    """Forms of curves on ranges; power is limited by a capacity (m3/s) and MW, `limits`, or whatever these are."""
+) -> Approximation:
+    """Forms of curves on ranges; power is limited by a capacity (m3/s) and MW, `limits`, or whatever these are.
+
+    The largest capacity is left to be 1, and the installed capacity has no end.
+    """
     storage, release, head = ranges
     given = Plant(level, tailrace, conversion_of(*conversion), part, math.inf)
 
@@ -312,13 +303,13 @@ def _kept(
         return np.full_like(values, head[0])
 
     with np.errstate(all="ignore"):  # a formula may have no values where it is widened to: such forms are not close
-        curves = (
+        forms = Plant(
             _fit(level, storage, lowest_head, closeness),
             _fit(tailrace, release, lowest_head, closeness),
             _fit(given.conversion, head, np.abs, closeness),
             _fit(part, head, np.abs, closeness),
+            math.inf,
         )
-        forms = Plant(*curves, math.inf)
         if limits is None:
             # As releases at which no capacity counts, and as those at which it alone counts: in between, either does.
             full, still = given._replace(capacity=_unlimited), forms._replace(capacity=_unlimited)
@@ -327,9 +318,9 @@ def _kept(
         else:
             capacity, installed = limits
             exact = given._replace(capacity=lambda heads: capacity * part(heads), installed_mw=installed)
-            made = forms._replace(capacity=_scaled(curves[3], capacity), installed_mw=np.float32(installed))
+            made = forms._replace(capacity=_scaled(forms.capacity, capacity), installed_mw=np.float32(installed))
             errors = [_differences(exact, made, storage, release, None, _OWN_STATES)]
-    return _Forms(curves, *map(max, zip(*errors, strict=True)))
+    return Approximation(forms, forms.capacity, 1.0, *map(max, zip(*errors, strict=True)))
 
 
 def _unlimited(head_m: FloatArray) -> FloatArray:

@@ -104,7 +104,8 @@ class Table:
     def __post_init__(self) -> None:
         for name in ("x", "y"):
             object.__setattr__(self, name, numbers(name, getattr(self, name)))
-        require_points(self.x, self.y)
+        if mistakes := list(point_mistakes("x", self.x, "y", self.y, FieldWords())):
+            raise InputError(mistakes)
 
     @property
     def domain(self) -> tuple[float, float]:
@@ -278,13 +279,6 @@ def checked_domain(values: Sequence[float]) -> tuple[float, float]:
     if len(ends) != 2 or ends[0] > ends[1]:
         raise InputError("is not an interval", "two numbers, the lower one first", column="domain")
     return ends[0], ends[1]
-
-
-def require_points(x: Sequence[float], y: Sequence[float]) -> None:
-    """Refuse points that cannot be joined."""
-    found = list(point_mistakes("x", x, "y", y, FieldWords()))
-    if found:
-        raise InputError(found)
 
 
 def monotone_cubics(x: FloatArray, y: FloatArray) -> FloatArray:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import Calendar, TimeStep
 from reservoir.hydro.inflow import COMPANIONS, Inflow
 from reservoir.io.plan_folder.files import ARRAYS, CALENDAR, FILES, changed, check_files, read_provenance
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -76,6 +78,8 @@ def months_of_plan(folder: Path) -> pd.DataFrame:
     InputError
         If an array, or ``plan.json``, is not as it was written.
     """
+    import pandas as pd
+
     origin = read_provenance(folder)
     wanted = {f"{ARRAYS}/{name}.npy" for name in (_FLOW, _MEMBERS, "release_m3s", "storage_hm3")}
     check_files(folder, {name: digest for name, digest in origin[FILES].items() if name in wanted})

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
@@ -191,6 +190,8 @@ def _plan(folder: Path, origin: Mapping[str, Any], arrays: Arrays) -> Plan:
     plan = plan_of(problems, arrays, [call], float(seconds.get(origin["solver"], 0.0)))
     values = proofs = None
     if _WATER_VALUES in arrays:
+        import pandas as pd
+
         table = pd.DataFrame(arrays[_WATER_VALUE_TABLE], columns=list(_TABLE))
         values = WaterValues(arrays[_WATER_VALUES], table.astype({"month": np.int64, "years": np.int64}))
     if PROVEN_BOUND in arrays:
@@ -199,10 +200,9 @@ def _plan(folder: Path, origin: Mapping[str, Any], arrays: Arrays) -> Plan:
     stopped = origin["stopped"] or ""
     of_inputs = (*plant.notes, *InflowCheck(inflow, plant).doubts, *_record_notes(inflow, origin["notes"]))
     of_plan = plan_notes(plant, problems, plan.operation, start, stopped)
-    about: dict[str, Any] = {"seconds": seconds, "stopped": stopped, "start": start}
-    about |= {"notes": notes_again(origin["notes"], (*of_inputs, *of_plan))}
-    about |= {"saved_water_values": values, "units": UnitSystem.of(origin["units"]["system"]), "proofs": proofs}
-    return replace(plan, reservoir=plant, inflow=inflow, **about)
+    notes, units = notes_again(origin["notes"], (*of_inputs, *of_plan)), UnitSystem.of(origin["units"]["system"])
+    about: dict[str, Any] = {"notes": notes, "seconds": seconds, "stopped": stopped, "units": units, "proofs": proofs}
+    return replace(plan, reservoir=plant, inflow=inflow, start=start, saved_water_values=values, **about)
 
 
 def _record_notes(record: Inflow, texts: Sequence[str]) -> Iterator[str]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, MOST_YEARS
@@ -19,6 +20,9 @@ from reservoir.hydro.unit_system import UnitSystem
 from reservoir.io.plan_folder.arrays import months_of_plan
 from reservoir.io.plan_folder.files import AGAIN, SCHEDULE, changed, schedule_file
 from reservoir.text.data_file import read_limited, text_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: No table of a plan is larger: that many months are more than eight thousand years.
 MOST_BYTES = 20_000_000
@@ -35,36 +39,27 @@ FLOAT_FORMAT = "%.6f"
 _LEAST_SHOWN = 5e-7
 #: Rows that are written at once: a number takes many times its bytes as an object.
 _ROWS = 100_000
-_SPECIAL = frozenset(',"\r\n')
 
 
-def write_table(table: pd.DataFrame, path: Path) -> None:
-    """Write a table without its index, numbers with six decimals, nothing where there is none.
+def write_table(table: Mapping[str, ArrayLike], path: Path) -> None:
+    """Write columns, such as a DataFrame's, with six decimals of numbers, and nothing where there is none.
 
     The bytes are those of `DataFrame.to_csv`, which asks of every number whether it is one; but no zero has a sign.
     """
+    columns = [np.asarray(table[name]) for name in table]
     with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(",".join(map(_quoted, table.columns)) + "\n")
-        for first in range(0, len(table), _ROWS):
-            columns = [_column(table[name].iloc[first : first + _ROWS]) for name in table]
-            row = ",".join(form for form, _ in columns) + "\n"
-            file.writelines(row % cells for cells in zip(*(cells for _, cells in columns), strict=True))
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(table)
+        for first in range(0, len(columns[0]), _ROWS):
+            writer.writerows(zip(*(_cells(column[first : first + _ROWS]) for column in columns), strict=True))
 
 
-def _column(column: pd.Series) -> tuple[str, Sequence[Any]]:
-    """How a cell is written, and the cells."""
+def _cells(column: NDArray[Any]) -> list[Any]:
     if column.dtype.kind != "f":
-        values = column.tolist()
-        return "%s", [_quoted(value) for value in values] if column.dtype.kind == "O" else values
+        return list(column.tolist())
     # What six decimals show as a zero below 0 is 0.
-    values = column.mask((column <= 0) & (column >= -_LEAST_SHOWN), 0.0).tolist()
-    if column.isna().any():
-        return "%s", ["" if math.isnan(value) else FLOAT_FORMAT % value for value in values]
-    return FLOAT_FORMAT, values
-
-
-def _quoted(text: str) -> str:
-    return text if _SPECIAL.isdisjoint(text) else '"' + text.replace('"', '""') + '"'
+    values = np.where((column <= 0) & (column >= -_LEAST_SHOWN), 0.0, column).tolist()
+    return ["" if math.isnan(value) else FLOAT_FORMAT % value for value in values]
 
 
 def read_schedule(folder: Path) -> pd.DataFrame:
@@ -75,6 +70,8 @@ def read_schedule(folder: Path) -> pd.DataFrame:
     InputError
         If the file is missing, or holds what is no number.
     """
+    import pandas as pd
+
     path = folder / SCHEDULE
     if schedule_file(folder) != path:
         return months_of_plan(folder)
@@ -114,23 +111,26 @@ def _not_numbers(path: Path, cells: pd.Series, numbers: pd.Series) -> Iterator[M
         yield Mistake(problem, "a number", AGAIN, str(path), int(row) + 2, str(cells.name), value)
 
 
-def read_cells(path: Path) -> pd.DataFrame:
-    """Every cell of a CSV file as text."""
+def read_cells(path: Path, mend: str = AGAIN) -> pd.DataFrame:
+    """Every cell of a CSV file as text; `mend` is how a wrong one is to be mended."""
+    import pandas as pd
+
+    refused = partial(InputError, mend=mend, file=str(path))
     try:
         content = read_limited(path, MOST_BYTES)
     except FileNotFoundError as error:
-        raise InputError("is missing", mend=AGAIN, file=str(path)) from error
+        raise refused("is missing") from error
     except (OSError, ValueError) as error:
-        raise changed(path, f"cannot be read ({getattr(error, 'strerror', None) or error})") from error
+        raise refused(f"cannot be read ({getattr(error, 'strerror', None) or error})") from error
     if len(content.partition(b"\n")[0]) > _LONGEST_HEADING:
-        raise changed(path, f"has a header of more than {_LONGEST_HEADING:,} bytes")
+        raise refused(f"has a header of more than {_LONGEST_HEADING:,} bytes")
     lines = content.count(b"\n")
     if lines > _MOST_LINES:
-        raise changed(path, f"has {lines:,} lines; a plan has at most {_MOST_LINES:,}")
+        raise refused(f"has {lines:,} lines; a plan has at most {_MOST_LINES:,}")
     try:
         text = text_of(content, str(path))
-    except InputError as refused:
-        raise InputError([replace(mistake, mend=AGAIN) for mistake in refused.mistakes]) from refused
+    except InputError as error:
+        raise InputError([replace(mistake, mend=mend) for mistake in error.mistakes]) from error
     heading, rows, row = list[str](), list[list[str]](), 1  # the number of a row as an editor shows it
     reader = csv.reader(StringIO(text, newline=None), strict=True)  # lines may end as on old Macintoshes
     try:
@@ -140,21 +140,20 @@ def read_cells(path: Path) -> pd.DataFrame:
             elif not heading:
                 names = [name.strip() for name in cells]
                 for name in (name for place, name in enumerate(names) if name and name in names[:place]):
-                    raise InputError("is there twice", "each column once", AGAIN, str(path), row=row, column=name)
+                    raise refused("is there twice", "each column once", row=row, column=name)
                 heading = [name or f"Unnamed: {place}" for place, name in enumerate(cells)]
             elif len(cells) > len(heading):
                 expected = f"{len(heading)}, as in the header"
-                raise InputError(f"has {len(cells)} cells", expected, AGAIN, str(path), row)
+                raise refused(f"has {len(cells)} cells", expected, row=row)
             else:
                 rows.append(cells + [""] * (len(heading) - len(cells)))
             row = reader.line_num + 1
     except csv.Error as error:
         if "field larger" in str(error):
-            raise changed(path, f"cannot be read as a table ({error})") from error
-        problem = "has quotation marks that do not enclose a whole cell"
-        raise InputError(problem, mend=AGAIN, file=str(path), row=row) from error
+            raise refused(f"cannot be read as a table ({error})") from error
+        raise refused("has quotation marks that do not enclose a whole cell", row=row) from error
     if not heading:
-        raise changed(path, "is empty")
+        raise refused("is empty")
     return pd.DataFrame(rows, columns=heading, dtype=str)
 
 

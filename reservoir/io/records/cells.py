@@ -304,20 +304,8 @@ def flows_among(
 ) -> tuple[tuple[StepValue, ...], list[Mistake], list[str], tuple[str, ...]]:
     """Tell flows from codes that stand for none, and from negative numbers unless these are asked for.
 
-    Parameters
-    ----------
-    values : sequence of StepValue
-        All numbers of a column, in the order of time.
-    negative : str or None
-        As `read_inflow` takes it.
-    months : bool
-        Whether they are those of months, which may not be missing as days may.
-
-    Returns
-    -------
-    tuple of StepValue, list of Mistake, list of str, tuple of str
-        Those that are flows or volumes; what is wrong with the others; what is written like a code, and is none; and
-        codes of days, which are missing.
+    `values` are all numbers of a column, in the order of time; months may not be missing, days may. Gives those that
+    are flows or volumes; what is wrong with the others; what is written like a code, and is none; and codes of days.
     """
     sure, doubtful = codes_among(np.array([value.value for value in values]))
     mistakes, codes, like_codes = list[Mistake](), dict[str, list[StepValue]](), dict[str, list[StepValue]]()

@@ -83,10 +83,9 @@ _WRITE = {
     "withdrawal": "withdrawal_m3s or withdrawal_cfs, for a mean flow",
     "price": "price_per_mwh",
 }
-#: Words beside these that change nothing, and spellings of a depth; how alike a slip is to its word.
+#: Words beside these that change nothing; how alike a slip is to its word.
 _PLAIN = frozenset({"net", "lake", "reservoir", "surface", "water", "total", "monthly", "mean", "average", "the", "of"})
 _PLAIN |= {"per", "energy", "electricity", "power", "spot", "market"}
-_DEPTHS = {"millimetres": "mm", "millimeters": "mm", "inch": "in", "inches": "in", "feet": "ft", "foot": "ft"}
 _MISSPELT, _ALIKE, _LEAST_LETTERS = ("evaporation", "withdrawal", "withdrawals", "abstraction"), 0.84, 7
 #: Evaporation and rain of a month stay below this, mm; a code is larger.
 _LEAST_CODE = 900.0
@@ -102,7 +101,9 @@ def companion_of(name: str) -> Companion | None:
         return exact
     rest = [word for word in words if word not in _READ]
     if quantities == {"evaporation"}:
-        return COMPANIONS.get(f"evaporation_{_DEPTHS.get(rest[0], rest[0])}") if len(rest) == 1 else None
+        spelt = rest[0] if len(rest) == 1 else ""
+        depth = next((unit for unit, words in known.DEPTH_SPELLINGS.items() if spelt in words), spelt)
+        return COMPANIONS.get(f"evaporation_{depth}")
     if quantities == {"price"}:
         size = {"mwh": 1.0, "kwh": 1e3}.get(rest[-1] if rest else "", 0.0)
         currency = len(rest) == 1 or (len(rest) == 2 and len(rest[0]) == 3 and rest[0].isalpha())

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import MOST_MISTAKES, InputError, Mistake, shortened, worth_telling
+from reservoir.errors import InputError, Mistake, shortened
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, month_name
 from reservoir.hydro.units import DEPTH_MM
 from reservoir.io.containers import INSTALL, library_call, loaded, of_dataset
@@ -33,7 +33,7 @@ from reservoir.io.records.members import wrong_name
 from reservoir.io.records.record import InflowReading, Series
 from reservoir.io.records.table import caveat_mistakes
 from reservoir.io.records.units import ACCEPTED, InflowUnit, unit_named
-from reservoir.io.records.words import MEMBER_DIMENSIONS, STRANGE_FORMS, understand, words_of
+from reservoir.io.records.words import DEPTH_SPELLINGS, MEMBER_DIMENSIONS, STRANGE_FORMS, understand, words_of
 from reservoir.text.quantities import printable
 
 #: Names of a variable that is the inflow whatever stands beside it.
@@ -49,11 +49,8 @@ _CLOSE = 0.06
 #: Years that a calendar has.
 _YEARS = 10_000
 #: How depths of evaporation are written, by the sizes of their units, and prices by theirs.
-_DEPTHS = {
-    DEPTH_MM["mm"]: r"(mm|milli ?met(er|re)s?)( ?(/|per) ?month| month-1)?|kg m-2|kg/m2|kg m\^-2",
-    DEPTH_MM["in"]: "in|inch|inches",
-    DEPTH_MM["ft"]: "ft|foot|feet",
-}
+_MM = r"(mm|milli ?met(er|re)s?)( ?(/|per) ?month| month-1)?|kg m-2|kg/m2|kg m\^-2"
+_DEPTHS = {size: "|".join((unit, *DEPTH_SPELLINGS[unit])) for unit, size in DEPTH_MM.items()} | {1.0: _MM}
 _PRICES = {size: rf".*((/|per) ?{of}|{of} ?(\^|\*\*)?-1)" for size, of in ((1.0, "mwh"), (1e3, "kwh"))}
 _COMPANION_UNITS = {"evaporation_mm": _DEPTHS, "price_per_mwh": _PRICES}
 FloatArray = NDArray[np.float64]
@@ -108,12 +105,12 @@ class _Contents(NamedTuple):
         inside = np.where(of_inflow.outside, np.nan, of_inflow.values)
         months.refuse_codes(codes_among(inside)[0], inside)
         expected, mend = "a number of 0 or more", "fill in or correct the value, or leave out the member"
-        mistakes = [
-            Mistake(f"{of_inflow.fault(at) or 'negative value'} at {months.named(at[1], at[0])}", expected, mend)
-            for at in of_inflow.wrong((of_inflow.values >= 0) | (reading.negative is not None))
-        ]
-        if mistakes:
-            raise InputError(worth_telling(mistakes, ""))
+
+        def mistake_at(member: int, month: int) -> Mistake:
+            problem = of_inflow.fault((member, month)) or "negative value"
+            return Mistake(f"{problem} at {months.named(month, member)}", expected, mend)
+
+        months.refuse(of_inflow.wrong((of_inflow.values >= 0) | (reading.negative is not None)), mistake_at)
         values, negative = months.without_negative(reading.negative)
         beside: dict[str, tuple[str, FloatArray]] = {}
         for column, companion in self.companions.items():
@@ -242,11 +239,12 @@ class _Contents(NamedTuple):
         codes = known.codes_among(np.where(column.outside, 0.0, np.nan_to_num(column.values)))
         months.refuse_codes(codes, column.values, name)
         values, (least, most) = column.values * known.size, known.allowed
-        for at in column.wrong((values >= least) & (values <= most)):
-            problem = f"{name}: {column.fault(at) or 'is out of range'} at {months.named(at[1], at[0])}"
+        for member, month in np.argwhere(column.wrong((values >= least) & (values <= most))).tolist():
+            problem = column.fault((member, month)) or "is out of range"
+            problem = f"{name}: {problem} at {months.named(month, member)}"
             expected = f"{known.range.least:g} to {known.range.most:g}"
             mend = "check the value and its unit, which the variable's name states"
-            raise InputError(problem, expected, mend, value=float(column.values[at]))
+            raise InputError(problem, expected, mend, value=float(column.values[member, month]))
         return values
 
     def _check_method(self, name: str, *right: str) -> None:
@@ -266,12 +264,11 @@ class _Values(NamedTuple):
     values: FloatArray
     outside: NDArray[np.bool_]
 
-    def wrong(self, right: NDArray[np.bool_]) -> list[tuple[int, ...]]:
-        """The first places of values that are not right, missing or infinite."""
-        wrong = ~(right & np.isfinite(self.values) & ~self.outside)
-        return [tuple(place) for place in np.argwhere(wrong)[: MOST_MISTAKES + 1].tolist()]
+    def wrong(self, right: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Values that are not right, missing or infinite."""
+        return ~(right & np.isfinite(self.values) & ~self.outside)
 
-    def fault(self, place: tuple[int, ...]) -> str:
+    def fault(self, place: tuple[int, int]) -> str:
         """Why one is no value; empty where it is one."""
         value = self.values[place]
         if np.isnan(value):

@@ -129,12 +129,17 @@ def _series_of(file: str, reading: InflowReading) -> Series | None:
     return ensemble_series(members, reading)
 
 
-def _read_table(file: str, reading: InflowReading) -> Inflow:
-    """Read the record of one series: InputError with every mistake in the file and in the call."""
-    table = read_table(file)
+def _sound_record(table: InflowTable, reading: InflowReading) -> tuple[Record, InflowUnit, str, int]:
+    """The record of one series, its unit, where that was said, and the month in which water years begin.
+
+    Raises
+    ------
+    InputError
+        With every mistake in the file and in the call.
+    """
     record = read_record(table, reading)
-    period, values, step, mistakes = record.period, record.values, reading.step, list[Mistake]()
-    unit, unit_from, wrong_unit = choose_unit(table, record.value_column, record.unit_texts, reading.unit, period.step)
+    rows_are, values, step, mistakes = record.period.step, record.values, reading.step, list[Mistake]()
+    unit, unit_from, wrong_unit = choose_unit(table, record.value_column, record.unit_texts, reading.unit, rows_are)
     wrong_month = [*reading.first_month_mistakes()]
     begins = record.first_month if reading.first_month is None or wrong_month else int(reading.first_month)
     if record.names_water_years and begins != record.first_month:
@@ -143,11 +148,9 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
         mend = f"set first_month = {record.first_month} in the reservoir file, or name each row by the year in which it"
         expected = f"first month {record.first_month}"
         wrong_month.append(table.at_header(f"{problem} {of_reservoir}", expected, f"{mend} begins", value=begins))
-    by_month = period.step is TimeStep.MONTH
-    if by_month and len(values) // MONTHS_PER_YEAR > MOST_YEARS:
+    if rows_are is TimeStep.MONTH and len(values) // MONTHS_PER_YEAR > MOST_YEARS:
         mistakes.append(too_many_years(len(values) // MONTHS_PER_YEAR))
-    if period.step.per_year < step.per_year:
-        rows_are = period.step
+    if rows_are.per_year < step.per_year:
         problem = f'the record has one value a {rows_are.noun}; step "{step}" needs a daily record'
         mend = f'plan {rows_are.noun}s (step "{rows_are}"), or give a daily record'
         mistakes.append(Mistake(problem, f'step "{rows_are}" or longer', mend))
@@ -168,6 +171,14 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
     if mistakes:
         cause = _likely_cause(table, mistakes)
         raise InputError([*([cause] if cause else ()), *mistakes])
+    return record, unit, unit_from, begins
+
+
+def _read_table(file: str, reading: InflowReading) -> Inflow:
+    """Read the record of one series; raises as `_sound_record` does."""
+    table = read_table(file)
+    record, unit, unit_from, begins = _sound_record(table, reading)
+    values, by_month = record.values, record.period.step is TimeStep.MONTH
     flows = record
     if reading.negative == "zero":
         flows = replace(record, values=tuple(value._replace(value=max(value.value, 0.0)) for value in values))

@@ -218,7 +218,7 @@ def content_of(data: bytes) -> tuple[list[tuple[int, str]], str, tuple[Comment, 
         if len(line) > MOST_CHARACTERS:
             problem = f"the line has {len(line):,} characters"
             raise _too_much(problem, f"at most {MOST_CHARACTERS:,} per line", number)
-    comments = [Comment(number, text) for number, line in lines if (text := _comment(line)) is not None]
+    comments = [Comment(number, said) for number, line in lines if (said := _comment(line)) is not None]
     if len(comments) > MOST_COMMENTS:
         raise _too_much(f"the file has {len(comments):,} comment lines", f"at most {MOST_COMMENTS:,}")
     commented = sum(len(comment.text) for comment in comments)
@@ -235,17 +235,31 @@ def content_of(data: bytes) -> tuple[list[tuple[int, str]], str, tuple[Comment, 
     if not content:
         problem = "the file has only comments" if comments else "the file is empty"
         raise InputError(problem, "a header line and data rows", "check that this is the right file")
-    titles, content = _titles(content, delimiter)
+    place, delimiter = _header(content, delimiter)
+    titles, content = _titles(content, place), content[place:]
     # Types and widths of columns, such as 5s 15s 20d 14n of the US Geological Survey, are no data.
     widths = any(re.fullmatch(r"\d+[sdn](\t\d+[sdn])+", line.strip()) for _, line in content[1:2])
     lines = content[:1] + content[1 + widths :]
-    return lines, delimiter or _delimiter_of(lines[0][1]), tuple(sorted((*comments, *titles)))
+    return lines, delimiter, tuple(sorted((*comments, *titles)))
 
 
-def _delimiter_of(header: str) -> str:
-    """The delimiter that a header has most of, before others if one of its cells then is ``date`` or ``year``."""
-    unquoted = re.sub(r'"[^"]*"', "", header)
-    return max(DELIMITERS, key=lambda delimiter: (_is_header(header, delimiter), unquoted.count(delimiter)))
+def _header(content: Sequence[tuple[int, str]], announced: str) -> tuple[int, str]:
+    """The place of the header among lines, and the delimiter that it has most of.
+
+    A delimiter between cells of which one is ``date`` or ``year`` goes before others. Where there is no header, the
+    first line is taken for it, whose mistake is told later.
+    """
+    of_first_line = ""
+    for place, (_, line) in enumerate(content[:_MOST_TITLES]):
+        unquoted, ranks = re.sub(r'"[^"]*"', "", line), dict[str, tuple[bool, int]]()
+        for mark in announced or DELIMITERS:
+            names = {cell.strip(' "').casefold() for cell in line.split(mark)}
+            ranks[mark] = (not _HEADER_NAMES.isdisjoint(names), unquoted.count(mark))
+        delimiter = max(ranks, key=ranks.__getitem__)
+        if ranks[delimiter][0]:
+            return place, delimiter
+        of_first_line = of_first_line or delimiter
+    return 0, of_first_line
 
 
 def _comment(line: str) -> str | None:
@@ -257,26 +271,16 @@ def _comment(line: str) -> str | None:
     return text.lstrip("# \t") if text.startswith("#") else None
 
 
-def _titles(content: Sequence[tuple[int, str]], delimiter: str) -> tuple[list[Comment], list[tuple[int, str]]]:
-    """Lines above the header, which are read like comments, and the lines from the header on.
-
-    Where there is no header, nothing is a title: the mistake of the first line is told later.
-    """
-    headers = (_is_header(line, delimiter or _delimiter_of(line)) for _, line in content[:_MOST_TITLES])
-    place = next((place for place, is_header in enumerate(headers) if is_header), 0)
-    for number, line in content[:place]:
+def _titles(content: Sequence[tuple[int, str]], header: int) -> list[Comment]:
+    """Lines above the header, which are read like comments."""
+    for number, line in content[:header]:
         if re.match(r"\W*\d{4}\b[^a-zA-Z]*$", line):
-            problem = f"a line of data above the header in row {content[place][0]}"
+            problem = f"a line of data above the header in row {content[header][0]}"
             mend = 'put the header above all data, or "# " before the line'
             raise InputError(problem, "the header as the first line", mend, row=number, value=line)
-    titles = [
-        Comment(number, line.rstrip(" ,;\t").strip(' \t"').lstrip("/%; "), "title") for number, line in content[:place]
+    return [
+        Comment(number, line.rstrip(" ,;\t").strip(' \t"').lstrip("/%; "), "title") for number, line in content[:header]
     ]
-    return titles, list(content[place:])
-
-
-def _is_header(line: str, delimiter: str) -> bool:
-    return bool(_HEADER_NAMES & {cell.strip(' "').casefold() for cell in line.split(delimiter)})
 
 
 def _too_much(problem: str, expected: str, row: int | None = None) -> InputError:

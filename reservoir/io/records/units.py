@@ -176,7 +176,7 @@ def choose_unit(
         problem = f"two units: {units}" if len(claim.saying.units) > 1 else "unknown unit"
         problem = f'{units} with the unknown "{strange}"' if units and strange else problem
         wrong.append(claim.at(problem, ACCEPTED, "convert the values, or give one of these units", value=claim.text))
-    wrong += _no_inflow(table, value_column)
+    wrong += _no_inflow(table, value_column) if value_column is not None else ()
     if wrong or not claims:
         return _UNITS["m3/s"], ASSUMED, tuple(wrong or _doubts(table, value_column))
     first, unit, mistakes = claims[0], _UNITS[claims[0].saying.unit or ""], list[Mistake]()
@@ -226,17 +226,17 @@ def _claims(table: InflowTable, unit_texts: Sequence[tuple[str, str]], argument:
 _OF_SURVEY = re.compile(r"(?:\d+_)?00060_(\d{5})")
 
 
-def _no_inflow(table: InflowTable, column: str | None) -> Iterator[Mistake]:
+def _no_inflow(table: InflowTable, column: str) -> Iterator[Mistake]:
     """Refuse a column of another quantity, or of another statistic."""
-    if column is not None and understand(column).is_other:
+    if understand(column).is_other:
         problem, expected = "the column does not seem to be inflow", "monthly inflow, as mean flow or volume"
         mend = "keep the inflow column; if this is it, name it inflow_m3s, or inflow with another unit"
         yield table.at_header(problem, expected, mend, column)
-    statistic = _OF_SURVEY.fullmatch(column or "")
+    statistic = _OF_SURVEY.fullmatch(column)
     if statistic and statistic[1] != "00003":
         problem = f"the column is no mean: {statistic[1]} is another statistic of the day"
         mend = "give the column of daily means, which ends in 00003"
-        yield table.at_header(problem, "daily means", mend, column or "")
+        yield table.at_header(problem, "daily means", mend, column)
 
 
 def _doubts(table: InflowTable, column: str | None) -> Iterator[Mistake]:

@@ -89,6 +89,8 @@ class WordKind(Enum):
 #: Spellings of each unit, and of times for which a volume can be given.
 SPELLINGS: Mapping[str, tuple[str, ...]] = {unit: tuple(spelt) for unit, spelt in _WORDS["spellings"].items()}
 TIMES: Mapping[str, tuple[str, ...]] = {time: tuple(spelt) for time, spelt in _WORDS["times"].items()}
+#: Spellings of depths of water, beside the names of the units.
+DEPTH_SPELLINGS: Mapping[str, list[str]] = _WORDS["depths"]
 #: Spellings of volumes for a time, by their names such as ``hm3/day``.
 RATES: Mapping[str, tuple[str, ...]] = {
     f"{volume}/{time}": tuple(

@@ -27,7 +27,7 @@ def _all_keys() -> dict[str, Attribute]:
     def add(row: Attribute, dotted: str) -> None:
         for place, letter in enumerate(dotted):
             if letter == ".":
-                keys.setdefault(dotted[:place], Attribute(dotted[:place], "", Kind.OTHER))
+                keys.setdefault(dotted[:place], Attribute(dotted[:place], "", kind=Kind.OTHER))
         keys.setdefault(dotted, row)
 
     for row in ATTRIBUTES:

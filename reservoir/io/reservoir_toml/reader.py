@@ -171,11 +171,6 @@ def _sound_values(draft: Draft) -> tuple[Values, set[str], list[Mistake]]:
     return sound, sections, mistakes
 
 
-def _below(values: Values, section: str) -> Values:
-    """The values of a section, by its keys."""
-    return {key.removeprefix(f"{section}."): value for key, value in values.items() if key.startswith(f"{section}.")}
-
-
 def _value(row: Attribute, given: Any, dotted: str, draft: Draft) -> Any:
     """What a file gives for an attribute; InputError if it is not what it should be."""
     if row.kind in attributes.LISTS and not isinstance(given, list):
@@ -260,21 +255,21 @@ def _mistakes_of_keys(values: Values, sections: set[str], parts: Mapping[str, An
             problem = "is in GWh, which the objective is not"
             yield draft.mistake(f"{section}.{in_gwh}", problem, mend=f"{instead}, {of_unit}")
     if "plant" in sections:
-        yield from _mistakes_of_plant(_below(values, "plant"), draft)
+        yield from _mistakes_of_plant(values, draft)
     if "storage" in sections:
         yield from _mistakes_of_storage(values, parts, draft)
 
 
-def _mistakes_of_plant(plant: Values, draft: Draft) -> Iterator[Mistake]:
+def _mistakes_of_plant(values: Values, draft: Draft) -> Iterator[Mistake]:
     """Require the number of units where something is given of one, and only there; no more hours than a month has."""
-    of_one = [f"plant.{key}" for key in ("unit_capacity_mw", "unit_hydraulic_capacity_m3s") if key in plant]
-    if of_one and "units" not in plant:
+    of_one = [key for key in ("plant.unit_capacity_mw", "plant.unit_hydraulic_capacity_m3s") if key in values]
+    if of_one and "plant.units" not in values:
         yield draft.mistake("plant.units", "is missing", f"the number of equal units, as {of_one[0]} is given")
-    if "units" in plant and not of_one:
+    if "plant.units" in values and not of_one:
         expected = "plant.unit_capacity_mw or plant.unit_hydraulic_capacity_m3s beside it"
         mend = "remove it, or give the capacity of one unit"
         yield draft.mistake("plant.units", "is used by nothing", expected, mend)
-    hours = plant.get("full_load_hours", np.zeros(MONTHS_PER_YEAR))
+    hours = values.get("plant.full_load_hours", np.zeros(MONTHS_PER_YEAR))
     months = offending((hours < 0) | (hours > HOURS_OF_MONTHS))
     if months:
         expected = "0 to the hours of the month: 744 of 31 days, 720 of 30, 678 in February (28.25 days)"
@@ -313,8 +308,10 @@ def _curves(
     values: Values, sections: set[str], parts: Mapping[str, Any], draft: Draft
 ) -> tuple[dict[str, Any], list[Mistake]]:
     """Build and check the curves, each on the range in which it is evaluated (`checked_curves`)."""
-    of_curves, plant = (section for section in sections if section.startswith("curves.")), _below(values, "plant")
-    given = {section.removeprefix("curves."): _below(values, section) for section in of_curves}
+    given: dict[str, Values] = {name.removeprefix("curves."): {} for name in sections if name.startswith("curves.")}
+    for section, _, key in (dotted.rpartition(".") for dotted in values):
+        if section.startswith("curves."):
+            given[section.removeprefix("curves.")][key] = values[f"{section}.{key}"]
     storages = parts["lake"][:2] if "lake" in parts else None
     releases: Domain | None = None
     if "release" in sections:
@@ -322,7 +319,7 @@ def _curves(
         releases = (least, most) if 0 <= least < most else None
     of_turbine: dict[str, Curve] = {}
     astray: list[Mistake] = []
-    conversions = [name for name in CONVERSIONS.values() if name in given or name in plant]
+    conversions = [name for name in CONVERSIONS.values() if name in given or f"plant.{name}" in values]
     if "turbine" in given:
         of_turbine, astray = _turbine_curves(given["turbine"], replace(draft, section="curves.turbine"))
         conversions = ["output_coefficient"] if of_turbine else []
@@ -332,12 +329,13 @@ def _curves(
             return of_turbine.get(section), []
         if section in given:
             return _curve(section, given[section], needed, replace(draft, section=f"curves.{section}"))
-        value, follows = plant.get(section) if section in CONVERSIONS.values() else None, Follows.RANGE
+        value = values.get(f"plant.{section}") if section in CONVERSIONS.values() else None
+        follows = Follows.RANGE
         if section == "seepage":
             value = values.get("losses.seepage_m3s")
-        if section == "capacity" and plant and releases:
-            of_one = plant.get("unit_hydraulic_capacity_m3s", 0.0) * plant.get("units", 0)
-            value = plant.get("hydraulic_capacity_m3s", of_one)
+        if section == "capacity" and "plant" in sections and releases:
+            of_one = values.get("plant.unit_hydraulic_capacity_m3s", 0.0) * values.get("plant.units", 0)
+            value = values.get("plant.hydraulic_capacity_m3s", of_one)
             if not value:  # only the installed capacity and the release limit the turbines
                 value, follows = unlimited_m3s(parts), Follows.LARGEST_RELEASE
         return (None if value is None or needed is None else constant(value, needed, follows)), []

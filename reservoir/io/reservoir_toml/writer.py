@@ -31,8 +31,6 @@ Value = str | float | Sequence[float] | None
 _ALWAYS = ("first_month", "year_end", "horizon")
 #: What stands behind the lists by step of an objective, before its penalty.
 _LAST = ("currency", "firm_power_mw", "firm_share")
-#: A key with a number, or several, and a comment.
-_NUMBERS = re.compile(r"(\w+) = (-?\d[\d.]*|\[[\d., -]+\])\s*(#.*)?")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 #: How far the invented tailwater of the template lies below the lowest level of a table, m.
 _BELOW_M = 43.0
@@ -179,23 +177,15 @@ def write_template(name: str, target: Path, table: LevelTable | None = None, *, 
 
 
 def _template(name: str) -> str:
-    """The template under a reservoir's name, with its invented numbers marked, and every key of the table."""
+    """The template under a reservoir's name, and every key of the table that it does not know."""
     if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         expected = f"letters, digits, - and _, at most {LONGEST_NAME} characters"
         raise InputError("is not a valid reservoir name", expected, "choose another name", value=name)
     text = runtime.package_text("data", "template.toml").replace('"NAME"', f'"{name}"')
-    lines, section = text.splitlines(), ""
-    for place, line in enumerate(lines):
-        section = line if line.startswith("[") else section
-        number = _NUMBERS.fullmatch(line)
-        # But for levels that are only drawn, and the first month.
-        if number and section not in ("", "[marks]"):
-            more = f"; {number[3].lstrip('# ')}" if number[3] else ""
-            lines[place] = f"{number[1]} = {number[2]} {_mark(number[2])}{more}"
-    # And keys of the table that the template does not know.
     further = [row for row in ATTRIBUTES if not re.search(rf"\b{row.name}\b", text)]
-    lines += [f"# In [{row.section}], optional: {row.description}.\n# {row.name} = {row.default}" for row in further]
-    return "\n".join((*lines, ""))
+    return text + "".join(
+        f"# In [{row.section}], optional: {row.description}.\n# {row.name} = {row.default}\n" for row in further
+    )
 
 
 def _mark(value: str) -> str:

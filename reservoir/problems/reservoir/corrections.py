@@ -26,12 +26,6 @@ _BY_BLOCK = ("CORRECTION_LOWER", "CORRECTION_UPPER", "RETAINED", "FLOW_PER_BLOCK
 _VARIATION = 1e-3
 
 
-def corrections_layout(steps: int, blocks: int, *, conditions: bool = False, terms: bool = False) -> ContextLayout:
-    """A window's context: that of a year, and what corrections need beside it."""
-    year = year_layout(steps, conditions=conditions, terms=terms).size
-    return ContextLayout("CONTEXT", {"YEAR": year, "BASE_RELEASE": steps, **dict.fromkeys(_BY_BLOCK, blocks)})
-
-
 @dataclass(frozen=True, eq=False)
 class StorageCorrections(Sequence[Any]):
     """Windows of equally many steps and blocks (implements `Batch`).
@@ -148,6 +142,7 @@ class StorageCorrections(Sequence[Any]):
 
     @property
     def _layout(self) -> ContextLayout:
+        """A window's context: that of a year, and what corrections need beside it."""
         limits = self.windows.limits
-        further = {"conditions": bool(limits.lake), "terms": limits.priced}
-        return corrections_layout(limits.steps, self.dimension, **further)
+        of_steps = {"YEAR": year_layout(limits).size, "BASE_RELEASE": limits.steps}
+        return ContextLayout("CONTEXT", of_steps | dict.fromkeys(_BY_BLOCK, self.dimension))

@@ -9,7 +9,17 @@ from numpy.typing import DTypeLike, NDArray
 
 from reservoir.hydro.attributes import POWER_DEMAND
 from reservoir.hydro.limits import Limits, always_repairable
-from reservoir.hydro.rows import ATTRIBUTE_FIELDS, FIELDS, OFFSET, PER_SHORTAGE, PLAIN_FIELDS, TERMS, YearRows
+from reservoir.hydro.rows import (
+    ATTRIBUTE_FIELDS,
+    FIELDS,
+    NUMBERS,
+    OFFSET,
+    PER_SHORTAGE,
+    PLAIN_FIELDS,
+    PLAIN_NUMBERS,
+    TERMS,
+    YearRows,
+)
 from reservoir.hydro.step import violation_scale
 from reservoir.problems.base import ContextLayout
 from reservoir.problems.reservoir.plant_source import PLANT_NUMBERS
@@ -29,7 +39,7 @@ _MORE_ROWS = ("FLOW_PER_VOLUME", "PENALTY_BELOW", "PENALTY_ABOVE")
 _MORE_CONDITION_ROWS = ("SHORTAGE_COST", "POWER_COST")
 _OF_YEAR = ("START", "START_LOWER", "START_UPPER", "MAX_STORAGE", "DEAD", "MISSING_COST", "PENALTY", "REPAIRABLE")
 _NUMBERS = (*_OF_YEAR, *PLANT_NUMBERS)
-_CONDITION_NUMBERS = ("MIDDLE_START", "OPERATING_STORAGE", "RAMP_UP", "RAMP_DOWN", "END_VALUE")
+_CONDITION_NUMBERS = tuple(name.upper() for name in NUMBERS[PLAIN_NUMBERS:])
 _MORE_CONDITION_NUMBERS = ("PER_RAMP_UP", "PER_RAMP_DOWN")
 #: What tables of curves make of power, and by which a lowest power is raised.
 _TABLES = 1e-6
@@ -39,14 +49,14 @@ CONDITIONS_OF_STEP = (*_CONDITIONS, *_MORE_CONDITION_ROWS, "OPERATING_STORAGE")
 _POWER_DEMAND = ATTRIBUTE_FIELDS[POWER_DEMAND]
 
 
-def year_layout(steps: int, *, conditions: bool = False, terms: bool = False) -> ContextLayout:
-    """A year's context."""
-    entries = dict.fromkeys((*_ROWS, *_MORE_ROWS), steps)
-    if conditions:
-        entries |= dict.fromkeys((*_CONDITION_ROWS, *_MORE_CONDITION_ROWS), steps)
+def year_layout(limits: Limits) -> ContextLayout:
+    """The context of a year, or of each of many."""
+    entries = dict.fromkeys((*_ROWS, *_MORE_ROWS), limits.steps)
+    if limits.lake:
+        entries |= dict.fromkeys((*_CONDITION_ROWS, *_MORE_CONDITION_ROWS), limits.steps)
         entries |= dict.fromkeys((*_CONDITION_NUMBERS, *_MORE_CONDITION_NUMBERS), 1)
-    if terms:
-        entries |= dict.fromkeys(TERM_ROWS.values(), steps)
+    if limits.priced:
+        entries |= dict.fromkeys(TERM_ROWS.values(), limits.steps)
     entries |= dict.fromkeys(_NUMBERS, 1)
     return ContextLayout("CONTEXT", entries)
 
@@ -95,8 +105,7 @@ def kernel_rows(
         values |= {"PER_RAMP_UP": 1 / years.ramp_up, "PER_RAMP_DOWN": 1 / years.ramp_down, **_demands(years, penalty)}
     if years.priced:
         values |= {row: getattr(years, name) for name, row in TERM_ROWS.items()}
-    layout = year_layout(limits.steps, conditions=bool(years.lake), terms=bool(years.priced))
-    return layout.pack(values, np.shape(years.capacity), dtype)
+    return year_layout(limits).pack(values, np.shape(years.capacity), dtype)
 
 
 def _demands(years: YearRows, penalty: float) -> dict[str, FloatArray]:

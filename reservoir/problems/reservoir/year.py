@@ -156,9 +156,10 @@ class ReservoirModel:
         return self.system.reservoir
 
     @staticmethod
+    @lru_cache(maxsize=16)
     def of(reservoir: Reservoir) -> ReservoirModel:
         """Compile the curves, once a reservoir; their forms are fitted where they are asked for."""
-        return _model_of(reservoir)
+        return ReservoirModel(System.of(reservoir), exact_plant(reservoir))
 
     @cached_property
     def approximation(self) -> Approximation:
@@ -180,11 +181,6 @@ class ReservoirModel:
         """The same for compiled code (`padded`)."""
         area, seepage = map(padded, self.lake)
         return area, seepage
-
-
-@lru_cache(maxsize=16)
-def _model_of(reservoir: Reservoir) -> ReservoirModel:
-    return ReservoirModel(System.of(reservoir), exact_plant(reservoir))
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,13 +307,10 @@ class ReservoirYears(Sequence["ReservoirYears"]):
 
     def kernel(self, *, fine: bool = False) -> KernelProblem:
         """Curves as source, and the file that reads them."""
-        steps = self.limits.steps
-        conditions, terms = bool(self.limits.lake), self.limits.priced
-        constants = {"STEPS": steps, "CYCLIC": int(self.limits.cyclic), **plant_constants(terms=terms)}
-        constants |= year_layout(steps, conditions=conditions, terms=terms).constants()
-        constants |= {"CONDITIONS": 1} if conditions else {}
-        forms = self.model.fine if fine else self.model.approximation
-        source = plant_source(forms, self.model.lake if conditions else None)
+        limits, forms = self.limits, self.model.fine if fine else self.model.approximation
+        constants = {"STEPS": limits.steps, "CYCLIC": int(limits.cyclic), **plant_constants(terms=limits.priced)}
+        constants |= {**year_layout(limits).constants(), **({"CONDITIONS": 1} if limits.lake else {})}
+        source = plant_source(forms, self.model.lake if limits.lake else None)
         return KernelProblem(source, (*STEP_FILES, "problems/reservoir/reservoir_year.cl"), constants)
 
     def compiled_context(self, *, fine: bool = False) -> ReservoirContext | RepairableContext:

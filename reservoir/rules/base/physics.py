@@ -5,6 +5,7 @@ A rule that weighs releases holds its plant as tables, dense enough to stand for
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Annotated, Any, Self
 
@@ -20,7 +21,7 @@ from reservoir.hydro.elementwise import clip, mean
 from reservoir.hydro.plant import Plant, plant_of
 from reservoir.hydro.record_rows import UNLIMITED
 from reservoir.hydro.reservoir import CONDITIONS, Reservoir
-from reservoir.hydro.rows import ATTRIBUTE_FIELDS, Lake, YearRows, filled_years, per_shortage
+from reservoir.hydro.rows import ATTRIBUTE_FIELDS, TERMS, Lake, YearRows, filled_years, per_shortage
 from reservoir.hydro.step import (
     enforce_limits,
     power_at,
@@ -156,14 +157,18 @@ def _mean_of_years(row: FloatArray) -> tuple[float, ...]:
     return tuple(np.array(row).mean(axis=0).tolist())
 
 
+def _by_month(names: Iterable[str]) -> Any:
+    """A block with a number a month of each name."""
+    return create_model("_Months", __base__=Block, **dict.fromkeys(names, (Monthly, ...)))  # type: ignore[call-overload]
+
+
 #: The attributes by step that say what a lake loses and what is demanded, by their fields.
 CONDITION_FIELDS = tuple(row.field for part in CONDITIONS for row in by_step_attributes() if row.part == part)
-_ConditionMonths: Any = create_model(
-    "_ConditionMonths", __base__=Block, **dict.fromkeys(CONDITION_FIELDS, (Monthly, ...))
-)
+#: The terms of an objective that a rule weighs: it promises no power.
+WEIGHED_TERMS = tuple(name for name in TERMS if name not in ("power_cost", "power_cost_most"))
 
 
-class LakeMonths(_ConditionMonths):  # type: ignore[misc]
+class LakeMonths(_by_month(CONDITION_FIELDS)):  # type: ignore[misc]
     """Losses of the lake and demands on the plant, means of the training years.
 
     Parameters
@@ -202,18 +207,11 @@ class LakeMonths(_ConditionMonths):  # type: ignore[misc]
         return Lake(*(joined_lines(self.storage_hm3, values) for values in (self.area_km2, self.seepage_m3s)))
 
 
-class ObjectiveMonths(Block):
+class ObjectiveMonths(_by_month(WEIGHED_TERMS)):  # type: ignore[misc]
     """What a month's power and release are worth, in the unit of the objective, where that is not energy.
 
     The fields are rows of a year with the same names (`hydro.rows.TERMS`), means of the training years.
     """
-
-    offset: Monthly
-    power_value: Monthly
-    power_target: Monthly
-    power_cost_squared: Monthly
-    supply_target: Monthly
-    supply_cost_squared: Monthly
 
     @classmethod
     def of(cls, training: Training) -> Self | None:

@@ -38,25 +38,16 @@ class Grids:
     most_restarts: int
 
 
-#: What is not given. In long horizons the best trajectory of a narrow band is often not the best one nearby: to start
-#: again from a wider band finds more than finer grids do.
-_OF_YEAR: dict[str, Any] = {
-    "states": 201,
-    "most_states": 1100,
-    "agreement": 1e-6,
-    "fine_states": 41,
-    "reach": 6.0,
-    "most_refinements": 40,
-    "most_restarts": 0,
-}
-_OF_LONG: dict[str, Any] = {
-    "states": 101,
-    "most_states": 300,
-    "agreement": 2e-6,
-    "fine_states": 21,
-    "reach": 5.0,
-    "most_refinements": 30,
-    "most_restarts": 12,
+#: What is not given: of a year, and of more steps. In long horizons the best trajectory of a narrow band is often not
+#: the best one nearby: to start again from a wider band finds more than finer grids do.
+_USUAL: dict[str, tuple[Any, Any]] = {
+    "states": (201, 101),
+    "most_states": (1100, 300),
+    "agreement": (1e-6, 2e-6),
+    "fine_states": (41, 21),
+    "reach": (6.0, 5.0),
+    "most_refinements": (40, 30),
+    "most_restarts": (0, 12),
 }
 
 
@@ -105,9 +96,8 @@ class GridSettings(Settings):
 
     def grids(self, steps: int) -> Grids:
         """The grids of horizons of so many steps: what is given, and the defaults of such horizons."""
-        usual = _OF_LONG if steps > MOST_STEPS_OF_YEAR else _OF_YEAR
-        given = {each.name: getattr(self, each.name) for each in fields(Grids)}
-        return Grids(**{name: usual[name] if value is None else value for name, value in given.items()})
+        given, is_long = {each.name: getattr(self, each.name) for each in fields(Grids)}, steps > MOST_STEPS_OF_YEAR
+        return Grids(**{name: _USUAL[name][is_long] if value is None else value for name, value in given.items()})
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -46,8 +46,7 @@ from reservoir.solvers.solution import EngineResults, engine_results
 _LEAST, _WRITTEN = 1e-12, np.float32
 
 
-@dataclass(frozen=True)
-class Runs:
+class Runs(NamedTuple):
     """What runs of several problems found, arrays with one leading axis: positions have an axis of steps more."""
 
     position: NDArray[np.floating]
@@ -58,19 +57,15 @@ class Runs:
     @classmethod
     def joined(cls, runs: Sequence[Runs]) -> Runs:
         """Runs of several launches behind each other."""
-        return cls(*map(np.concatenate, zip(*map(_arrays, runs), strict=True)))
+        return cls(*map(np.concatenate, zip(*runs, strict=True)))
 
     def some(self, which: slice | NDArray[np.bool_]) -> Runs:
         """A copy of some of them."""
-        return Runs(*(each[which].copy() for each in _arrays(self)))
+        return Runs(*(array[which].copy() for array in self))
 
     def reshaped(self, shape: tuple[int, ...]) -> Runs:
         """The same with another leading shape."""
-        return Runs(*(each.reshape(*shape, *each.shape[1:]) for each in _arrays(self)))
-
-
-def _arrays(runs: Runs) -> tuple[NDArray[Any], ...]:
-    return runs.position, runs.fitness, runs.grids, runs.transitions
+        return Runs(*(array.reshape(*shape, *array.shape[1:]) for array in self))
 
 
 def until_agreed(
@@ -269,14 +264,9 @@ def build_program(device: DeviceInfo, years: ReservoirYears, grids: Grids, layou
     if layout.long:
         constants |= {"GROUP_NUMBERS": layout.group_numbers(steps), "MOST_MEMBERS": _MOST_MEMBERS, "NO_FITNESS": 1}
         constants |= {"RESTART_WIDTH": grids.restart_width, "RESTART_GAIN": grids.restart_gain}
-    own = "solvers/dp/long_horizon.cl" if layout.long else "solvers/dp/dynamic_programming.cl"
-    files = ["problems/reservoir/given_curves.cl", "solvers/dp/storage_grids.cl", "solvers/dp/transitions.cl", own]
-    return build_around(kernel, device, constants, before=["common/sync/group_barrier.cl"], after=files)
-
-
-def contexts(years: ReservoirYears, layout: GridLayout) -> NDArray[np.floating]:
-    """What tells the years from each other, a row each."""
-    return years.kernel_rows(EXACT_MARGIN) if layout.double else years.kernel_contexts()
+    own = "solvers/dp/long_horizon" if layout.long else "solvers/dp/dynamic_programming"
+    files = ["problems/reservoir/given_curves", "solvers/dp/storage_grids", "solvers/dp/transitions", own]
+    return build_around(kernel, device, constants, common=["sync/group_barrier"], after=files)
 
 
 def curve_tables(reservoir: Reservoir, layout: GridLayout) -> NDArray[np.floating]:
@@ -338,7 +328,8 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         with clock("build"), meanwhile(lambda: compile_exchanges(years[:2])):
             program = build_program(device, years, grids, layout)
         with clock("prepare"):
-            rows, tables = contexts(years, layout), curve_tables(years.model.reservoir, layout)
+            rows = years.kernel_rows(EXACT_MARGIN) if layout.double else years.kernel_contexts()
+            tables = curve_tables(years.model.reservoir, layout)
         ready = _Years(years, grids, device, clock, layout, program, rows, tables)
         bounds = years.limits.start_bounds_hm3
         starts, rounds = _starts(ready, bounds, grids) if years.limits.cyclic else (bounds[:, 0], [])
@@ -439,7 +430,8 @@ class _Years:
                 transitions=((groups, self.layout.items), np.int64),
             )
             launch.run(kernel, groups, *arguments)
-            position, fitness, grids, tried = launch.download("position", "fitness", "grids", "transitions")
+            names = ("position", "fitness", "grids", "transitions")
+            position, fitness, grids, tried = map(session.download, names)
             self.device_seconds.append(sum(session.device_seconds.values()))
         return Runs(position, fitness, grids.astype(np.int64), tried.sum(axis=1, dtype=np.int64))
 

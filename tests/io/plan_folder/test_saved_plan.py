@@ -182,7 +182,7 @@ def test_the_plan_of_a_tiny_plant_is_read_back_though_its_tables_have_six_decima
         "full_hm3 = 120 ": "full_hm3 = 0.12 ",
         "initial_hm3 = 110": "initial_hm3 = 0.11",
         "final_hm3 = 110": "final_hm3 = 0.11",
-        "lower_m3s = 4\n": "lower_m3s = 0.004\n",
+        "lower_m3s = 4 ": "lower_m3s = 0.004 ",
         "upper_m3s = [80, 80, 80, 80, 120, 200, 200, 200, 120, 80, 80, 80]": "upper_m3s = 0.2",
         "storage_hm3 = [10, 20, 40, 60, 80, 100, 120, 130]": "storage_hm3 = [.01,.02,.04,.06,.08,.1,.12,.13]",
     }

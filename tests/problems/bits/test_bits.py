@@ -8,7 +8,7 @@ import pytest
 
 from reservoir.bench.populations import bundled_glasses, spin_cases, trap_cases
 from reservoir.errors import InputError
-from reservoir.problems.bits import FAMILIES, read_spin_glass, spin_problem
+from reservoir.problems.bits import FAMILIES, read_spin_glass
 from reservoir.solvers import solve
 from tests.bench.mutations import read_anyway
 
@@ -65,7 +65,7 @@ def write(tmp_path):
 
 
 def test_a_spin_glass_is_the_sum_of_its_couplings(write):
-    problem = spin_problem(read_spin_glass(write(GLASS)))
+    problem = read_spin_glass(write(GLASS))
     assert (problem.dimension, problem.optimum) == (4, 0.5)
     couplings = [(0, 1, 1), (1, 2, -1), (2, 3, 1), (3, 0, 1)]
     for genes in itertools.product((0, 1), repeat=4):
@@ -75,12 +75,12 @@ def test_a_spin_glass_is_the_sum_of_its_couplings(write):
 
 def test_digits_that_a_file_leaves_out_are_made_up_for(write):
     glass = read_spin_glass(write("3\n-0.333\n1 2 1\n2 3 1\n3 1 -1\n"))
-    assert glass.ground_energy == -1 / 3
+    assert glass.optimum == 1 / 3
 
 
 def test_bundled_glasses_have_the_ground_states_that_they_state():
     for case in spin_cases(bundled_glasses(first_only=False)):
-        assert len(case.glass.couplings) == 2 * case.bits
+        assert len(case.glass.context.strength) == 2 * case.bits
         if case.bits <= 100:
             problem = case.problem(1)
             found = solve([problem], solver="dsmga2", population=400)[0]
@@ -126,8 +126,8 @@ def test_mistakes_in_a_file_are_told_with_their_row(write, text, message):
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_is_in_a_file_is_refused_or_read_right(tmp_path, seed):
     for glass in read_anyway(read_spin_glass, GLASS.encode(), tmp_path / "some", seed):
-        assert 2 <= glass.spins <= 65_536
-        assert -np.abs(glass.couplings[:, 2]).sum() <= round(glass.ground_energy * glass.spins) <= 0
+        assert 2 <= glass.dimension <= 65_536
+        assert 0 <= round(glass.optimum * glass.dimension) <= np.abs(glass.context.strength).sum()
 
 
 def test_a_file_without_end_is_refused_soon():

@@ -9,7 +9,7 @@ from reservoir.solvers import GENERAL_SOLVERS, solve
 from tests.solvers.engines import each_of
 
 D = 30
-MATRIX = Rotation(D).matrix()
+MATRIX = Rotation(D).matrix
 
 
 def schwefel(x: np.ndarray) -> float:
@@ -74,21 +74,21 @@ def test_the_bounds_are_the_papers(name: str) -> None:
 
 @pytest.mark.parametrize(("dimension", "rotations"), [(2, 0), (2, 1), (30, 20), (50, 200)])
 def test_a_rotation_is_orthogonal(dimension: int, rotations: int) -> None:
-    matrix = Rotation(dimension, rotations).matrix()
+    matrix = Rotation(dimension, rotations).matrix
     np.testing.assert_allclose(matrix @ matrix.T, np.eye(dimension), atol=1e-12)
     assert np.linalg.det(matrix) == pytest.approx(1)
     assert (matrix == np.eye(dimension)).all() == (rotations == 0)
 
 
 def test_a_seed_fixes_the_matrix() -> None:
-    np.testing.assert_array_equal(Rotation(30).matrix(), Rotation(30, 20, 7).matrix())
-    assert not np.allclose(Rotation(30, 20, 7).matrix(), Rotation(30, 20, 2).matrix())
+    np.testing.assert_array_equal(Rotation(30).matrix, Rotation(30, 20, 7).matrix)
+    assert not np.allclose(Rotation(30, 20, 7).matrix, Rotation(30, 20, 2).matrix)
     with pytest.raises(ValueError, match="read-only"):
-        Rotation(30).matrix()[0, 0] = 2
+        Rotation(30).matrix[0, 0] = 2
 
 
 def test_every_rotation_turns_one_plane() -> None:
-    turned = [np.sum(np.diag(Rotation(30, count, 4).matrix()) != 1) for count in (1, 2)]
+    turned = [np.sum(np.diag(Rotation(30, count, 4).matrix) != 1) for count in (1, 2)]
     assert turned[0] == 2
     assert turned[1] in (2, 3, 4)
 

@@ -1,26 +1,37 @@
-"""Runs kept as they finish, so that an interrupted experiment goes on where it was."""
+"""Runs of an experiment: shared among processes, and kept as they finish.
+
+An interrupted experiment goes on where it was.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import multiprocessing
 import os
+import threading
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import reservoir
 from reservoir import runtime
-from reservoir.errors import Mistake, OutputError
+from reservoir.errors import Mistake, OutputError, shortened
 from reservoir.text.data_file import read_limited
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 #: Of the file beside an experiment's folder.
 SUFFIX = ".unfinished.jsonl"
 #: Many times the largest experiment.
 _MOST_BYTES = 256_000_000
-#: Characters of a value, and settings, that a message shows.
-_SHOWN, _MOST_SHOWN = 60, 8
+#: Settings that a message shows, and characters of each.
+_MOST_SHOWN, _LONGEST = 8, 180
 
 
 class Journal:
@@ -78,10 +89,11 @@ class Journal:
         return len(self._rows)
 
     def _begun_otherwise(self, differing: list[str], before: dict[str, Any], now: dict[str, Any]) -> Mistake:
-        what = "; ".join(
-            _shortened(f"{name}: {_shortened(before.get(name))}, not {_shortened(now.get(name))}", 3 * _SHOWN)
-            for name in differing[:_MOST_SHOWN]
-        )
+        def shown(name: str) -> str:
+            was, is_now = shortened(str(before.get(name))), shortened(str(now.get(name)))
+            return shortened(f"{name}: {was}, not {is_now}", _LONGEST)
+
+        what = "; ".join(map(shown, differing[:_MOST_SHOWN]))
         mend = "use the same settings to continue, or delete the file to start again"
         return Mistake(f"was started with other settings ({what})", file=str(self.path), mend=mend)
 
@@ -134,15 +146,12 @@ class Journal:
 def sources_digest() -> str:
     """A hash of whatever decides what a run finds: kernels, solvers, problems and experiments, and bundled data."""
     package = Path(reservoir.__file__).resolve().parent
-    folders = (
-        runtime.package_folder("kernels"),
-        *(package / name for name in ("solvers", "problems", "bench", "hydro", "zoo")),
-    )
+    folders = runtime.package_folder("kernels"), *(package / name for name in ("solvers", "problems", "bench", "hydro"))
+    sources = [path for folder in folders for path in sorted(folder.rglob("*")) if path.suffix in (".py", ".cl")]
+    data = sorted(path for path in runtime.package_folder("data").rglob("*") if path.is_file())
     digest = hashlib.sha256()
-    for folder in (*folders, runtime.package_folder("data")):
-        kinds = ("*",) if folder.name == "data" else ("*.py", "*.cl")
-        for path in sorted(path for kind in kinds for path in folder.rglob(kind) if path.is_file()):
-            digest.update(path.read_bytes())
+    for path in (*sources, package / "zoo.py", *data):
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -158,15 +167,54 @@ def _checksum(run: str, row: Mapping[str, Any]) -> int:
     return zlib.crc32(json.dumps([run, row]).encode())
 
 
-def _shortened(value: object, most: int = _SHOWN) -> str:
-    """A value for a message."""
-    text = str(value)
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
 def _lines(path: Path) -> list[dict[str, Any]]:
     """The lines of a file; the last may have been cut off, and is left out. ValueError if another is no JSON."""
     if not os.path.lexists(path):
         return []
     texts = read_limited(path, _MOST_BYTES).decode("utf-8").split("\n")
     return [json.loads(text) for text in texts[:-1]]  # behind the last end of line stands nothing, or what was cut off
+
+
+@contextmanager
+def processes(count: int, each: int = 1) -> Iterator[list[ProcessPoolExecutor]]:
+    """So many pools of processes, by default of one, to be given their own tasks.
+
+    They end with this process, however it ends: each watches a pipe whose other end this one alone holds. An exception
+    in the block ends them in the midst of their tasks.
+    """
+    context = multiprocessing.get_context("spawn")
+    lifeline, own_end = context.Pipe(duplex=False)
+    watched: dict[str, Any] = {"mp_context": context, "initializer": _live_with, "initargs": (lifeline,)}
+    pools = [ProcessPoolExecutor(each, **watched) for _ in range(count)]
+    try:
+        yield pools
+    except BaseException:
+        own_end.close()
+        raise
+    finally:
+        for pool in pools:
+            pool.shutdown(cancel_futures=True)
+        own_end.close()
+        lifeline.close()
+
+
+def _live_with(lifeline: Connection) -> None:
+    """End this process as soon as the other end of a pipe is closed."""
+
+    def watch() -> None:
+        with suppress(EOFError, OSError):
+            lifeline.recv_bytes()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def shared_among(count: int, task: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[tuple[Item, Result]]:
+    """Do a task for each item in so many processes; items and results as they are done.
+
+    A fault in a task is raised here, and ends the others. The task and the items must be picklable.
+    """
+    with processes(1, count) as (pool,):
+        running = {pool.submit(task, item): item for item in items}
+        for future in as_completed(running):
+            yield running[future], future.result()
