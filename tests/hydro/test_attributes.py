@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.hydro.attributes import ATTRIBUTES, Kind, by_step_attributes
+from reservoir.hydro.attributes import ATTRIBUTES, POWER_DEMAND, Kind, attribute_of, by_step_attributes
 from reservoir.hydro.curves.curve import Table
 from reservoir.hydro.reservoir import Reservoir, differing_parts, reservoir_digests
 from reservoir.hydro.rows import FIELDS
@@ -120,6 +120,12 @@ def test_a_further_row_is_a_further_attribute_everywhere(tmp_path: Path) -> None
 def test_every_field_that_is_by_step_has_its_row() -> None:
     arrays = [each.name for each in fields(Reservoir) if "NDArray" in str(each.type)]
     assert sorted(arrays) == sorted(row.field for row in by_step_attributes() if row.section != "objective")
+
+
+def test_a_field_that_the_table_alone_has_is_described_by_it() -> None:
+    words = " ".join((Reservoir.__doc__ or "").split())
+    assert f"{POWER_DEMAND} : ndarray, shape (12,) or (steps,) The minimum mean power, MW. Raises" in words
+    assert attribute_of(POWER_DEMAND).default == 0.0
 
 
 def test_every_row_has_a_meaning_and_a_key_of_its_own() -> None:

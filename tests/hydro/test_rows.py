@@ -12,7 +12,7 @@ from reservoir.hydro.conditions import available, demanded, loss_volume, power_d
 from reservoir.hydro.curves.approximation import PADDED_LENGTHS, padded
 from reservoir.hydro.curves.forms import PolynomialForm
 from reservoir.hydro.objectives import Goal, Objective
-from reservoir.hydro.rows import DEAD, FIELDS, INFLOW, NUMBERS, OFFSET, PLAIN_FIELDS, PLAIN_NUMBERS, TERMS
+from reservoir.hydro.rows import DEAD, FIELDS, INFLOW, NUMBERS, OFFSET, PLAIN_FIELDS, PLAIN_NUMBERS, TERMS, filled_years
 from reservoir.problems.reservoir.year import ReservoirModel, reservoir_problems
 from tests.hydro.random_reservoirs import random_reservoir
 
@@ -105,6 +105,19 @@ def test_what_many_years_say_of_a_step_is_what_each_says(years):
             for of, arguments in asked.items():
                 together = np.broadcast_to(of(of_many, (slice(None), step), *arguments), len(years))
                 assert together[place] == of(of_one, step, *arguments)
+
+
+def test_years_are_filled_with_what_is_given_and_zeros():
+    inflow = np.arange(24.0).reshape(2, 12)
+    plain = filled_years({"inflow": inflow, "hm3_per_m3s": 2.6}, {"dead": np.array([1.0, 2.0])}, cyclic=True)
+    assert (plain.rows.shape, plain.priced, plain.lake, plain.cyclic) == ((2, 1, PLAIN_FIELDS, 12), (), (), True)
+    np.testing.assert_array_equal(plain.inflow, inflow)
+    assert (plain.hm3_per_m3s == 2.6).all()
+    assert plain.dead.tolist() == [1.0, 2.0]
+    assert not plain.release_upper.any()
+    worth = filled_years(dict.fromkeys(TERMS, np.ones(12))).some((0, 0))
+    assert (worth.rows.shape, worth.priced, worth.lake) == ((len(FIELDS), 12), (0,), ())
+    assert (worth.power_value == 1).all()
 
 
 def test_changed_rows_are_a_copy(years):

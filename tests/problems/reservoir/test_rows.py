@@ -138,6 +138,10 @@ def test_a_batch_is_its_years(tried: ReservoirYears) -> None:
         alone = vars(year.operate(position))
         same = vars(operation[place])
         assert all(np.asarray(array).tobytes() == np.asarray(same[name]).tobytes() for name, array in alone.items())
+        assert type(year) is ReservoirYears
+        assert (year.lower.shape, year.kernel_context().ndim, len(year)) == ((tried.dimension,), 1, 1)
+        assert (year.label, year.rng_stream_id) == (tried.labels[place], tried.rng_stream_ids[place])
+        assert year.certify(position).fitness == tried.certify(positions).fitness[place]
     some = tried[1:4]
     assert [year.label for year in some] == list(tried.labels[1:4])
     assert some.kernel_contexts().tobytes() == tried.kernel_contexts()[1:4].tobytes()
