@@ -14,6 +14,7 @@ from reservoir import runtime
 from reservoir.opencl import literal
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers.clpso import SwarmSettings
+from reservoir.solvers.clpso.engine import swarm_constants
 from reservoir.solvers.rng import stream_states
 
 #: As fast as the compiler can: what the sequential engine has to keep up with.
@@ -69,7 +70,7 @@ class PlainC:
 
 def _specialised(year: ReservoirYears, settings: SwarmSettings) -> str:
     kernel = year.kernel()
-    constants = {**kernel.constants, **settings.constants()}
+    constants = {**kernel.constants, **swarm_constants(settings)}
     defines = "\n".join(f"#define {name} {literal(value)}" for name, value in constants.items())
     problem = "\n".join(runtime.package_text("kernels", file) for file in kernel.files)
     own = (Path(__file__).parent / "clpso.c").read_text(encoding="utf-8")

@@ -93,8 +93,15 @@ _RANDOM_FILES = {
 }
 
 
-#: Settings that a program is specialised for.
-_MACROS = ("particles", "acceleration", "inertia_first", "velocity_fraction", "exchange_interval")
+def swarm_constants(settings: SwarmSettings) -> dict[str, float]:
+    """Macros of a swarm's settings that a program is specialised for."""
+    return {
+        **settings.macros("particles", "acceleration", "inertia_first", "velocity_fraction", "exchange_interval"),
+        "GAP": settings.refreshing_gap,
+        "INERTIA_FALL": settings.inertia_first - settings.inertia_last,
+        "SMALLEST_VELOCITY": SMALLEST_VELOCITY,
+        "STRICT": int(settings.exemplars == STRICT),
+    }
 
 
 class ClpsoEngine(PopulationEngine[DeviceSwarmSettings]):
@@ -158,11 +165,7 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings]):
         kernel, settings, dimension = problem.kernel(), self.settings, problem.dimension
         model, random = MODELS[settings.model], settings.used_random
         constants = {
-            **settings.macros(*_MACROS),
-            "GAP": settings.refreshing_gap,
-            "INERTIA_FALL": settings.inertia_first - settings.inertia_last,
-            "SMALLEST_VELOCITY": SMALLEST_VELOCITY,
-            "STRICT": int(settings.exemplars == STRICT),
+            **swarm_constants(settings),
             **({"PER_PARTICLE": numbers_per_particle(settings, dimension, kernel.noisy)} if random == HOST else {}),
             **memory_constants("BEST", layout.best_in_global),
             **layout.constants(),
