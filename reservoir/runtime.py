@@ -213,7 +213,7 @@ _COPY_SECONDS = 120
 
 
 def made_in_a_copy(make: Callable[[], Iterable[T]]) -> Iterator[T]:
-    """What a copy of this process makes, beside it and from now on, of all that is in memory; it may end early.
+    """What a copy of this process makes, beside it and from now on, of all that is in memory; nothing if it fails.
 
     Of the threads the copy has the caller's alone: what it makes may need no other, no device and no lock. Where there
     is one processor, or no Linux, nothing is made.
@@ -231,9 +231,7 @@ def made_in_a_copy(make: Callable[[], Iterable[T]]) -> Iterator[T]:
             gc.disable()  # what this process releases of a driver is the other's
             signal.alarm(_COPY_SECONDS)
             with open(writer, "wb") as pipe:
-                for made in make():
-                    pickle.dump(made, pipe)
-                    pipe.flush()
+                pickle.dump(list(make()), pipe)  # at the end: a pipe that nobody reads yet would hold it up
         finally:
             os._exit(0)
     os.close(writer)
@@ -241,8 +239,7 @@ def made_in_a_copy(make: Callable[[], Iterable[T]]) -> Iterator[T]:
     def received() -> Iterator[T]:
         try:
             with open(reader, "rb") as pipe, suppress(EOFError, pickle.UnpicklingError):
-                while True:
-                    yield pickle.load(pipe)
+                yield from pickle.load(pipe)
         finally:
             with suppress(ProcessLookupError, ChildProcessError):
                 os.kill(copy, signal.SIGKILL)
