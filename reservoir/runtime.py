@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import gc
 import os
-import pickle
 import signal
 import sys
 import tempfile
@@ -214,11 +213,13 @@ _COPY_SECONDS = 120
 
 
 def made_in_a_copy(make: Callable[[], Iterable[T]]) -> Iterator[T]:
-    """What a copy of this process makes, beside it and from now on, of all that is in memory; it may end early.
+    """What a copy of this process makes, beside it and from now on, of all that is in memory; nothing if it fails.
 
     Of the threads the copy has the caller's alone: what it makes may need no other, no device and no lock. Where there
     is one processor, or no Linux, nothing is made.
     """
+    import pickle  # light commands need none
+
     if not sys.platform.startswith("linux") or processors() == 1:
         return iter(())
     reader, writer = os.pipe()
@@ -230,24 +231,21 @@ def made_in_a_copy(make: Callable[[], Iterable[T]]) -> Iterator[T]:
             gc.disable()  # what this process releases of a driver is the other's
             signal.alarm(_COPY_SECONDS)
             with open(writer, "wb") as pipe:
-                for made in make():
-                    pickle.dump(made, pipe)
-                    pipe.flush()
+                pickle.dump(list(make()), pipe)  # at the end: a pipe that nobody reads yet would hold it up
         finally:
             os._exit(0)
     os.close(writer)
-    return _sent_by(copy, reader)
 
+    def received() -> Iterator[T]:
+        try:
+            with open(reader, "rb") as pipe, suppress(EOFError, pickle.UnpicklingError):
+                yield from pickle.load(pipe)
+        finally:
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(copy, signal.SIGKILL)
+                os.waitpid(copy, 0)
 
-def _sent_by(copy: int, reader: int) -> Iterator[Any]:
-    try:
-        with open(reader, "rb") as pipe, suppress(EOFError, pickle.UnpicklingError):
-            while True:
-                yield pickle.load(pipe)
-    finally:
-        with suppress(ProcessLookupError, ChildProcessError):
-            os.kill(copy, signal.SIGKILL)
-            os.waitpid(copy, 0)
+    return received()
 
 
 #: Ctrl-C, the request to end, and the terminal that is gone.

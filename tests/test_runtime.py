@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,24 +49,34 @@ def test_a_copy_makes_things_of_what_is_in_memory(monkeypatch):
 
 
 @on_linux
-def test_a_copy_that_fails_has_made_what_it_had(monkeypatch, capfd):
+def test_a_copy_that_fails_has_made_nothing(monkeypatch, capfd):
     def failing() -> Iterator[int]:
         yield 1
         raise ValueError("no more")
 
     monkeypatch.setenv(THREADS_VARIABLE, "2")
-    assert list(made_in_a_copy(failing)) == [1]
+    assert list(made_in_a_copy(failing)) == []
     assert capfd.readouterr() == ("", "")
 
 
 @on_linux
-def test_a_copy_ends_when_nobody_wants_more(monkeypatch):
-    def endless() -> Iterator[int]:
-        while True:
-            yield os.getpid()
+def test_a_copy_waits_for_no_reader(monkeypatch, tmp_path):
+    def large() -> Iterator[bytes]:
+        yield bytes(1_000_000)
+        (tmp_path / "second").touch()
+        yield b"second"
 
     monkeypatch.setenv(THREADS_VARIABLE, "2")
-    made = made_in_a_copy(endless)
+    made = made_in_a_copy(large)
+    while not (tmp_path / "second").exists():
+        time.sleep(0.01)
+    assert [len(each) for each in made] == [1_000_000, 6]
+
+
+@on_linux
+def test_a_copy_ends_when_nobody_wants_more(monkeypatch):
+    monkeypatch.setenv(THREADS_VARIABLE, "2")
+    made = made_in_a_copy(lambda: [os.getpid(), 2])
     process = next(made)
     made.close()
     with pytest.raises(ProcessLookupError):

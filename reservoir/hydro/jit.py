@@ -538,6 +538,7 @@ def _build_in_choice(function: Callable[..., Any], beyond: Callable[..., Any] | 
 
 
 #: Operations on arrays that choose between two numbers, and when the second is chosen.
+_CHOICES: dict[Any, Callable[..., Any] | None]
 _CHOICES = {elementwise.lesser: operator.lt, elementwise.greater: operator.gt, elementwise.choose: None}
 #: What other operations on arrays are for numbers. float32 holds a half, and raises no other precision.
 _FOR_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {

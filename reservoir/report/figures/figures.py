@@ -158,7 +158,8 @@ def write_figures(
     folder.mkdir(parents=True, exist_ok=True)
     names, total, files = list(figures), len(figures) * len(KINDS), list[Path]()
     here, there = names[::2], names[1::2]
-    made = made_in_a_copy(lambda: (attempted(name, partial(_contents, figures[name]), {}) for name in there))
+    drawings = (attempted(name, partial(_contents, figures[name]), {}) for name in there)
+    made = made_in_a_copy(lambda: drawings) if there else iter(())
     tell = progress or (lambda done, total: None)
     tell(0, total)
     for place, name in enumerate((*here, *there)):

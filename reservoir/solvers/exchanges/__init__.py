@@ -25,9 +25,13 @@ from reservoir.hydro.rows import ATTRIBUTE_FIELDS, YearRows
 from reservoir.problems.base import Problem, as_batch
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers.exchanges.exchange import (
+    DRAFT,
+    LOWER,
     ROLES,
     SIGNS,
-    Path,
+    STORAGE,
+    TABLE_ROWS,
+    UPPER,
     Search,
     any_full,
     describe,
@@ -45,8 +49,6 @@ _MOST_ROUNDS = 30
 _ROUNDING = 1e-9
 #: Steps between the two of an exchange at most.
 _MOST_REACH = 24
-#: Rows that a search works on.
-_ROWS = 6
 
 
 class Effort(NamedTuple):
@@ -114,19 +116,19 @@ def compile_exchanges(years: ReservoirYears) -> None:
 
 def _polished(years: ReservoirYears, positions: FloatArray, effort: Effort) -> Polished:
     before = years.certify(positions)
-    drafts, storages = before.operation.draft_m3s.copy(), before.operation.storage_hm3.copy()
-    lower, upper = _allowed(years, storages)
-    steps = years.limits.steps
-    work, totals = np.zeros((_ROWS, steps + 1)), np.zeros(len(years))
+    operation, steps = before.operation, years.limits.steps
+    tables = np.zeros((len(years), TABLE_ROWS, steps + 1))
+    tables[:, DRAFT, :-1], tables[:, STORAGE] = operation.draft_m3s, operation.storage_hm3
+    tables[:, LOWER], tables[:, UPPER] = _allowed(years, operation.storage_hm3)
     year = years.exact_year
     if years.limits.demands_power:  # what just gives the lowest power here gives it by any other rounding, too
         year = year.changed(**{ATTRIBUTE_FIELDS[POWER_DEMAND]: years.limits.power_demanded_mw * (1 + _ROUNDING)})
     plant, arrays = plant_with_cursors(years.model.exact), lake_with_cursors(year)
-    schedules = _Schedules(plant, arrays, years.penalty, drafts, storages, lower, upper, work, totals)
+    schedules = _Schedules(plant, arrays, years.penalty, tables, np.zeros(len(years)))
     if effort.least_gain_of_shift > 0.0:
         _shift_water(schedules, effort.least_gain_of_shift, np.zeros((SIGNS, ROLES, steps)))
     _exchange_water(schedules, effort.volumes, effort.least_gain, effort.least_gain_of_round)
-    found = np.column_stack([drafts, storages[:, 0]])[:, : years.dimension]
+    found = np.column_stack([tables[:, DRAFT, :-1], tables[:, STORAGE, 0]])[:, : years.dimension]
     gains = years.certify(found).fitness - before.fitness
     better = gains > 0
     return Polished(np.where(better[:, np.newaxis], found, positions), np.where(better, gains, 0.0))
@@ -146,16 +148,12 @@ def _allowed(years: ReservoirYears, storages_hm3: FloatArray) -> tuple[FloatArra
 
 
 class _Schedules(NamedTuple):
-    """Schedules of years that are changed in place, their bounds of storages, rows to work on, and fitness before."""
+    """Years, the table of each (`Search`), whose schedules are changed, and fitness before."""
 
     plant: Plant
     years: YearRows
     penalty: float
-    drafts: FloatArray
-    storages: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    work: FloatArray
+    tables: FloatArray
     totals: FloatArray
 
 
@@ -165,7 +163,7 @@ def _shift_water(schedules: _Schedules, least_gain: float, tables: FloatArray) -
 
     What follows dynamic programming shifts nothing, and is compiled without this.
     """
-    for index in range(len(schedules.drafts)):
+    for index in range(len(schedules.tables)):
         search = _search(schedules, index)
         schedules.totals[index] = describe(search)
         shift_storages(search, widest_range(search), schedules.totals[index], least_gain, tables)
@@ -177,7 +175,7 @@ def _exchange_water(schedules: _Schedules, volumes: FloatArray, least_gain: floa
 
     Gains are relative to the fitness before shifts, or where there were none, to that of the schedule.
     """
-    for index in range(len(schedules.drafts)):
+    for index in range(len(schedules.tables)):
         search = _search(schedules, index)
         total, widest = describe(search), widest_range(search)
         if schedules.totals[index] > 0.0:
@@ -185,7 +183,7 @@ def _exchange_water(schedules: _Schedules, volumes: FloatArray, least_gain: floa
         for _ in range(_MOST_ROUNDS):
             gained = 0.0
             for part in volumes:
-                for giver in range(schedules.drafts.shape[1]):
+                for giver in range(schedules.tables.shape[2] - 1):
                     gained += _exchange_from(search, giver, part * widest, least_gain * total)
             if gained <= least_gain_of_round * total:
                 break
@@ -193,10 +191,7 @@ def _exchange_water(schedules: _Schedules, volumes: FloatArray, least_gain: floa
 
 @inlined
 def _search(of: _Schedules, index: int) -> Search:
-    path = Path(of.drafts[index], of.storages[index], of.work[0], of.work[1])
-    trial = Path(of.work[2], of.work[3], of.work[4], of.work[5])
-    year = year_at(of.years, index)
-    return Search(of.plant, year, of.penalty, of.lower[index], of.upper[index], path, trial, _MOST_REACH)
+    return Search(of.plant, year_at(of.years, index), of.penalty, of.tables[index], _MOST_REACH)
 
 
 @compiled_part
@@ -207,7 +202,7 @@ def _exchange_from(search: Search, giver: int, volume: float, precision: float) 
         fills, signed = way > 1, volume if way % 2 == 0 else -volume
         if fills and not any_full(search):
             break
-        for _ in range(len(search.path.drafts)):
+        for _ in range(search.table.shape[1] - 1):
             tried = signed
             gain, part, taker = exchange(search, giver, giver, tried, fills, precision)
             if 0.0 < part < 1.0:  # a bound is nearer than the volume

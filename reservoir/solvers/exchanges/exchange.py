@@ -31,21 +31,16 @@ _MOST_SECANTS, _MOST_SHORTENED, _MOST_EXPANSIONS, _MOST_SECTIONS = 12, 4, 30, 40
 _EXPANSION, _SECTION = 4.0, 0.381966011250105
 
 
-class Path(NamedTuple):
-    """A schedule: ``drafts`` (m3/s), ``values`` (fitness, GWh) and ``full`` of shape (steps,).
-
-    ``full`` is 1 where a step just fills the turbines, else 0. ``storages`` (hm3), of shape (steps + 1,), are those
-    before the first step and after each.
-    """
-
-    drafts: Any
-    storages: Any
-    values: Any
-    full: Any
+#: Rows of a search's table: drafts (m3/s), values (fitness, GWh) and fullness of the best path so far, by steps, where
+#: ``FULL`` is 1 where a step just fills the turbines, else 0; its storages (hm3), before the first step and after each;
+#: drafts and storages of another path that is tried; and bounds of the storages.
+DRAFT, STORAGE, VALUE, FULL, TRIED_DRAFT, TRIED_STORAGE, LOWER, UPPER = range(8)
+#: How many there are.
+TABLE_ROWS = 8
 
 
 class Search(NamedTuple):
-    """A year, bounds of its storages, of shape (steps + 1,), the best path so far, and another that is tried.
+    """A year, and the table of its paths, of shape (rows, steps + 1): one array, as every other has the compiler toil.
 
     The taker of an exchange is at most ``reach`` steps behind the giver.
     """
@@ -53,20 +48,17 @@ class Search(NamedTuple):
     plant: Plant
     year: YearRows
     penalty: float
-    lower: Any
-    upper: Any
-    path: Path
-    trial: Path
+    table: Any
     reach: int
 
 
 @compiled_part
 def describe(search: Search) -> float:
     """Tell fitness and fullness of the path's steps; returns the sum of the absolute fitness, GWh."""
-    path, total = search.path, 0.0
-    for step in range(len(path.drafts)):
+    table, total = search.table, 0.0
+    for step in range(table.shape[1] - 1):
         _describe_step(search, step)
-        total += abs(path.values[step])
+        total += abs(table[VALUE, step])
     return total
 
 
@@ -74,8 +66,8 @@ def describe(search: Search) -> float:
 def widest_range(search: Search) -> float:
     """Widest range of the storages, hm3."""
     widest = 0.0
-    for point in range(len(search.upper)):
-        widest = max(widest, search.upper[point] - search.lower[point])
+    for point in range(search.table.shape[1]):
+        widest = max(widest, search.table[UPPER, point] - search.table[LOWER, point])
     return widest
 
 
@@ -83,17 +75,17 @@ def widest_range(search: Search) -> float:
 def any_full(search: Search) -> bool:
     """Whether a step just fills the turbines."""
     count = 0.0
-    for full in search.path.full:
-        count += full
+    for step in range(search.table.shape[1] - 1):
+        count += search.table[FULL, step]
     return count > 0.0
 
 
 @compiled_part
 def _describe_step(search: Search, step: int) -> None:
-    path = search.path
-    storage, draft = path.storages[step], path.drafts[step]
-    path.values[step] = step_fitness(search, step, storage, path.storages[step + 1], draft)
-    path.full[step] = abs(_excess(search, step, storage, draft)) <= _NEARLY_FULL * draft
+    table = search.table
+    storage, draft = table[STORAGE, step], table[DRAFT, step]
+    table[VALUE, step] = step_fitness(search, step, storage, table[STORAGE, step + 1], draft)
+    table[FULL, step] = abs(_excess(search, step, storage, draft)) <= _NEARLY_FULL * draft
 
 
 @compiled_part
@@ -123,26 +115,26 @@ def exchange(
         Part of the volume that limits allow.
     taker : int
     """
-    year, path, trial = search.year, search.path, search.trial
-    steps, any_taker = len(path.drafts), taker == giver
-    open_end = not year.cyclic and search.lower[-1] < search.upper[-1]
-    step, storage, gain, differs = giver, path.storages[giver], 0.0, not (fills and any_taker)
+    year, table = search.year, search.table
+    steps, any_taker = table.shape[1] - 1, taker == giver
+    open_end = not year.cyclic and table[LOWER, -1] < table[UPPER, -1]
+    step, storage, gain, differs = giver, table[STORAGE, giver], 0.0, not (fills and any_taker)
     left = search.reach
-    draft = path.drafts[giver] + volume / year.rows[HM3_PER_M3S, giver]
+    draft = table[DRAFT, giver] + volume / year.rows[HM3_PER_M3S, giver]
     while True:
         least, most = year.rows[RELEASE_LOWER, step], year.rows[RELEASE_UPPER, step]
-        part = _part_within(path.drafts[step], draft, least, most)
+        part = _part_within(table[DRAFT, step], draft, least, most)
         draft = clip(draft, least, most)
         end = _end_of_step(search, step, storage, draft)
-        part = min(part, _part_within(path.storages[step + 1], end, search.lower[step + 1], search.upper[step + 1]))
+        part = min(part, _part_within(table[STORAGE, step + 1], end, table[LOWER, step + 1], table[UPPER, step + 1]))
         if part < 1.0:
             return -np.inf, part, taker
-        gain += step_fitness(search, step, storage, end, draft) - path.values[step]
-        trial.drafts[step], trial.storages[step + 1] = draft, end
+        gain += step_fitness(search, step, storage, end, draft) - table[VALUE, step]
+        table[TRIED_DRAFT, step], table[TRIED_STORAGE, step + 1] = draft, end
         step, storage, left = step + 1, end, left - 1
         if step == steps:
             if open_end and differs and (any_taker or taker == steps):
-                gain += end_value(year, path.storages[steps], end)
+                gain += end_value(year, table[STORAGE, steps], end)
                 return gain if gain > least_gain else -np.inf, 1.0, steps
             step = 0
             if not year.cyclic:
@@ -150,21 +142,21 @@ def exchange(
         if step == giver or left < 0:
             return -np.inf, 1.0, taker
         if differs and (any_taker or taker == step):
-            target = path.storages[step + 1]
+            target = table[STORAGE, step + 1]
             least, most = year.rows[RELEASE_LOWER, step], year.rows[RELEASE_UPPER, step]
             draft = release_to_reach(storage, target, year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], year, step)
-            part = _part_within(path.drafts[step], draft, least, most)
+            part = _part_within(table[DRAFT, step], draft, least, most)
             if part == 1.0:
                 draft = clip(draft, least, most)
-                found = gain + step_fitness(search, step, storage, target, draft) - path.values[step]
+                found = gain + step_fitness(search, step, storage, target, draft) - table[VALUE, step]
                 if found > least_gain:
-                    trial.drafts[step], trial.storages[step + 1] = draft, target
+                    table[TRIED_DRAFT, step], table[TRIED_STORAGE, step + 1] = draft, target
                     return found, 1.0, step
             if taker == step:
                 return -np.inf, part, step
-        differs = differs or path.full[step] > 0
-        draft = path.drafts[step]
-        if fills and path.full[step] > 0:
+        differs = differs or table[FULL, step] > 0
+        draft = table[DRAFT, step]
+        if fills and table[FULL, step] > 0:
             draft = _filling_draft(search, step, storage)
 
 
@@ -217,15 +209,15 @@ def _limited(search: Search, giver: int, taker: int, volume: float, fills: bool)
 @compiled_part
 def _take(search: Search, giver: int, taker: int) -> None:
     """Copy the trial's steps from giver to taker to the path, and describe them."""
-    path, trial, steps = search.path, search.trial, len(search.path.drafts)
+    table, steps = search.table, search.table.shape[1] - 1
     step = giver
     for _ in range(steps):
-        path.drafts[step], path.storages[step + 1] = trial.drafts[step], trial.storages[step + 1]
+        table[DRAFT, step], table[STORAGE, step + 1] = table[TRIED_DRAFT, step], table[TRIED_STORAGE, step + 1]
         if step == taker or step + 1 == taker == steps:
             break
         step = (step + 1) % steps
         if step == 0:
-            path.storages[0] = path.storages[steps]
+            table[STORAGE, 0] = table[STORAGE, steps]
     _describe_step(search, giver)
     while giver != step:
         giver = (giver + 1) % steps
@@ -259,7 +251,7 @@ def _excess(search: Search, step: int, storage: float, draft: float) -> float:
 def _filling_draft(search: Search, step: int, storage: float) -> float:
     """Draft that just fills the turbines, near that of the path and within its bounds: by secants."""
     least, most = search.year.rows[RELEASE_LOWER, step], search.year.rows[RELEASE_UPPER, step]
-    draft: float = search.path.drafts[step]
+    draft: float = search.table[DRAFT, step]
     before, of_before, slope = 0.0, 0.0, 1.0
     for number in range(_MOST_SECANTS):
         excess = _excess(search, step, storage, draft)
@@ -317,7 +309,7 @@ def shift_storages(search: Search, widest: float, total: float, least_gain: floa
     tables : ndarray, shape (2, 3, steps)
         Room for the gains of a step, GWh: by the sign of the volume, and what the step is in the shift.
     """
-    path, steps = search.path, len(search.path.drafts)
+    table, steps = search.table, search.table.shape[1] - 1
     for _ in range(_MOST_SWEEPS):
         volume, gained = _FIRST * widest, 0.0
         while volume > _LAST * widest:
@@ -326,14 +318,14 @@ def shift_storages(search: Search, widest: float, total: float, least_gain: floa
         if gained <= _LEAST_GAIN_OF_SWEEP * total:
             break
     for step in range(steps):
-        draft = _draft(search, step, path.storages[step], path.storages[step + 1])
-        path.drafts[step] = clip(draft, search.year.rows[RELEASE_LOWER, step], search.year.rows[RELEASE_UPPER, step])
+        draft = _draft(search, step, table[STORAGE, step], table[STORAGE, step + 1])
+        table[DRAFT, step] = clip(draft, search.year.rows[RELEASE_LOWER, step], search.year.rows[RELEASE_UPPER, step])
 
 
 @compiled_part
 def _shift_by(search: Search, volume: float, least_gain: float, tables: Any) -> float:
     """Make the best shift by a volume, or by some times as much, until none gains; returns the gain, GWh."""
-    path, steps, gained = search.path, len(search.path.drafts), 0.0
+    table, steps, gained = search.table, search.table.shape[1] - 1, 0.0
     for step in range(steps):
         _tabulate(search, step, volume, tables)
     for _ in range(_MOST_SHIFTS):
@@ -344,7 +336,7 @@ def _shift_by(search: Search, volume: float, least_gain: float, tables: Any) -> 
         _shift(search, giver, taker, _expanded(search, giver, taker, volume if sign == 0 else -volume, gain))
         for ahead in range((taker - giver) % steps + 1 if taker < steps else steps - giver):
             step = (giver + ahead) % steps
-            path.values[step] = _fitness_between(search, step, path.storages[step], path.storages[step + 1])
+            table[VALUE, step] = _fitness_between(search, step, table[STORAGE, step], table[STORAGE, step + 1])
             _tabulate(search, step, volume, tables)
     return gained
 
@@ -362,19 +354,20 @@ def _tabulate(search: Search, step: int, volume: float, tables: Any) -> None:
 @compiled_part
 def _gain(search: Search, step: int, less_before: float, less_after: float) -> float:
     """What a step gains with so much less in store before and after it, hm3; minus infinity where limits forbid it."""
-    path = search.path
-    storage, end = path.storages[step] - less_before, path.storages[step + 1] - less_after
-    if less_after != 0.0 and (end < search.lower[step + 1] or end > search.upper[step + 1]):
+    table = search.table
+    storage, end = table[STORAGE, step] - less_before, table[STORAGE, step + 1] - less_after
+    if less_after != 0.0 and (end < table[LOWER, step + 1] or end > table[UPPER, step + 1]):
         return -np.inf
-    gain: float = _fitness_between(search, step, storage, end) - path.values[step]
+    gain: float = _fitness_between(search, step, storage, end) - table[VALUE, step]
     return gain
 
 
 @compiled_part
 def _best_shift(search: Search, tables: Any, volume: float) -> tuple[float, int, int, int]:
     """Gain, giver, taker and sign of the best shift; where the end is open, the number of steps may be the taker."""
-    year, steps = search.year, len(search.path.drafts)
-    open_end = not year.cyclic and search.lower[-1] < search.upper[-1]
+    year, table = search.year, search.table
+    steps = table.shape[1] - 1
+    open_end = not year.cyclic and table[LOWER, -1] < table[UPPER, -1]
     best, best_giver, best_taker, best_sign = -np.inf, 0, 0, 0
     for sign in range(SIGNS):
         of_end = _end_gain(search, volume if sign == 0 else -volume) if open_end else -np.inf
@@ -400,7 +393,7 @@ def _best_shift(search: Search, tables: Any, volume: float) -> tuple[float, int,
 @inlined
 def _end_gain(search: Search, volume: float) -> float:
     """What a volume less at the end is worth, GWh."""
-    end = search.path.storages[-1]
+    end = search.table[STORAGE, -1]
     worth: float = end_value(search.year, end, end - volume)
     return worth
 
@@ -419,7 +412,7 @@ def _expanded(search: Search, giver: int, taker: int, volume: float, gain: float
 @compiled_part
 def _gain_of(search: Search, giver: int, taker: int, volume: float) -> float:
     """Gain of a shift, GWh."""
-    steps = len(search.path.drafts)
+    steps = search.table.shape[1] - 1
     gain, step = _gain(search, giver, 0.0, volume), giver
     while gain > -np.inf:
         step += 1
@@ -436,7 +429,7 @@ def _gain_of(search: Search, giver: int, taker: int, volume: float) -> float:
 @compiled_part
 def _shift(search: Search, giver: int, taker: int, volume: float) -> None:
     """Take a volume off the storages behind the giver, up to the taker."""
-    storages, steps, step = search.path.storages, len(search.path.drafts), giver
+    storages, steps, step = search.table[STORAGE], search.table.shape[1] - 1, giver
     while step != taker:
         storages[step + 1] -= volume
         step += 1
