@@ -70,7 +70,7 @@ class EvolutionStrategy(HostEngine[EvolutionSettings]):
                 step *= GROWTH
             else:
                 step /= math.sqrt(math.sqrt(GROWTH))
-        return engine_results(position=[best], of_all={"evaluations": self.settings.evaluations})
+        return engine_results(position=[best], of_all=self.settings.work)
 
 
 ENGINE = EvolutionStrategy

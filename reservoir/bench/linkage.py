@@ -29,7 +29,7 @@ from reservoir.bench.populations import (
     trap_case,
 )
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import Frame, ResultTable, Row, in_order, select
+from reservoir.bench.tables import Frame, ResultTable, Row, select
 from reservoir.errors import InputError
 from reservoir.opencl import DeviceInfo, Session
 from reservoir.planning.checks import Check, largest
@@ -198,7 +198,7 @@ class LinkageStudy(DeviceStudy):
         about = f"{self.budget.runs} timed runs, evaluations of {self.data['evaluations']['run'].nunique()} · "
         foot = self.foot(about, f"; sequential: {processor_name()}")
         times, means = by_kind_and_bits(self.times), by_kind_and_bits(self.evaluations)
-        kinds = in_order(times.index.get_level_values("kind").to_series())
+        kinds = list(times.index.unique("kind"))
 
         def building(sheet: SubFigure) -> Axes:
             axes = sheet.subplots(2, 2, sharex=True)

@@ -25,7 +25,7 @@ from reservoir.bench.experiment import DeviceStudy, RunBudget, bundled, names_na
 from reservoir.bench.figures import CHAINED, log_axis, panels, short
 from reservoir.bench.functions import rotation, titled
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import Known, ResultTable, Row, in_order, p_value, seconds_of, select, summary
+from reservoir.bench.tables import Known, ResultTable, Row, p_value, seconds_of, select, summary
 from reservoir.planning.checks import Check, largest
 from reservoir.planning.validation import SIGNIFICANCE
 from reservoir.problems.functions import FUNCTIONS, Function, FunctionProblem, function_problems, functions_named
@@ -191,7 +191,7 @@ class ModelStudy(DeviceStudy):
     def ran(self) -> tuple[list[str], list[str]]:
         """Functions and engines that ran, in order."""
         runs = self.data["runs"]
-        return in_order(runs["function"]), in_order(runs["engine"])
+        return list(runs["function"].unique()), list(runs["engine"].unique())
 
     def counted(self, function: str, engine: str) -> pd.DataFrame:
         """Counted runs of an engine on a function."""
@@ -410,12 +410,10 @@ def _convergence(sheet: SubFigure, study: ModelStudy) -> Axes:
 
 def _draw_convergence(ax: Axes, bands: pd.DataFrame) -> None:
     """The medians of all engines and the band of the first."""
-    for place, engine in enumerate(in_order(bands["engine"])):
-        look = (_LOOKS | _OTHERS)[engine]
-        over = (
-            select(bands, engine=engine).set_index("generation")[["tenth", "median", "nine_tenths"]].clip(lower=_FLOOR)
-        )
-        ax.plot(over.index, over["median"], color=look.colour, ls=look.line, lw=1.2, label=engine)
+    for place, (engine, of_engine) in enumerate(bands.groupby("engine", sort=False)):
+        look = (_LOOKS | _OTHERS)[str(engine)]
+        over = of_engine.set_index("generation")[["tenth", "median", "nine_tenths"]].clip(lower=_FLOOR)
+        ax.plot(over.index, over["median"], color=look.colour, ls=look.line, lw=1.2, label=str(engine))
         if place == 0:
             ax.fill_between(over.index, over["tenth"], over["nine_tenths"], color=look.colour, alpha=0.12, lw=0)
     ax.set_yscale("log")

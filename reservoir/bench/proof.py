@@ -18,7 +18,7 @@ import pandas as pd
 
 from reservoir.bench.experiment import RunBudget
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import ResultTable, Row, in_order, select
+from reservoir.bench.tables import ResultTable, Row, select
 from reservoir.bench.zoo import BOTH, Place, ReservoirStudy, parts_named, short_gap, usable_solvers
 from reservoir.certificate.bound import PAIRS, Effort, Known, ProvenBound, compile_ahead, prove_bound
 from reservoir.errors import ReservoirError
@@ -102,8 +102,7 @@ class ProofStudy(ReservoirStudy):
     def by_part(self) -> pd.DataFrame:
         """A row for each part: shares within gaps, and seconds."""
         rows = []
-        for part in in_order(self.proofs["part"]):
-            years = select(self.proofs, part=part)
+        for part, years in self.proofs.groupby("part", sort=False):
             known, infeasible = years[years["best"].notna()], years["infeasible"].astype(bool)
             row: Row = {"part": part, "years": len(known)}
             row |= {within(gap): share_within(known, gap) for gap in GAPS}
@@ -127,14 +126,14 @@ class ProofStudy(ReservoirStudy):
         yield self.claim("above", self.beyond, schedules=len(self.compared))
 
     def _headlines(self) -> dict[str, str]:
-        compared, years = self.compared, self.proofs
+        compared = self.compared
         largest = {name: f"{compared[name].max():.1e}" for name in ("excess", "blind_excess")}
         lines = {
             "schedules": f"{len(compared):,} compared, {self.beyond} above a bound; largest (schedule - bound) / "
             f"schedule {largest['excess']}, of blind proofs {largest['blind_excess']}"
         }
-        for part in in_order(years["part"]):
-            known = years[(years["part"] == part) & years["best"].notna()]
+        for part, of_part in self.proofs.groupby("part", sort=False):
+            known = of_part[of_part["best"].notna()]
             shares = ", ".join(f"{share_within(known, gap):.1%} within {short_gap(gap)}" for gap in GAPS[:2])
             seconds = f"{known['seconds'].median():.2g} s a proof (median), {known['seconds'].mean():.2g} s (mean)"
             lines[f"{part} part"] = f"{len(known):,} years: {shares}; {seconds}"

@@ -25,7 +25,7 @@ from numpy.polynomial import Polynomial
 from reservoir.bench.experiment import DeviceStudy, RunBudget, names_named, numbers_named
 from reservoir.bench.figures import number_ticks, panels, short
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import Frame, ResultTable, Row, in_order, select
+from reservoir.bench.tables import Frame, ResultTable, Row
 from reservoir.errors import Mistake, ReservoirError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
@@ -150,10 +150,9 @@ class ScaleStudy(DeviceStudy):
         The line, seconds that any plan takes and those of each year more, is at the least distance from the points, as
         a part of each.
         """
-        for solver in in_order(self.points["solver"]):
-            points = select(self.points, solver=solver)
+        for solver, points in self.points.groupby("solver", sort=False):
             weights = 1 / points["seconds"]
-            yield solver, points, Polynomial.fit(points["years"], points["seconds"], 1, w=weights).convert()
+            yield str(solver), points, Polynomial.fit(points["years"], points["seconds"], 1, w=weights).convert()
 
     def checks(self) -> Iterator[Check]:
         """Growth in a straight line; seconds and memory where device and number of years are those of a claim."""
@@ -199,7 +198,7 @@ class ScaleStudy(DeviceStudy):
 
 def _deviation(points: pd.DataFrame, line: Polynomial) -> float:
     """Largest distance of a point from the line, as a part of it."""
-    return float((points["seconds"] / line(points["years"]) - 1).abs().max())
+    return float(np.abs(points["seconds"].to_numpy() / line(points["years"].to_numpy()) - 1).max())
 
 
 def run(

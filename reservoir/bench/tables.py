@@ -32,11 +32,6 @@ def select(frame: pd.DataFrame, **values: Any) -> pd.DataFrame:
     return frame
 
 
-def in_order(column: pd.Series[Any]) -> list[Any]:
-    """Values of a column, each once, in the order in which they come."""
-    return list(dict.fromkeys(column))
-
-
 def by(frame: pd.DataFrame, *keys: str, value: str = "seconds", statistic: Any = "median") -> Frame:
     """A statistic of a column by the values of others, of which the last gives the columns; all in their order."""
     values = frame.groupby(list(keys), sort=False)[value].agg(statistic)

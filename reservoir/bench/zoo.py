@@ -16,7 +16,7 @@ from matplotlib.figure import Figure, SubFigure
 from reservoir.bench.experiment import DeviceStudy, RunBudget, names_named
 from reservoir.bench.figures import log_axis, panels
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import ResultTable, Row, in_order, select
+from reservoir.bench.tables import ResultTable, Row, select
 from reservoir.errors import ReservoirError
 from reservoir.hydro.objectives import Horizon
 from reservoir.planning.checks import YEAR_GAP, Check, largest
@@ -192,12 +192,12 @@ class ZooStudy(ReservoirStudy):
     @property
     def ran(self) -> list[str]:
         """Solvers that solved a year, in order."""
-        return in_order(self.data["years"]["solver"]) if len(self.data["years"]) else []
+        return list(self.data["years"]["solver"].unique()) if len(self.data["years"]) else []
 
     @property
     def places(self) -> list[str]:
         """Parts that ran."""
-        return in_order(self.data["reservoirs"]["part"])
+        return list(self.data["reservoirs"]["part"].unique())
 
     def of_years(self, *, feasible: bool, **chosen: Any) -> pd.DataFrame:
         """Years that can keep their limits, or cannot, by part or solver."""

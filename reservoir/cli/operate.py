@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reservoir.io.rule_file import RuleFile
     from reservoir.rules import Rule
     from reservoir.rules.advice import Advice, AnalogueYears, MarginalWorth, Situation
-    from reservoir.rules.families.replan import Outlook, Replan
+    from reservoir.rules.families.replan import Outlook
 
 
 @dataclass(frozen=True)
@@ -163,42 +163,17 @@ def _with_futures(
         raise InputError("is not a kind of figure", "a name that ends in .png or .svg", column="--figure")
     if ensemble is not None and members is not None:
         raise InputError("is given together with --ensemble", "the members of the forecast", column="--members")
+    rule: Any = found.rule
     if ensemble is not None:
-        return replace(found, rule=_on_forecast(found, ensemble, month))
-    return found if members is None else replace(found, rule=_replan(found.rule).changed(members=members))
+        from reservoir.io.records.reader import read_inflow_forecast
+        from reservoir.rules.families.replan import MOST_MEMBERS, ReplanOnForecast
 
-
-def _replan(rule: Rule) -> Replan:
-    from reservoir.rules.families.replan import Replan
-
-    assert isinstance(rule, Replan)
-    return rule
-
-
-def _on_forecast(found: RuleInputs, file: Path, month: int) -> Replan:
-    from reservoir.io.records.reader import read_inflow_forecast
-    from reservoir.rules.families.replan import MOST_MEMBERS, ReplanOnForecast
-
-    flow_m3s = read_inflow_forecast(file, found.record_unit, month)
-    if len(flow_m3s) > MOST_MEMBERS:
-        problem, expected = f"has {len(flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
-        raise InputError(problem, expected, "give fewer of them", file=str(file))
-    return ReplanOnForecast.of(_replan(found.rule), flow_m3s)
-
-
-def _mean_inflow(rule: Rule) -> float | None:
-    """Mean of a forecast's members in the month that is decided, m3/s; None without one."""
-    flows = getattr(rule, "forecast_m3s", None)
-    return None if flows is None else sum(each[0] for each in flows) / len(flows)
-
-
-def _outlook_of(found: RuleInputs, situation: Situation, release_m3s: float, months: int | None) -> Outlook | None:
-    """Futures of a decision; None of a rule that has none."""
-    if found.rule.family != FAMILY:
-        return None
-    from reservoir.rules.families.replan import outlook
-
-    return outlook(_replan(found.rule), found.reservoir, situation, release_m3s, months or USUAL_MONTHS)
+        flow_m3s = read_inflow_forecast(ensemble, found.record_unit, month)
+        if len(flow_m3s) > MOST_MEMBERS:
+            problem, expected = f"has {len(flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
+            raise InputError(problem, expected, "give fewer of them", file=str(ensemble))
+        return replace(found, rule=ReplanOnForecast.of(rule, flow_m3s))
+    return found if members is None else replace(found, rule=rule.changed(members=members))
 
 
 def _outlook_as_json(found: Outlook, units: UnitSystem) -> dict[str, Any]:
@@ -239,19 +214,6 @@ def _outlook_rows(found: Outlook, units: UnitSystem) -> list[tuple[str, str]]:
     median = units.written(float(middle), "hm3")
     storage = f"{lowest} to {highest} at the end of {end} in 80 % of them, median {median}"
     return [(f"Next {months} months", f"of {members:,} futures: {', '.join(told)}"), ("Storage", storage)]
-
-
-def _write_figure(found: Outlook, inputs: RuleInputs, units: UnitSystem, caveats: tuple[str, ...], file: Path) -> None:
-    """Draw the fan chart into a file."""
-    from reservoir.cli.screen import drawn
-    from reservoir.report.figures.storages import outlook_figure
-
-    figure = drawn(file, lambda: outlook_figure(found, inputs.reservoir, units, caveats))
-    try:
-        if figure is not None:
-            file.write_bytes(figure)
-    except OSError as error:
-        raise OutputError(f"cannot be written: {error.strerror or error}", file=str(file)) from error
 
 
 #: No river carries as much (m3/s), and no lake holds as much (hm3).
@@ -330,27 +292,39 @@ def command(
     over the years that the rule was fitted to; a rule fitted with a one-month forecast needs --inflow. A replan rule
     also tells the probability of refill, spill and firm power in the months to come.
     """
-    from reservoir.rules.advice import Situation, advise, step_of_month
+    from reservoir.io.plan_folder.files import read_caveats
+    from reservoir.io.plan_folder.tables import read_schedule
+    from reservoir.io.rule_file import require_same_plan
+    from reservoir.rules.advice import advise, alike, marginal_worth
 
     found = read_rule_inputs(rule_file, reservoir_file)
-    units = found.units(unit_system)
-    found = _replanned(found) if replan else found
+    units, plant = found.units(unit_system), found.reservoir
+    if replan:
+        other = found.beside(FAMILY)
+        if other is None:
+            problem = "needs the rule of the family replan beside this one, and there is none"
+            mend = 'fit it: "reservoir rules PLAN_DIR", with all families or with --family replan'
+            raise InputError(problem, mend=mend, column="--replan")
+        found = replace(found, rule=other)
     found = _with_futures(found, month, members, months_ahead, ensemble, figure)
-    inflow = _inflow(found, inflow, units)
-    step = step_of_month(found.reservoir, month)
-    means, flow = found.rule.months.inflow_m3s, units.size("inflow_m3s")
-    with options.told_in(units):
-        start = _storage(found, level, storage, units)
-    situation = Situation(
-        step,
-        start,
-        means[step] if inflow is None else inflow,
-        means[step - 1] if inflow_before is None else inflow_before * flow,
-    )
-    advice = advise(found.rule, found.reservoir, situation)
-    ahead = _outlook_of(found, situation, advice.release_m3s, months_ahead)
-    zone, similar, caveats = _zone(found, situation), _alike(found, month, situation), _caveats(found)
-    worth = _worth(found, situation, advice)
+    situation = _situation(found, month, level, storage, inflow, inflow_before, units)
+    advice = advise(found.rule, plant, situation)
+    ahead, similar, chart = None, None, cast(Any, found.beside("zones"))
+    if found.rule.family == FAMILY:
+        from reservoir.rules.families.replan import outlook
+
+        ahead = outlook(cast(Any, found.rule), plant, situation, advice.release_m3s, months_ahead or USUAL_MONTHS)
+    # The zone of the dispatch chart: the rule's own, or that of the chart beside it.
+    zone = None if chart is None else chart.zone(situation.step, situation.storage_hm3)
+    caveats: tuple[str, ...] = (plant.caveat,) if plant.caveat else ()
+    if found.plan_folder is not None:
+        schedule = read_schedule(found.plan_folder)
+        require_same_plan(found.file, found.plan_folder)
+        similar, caveats = alike(schedule, plant, month, situation), read_caveats(found.plan_folder)
+    # What water is worth around the decision: by the rule, or by the table of water values beside it.
+    worth = marginal_worth(found.rule, situation, advice)
+    table = None if worth is not None else found.beside("water-value")
+    worth = worth if table is None else marginal_worth(table, situation, advice)
     if as_json:
         from reservoir.cli.screen import show_json
         from reservoir.text.strict_json import known
@@ -358,13 +332,13 @@ def command(
         show_json(
             {
                 "family": found.rule.family,
-                "reservoir": found.reservoir.name,
+                "reservoir": plant.name,
                 "month": month,
                 "units": units.as_dict,
                 "situation": units.values(asdict(situation)),
                 "advice": units.values(asdict(advice)),
                 "zone": zone,
-                "water_value": None if worth is None else _worth_as_json(worth, found, units),
+                "water_value": None if worth is None else _worth_as_json(worth, plant.objective.unit, units),
                 "optimised_years": None if similar is None else known(units.values(asdict(similar))),
                 "caveats": caveats,
             }
@@ -372,134 +346,93 @@ def command(
         )
     else:
         assumed = [name for name, given in (("inflow", inflow), ("previous inflow", inflow_before)) if given is None]
-        further = [] if worth is None else [("Water value", _worth_words(worth, found, units))]
-        further += [] if ahead is None else _outlook_rows(ahead, units)
+        assumed = assumed if ensemble is None else [name for name in assumed if name != "inflow"]
+        rows = _advice_rows(found, situation, advice, units)
+        rows += [] if zone is None else [("Zone", f"{zone} output (dispatch chart)")]
+        rows += [] if similar is None else [("Optimised years", _alike_words(similar, units))]
+        rows += [] if worth is None else [("Water value", _worth_words(worth, plant.objective.unit, units))]
+        rows += [] if ahead is None else _outlook_rows(ahead, units)
         notes = (*caveats, *filter(None, [said_units(units, unit_system)]))
-        _show(found, situation, advice, zone, similar, notes, assumed, units, further)
+        _show(found, situation, advice, rows, notes, assumed, units)
     if figure is not None and ahead is not None:
-        _write_figure(ahead, found, units, caveats, figure)
+        from reservoir.cli.screen import drawn
+        from reservoir.report.figures.storages import outlook_figure
+
+        content = drawn(figure, lambda: outlook_figure(ahead, plant, units, caveats))
+        try:
+            if content is not None:
+                figure.write_bytes(content)
+        except OSError as error:
+            raise OutputError(f"cannot be written: {error.strerror or error}", file=str(figure)) from error
 
 
-def _inflow(found: RuleInputs, inflow: float | None, units: UnitSystem) -> float | None:
-    """Inflow expected in the month, m3/s: as given, or the mean of the forecast; None where it is not needed."""
-    mean = _mean_inflow(found.rule)
-    if mean is not None and inflow is not None:
-        raise InputError("is given together with --ensemble", "one of them", column="--inflow")
-    if found.rule.forecast == "month" and inflow is None:
+def _situation(
+    found: RuleInputs,
+    month: int,
+    level: float | None,
+    storage: float | None,
+    inflow: float | None,
+    inflow_before: float | None,
+    units: UnitSystem,
+) -> Situation:
+    """What is known of the month, of numbers as they are typed; inflows that are not are means of the fitted years."""
+    from reservoir.hydro.plant import storage_at_level
+    from reservoir.rules.advice import Situation, step_of_month
+
+    rule, plant, flow = found.rule, found.reservoir, units.size("inflow_m3s")
+    step, means = step_of_month(plant, month), rule.months.inflow_m3s
+    expected, forecast = means[step], getattr(rule, "forecast_m3s", None)
+    if forecast is not None:
+        expected = sum(member[0] for member in forecast) / len(forecast)
+        if inflow is not None:
+            raise InputError("is given together with --ensemble", "one of them", column="--inflow")
+    elif rule.forecast == "month" and inflow is None:
         problem = "is missing: this rule uses the month's inflow"
         mend = "give the expected inflow, or use a rule fitted with --forecast none"
         raise InputError(problem, f"a mean flow in {units.amount(0.0, 'm3s')[1]}", mend, column="--inflow")
-    return mean if inflow is None else inflow * units.size("inflow_m3s")
+    expected = expected if inflow is None else inflow * flow
+    before = means[step - 1] if inflow_before is None else inflow_before * flow
+    with options.told_in(units):
+        if (level is None) == (storage is None):
+            problem = "is missing" if level is None else "is given together with --storage"
+            names = units.amount(0.0, "m")[1], units.amount(0.0, "hm3")[1]
+            raise InputError(problem, "either --level in {} or --storage in {}".format(*names), column="--level")
+        if storage is None:
+            start = storage_at_level(plant, cast(float, level) * units.size("level_m"), "--level")
+        else:
+            (low, high), start = plant.level.domain, storage * units.size("storage_hm3")
+            if not low <= start <= high:
+                least, most = units.amount(low, "hm3")[0], units.written(high, "hm3", ",.0f")
+                what = f"{least:,.0f} to {most}, the range of the level curve of {plant.name}"
+                raise InputError("is outside the level curve", what, column="--storage", value=start)
+    return Situation(step, start, expected, before)
 
 
-def _storage(found: RuleInputs, level: float | None, storage: float | None, units: UnitSystem) -> float:
-    from reservoir.hydro.plant import storage_at_level
-
-    if (level is None) == (storage is None):
-        problem = "is missing" if level is None else "is given together with --storage"
-        names = units.amount(0.0, "m")[1], units.amount(0.0, "hm3")[1]
-        raise InputError(problem, "either --level in {} or --storage in {}".format(*names), column="--level")
-    if level is not None:
-        return storage_at_level(found.reservoir, level * units.size("level_m"), "--level")
-    low, high = found.reservoir.level.domain
-    assert storage is not None
-    storage *= units.size("storage_hm3")
-    if not low <= storage <= high:
-        least, most = units.amount(low, "hm3")[0], units.written(high, "hm3", ",.0f")
-        expected = f"{least:,.0f} to {most}, the range of the level curve of {found.reservoir.name}"
-        raise InputError("is outside the level curve", expected, column="--storage", value=storage)
-    return storage
-
-
-def _replanned(found: RuleInputs) -> RuleInputs:
-    """The inputs with the rule that re-plans, of the same plan."""
-    rule = found.beside(FAMILY)
-    if rule is None:
-        problem = "needs the rule of the family replan beside this one, and there is none"
-        mend = 'fit it: "reservoir rules PLAN_DIR", with all families or with --family replan'
-        raise InputError(problem, mend=mend, column="--replan")
-    return replace(found, rule=rule)
-
-
-def _zone(found: RuleInputs, situation: Situation) -> str | None:
-    """The zone of the dispatch chart: the rule's own, or that of the chart beside it."""
-    chart: Any = found.beside("zones")
-    return None if chart is None else chart.zone(situation.step, situation.storage_hm3)
-
-
-def _alike(found: RuleInputs, month: int, situation: Situation) -> AnalogueYears | None:
-    from reservoir.io.plan_folder.tables import read_schedule
-    from reservoir.io.rule_file import require_same_plan
-    from reservoir.rules.advice import alike
-
-    if found.plan_folder is None:
-        return None
-    schedule = read_schedule(found.plan_folder)
-    require_same_plan(found.file, found.plan_folder)
-    return alike(schedule, found.reservoir, month, situation)
-
-
-def _caveats(found: RuleInputs) -> tuple[str, ...]:
-    """What must be said of the reservoir, and of the inflow that the rule was fitted to."""
-    from reservoir.io.plan_folder.files import read_caveats
-
-    if found.plan_folder is not None:
-        return read_caveats(found.plan_folder)
-    return (found.reservoir.caveat,) if found.reservoir.caveat else ()
-
-
-def _worth(found: RuleInputs, situation: Situation, advice: Advice) -> MarginalWorth | None:
-    """What water is worth around a decision: by the rule, or by the table of water values beside it."""
-    from reservoir.rules.advice import marginal_worth
-
-    own = marginal_worth(found.rule, situation, advice)
-    table = None if own is not None else found.beside("water-value")
-    return own if table is None else marginal_worth(table, situation, advice)
-
-
-def _worth_words(worth: MarginalWorth, found: RuleInputs, units: UnitSystem) -> str:
-    amounts = (units.per_volume(each, found.reservoir.objective.unit) for each in (worth.kept, worth.last, worth.more))
-    kept, last, more = (f"{quantity(value)} {unit}" for value, unit in amounts)
+def _worth_words(worth: MarginalWorth, unit: str, units: UnitSystem) -> str:
+    amounts = (units.per_volume(value, unit) for value in (worth.kept, worth.last, worth.more))
+    kept, last, more = (f"{quantity(value)} {of}" for value, of in amounts)
     return f"kept {kept} later (by {worth.source}); released now, the last of it makes {last}, more would make {more}"
 
 
-def _worth_as_json(worth: MarginalWorth, found: RuleInputs, units: UnitSystem) -> dict[str, Any]:
-    unit = found.reservoir.objective.unit
+def _worth_as_json(worth: MarginalWorth, unit: str, units: UnitSystem) -> dict[str, Any]:
     values = {"kept": worth.kept, "last_released": worth.last, "one_more_released": worth.more}
     ending = units.column("_gwh_per_hm3" if unit == "GWh" else "_per_hm3")
     in_units = {f"{name}{ending}": units.per_volume(value, unit)[0] for name, value in values.items()}
     return {"by_rule": worth.source, "unit": unit} | in_units
 
 
-def _show(
-    found: RuleInputs,
-    situation: Situation,
-    advice: Advice,
-    zone: str | None,
-    similar: AnalogueYears | None,
-    notes: tuple[str, ...],
-    assumed: list[str],
-    units: UnitSystem,
-    further: list[tuple[str, str]],
-) -> None:
-    from rich.markup import escape
-
-    from reservoir.cli.screen import console
-    from reservoir.hydro.calendar import MONTH_NAMES
-
-    plant, rule = found.reservoir, found.rule
-    screen = console()
-    month = MONTH_NAMES[int(plant.months[situation.step]) - 1]
-    level = float(plant.level(situation.storage_hm3))
-    screen.print(f"[bold]{escape(plant.name)}[/], {month}, rule {escape(rule.family)}", soft_wrap=True)
-    for note in notes:
-        screen.print(f"[yellow]{escape(note[:1].upper() + note[1:])}[/]", soft_wrap=True)
+def _advice_rows(found: RuleInputs, situation: Situation, advice: Advice, units: UnitSystem) -> list[tuple[str, str]]:
+    """The decision and what it comes to, as rows on the screen."""
     flow, volume, written = partial(units.written, ending="m3s"), partial(units.written, ending="hm3"), units.written
-    before = flow(situation.inflow_before_m3s)
+    level, before = float(found.reservoir.level(situation.storage_hm3)), flow(situation.inflow_before_m3s)
+    release = f"[bold]{flow(advice.release_m3s)}[/]"
+    if advice.spill_m3s > 0 and advice.spill_m3s >= _VISIBLE * advice.release_m3s:
+        release += f", of which {flow(advice.spill_m3s)} spilled"
+    release += f" (the rule gave {flow(advice.asked_m3s)}, outside the limits)" if advice.repaired else ""
     rows = [
         ("Start of month", f"level {written(level, 'm', ',.2f')}, storage {volume(situation.storage_hm3)}"),
         ("Inflow", f"{flow(situation.inflow_m3s)}, previous month {before}"),
-        ("Release", f"[bold]{flow(advice.release_m3s)}[/]{_release_note(advice, units)}"),
+        ("Release", release),
         ("End of month", f"level {written(advice.end_level_m, 'm', ',.2f')}, storage {volume(advice.end_storage_hm3)}"),
         ("Power", f"{quantity(advice.power_mw)} MW, mean head {written(advice.head_m, 'm', ',.1f')}"),
         ("Energy", f"{quantity(advice.energy_gwh)} GWh in the month"),
@@ -509,16 +442,34 @@ def _show(
     if advice.withdrawal_m3s or advice.shortage_m3s:
         short = f", {flow(advice.shortage_m3s)} less than demanded" if advice.shortage_m3s > 0 else ""
         rows.append(("Withdrawal", f"{flow(advice.withdrawal_m3s)}{short}"))
-    if zone is not None:
-        rows.append(("Zone", f"{zone} output (dispatch chart)"))
-    if similar is not None:
-        rows.append(("Optimised years", _alike_words(similar, units)))
-    for title, text in rows + further:
+    return rows
+
+
+def _show(
+    found: RuleInputs,
+    situation: Situation,
+    advice: Advice,
+    rows: list[tuple[str, str]],
+    notes: tuple[str, ...],
+    assumed: list[str],
+    units: UnitSystem,
+) -> None:
+    from rich.markup import escape
+
+    from reservoir.cli.screen import console
+    from reservoir.hydro.calendar import MONTH_NAMES
+
+    plant, screen = found.reservoir, console()
+    month = MONTH_NAMES[int(plant.months[situation.step]) - 1]
+    screen.print(f"[bold]{escape(plant.name)}[/], {month}, rule {escape(found.rule.family)}", soft_wrap=True)
+    for note in notes:
+        screen.print(f"[yellow]{escape(note[:1].upper() + note[1:])}[/]", soft_wrap=True)
+    for title, text in rows:
         screen.print(f"{title:<18}{text}", soft_wrap=True)
     if assumed:
         screen.print(f"[yellow]Not given, mean of the fitted years used: {', '.join(assumed)}[/]", soft_wrap=True)
     if advice.starts_below_dead:
-        start, dead = volume(situation.storage_hm3), volume(float(plant.storage_lower_hm3.min()))
+        start, dead = (units.written(v, "hm3") for v in (situation.storage_hm3, float(plant.storage_lower_hm3.min())))
         below = f"The storage at the start, {start}, is below dead storage, {dead}"
         screen.print(f"[bold red]{below}: nothing is released before the lake is above it.[/]", soft_wrap=True)
     if advice.missing_m3s:
@@ -527,13 +478,6 @@ def _show(
         screen.print(f"[bold red]{missing} are missing {why}[/]", soft_wrap=True)
     if not advice.within_bounds:
         screen.print("[bold red]No permitted release satisfies the storage limits of this month.[/]", soft_wrap=True)
-
-
-def _release_note(advice: Advice, units: UnitSystem) -> str:
-    seen = advice.spill_m3s > 0 and advice.spill_m3s >= _VISIBLE * advice.release_m3s
-    spill = f", of which {units.written(advice.spill_m3s, 'm3s')} spilled" if seen else ""
-    asked = f" (the rule gave {units.written(advice.asked_m3s, 'm3s')}, outside the limits)" if advice.repaired else ""
-    return spill + asked
 
 
 def _alike_words(similar: AnalogueYears, units: UnitSystem) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import reduce, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -297,13 +297,7 @@ def gathered(name: str, gather: Callable[..., Any], *decorators: Any) -> Decorat
 
 def taking(decorators: Sequence[Any]) -> Decorator:
     """Options of a command, in their order."""
-
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        for decorator in reversed(decorators):
-            command = decorator(command)
-        return command
-
-    return decorate
+    return lambda command: reduce(lambda function, decorator: decorator(function), reversed(decorators), command)
 
 
 def _name_of(decorator: Any) -> str:

@@ -150,6 +150,7 @@ def command(
                     plan = replace(plan, proofs=proofs)
             with watch("certify"):
                 checks = plan_checks(plan)
+            gc.freeze()  # where a copy of the process draws, what is looked through for garbage is copied
             target = write_plan(
                 plan,
                 claim,

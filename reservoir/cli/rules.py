@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from reservoir.hydro.inflow import Inflow
-    from reservoir.hydro.reservoir import Reservoir
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.rules.base.simulation import Violations
     from reservoir.rules.evaluation import Evaluation
@@ -96,14 +94,20 @@ def command(
     from reservoir.report.rules_folder import claimed_for_rules, write_rules
     from reservoir.rules import FAMILIES, Forecast
     from reservoir.rules.evaluation import evaluate, robustness_table
-    from reservoir.rules.findings import findings, rules_checks, sentence_on_test, shortfalls
+    from reservoir.rules.findings import best_fitted, findings, rules_checks, sentence_on_test, shortfalls
 
     with claimed_for_rules(plan_folder, force=force) as claim, KeptFits(plan_folder / FITS, warn) as fits:
         saved = read_plan(plan_folder)
         inflow = saved.plan.inflow
         blocks = inflow.member_count if inflow.member_count > 1 else inflow.years
         _check_request(families, folds, blocks, "members" if inflow.member_count > 1 else "years")
-        test = _read_test(test_file, reading, saved.plan.reservoir, options.unit_said(saved.origin["inflow"]))
+        test, unread = None, next((name for name, value in reading.items() if value), None)
+        if test_file is not None:
+            unit = options.unit_said(saved.origin["inflow"])
+            test = options.read_record(test_file, reading, saved.plan.reservoir, plan_unit=unit)
+        elif unread is not None:
+            column = f"--{unread.replace('_', '-')}"
+            raise InputError("is given without --test", "the inflow file of --test", column=column)
         units = UnitSystem.of(unit_system or saved.plan.units.name)
         with progress_bars() as progress:
             evaluation = evaluate(
@@ -120,18 +124,18 @@ def command(
             write_rules(evaluation, saved, checks, claim=claim, figures=figures, progress=progress, tell=warn)
         fits.remove()
     if as_json:
+        best, robustness = best_fitted(evaluation), robustness_table(evaluation)
         table = evaluation.table()
-        told = {
+        results = {
             "scores": table.assign(**units.columns(table))[list(map(units.column, table))].to_dict("records"),
-            "best_fitted": _best(evaluation),
+            "best_fitted": None if best is None else best.family,
             "shortfalls": shortfalls(evaluation),
-            "findings": [each.as_dict() for each in findings(evaluation)],
+            "findings": [finding.as_dict() for finding in findings(evaluation)],
         }
-        told |= {"test": sentence_on_test(evaluation)} if evaluation.tests else {}
-        robustness = robustness_table(evaluation)
-        told |= {} if robustness is None else {"robustness": robustness.to_dict("records")}
-        told |= {"fitted_to": evaluation.fitted_to} if evaluation.fitted_to else {}
-        show_json(checks_json(checks) | told | {"folder": str(plan_folder)})
+        results |= {"test": sentence_on_test(evaluation)} if evaluation.tests else {}
+        results |= {} if robustness is None else {"robustness": robustness.to_dict("records")}
+        results |= {"fitted_to": evaluation.fitted_to} if evaluation.fitted_to else {}
+        show_json(checks_json(checks) | results | {"folder": str(plan_folder)})
     else:
         show_evaluation(evaluation)
         _show_robustness(evaluation)
@@ -139,17 +143,6 @@ def command(
         drawn = "figures, " if figures else ""
         say(f"Written to {plan_folder}: rules/*.json, scores.csv, rules.json, {drawn}rules.html")
     return 0 if all_pass(checks) else 1
-
-
-def _read_test(file: Path | None, reading: dict[str, Any], plant: Reservoir, plan_unit: str) -> Inflow | None:
-    """The inflow to test rules on, before any is fitted."""
-    if file is not None:
-        return options.read_record(file, reading, plant, plan_unit=plan_unit)
-    given = next((name for name, value in reading.items() if value), None)
-    if given is not None:
-        column = f"--{given.replace('_', '-')}"
-        raise InputError("is given without --test", "the inflow file of --test", column=column)
-    return None
 
 
 def _check_request(families: tuple[str, ...], folds: int, units: int, unit: str) -> None:
@@ -171,13 +164,6 @@ def _check_request(families: tuple[str, ...], folds: int, units: int, unit: str)
         raise InputError(mistakes)
 
 
-def _best(evaluation: Evaluation) -> str | None:
-    from reservoir.rules.findings import best_fitted
-
-    best = best_fitted(evaluation)
-    return None if best is None else best.family
-
-
 #: Columns that need a target.
 _SERVICE = ("reliability", "resilience", "vulnerability")
 
@@ -196,26 +182,33 @@ def show_evaluation(evaluation: Evaluation) -> None:
         screen.print(f"[yellow]{escape(caveat[:1].upper() + caveat[1:])}[/]", soft_wrap=True)
     if evaluation.fitted_to:
         screen.print(f"Fitted to {escape(evaluation.fitted_to)}", soft_wrap=True)
-    told = "a perfect forecast of the month's inflow" if evaluation.forecast == "month" else "no forecast"
-    each = plan.inflow.years // plan.inflow.member_count
+    known = "a perfect forecast of the month's inflow" if evaluation.forecast == "month" else "no forecast"
+    years, targets = plan.inflow.years // plan.inflow.member_count, evaluation.targets
     members = f" of {plan.inflow.member_count:,} members" if plan.inflow.member_count > 1 else ""
-    span = f"simulated continuously over {each} years{members}"
-    title = f"Rules with {told}, {span}; held out: {evaluation.cross_validation}"
-    title += f"; {plan.objective.title}" + (f" in {plan.objective.unit} a year" if plan.objective.unit else "")
+    title = f"Rules with {known}, simulated continuously over {years} years{members}; "
+    title += f"held out: {evaluation.cross_validation}; {plan.objective.title}"
+    title += f" in {plan.objective.unit} a year" if plan.objective.unit else ""
     foresight = evaluation.foresight_benefit(SimulationMode.CONTINUOUS)
     rows = [_foresight_row(evaluation, "all", foresight, evaluation.foresight_violations)]
     for run in evaluation.tests[:1]:
         if run.foresight_violations is not None:
-            rows.append(_foresight_row(evaluation, run.score.sample, run.account.foresight, run.foresight_violations))
+            rows.append(_foresight_row(evaluation, run.sample, run.foresight_benefit, run.foresight_violations))
+    # Reliability is that of years where something is guaranteed; firm power is a power of months.
+    of_months = () if targets.guaranteed else _SERVICE
+    names = [f"firm_{column.name}" if column.name in of_months else column.name for column in columns]
     lines: list[int] = []
     for result, score in evaluation.scores_of(SimulationMode.CONTINUOUS):
         if rows[-1][0] != result.family:
             lines.append(len(rows) - 1)
-        written = (_cell(column, getattr(score, _of_target(column.name, evaluation)), units) for column in columns)
-        rows.append((result.family, str(score.sample), *written))
+        cells = (_cell(column, getattr(score, name), units) for column, name in zip(columns, names, strict=True))
+        rows.append((result.family, str(score.sample), *cells))
     heads = [Column("family"), Column("years"), *(Column(_title(column, units), "right") for column in columns)]
     show_table(heads, rows, title=escape(title), lines_after=lines, screen=screen)
-    screen.print(escape(f"Reliability: {_target(evaluation)}"), soft_wrap=True)
+    power = f"{quantity(targets.firm_mw)} MW"
+    reliable = f"months with {power}"
+    if targets.guaranteed:
+        reliable = f"years with {quantity(targets.annual_gwh)} GWh ({power} in every month)"
+    screen.print(escape(f"Reliability: {reliable}, {targets.origin}"), soft_wrap=True)
     if evaluation.tests:
         screen.print(escape(sentence_on_test(evaluation)), soft_wrap=True)
     for finding in findings(evaluation):
@@ -252,20 +245,6 @@ def _cell(column: ResultColumn, value: float, units: UnitSystem) -> str:
         return ""
     value = value / units.size(column.name) if units.unit(column.name) else value
     return column.screen.form.format(value) if column.screen.form else quantity(value)
-
-
-def _of_target(name: str, evaluation: Evaluation) -> str:
-    """Reliability is that of years where something is guaranteed; firm power is a power of months."""
-    return name if evaluation.targets.guaranteed or name not in _SERVICE else f"firm_{name}"
-
-
-def _target(evaluation: Evaluation) -> str:
-    """What reliability is measured against."""
-    targets = evaluation.targets
-    power = f"{quantity(targets.firm_mw)} MW"
-    if not targets.guaranteed:
-        return f"months with {power}, {targets.origin}"
-    return f"years with {quantity(targets.annual_gwh)} GWh ({power} in every month), {targets.origin}"
 
 
 def _show_robustness(evaluation: Evaluation) -> None:

@@ -93,7 +93,7 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
         years = run.inflow.span_text
     screen.print(f"[bold]{escape(run.reservoir.name)}[/], {years}, rule {escape(score.family)}", soft_wrap=True)
     screen.print(f"Inflow: {escape(run.inflow.scale_in(units))}", soft_wrap=True)
-    sunk = below_dead_notes(run.reservoir, run.inflow, run.simulation.operation)
+    sunk = below_dead_notes(run.reservoir, run.inflow, run.operation)
     notes = map(units.text, (*run.reservoir.notes, *run.inflow.notes, *sunk))
     for caveat in (units_note, run.inflow.caveat, run.reservoir.caveat, *notes):
         if caveat:

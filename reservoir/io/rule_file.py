@@ -212,15 +212,15 @@ def require_same_reservoir(file: RuleFile, reservoir: Reservoir) -> None:
         With the names of the parts that differ.
     """
     require_reservoir(file.rule, reservoir, file.source)
-    parts = file.fitted_to.get(PARTS)
-    differing = differing_parts(reservoir, parts) if isinstance(parts, dict) else []
-    problem = "" if isinstance(parts, dict) else "does not say which reservoir it was fitted to"
-    if differing:
+    parts, problem = file.fitted_to.get(PARTS), "does not say which reservoir it was fitted to"
+    if isinstance(parts, dict):
+        differing = differing_parts(reservoir, parts)
+        if not differing:
+            return
         than, what = reservoir.source or "the given reservoir", f"different: {', '.join(differing)}"
         problem = f"was fitted to another {reservoir.name} than that of {than}; {what}"
-    if problem:
-        mend = f"give the reservoir file that it was fitted to, or {_AGAIN}"
-        raise InputError(problem, mend=mend, file=file.source)
+    mend = f"give the reservoir file that it was fitted to, or {_AGAIN}"
+    raise InputError(problem, mend=mend, file=file.source)
 
 
 def require_same_plan(file: RuleFile, plan_folder: Path) -> None:

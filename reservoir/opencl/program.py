@@ -65,12 +65,10 @@ MOST_BYTES = 128 << 20
 _SUM_BYTES = 32
 
 
-def kept_program(device: DeviceInfo, file: Path | None, context: cl.Context) -> cl.Program | None:
+def kept_program(device: DeviceInfo, file: Path, context: cl.Context) -> cl.Program | None:
     """The program that an earlier run kept in a file, to be built once more; None if it is not there, or damaged."""
     import pyopencl as cl
 
-    if file is None:
-        return None
     try:
         content = file.read_bytes()
         binary = content[_SUM_BYTES:]
@@ -245,7 +243,7 @@ def _build_once(device: DeviceInfo, source: str, options: tuple[str, ...]) -> Bu
         if text != source:  # what was kept of an earlier build may be damaged: once more, from nothing
             forget_driver_cache()
         file = file_of_program(device, text, options)
-        kept = kept_program(device, file, context_of(device))
+        kept = kept_program(device, file, context_of(device)) if file else None
         program = kept or cl.Program(context_of(device), text)
         try:
             with _BUILDING, warnings.catch_warnings():

@@ -6,6 +6,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from math import prod
 from threading import Lock, RLock
 from types import TracebackType
@@ -73,6 +74,7 @@ def require_local(device: DeviceInfo, needed_bytes: int) -> None:
         raise DeviceError(problem, f"at most {device.local_memory_bytes:,} bytes", mend)
 
 
+@dataclass(eq=False)
 class HostClock:
     """Wall seconds of the host, by what they were spent on.
 
@@ -84,8 +86,7 @@ class HostClock:
     >>> clock.seconds["build"]
     """
 
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = defaultdict(float)
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     @contextmanager
     def __call__(self, segment: str) -> Iterator[None]:
@@ -266,7 +267,15 @@ class Session:
 
         started = time.perf_counter()  # no blocks here, which take a while themselves: kernels are tens of thousands
         try:
-            function = self._prepared(program, kernel, values)
+            function, last_values = self._kernels.get((program, kernel)) or (program.kernel(kernel), [])
+            self._kernels[program, kernel] = function, []  # unknown, should an argument be refused
+            if len(last_values) == len(values):  # those that it still has are not set again, which takes a while
+                for place, (before, value) in enumerate(zip(last_values, values, strict=True)):
+                    if value is not before and (type(value) is not type(before) or value != before):
+                        function.set_arg(place, value)
+            else:
+                function.set_args(*values)
+            self._kernels[program, kernel] = function, values
             self._runs.append((kernel, self._launch(self._queue, function, items, group)))
         except self._refusal as error:
             action = f"run {kernel} over {items} work items in groups of {group or 'any size'}"
@@ -331,19 +340,6 @@ class Session:
             with explained(self.device, f"allocate {name}"):
                 buffer = cl.Buffer(context_of(self.device), cl.mem_flags.READ_WRITE, _bytes(layout))
             self._buffers[name] = layout, buffer
-
-    def _prepared(self, program: BuiltProgram, name: str, values: list[Any]) -> cl.Kernel:
-        """The kernel with its arguments; those that it still has are not set again, which takes the host a while."""
-        kernel, last_values = self._kernels.get((program, name)) or (program.kernel(name), [])
-        self._kernels[program, name] = kernel, []  # unknown, should an argument be refused
-        if len(last_values) == len(values):
-            for place, (before, value) in enumerate(zip(last_values, values, strict=True)):
-                if value is not before and (type(value) is not type(before) or value != before):
-                    kernel.set_arg(place, value)
-        else:
-            kernel.set_args(*values)
-        self._kernels[program, name] = kernel, values
-        return kernel
 
 
 def _bytes(layout: _Layout) -> int:

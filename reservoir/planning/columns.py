@@ -170,6 +170,16 @@ def _volume(name: str) -> Callable[[Any], NDArray[Any]]:
     return volumes
 
 
+def _beside_energy(record: Any) -> bool:
+    """Whether something else than energy is optimised."""
+    return not record.objective.is_energy
+
+
+def _shown(name: str) -> Callable[[Any], NDArray[Any]]:
+    """Benefits of a run of a rule by the name of an attribute, as tables show them."""
+    return lambda run: shown(run.objective, getattr(run, name))
+
+
 def _in_gwh(plan: Any) -> bool:
     return bool(plan.objective.unit == "GWh")
 
@@ -260,7 +270,7 @@ _YEARS = (
     ResultColumn(OBJECTIVE,
         "what is optimised, in the unit that plan.json states; costs have no sign; only if it is not energy", "",
         "benefit", "what is optimised, in its own unit", cells="{:.12g}",
-        only=lambda plan: not plan.objective.is_energy, page=Shown("Objective", place=-1)),
+        only=_beside_energy, page=Shown("Objective", place=-1)),
     ResultColumn(FIRM_POWER,
         "power that all steps of the problem give, or the share `firm_share`, MW; only with the goal firm-power", "MW",
         "firm_power_mw", "power that the steps of the horizon give",
@@ -327,14 +337,17 @@ _OF_YEAR = "of the year, in its unit; only if it is not energy"
 _SIMULATED_YEARS = (
     _YEAR_OF["inflow_mean_m3s"],
     _YEAR_OF["energy_gwh"],
-    ResultColumn(OBJECTIVE, f"what is optimised, {_OF_YEAR}"),
+    ResultColumn(OBJECTIVE, f"what is optimised, {_OF_YEAR}", "", _shown("made"), only=_beside_energy),
     ResultColumn("energy_at_equal_storage_gwh",
         "energy, and in the last year the value of the change of storage, GWh; `objective_at_equal_storage` if "
-        "something else is optimised"),
-    ResultColumn("objective_at_equal_storage", "the same of another objective, in its unit"),
+        "something else is optimised", "", "at_equal_storage", only="objective.is_energy"),
+    ResultColumn("objective_at_equal_storage", "the same of another objective, in its unit", "",
+        _shown("at_equal_storage"), only=_beside_energy),
     ResultColumn("foresight_gwh",
-        "energy of perfect foresight over the record in this year, GWh; empty with `--no-foresight`"),
-    ResultColumn("foresight_objective", "the same of another objective, in its unit"),
+        "energy of perfect foresight over the record in this year, GWh; empty with `--no-foresight`", "",
+        "foresight_benefit", only="objective.is_energy"),
+    ResultColumn("foresight_objective", "the same of another objective, in its unit", "",
+        _shown("foresight_benefit"), only=_beside_energy),
     _STORAGE_END,
     _YEAR_OF["spill_hm3"],
     _REPAIRS,

@@ -21,12 +21,10 @@ from reservoir.planning.firm_power import firm_power_of, promised_within, promis
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.planning.planned_record import feasible_problems
 from reservoir.planning.sentences import chosen
-from reservoir.planning.solving import is_swept, relative_gap, require_horizon, require_settings
+from reservoir.planning.solving import HOST_REFERENCE, is_swept, relative_gap, require_horizon, require_settings
 from reservoir.planning.start import with_implied_end_value
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.solvers import SOLVERS, devices_of, runs_here, solve, solver_named
-
-REFERENCE = "dp"
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ def compare(
     several = problems.steps > inflow.steps
     able = [name for name, solver in SOLVERS.items() if solver.long_horizons or not several]
     if reservoir.objective.is_firm:
-        firm = firm_power_of(problems, partial(solve, solver=REFERENCE), progress)
+        firm = firm_power_of(problems, partial(solve, solver=HOST_REFERENCE), progress)
         problems = promised_within(promising_all(problems, firm.power_mw), firm.positions)
     names = list(dict.fromkeys(solvers)) or [name for name in able if runs_here(name)]
     sizes = {size for solver in SOLVERS.values() for size in solver.budget}
@@ -110,7 +108,7 @@ def compare(
     for name in names:
         require_horizon(name, problems)
         devices_of(name, device)
-    references = solve(problems.each, solver=REFERENCE, progress=partial(progress, "reference"))
+    references = solve(problems.each, solver=HOST_REFERENCE, progress=partial(progress, "reference"))
     feasible = feasible_problems(problems, references.violation)
     objective, settings = reservoir.objective, dict(options or {})
 

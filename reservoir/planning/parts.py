@@ -7,7 +7,7 @@ import json
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import fields, replace
 from functools import partial
@@ -100,10 +100,6 @@ def search_in_parts(
     return plan_of(problems, store.columns(), reports, time.perf_counter() - started)
 
 
-class EndedError(Exception):
-    """The run ended while a part was being searched; never leaves the workers."""
-
-
 #: Parts of a device that are at work at once: while one is on the device, the host works at the others.
 _AT_ONCE = 3
 #: How often a wait looks for an interrupt.
@@ -136,7 +132,7 @@ class LocalWorkers:
         def add_up(part: Part, stage: str, count: int, total: int) -> None:
             """Tell the progress of all parts; stages of fewer years than a part's are left out."""
             if ended.is_set():
-                raise EndedError
+                raise CancelledError  # which never leaves the workers
             if total == part.years:
                 with lock:
                     done[stage][part.number] = count

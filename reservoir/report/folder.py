@@ -303,8 +303,8 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
     first = plan.solutions[0]
     return {
         **run_provenance(),
-        "reservoir": _source(plan.reservoir) | {"name": plan.reservoir.name},
-        "inflow": _source(plan.inflow) | record_provenance(plan.inflow),
+        "reservoir": source(plan.reservoir) | {"name": plan.reservoir.name},
+        "inflow": source(plan.inflow) | record_provenance(plan.inflow),
         "years": plan.inflow.years,
         "units": plan.units.as_dict,
         "horizon": str(plan.start.horizon if plan.start else plan.horizon),
@@ -372,7 +372,8 @@ def run_provenance() -> dict[str, Any]:
     }
 
 
-def _source(read: Any) -> dict[str, str]:
+def source(read: Any) -> dict[str, str]:
+    """The file that a reservoir or a record was read from, and its caveat."""
     return {"file": Path(read.source).name, "sha256": read.sha256, "caveat": read.caveat}
 
 

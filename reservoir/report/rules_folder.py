@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -30,6 +30,7 @@ from reservoir.report.folder import (
     figures_left_out,
     record_provenance,
     run_provenance,
+    source,
     write_json,
 )
 from reservoir.rules.evaluation import Evaluation, robustness_table
@@ -95,15 +96,26 @@ def write_rules(
 
     check = partial(check_rules_target, force=force)
     with drafted(claim or saved.folder, check, own_files) as claim:
-        draft = claim.draft
+        draft, left_out, captions = claim.draft, dict[str, str](), dict[str, str]()
         origin = rules_provenance(evaluation, saved, checks)
-        _write_rule_files(evaluation, saved, draft / RULES, origin)
+        fitted_to = {name: origin[name] for name in ("plan", "years", "created", "caveats")}
+        fitted_to |= {"fitted_to": evaluation.fitted_to} if evaluation.fitted_to else {}
+        fitted_to |= {} if saved.plan.units == SI else {UNITS: saved.plan.units.name}
+        fitted_to |= belongings(evaluation.plan.reservoir, saved.folder)
+        (draft / RULES).mkdir()
+        for result in evaluation.families:
+            write_rule(result.rule, draft / RULES / f"{result.family}.json", fitted_to)
         write_table(evaluation.plan.units.columns(evaluation.table()), draft / SCORES)
         robustness = robustness_table(evaluation)
         if robustness is not None:
             write_table(robustness, draft / ROBUSTNESS)
-        left_out: dict[str, str] = {}
-        captions = _write_figures(evaluation, draft / FIGURES, progress, left_out) if figures else {}
+        if figures:
+            from reservoir.report.figures.figures import write_figures
+            from reservoir.report.figures.rules_figures import rules_captions, rules_figures
+
+            captions, drawn = rules_captions(evaluation, left_out), rules_figures(evaluation, left_out)
+            write_figures(drawn, draft / FIGURES, partial(progress, "figures"), left_out=left_out)
+            captions = {name: caption for name, caption in captions.items() if name not in left_out}
         write_json(draft / RULES_PROVENANCE, origin | {"figures": captions} | figures_left_out(left_out, tell))
         pictures = read_pictures(draft / FIGURES, RULES_TITLES, captions)
         page = rules_report(evaluation, saved, checks, origin, pictures)
@@ -150,33 +162,7 @@ def rules_provenance(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[
 
 def _of_inflow(inflow: Inflow) -> dict[str, Any]:
     """Where a record or an ensemble comes from, and what it spans."""
-    source = {"file": Path(inflow.source).name, "sha256": inflow.sha256, "caveat": inflow.caveat}
-    return source | {"notes": list(inflow.notes)} | record_provenance(inflow)
-
-
-def _write_rule_files(evaluation: Evaluation, saved: SavedPlan, folder: Path, origin: Mapping[str, Any]) -> None:
-    folder.mkdir()
-    fitted_to = {name: origin[name] for name in ("plan", "years", "created", "caveats")}
-    fitted_to |= {"fitted_to": evaluation.fitted_to} if evaluation.fitted_to else {}
-    fitted_to |= {} if saved.plan.units == SI else {UNITS: saved.plan.units.name}
-    fitted_to |= belongings(evaluation.plan.reservoir, saved.folder)
-    for result in evaluation.families:
-        write_rule(result.rule, folder / f"{result.family}.json", fitted_to)
-
-
-def _write_figures(
-    evaluation: Evaluation, folder: Path, progress: StageProgress, left_out: dict[str, str]
-) -> dict[str, str]:
-    """Write the figures, and return how to read each; note those that fail."""
-    from reservoir.report.figures.figures import write_figures
-    from reservoir.report.figures.rules_figures import rules_captions, rules_figures
-
-    def told(done: int, total: int) -> None:
-        progress("figures", done, total)
-
-    captions = rules_captions(evaluation, left_out)
-    write_figures(rules_figures(evaluation, left_out), folder, told, left_out=left_out)
-    return {name: caption for name, caption in captions.items() if name not in left_out}
+    return source(inflow) | {"notes": list(inflow.notes)} | record_provenance(inflow)
 
 
 def write_simulation(run: RecordEvaluation, target: Path | Claim, rule_file: RuleFile, units: UnitSystem = SI) -> Path:

@@ -89,8 +89,8 @@ class SyntheticFiles:
 
 def comparison_table(comparisons: Sequence[Comparison], units: UnitSystem = SI) -> pd.DataFrame:
     """One row for each value of each statistic: of the record, of synthetic records, and whether it is accepted."""
-
-    def rows(compared: Comparison) -> pd.DataFrame:
+    tables = []
+    for compared in comparisons:
         size = units.size("flow_m3s") ** compared.flow_power
         columns = {
             "statistic": compared.statistic,
@@ -103,6 +103,5 @@ def comparison_table(comparisons: Sequence[Comparison], units: UnitSystem = SI) 
             "claim": compared.claim.value,
             "pass": ["yes" if value <= compared.limit else "no" for value in compared.deviation],
         }
-        return pd.DataFrame(columns)
-
-    return pd.concat(map(rows, comparisons), ignore_index=True)
+        tables.append(pd.DataFrame(columns))
+    return pd.concat(tables, ignore_index=True)

@@ -48,58 +48,31 @@ class Family:
         return rule
 
 
-#: Name, module in `families`, class, the function that fits it, and what it does.
+# fmt: off
+#: Name, class and the function that fits it in modules of `families`, and what it does.
 _FAMILIES = (
-    (
-        "guide-curve",
-        "linear",
-        "GuideCurve",
-        "linear.fit_guide_curve",
-        "end each month at the median of the optimised storages",
-    ),
-    (
-        "linear",
-        "linear",
-        "LinearRule",
-        "linear.fit",
-        "end each month at a storage linear in the start storage and the inflows",
-    ),
-    (
-        "linear-search",
-        "linear",
-        "LinearSearchRule",
-        "linear_operation.fit",
-        "the linear rule, its factors then optimised for simulated energy",
-    ),
-    ("zones", "zones", "ZonesRule", "zones_operation.fit", "dispatch chart: the zone of the storage sets the output"),
-    ("sdp", "sdp", "Sdp", "sdp.fit", "stochastic dynamic programming: most energy now plus expected later"),
-    (
-        "water-value",
-        "sdp",
-        "WaterValue",
-        "sdp.fit_water_values",
-        "release while a hm3 makes more energy now than a table says it is worth in store",
-    ),
-    ("replan", "replan", "Replan", "replan.fit", "re-planned every month with many futures drawn given what is known"),
-    (
-        "ann-regression",
-        "ann",
-        "AnnRegressionRule",
-        "ann_training.fit_regression",
-        "neural network fitted to the plan: the first stage of ann",
-    ),
-    ("ann", "ann", "AnnRule", "ann_training.fit", "the same neural network, then trained for simulated energy"),
-    (
-        "standard",
-        "zones",
-        "StandardRule",
-        "zones.fit_standard",
-        "standard operating policy, firm power while water lasts: the weak baseline",
-    ),
+    ("guide-curve", "linear.GuideCurve", "linear.fit_guide_curve",
+        "end each month at the median of the optimised storages"),
+    ("linear", "linear.LinearRule", "linear.fit",
+        "end each month at a storage linear in the start storage and the inflows"),
+    ("linear-search", "linear.LinearSearchRule", "linear_operation.fit",
+        "the linear rule, its factors then optimised for simulated energy"),
+    ("zones", "zones.ZonesRule", "zones_operation.fit", "dispatch chart: the zone of the storage sets the output"),
+    ("sdp", "sdp.Sdp", "sdp.fit", "stochastic dynamic programming: most energy now plus expected later"),
+    ("water-value", "sdp.WaterValue", "sdp.fit_water_values",
+        "release while a hm3 makes more energy now than a table says it is worth in store"),
+    ("replan", "replan.Replan", "replan.fit", "re-planned every month with many futures drawn given what is known"),
+    ("ann-regression", "ann.AnnRegressionRule", "ann_training.fit_regression",
+        "neural network fitted to the plan: the first stage of ann"),
+    ("ann", "ann.AnnRule", "ann_training.fit", "the same neural network, then trained for simulated energy"),
+    ("standard", "zones.StandardRule", "zones.fit_standard",
+        "standard operating policy, firm power while water lasts: the weak baseline"),
 )
+# fmt: on
+_HOME = f"{__name__}.families"
 FAMILIES: dict[str, Family] = {
-    name: Family(name, f"{__name__}.families.{module}", rule, summary, f"{__name__}.families.{fitter}")
-    for name, module, rule, fitter, summary in _FAMILIES
+    name: Family(name, f"{_HOME}.{rule.split('.')[0]}", rule.split(".")[1], summary, f"{_HOME}.{fitter}")
+    for name, rule, fitter, summary in _FAMILIES
 }
 
 #: What `fit` does, and what takes its place to keep fits.
@@ -128,17 +101,12 @@ def rule_from_dict(content: object) -> Rule:
     if not isinstance(content, dict):
         raise InputError("is not a rule", "an object with the family of the rule and its values", value=content)
     if "family" not in content:
-        raise InputError("is missing", _families(), column="family")
+        raise InputError("is missing", f"one of {', '.join(FAMILIES)}", column="family")
     return _family(content["family"], column="family").from_dict(content)
-
-
-def _families() -> str:
-    return f"one of {', '.join(FAMILIES)}"
 
 
 def _family(name: object, column: str = "") -> Family:
     if not isinstance(name, str) or name not in FAMILIES:
-        raise InputError(
-            "there is no such family of rules", _families(), "choose one of them", column=column, value=name
-        )
+        problem, expected = "there is no such family of rules", f"one of {', '.join(FAMILIES)}"
+        raise InputError(problem, expected, "choose one of them", column=column, value=name)
     return FAMILIES[name]

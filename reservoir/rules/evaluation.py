@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Horizon, Objective
-from reservoir.hydro.operation import Operation
 from reservoir.hydro.system import System
 from reservoir.planning.columns import FIRM_QUANTILE
 from reservoir.planning.notes import CARRY_OVER, storage_ratio
@@ -52,6 +51,8 @@ TEST = "test"
 
 #: A run of a rule, by how the years follow each other and on which it is scored.
 Key = tuple[SimulationMode, Sample]
+#: The runs that count most: storage carried over from year to year, by rules that have not seen the year.
+HELD_OUT: Key = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +73,11 @@ class FamilyResult:
     rule: Rule
     runs: Mapping[Key, RecordEvaluation]
     misfit_m3s: Mapping[Sample, float]
+
+    @property
+    def held_out(self) -> RecordEvaluation:
+        """The run that counts most, see `HELD_OUT`."""
+        return self.runs[HELD_OUT]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,16 +114,14 @@ class Evaluation:
     fitted_to: str = ""
     tests: tuple[RecordEvaluation, ...] = ()
 
+    def result_of(self, family: str) -> FamilyResult | None:
+        """The result of a family, if it was evaluated."""
+        return next((result for result in self.families if result.family == family), None)
+
     @property
     def modes(self) -> tuple[SimulationMode, ...]:
         """How years follow each other in the runs; those with the storage carried over, which count most, first."""
         return tuple(self.foresights)
-
-    @cached_property
-    def foresight(self) -> Operation:
-        """Perfect foresight over the whole record, one step a month; of an ensemble, a row for each member."""
-        operation = self.foresights[SimulationMode.CONTINUOUS].operation
-        return operation[0] if self.plan.inflow.members is None else operation
 
     def foresight_benefit(self, mode: SimulationMode) -> FloatArray:
         """What perfect foresight brings in each year, in the unit of the objective, shape (years,)."""
@@ -154,9 +158,8 @@ class Evaluation:
         """How years were held out, in words."""
         members = self.plan.inflow.member_count
         unit = "member" if members > 1 else "year"
-        if self.folds == (members if members > 1 else self.training.years):
-            return f"leave one {unit} out"
-        return f"{self.folds} blocks of {unit}s"
+        every = members if members > 1 else self.training.years
+        return f"leave one {unit} out" if self.folds == every else f"{self.folds} blocks of {unit}s"
 
     @property
     def without_years(self) -> str:
@@ -221,39 +224,30 @@ def evaluate(
         fitted_to = f"the optimum of {horizon_text(plan)}, not the schedule of this plan"
     training = Training.of(plan)
     model, start, solved = training.model, training.start_hm3, partial(progress, "perfect foresight")
-    foresights = {
-        mode: Foresight.of(model, plan.inflow, start, solved, continuous=mode is SimulationMode.CONTINUOUS)
-        for mode in SimulationMode
-        if mode is SimulationMode.CONTINUOUS or years_stand_alone(plan)
-    }
+    foresights = {SimulationMode.CONTINUOUS: Foresight.of(model, plan.inflow, start, solved)}
+    if plan.horizon.is_year and storage_ratio(plan.reservoir, plan.inflow) < CARRY_OVER:  # a year says something
+        foresights[SimulationMode.YEARLY] = Foresight.of(model, plan.inflow, start, solved, continuous=False)
     targets, forecast = Targets.of(training), Forecast(forecast)
     fitted = fitted_rules(families, training, forecast, folds, progress, fitter or fit)
-    asked = [(family, sample) for family in fitted for sample in Sample]
+    rules = {(family, sample): fitted[family][sample] for family in fitted for sample in Sample}
     runs: dict[str, dict[Key, RecordEvaluation]] = {family: {} for family in fitted}
     for mode, foresight in foresights.items():
-        rules, samples = [fitted[family][sample] for family, sample in asked], [sample for _, sample in asked]
-        known = start, foresight, targets, samples, solved
+        known = start, foresight, targets, [sample for _, sample in rules], solved
         continuous = mode is SimulationMode.CONTINUOUS
-        evaluated = evaluate_rules(rules, model, plan.inflow, *known, continuous=continuous)
-        for (family, sample), run in zip(asked, evaluated, strict=True):
+        evaluated = evaluate_rules([*rules.values()], model, plan.inflow, *known, continuous=continuous)
+        for (family, sample), run in zip(rules, evaluated, strict=True):
             runs[family][mode, sample] = run
     results = []
-    for family, of_samples in fitted.items():
-        misfits = {sample: misfit_m3s(of_years, training) for sample, of_years in of_samples.items()}
-        results.append(FamilyResult(family, of_samples[Sample.TRAINING][0], runs[family], misfits))
+    for family, by_sample in fitted.items():
+        misfits = {sample: misfit_m3s(of_years, training) for sample, of_years in by_sample.items()}
+        results.append(FamilyResult(family, by_sample[Sample.TRAINING][0], runs[family], misfits))
     tests: list[RecordEvaluation] = []
     if test is not None:
         stage = partial(progress, "test of the rules")
-        foresight = Foresight.of(model, test, start, stage)
-        of_all_years = [[result.rule] * test.years for result in results]
-        called_test = [TEST] * len(results)
-        tests = evaluate_rules(of_all_years, model, test, start, foresight, targets, called_test, stage)
+        of_families = [[result.rule] * test.years for result in results]
+        foreseen, samples = Foresight.of(model, test, start, stage), [TEST] * len(results)
+        tests = evaluate_rules(of_families, model, test, start, foreseen, targets, samples, stage)
     return Evaluation(plan, training, forecast, folds, targets, foresights, tuple(results), fitted_to, tuple(tests))
-
-
-def years_stand_alone(plan: Plan) -> bool:
-    """Whether a year by itself says something: each is planned so, and the storage carries little to the next."""
-    return plan.horizon.is_year and storage_ratio(plan.reservoir, plan.inflow) < CARRY_OVER
 
 
 def misfit_m3s(rules: Sequence[Rule], training: Training) -> float:
@@ -349,12 +343,9 @@ class MemberRuns:
     @classmethod
     def of(cls, run: RecordEvaluation, best: Foresight | None = None) -> MemberRuns:
         """The members of a run, or of perfect foresight of the same record."""
-        operation = run.simulation.operation if best is None else best.operation
-        brought, members = (
-            run.account.at_equal_storage if best is None else run.account.foresight,
-            run.simulation.members,
-        )
-        benefit, of_foresight = (each.reshape(members, -1).mean(axis=1) for each in (brought, run.account.foresight))
+        operation, members = run.operation if best is None else best.operation, run.inflow.member_count
+        brought = run.at_equal_storage if best is None else run.foresight_benefit
+        benefit, of_foresight = (each.reshape(members, -1).mean(axis=1) for each in (brought, run.foresight_benefit))
         ends = operation.storage_hm3[..., 1:].reshape(-1, len(run.reservoir.months))
         missed = (beyond_bounds(run.reservoir, ends) != 0) | (operation.missing_m3s.reshape(ends.shape) > 0)
         return cls(
@@ -396,9 +387,8 @@ def member_runs(evaluation: Evaluation) -> list[MemberRuns]:
     Those held out of the plan's ensemble first, then those of an ensemble that rules are tested on; nothing of records.
     """
     rows = []
-    held_out = [result.runs[SimulationMode.CONTINUOUS, Sample.HELD_OUT] for result in evaluation.families]
-    for runs in (held_out, evaluation.tests):
-        if runs and runs[0].simulation.members > 1 and runs[0].foresight is not None:
+    for runs in ([result.held_out for result in evaluation.families], evaluation.tests):
+        if runs and runs[0].inflow.member_count > 1 and runs[0].foresight is not None:
             rows += [MemberRuns.of(runs[0], runs[0].foresight), *map(MemberRuns.of, runs)]
     return rows
 

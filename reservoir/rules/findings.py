@@ -6,7 +6,6 @@ The checks decide the exit status; what was found of families decides none.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import isfinite
@@ -21,7 +20,7 @@ from reservoir.rules.base.simulation import decisions
 from reservoir.rules.base.training import Training
 from reservoir.rules.evaluation import Evaluation, FamilyResult, Sample
 from reservoir.rules.families.sdp import Sdp
-from reservoir.rules.scores import RecordEvaluation, Score, SimulationMode, avoidable
+from reservoir.rules.scores import RecordEvaluation, SimulationMode
 from reservoir.text.quantities import quantity
 
 #: Strong and weak baseline; every other family is fitted to the plan.
@@ -36,17 +35,14 @@ TIED = 5e-5
 CHECKED_YEARS = 12
 _RELEASE_OUTSIDE = labelled("release outside its limits in any simulation: largest excess ({})", "m3/s")
 
-#: The runs that count most: storage carried over, years that the rule has not seen.
-HEADLINE = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
-
 
 def rules_checks(evaluation: Evaluation) -> list[Check]:
     """The acceptance table of an evaluation; claims about families that were left out are left out."""
     reservoir = evaluation.plan.reservoir
     runs = [run for result in evaluation.families for run in result.runs.values()] + list(evaluation.tests)
-    operations = [(run.simulation.operation, run.inflow) for run in runs]
-    residual = largest([balance_residual(*each) for each in operations]) / float(reservoir.storage_upper_hm3.max())
-    excess = largest([release_excess(operation, reservoir) for operation, _ in operations])
+    most_hm3 = float(reservoir.storage_upper_hm3.max())
+    residual = largest([balance_residual(run.operation, run.inflow) for run in runs]) / most_hm3
+    excess = largest([release_excess(run.operation, reservoir) for run in runs])
     above = [_above_foresight(run) for run in runs if run.foresight is not None]
     bounded = "largest benefit of any rule above perfect foresight (fraction of perfect foresight's)"
     different = sum(_decides_differently(result.rule, evaluation.training) for result in evaluation.families)
@@ -63,41 +59,33 @@ def rules_checks(evaluation: Evaluation) -> list[Check]:
     ]
 
 
-def best_fitted(evaluation: Evaluation) -> FamilyResult | None:
-    """The family of most held-out benefit among those that are fitted to the plan and keep all limits.
-
-    What perfect foresight cannot keep is held against none. None where no family is left.
-    """
-    kept = [result for result in fitted_families(evaluation) if avoidable_violation(evaluation, result) <= 0]
-    return max(kept, key=held_out) if kept else None
-
-
-def tied(evaluation: Evaluation, result: FamilyResult, other: FamilyResult) -> bool:
-    """Whether what two families bring in held-out years is told apart by no figure that is shown."""
-    whole = float(np.abs(result.runs[HEADLINE].account.foresight.sum()))
-    return abs(charged(evaluation, result) - charged(evaluation, other)) <= TIED * whole
-
-
 def best_tied(evaluation: Evaluation) -> list[FamilyResult]:
-    """The best family that is fitted to the plan, see `best_fitted`, and behind it those that are as good."""
-    best = best_fitted(evaluation)
-    if best is None:
-        return []
-    kept = [each for each in fitted_families(evaluation) if avoidable_violation(evaluation, each) <= 0]
-    return [best, *(each for each in kept if each is not best and tied(evaluation, best, each))]
+    """Families that are as good in held-out years as the best of those that are fitted to the plan, which comes first.
+
+    The best brings most and keeps all limits; what perfect foresight cannot keep is held against none. None where no
+    family is left.
+    """
+    fitted = [result for result in evaluation.families if result.family not in BASELINES]
+    kept = [result for result in fitted if result.held_out.avoidable_violation <= 0]
+    best = max(kept, key=lambda result: result.held_out.charged, default=None)
+    return [] if best is None else [best, *(each for each in kept if each is not best and tied(best, each))]
+
+
+def best_fitted(evaluation: Evaluation) -> FamilyResult | None:
+    """The first of `best_tied`, if there is any."""
+    return next(iter(best_tied(evaluation)), None)
+
+
+def tied(result: FamilyResult, other: FamilyResult) -> bool:
+    """Whether what two families bring in held-out years is told apart by no figure that is shown."""
+    whole = float(np.abs(result.held_out.foresight_benefit.sum()))
+    return abs(result.held_out.charged - other.held_out.charged) <= TIED * whole
 
 
 def better_than(evaluation: Evaluation, best: FamilyResult) -> list[FamilyResult]:
     """Families that bring more than the best one in held-out years, what they violate charged; the most first."""
-    more = [each for each in evaluation.families if charged(evaluation, each) > charged(evaluation, best)]
-    return sorted(
-        (each for each in more if not tied(evaluation, best, each)), key=lambda each: -charged(evaluation, each)
-    )
-
-
-def charged(evaluation: Evaluation, result: FamilyResult) -> float:
-    """What a family brings in held-out years, less what it violates beyond perfect foresight."""
-    return held_out(result) - evaluation.plan.reservoir.penalty * avoidable_violation(evaluation, result)
+    more = [each for each in evaluation.families if each.held_out.charged > best.held_out.charged]
+    return sorted((each for each in more if not tied(best, each)), key=lambda each: -each.held_out.charged)
 
 
 def best_names(evaluation: Evaluation) -> str:
@@ -106,28 +94,11 @@ def best_names(evaluation: Evaluation) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} (tied)" if names else ""
 
 
-def fitted_families(evaluation: Evaluation) -> list[FamilyResult]:
-    """Families that are fitted to the plan."""
-    return [result for result in evaluation.families if result.family not in BASELINES]
-
-
-def avoidable_violation(evaluation: Evaluation, result: FamilyResult) -> float:
-    """Sum of relative violations on held-out years beyond that of perfect foresight."""
-    return avoidable(result.runs[HEADLINE].score.violation, evaluation.foresight_violations.relative)
-
-
-def held_out(result: FamilyResult) -> float:
-    """What a family brings in held-out years at equal end storage, in the unit of the objective."""
-    return float(result.runs[HEADLINE].account.at_equal_storage.sum())
-
-
 def _above_foresight(run: RecordEvaluation) -> float:
     """What a run brings more than perfect foresight, what it violates more charged, as a part of that."""
-    reservoir, best = run.reservoir, float(run.account.foresight.sum())
-    unavoidable = 0.0 if run.foresight is None else run.foresight.violations.relative
-    charge = reservoir.penalty * avoidable(run.score.violation, unavoidable)
-    least = reservoir.objective.least_scale(reservoir.installed_mw) * len(run.account.made)
-    return (float(run.account.at_equal_storage.sum()) - charge - best) / max(abs(best), least, 1e-9)
+    best, reservoir = float(run.foresight_benefit.sum()), run.reservoir
+    least = reservoir.objective.least_scale(reservoir.installed_mw) * len(run.made)
+    return (run.charged - best) / max(abs(best), least, 1e-9)
 
 
 def _decides_differently(rule: Rule, training: Training) -> bool:
@@ -156,49 +127,47 @@ class Finding:
 
 def findings(evaluation: Evaluation) -> list[Finding]:
     """All that can be said of the families that were fitted."""
-    return list(_findings(evaluation))
-
-
-def _findings(evaluation: Evaluation) -> Iterator[Finding]:
-    best, fitted, objective = best_fitted(evaluation), fitted_families(evaluation), evaluation.plan.objective
+    said, best, objective = list[Finding](), best_fitted(evaluation), evaluation.plan.objective
     results = {result.family: result for result in evaluation.families}
+    fitted = [result for family, result in results.items() if family not in BASELINES]
     compared = "best family fitted to the plan"
     if best is not None:
         better = [
             f"{each.family}, which "
             f"{'is not fitted to it' if each.family in BASELINES else 'violates limits that foresight satisfies'}, "
-            f"{part_of_foresight(each)}"
+            f"{each.held_out.score.beside_foresight}"
             for each in better_than(evaluation, best)
         ]
         more = f"; better than that: {'; '.join(better)}" if better else ""
-        yield Finding(compared, f"{best_names(evaluation)}: {part_of_foresight(best)}{more}")
+        said.append(Finding(compared, f"{best_names(evaluation)}: {best.held_out.score.beside_foresight}{more}"))
         for name in [name for name in BASELINES if name in results]:
-            less = best.runs[HEADLINE].score.regret - results[name].runs[HEADLINE].score.regret
+            other = results[name].held_out.score
+            less = best.held_out.score.regret - other.regret
             amount = f"{quantity(abs(less))} {objective.unit}".strip()
             regret = f"{amount} a year {'less' if less <= 0 else 'more'} regret"
-            regret = "as much regret" if tied(evaluation, best, results[name]) else regret
-            beside = f"{regret} ({part_of_foresight(results[name])})"
-            yield Finding(f"{best.family} against {name}, the {BASELINES[name]} baseline", beside)
+            regret = "as much regret" if tied(best, results[name]) else regret
+            title = f"{best.family} against {name}, the {BASELINES[name]} baseline"
+            said.append(Finding(title, f"{regret} ({other.beside_foresight})"))
     elif fitted:
-        nearest = min(fitted, key=lambda result: avoidable_violation(evaluation, result))
-        amount = f"least {nearest.family} (relative sum {avoidable_violation(evaluation, nearest):,.3g})"
-        yield Finding(compared, f"none: every family violates limits that foresight satisfies, {amount}")
+        nearest = min(fitted, key=lambda result: result.held_out.avoidable_violation)
+        amount = f"least {nearest.family} (relative sum {nearest.held_out.avoidable_violation:,.3g})"
+        said.append(Finding(compared, f"none: every family violates limits that foresight satisfies, {amount}"))
     if set(STAGES) <= set(results):
-        first, searched = (part_of_foresight(results[name]) for name in STAGES)
-        yield Finding(f"{SEARCHED_NETWORK} against {FITTED_NETWORK}, its first stage", f"{searched}, {first}")
-    for result in evaluation.families:
-        if best is None or not isfinite(best.runs[HEADLINE].score.percent_of_foresight):
-            break
-        if isinstance(result.rule, Sdp):
-            yield _best_possible(result, result.rule.value_of_a_year(), best, objective.unit)
+        first, searched = (results[name].held_out.score.beside_foresight for name in STAGES)
+        said.append(Finding(f"{SEARCHED_NETWORK} against {FITTED_NETWORK}, its first stage", f"{searched}, {first}"))
+    if best is not None and isfinite(best.held_out.score.percent_of_foresight):
+        for result in evaluation.families:
+            if isinstance(result.rule, Sdp):
+                said.append(_best_possible(result, result.rule.value_of_a_year(), best, objective.unit))
     if evaluation.without_years:
-        yield Finding("years by themselves", evaluation.without_years)
+        said.append(Finding("years by themselves", evaluation.without_years))
+    return said
 
 
 def _best_possible(sdp: FamilyResult, expected: float, best: FamilyResult, unit: str) -> Finding:
     """How much of the best family's regret is ignorance of the future, by what sdp expects of a year."""
-    percent = 100 * expected / float(sdp.runs[HEADLINE].account.foresight.mean())
-    lacks = 100 - best.runs[HEADLINE].score.percent_of_foresight
+    percent = 100 * expected / float(sdp.held_out.foresight_benefit.mean())
+    lacks = 100 - best.held_out.score.percent_of_foresight
     share = f"{percent:.2f} % of perfect foresight"
     said = f", so that of the {lacks:.2f} % that {best.family} lacks, {100 - percent:.2f} are ignorance of the future"
     # The years of the record may have been better than the classes that the model makes of them, or poorer.
@@ -212,17 +181,6 @@ def _best_possible(sdp: FamilyResult, expected: float, best: FamilyResult, unit:
     )
 
 
-def part_of_foresight(result: FamilyResult) -> str:
-    """What a family brings on held-out years beside perfect foresight, in words."""
-    return _beside_foresight(result.runs[HEADLINE].score)
-
-
-def _beside_foresight(score: Score) -> str:
-    if score.has_percent:
-        return f"{score.percent_of_foresight:.2f} % of perfect foresight"
-    return f"{quantity(score.regret)} {score.objective.unit}".strip() + " a year of regret"
-
-
 def sentence_on_test(evaluation: Evaluation) -> str:
     """Which family does best on the test, and how the one does there that held-out years recommend.
 
@@ -231,7 +189,7 @@ def sentence_on_test(evaluation: Evaluation) -> str:
     if not evaluation.tests:
         return ""
     on_test = {run.score.family: run.score for run in evaluation.tests}
-    in_words = {family: _beside_foresight(score) for family, score in on_test.items()}
+    in_words = {family: score.beside_foresight for family, score in on_test.items()}
     least = min(on_test, key=lambda family: on_test[family].regret)
     most = [least, *(family for family in on_test if family != least and in_words[family] == in_words[least])]
     names = f"{' and '.join(most)} {'does' if len(most) == 1 else 'do'} best"
@@ -239,7 +197,7 @@ def sentence_on_test(evaluation: Evaluation) -> str:
     best = best_fitted(evaluation)
     if best is None:
         return f"{said}."
-    beside = f"the best fitted family on held-out years ({part_of_foresight(best)})"
+    beside = f"the best fitted family on held-out years ({best.held_out.score.beside_foresight})"
     if best.family in most:
         return f"{said}; {best.family} is {beside} too."
     return f"{said}; {best.family}, {beside}, reaches {in_words[best.family]}."
@@ -278,14 +236,9 @@ def shortfalls(evaluation: Evaluation) -> list[str]:
             sentences.append(f"The rule {result.family} violates the storage limits {' and '.join(violated)}.")
         if missed:
             sentences.append(f"The rule {result.family} misses {DEMANDS} {' and '.join(missed)}.")
-    return [*sentences, _choice(evaluation)] if sentences else []
-
-
-def _choice(evaluation: Evaluation) -> str:
-    rule = "A rule that violates limits which foresight satisfies is never chosen as best"
-    best = best_names(evaluation)
+    best, rule = best_names(evaluation), "A rule that violates limits which foresight satisfies is never chosen as best"
     if best:
-        return f"{rule}; the best family fitted to the plan is {best}."
-    if all(result.family in BASELINES for result in evaluation.families):
-        return f"{rule}."
-    return f"{rule}. On held-out years every family fitted to the plan does so: none is recommended."
+        rule += f"; the best family fitted to the plan is {best}"
+    elif any(result.family not in BASELINES for result in evaluation.families):
+        rule += ". On held-out years every family fitted to the plan does so: none is recommended"
+    return [*sentences, f"{rule}."] if sentences else []

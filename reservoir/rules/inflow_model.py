@@ -14,7 +14,7 @@ three or four years, and what followed it, is chance for the most part.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -23,7 +23,19 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.rules.base.fields import Block, Known, Monthly, NotNegative, Number, Numbers, Refusal, check, count
+from reservoir.rules.base.fields import (
+    Block,
+    Known,
+    Monthly,
+    NotNegative,
+    Number,
+    Numbers,
+    Positive,
+    Refusal,
+    check,
+    count,
+    require,
+)
 from reservoir.rules.base.training import FloatArray, Training, made_once
 from reservoir.rules.standardised_months import ALL_VALUES, StandardisedMonths
 
@@ -139,21 +151,12 @@ _STANDARD = ("exponent", "lower_m3s", "scale_m3s", "mean", "deviation", "dry_bel
 _YEARS_TO_REST = 200
 
 
-def _positive(value: float, known: Known) -> Any:
-    if value <= 0:
-        yield Refusal("is not positive", "more than 0", found=value)
-
-
-def _exponent(value: float, known: Known) -> Any:
-    if not 0 <= value <= 1:
-        yield Refusal("is not an exponent", "0 to 1", found=value)
-
-
 def _at_rest(rows: tuple[Numbers, ...], known: Known) -> Any:
     if all(len(row) == PREDICTORS for row in rows) and _remembered(np.array(rows)) >= 1:
         yield Refusal("do not come to rest", "regressions whose values stay finite")
 
 
+_Exponent = Annotated[Number, require(lambda value: 0 <= value <= 1, "is not an exponent", "0 to 1")]
 _A_MONTH = count(MONTHS_PER_YEAR, "one per month")
 _MonthlyNotNegative = Annotated[tuple[NotNegative, ...], _A_MONTH]
 _PER_PREDICTOR = count(PREDICTORS, "one each for the month before, the second before, the last year and a constant")
@@ -173,9 +176,9 @@ class InflowModel(Block):
         Standard deviation of what the regression leaves.
     """
 
-    exponent: Annotated[tuple[Annotated[Number, check(_exponent)], ...], _A_MONTH]
+    exponent: Annotated[tuple[_Exponent, ...], _A_MONTH]
     lower_m3s: _MonthlyNotNegative
-    scale_m3s: Annotated[tuple[Annotated[Number, check(_positive)], ...], _A_MONTH]
+    scale_m3s: Annotated[tuple[Positive, ...], _A_MONTH]
     mean: Monthly
     deviation: _MonthlyNotNegative
     dry_below: Monthly
@@ -195,13 +198,9 @@ class InflowModel(Block):
         noise = _noise_at_rest(coefficients, months.varies.astype(float))
         normal = np.repeat(ndtri((np.arange(_QUANTILES) + 0.5) / _QUANTILES)[:, np.newaxis], training.steps, axis=1)
         months = months.with_mean(flow.mean(axis=0), np.clip(normal, -_most(months), _most(months)))
-        arrays = (months.exponent, months.lower_m3s, months.scale_m3s, months.mean, months.deviation)
-        dry_below = np.clip(months.dry_below, -ALL_VALUES, ALL_VALUES)
-        return InflowModel(
-            **dict(zip(_STANDARD, (each.tolist() for each in (*arrays, dry_below)), strict=True)),
-            coefficients=coefficients.tolist(),
-            noise=noise.tolist(),
-        )
+        months = replace(months, dry_below=np.clip(months.dry_below, -ALL_VALUES, ALL_VALUES))
+        standard: dict[str, Any] = {name: getattr(months, name).tolist() for name in _STANDARD}
+        return InflowModel(**standard, coefficients=coefficients.tolist(), noise=noise.tolist())
 
     @cached_property
     def months(self) -> StandardisedMonths:
@@ -249,18 +248,14 @@ class InflowModel(Block):
             value = value + noise[(step + at) % steps] * normal[..., steps + at]
             made.append(value)
             past = [value, *past[:-1]]
-        places = np.arange(step, step + len(made)) % steps
-        return self._flows(places, np.stack(made, axis=-1))
+        months, values = self.months.at(np.arange(step, step + len(made)) % steps), np.stack(made, axis=-1)
+        return np.maximum(months.flows(np.clip(values, -_most(months), _most(months))), 0.0)
 
     def years(self, first_m3s: float, uniform: FloatArray) -> FloatArray:
         """Flows of consecutive years behind a month, shape (years, steps); of a year more of uniform numbers."""
         members = uniform.reshape(1, -1)
         made = self.futures(0, np.array([[first_m3s]]), members)[0, 0]
         return np.asarray(made.reshape(-1, uniform.shape[1]))
-
-    def _flows(self, places: NDArray[np.integer], values: FloatArray) -> FloatArray:
-        chosen = self.months.at(places)
-        return np.maximum(chosen.flows(np.clip(values, -_most(chosen), _most(chosen))), 0.0)
 
     def _drawn_past(self, step: int, known_m3s: FloatArray, normal: FloatArray) -> list[FloatArray]:
         """Standardised values of the year before a step, the latest first, each of shape (situations, members)."""
@@ -407,37 +402,24 @@ def inflow_chain(training: Training) -> tuple[FloatArray, FloatArray]:
     transitions : ndarray, shape (steps, classes, classes)
         By step, class of the step before and class.
     """
-    now, before = _years(training)
-    edges = np.quantile(now, EDGES, axis=0).T
-    place = np.array([np.searchsorted(*each) for each in zip(edges, now.T, strict=True)])
-    of_before = np.array([np.searchsorted(*each) for each in zip(np.roll(edges, 1, axis=0), before.T, strict=True)])
-    count = len(EDGES) + 1
-    share = np.array([np.bincount(each, minlength=count) for each in place]) / len(now)
-    totals = np.array([np.bincount(*each, minlength=count) for each in zip(place, now.T, strict=True)])
-    classes = np.array([_means(*each) for each in zip(totals / len(now), share, strict=True)])
-    transitions = np.array([_frequencies(*each) for each in zip(of_before, place, share, strict=True)])
-    return classes, transitions
-
-
-def _years(training: Training) -> tuple[FloatArray, FloatArray]:
-    """Years of the inflow model, scaled to the mean of each month, and the month before each month of them."""
-    uniform = uniform_numbers(_SEED, 0, _MEMBERS, 1, training.steps + 1 + training.steps * _YEARS)[:, 0]
+    # Years of the inflow model, scaled to the mean of each month, and the month before each month of them.
+    steps = training.steps
+    uniform = uniform_numbers(_SEED, 0, _MEMBERS, 1, steps + 1 + steps * _YEARS)[:, 0]
     made = InflowModel.of(training).futures(-1, np.empty((1, 0)), uniform)[0]
-    now, before = (each.reshape(-1, training.steps) for each in (made[:, 1:], made[:, :-1]))
+    now, before = (flows.reshape(-1, steps) for flows in (made[:, 1:], made[:, :-1]))
     mean, wanted = now.mean(axis=0), np.maximum(training.inflow_m3s, 0.0).mean(axis=0)
     factor = np.divide(wanted, mean, out=np.ones_like(mean), where=mean > 0)
-    return now * factor, before * np.roll(factor, 1)
-
-
-def _means(total: FloatArray, share: FloatArray) -> FloatArray:
-    """Mean of each class; of one that no year is in, as if it lay between those beside it."""
-    filled = np.flatnonzero(share)
-    return np.asarray(np.interp(np.arange(len(share)), filled, total[filled] / share[filled]))
-
-
-def _frequencies(before: NDArray[np.int64], now: NDArray[np.int64], share: FloatArray) -> FloatArray:
-    """Part of each class after each class before, mixed with the parts of the classes in all years."""
-    seen = np.zeros((len(share), len(share)))
-    np.add.at(seen, (before, now), 1.0)
-    seen += CLIMATOLOGY_YEARS * share
-    return np.asarray(seen / seen.sum(axis=1, keepdims=True))
+    now, before = now * factor, before * np.roll(factor, 1)
+    edges, count = np.quantile(now, EDGES, axis=0).T, len(EDGES) + 1
+    classes, transitions = np.empty((steps, count)), np.empty((steps, count, count))
+    for step in range(steps):
+        place = np.searchsorted(edges[step], now[:, step])
+        of_before = np.searchsorted(edges[step - 1], before[:, step])
+        share, total = (np.bincount(place, weights, count) / len(now) for weights in (None, now[:, step]))
+        filled = np.flatnonzero(share)  # a class that no year is in lies between those beside it
+        classes[step] = np.interp(np.arange(count), filled, total[filled] / share[filled])
+        seen = np.zeros((count, count))
+        np.add.at(seen, (of_before, place), 1.0)
+        seen += CLIMATOLOGY_YEARS * share
+        transitions[step] = seen / seen.sum(axis=1, keepdims=True)
+    return classes, transitions

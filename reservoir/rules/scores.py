@@ -6,34 +6,32 @@ Reliability, resilience and vulnerability: Hashimoto, Stedinger and Loucks 1982,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import MONTH_NAMES
-from reservoir.hydro.inflow import Inflow, first_days
+from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.system import System
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.planning.columns import OBJECTIVE, shown
-from reservoir.planning.operated_record import OperatedSteps, schedule_table, year_columns
+from reservoir.planning.columns import MEAN_ENERGY, TABLES, shown
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules import Rule
-from reservoir.rules.base.foresight import Account, Foresight, accounts_of
+from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.simulation import Simulation, Violations, beyond_bounds, simulate
 from reservoir.rules.base.targets import TOLERANCE, Targets
 from reservoir.rules.base.training import ROUNDING
 from reservoir.solvers import Progress
 from reservoir.solvers.engine import silent
-from reservoir.text.quantities import counted
+from reservoir.text.quantities import counted, quantity
 
 FloatArray = NDArray[np.float64]
 
@@ -66,7 +64,7 @@ class Score:
     """One line of the table of scores.
 
     Benefits are those of a year in the unit of the objective, GWh where it is energy; costs without their sign.
-    ``mean`` is at equal end storage (`accounts`), and ``end_storage_value`` is what it has been changed by for that.
+    ``mean`` is at equal end storage, and ``end_storage_value`` is what it has been changed by for that.
     ``regret`` is what perfect foresight brings more; with ``percent_of_foresight``, which is not known of costs, it has
     in it what violations cost that foresight has not. Months that end with a storage outside its bounds, whatever the
     release, are counted as `reservoir.rules.base.simulation` has them; ``violation`` is the relative sum, of unmet
@@ -107,21 +105,18 @@ class Score:
         """Whether the percentage says anything: of costs there is none, and below 0 violations cost more than all."""
         return self.percent_of_foresight >= 0
 
+    @property
+    def beside_foresight(self) -> str:
+        """What it brings beside perfect foresight, in words."""
+        if self.has_percent:
+            return f"{self.percent_of_foresight:.2f} % of perfect foresight"
+        return f"{quantity(self.regret)} {self.objective.unit}".strip() + " a year of regret"
+
     def as_dict(self) -> dict[str, Any]:
         """As a row of a table; benefits are named by their unit, and energy beside another objective has a column."""
-        row = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "objective"}
-        if self.objective.is_energy:
-            del row["mean_energy_gwh"]
-        return {benefit_column(name, self.objective): value for name, value in row.items()}
-
-
-#: Columns that are benefits.
-BENEFITS = ("mean", "worst_decile", "worst", "median", "regret", "end_storage_value")
-
-
-def benefit_column(name: str, objective: Objective) -> str:
-    """Name of a column in tables."""
-    return f"{name}_{benefit_suffix(objective)}" if name in BENEFITS else name
+        suffix, left_out = benefit_suffix(self.objective), {MEAN_ENERGY} if self.objective.is_energy else set()
+        columns = [each for each in TABLES["scores"] if hasattr(self, each.name) and each.name not in left_out]
+        return {column.benefit_name(suffix): getattr(self, column.name) for column in columns}
 
 
 def benefit_suffix(objective: Objective) -> str:
@@ -150,79 +145,6 @@ def worst_decile(benefit: FloatArray) -> float:
     return float(np.sort(benefit)[: max(1, round(DECILE * len(benefit)))].mean())
 
 
-def score(
-    simulation: Simulation,
-    account: Account,
-    targets: Targets | None,
-    unavoidable: float = 0.0,
-    *,
-    family: str,
-    run: str,
-    sample: str,
-) -> Score:
-    """Score a simulation against perfect foresight of the same years.
-
-    Parameters
-    ----------
-    account : Account
-        What it brings, and what perfect foresight does.
-    targets : Targets or None
-        A year's energy and a month's power, if they are known.
-    unavoidable : float
-        Relative violations of perfect foresight.
-    family, run, sample : str
-        Name the line of the table.
-    """
-    operation, members, reservoir = simulation.operation, simulation.members, simulation.reservoir
-    objective, violations = reservoir.objective, simulation.violations
-    targets = targets or Targets(np.nan, np.nan, np.nan, False, "")
-    years, by_year = len(account.made), account.by_year
-    energy = by_year if objective.is_energy else operation.annual_energy_gwh
-    yearly = service(energy.reshape(members, -1), targets.annual_gwh)
-    power = operation.power_mw.reshape(members, -1)
-    monthly, stricter = (service(power, each, TOLERANCE) for each in (targets.firm_mw, targets.firm_95_mw))
-    charge = reservoir.penalty * avoidable(violations.relative, unavoidable)
-    brought, best = float(account.at_equal_storage.sum()) - charge, float(account.foresight.sum())
-    sign = float(shown(objective, np.ones(1))[0])
-    ends, (lower, upper) = operation.storage_hm3[:, 1:], reservoir.storage_bounds_hm3
-    slack = AT_LIMIT * float(upper.max())
-    return Score(
-        family=family,
-        sample=sample,
-        mean=sign * float(account.at_equal_storage.mean()),
-        percent_of_foresight=np.nan if objective.is_cost or not best > 0 else 100 * (brought / best),
-        worst_decile=sign * worst_decile(by_year),
-        worst=sign * float(by_year.min()),
-        reliability=yearly.reliability,
-        resilience=yearly.resilience,
-        vulnerability=yearly.vulnerability,
-        spill_hm3=float((operation.spill_m3s * simulation.hm3_per_m3s).sum(axis=1).mean()),
-        repairs=int(simulation.repaired.sum()),
-        run=run,
-        median=sign * float(np.median(by_year)),
-        regret=(best - brought) / years,
-        firm_reliability=monthly.reliability,
-        firm_resilience=monthly.resilience,
-        firm_vulnerability=monthly.vulnerability,
-        firm_95_reliability=stricter.reliability,
-        supply_reliability=simulation.supply_reliability,
-        months_at_limit=int(((ends <= lower + slack) | (ends >= upper - slack)).sum()),
-        end_storage_value=sign * float(account.end_value.mean()),
-        months_violated=violations.months,
-        largest_violation_hm3=violations.largest_hm3,
-        violation=violations.relative,
-        months_unmet=violations.unmet_months,
-        mean_energy_gwh=float(operation.annual_energy_gwh.mean()),
-        objective=objective,
-    )
-
-
-def avoidable(violation: float, unavoidable: float) -> float:
-    """Relative violations beyond those of perfect foresight; 0 for a rounding."""
-    beyond = violation - unavoidable
-    return max(beyond, 0.0) if not beyond <= ROUNDING else 0.0
-
-
 class SimulationMode(StrEnum):
     """How the years follow each other."""
 
@@ -232,41 +154,39 @@ class SimulationMode(StrEnum):
     """Every year starts where the plan starts the first; perfect foresight knows the year."""
 
 
-@dataclass(frozen=True, eq=False)
-class RecordEvaluation:
-    """What a rule does with a record.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RecordEvaluation(Simulation):
+    """What a rule does with a record, its months, years and score.
 
     Parameters
     ----------
+    reservoir, inflow, operation, asked_m3s, repaired, continuous, limits, notes
+        As of `Simulation`.
     rules : sequence of Rule
         What decides, one a year: the same, or for each year a rule that has not seen it.
-    reservoir : Reservoir
-    inflow : Inflow
     start_hm3 : float
         Storage at the start of the record, or of every year; energies are compared at it.
-    continuous : bool
-        Whether the storage is carried from year to year.
-    simulation : Simulation
     targets : Targets or None
         None where none are given and the reservoir guarantees nothing.
-    account : Account
-        What it brings, beside perfect foresight if that is known.
-    score : Score
-        NaN in what cannot be known without targets or foresight.
+    made : ndarray, shape (years,)
+        What each year brings, in the unit of the objective.
+    end_value : ndarray, shape (years,)
+        In the last year of the record, of each member or of every year, what the water is worth that is left more than
+        by perfect foresight; else 0, and without foresight.
     foresight : Foresight or None
         Perfect foresight over the record, or of each member, or year.
+    sample : str
+        What the score calls the record.
     """
 
     rules: Sequence[Rule]
-    reservoir: Reservoir
-    inflow: Inflow
     start_hm3: float
-    continuous: bool
-    simulation: Simulation
     targets: Targets | None
-    account: Account
-    score: Score
-    foresight: Foresight | None = None
+    made: FloatArray
+    end_value: FloatArray
+    foresight: Foresight | None
+    sample: str
+    year_table: ClassVar[str] = "simulated_years"
 
     @property
     def rule(self) -> Rule:
@@ -274,40 +194,83 @@ class RecordEvaluation:
         return self.rules[0]
 
     @property
+    def objective(self) -> Objective:
+        """What the reservoir is operated for."""
+        return self.reservoir.objective
+
+    @property
+    def at_equal_storage(self) -> FloatArray:
+        """What each year brings at equal end storage, shape (years,): whose sums are compared."""
+        return self.made + self.end_value
+
+    @property
+    def by_year(self) -> FloatArray:
+        """What each year brings by itself: water left at the end of several years is no part of the last one."""
+        several = self.continuous and self.inflow.years > self.inflow.member_count
+        return self.made if several else self.at_equal_storage
+
+    @property
+    def foresight_benefit(self) -> FloatArray:
+        """What perfect foresight brings in each year, shape (years,); NaN where it is not known."""
+        return np.full_like(self.made, np.nan) if self.foresight is None else self.foresight.by_year.benefit
+
+    @property
     def foresight_violations(self) -> Violations | None:
         """What no rule can keep, since perfect foresight does not."""
         return None if self.foresight is None else self.foresight.violations
 
-    def schedule(self) -> pd.DataFrame:
-        """One row a year and month, in the columns of a plan's schedule, with what the rule asked for."""
-        run = self.simulation
-        return schedule_table("simulation", OperatedSteps(self.inflow, run.operation, run.asked_m3s, run.repaired))
+    @cached_property
+    def avoidable_violation(self) -> float:
+        """Relative violations beyond those of perfect foresight; 0 for a rounding."""
+        beyond = self.violations.relative - (self.foresight_violations.relative if self.foresight_violations else 0.0)
+        return max(beyond, 0.0) if not beyond <= ROUNDING else 0.0
 
-    def summary(self) -> pd.DataFrame:
-        """One row a year, by its first day: mean inflow, energy as made and at equal end storage, spill, repairs."""
-        run = self.simulation
-        spill = run.operation.spill_m3s * run.hm3_per_m3s
-        objective = self.reservoir.objective
-        made, equal, best = (
-            shown(objective, each)
-            for each in (run.operation.benefit, self.account.at_equal_storage, self.account.foresight)
-        )
-        if objective.is_energy:
-            columns = {"energy_at_equal_storage_gwh": equal, "foresight_gwh": best}
-        else:
-            columns = {OBJECTIVE: made, "objective_at_equal_storage": equal, "foresight_objective": best}
-        return pd.DataFrame(
-            {
-                **year_columns(self.inflow),
-                "inflow_mean_m3s": self.inflow.annual_mean_m3s,
-                "energy_gwh": run.energy_gwh,
-                **columns,
-                "storage_end_hm3": run.end_storage_hm3,
-                "spill_hm3": spill.sum(axis=1),
-                "repairs": run.repaired.sum(axis=1),
-                "violation": run.operation.violation_sum,
-            },
-            first_days(self.inflow.calendar)[:: self.inflow.steps],
+    @cached_property
+    def charged(self) -> float:
+        """What all years bring at equal end storage, less the penalty of what perfect foresight does not violate."""
+        return float(self.at_equal_storage.sum()) - self.reservoir.penalty * self.avoidable_violation
+
+    @cached_property
+    def score(self) -> Score:
+        """Its line in the table of scores; NaN in what cannot be known without targets or foresight."""
+        objective, operation, violations = self.objective, self.operation, self.violations
+        members, by_year = self.inflow.member_count, self.by_year
+        targets = self.targets or Targets(np.nan, np.nan, np.nan, False, "")
+        energy = by_year if objective.is_energy else self.energy_gwh
+        yearly = service(energy.reshape(members, -1), targets.annual_gwh)
+        power = operation.power_mw.reshape(members, -1)
+        monthly, stricter = (service(power, mw, TOLERANCE) for mw in (targets.firm_mw, targets.firm_95_mw))
+        best, sign = float(self.foresight_benefit.sum()), float(shown(objective, np.ones(1))[0])
+        ends, (lower, upper) = operation.storage_hm3[:, 1:], self.reservoir.storage_bounds_hm3
+        slack = AT_LIMIT * float(upper.max())
+        return Score(
+            family=self.rule.family,
+            sample=self.sample,
+            mean=sign * float(self.at_equal_storage.mean()),
+            percent_of_foresight=np.nan if objective.is_cost or not best > 0 else 100 * (self.charged / best),
+            worst_decile=sign * worst_decile(by_year),
+            worst=sign * float(by_year.min()),
+            reliability=yearly.reliability,
+            resilience=yearly.resilience,
+            vulnerability=yearly.vulnerability,
+            spill_hm3=float((operation.spill_m3s * self.inflow.calendar.hm3_per_m3s).sum(axis=1).mean()),
+            repairs=int(self.repaired.sum()),
+            run=SimulationMode.CONTINUOUS if self.continuous else SimulationMode.YEARLY,
+            median=sign * float(np.median(by_year)),
+            regret=(best - self.charged) / len(self.made),
+            firm_reliability=monthly.reliability,
+            firm_resilience=monthly.resilience,
+            firm_vulnerability=monthly.vulnerability,
+            firm_95_reliability=stricter.reliability,
+            supply_reliability=self.supply_reliability,
+            months_at_limit=int(((ends <= lower + slack) | (ends >= upper - slack)).sum()),
+            end_storage_value=sign * float(self.end_value.mean()),
+            months_violated=violations.months,
+            largest_violation_hm3=violations.largest_hm3,
+            violation=violations.relative,
+            months_unmet=violations.unmet_months,
+            mean_energy_gwh=float(self.energy_gwh.mean()),
+            objective=objective,
         )
 
     def shortfalls(self, units: UnitSystem = SI) -> list[str]:
@@ -317,8 +280,8 @@ class RecordEvaluation:
         either, which its energy does not show.
         """
         lower, upper = self.reservoir.storage_bounds_hm3
-        missing = self.simulation.operation.missing_m3s
-        beyond = beyond_bounds(self.reservoir, self.simulation.operation.storage_hm3[:, 1:])
+        missing = self.operation.missing_m3s
+        beyond = beyond_bounds(self.reservoir, self.operation.storage_hm3[:, 1:])
         sentences = []
         dead = float(self.reservoir.storage_lower_hm3.min())
         if self.start_hm3 < dead - ROUNDING * float(upper.max()):
@@ -423,13 +386,20 @@ def evaluate_rules(
     samples : sequence of str
         What the score of each calls the record.
     """
-    runs = [simulate(each, model, inflow, start_hm3, continuous=continuous) for each in rules]
-    accounts = accounts_of(foresight, [run.operation for run in runs], progress, yearly=not continuous)
-    unavoidable = 0.0 if foresight is None else foresight.violations.relative
-    mode = SimulationMode.CONTINUOUS if continuous else SimulationMode.YEARLY
-    evaluated = []
-    for of_years, run, account, sample in zip(rules, runs, accounts, samples, strict=True):
-        scored = score(run, account, targets, unavoidable, family=of_years[0].family, run=mode, sample=sample)
-        given = of_years, model.reservoir, inflow, start_hm3, continuous, run, targets, account, scored, foresight
-        evaluated.append(RecordEvaluation(*given))
-    return evaluated
+    runs = [simulate(of_years, model, inflow, start_hm3, continuous=continuous) for of_years in rules]
+    end_values = np.zeros((len(runs), inflow.years))
+    if foresight is not None:  # without it, nobody knows what water left is worth
+        end_values = foresight.end_values([run.operation for run in runs], progress)
+    return [
+        RecordEvaluation(
+            **vars(run),
+            rules=of_years,
+            start_hm3=start_hm3,
+            targets=targets,
+            made=run.operation.benefit,
+            end_value=end_value,
+            foresight=foresight,
+            sample=sample,
+        )
+        for of_years, run, end_value, sample in zip(rules, runs, end_values, samples, strict=True)
+    ]

@@ -8,7 +8,8 @@ command line, the tests and the documentation go through the registry.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
+from functools import partial
 from importlib import import_module
 from math import inf
 from numbers import Integral
@@ -42,7 +43,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Solver:
     """A registry entry.
 
@@ -82,6 +83,7 @@ class Solver:
     name: str
     summary: str
     module: str
+    _: KW_ONLY
     opencl: bool = False
     seeded: bool = True
     budget: tuple[str, ...] = ()
@@ -98,128 +100,101 @@ class Solver:
 
 _SWARM, _EVALUATIONS = ("particles", "generations"), ("evaluations",)
 _ONE_THREAD = {"threads": 1}
+_SWEPT: dict[str, Any] = {"opencl": True, "long_horizons": True, "swept": True}
+
+#: What the engines of an algorithm have in common, on devices and on CPU threads.
+_CLPSO = partial(Solver, budget=_SWARM, zoo_gap=0.2)
+_LSHADE = partial(Solver, budget=_EVALUATIONS, zoo_gap=1e-3)
+_TWO_LEVEL = partial(Solver, budget=_SWARM, zoo_gap=0.6)
+_RING = partial(Solver, budget=_SWARM, zoo_gap=0.2)
+_ISLANDS = partial(
+    Solver, budget=_EVALUATIONS, zoo_gap=0.1, effort=(*_EVALUATIONS, "iterations"), encodings=(REAL, PERMUTATION)
+)
+_DP = partial(Solver, seeded=False, general=False, long_horizons=True)
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
     for solver in (
-        Solver(
-            name="clpso",
-            summary="multipopulation CLPSO in OpenCL: one work group per year; trapped in some years",
-            module="reservoir.solvers.clpso.engine",
-            zoo_gap=0.2,
-            opencl=True,
-            budget=_SWARM,
-            long_horizons=True,
-            swept=True,
+        _CLPSO(
+            "clpso",
+            "multipopulation CLPSO in OpenCL: one work group per year; trapped in some years",
+            "reservoir.solvers.clpso.engine",
+            **_SWEPT,
             host_solver="clpso-sequential",
             effort_settings={"exchange_interval": 5},
         ),
-        Solver(
-            name="lshade",
-            summary="multipopulation L-SHADE in OpenCL: closest to the optimum, on random reservoirs too",
-            module="reservoir.solvers.lshade.engine",
-            zoo_gap=1e-3,
-            opencl=True,
-            budget=_EVALUATIONS,
-            long_horizons=True,
-            swept=True,
+        _LSHADE(
+            "lshade",
+            "multipopulation L-SHADE in OpenCL: closest to the optimum, on random reservoirs too",
+            "reservoir.solvers.lshade.engine",
+            **_SWEPT,
             host_solver="lshade-sequential",
         ),
-        Solver(
-            name="clpso-sequential",
-            summary="CLPSO on CPU threads, compiled: replaces clpso where there is no OpenCL, and is its baseline",
-            module="reservoir.solvers.clpso.sequential",
-            zoo_gap=0.2,
-            budget=_SWARM,
+        _CLPSO(
+            "clpso-sequential",
+            "CLPSO on CPU threads, compiled: replaces clpso where there is no OpenCL, and is its baseline",
+            "reservoir.solvers.clpso.sequential",
             measured_with=_ONE_THREAD,
         ),
-        Solver(
-            name="lshade-sequential",
-            summary="L-SHADE on CPU threads, compiled: replaces lshade where there is no OpenCL, and is its baseline",
-            module="reservoir.solvers.lshade.sequential",
-            zoo_gap=1e-3,
-            budget=_EVALUATIONS,
+        _LSHADE(
+            "lshade-sequential",
+            "L-SHADE on CPU threads, compiled: replaces lshade where there is no OpenCL, and is its baseline",
+            "reservoir.solvers.lshade.sequential",
             measured_with=_ONE_THREAD,
         ),
-        Solver(
-            name="ann-pso",
-            summary="two-level PSO in OpenCL, for training neural networks; on reservoirs, most years are beyond 1e-3",
-            module="reservoir.solvers.two_level_pso.engine",
-            zoo_gap=0.6,
+        _TWO_LEVEL(
+            "ann-pso",
+            "two-level PSO in OpenCL, for training neural networks; on reservoirs, most years are beyond 1e-3",
+            "reservoir.solvers.two_level_pso.engine",
             opencl=True,
             host_solver="ann-pso-parallel",
-            budget=_SWARM,
         ),
-        Solver(
-            name="ann-pso-parallel",
-            summary="two-level PSO on CPU threads: the baseline of ann-pso",
-            module="reservoir.solvers.two_level_pso.parallel",
-            zoo_gap=0.6,
-            budget=_SWARM,
+        _TWO_LEVEL(
+            "ann-pso-parallel",
+            "two-level PSO on CPU threads: the baseline of ann-pso",
+            "reservoir.solvers.two_level_pso.parallel",
         ),
-        Solver(
-            name="island-ga",
-            summary="island genetic algorithm in OpenCL: one work group per island; slow, seldom trapped",
-            module="reservoir.solvers.island_ga.engine",
-            zoo_gap=0.1,
+        _ISLANDS(
+            "island-ga",
+            "island genetic algorithm in OpenCL: one work group per island; slow, seldom trapped",
+            "reservoir.solvers.island_ga.engine",
             opencl=True,
             host_solver="island-ga-sequential",
-            budget=_EVALUATIONS,
-            effort=(*_EVALUATIONS, "iterations"),
-            encodings=(REAL, PERMUTATION),
         ),
-        Solver(
-            name="island-ga-sequential",
-            summary="island genetic algorithm on one CPU thread: the baseline of island-ga",
-            module="reservoir.solvers.island_ga.sequential",
-            zoo_gap=0.1,
-            budget=_EVALUATIONS,
-            effort=(*_EVALUATIONS, "iterations"),
-            encodings=(REAL, PERMUTATION),
+        _ISLANDS(
+            "island-ga-sequential",
+            "island genetic algorithm on one CPU thread: the baseline of island-ga",
+            "reservoir.solvers.island_ga.sequential",
         ),
-        Solver(
-            name="ring-pso",
-            summary="ring PSO in OpenCL, synchronous or asynchronous: a work group per particle; trapped in some years",
-            module="reservoir.solvers.ring_pso.engine",
-            zoo_gap=0.2,
+        _RING(
+            "ring-pso",
+            "ring PSO in OpenCL, synchronous or asynchronous: a work group per particle; trapped in some years",
+            "reservoir.solvers.ring_pso.engine",
             opencl=True,
             host_solver="ring-pso-sequential",
-            budget=_SWARM,
+        ),
+        _RING(
+            "ring-pso-sequential",
+            "ring PSO on one CPU thread: the baseline of ring-pso; also Standard PSO 2006",
+            "reservoir.solvers.ring_pso.sequential",
         ),
         Solver(
-            name="ring-pso-sequential",
-            summary="ring PSO on one CPU thread: the baseline of ring-pso; also Standard PSO 2006",
-            module="reservoir.solvers.ring_pso.sequential",
-            zoo_gap=0.2,
-            budget=_SWARM,
-        ),
-        Solver(
-            name="dsmga2",
-            summary="DSMGA-II: genetic algorithm with linkage learning, storages in Gray code; the slowest",
-            module="reservoir.solvers.dsmga2.engine",
+            "dsmga2",
+            "DSMGA-II: genetic algorithm with linkage learning, storages in Gray code; the slowest",
+            "reservoir.solvers.dsmga2.engine",
             zoo_gap=0.01,
             budget=_EVALUATIONS,
             effort=("population", *_EVALUATIONS),
             encodings=(REAL, BITS),
         ),
-        Solver(
-            name="dp",
-            summary="dynamic programming: the reference optimum",
-            module="reservoir.solvers.dp.sequential",
-            seeded=False,
-            general=False,
-            long_horizons=True,
-        ),
-        Solver(
-            name="dp-opencl",
-            summary="dynamic programming in OpenCL: one work group per year",
-            module="reservoir.solvers.dp.engine",
+        _DP("dp", "dynamic programming: the reference optimum", "reservoir.solvers.dp.sequential"),
+        _DP(
+            "dp-opencl",
+            "dynamic programming in OpenCL: one work group per year",
+            "reservoir.solvers.dp.engine",
             zoo_gap=1e-5,
             opencl=True,
             host_solver="dp",
-            seeded=False,
-            general=False,
-            long_horizons=True,
         ),
     )
 }
@@ -317,22 +292,25 @@ def solve(
     """
     entry = solver_named(solver)
     if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= seed < 2**64:
-        raise InputError(
-            "the seed is out of range", "a whole number, 0 to 2**64 - 1", "choose another seed", value=seed
-        )
+        expected = "a whole number, 0 to 2**64 - 1"
+        raise InputError("the seed is out of range", expected, "choose another seed", value=seed)
     if not problems:
         return Solutions.of([])
-    unlike = problems[:1] if isinstance(problems, Batch) else problems
-    _require_encoding(entry, unlike)
+    different = problems[:1] if isinstance(problems, Batch) else problems
+    for problem in different:
+        if (encoding := encoding_of(problem)) not in entry.encodings:
+            able = ", ".join(name for name, other in SOLVERS.items() if encoding in other.encodings)
+            unsupported = f"the solver {solver} does not support {encoding} encoding"
+            expected = " or ".join(f"{known} encoding" for known in entry.encodings)
+            raise InputError(unsupported, expected, f"choose the solver {able}", value=problem.label)
     engine, known = _engine_class(entry), settings_of(solver)
     if unknown := [name for name in options if name not in known]:
         expected = f"one of {', '.join(known)}"
-        raise InputError(
-            Mistake(f"the solver {solver} has no setting {name}", expected, "remove it") for name in unknown
-        )
+        unknown = [f"the solver {solver} has no setting {name}" for name in unknown]
+        raise InputError(Mistake(each, expected, "remove it") for each in unknown)
     own = callers_own(stop) if stop else None
     if entry.swept:
-        long = any(each.limits.steps > MOST_STEPS_OF_YEAR for each in unlike if hasattr(each, "limits"))
+        long = any(each.limits.steps > MOST_STEPS_OF_YEAR for each in different if hasattr(each, "limits"))
         given = {**engine.window_defaults, **options} if long else options
         of_windows = {each.name: given[each.name] for each in fields(WindowSettings) if each.name in given}
         options = {name: value for name, value in given.items() if name not in of_windows}
@@ -344,13 +322,10 @@ def solve(
             sweeps = WindowSweeps(swept, WindowSettings(**of_windows), first=first, stop=own)
             return sweeps.solve(problems, device=device, progress=progress)
         if of_windows:
-            expected, mend = (
-                f"a horizon of more than {MOST_STEPS_OF_YEAR} steps",
-                "remove it, or choose a longer horizon",
-            )
+            expected = f"a horizon of more than {MOST_STEPS_OF_YEAR} steps"
+            mend, wrong = "remove it, or choose a longer horizon", "{} is a setting of sweeps over long horizons"
             raise InputError(
-                Mistake(f"{name} is a setting of sweeps over long horizons", expected, mend, value=value)
-                for name, value in of_windows.items()
+                Mistake(wrong.format(name), expected, mend, value=value) for name, value in of_windows.items()
             )
     ready = engine(engine.settings_class(**options), seed=int(seed), seeded=entry.seeded, stop=own)
     return ready.solve(problems, device=device, progress=progress)
@@ -403,13 +378,3 @@ def more_effort(name: str, options: Mapping[str, Any], times: int, *, swept: boo
 def _engine_class(entry: Solver) -> type[Engine[Any]]:
     engine: type[Engine[Any]] = import_module(entry.module).ENGINE
     return engine
-
-
-def _require_encoding(entry: Solver, problems: Sequence[Problem]) -> None:
-    for problem in problems:
-        encoding = encoding_of(problem)
-        if encoding not in entry.encodings:
-            able = ", ".join(name for name, solver in SOLVERS.items() if encoding in solver.encodings)
-            wrong = f"the solver {entry.name} does not support {encoding} encoding"
-            expected = " or ".join(f"{known} encoding" for known in entry.encodings)
-            raise InputError(wrong, expected, f"choose the solver {able}", value=problem.label)

@@ -12,7 +12,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from threading import Event, Lock
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -39,7 +39,7 @@ def build_around(
     device: DeviceInfo,
     constants: Mapping[str, int | float | str],
     *,
-    before: Sequence[str] = (),
+    common: Sequence[str],
     after: Sequence[str],
     options: Sequence[str] = (),
 ) -> BuiltProgram:
@@ -51,13 +51,16 @@ def build_around(
     device : DeviceInfo
     constants : mapping
         Macros, beside the problem's.
-    before, after : sequence of str
-        Kernel files that the problem's may use, behind those of vectors, and those that use the problem's.
+    common, after : sequence of str
+        Kernel files below ``kernels/common`` that the problem's may use, behind those of vectors, and files that use
+        the problem's; all without their ending.
     options : sequence of str
         Of the compiler.
     """
-    head = assemble(["common/vector/lanes.cl", *before], {**kernel.constants, **constants})
-    return build(device, "\n".join([head, kernel.source, assemble([*kernel.files, *after], {})]), options)
+    before = [f"common/{name}.cl" for name in ("vector/lanes", *common)]
+    head = assemble(before, {**kernel.constants, **constants})
+    tail = assemble([*kernel.files, *(f"{name}.cl" for name in after)], {})
+    return build(device, "\n".join([head, kernel.source, tail]), options)
 
 
 def memory_constants(name: str, in_global: bool) -> dict[str, int | str]:
@@ -78,20 +81,7 @@ _CO_RESIDENT = 2
 
 
 def require_ordering(device: DeviceInfo, what: str, mend: str) -> None:
-    """Refuse a device whose work groups cannot show each other what they write, in order.
-
-    Parameters
-    ----------
-    device : DeviceInfo
-    what : str
-        Whose groups do so.
-    mend : str
-        What to choose instead.
-
-    Raises
-    ------
-    DeviceError
-    """
+    """Refuse a device whose groups cannot show each other what they write, in order; DeviceError says whose do so."""
     if not ordering_of(device).promised:
         problem = (
             f"work groups of {what} exchange data while they run, and {device.name} does not guarantee memory ordering"
@@ -106,7 +96,7 @@ def co_resident(session: Session) -> bool:
 
 
 VECTOR_WIDTHS = (1, 2, 4, 8, 16)
-#: Work items of a group on a GPU: each keeps a particle in registers, and more than this spill.
+#: Work items of a group on a GPU, unless asked for: each keeps a particle in registers, and more than this spill.
 MOST_ITEMS = 256
 #: What a vector costs beside its lanes, in lanes; measured with 4, 8 and 16 lanes on a CPU with AVX-512.
 VECTOR_COST_LANES = 11
@@ -114,7 +104,7 @@ VECTOR_COST_LANES = 11
 MOST_NUMBERS = 2**31 - 1
 #: What a thread's stack is taken for where the system does not tell.
 USUAL_STACK_BYTES = 2 << 20
-#: Left of local memory for what compilers put there themselves.
+#: Left of local memory for what compilers put there themselves; a kernel's own arrays may take the rest.
 LOCAL_RESERVE_BYTES = 1024
 
 
@@ -141,7 +131,7 @@ def items_for(device: DeviceInfo, vectors: int, items: int | None, swarms: int =
     so many swarms.
     """
     if items is None:
-        blocks = -(-vectors // most_items(device))  # as few items idle as can be
+        blocks = -(-vectors // min(MOST_ITEMS, device.max_work_group_size))  # as few items idle as can be
         items = 1 if device.kind == "CPU" else -(-vectors // blocks)
     if items < 1 or swarms < 1 or items * swarms > device.max_work_group_size:
         limit = f"1 to {device.max_work_group_size} on {device.name}"
@@ -150,19 +140,9 @@ def items_for(device: DeviceInfo, vectors: int, items: int | None, swarms: int =
     return items
 
 
-def most_items(device: DeviceInfo) -> int:
-    """Work items of a group at most, unless asked for."""
-    return min(MOST_ITEMS, device.max_work_group_size)
-
-
 def team_of(device: DeviceInfo, items: int) -> int:
     """Items of a group that exchange in registers: a warp where the device has them in whole, or 1."""
     return device.sub_group_size if device.warps and items % device.sub_group_size == 0 else 1
-
-
-def local_bytes_of(device: DeviceInfo) -> int:
-    """Local memory that a kernel's own arrays may take."""
-    return device.local_memory_bytes - LOCAL_RESERVE_BYTES
 
 
 def require_countable(numbers: int, what: str, mend: str) -> None:
@@ -174,12 +154,7 @@ def require_countable(numbers: int, what: str, mend: str) -> None:
 def require_private(device: DeviceInfo, needed_bytes: int, what: str, mend: str) -> None:
     """Refuse a work item with more memory of its own than the stack of a CPU's thread can hold beside its calls.
 
-    Other devices' drivers refuse for themselves.
-
-    Raises
-    ------
-    DeviceError
-        With what to reduce.
+    Other devices' drivers refuse for themselves. DeviceError says what to reduce.
     """
     stack = USUAL_STACK_BYTES
     with suppress(ImportError):  # on Windows
@@ -187,10 +162,9 @@ def require_private(device: DeviceInfo, needed_bytes: int, what: str, mend: str)
 
         limit = resource.getrlimit(resource.RLIMIT_STACK)[0]
         stack = USUAL_STACK_BYTES if limit in (resource.RLIM_INFINITY, -1) else limit
-    room = stack // 2
-    if device.kind == "CPU" and needed_bytes > room:
+    if device.kind == "CPU" and needed_bytes > stack // 2:
         problem = f"{what} needs {needed_bytes:,} bytes of private memory per work item on {device.name}"
-        raise DeviceError(problem, f"at most {room:,} bytes", mend)
+        raise DeviceError(problem, f"at most {stack // 2:,} bytes", mend)
 
 
 @dataclass(frozen=True)
@@ -223,23 +197,12 @@ class Blocks:
 Argument = str | np.generic
 
 
-class Layout(Protocol):
-    """How an engine lays a population out on a device; each engine has a class of its own."""
-
-    @property
-    def items(self) -> int:
-        """Work items of a group."""
-
-
-L = TypeVar("L", bound=Layout)
-
-
 @dataclass(frozen=True, eq=False)
-class Launch(Generic[L]):
+class Launch:
     """Problems of one program key at work on a device."""
 
     problems: Sequence[Problem]
-    layout: L
+    layout: Any  # the engine's: how it lays a population out, with the work items of a group as ``items``
     program: BuiltProgram
     session: Session  # open on the device
     clock: HostClock  # counts the host's seconds
@@ -251,10 +214,8 @@ class Launch(Generic[L]):
 
         Arrays are uploaded, buffers of a (shape, dtype) are allocated and cleared, scalars are passed as they are.
         """
-        if arrays := {name: each for name, each in table.items() if isinstance(each, np.ndarray)}:
-            self.session.upload(**arrays)
-        if buffers := {name: each for name, each in table.items() if isinstance(each, tuple)}:
-            self.session.allocate(**buffers)
+        self.session.upload(**{name: each for name, each in table.items() if isinstance(each, np.ndarray)})
+        self.session.allocate(**{name: each for name, each in table.items() if isinstance(each, tuple)})
         return [each if isinstance(each, np.generic) else name for name, each in table.items()]
 
     def contexts(self) -> list[Argument]:
@@ -273,13 +234,9 @@ class Launch(Generic[L]):
         items = items or self.layout.items
         self.session.run(self.program, kernel, groups * items, items, *arguments)
 
-    def download(self, *names: str) -> list[NDArray[Any]]:
-        """Copy buffers back."""
-        return [self.session.download(name) for name in names]
 
-    def layout_settings(self, *names: str) -> dict[str, Any]:
-        """What the layout chose, to be recorded with a result."""
-        return {name: getattr(self.layout, name) for name in names}
+#: Places of the problems of each launch of each device.
+Launches = dict[DeviceInfo, list[Sequence[int]]]
 
 
 class DeviceEngine(Engine[S]):
@@ -289,48 +246,42 @@ class DeviceEngine(Engine[S]):
         """Solve problems on one device, or on several at once; problems of each program key are launched together."""
         self.require_solvable(problems)
         devices = choose_devices(device)
-        self.require_devices(devices)
         started = time.perf_counter()
-        launches = self._launches(problems, devices)
+        launches = self.launches(problems, devices)
         clocks = {each: HostClock() for each in launches}
         seconds, lock, stop = dict.fromkeys(launches, 0.0), Lock(), Event()
         places, results = list[int](), list[EngineResults]()
 
-        def keep(device: DeviceInfo, solved: Sequence[int], result: EngineResults, device_seconds: float) -> bool:
-            """Note a launch; whether to end, with the launches that other devices are at."""
-            with lock:
-                seconds[device] += device_seconds
-                results.append(result)
-                places.extend(solved)
-                progress(len(places), len(problems))
-                if self.stops(take(problems, solved), result["position"], len(problems)):
-                    stop.set()
-            return stop.is_set()
+        def work(device: DeviceInfo) -> None:
+            """The launches of a device, until the caller stops; those that other devices are at then end, too."""
+            for some in launches[device]:
+                if stop.is_set():
+                    return
+                result, device_seconds = self.launch(device, take(problems, some), some, clocks[device])
+                with lock:
+                    seconds[device] += device_seconds
+                    results.append(result)
+                    places.extend(some)
+                    progress(len(places), len(problems))
+                    if self.stops(take(problems, some), result["position"], len(problems)):
+                        stop.set()
 
-        if len(launches) == 1:
-            for only, every in launches.items():
-                for some in every:
-                    if keep(only, some, *self.launch(only, take(problems, some), some, clocks[only])):
-                        break
-        else:
-
-            def work(device: DeviceInfo) -> None:
-                for some in launches[device]:
-                    if stop.is_set() or keep(
-                        device, some, *self.launch(device, take(problems, some), some, clocks[device])
-                    ):
-                        return
-
-            with ThreadPoolExecutor(len(launches)) as pool:
-                try:
-                    list(pool.map(work, launches))
-                except BaseException:
-                    stop.set()  # the other devices end with the launch that they are at
-                    raise
+        with ThreadPoolExecutor(len(launches)) as pool:  # without a thread before it is used
+            try:
+                list((map if len(launches) == 1 else pool.map)(work, launches))
+            except BaseException:
+                stop.set()  # the other devices end with the launch that they are at
+                raise
         wall_seconds, names = time.perf_counter() - started, Counter(each.name for each in devices)
+        order = np.argsort(places)
+        gaps = np.flatnonzero(np.asarray(places)[order] != np.arange(len(order)))
+        leading = order[: gaps[0]] if gaps.size else order  # the problems before the first that is not solved
+        columns = joined_results(results)
+        if not np.array_equal(leading, np.arange(len(places))):
+            columns = {name: column[leading] for name, column in columns.items()}
         return to_solutions(
             problems,
-            _in_order(places, joined_results(results)),
+            columns,
             settings=self.record(),
             of_device={
                 key: ", ".join(dict.fromkeys(getattr(each, key) for each in devices)) for key in ("platform", "driver")
@@ -342,18 +293,13 @@ class DeviceEngine(Engine[S]):
             host_seconds_by_phase=dict(sum((Counter(each.seconds) for each in clocks.values()), Counter[str]())),
         )
 
-    def require_devices(self, devices: Sequence[DeviceInfo]) -> None:
-        """Refuse devices that the settings do not fit, by an InputError."""
-
-    def _launches(
-        self, problems: Sequence[Problem], devices: Sequence[DeviceInfo]
-    ) -> dict[DeviceInfo, list[Sequence[int]]]:
-        """Places of the problems of each launch of each device that gets any, of one program key each.
+    def launches(self, problems: Sequence[Problem], devices: Sequence[DeviceInfo]) -> Launches:
+        """The launches, of one program key each, of each device that gets any.
 
         Devices share the problems by their compute units. Where a caller may stop the run, a launch has a problem for
         each compute unit, if launches may be cut.
         """
-        launches: dict[DeviceInfo, list[Sequence[int]]] = {device: [] for device in devices}
+        launches: Launches = {device: [] for device in devices}
         units = np.cumsum([0, *(device.compute_units for device in devices)]).tolist()
         for group in by_program_key(problems).values():
             for place, device in enumerate(devices):
@@ -384,22 +330,7 @@ class DeviceEngine(Engine[S]):
         """
 
 
-def _in_order(places: Sequence[int], results: EngineResults) -> EngineResults:
-    """Results of launches in the order of the problems, as far as there is one of every problem."""
-    order = np.argsort(places)
-    gaps = np.flatnonzero(np.asarray(places)[order] != np.arange(len(order)))
-    leading = order[: gaps[0]] if gaps.size else order
-    if np.array_equal(leading, np.arange(len(places))):
-        return results
-    return {name: column[leading] for name, column in results.items()}
-
-
-def _certify(problems: Sequence[Problem]) -> None:
-    """Certify positions in the middle of their bounds: what does so is compiled."""
-    certify_all(problems, [(each.lower + each.upper) / 2 for each in problems])
-
-
-class PopulationEngine(DeviceEngine[S], Generic[S, L]):
+class PopulationEngine(DeviceEngine[S]):
     """A device engine whose launch is one session: upload populations, run all generations, download the best."""
 
     #: Evaluations of one launch, about, by the kind of device; see `most_problems`.
@@ -409,7 +340,8 @@ class PopulationEngine(DeviceEngine[S], Generic[S, L]):
 
     def most_problems(self, device: DeviceInfo, problem: Problem) -> int:
         """At least one for each compute unit."""
-        return max(device.compute_units, self.launch_evaluations[device.kind] // self.evaluations)
+        evaluations: int = self.settings.work["evaluations"]
+        return max(device.compute_units, self.launch_evaluations[device.kind] // evaluations)
 
     def launch(
         self, device: DeviceInfo, problems: Sequence[Problem], places: Sequence[int], clock: HostClock
@@ -417,7 +349,9 @@ class PopulationEngine(DeviceEngine[S], Generic[S, L]):
         """Lay out, build and run."""
         layout = self.layout(device, problems)
         first = np.stack([self.first[place] for place in places]) if self.first else None
-        ahead = nullcontext() if self._certifies else meanwhile(partial(_certify, problems[:2]))
+        # What certifies solutions is compiled meanwhile, by certifying the middles of some bounds.
+        middles = [(each.lower + each.upper) / 2 for each in problems[:2]]
+        ahead = nullcontext() if self._certifies else meanwhile(partial(certify_all, problems[:2], middles))
         self._certifies = True
         with clock("build"), ahead:
             program = self.build(device, problems[0], layout)
@@ -425,19 +359,14 @@ class PopulationEngine(DeviceEngine[S], Generic[S, L]):
             results = self.run(Launch(problems, layout, program, session, clock, self.seed, first))
             return results, sum(session.device_seconds.values())
 
-    @property
-    def evaluations(self) -> int:
-        """Evaluations of a problem, about."""
-        return int(self.settings.evaluations)  # type: ignore[attr-defined]
-
     @abstractmethod
-    def layout(self, device: DeviceInfo, problems: Sequence[Problem]) -> L:
+    def layout(self, device: DeviceInfo, problems: Sequence[Problem]) -> Any:
         """How problems of one program key are laid out; DeviceError or InputError if the device cannot hold that."""
 
     @abstractmethod
-    def build(self, device: DeviceInfo, problem: Problem, layout: L) -> BuiltProgram:
+    def build(self, device: DeviceInfo, problem: Problem, layout: Any) -> BuiltProgram:
         """The program, specialised for a problem's program key."""
 
     @abstractmethod
-    def run(self, launch: Launch[L]) -> EngineResults:
+    def run(self, launch: Launch) -> EngineResults:
         """Upload, run and download; what was found for each problem."""

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,15 +121,11 @@ class Engine(ABC, Generic[S]):
     def solve(self, problems: Sequence[Problem], *, device: str | None, progress: Progress) -> Solutions:
         """Solve problems, at least one; see `reservoir.solvers.solve`."""
 
-    def most_first(self, dimension: int) -> int:
-        """First positions of a problem at most, if any can be given: the members of a first population."""
-        return 0
-
     def require_solvable(self, problems: Sequence[Problem]) -> None:
         """Refuse problems that the engine cannot solve, or first positions that do not fit them, by an InputError."""
         if not isinstance(self.settings, FirstPositionsSettings):
             return
-        self.first = first_positions(self.settings.first, problems, self.most_first(problems[0].dimension))
+        self.first = first_positions(self.settings.first, problems, self.settings.first_members(problems[0].dimension))
         if self.clips_first:
             self.first = [
                 np.clip(each, problem.lower.astype(np.float32), problem.upper.astype(np.float32))
@@ -196,6 +192,46 @@ class HostEngine(Engine[S]):
     @abstractmethod
     def solve_one(self, problem: Problem, place: int) -> EngineResults:
         """Solve the problem at a place of the call, and return a batch of one (`engine_results`)."""
+
+
+N = TypeVar("N")
+
+
+def new_state(kind: type[N], *sources: object, **values: Any) -> N:
+    """Room for what compiled code works on, as the fields of a named tuple say it.
+
+    A field that is annotated with the names of its axes, ``Annotated[NDArray[np.float32], "particles", "dimension"]``,
+    is an array of these sizes, filled with its value, or zeros; any other is its value.
+
+    Parameters
+    ----------
+    kind : type
+        The named tuple.
+    *sources : object
+        Such as an engine's settings and a problem: their attributes are the sizes, bounds and single values that are
+        not given.
+    **values
+        Of fields and axes.
+    """
+
+    def value_of(name: str) -> Any:
+        if name in values:
+            return values[name]
+        for source in sources:
+            if hasattr(source, name):
+                return getattr(source, name)
+        raise AttributeError(f"{kind.__name__} is given no {name}")
+
+    state: dict[str, Any] = {}
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        if get_origin(hint) is Annotated:
+            array, *axes = get_args(hint)
+            (dtype,) = get_args(get_args(array)[1])
+            filling = value_of(name) if name in {*values, "lower", "upper"} else 0
+            state[name] = np.full([value_of(axis) for axis in axes], filling, dtype)
+        else:
+            state[name] = hint(value_of(name)) if hint in (bool, int, float, np.float32) else value_of(name)
+    return kind(**state)
 
 
 def threads_in_words(threads: int) -> str:

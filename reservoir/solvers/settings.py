@@ -23,6 +23,8 @@ MOST_THREADS = 4096
 SMALLEST_VELOCITY = 1e-30
 
 Positions = NDArray[np.float32]
+#: Fields of `Solutions` that count the work of a run.
+_WORK = ("generations", "evaluations", "trace_generations")
 
 
 @dataclass(frozen=True)
@@ -31,17 +33,27 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuse settings that are out of range, all of them at once, by an InputError."""
-        found = [
-            mistake
-            for each in fields(self)
-            if "check" in each.metadata and (mistake := each.metadata["check"](each.name, getattr(self, each.name)))
-        ]
-        if found:
-            raise InputError(found)
+        checks = ((each.name, each.metadata["check"]) for each in fields(self) if "check" in each.metadata)
+        if mistakes := list(filter(None, (check(name, getattr(self, name)) for name, check in checks))):
+            raise InputError(mistakes)
 
     def as_dict(self) -> dict[str, Any]:
         """Every setting by its name."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def macros(self, *names: str) -> dict[str, Any]:
+        """Macros of a program that is specialised for some of the settings: each by its name in capitals."""
+        return {name.upper(): getattr(self, name) for name in names}
+
+    @property
+    def trace_generations(self) -> NDArray[np.int64]:
+        """Generations after which the trace is taken, where settings have generations and trace points."""
+        return trace_generations(self.generations, self.trace_points)  # type: ignore[attr-defined]
+
+    @property
+    def work(self) -> dict[str, Any]:
+        """What a run does, as far as settings say it, by names of `Solutions`; the evaluations may be about so many."""
+        return {name: getattr(self, name) for name in _WORK if hasattr(self, name)}
 
     @classmethod
     def described(cls) -> list[tuple[str, Any, str, str]]:
@@ -91,8 +103,15 @@ def switch(default: bool | None, *, run: bool = False) -> Any:
 
 def device_size() -> Any:
     """A field of how many of something an engine has; which it may be depends on the device, and is checked there."""
-    wrong, shown = "{} is no whole number", "a whole number that fits the device"
-    return _field(None, lambda value: _within(value, -(2**63), 2**63), wrong, "a whole number", shown=shown, run=True)
+    shown = "a whole number that fits the device"
+    return _field(
+        None,
+        lambda value: _within(value, -(2**63), 2**63),
+        "{} is no whole number",
+        "a whole number",
+        shown=shown,
+        run=True,
+    )
 
 
 def arrays() -> Any:
@@ -169,6 +188,10 @@ class FirstPositionsSettings(Settings):
     def first_count(self) -> int:
         """Given positions of a problem."""
         return 0 if self.first is None else len(np.atleast_2d(np.asarray(self.first[0])))
+
+    def first_members(self, dimension: int) -> int:
+        """Members of the first population, which as many given positions may begin: the particles of a swarm."""
+        return int(self.particles)  # type: ignore[attr-defined]
 
     def as_dict(self) -> dict[str, Any]:
         """Every setting; of first positions their number."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,15 +20,8 @@ Numbers: TypeAlias = Any
 
 
 def objects(items: Iterable[Any], count: int) -> Column:
-    """A column of items as they are."""
+    """A column of items as they are; of an endless iterator the first so many."""
     return np.fromiter(items, object, count)
-
-
-def repeated(item: Any, count: int) -> Column:
-    """The same item for all of so many problems."""
-    column = np.empty(count, object)
-    column.fill(item)
-    return column
 
 
 def joined(columns: Sequence[Column]) -> Column:
@@ -178,7 +172,7 @@ def engine_results(*, of_all: Mapping[str, Any], **of_each: Sequence[Any] | Colu
         "linkage": np.empty((count, 0, 0)),
     }
     for name, value in shared.items():
-        columns[name] = np.full(count, value) if name in _NUMBERS else repeated(value, count)
+        columns[name] = np.full(count, value) if name in _NUMBERS else objects(repeat(value), count)
     for name, values in of_each.items():
         columns[name] = objects(values, count) if name == "settings" else np.asarray(values)
     return columns
@@ -219,11 +213,14 @@ def to_solutions(
     columns = {**results, **{name: as_float64(results[name]) for name in floats}}
     certified = certify_all(problems if count == len(problems) else problems[:count], columns["position"])
     recorded: dict[Hashable, Mapping[str, Any]] = {}  # one object for all problems that have the same
-    chosen = {id(each): each for each in results["settings"]}
-    by_id = {
-        name: recorded.setdefault(_name(each), {**settings, **each, **(of_device or {})})
-        for name, each in chosen.items()
-    }
+    by_id: dict[int, Mapping[str, Any]] = {}
+    for each in {id(each): each for each in results["settings"]}.values():
+        key: Hashable = tuple(each.items())
+        try:
+            hash(key)
+        except TypeError:  # settings that hold arrays are equal to themselves alone
+            key = id(each)
+        by_id[id(each)] = recorded.setdefault(key, {**settings, **each, **(of_device or {})})
     columns["settings"] = objects((by_id[id(each)] for each in results["settings"]), count)
     return Solutions(
         **columns,
@@ -237,13 +234,3 @@ def to_solutions(
         host_seconds_by_phase=host_seconds_by_phase or {},
         operation=certified.operation,
     )
-
-
-def _name(settings: Mapping[str, Any]) -> Hashable:
-    """Equal for equal settings; of settings that hold arrays, for the same ones."""
-    items = tuple(settings.items())
-    try:
-        hash(items)
-    except TypeError:
-        return id(settings)
-    return items

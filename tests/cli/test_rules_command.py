@@ -273,7 +273,7 @@ def test_a_figure_that_fails_is_left_out_with_a_line(call, plan, monkeypatch):
         raise IndexError("index 0 is out of bounds for axis 0 with size 0")
 
     monkeypatch.setattr("reservoir.report.figures.rule_charts.draw_rule_curves", fail)
-    monkeypatch.setattr("reservoir.report.figures.rule_scores._digits", fail)
+    monkeypatch.setattr("reservoir.report.figures.rule_scores.draw_regret", fail)
     said = call(*FITTED).err
     problem = "(IndexError: index 0 is out of bounds for axis 0 with size 0); all else is complete"
     assert f"The figure rule-curves is left out, for it could not be drawn {problem}" in said

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reservoir.solvers.rng import philox4x32, seed_words
-from reservoir.solvers.two_level_pso.engine import MODULUS, NUMBER_SCHEMES, SUMMAND, CongruentialNumbers
+from reservoir.solvers.two_level_pso.engine import MODULUS, NUMBER_SCHEMES, SUMMAND, NumberScheme
 from tests.kernels.device import WIDTHS
 
 NUMBERS = 40
@@ -24,7 +24,7 @@ __kernel void test(__global float *out, __global const uint *words) {
 def drawn(run, lanes, scheme, words):
     constants = {"LANES": lanes, "PARTICLES": 1, **scheme.constants(NUMBERS)}
     found = np.zeros((len(words), NUMBERS), np.float32)
-    files = ["common/vector/lanes.cl", *scheme.files]
+    files = ["common/vector/lanes.cl", *(f"common/{name}.cl" for name in scheme.files)]
     return run(files, KERNEL, constants, found, len(words) // lanes, words)
 
 
@@ -48,7 +48,7 @@ def test_the_papers_generator_is_followed_number_by_number(run, lanes, name):
 
 
 def test_steps_at_once_are_steps_one_by_one():
-    scheme, state = CongruentialNumbers(214_013), 12_345
+    scheme, state = NumberScheme(214_013), 12_345
     for factor, summand in scheme.ahead(100).tolist():
         assert (factor * 12_345 + summand) % MODULUS == state
         state = (scheme.multiplier * state + SUMMAND) % MODULUS

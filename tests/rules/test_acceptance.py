@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from reservoir.rules.evaluation import Sample, evaluate
+from reservoir.rules.families.sdp import Sdp
 from reservoir.rules.findings import (
     FORESIGHT_TOLERANCE,
     best_fitted,
     best_names,
     findings,
-    part_of_foresight,
     rules_checks,
 )
 from reservoir.rules.scores import SimulationMode
@@ -38,20 +38,19 @@ def with_family(evaluation, name, **changes):
 def with_energy(evaluation, name, energy_gwh, at=HELD_OUT):
     """What is evaluated, had a family made these energies in its years."""
     result = family(evaluation, name)
-    account = replace(result.runs[at].account, made=energy_gwh, end_value=np.zeros_like(energy_gwh))
-    return with_family(evaluation, name, runs={**result.runs, at: replace(result.runs[at], account=account)})
+    run = replace(result.runs[at], made=energy_gwh, end_value=np.zeros_like(energy_gwh))
+    return with_family(evaluation, name, runs={**result.runs, at: run})
 
 
 def with_operation(evaluation, name, **changes):
     """What is evaluated, with another first year in one simulation."""
     result = family(evaluation, name)
-    run = result.runs[HELD_OUT].simulation
+    run = result.runs[HELD_OUT]
     arrays = {key: getattr(run.operation, key).copy() for key in changes}
     for key, change in changes.items():
         arrays[key][0] = change(run.operation[0])
     changed = replace(run, operation=replace(run.operation, **arrays))
-    operated = replace(result.runs[HELD_OUT], simulation=changed)
-    return with_family(evaluation, name, runs={**result.runs, HELD_OUT: operated})
+    return with_family(evaluation, name, runs={**result.runs, HELD_OUT: changed})
 
 
 def failed(evaluation):
@@ -108,7 +107,7 @@ def test_a_rule_that_beats_perfect_foresight_fails(evaluation, mode, sample):
 
 
 def test_a_family_worse_than_a_baseline_is_a_finding_and_fails_nothing(evaluation):
-    energy = family(evaluation, "standard").runs[HELD_OUT].account.at_equal_storage
+    energy = family(evaluation, "standard").runs[HELD_OUT].at_equal_storage
     poor = with_energy(with_energy(evaluation, "guide-curve", energy * 0.8), "linear", energy * 0.9)
     assert not failed(poor)
     said = {each.compared: each.found for each in findings(poor)}
@@ -117,7 +116,7 @@ def test_a_family_worse_than_a_baseline_is_a_finding_and_fails_nothing(evaluatio
 
 
 def test_the_best_fitted_family_is_no_baseline_and_told_by_held_out_years_alone(evaluation):
-    energy = family(evaluation, "sdp").runs[HELD_OUT].account.at_equal_storage
+    energy = family(evaluation, "sdp").runs[HELD_OUT].at_equal_storage
     assert best_fitted(with_energy(evaluation, "guide-curve", energy * 1.1)).family == "guide-curve"
     assert best_fitted(with_energy(evaluation, "sdp", energy * 9)).family != "sdp"
     told = with_energy(evaluation, "linear", energy * 9, (SimulationMode.CONTINUOUS, Sample.TRAINING))
@@ -126,16 +125,16 @@ def test_the_best_fitted_family_is_no_baseline_and_told_by_held_out_years_alone(
 
 def test_what_the_best_rule_could_expect_stands_beside_the_best_family(evaluation):
     said = {each.compared: each.found for each in findings(evaluation)}["what the best possible rule could expect"]
-    rule, score = family(evaluation, "sdp").rule, family(evaluation, "sdp").runs[HELD_OUT].account
-    assert f"{100 * rule.value_of_a_year() / score.foresight.mean():.2f} % of perfect foresight" in said
+    rule, score = family(evaluation, "sdp").rule, family(evaluation, "sdp").runs[HELD_OUT]
+    assert f"{100 * rule.value_of_a_year() / score.foresight_benefit.mean():.2f} % of perfect foresight" in said
     assert "no bound" in said
 
 
 @pytest.mark.parametrize("percent", [0.5, 0.95, 0.999, 1.0, 1.01])
 def test_what_is_ignorance_of_the_future_is_never_more_than_what_a_family_lacks(evaluation, monkeypatch, percent):
     """Years may have been better than the classes that a model makes of them."""
-    whole = family(evaluation, "sdp").runs[HELD_OUT].account.foresight.mean()
-    monkeypatch.setattr("reservoir.rules.families.sdp.value_of_a_year", lambda *_: percent * whole)
+    whole = family(evaluation, "sdp").runs[HELD_OUT].foresight_benefit.mean()
+    monkeypatch.setattr(Sdp, "value_of_a_year", lambda _: percent * whole)
     said = {each.compared: each.found for each in findings(evaluation)}["what the best possible rule could expect"]
     parts = re.search(r"of the ([\d.]+) % that \S+ lacks, ([\d.]+) are ignorance", said)
     best = best_fitted(evaluation)
@@ -151,15 +150,8 @@ def test_what_is_ignorance_of_the_future_is_never_more_than_what_a_family_lacks(
 def scored(evaluation, **percents):
     """What is evaluated, had families made these percentages of perfect foresight in held-out years."""
     for name, percent in percents.items():
-        foresight = family(evaluation, name.replace("_", "-")).runs[HELD_OUT].account.foresight
+        foresight = family(evaluation, name.replace("_", "-")).runs[HELD_OUT].foresight_benefit
         evaluation = with_energy(evaluation, name.replace("_", "-"), foresight * percent / 100)
-        result = family(evaluation, name.replace("_", "-"))
-        score = replace(
-            result.runs[HELD_OUT].score, percent_of_foresight=percent, regret=foresight.mean() * (1 - percent / 100)
-        )
-        evaluation = with_family(
-            evaluation, result.family, runs={**result.runs, HELD_OUT: replace(result.runs[HELD_OUT], score=score)}
-        )
     return evaluation
 
 
@@ -183,7 +175,7 @@ def test_the_best_family_is_named_with_those_that_are_as_good_and_with_what_is_b
 def test_less_than_nothing_is_no_percentage(evaluation):
     lost = family(scored(evaluation, linear=-1323.7), "linear")
     assert not lost.runs[HELD_OUT].score.has_percent
-    assert part_of_foresight(lost).endswith(" GWh a year of regret")
+    assert lost.held_out.score.beside_foresight.endswith(" GWh a year of regret")
 
 
 def test_the_report_and_shortfalls_name_all_that_are_best(evaluation):

@@ -50,7 +50,7 @@ def mean_gwh(rule, training, inflow):
     start = float(training.storage_start_hm3[0, 0])
     operation = operation_of(training, rule.forecast, len(rule.hidden_biases))
     run = simulate(rule, training.model, inflow, start)
-    return (run.energy_gwh.sum() + operation.water_value * (run.end_storage_hm3[-1] - start)) / training.years
+    return (run.energy_gwh.sum() + operation.record.water_value * (run.end_storage_hm3[-1] - start)) / training.years
 
 
 def operation_of(training, forecast, hidden, **options):

@@ -51,14 +51,14 @@ def of_objective(request):
 
 
 def scores(evaluation):
-    return [(run.account, run.score) for result in evaluation.families for run in result.runs.values()]
+    return [(run, run.score) for result in evaluation.families for run in result.runs.values()]
 
 
 def test_nothing_is_above_foresight_where_storage_carries_over(carried):
     assert all(check.passed for check in rules_checks(carried))
     assert carried.modes == (SimulationMode.CONTINUOUS,)
-    for account, score in scores(carried):
-        assert score.regret >= -FORESIGHT_TOLERANCE * account.foresight.mean()
+    for run, score in scores(carried):
+        assert score.regret >= -FORESIGHT_TOLERANCE * run.foresight_benefit.mean()
         assert score.percent_of_foresight <= 100 * (1 + FORESIGHT_TOLERANCE)
 
 
@@ -81,10 +81,10 @@ def test_the_last_years_tell_what_an_end_is_worth_as_the_whole_record_does(carri
 
 
 def test_no_year_of_a_record_has_negative_energy_or_credit_for_water(carried):
-    for account, score in scores(carried):
-        assert account.by_year.min() >= 0
+    for run, score in scores(carried):
+        assert run.by_year.min() >= 0
         assert score.worst >= 0
-        assert np.count_nonzero(account.end_value) <= 1  # the last year alone has a value of the end, beside its energy
+        assert np.count_nonzero(run.end_value) <= 1  # the last year alone has a value of the end, beside its energy
 
 
 def test_the_standard_policy_gives_its_own_firm_power_in_nine_months_of_ten(carried):

@@ -41,22 +41,22 @@ def test_the_same_plan_gives_the_same_table(plan, evaluation):
 
 def test_a_continuous_run_carries_the_storage_over_the_ends_of_blocks(evaluation):
     for result in evaluation.families:
-        storage = result.runs[SimulationMode.CONTINUOUS, Sample.HELD_OUT].simulation.operation.storage_hm3
+        storage = result.runs[SimulationMode.CONTINUOUS, Sample.HELD_OUT].operation.storage_hm3
         assert np.array_equal(storage[1:, 0], storage[:-1, -1])
-    standard = evaluation.families[-1].runs[SimulationMode.CONTINUOUS, Sample.HELD_OUT].simulation.operation.storage_hm3
+    standard = evaluation.families[-1].runs[SimulationMode.CONTINUOUS, Sample.HELD_OUT].operation.storage_hm3
     blocks = range(2, 10, 2)
     assert any(standard[first, 0] != standard[0, 0] for first in blocks)
 
 
 def test_a_yearly_run_begins_every_year_where_the_plan_begins_it(evaluation, plan):
     for result in evaluation.families:
-        storage = result.runs[SimulationMode.YEARLY, Sample.HELD_OUT].simulation.operation.storage_hm3
+        storage = result.runs[SimulationMode.YEARLY, Sample.HELD_OUT].operation.storage_hm3
         assert np.array_equal(storage[:, 0], plan.operation.storage_hm3[:, 0])
 
 
 def test_every_block_is_decided_by_its_own_rule_and_training_years_by_one(evaluation):
     linear = evaluation.families[0]
-    asked = {sample: linear.runs[SimulationMode.YEARLY, sample].simulation.asked_m3s for sample in Sample}
+    asked = {sample: linear.runs[SimulationMode.YEARLY, sample].asked_m3s for sample in Sample}
     assert not np.allclose(asked[Sample.TRAINING], asked[Sample.HELD_OUT])
     rule, plan = linear.rule, evaluation.training
     first = [
@@ -82,21 +82,20 @@ def test_years_are_dropped_where_storage_carries_over_and_a_sentence_says_so(sma
 
 
 def test_foresight_over_the_record_comes_back_to_its_start(evaluation):
-    storage = evaluation.foresight.storage_hm3
+    foresight = evaluation.foresights[SimulationMode.CONTINUOUS].operation[0]
+    storage = foresight.storage_hm3
     assert storage[-1] == pytest.approx(storage[0])
-    assert evaluation.foresight_benefit(SimulationMode.CONTINUOUS).sum() == pytest.approx(
-        evaluation.foresight.annual_energy_gwh
-    )
+    assert evaluation.foresight_benefit(SimulationMode.CONTINUOUS).sum() == pytest.approx(foresight.annual_energy_gwh)
     assert len(evaluation.foresight_benefit(SimulationMode.CONTINUOUS)) == 10
 
 
 @pytest.mark.parametrize("at", EVERY, ids=lambda at: "-".join(at))
 def test_scores_are_those_of_the_energies_beside_them(evaluation, at):
     for result in evaluation.families:
-        energy, score = result.runs[at].account.at_equal_storage, result.runs[at].score
+        energy, score = result.runs[at].at_equal_storage, result.runs[at].score
         assert (score.family, score.run, score.sample) == (result.family, *at)
         assert score.mean == energy.mean()
-        years = result.runs[at].account.by_year
+        years = result.runs[at].by_year
         assert score.worst_decile == worst_decile(years) == years.min()  # one year of ten
         assert score.regret == pytest.approx(evaluation.foresight_benefit(at[0]).mean() - energy.mean())
 

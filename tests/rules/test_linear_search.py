@@ -45,7 +45,7 @@ def value_gwh(rule, training):
     record = record_of(training, rule.months, rule.forecast)
     numbers = np.column_stack([rule.constant_hm3, rule.factors])
     values_gwh = np.empty(1)
-    operate_linear(training.model.exact, record, numbers[None], stored_value_per_hm3(training), values_gwh)
+    operate_linear(training.model.exact, record, numbers[None], values_gwh)
     return float(values_gwh[0])
 
 
@@ -77,7 +77,7 @@ def test_a_rule_is_counted_alone_as_it_is_beside_others(training, begun, found):
     numbers = np.stack([np.column_stack([rule.constant_hm3, rule.factors]) for rule in (begun, found)])
     values_gwh = np.empty(2)
     record = record_of(training, begun.months, begun.forecast)
-    operate_linear(training.model.exact, record, numbers, stored_value_per_hm3(training), values_gwh)
+    operate_linear(training.model.exact, record, numbers, values_gwh)
     assert values_gwh.tolist() == [value_gwh(begun, training), value_gwh(found, training)]
 
 

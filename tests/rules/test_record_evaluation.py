@@ -61,6 +61,12 @@ def test_perfect_foresight_is_better_than_any_rule_over_the_record(ran):
     assert ran.score.regret > 0
 
 
+def test_a_record_of_one_year_is_that_year_at_equal_end_storage(rule, xiaowan, ten_years):
+    alone = evaluate_record(rule, xiaowan, ten_years.span(0, 1), start_hm3=9000.0)
+    assert alone.end_value[0] != 0
+    assert alone.score.worst == alone.score.mean == pytest.approx(float(alone.made[0] + alone.end_value[0]))
+
+
 def test_years_that_start_anew_all_start_at_the_same_storage(rule, xiaowan, ten_years):
     rows = evaluate_record(rule, xiaowan, ten_years, start_hm3=9000.0, continuous=False, foresight=False).schedule()
     assert (rows["storage_start_hm3"][::12] == 9000).all()

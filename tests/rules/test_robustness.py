@@ -64,14 +64,14 @@ def test_the_table_has_the_columns_that_are_documented_and_a_row_a_family_and_sa
 
 def test_energies_and_regrets_are_of_whole_members(tested):
     result = tested.families[1]
-    energy = result.runs[HEADLINE].account.at_equal_storage.reshape(4, 3).mean(axis=1)
+    energy = result.runs[HEADLINE].at_equal_storage.reshape(4, 3).mean(axis=1)
     foresight = tested.foresight_benefit(SimulationMode.CONTINUOUS).reshape(4, 3).mean(axis=1)
     row = robustness_table(tested).set_index(["family", "sample"]).loc["linear", "held-out"]
     assert (row["best_gwh"], row["worst_gwh"]) == (energy.max(), energy.min())
     assert row["median_gwh"] == pytest.approx(np.median(energy))
     assert row["regret_mean_gwh"] == pytest.approx((foresight - energy).mean())
     assert row["regret_largest_gwh"] == pytest.approx((foresight - energy).max())
-    power = result.runs[HEADLINE].simulation.operation.power_mw.reshape(4, 36)
+    power = result.runs[HEADLINE].operation.power_mw.reshape(4, 36)
     assert row["firm_worst_mw"] == pytest.approx(np.quantile(power, 0.1, axis=1).min())
 
 
@@ -108,9 +108,9 @@ def test_a_test_is_operated_by_the_rule_that_was_fitted_to_all_years(tested, dri
     for result, run in zip(tested.families, tested.tests, strict=True):
         assert run.rule is result.rule
         alone = simulate(result.rule, tested.training.model, drier, FULL)
-        assert np.array_equal(run.simulation.operation.release_m3s, alone.operation.release_m3s)
+        assert np.array_equal(run.operation.release_m3s, alone.operation.release_m3s)
         anew = evaluate_record(result.rule, tested.plan.reservoir, drier, start_hm3=FULL)
-        assert run.account.foresight == pytest.approx(anew.account.foresight)
+        assert run.foresight_benefit == pytest.approx(anew.foresight_benefit)
 
 
 def test_scores_have_a_row_of_the_test_behind_each_family_s_others(tested):
@@ -121,7 +121,7 @@ def test_scores_have_a_row_of_the_test_behind_each_family_s_others(tested):
     assert continuous.loc[continuous["sample"] == "test", "misfit_m3s"].isna().all()
     assert table.loc[table["sample"] != "test", "misfit_m3s"].notna().all()
     row = continuous[(continuous["family"] == "linear") & (continuous["sample"] == "test")].iloc[0]
-    assert row["mean_gwh"] == pytest.approx(tested.tests[1].account.at_equal_storage.mean())
+    assert row["mean_gwh"] == pytest.approx(tested.tests[1].at_equal_storage.mean())
     assert row["percent_of_foresight"] < 100
 
 
@@ -135,8 +135,8 @@ def test_without_a_test_all_is_as_it_was(plan, tested_on_a_record):
 def test_simulations_of_the_test_are_checked_and_what_is_said_of_families_is_no_check(tested):
     assert len(rules_checks(tested)) == len(rules_checks(evaluate(tested.plan, folds=2, families=FAMILIES)))
     run = tested.tests[0]
-    operation = replace(run.simulation.operation, release_m3s=run.simulation.operation.release_m3s + 1e5)
-    wrong = replace(run, simulation=replace(run.simulation, operation=operation))
+    operation = replace(run.operation, release_m3s=run.operation.release_m3s + 1e5)
+    wrong = replace(run, operation=operation)
     broken = {check.check: check.passed for check in rules_checks(replace(tested, tests=(wrong, *tested.tests[1:])))}
     assert [name.split(":")[0] for name, passes in broken.items() if passes is False] == [
         "water balance of the simulations",
@@ -155,7 +155,9 @@ def test_the_sentence_names_the_best_on_the_test_and_the_best_on_held_out_years(
         f"foresight; linear is {best} too."
     )
     *others, standard = tested.tests
-    best_by_far = replace(standard, score=replace(standard.score, percent_of_foresight=99.0, regret=0.0))
+    foresight = standard.foresight_benefit
+    charge = standard.reservoir.penalty * standard.avoidable_violation / len(foresight)
+    best_by_far = replace(standard, made=0.99 * foresight + charge, end_value=np.zeros_like(foresight))
     assert sentence_on_test(replace(tested, tests=(*others, best_by_far))) == (
         "On the test (11 members, each 2001 to 2002) standard does best, 99.00 % of perfect foresight; "
         f"linear, {best}, reaches {energy['linear']} % of perfect foresight."

@@ -4,12 +4,11 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.hydro.power import stored_energy_gwh
 from reservoir.rules import Forecast, Training, fit
-from reservoir.rules.base.foresight import Foresight, accounts_of
-from reservoir.rules.base.simulation import simulate
+from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.targets import Targets
 from reservoir.rules.base.training import blocks
 from reservoir.rules.evaluation import Sample, fitted_rules
-from reservoir.rules.scores import score, service
+from reservoir.rules.scores import evaluate_rules, service
 
 FULL = 14557.0
 
@@ -17,6 +16,12 @@ FULL = 14557.0
 @pytest.fixture(scope="module")
 def foresight(training, ten_years):
     return Foresight.of(training.model, ten_years, FULL)
+
+
+def evaluated(rule, training, inflow, foresight, targets=None):
+    """What a rule does with a record, which its score calls that of the training."""
+    (run,) = evaluate_rules([[rule] * inflow.years], training.model, inflow, FULL, foresight, targets, ["training"])
+    return run
 
 
 def test_service_of_a_series_by_hand():
@@ -46,10 +51,9 @@ def test_years_foreseen_together_are_what_each_is_by_itself(training, ten_years)
 
 def test_no_rule_makes_more_than_perfect_foresight(training, ten_years, foresight):
     for family in ("guide-curve", "linear", "standard"):
-        run = simulate(fit(family, training), training.model, ten_years, FULL)
-        (account,) = accounts_of(foresight, [run.operation])
-        assert account.at_equal_storage.sum() < account.foresight.sum()
-        assert account.foresight.sum() == pytest.approx(float(foresight.operation.annual_energy_gwh[0]))
+        run = evaluated(fit(family, training), training, ten_years, foresight)
+        assert run.at_equal_storage.sum() < run.foresight_benefit.sum()
+        assert run.foresight_benefit.sum() == pytest.approx(float(foresight.operation.annual_energy_gwh[0]))
 
 
 def test_stored_water_is_worth_the_energy_it_makes(training):
@@ -72,15 +76,14 @@ def test_water_of_many_years_is_worth_what_it_is_in_each(training):
 
 
 def test_a_rule_that_empties_the_reservoir_is_charged_what_its_refill_costs_foresight(training, ten_years, foresight):
-    run = simulate(fit("standard", training), training.model, ten_years, FULL)
-    (account,) = accounts_of(foresight, [run.operation])
-    assert np.all(account.end_value[:-1] == 0)
-    assert account.end_value[-1] < 0
+    run = evaluated(fit("standard", training), training, ten_years, foresight)
+    assert np.all(run.end_value[:-1] == 0)
+    assert run.end_value[-1] < 0
     # What the water alone would make at the mean release: foresight is charged less, it knows when to refill.
     release = run.operation.release_m3s.mean()
     stored = stored_energy_gwh(training.model.reservoir, run.end_storage_hm3[-1], FULL, release)
-    assert account.end_value[-1] == pytest.approx(float(stored), rel=0.3)
-    assert np.array_equal(account.by_year, run.energy_gwh)
+    assert run.end_value[-1] == pytest.approx(float(stored), rel=0.3)
+    assert np.array_equal(run.by_year, run.energy_gwh)
 
 
 def test_each_further_hm3_left_at_the_end_is_worth_something_and_the_reference_end_nothing(foresight):
@@ -90,13 +93,12 @@ def test_each_further_hm3_left_at_the_end_is_worth_something_and_the_reference_e
 
 
 def test_a_score_is_consistent_with_its_simulation(training, ten_years, foresight):
-    run = simulate(fit("linear", training), training.model, ten_years, FULL)
-    (account,) = accounts_of(foresight, [run.operation])
-    names = {"family": "linear", "run": "continuous", "sample": "training"}
     aims = Targets(19_000, 1_000, 900, True, "the test")
-    found = score(run, account, aims, **names)
+    run = evaluated(fit("linear", training), training, ten_years, foresight, aims)
+    found = run.score
+    assert (found.family, found.run, found.sample) == ("linear", "continuous", "training")
     assert found.worst <= found.worst_decile <= found.mean
-    assert found.percent_of_foresight == pytest.approx(100 * (1 - found.regret / account.foresight.mean()))
+    assert found.percent_of_foresight == pytest.approx(100 * (1 - found.regret / run.foresight_benefit.mean()))
     assert found.mean == pytest.approx(run.energy_gwh.mean() + found.end_storage_value)
 
 

@@ -40,7 +40,7 @@ def test_years_that_start_anew_come_to_the_same_alone(training, ten_years):
 def test_the_water_balance_of_a_simulation_closes(training, ten_years):
     run = simulate(fit("linear", training), training.model, ten_years, FULL)
     storage = run.operation.storage_hm3
-    gained = (ten_years.flow_m3s - run.operation.release_m3s) * run.hm3_per_m3s
+    gained = (ten_years.flow_m3s - run.operation.release_m3s) * ten_years.calendar.hm3_per_m3s
     assert np.abs(storage[:, :-1] + gained - storage[:, 1:]).max() < 1e-9 * FULL
 
 

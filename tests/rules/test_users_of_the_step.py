@@ -224,7 +224,7 @@ def test_a_network_that_always_decides_the_same_makes_what_its_steps_make(trial:
         return filling + part * (emptying - filling)
 
     found, end = walked(trial.reservoir, limits, float(record.start), wanted)
-    left = (end - record.start) * operation.water_value
+    left = (end - record.start) * record.water_value
     expected = (found.benefit.sum() - trial.reservoir.penalty * found.violation.sum() + left) / YEARS
     assert float(operation.mean_benefits(position[None])[0]) == pytest.approx(expected, rel=1e-8)
 

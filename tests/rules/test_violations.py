@@ -82,18 +82,18 @@ def test_scores_count_what_the_simulation_leaves_outside(evaluation, lake):
     violated = 0
     for result in evaluation.families:
         for run in result.runs.values():
-            ends, score = run.simulation.operation.storage_hm3[:, 1:], run.score
+            ends, score = run.operation.storage_hm3[:, 1:], run.score
             outside = (ends > 120 * (1 + 1e-9)) | (ends < 20 * (1 - 1e-9))
             assert score.months_violated == outside.sum()
             assert score.largest_violation_hm3 == pytest.approx(np.maximum(ends - 120, 20 - ends).clip(min=0).max())
-            assert score.violation == pytest.approx(run.simulation.operation.violation.sum(), abs=1e-6)
+            assert score.violation == pytest.approx(run.operation.violation.sum(), abs=1e-6)
             violated += score.months_violated
     assert violated > 0
 
 
 def test_the_rule_of_most_energy_is_not_the_best_where_it_leaves_the_bounds(evaluation):
     linear, zones = family(evaluation, "linear"), family(evaluation, "zones")
-    assert zones.runs[HELD_OUT].account.at_equal_storage.sum() > linear.runs[HELD_OUT].account.at_equal_storage.sum()
+    assert zones.runs[HELD_OUT].at_equal_storage.sum() > linear.runs[HELD_OUT].at_equal_storage.sum()
     assert zones.runs[HELD_OUT].score.months_violated > 0 == linear.runs[HELD_OUT].score.months_violated
     assert best_fitted(only(evaluation, "linear", "zones")).family == "linear"
 
@@ -113,7 +113,9 @@ def test_what_perfect_foresight_cannot_keep_is_held_against_no_rule(evaluation):
     ends = found.operation.storage_hm3.copy()
     ends[0, 1:4] = 119 + np.array([30.0, 40.0, 50.0])
     spoilt = replace(found, operation=replace(found.operation, storage_hm3=ends))
-    flooded = replace(zones, foresights={**zones.foresights, SimulationMode.CONTINUOUS: spoilt})
+    (result,) = zones.families
+    result = replace(result, runs={**result.runs, HELD_OUT: replace(result.held_out, foresight=spoilt)})
+    flooded = replace(zones, foresights={**zones.foresights, SimulationMode.CONTINUOUS: spoilt}, families=(result,))
     assert flooded.foresight_violations.months == 3
     assert best_fitted(flooded).family == "zones"
     assert shortfalls(flooded)[0].startswith("Perfect foresight violates the storage limits in 3 of 240 months")
@@ -134,8 +136,8 @@ def test_no_rule_beats_foresight_by_leaving_the_bounds(evaluation):
     more = evaluation.foresight_benefit(SimulationMode.CONTINUOUS) * 1.0005
     for name, passes in (("zones", True), ("linear", False)):
         result = family(evaluation, name)
-        account = replace(result.runs[HELD_OUT].account, made=more, end_value=np.zeros_like(more))
-        raised = replace(result, runs={**result.runs, HELD_OUT: replace(result.runs[HELD_OUT], account=account)})
+        run = replace(result.runs[HELD_OUT], made=more, end_value=np.zeros_like(more))
+        raised = replace(result, runs={**result.runs, HELD_OUT: run})
         checks = rules_checks(replace(evaluation, families=(raised,)))
         (check,) = [each for each in checks if "above perfect foresight" in each.check]
         assert check.passed is passes
@@ -168,4 +170,4 @@ def test_foresight_that_cannot_come_back_is_charged_for_the_water_that_is_missin
     low = evaluate_record(rule, lake, dry, start_hm3=119.0)
     start_higher = evaluate_record(rule, lake, dry, start_hm3=119.5)
     # As much water flows in; half a hm3 more that is used is half a hm3 more that is missing.
-    assert start_higher.account.foresight.sum() == pytest.approx(low.account.foresight.sum(), rel=2e-2)
+    assert start_higher.foresight_benefit.sum() == pytest.approx(low.foresight_benefit.sum(), rel=2e-2)

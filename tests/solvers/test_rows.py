@@ -1,11 +1,12 @@
 """Columns of many problems hold, whatever they are made of, what a list of their items would."""
 
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 import pytest
 
-from reservoir.solvers.solution import Column, as_float64, joined, objects, repeated, with_rows
+from reservoir.solvers.solution import Column, as_float64, joined, objects, with_rows
 
 SHARED = {"lanes": 4}
 COLUMNS: dict[str, Column] = {
@@ -13,7 +14,7 @@ COLUMNS: dict[str, Column] = {
     "float32 array": np.arange(6, dtype=np.float32).reshape(3, 2),
     "wider array": np.arange(12.0).reshape(3, 4),
     "objects": objects([np.zeros(2), np.ones(5), np.full(1, 2.0)], 3),
-    "repeated": repeated(np.arange(4.0), 3),
+    "repeated": objects(repeat(np.arange(4.0)), 3),
 }
 
 
@@ -53,7 +54,7 @@ def test_arrays_of_one_shape_are_joined_as_an_array() -> None:
 
 
 def test_what_a_million_problems_share_is_one_object() -> None:
-    found: Any = joined([repeated(SHARED, 10**6), repeated(SHARED, 10**6)])
+    found: Any = joined([objects(repeat(SHARED), 10**6), objects(repeat(SHARED), 10**6)])
     assert len(found) == 2 * 10**6
     assert found[0] is found[1_999_999] is SHARED
     assert found.nbytes < 16 * len(found)

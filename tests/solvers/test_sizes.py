@@ -10,11 +10,11 @@ from reservoir.errors import DeviceError, InputError
 from reservoir.opencl import ordering_of
 from reservoir.solvers import SOLVERS, settings_of, solve
 from reservoir.solvers.clpso import DeviceSwarmSettings
-from reservoir.solvers.clpso import engine as clpso
+from reservoir.solvers.clpso.engine import ClpsoEngine
 from reservoir.solvers.island_ga import DeviceIslandSettings
 from reservoir.solvers.island_ga.engine import gene_type, single_layout
 from reservoir.solvers.lshade import DeviceLshadeSettings
-from reservoir.solvers.lshade import engine as lshade
+from reservoir.solvers.lshade.engine import LshadeEngine
 from tests.solvers.toys import Toy
 
 LARGEST = 2**31 - 1
@@ -81,13 +81,14 @@ def test_a_swarm_that_no_stack_holds_is_refused(two_cores):
     with pytest.raises(
         DeviceError, match=r"65,536 particles needs .* bytes of private memory per work item.*choose fewer"
     ):
-        clpso.layout_for(two_cores, Toy(dimension=30), 1, settings)
+        ClpsoEngine(settings).layout(two_cores, [Toy(dimension=30)])
 
 
 def test_more_numbers_than_32_bits_count_are_refused(two_cores):
     wide = SimpleNamespace(encoding="real", dimension=60_000, label="wide", kernel_context=lambda: np.zeros(1))
+    settings = DeviceLshadeSettings(members_per_dimension=1000, archive_fraction=100.0)
     with pytest.raises(InputError, match=r"too many values.*fewer members_per_dimension"):
-        lshade.layout_for(two_cores, wide, DeviceLshadeSettings(members_per_dimension=1000, archive_fraction=100.0))
+        LshadeEngine(settings).layout(two_cores, [wide])
     with pytest.raises(InputError, match="the population has too many values"):
         single_layout(two_cores, wide, DeviceIslandSettings(islands=1, island_size=65_536))
 

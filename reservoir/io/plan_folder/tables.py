@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from io import StringIO
@@ -39,7 +39,6 @@ FLOAT_FORMAT = "%.6f"
 _LEAST_SHOWN = 5e-7
 #: Rows that are written at once: a number takes many times its bytes as an object.
 _ROWS = 100_000
-_SPECIAL = frozenset(',"\r\n')
 
 
 def write_table(table: Mapping[str, ArrayLike], path: Path) -> None:
@@ -49,27 +48,18 @@ def write_table(table: Mapping[str, ArrayLike], path: Path) -> None:
     """
     columns = [np.asarray(table[name]) for name in table]
     with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(",".join(map(_quoted, table)) + "\n")
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(table)
         for first in range(0, len(columns[0]), _ROWS):
-            some = [_column(column[first : first + _ROWS]) for column in columns]
-            row = ",".join(form for form, _ in some) + "\n"
-            file.writelines(row % cells for cells in zip(*(cells for _, cells in some), strict=True))
+            writer.writerows(zip(*(_cells(column[first : first + _ROWS]) for column in columns), strict=True))
 
 
-def _column(column: NDArray[Any]) -> tuple[str, Sequence[Any]]:
-    """How a cell is written, and the cells."""
+def _cells(column: NDArray[Any]) -> list[Any]:
     if column.dtype.kind != "f":
-        values = column.tolist()
-        return "%s", [_quoted(value) for value in values] if column.dtype.kind == "O" else values
+        return list(column.tolist())
     # What six decimals show as a zero below 0 is 0.
     values = np.where((column <= 0) & (column >= -_LEAST_SHOWN), 0.0, column).tolist()
-    if np.isnan(column).any():
-        return "%s", ["" if math.isnan(value) else FLOAT_FORMAT % value for value in values]
-    return FLOAT_FORMAT, values
-
-
-def _quoted(text: str) -> str:
-    return text if _SPECIAL.isdisjoint(text) else '"' + text.replace('"', '""') + '"'
+    return ["" if math.isnan(value) else FLOAT_FORMAT % value for value in values]
 
 
 def read_schedule(folder: Path) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from itertools import combinations, pairwise
@@ -33,7 +33,7 @@ from reservoir.io.records.cells import StepValue, flows_among, is_missing, numbe
 from reservoir.io.records.columns import companion_of, nearly_named, passed_over_note, read_companions, value_column
 from reservoir.io.records.dates import MINUTES, Stamp, Year, YearHeading, says_end
 from reservoir.io.records.record import A_MONTH, InflowReading, Record, RowPeriod, too_many_years
-from reservoir.io.records.table import Comment, InflowTable, Row, content_of, cut
+from reservoir.io.records.table import InflowTable, Row, content_of, cut
 from reservoir.io.records.words import MEMBER_NAMES, WATER_YEAR_NAMES, WEEK_ENDS
 
 _LAYOUTS = '"year,m01,...,m12" with one row per year, or "date,inflow_m3s" with one row per month or day'
@@ -88,13 +88,11 @@ def read_record(table: InflowTable, reading: InflowReading) -> Record:
 _HEAD_BYTES = 131_072
 
 
-class MemberFile(NamedTuple):
-    """A file with a column of members: comments, what is between cells, the header, and two columns' places."""
+@dataclass(frozen=True, kw_only=True)
+class MemberFile(InflowTable):
+    """The head of a file with a column of members, whose rows are read in pieces; and the places of two columns."""
 
     file: str
-    comments: tuple[Comment, ...]
-    delimiter: str
-    header: Row
     member: int
     date: int
 
@@ -110,9 +108,9 @@ def member_file(file: str) -> MemberFile | None:
         header = cut(*lines[0], delimiter)
         names = [cell.casefold() for cell in header.cells] if isinstance(header, Row) else []
         member = next((names.index(name) for name in MEMBER_NAMES if name in names), None)
-        of_dates = dates.date_columns(names)
-        if isinstance(header, Row) and member is not None and of_dates is not None and len(of_dates) == 1:
-            return MemberFile(file, comments, delimiter, header, member, of_dates[0])
+        places = dates.date_columns(names) or ()
+        if isinstance(header, Row) and member is not None and len(places) == 1:
+            return MemberFile(b"", header, (), comments, delimiter=delimiter, file=file, member=member, date=places[0])
     return None
 
 

@@ -31,7 +31,7 @@ from reservoir.io.records.columns import Companion, companion_notes, may_tell_se
 from reservoir.io.records.dates import parse_month
 from reservoir.io.records.layouts import MemberFile
 from reservoir.io.records.record import InflowReading, Series
-from reservoir.io.records.table import InflowTable, caveat_mistakes
+from reservoir.io.records.table import caveat_mistakes
 from reservoir.io.records.units import choose_unit
 from reservoir.text.quantities import first_unprintable, printable
 
@@ -63,11 +63,10 @@ def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:
     """
     reading.require_months("an ensemble")
     header = file.header.cells
-    table = InflowTable(b"", file.header, (), file.comments)
-    column = value_column(table, (file.member, file.date), reading.column)
+    column = value_column(file, (file.member, file.date), reading.column)
     name = header[column.place]
-    unit, unit_from, wrong_unit = choose_unit(table, name, ((name, name),), reading.unit)
-    mistakes = [*column.mistakes(table), *wrong_unit, *caveat_mistakes(table.caveats)]
+    unit, unit_from, wrong_unit = choose_unit(file, name, ((name, name),), reading.unit)
+    mistakes = [*column.mistakes(file), *wrong_unit, *caveat_mistakes(file.caveats)]
     if mistakes:
         raise InputError(mistakes)
     flows = Companion("flow", parse_flow, 1.0, NO_LESS_THAN_ZERO)
@@ -86,7 +85,7 @@ def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:
     with open(file.file, "rb") as opened:
         sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
     notes = (*column.notes(header), *companion_notes(beside, MONTHS_PER_YEAR), *negative)
-    caveat = " ".join(text for _, text in table.caveats if text)
+    caveat = " ".join(text for _, text in file.caveats if text)
     about = reading.about(file.file, unit_from) | {"caveat": caveat, "sha256": sha256, "notes": notes}
     return replace(months, values=values, companions=beside, about=about)
 

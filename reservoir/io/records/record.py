@@ -316,7 +316,7 @@ def averaged(record: Record, reading: InflowReading, first_month: int, *, amount
     return replace(record, values=values, companions=companions, notes=(*record.notes, *notes)), calendar
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Series:
     """What a file says of the same consecutive months of all members, or of a single record."""
 

@@ -325,13 +325,25 @@ def draw_storage_frame(ax: Axes, plan: Plan, storages: FloatArray) -> Axes:
     """
     lower, upper = storage_bounds(plan)
     shown = np.concatenate([cut_off(plan, storages.ravel()), lower, upper])
-    marks = [mark.storage_hm3 for mark in level_marks(plan, (float(shown.min()), float(shown.max())))]
-    low, high = float(min([shown.min(), *marks])), float(max([shown.max(), *marks]))
+    marked = [mark.storage_hm3 for mark in level_marks(plan, (float(shown.min()), float(shown.max())))]
+    low, high = float(min([shown.min(), *marked])), float(max([shown.max(), *marked]))
     margin = MARGIN * (high - low) or 1.0
     ax.set_ylim(low - margin, high + margin)
     shade_outside(ax, month_ends(plan.inflow.calendar), lower, upper)
     month_axis(ax, plan.inflow.calendar)
-    _draw_marks(ax, plan)
+    bottom, top = ax.get_ylim()
+    marks, (left, right) = level_marks(plan, (bottom, top)), ax.get_xlim()
+    for mark in marks:
+        for run in mark.runs:
+            ax.plot(run, [mark.storage_hm3] * 2, color=LIMITS, lw=1.1, ls=DASHES, zorder=2.5, gid=f"{mark.name} level")
+        higher = min((other.storage_hm3 for other in marks if other.storage_hm3 > mark.storage_hm3), default=top)
+        above = mark.name != "dead" and higher - mark.storage_hm3 > TEXT_SHARE * (top - bottom)
+        start, end = max(mark.runs, key=lambda run: run[1] - run[0])
+        inset = NAME_PART * (right - left) / 2
+        # A line through the whole year is named at its left end, where the name of the flood level hardly ever is.
+        at = left + inset if end - start == right - left else np.clip((start + end) / 2, left + inset, right - inset)
+        va, offset = ("bottom", (0, 2)) if above else ("top", (0, -2))
+        write_beside(ax, mark.words, (at, mark.storage_hm3), offset, ha="center", va=va, zorder=5)
     not_below_zero(quantity_axis(ax, labelled("Storage ({})", "hm³")))
     level_axis(ax, plan.reservoir, plan.units)
     return ax
@@ -378,6 +390,11 @@ class LevelMark(NamedTuple):
     storage_hm3: float
     runs: tuple[tuple[float, float], ...]
 
+    @property
+    def words(self) -> UnitText:
+        """Its name and height."""
+        return UnitText(lambda units: f"{self.name} level {units.stated(self.level_m, 'm', 'g')}")
+
 
 def level_marks(plan: Plan, near_hm3: tuple[float, float]) -> list[LevelMark]:
     """Normal, flood and dead level, as far as the reservoir has them; the flood level in the flood months only."""
@@ -397,24 +414,3 @@ def marked_levels(plan: Plan) -> dict[str, float]:
     marks = plan.reservoir.marks
     given = {"normal": marks.normal_m, "flood": marks.flood_m, "dead": marks.dead_m}
     return {name: level for name, level in given.items() if level is not None}
-
-
-def _level_name(mark: LevelMark) -> UnitText:
-    return UnitText(lambda units: f"{mark.name} level {units.stated(mark.level_m, 'm', 'g')}")
-
-
-def _draw_marks(ax: Axes, plan: Plan) -> None:
-    bottom, top = ax.get_ylim()
-    marks = level_marks(plan, (bottom, top))
-    for mark in marks:
-        for run in mark.runs:
-            ax.plot(run, [mark.storage_hm3] * 2, color=LIMITS, lw=1.1, ls=DASHES, zorder=2.5, gid=f"{mark.name} level")
-        higher = min((other.storage_hm3 for other in marks if other.storage_hm3 > mark.storage_hm3), default=top)
-        above = mark.name != "dead" and higher - mark.storage_hm3 > TEXT_SHARE * (top - bottom)
-        start, end = max(mark.runs, key=lambda run: run[1] - run[0])
-        left, right = ax.get_xlim()
-        inset = NAME_PART * (right - left) / 2
-        # A line through the whole year is named at its left end, where the name of the flood level hardly ever is.
-        at = left + inset if end - start == right - left else np.clip((start + end) / 2, left + inset, right - inset)
-        va, name = "bottom" if above else "top", _level_name(mark)
-        write_beside(ax, name, (at, mark.storage_hm3), (0, 2 if above else -2), ha="center", va=va, zorder=5)

@@ -53,8 +53,12 @@ def draw_convergence(ax: Axes, plan: Plan) -> Axes:
         ax.axhspan(bottom, FLOAT32_FLOOR, color=OUTSIDE, lw=0, zorder=1)
         place, at = (0.01, math.sqrt(bottom * FLOAT32_FLOOR)), ("axes fraction", "data")
         ax.annotate("below float32 resolution", place, xycoords=at, va="center", fontsize=8, color=LIMITS)
-    _plain_ticks(ax.xaxis, lambda value: f"{value:,g}", ax.get_xlim())
-    _plain_ticks(ax.yaxis, percent, ax.get_ylim())
+    # Numbers in full, at decades, or between them too where there is hardly a decade.
+    written: dict[Axis, Callable[[float], str]] = {ax.xaxis: "{:,g}".format, ax.yaxis: percent}
+    for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < NARROW * low else (1,)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _, axis=axis: written[axis](value)))  # type: ignore[misc]
+        axis.set_minor_formatter(NullFormatter())
     ax.set_xlabel("Generations")
     ax.set_ylabel(f"Gap to the {'reference optimum' if plan.references else 'final value'} (%)")
     return ax
@@ -114,14 +118,6 @@ def percent(part: float) -> str:
     value = 100 * part
     decimals = max(0, -math.floor(math.log10(value) + 1e-9)) if value > 0 else 0
     return f"{value:,.{decimals}f}"
-
-
-def _plain_ticks(axis: Axis, written: Callable[[float], str], limits: tuple[float, float]) -> None:
-    """Write numbers in full, at decades, or between them too where there is hardly a decade."""
-    narrow = limits[1] < NARROW * limits[0]
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if narrow else (1,)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: written(value)))
-    axis.set_minor_formatter(NullFormatter())
 
 
 START = "Start"

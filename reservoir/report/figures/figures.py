@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from matplotlib.figure import Figure
 
@@ -17,14 +17,15 @@ from reservoir.report.figures import water_value_map as water
 from reservoir.report.figures.style import rendered
 from reservoir.runtime import made_in_a_copy
 
-_Made = TypeVar("_Made")
+Made = TypeVar("Made")
+Drawn = TypeVar("Drawn")
 #: A figure, or what draws it, or None where it would be empty.
-Drawn = Figure | Callable[[], Figure | None]
+AnyFigure = Figure | Callable[[], Figure | None]
 #: Kinds of files that are written of each figure.
 KINDS = ("png", "svg")
 
 
-def attempted(name: str, made: Callable[[], _Made], left_out: dict[str, str] | None) -> _Made | None:
+def attempted(name: str, made: Callable[[], Made], left_out: dict[str, str] | None) -> Made | None:
     """What is made for a figure, or None if that fails: no figure ends a command that has results.
 
     Parameters
@@ -49,6 +50,21 @@ def left_out_sentences(left_out: Mapping[str, str]) -> list[str]:
     return [f"The figure {name} {why} ({problem}); all else is complete" for name, problem in left_out.items()]
 
 
+def of_each(
+    drawings: Mapping[str, Drawn],
+    made: Callable[[Drawn], Made | None],
+    left_out: dict[str, str] | None,
+    watch: Timer = untimed,
+) -> dict[str, Made]:
+    """What is made of each drawing by its name, unless that is None; what fails may be left out, as in `attempted`."""
+    kept = dict[str, Made]()
+    for name in [name for name in drawings if name not in (left_out or ())]:
+        with watch(f"figure {name}"):
+            content = attempted(name, partial(made, drawings[name]), left_out)
+        kept |= {} if content is None else {name: content}
+    return kept
+
+
 def plan_figures(
     plan: Plan,
     *,
@@ -64,57 +80,42 @@ def plan_figures(
     typical : mapping of str to str, optional
         Labels of the ``wet``, ``normal`` and ``dry`` year, see `typical_years.typical_years`.
     watch : callable
-        Times each figure, see `stage_of`.
+        Times each figure, as ``figure NAME``.
     left_out : dict, optional
         As of `attempted`.
     """
-    figures = dict[str, Figure | None]()
-    for name, drawing in _drawings(plan, typical).items():
-        with watch(stage_of(name)):
-            figures[name] = attempted(name, partial(drawing.figure, plan), left_out)
-    return {name: figure for name, figure in figures.items() if figure is not None}
-
-
-def stage_of(name: str) -> str:
-    """What a figure is called in a profile."""
-    return f"figure {name}"
+    return of_each(_drawings(plan, typical), lambda drawing: drawing[0](plan), left_out, watch)
 
 
 def plan_captions(
     plan: Plan, *, typical: Mapping[str, str] | None = None, left_out: dict[str, str] | None = None
 ) -> dict[str, str]:
     """Say how to read each figure of `plan_figures`; as there, a figure whose caption fails may be left out."""
-    shown = [(name, drawing) for name, drawing in _drawings(plan, typical).items() if name not in (left_out or ())]
-    captions = {name: attempted(name, partial(drawing.caption, plan), left_out) for name, drawing in shown}
-    return {name: caption for name, caption in captions.items() if caption is not None}
+    return of_each(_drawings(plan, typical), lambda drawing: drawing[1](plan), left_out)
 
 
-class _Drawing(NamedTuple):
-    """How a figure is drawn, how it is read, and whether a plan has it; None from either where it would be empty."""
-
-    figure: Callable[[Plan], Figure | None]
-    caption: Callable[[Plan], str | None]
-    shown: bool = True
+#: How a figure of a plan is drawn, and how it is read; None from both where it would be empty.
+_Drawing = tuple[Callable[[Plan], Figure | None], Callable[[Plan], str | None]]
 
 
 def _drawings(plan: Plan, typical: Mapping[str, str] | None) -> dict[str, _Drawing]:
-    """The figures that a plan has."""
+    """The figures that a plan may have."""
     # Of years by themselves there is no trace, of an ensemble no sequence of years.
     ensemble, trace = plan.inflow.members is not None, not plan.horizon.is_year
-    linkage = convergence.mean_linkage(plan) is not None
     draw_typical = partial(typical_years.typical_years_figure, years=typical)
     read_typical = partial(typical_years.typical_years_caption, years=typical)
-    drawings = {
-        "storage-fan": _Drawing(storages.storage_fan_figure, storages.storage_fan_caption),
-        "typical-years": _Drawing(draw_typical, read_typical),
-        "record-trace": _Drawing(storages.record_trace_figure, storages.record_trace_caption, trace and not ensemble),
-        "convergence": _Drawing(convergence.convergence_figure, convergence.convergence_caption),
-        "annual-energy": _Drawing(energy.annual_energy_figure, energy.annual_energy_caption, not ensemble),
-        "members": _Drawing(energy.members_figure, energy.members_caption, ensemble),
-        "water-values": _Drawing(water.water_value_figure, water.water_value_caption, water.has_water_values(plan)),
-        "linkage": _Drawing(convergence.linkage_map_figure, convergence.linkage_caption, linkage),
+    linkage = convergence.mean_linkage(plan) is not None
+    drawings: dict[str, tuple[_Drawing, bool]] = {
+        "storage-fan": ((storages.storage_fan_figure, storages.storage_fan_caption), True),
+        "typical-years": ((draw_typical, read_typical), True),
+        "record-trace": ((storages.record_trace_figure, storages.record_trace_caption), trace and not ensemble),
+        "convergence": ((convergence.convergence_figure, convergence.convergence_caption), True),
+        "annual-energy": ((energy.annual_energy_figure, energy.annual_energy_caption), not ensemble),
+        "members": ((energy.members_figure, energy.members_caption), ensemble),
+        "water-values": ((water.water_value_figure, water.water_value_caption), water.has_water_values(plan)),
+        "linkage": ((convergence.linkage_map_figure, convergence.linkage_caption), linkage),
     }
-    return {name: drawing for name, drawing in drawings.items() if drawing.shown}
+    return {name: drawing for name, (drawing, shown) in drawings.items() if shown}
 
 
 def save_figures(
@@ -138,12 +139,13 @@ def save_figures(
     typical, watch, left_out
         As of `plan_figures`.
     """
-    drawings = {name: partial(drawing.figure, plan) for name, drawing in _drawings(plan, typical).items()}
+    names = [name for name in _drawings(plan, typical) if name not in (left_out or ())]
+    drawings = {name: partial(_drawings(plan, typical)[name][0], plan) for name in names}
     return write_figures(drawings, folder, progress, watch, left_out)
 
 
 def write_figures(
-    figures: Mapping[str, Drawn],
+    figures: Mapping[str, AnyFigure],
     folder: Path,
     progress: Callable[[int, int], None] | None = None,
     watch: Timer = untimed,
@@ -160,7 +162,7 @@ def write_figures(
     tell = progress or (lambda done, total: None)
     tell(0, total)
     for place, name in enumerate((*here, *there)):
-        with watch(stage_of(name)):
+        with watch(f"figure {name}"):
             contents = next(made, None) if name in there else None
             contents = contents or attempted(name, partial(_contents, figures[name]), left_out) or {}
         for done, kind in enumerate(KINDS, place * len(KINDS) + 1):
@@ -171,7 +173,7 @@ def write_figures(
     return sorted(files, key=lambda file: (names.index(file.stem), file.suffix))
 
 
-def _contents(figure: Drawn) -> dict[str, bytes]:
+def _contents(figure: AnyFigure) -> dict[str, bytes]:
     """The files of a figure, by their kinds; none of one that would be empty."""
     drawn = figure() if callable(figure) else figure
     return {} if drawn is None else {kind: rendered(drawn, kind) for kind in KINDS}

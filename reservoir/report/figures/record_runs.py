@@ -25,12 +25,10 @@ from reservoir.report.figures.axes import TEXT_SHARE, FloatArray, duration_curve
 from reservoir.report.figures.storages import draw_level_marks, set_level_limits
 from reservoir.report.figures.style import OUTSIDE_MARK, Look, plan_figure, titled
 from reservoir.rules.base.rule import Forecast
-from reservoir.rules.evaluation import Evaluation, FamilyResult, Sample
+from reservoir.rules.evaluation import Evaluation, Sample
 from reservoir.rules.scores import SimulationMode
 from reservoir.text.quantities import counted, quantity
 
-#: The run that figures show: storage carried over from year to year, by rules that have not seen the year.
-HELD_OUT = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
 TRAINING = (SimulationMode.CONTINUOUS, Sample.TRAINING)
 
 FORESIGHT_NAME = "perfect foresight"
@@ -42,33 +40,25 @@ class RecordRun(NamedTuple):
     #: Of the family, or perfect foresight.
     name: str
     look: Look
-    #: As long as the record, or a row for each member.
+    #: A row for each year.
     operation: Operation
-    years: int
 
     def monthly(self, quantity: str) -> FloatArray:
         """One quantity of `Operation`, shape (years, steps); storages are those at the end of each month."""
         values: FloatArray = getattr(self.operation, quantity)
-        return values[..., -self.operation.release_m3s.shape[-1] :].reshape(self.years, -1)
-
-    @property
-    def spill_m3s(self) -> FloatArray:
-        """Spill, shape (years, steps)."""
-        return self.monthly("release_m3s") - self.monthly("turbined_m3s")
+        return values[:, -self.operation.release_m3s.shape[1] :]
 
     @property
     def outside(self) -> NDArray[np.bool_]:
         """Which months end with a storage outside its limits, shape (years, steps)."""
-        return np.asarray(self.monthly("violation") > 0)
+        return np.asarray(self.operation.violation > 0)
 
 
 def record_runs(evaluation: Evaluation) -> list[RecordRun]:
     """Perfect foresight first, then every family in the order of the evaluation."""
-    years = evaluation.training.years
-    runs = [RecordRun(FORESIGHT_NAME, style.FORESIGHT, evaluation.foresight, years)]
+    runs = [RecordRun(FORESIGHT_NAME, style.FORESIGHT, evaluation.foresights[SimulationMode.CONTINUOUS].by_year)]
     for result in evaluation.families:
-        operation = result.runs[HELD_OUT].simulation.operation
-        runs.append(RecordRun(result.family, style.family_look(result.family), operation, years))
+        runs.append(RecordRun(result.family, style.family_look(result.family), result.held_out.operation))
     return runs
 
 
@@ -86,30 +76,16 @@ def outside_caption(evaluation: Evaluation) -> str:
     return f" Crosses: months that end outside the storage limits ({runs})." if runs else ""
 
 
-def result_of(evaluation: Evaluation, family: str) -> FamilyResult | None:
-    """The result of a family, if it was evaluated."""
-    return next((result for result in evaluation.families if result.family == family), None)
+def rules_figure(
+    evaluation: Evaluation, height: float, draw: Callable[[SubFigure], Axes | None], rules: str = "", **legend: Any
+) -> Figure:
+    """Make a figure as `plan_figure` does, above a note: which rules are shown, and what they know.
 
-
-def held_out_note(evaluation: Evaluation) -> str:
-    """Note at the foot of a figure: the cross-validation of the rules, and their forecast."""
-    return _note(f"Rules on held-out years ({evaluation.cross_validation})", evaluation)
-
-
-def tested_note(evaluation: Evaluation) -> str:
-    """Note at the foot of a figure: what the rules were tested on, and their forecast."""
-    test = evaluation.tests[0].inflow
-    caveat = f" ({test.caveat})" if test.caveat and test.caveat not in evaluation.plan.caveats else ""
-    return _note(f"Rules tested on other inflow, {test.span_text}{caveat}", evaluation)
-
-
-def fitted_note(evaluation: Evaluation) -> str:
-    """Note at the foot of a figure: the rule was fitted to all years, and its forecast."""
-    return _note(f"Rule fitted to all {evaluation.training.years} years", evaluation)
-
-
-def _note(which: str, evaluation: Evaluation) -> str:
-    return f"{which}; {'one-month' if evaluation.forecast is Forecast.MONTH else 'no'} forecast"
+    `rules` are by default those of held-out years, which is followed by the cross-validation.
+    """
+    rules = rules or f"Rules on held-out years ({evaluation.cross_validation})"
+    note = f"{rules}; {'one-month' if evaluation.forecast is Forecast.MONTH else 'no'} forecast"
+    return plan_figure(evaluation.plan, height, draw, note, **legend)
 
 
 IntArray = NDArray[np.int64]
@@ -134,7 +110,7 @@ def duration_curves_figure(evaluation: Evaluation) -> Figure:
         left: Axes = panels[0]
         return left
 
-    return plan_figure(evaluation.plan, 3.7, draw, held_out_note(evaluation))
+    return rules_figure(evaluation, 3.7, draw)
 
 
 def draw_release(ax: Axes, evaluation: Evaluation) -> Axes:
@@ -229,7 +205,7 @@ def level_trace_figure(evaluation: Evaluation) -> Figure:
         if outside_handles(evaluation):
             sheet.legend(handles=outside_handles(evaluation), loc="outside lower center")
 
-    return plan_figure(evaluation.plan, 0.7 + _INCHES_PER_RUN * len(runs), draw, held_out_note(evaluation))
+    return rules_figure(evaluation, 0.7 + _INCHES_PER_RUN * len(runs), draw)
 
 
 def draw_level_trace(ax: Axes, evaluation: Evaluation, run: RecordRun) -> Axes:
@@ -300,7 +276,7 @@ def spill_map_figure(evaluation: Evaluation) -> Figure:
         if outside_handles(evaluation):
             sheet.legend(handles=outside_handles(evaluation), loc="outside lower center")
 
-    return plan_figure(evaluation.plan, height + 0.3, draw, held_out_note(evaluation))
+    return rules_figure(evaluation, height + 0.3, draw)
 
 
 def has_spill(evaluation: Evaluation) -> bool:
@@ -342,7 +318,7 @@ def highest_of(values: FloatArray, together: int) -> FloatArray:
 
 def named_spill_m3s(run: RecordRun, evaluation: Evaluation) -> FloatArray:
     """Spill of each month, shape (years, steps); NaN where it is a trace of the search or rounding."""
-    spill = run.spill_m3s
+    spill = run.operation.spill_m3s
     return np.where(spill > LEAST_SPILL * evaluation.plan.inflow.flow_m3s.mean(), spill, np.nan)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,23 +12,12 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTH_NAMES
-from reservoir.hydro.unit_system import UnitSystem, labelled
+from reservoir.hydro.unit_system import labelled
 from reservoir.planning.sentences import chosen, listed
-from reservoir.report.figures.axes import (
-    TEXT_SHARE,
-    THOUSANDS,
-    draw_storage_frame,
-    draw_years_outside,
-    fill_bands,
-    level_axis,
-    month_ends,
-    month_middles,
-    storage_bounds,
-)
-from reservoir.report.figures.record_runs import fitted_note, result_of
+from reservoir.report.figures import axes
+from reservoir.report.figures.record_runs import rules_figure
 from reservoir.report.figures.style import DASHES, LIMITS, STORAGE, family_look, on_axes, plan_figure, shade, tint
 from reservoir.rules.base.rule import Forecast, Rule
-from reservoir.rules.base.training import Training
 from reservoir.rules.evaluation import Evaluation
 from reservoir.rules.families.linear import GUIDE_CURVE, LINEAR, LOWER_QUANTILE, UPPER_QUANTILE, GuideCurve
 from reservoir.rules.families.sdp import WaterValue
@@ -39,23 +29,28 @@ FloatArray = NDArray[np.float64]
 Drawn = TypeVar("Drawn", bound=Rule)
 
 
+def _fitted_figure(evaluation: Evaluation, height: float, draw: Callable[[SubFigure], Axes], **legend: Any) -> Figure:
+    """Make a figure of rules that are fitted to all years."""
+    return rules_figure(evaluation, height, draw, f"Rule fitted to all {evaluation.training.years} years", **legend)
+
+
 def rule_curves_figure(evaluation: Evaluation) -> Figure:
     """Draw the curves with their legend."""
     drawn = on_axes("Guide curve and month-end storage of the plan", draw_rule_curves, evaluation)
-    return plan_figure(evaluation.plan, 4.3, drawn, fitted_note(evaluation), reverse=True)
+    return _fitted_figure(evaluation, 4.3, drawn, reverse=True)
 
 
 def draw_rule_curves(ax: Axes, evaluation: Evaluation) -> Axes:
     """Draw the storages of every year as bands and the three curves over them; returns the axis."""
     plan, look = evaluation.plan, family_look(GUIDE_CURVE)
-    months, storages = month_ends(plan.inflow.calendar), plan.operation.storage_hm3
+    months, storages = axes.month_ends(plan.inflow.calendar), plan.operation.storage_hm3
     rule = _rule(evaluation, GuideCurve)
     # On a month axis: a year starts where the one before has ended.
     lower, guide, upper = (np.array([each[-1], *each]) for each in (rule.lower_hm3, rule.guide_hm3, rule.upper_hm3))
-    draw_storage_frame(ax, plan, np.vstack([storages, lower, upper]))
+    axes.draw_storage_frame(ax, plan, np.vstack([storages, lower, upper]))
     if plan.keeps_limits.any():
-        fill_bands(ax, months, storages[plan.keeps_limits], STORAGE)
-    draw_years_outside(ax, plan)
+        axes.fill_bands(ax, months, storages[plan.keeps_limits], STORAGE)
+    axes.draw_years_outside(ax, plan)
     for curve, label in ((lower, "lower and upper curve"), (upper, None)):
         ax.plot(months, curve, color=look.colour, lw=1.2, ls=DASHES, label=label, zorder=3)
     ax.plot(months, guide, color=look.colour, lw=2, marker=look.marker, label="guide curve", clip_on=False, zorder=3.2)
@@ -69,20 +64,15 @@ def _rule(evaluation: Evaluation, kind: type[Drawn]) -> Drawn:
 
 def rule_curves_caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
+    names, bands = chosen(evaluation.plan.inflow.labels, ~evaluation.plan.keeps_limits), "all years of the plan"
+    if names:
+        violate = "violates its storage limits and is" if len(names) == 1 else "violate their storage limits and are"
+        bands = f"years of the plan; {counted(len(names))} ({listed(names)}) {violate} shown by dashed lines"
     return (
         "The guide curve is the target storage at the end of each month, the median of the optimised years; the lower "
         f"and upper curves are their {100 * LOWER_QUANTILE:g} and {100 * UPPER_QUANTILE:g} % quantiles. "
-        f"{_bands(evaluation)}"
+        f"The bands show {bands}."
     )
-
-
-def _bands(evaluation: Evaluation) -> str:
-    plan = evaluation.plan
-    names = chosen(plan.inflow.labels, ~plan.keeps_limits)
-    if not names:
-        return "The bands show all years of the plan."
-    violate = "violates its storage limits and is" if len(names) == 1 else "violate their storage limits and are"
-    return f"The bands show years of the plan; {counted(len(names))} ({listed(names)}) {violate} shown by dashed lines."
 
 
 WATER = labelled("Available water: start storage + inflow of the month ({})", "hm³")
@@ -106,24 +96,27 @@ def rule_scatter_figure(evaluation: Evaluation, family: str = LINEAR) -> Figure:
         corner: Axes = panels[0, 0]
         return corner
 
-    return plan_figure(evaluation.plan, 6.0, draw, fitted_note(evaluation), above=True)
+    return _fitted_figure(evaluation, 6.0, draw, above=True)
 
 
 def draw_rule_scatter(ax: Axes, evaluation: Evaluation, step: int, family: str = LINEAR) -> Axes:
     """Draw one month: a mark for every optimised year and one for the rule in its place; returns the axis."""
-    result = result_of(evaluation, family)
+    result = evaluation.result_of(family)
     if result is None:
         raise ValueError(f"there is no rule of family {family} to draw")
     training, look = evaluation.training.select(shown_years(evaluation.training.years)), family_look(family)
-    water = water_available_hm3(training)[:, step]
+    storage, inflow, before = (
+        values[:, step] for values in (training.storage_start_hm3, training.inflow_m3s, training.inflow_before_m3s)
+    )
+    water = storage + inflow * training.hm3_per_m3s[:, step]
     ax.plot(water, training.release_m3s[:, step], "o", ms=3.6, mew=0, color=tint(LIMITS, 0.55), label="optimised years")
-    asked = decisions_m3s(result.rule, training, step)
+    asked = result.rule.releases(step, storage, result.rule.known(inflow), before)
     ax.plot(water, asked, look.marker, ms=3.4, mfc="none", mew=0.9, color=look.colour, label=f"rule: {family}")
     ax.set_title(evaluation.plan.inflow.calendar.step_names[step], fontsize=8.5, pad=3)
     for axis in (ax.xaxis, ax.yaxis):
         # Three numbers of six figures have no room beside each other.
         axis.set_major_locator(MaxNLocator(2 if axis is ax.xaxis and water.max() >= 1e5 else 3))
-        axis.set_major_formatter(THOUSANDS)
+        axis.set_major_formatter(axes.THOUSANDS)
     ax.tick_params(labelsize=7)
     ax.set_xlabel(WATER)
     ax.set_ylabel(RELEASE)
@@ -133,21 +126,6 @@ def draw_rule_scatter(ax: Axes, evaluation: Evaluation, step: int, family: str =
 def shown_years(years: int) -> list[int]:
     """Places of the years that are drawn."""
     return list(map(int, np.unique(np.linspace(0, years - 1, min(years, MOST_YEARS)).round())))
-
-
-def water_available_hm3(training: Training) -> FloatArray:
-    """Storage at the start of each month and what flows in during it, shape (years, steps)."""
-    return np.asarray(training.storage_start_hm3 + training.inflow_m3s * training.hm3_per_m3s)
-
-
-def decisions_m3s(rule: Rule, training: Training, step: int) -> FloatArray:
-    """Release that a rule asks for where the optimised years stand at the start of a step, shape (years,)."""
-    known = training.inflow_m3s[:, step]
-    situations = zip(training.storage_start_hm3[:, step], known, training.inflow_before_m3s[:, step], strict=True)
-    knows = rule.forecast is Forecast.MONTH
-    return np.array(
-        [rule.release(step, float(at), float(now) if knows else None, float(before)) for at, now, before in situations]
-    )
 
 
 def rule_scatter_caption(evaluation: Evaluation, family: str = LINEAR) -> str:
@@ -167,7 +145,7 @@ COLOURS = (tint(_COLOUR, 0.14), tint(_COLOUR, 0.42), tint(_COLOUR, 0.8), shade(_
 _EDGE = shade(_COLOUR, 0.35)
 #: Months that a zone's name takes to either side of its middle, about, and the part of the axis' height.
 _NAME_HALF_WIDTH = 0.85
-_NAME_HEIGHT = 1.9 * TEXT_SHARE
+_NAME_HEIGHT = 1.9 * axes.TEXT_SHARE
 #: A name stands in the middle of the longest stretch that is this thick, as a part of the thickest place.
 _NEARLY_THICKEST = 0.95
 #: A zone that is nowhere thicker than this part of the axis looks like a line.
@@ -177,7 +155,7 @@ _VISIBLE = 0.01
 def dispatch_chart_figure(evaluation: Evaluation) -> Figure:
     """Draw the chart with its legend."""
     drawn = on_axes("Dispatch chart: output by storage at the start of the month", draw_dispatch_chart, evaluation)
-    return plan_figure(evaluation.plan, 4.5, drawn, fitted_note(evaluation), reverse=True)
+    return _fitted_figure(evaluation, 4.5, drawn, reverse=True)
 
 
 def draw_dispatch_chart(ax: Axes, evaluation: Evaluation) -> Axes:
@@ -186,32 +164,23 @@ def draw_dispatch_chart(ax: Axes, evaluation: Evaluation) -> Axes:
     Zones of about the same output are drawn as one.
     """
     rule = _rule(evaluation, ZonesRule)
-    edges = zone_edges(rule, *storage_bounds(evaluation.plan))
-    draw_storage_frame(ax, evaluation.plan, edges)
-    months = month_ends(evaluation.plan.inflow.calendar)
+    edges = zone_edges(rule, *axes.storage_bounds(evaluation.plan))
+    axes.draw_storage_frame(ax, evaluation.plan, edges)
+    months = axes.month_ends(evaluation.plan.inflow.calendar)
     low, high = ax.get_ylim()
     for zones in rule.together:
         first, last = zones[0], zones[-1]
         lower, upper = edges[first], edges[last + 1]
-        name, output = zone_name(zones), _outputs(rule, zones)
-        thick = _thickness(float((upper - lower).max()), high - low, evaluation.plan.units)
+        name, (least, most) = zone_name(zones), (quantity(rule.outputs_mw[zone]) for zone in (first, last))
+        output = f"{least} MW" if least == most else f"{least} to {most} MW"
+        thickness = float((upper - lower).max())
+        thick = f" (at most {evaluation.plan.units.stated(thickness, 'hm³')} thick)" if thickness else " (empty)"
+        thick = thick if thickness < _VISIBLE * (high - low) else ""
         ax.fill_between(months, lower, upper, color=COLOURS[last], lw=0, label=f"{name}, {output}{thick}", zorder=2)
         _name_zone(ax, months, lower, upper, f"{name}\n{output}")
         if first:
             ax.plot(months, lower, color=_EDGE, lw=1.3, zorder=2.4)
     return ax
-
-
-def _outputs(rule: ZonesRule, zones: tuple[int, ...]) -> str:
-    least, most = quantity(rule.outputs_mw[zones[0]]), quantity(rule.outputs_mw[zones[-1]])
-    return f"{least} MW" if least == most else f"{least} to {most} MW"
-
-
-def _thickness(most_hm3: float, shown_hm3: float, units: UnitSystem) -> str:
-    """Say in the legend of a zone that is hardly seen how thick it is."""
-    if most_hm3 == 0:
-        return " (empty)"
-    return f" (at most {units.stated(most_hm3, 'hm³')} thick)" if most_hm3 < _VISIBLE * shown_hm3 else ""
 
 
 def zone_edges(rule: ZonesRule, lower_hm3: FloatArray, upper_hm3: FloatArray) -> FloatArray:
@@ -275,7 +244,7 @@ def draw_water_value_table(ax: Axes, evaluation: Evaluation) -> Axes:
     values = values * plan.units.per_volume(1.0, plan.objective.unit)[0]
     above = storages[:, np.newaxis] >= np.array(rule.storage_lower_hm3) - 1e-6
     within = above & (storages[:, np.newaxis] <= np.array(rule.storage_upper_hm3) + 1e-6)
-    middles = month_middles(plan.inflow.calendar)
+    middles = axes.month_middles(plan.inflow.calendar)
     # Three figures of the largest.
     decimals = max(0, 2 - int(np.floor(np.log10(max(float(np.abs(values[within]).max(initial=0.0)), 1e-9)))))
     for step, column in enumerate(values.T):
@@ -292,9 +261,9 @@ def draw_water_value_table(ax: Axes, evaluation: Evaluation) -> Axes:
     ax.xaxis.set_major_locator(FixedLocator(list(middles)))
     ax.xaxis.set_major_formatter(FixedFormatter([MONTH_NAMES[month - 1][:3] for month in rule.months.calendar_month]))
     ax.tick_params(axis="x", length=0)
-    ax.yaxis.set_major_formatter(THOUSANDS)
+    ax.yaxis.set_major_formatter(axes.THOUSANDS)
     ax.set_ylabel(labelled("Storage at the end of the month ({})", "hm³"))
-    level_axis(ax, plan.reservoir, plan.units)
+    axes.level_axis(ax, plan.reservoir, plan.units)
     return ax
 
 

@@ -256,30 +256,32 @@ def foot_texts(plan: Plan, note: str = "") -> tuple[str, str, str]:
 
 
 def broken(*texts: str) -> list[str]:
-    """Texts in lines as wide as a figure; an empty text is no line."""
-    return [line for text in texts if text for line in _wrapped(text)]
+    """Texts in lines that fit the figure, by what they measure: characters are of all widths; an empty text is no line.
 
-
-def _wrapped(text: str) -> list[str]:
-    """Break a text into lines that fit the figure, by what they measure: characters are of all widths.
-
-    Beyond `FOOT_CHARACTERS` it is cut off, and says so.
+    Beyond `FOOT_CHARACTERS` a text is cut off, and says so.
     """
-    if len(text) > FOOT_CHARACTERS:
-        text = text[: FOOT_CHARACTERS - len(_CUT)].rstrip() + _CUT
-    room = 72 * WIDTH - 2 * _FOOT_SIDE_POINTS
-    font = FontProperties(size=FOOT_POINTS)
-    lines, columns = [text], len(text)
-    while True:
-        widest = max(text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in lines)
-        if widest <= room or columns == 1:
-            return lines
-        columns = max(1, min(columns - 1, int(columns * room / widest)))
-        lines = textwrap.wrap(text, columns)
+    room, font, broken_lines = 72 * WIDTH - 2 * _FOOT_SIDE_POINTS, FontProperties(size=FOOT_POINTS), list[str]()
+    for text in filter(None, texts):
+        if len(text) > FOOT_CHARACTERS:
+            text = text[: FOOT_CHARACTERS - len(_CUT)].rstrip() + _CUT
+        lines, columns = [text], len(text)
+        while columns > 1:
+            widest = max(text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in lines)
+            if widest <= room:
+                break
+            columns = max(1, min(columns - 1, int(columns * room / widest)))
+            lines = textwrap.wrap(text, columns)
+        broken_lines += lines
+    return broken_lines
 
 
 def settled(figure: Figure) -> Figure:
     """Lay out a figure that is complete, once: later drawings, at any resolution, keep the places of its axes."""
+
+    def rounded(box: Bbox) -> tuple[float, float, float, float]:
+        left, bottom, width, height = (round(float(part), 4) + 0.0 for part in box.bounds)  # no -0.0
+        return left, bottom, width, height
+
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
@@ -287,15 +289,10 @@ def settled(figure: Figure) -> Figure:
     figure.set_layout_engine(None)
     # The layout's last digits differ from time to time, and an SVG names its clips after them.
     for part in figure.subfigs:
-        part.bbox_relative.set(Bbox.from_bounds(*_rounded(part.bbox_relative)))  # type: ignore[attr-defined]
+        part.bbox_relative.set(Bbox.from_bounds(*rounded(part.bbox_relative)))  # type: ignore[attr-defined]
     for ax in figure.get_axes():
-        ax.set_position(_rounded(ax.get_position()))
+        ax.set_position(rounded(ax.get_position()))
     return figure
-
-
-def _rounded(box: Bbox) -> tuple[float, float, float, float]:
-    left, bottom, width, height = (round(float(part), 4) + 0.0 for part in box.bounds)  # no -0.0
-    return left, bottom, width, height
 
 
 def rendered(figure: Figure, kind: str) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,24 +53,21 @@ def typical_years(inflow: Inflow, years: Mapping[str, str] | None = None) -> lis
     InputError
         If a year is not in the record, or a kind is unknown.
     """
-    rows = None if years is None else _named(inflow, years)
-    if rows is None:
+    if years is None:
         mean = inflow.annual_mean_m3s
         of_kind = {kind: np.percentile(mean, 100 - exceeded) for kind, exceeded in EXCEEDED_BY.items()}
         rows = {kind: int(np.argmin(np.abs(mean - flow))) for kind, flow in of_kind.items()}
+    else:
+        span = f"a year of the record, {inflow.span_text}"
+        kinds, mistake = ", ".join(EXCEEDED_BY), partial(Mistake, column="years")
+        unknown = [kind for kind in years if kind not in EXCEEDED_BY]
+        mistakes = [mistake("is not a kind of typical year", kinds, value=kind) for kind in unknown]
+        absent = [(kind, label) for kind, label in years.items() if label not in inflow.labels]
+        mistakes += [mistake(f"the {kind} year is not in the record", span, value=label) for kind, label in absent]
+        if mistakes or not years:
+            raise InputError(mistakes or mistake("no typical year is named", kinds))
+        rows = {kind: inflow.labels.index(years[kind]) for kind in EXCEEDED_BY if kind in years}
     return [TypicalYear(row, tuple(kind for kind in rows if rows[kind] == row)) for row in dict.fromkeys(rows.values())]
-
-
-def _named(inflow: Inflow, years: Mapping[str, str]) -> dict[str, int]:
-    span = f"a year of the record, {inflow.span_text}"
-    kinds, mistake = ", ".join(EXCEEDED_BY), partial(Mistake, column="years")
-    unknown = [kind for kind in years if kind not in EXCEEDED_BY]
-    mistakes = [mistake("is not a kind of typical year", kinds, value=kind) for kind in unknown]
-    absent = [(kind, label) for kind, label in years.items() if label not in inflow.labels]
-    mistakes += [mistake(f"the {kind} year is not in the record", span, value=label) for kind, label in absent]
-    if mistakes or not years:
-        raise InputError(mistakes or mistake("no typical year is named", kinds))
-    return {kind: inflow.labels.index(years[kind]) for kind in EXCEEDED_BY if kind in years}
 
 
 def typical_years_figure(plan: Plan, years: Mapping[str, str] | None = None) -> Figure:
@@ -90,16 +88,12 @@ def typical_years_figure(plan: Plan, years: Mapping[str, str] | None = None) -> 
     return plan_figure(plan, 6.0, draw, title="Year and mean inflow")
 
 
-def draw_inflow(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
-    """Draw the monthly inflow of the years (paper, Figure 6); returns the axis."""
-    inflow = plan.inflow.flow_m3s
-    return _draw_monthly(ax, plan, years, "Inflow", inflow, labelled("Inflow ({})", "m³/s"))
-
-
-def draw_release(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
-    """Draw the monthly release of the years, turbined and spilled (paper, Figure 7); returns the axis."""
-    release = plan.operation.release_m3s
-    return _draw_monthly(ax, plan, years, "Release", release, labelled("Release ({})", "m³/s"))
+def draw_means(ax: Axes, plan: Plan, years: list[TypicalYear], title: str, of: str, label: str) -> Axes:
+    """Draw the mean of each step of the years, of a quantity that is an attribute of the plan; returns the axis."""
+    _draw_lines(ax, plan, years, axes.month_middles(plan.inflow.calendar), attrgetter(of)(plan))
+    axes.month_axis(ax, plan.inflow.calendar)
+    ax.set_ylim(bottom=0)
+    return titled(axes.quantity_axis(ax, label), title)
 
 
 def draw_level(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
@@ -121,7 +115,7 @@ def draw_level(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
 
 def draw_power(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
     """Draw the monthly power of the years under the installed capacity (paper, Figure 9); returns the axis."""
-    _draw_monthly(ax, plan, years, "Power", plan.operation.power_mw, "Power (MW)")
+    draw_means(ax, plan, years, "Power", "operation.power_mw", "Power (MW)")
     installed = plan.reservoir.installed_mw
     ax.axhline(installed, color=LIMITS, lw=1.1, ls=DASHES, zorder=1.5)
     axes.write_beside(ax, f"installed {installed:,g} MW", (0.1, installed), (0, 4), va="bottom")
@@ -131,7 +125,12 @@ def draw_power(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
 
 #: The panels by the quantity they show, in the order of the paper's figures.
 PANELS: dict[str, Callable[[Axes, Plan, list[TypicalYear]], Axes]]
-PANELS = {"inflow": draw_inflow, "release": draw_release, "level": draw_level, "power": draw_power}
+PANELS = {
+    "inflow": partial(draw_means, title="Inflow", of="inflow.flow_m3s", label=labelled("Inflow ({})", "m³/s")),
+    "release": partial(draw_means, title="Release", of="operation.release_m3s", label=labelled("Release ({})", "m³/s")),
+    "level": draw_level,
+    "power": draw_power,
+}
 
 
 def typical_years_caption(plan: Plan, years: Mapping[str, str] | None = None) -> str:
@@ -145,13 +144,6 @@ def typical_years_caption(plan: Plan, years: Mapping[str, str] | None = None) ->
         f"Plan of typical years ({chosen}).{how if plan.inflow.years > 1 else ''} "
         f"Flows and power: means of each {step}; level: at its end.{marks}"
     )
-
-
-def _draw_monthly(ax: Axes, plan: Plan, years: list[TypicalYear], title: str, values: FloatArray, label: str) -> Axes:
-    _draw_lines(ax, plan, years, axes.month_middles(plan.inflow.calendar), values)
-    axes.month_axis(ax, plan.inflow.calendar)
-    ax.set_ylim(bottom=0)
-    return titled(axes.quantity_axis(ax, label), title)
 
 
 def _draw_lines(ax: Axes, plan: Plan, years: list[TypicalYear], x: FloatArray, values: FloatArray) -> None:

@@ -82,105 +82,77 @@ def plan_sections(
     plan: Plan, checks: Sequence[Check], origin: Mapping[str, Any], pictures: Sequence[Picture]
 ) -> list[Section]:
     """Make the parts of the report in their order."""
+    months = (
+        "Median of each quantity in each month. Medians are taken per column, so the values of a row need not balance; "
+        f"the schedule has every {plan.inflow.calendar.step.noun} of every year."
+    )
+    members = members_table(plan)
     sections = [
         _shortfalls(plan),
         Section("planned", "Summary", facts=tuple(_planned(plan, origin))),
         Section("acceptance", "Acceptance", tables=(acceptance_table(checks, plan.units),)),
         Section("figures", "Figures", pictures=tuple(pictures)) if pictures else None,
-        Section("months", "Months", text=(_months(plan),), tables=(monthly_table(plan),)),
-        _members(plan),
+        Section("months", "Months", text=(months,), tables=(monthly_table(plan),)),
+        None if members is None else Section("members", "Members", tables=(member_table(members, plan.units),)),
         Section("years", "Years", tables=(yearly_table(plan),)) if plan.inflow.years <= SHOWN_YEARS else None,
         Section("provenance", "Provenance", facts=tuple(_provenance(origin))),
     ]
     return [section for section in sections if section is not None]
 
 
-def _members(plan: Plan) -> Section | None:
-    table = members_table(plan)
-    return None if table is None else Section("members", "Members", tables=(member_table(table, plan.units),))
-
-
-def _months(plan: Plan) -> str:
-    return (
-        "Median of each quantity in each month. Medians are taken per column, so the values of a row need not balance; "
-        f"the schedule has every {plan.inflow.calendar.step.noun} of every year."
-    )
-
-
 def _key_figures(plan: Plan, checks: Sequence[Check]) -> list[tuple[str, str]]:
-    energy = plan.kept_energy_gwh
+    energy, objective, kept = plan.kept_energy_gwh, plan.objective, plan.benefit[plan.keeps_limits]
     claims = [check.passed for check in checks if check.passed is not None]
     of = "" if plan.keeps_limits.all() else f" of {kept_years(plan)}"
     what = "energy of a scenario" if plan.start else "annual energy"
-    found = [(what, f"– (no year satisfies its {limits_word(plan)})")]
+    figures = [(what, f"– (no year satisfies its {limits_word(plan)})")]
     if energy.size:
-        found = [
+        figures = [
             (f"mean {what}{of}", f"{energy.mean():,.0f} GWh"),
             (f"lowest to highest {what}{of}", f"{energy.min():,.0f} to {energy.max():,.0f} GWh"),
         ]
-    found += _objective_figures(plan)
-    found.append(("acceptance checks passed", f"{sum(claims)} of {len(claims)}"))
+    if objective.is_firm and kept.size:
+        lowest, highest = (quantity(float(power)) for power in (plan.firm_power_mw.min(), plan.firm_power_mw.max()))
+        figures.append(("firm power", f"{lowest} MW" if lowest == highest else f"{lowest} to {highest} MW"))
+    elif not objective.is_energy and kept.size:
+        what = f"mean {objective.title} of a scenario" if plan.start else f"mean annual {objective.title}"
+        figures.append((what, f"{quantity(float(kept.mean()))} {objective.unit}".strip()))
+    figures.append(("acceptance checks passed", f"{sum(claims)} of {len(claims)}"))
     if plan.references and plan.feasible.any():
-        found.append(("largest gap to dynamic programming", number(float(np.nanmax(np.abs(plan.gap))), "{:.1e}")))
+        largest = number(float(np.nanmax(np.abs(plan.gap))), "{:.1e}")
+        figures.append(("largest gap to dynamic programming", largest))
     if plan.proofs is not None and np.isfinite(plan.proofs.worst_gap):
-        found.append(("largest gap to a proven bound", number(plan.proofs.worst_gap, "{:.1e}")))
-    return found
-
-
-def _objective_figures(plan: Plan) -> list[tuple[str, str]]:
-    """What the objective comes to, unless it is energy."""
-    objective, kept = plan.objective, plan.benefit[plan.keeps_limits]
-    if objective.is_energy or not kept.size:
-        return []
-    if objective.is_firm:
-        lowest, highest = (quantity(float(each)) for each in (plan.firm_power_mw.min(), plan.firm_power_mw.max()))
-        return [("firm power", f"{lowest} MW" if lowest == highest else f"{lowest} to {highest} MW")]
-    what = f"mean {objective.title} of a scenario" if plan.start else f"mean annual {objective.title}"
-    return [(what, f"{quantity(float(kept.mean()))} {objective.unit}".strip())]
+        figures.append(("largest gap to a proven bound", number(plan.proofs.worst_gap, "{:.1e}")))
+    return figures
 
 
 def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
-    first = plan.solutions[0]
-    years = counted(plan.inflow.years, "year")
+    first, years, energy = plan.solutions[0], counted(plan.inflow.years, "year"), plan.kept_energy_gwh
     settings, one = origin["settings"], "year" if plan.horizon.is_year else "problem"
+    mean, unit = plan.units.amount(float(plan.inflow.annual_mean_m3s.mean()), "m3s")
+    # Of all years; scenarios exclude each other, and have a mean.
+    made = f"{energy.sum():,.1f} GWh in {kept_years(plan)}"
+    if plan.start and energy.size:
+        made = f"{energy.mean():,.1f} GWh, mean of {kept_years(plan)}"
+    guaranteed, reached = plan.reservoir.guaranteed_energy_gwh, ""
+    if guaranteed is not None:
+        of_years = f"{int((energy >= guaranteed).sum())} of {kept_years(plan)}"
+        reached = f"{guaranteed:,g} GWh per year, reached in {of_years}"
     facts = [
         ("Reservoir", f"{plan.reservoir.name}, {plan.reservoir.installed_mw:,g} MW installed"),
         ("Record", f"{plan.inflow.span_text}, {years} of inflow by {plan.inflow.calendar.step.noun}"),
         ("Horizon", "" if plan.horizon.is_year and not plan.start else horizon_text(plan)),
-        ("Mean inflow", _mean_inflow(plan)),
+        ("Mean inflow", f"{mean:,.0f} {unit.replace('m3', 'm³')}"),
         ("Inflow unit", f"{plan.inflow.unit} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
-        ("Energy", _energy(plan)),
+        ("Energy", made if energy.size else ""),
         ("Objective", objective_sentence(plan)),
-        ("Guaranteed energy", _guaranteed(plan)),
+        ("Guaranteed energy", reached),
         ("Solver", f"{first.solver} on {first.device}"),
         ("Seed", str(settings.get("seed", ""))),
         ("Schedules", source_sentence(plan)),
         ("Reference", f"dynamic programming, every {one}" if plan.references else "none"),
     ]
     return [fact for fact in facts if fact[1]]
-
-
-def _energy(plan: Plan) -> str:
-    """Of all years; scenarios exclude each other, and have a mean."""
-    energy = plan.kept_energy_gwh
-    if not energy.size:
-        return ""
-    if plan.start:
-        return f"{energy.mean():,.1f} GWh, mean of {kept_years(plan)}"
-    return f"{energy.sum():,.1f} GWh in {kept_years(plan)}"
-
-
-def _mean_inflow(plan: Plan) -> str:
-    mean, unit = plan.units.amount(float(plan.inflow.annual_mean_m3s.mean()), "m3s")
-    return f"{mean:,.0f} {unit.replace('m3', 'm³')}"
-
-
-def _guaranteed(plan: Plan) -> str:
-    guaranteed = plan.reservoir.guaranteed_energy_gwh
-    if guaranteed is None:
-        return ""
-    reached = int((plan.kept_energy_gwh >= guaranteed).sum())
-    return f"{guaranteed:,g} GWh per year, reached in {reached} of {kept_years(plan)}"
 
 
 def _shortfalls(plan: Plan) -> Section | None:
@@ -203,26 +175,24 @@ def _shortfalls(plan: Plan) -> Section | None:
 
 
 def _provenance(origin: Mapping[str, Any]) -> list[tuple[str, str]]:
-    program, settings = origin["program"], dict(origin["settings"])
+    def listed(pairs: Mapping[str, Any] | None) -> str:
+        return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in (pairs or {}).items())
+
+    program, settings, files = origin["program"], dict(origin["settings"]), [origin["reservoir"], origin["inflow"]]
     driver = " ".join(str(settings.pop(name)) for name in ("platform", "driver") if name in settings)
+    reservoir, inflow = (
+        f"{source['file']}, SHA-256 {source['sha256']}" if source["sha256"] else source["file"] for source in files
+    )
     facts = [
         ("Created", str(origin["created"])),
         ("Program", f"{program['name']} {program['version']}, Python {origin['machine']['python']}"),
-        ("Packages", _listed(program["packages"])),
-        ("Reservoir file", _file(origin["reservoir"])),
-        ("Inflow file", _file(origin["inflow"])),
+        ("Packages", listed(program["packages"])),
+        ("Reservoir file", reservoir),
+        ("Inflow file", inflow),
         ("Solver", f"{origin['solver']} on {origin['device']}"),
         ("Driver", driver),
-        ("Settings", _listed(settings)),
-        ("Reference", _listed(origin["reference"] or {})),
-        ("Seconds", _listed(origin["seconds"])),
+        ("Settings", listed(settings)),
+        ("Reference", listed(origin["reference"])),
+        ("Seconds", listed(origin["seconds"])),
     ]
     return [fact for fact in facts if fact[1]]
-
-
-def _listed(pairs: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in pairs.items())
-
-
-def _file(source: Mapping[str, str]) -> str:
-    return f"{source['file']}, SHA-256 {source['sha256']}" if source["sha256"] else source["file"]

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from reservoir.hydro.objectives import Objective
 from reservoir.hydro.unit_system import SI
 from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.planning.checks import Check
 from reservoir.planning.columns import MEAN_ENERGY, shown, shown_columns
-from reservoir.report.html.page import Heading, HtmlTable, Picture, Section, render
+from reservoir.report.html.page import HtmlTable, Picture, Section, render
 from reservoir.report.html.plan_page import plan_heading
 from reservoir.report.html.tables import acceptance_table, result_table
 from reservoir.rules import FAMILIES, Forecast
-from reservoir.rules.base.targets import STRICTER_SHARE
-from reservoir.rules.evaluation import TEST, Evaluation, FamilyResult, Sample, robustness_table
+from reservoir.rules.base.targets import STRICTER_SHARE, Targets
+from reservoir.rules.evaluation import TEST, Evaluation, Sample, robustness_table
 from reservoir.rules.findings import (
     BASELINES,
     FITTED_NETWORK,
@@ -28,7 +26,6 @@ from reservoir.rules.findings import (
     best_names,
     better_than,
     findings,
-    part_of_foresight,
     sentence_on_test,
     shortfalls,
 )
@@ -40,161 +37,6 @@ _MODES = {
     SimulationMode.CONTINUOUS: ("Storage carried through {years}", "perfect foresight knows the whole record"),
     SimulationMode.YEARLY: ("Every year from the plan's initial storage", "perfect foresight knows the year"),
 }
-
-
-def scores_table(evaluation: Evaluation, mode: SimulationMode, kind: str) -> HtmlTable:
-    """Columns of one kind of the scores of a mode by family; those with months outside their limits are marked.
-
-    Energies stand below those of perfect foresight.
-    """
-    scores, objective = evaluation.scores_of(mode), evaluation.plan.objective
-    # Beside another objective, the energy has a column.
-    columns = [
-        each for each in shown_columns("scores", "page", kind) if each.name != MEAN_ENERGY or not objective.is_energy
-    ]
-    top = list(_foresights(evaluation, mode)) if kind == "energy" else []
-    values = {
-        each.name: [
-            *(best.get(each.name, np.nan) for _, best in top),
-            *(getattr(score, each.name) for _, score in scores),
-        ]
-        for each in columns
-    }
-    names = {
-        "Family": ["perfect foresight"] * len(top) + [result.family for result, _ in scores],
-        "Years": [years for years, _ in top] + [str(score.sample) for _, score in scores],
-    }
-    outside = top and evaluation.foresights[mode].violations.months > 0
-    marked = {len(top) + place for place, (_, score) in enumerate(scores) if score.months_violated}
-    marked |= set(range(len(top))) if outside else set()
-    caption = f"{'; '.join(_MODES[mode] if top else _MODES[mode][:1])}."
-    caption = caption.format(years=counted(evaluation.training.years, "year"))
-    units, benefit = evaluation.plan.units, objective.unit
-    return result_table(f"{kind}-{mode}", caption, names, columns, values, units, benefit=benefit, marked=marked)
-
-
-def _foresights(evaluation: Evaluation, mode: SimulationMode) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What perfect foresight of the record comes to, and of the test: the years, and values by names of columns."""
-    found = [("all", evaluation.foresights[mode], evaluation.plan.inflow)]
-    test = evaluation.tests[0] if evaluation.tests and mode is SimulationMode.CONTINUOUS else None
-    if test is not None and test.foresight is not None:
-        found.append((TEST, test.foresight, test.inflow))
-    objective = evaluation.plan.objective
-    for years, foresight, inflow in found:
-        operation = foresight.operation.in_years(inflow.steps)
-        benefit = shown(objective, operation.benefit)
-        poorest = shown(objective, np.array([worst_decile(operation.benefit), operation.benefit.min()]))
-        yield (
-            years,
-            {
-                "mean": benefit.mean(),
-                "percent_of_foresight": np.nan if objective.is_cost else 100.0,
-                "regret": 0.0,
-                "median": np.median(benefit),
-                "worst_decile": poorest[0],
-                "worst": poorest[1],
-                "spill_hm3": float((operation.spill_m3s * inflow.calendar.hm3_per_m3s).sum(axis=1).mean()),
-                MEAN_ENERGY: operation.annual_energy_gwh.mean(),
-            },
-        )
-
-
-def robustness_rows(table: pd.DataFrame, objective: Objective) -> HtmlTable:
-    """The table of `robustness.robustness_table` for reading; families that violate limits in any member are marked."""
-    columns, suffix = shown_columns("robustness", "page"), benefit_suffix(objective)
-    members = dict(zip(table["sample"].astype(str), table["members"], strict=True))
-    caption = f"{'; '.join(f'{sample}: {count:,} members' for sample, count in members.items())}.".capitalize()
-    names = {
-        "Family": [str(family).replace("foresight", "perfect foresight") for family in table["family"]],
-        "Members": table["sample"].astype(str).tolist(),
-    }
-    values = {column.name: table[column.benefit_name(suffix)].tolist() for column in columns}
-    marked = np.flatnonzero(table["violating_members"] > 0).tolist()
-    return result_table("robustness", caption, names, columns, values, SI, benefit=objective.unit, marked=marked)
-
-
-def rules_report(
-    evaluation: Evaluation,
-    saved: SavedPlan,
-    checks: Sequence[Check],
-    origin: Mapping[str, Any],
-    pictures: Sequence[Picture],
-) -> str:
-    """Write the page of a plan's rules; that of the plan stands beside it.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-    saved : SavedPlan
-        The plan, as it is in its folder.
-    checks : sequence of Check
-        Acceptance table of the rules.
-    origin : mapping
-        Provenance of the rules, see `reservoir.report.rules_folder.rules_provenance`.
-    pictures : sequence of Picture
-        Their figures; none for a page without.
-    """
-    sections = [*rules_sections(evaluation, checks, pictures), _rules_provenance(origin)]
-    ours, theirs = (plan.units.as_dict for plan in (evaluation.plan, saved.plan))
-    if ours != theirs:
-        flow, volume, level = (f"{ours[what]} (the plan: {theirs[what]})" for what in ("flow", "volume", "level"))
-        sentence = f"Tables and figures of the rules have flows in {flow}, volumes in {volume} and levels in {level}."
-        sections = [Section("rules-units", "Units of the rules", text=(sentence,)), *sections]
-    return render(_heading(evaluation, checks), sections)
-
-
-def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Sequence[Picture]) -> list[Section]:
-    """The rules' part of the report."""
-    outside, found, objective = shortfalls(evaluation), findings(evaluation), evaluation.plan.objective.title
-    sections = [
-        Section("rules-shortfalls", "Limits and demands that rules do not keep", items=tuple(outside), warning=True)
-        if outside
-        else None,
-        Section(
-            "rules",
-            "Operation rules",
-            text=_overview(evaluation),
-            facts=tuple((result.family, FAMILIES[result.family].summary) for result in evaluation.families),
-        ),
-        Section(
-            "rules-energy",
-            f"{objective[:1].upper()}{objective[1:]} by rule",
-            text=_ENERGY_EXPLAINED,
-            facts=_ENERGY_FACTS,
-            tables=tuple(scores_table(evaluation, mode, "energy") for mode in evaluation.modes),
-        ),
-        Section(
-            "rules-service",
-            "Reliability of the rules",
-            text=(_targets(evaluation),),
-            facts=_SERVICE_FACTS,
-            tables=tuple(scores_table(evaluation, mode, "service") for mode in evaluation.modes),
-        ),
-        Section(
-            "rules-limits",
-            "Limits and repairs",
-            facts=_LIMITS_FACTS,
-            tables=tuple(scores_table(evaluation, mode, "limits") for mode in evaluation.modes),
-        ),
-        _robustness(evaluation),
-        Section(
-            "rules-findings",
-            "Findings",
-            text=("What the families do against each other, on held-out years. No check of this result.",),
-            facts=tuple((each.compared, f"{each.found}.") for each in found),
-        )
-        if found
-        else None,
-        Section(
-            "rules-acceptance",
-            "Acceptance of the rules",
-            tables=(acceptance_table(checks, evaluation.plan.units, "rules-acceptance-table"),),
-        ),
-        Section("rules-figures", "Figures of the rules", pictures=tuple(pictures)) if pictures else None,
-    ]
-    return [section for section in sections if section is not None]
-
-
 _ENERGY_EXPLAINED = (
     "Every family operates the whole record twice. Training: one rule, fitted to all years, operates all years. "
     "Held-out: each year is operated by a rule fitted without it (cross-validation); this is the performance to expect "
@@ -249,36 +91,95 @@ _ROBUSTNESS_FACTS = (
 )
 
 
-def _robustness(evaluation: Evaluation) -> Section | None:
-    table = robustness_table(evaluation)
-    if table is None:
-        return None
-    text = (
-        "Each member is operated from its start to its end by rules that were not fitted to it, and compared with "
-        "perfect foresight of this member.",
-    )
-    rows = robustness_rows(table, evaluation.plan.objective)
-    return Section("rules-robustness", "Robustness over members", text, facts=_ROBUSTNESS_FACTS, tables=(rows,))
+def rules_report(
+    evaluation: Evaluation,
+    saved: SavedPlan,
+    checks: Sequence[Check],
+    origin: Mapping[str, Any],
+    pictures: Sequence[Picture],
+) -> str:
+    """Write the page of a plan's rules; that of the plan stands beside it.
 
-
-def _heading(evaluation: Evaluation, checks: Sequence[Check]) -> Heading:
-    """That of the plan's page, with the checks of the rules, the best rule, and the plan's page to go to."""
+    Parameters
+    ----------
+    evaluation : Evaluation
+    saved : SavedPlan
+        The plan, as it is in its folder.
+    checks : sequence of Check
+        Acceptance table of the rules.
+    origin : mapping
+        Provenance of the rules, see `reservoir.report.rules_folder.rules_provenance`.
+    pictures : sequence of Picture
+        Their figures; none for a page without.
+    """
+    sections = [*rules_sections(evaluation, checks, pictures), _provenance(origin)]
+    ours, theirs = (plan.units.as_dict for plan in (evaluation.plan, saved.plan))
+    if ours != theirs:
+        flow, volume, level = (f"{ours[what]} (the plan: {theirs[what]})" for what in ("flow", "volume", "level"))
+        sentence = f"Tables and figures of the rules have flows in {flow}, volumes in {volume} and levels in {level}."
+        sections = [Section("rules-units", "Units of the rules", text=(sentence,)), *sections]
     heading = plan_heading(evaluation.plan, checks)
+    figures, best = list(heading.figures), best_fitted(evaluation)
+    if best is not None:
+        named = [(f"best fitted rule ({best_names(evaluation)})", best)]
+        named += [(f"{each.family}, better than that", each) for each in better_than(evaluation, best)]
+        for name, result in named:
+            part, of, _ = result.held_out.score.beside_foresight.partition(" of perfect foresight")
+            figures.append((f"{'of perfect foresight, ' if of else ''}{name}, held-out years", part))
     title = heading.title.replace("Operation plan", "Operation rules", 1)
-    heading = replace(heading, title=title, pages=(("Plan", "report.html"),))
-    best = best_fitted(evaluation)
-    if best is None:
-        return heading
-    named = [(f"best fitted rule ({best_names(evaluation)})", best)]
-    named += [(f"{each.family}, better than that", each) for each in better_than(evaluation, best)]
-    return replace(heading, figures=(*heading.figures, *(_held_out_figure(*each) for each in named)))
+    return render(replace(heading, title=title, pages=(("Plan", "report.html"),), figures=tuple(figures)), sections)
 
 
-def _held_out_figure(name: str, result: FamilyResult) -> tuple[str, str]:
-    beside = part_of_foresight(result)
-    if beside.endswith(" of perfect foresight"):
-        return f"of perfect foresight, {name}, held-out years", beside.split(" of ")[0]
-    return f"{name}, held-out years", beside
+def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Sequence[Picture]) -> list[Section]:
+    """The rules' part of the report."""
+    outside, objective, units = shortfalls(evaluation), evaluation.plan.objective.title, evaluation.plan.units
+    said = findings(evaluation)
+
+    def tables(kind: str) -> tuple[HtmlTable, ...]:
+        return tuple(scores_table(evaluation, mode, kind) for mode in evaluation.modes)
+
+    sections = [
+        Section("rules-shortfalls", "Limits and demands that rules do not keep", items=tuple(outside), warning=True)
+        if outside
+        else None,
+        Section(
+            "rules",
+            "Operation rules",
+            text=_overview(evaluation),
+            facts=tuple((result.family, FAMILIES[result.family].summary) for result in evaluation.families),
+        ),
+        Section(
+            "rules-energy",
+            f"{objective[:1].upper()}{objective[1:]} by rule",
+            text=_ENERGY_EXPLAINED,
+            facts=_ENERGY_FACTS,
+            tables=tables("energy"),
+        ),
+        Section(
+            "rules-service",
+            "Reliability of the rules",
+            text=(_targets(evaluation.targets),),
+            facts=_SERVICE_FACTS,
+            tables=tables("service"),
+        ),
+        Section("rules-limits", "Limits and repairs", facts=_LIMITS_FACTS, tables=tables("limits")),
+        _robustness(evaluation),
+        Section(
+            "rules-findings",
+            "Findings",
+            text=("What the families do against each other, on held-out years. No check of this result.",),
+            facts=tuple((finding.compared, f"{finding.found}.") for finding in said),
+        )
+        if said
+        else None,
+        Section(
+            "rules-acceptance",
+            "Acceptance of the rules",
+            tables=(acceptance_table(checks, units, "rules-acceptance-table"),),
+        ),
+        Section("rules-figures", "Figures of the rules", pictures=tuple(pictures)) if pictures else None,
+    ]
+    return [section for section in sections if section is not None]
 
 
 def _overview(evaluation: Evaluation) -> tuple[str, ...]:
@@ -294,45 +195,33 @@ def _overview(evaluation: Evaluation) -> tuple[str, ...]:
     ]
     best = best_fitted(evaluation)
     if best is not None:
+        baselines = [
+            f"{result.held_out.score.beside_foresight} by {result.family}, the {BASELINES[result.family]} baseline"
+            for result in evaluation.families
+            if result.family in BASELINES
+        ]
         text.append(
             f"The best family fitted to the plan is {best_names(evaluation)}: on held-out years "
-            f"{part_of_foresight(best)} over the whole record.{_compared(evaluation)}"
+            f"{best.held_out.score.beside_foresight} over the whole record."
+            + (f" For comparison: {', and '.join(baselines)}." if baselines else "")
         )
-    tested = sentence_on_test(evaluation)
-    alone = evaluation.without_years
-    return (*text, *([alone] if alone else []), *([tested] if tested else []), *_stages(evaluation))
+    text += filter(None, (evaluation.without_years, sentence_on_test(evaluation)))
+    fitted, searched = map(evaluation.result_of, (FITTED_NETWORK, SEARCHED_NETWORK))
+    if fitted is not None and searched is not None:
+        misfits = [
+            evaluation.plan.units.stated(result.misfit_m3s[Sample.HELD_OUT], "m³/s", ",.0f")
+            for result in (fitted, searched)
+        ]
+        text.append(
+            f"The network of {SEARCHED_NETWORK} is trained in two stages. The first ({FITTED_NETWORK}) fits it to the "
+            f"releases of the plan: root mean square error {misfits[0]} (held-out years, in the states of the plan), "
+            f"{fitted.held_out.score.beside_foresight}. The second maximises what the simulation brings: root mean "
+            f"square error {misfits[1]}, {searched.held_out.score.beside_foresight}."
+        )
+    return tuple(text)
 
 
-def _stages(evaluation: Evaluation) -> tuple[str, ...]:
-    """What searching further made of the network that was fitted to the plan, if both were evaluated."""
-    results = {result.family: result for result in evaluation.families}
-    if not {FITTED_NETWORK, SEARCHED_NETWORK} <= set(results):
-        return ()
-    fitted, searched = results[FITTED_NETWORK], results[SEARCHED_NETWORK]
-    misfits = [
-        evaluation.plan.units.stated(result.misfit_m3s[Sample.HELD_OUT], "m³/s", ",.0f")
-        for result in (fitted, searched)
-    ]
-    return (
-        f"The network of {SEARCHED_NETWORK} is trained in two stages. The first ({FITTED_NETWORK}) fits it to the "
-        f"releases of the plan: root mean square error {misfits[0]} (held-out years, in the states of the plan), "
-        f"{part_of_foresight(fitted)}. The second maximises what the simulation brings: root mean square error "
-        f"{misfits[1]}, {part_of_foresight(searched)}.",
-    )
-
-
-def _compared(evaluation: Evaluation) -> str:
-    """What the baselines make, as far as they were evaluated."""
-    baselines = [
-        f"{part_of_foresight(result)} by {result.family}, the {BASELINES[result.family]} baseline"
-        for result in evaluation.families
-        if result.family in BASELINES
-    ]
-    return f" For comparison: {', and '.join(baselines)}." if baselines else ""
-
-
-def _targets(evaluation: Evaluation) -> str:
-    targets = evaluation.targets
+def _targets(targets: Targets) -> str:
     energy = f"{targets.annual_gwh:,.0f} GWh per year, or {targets.firm_mw:,.0f} MW in every month"
     if targets.guaranteed:
         return f"Target: {targets.origin}, {energy}."
@@ -342,28 +231,95 @@ def _targets(evaluation: Evaluation) -> str:
     return f"Nothing is guaranteed in the reservoir file. Target: {targets.origin}, {energy}. {stricter}."
 
 
-def _test_facts(origin: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The record or ensemble that rules were tested on, if any."""
-    test = origin.get("test")
-    if test is None:
-        return []
-    members = f"{test['members']} members, each of {test['years_each']} years; " if "members" in test else ""
-    named = test["file"] or "inflow made in Python"
-    return [
-        ("Test", f"{named}: {members}{test['first']} to {test['last']}"),
-        *([("Test caveat", test["caveat"])] if test["caveat"] else []),
+def scores_table(evaluation: Evaluation, mode: SimulationMode, kind: str) -> HtmlTable:
+    """Columns of one kind of the scores of a mode by family; those with months outside their limits are marked.
+
+    Energies stand below those of perfect foresight.
+    """
+    scores, objective = evaluation.scores_of(mode), evaluation.plan.objective
+    # Beside another objective, the energy has a column.
+    columns = [
+        each for each in shown_columns("scores", "page", kind) if each.name != MEAN_ENERGY or not objective.is_energy
     ]
+    top = _foresights(evaluation, mode) if kind == "energy" else []
+    values = {
+        each.name: [
+            *(best.get(each.name, np.nan) for _, best in top),
+            *(getattr(score, each.name) for _, score in scores),
+        ]
+        for each in columns
+    }
+    names = {
+        "Family": ["perfect foresight"] * len(top) + [result.family for result, _ in scores],
+        "Years": [years for years, _ in top] + [str(score.sample) for _, score in scores],
+    }
+    outside = top and evaluation.foresights[mode].violations.months > 0
+    marked = {len(top) + place for place, (_, score) in enumerate(scores) if score.months_violated}
+    marked |= set(range(len(top))) if outside else set()
+    caption = f"{'; '.join(_MODES[mode] if top else _MODES[mode][:1])}."
+    caption = caption.format(years=counted(evaluation.training.years, "year"))
+    units, benefit = evaluation.plan.units, objective.unit
+    return result_table(f"{kind}-{mode}", caption, names, columns, values, units, benefit=benefit, marked=marked)
 
 
-def _rules_provenance(origin: Mapping[str, Any]) -> Section:
-    first, last = origin["years"]
-    facts = (
+def _foresights(evaluation: Evaluation, mode: SimulationMode) -> list[tuple[str, dict[str, Any]]]:
+    """What perfect foresight of the record comes to, and of the test: the years, and values by names of columns."""
+    records = [("all", evaluation.foresights[mode], evaluation.plan.inflow)]
+    for test in evaluation.tests[:1] if mode is SimulationMode.CONTINUOUS else ():
+        records += [] if test.foresight is None else [(TEST, test.foresight, test.inflow)]
+    objective, rows = evaluation.plan.objective, []
+    for years, foresight, inflow in records:
+        operation = foresight.operation.in_years(inflow.steps)
+        benefit = shown(objective, operation.benefit)
+        poorest = shown(objective, np.array([worst_decile(operation.benefit), operation.benefit.min()]))
+        values = {
+            "mean": benefit.mean(),
+            "percent_of_foresight": np.nan if objective.is_cost else 100.0,
+            "regret": 0.0,
+            "median": np.median(benefit),
+            "worst_decile": poorest[0],
+            "worst": poorest[1],
+            "spill_hm3": float((operation.spill_m3s * inflow.calendar.hm3_per_m3s).sum(axis=1).mean()),
+            MEAN_ENERGY: operation.annual_energy_gwh.mean(),
+        }
+        rows.append((years, values))
+    return rows
+
+
+def _robustness(evaluation: Evaluation) -> Section | None:
+    """The members of ensembles; families that violate limits in any member are marked."""
+    table, objective = robustness_table(evaluation), evaluation.plan.objective
+    if table is None:
+        return None
+    text = (
+        "Each member is operated from its start to its end by rules that were not fitted to it, and compared with "
+        "perfect foresight of this member.",
+    )
+    columns, suffix = shown_columns("robustness", "page"), benefit_suffix(objective)
+    members = dict(zip(table["sample"].astype(str), table["members"], strict=True))
+    caption = f"{'; '.join(f'{sample}: {count:,} members' for sample, count in members.items())}.".capitalize()
+    names = {
+        "Family": [str(family).replace("foresight", "perfect foresight") for family in table["family"]],
+        "Members": table["sample"].astype(str).tolist(),
+    }
+    values = {column.name: table[column.benefit_name(suffix)].tolist() for column in columns}
+    marked = np.flatnonzero(table["violating_members"] > 0).tolist()
+    rows = result_table("robustness", caption, names, columns, values, SI, benefit=objective.unit, marked=marked)
+    return Section("rules-robustness", "Robustness over members", text, facts=_ROBUSTNESS_FACTS, tables=(rows,))
+
+
+def _provenance(origin: Mapping[str, Any]) -> Section:
+    facts = [
         ("Created", str(origin["created"])),
         ("Program", f"{origin['program']['name']} {origin['program']['version']}"),
         ("Plan", f"created {origin['plan']['created']} by {origin['plan']['solver']}"),
-        ("Years", f"{first} to {last}"),
+        ("Years", " to ".join(origin["years"])),
         ("Forecast", str(origin["forecast"])),
         ("Cross-validation", str(origin["cross_validation"])),
-        *_test_facts(origin),
-    )
-    return Section("rules-provenance", "Provenance of the rules", facts=facts)
+    ]
+    if test := origin.get("test"):
+        members = f"{test['members']} members, each of {test['years_each']} years; " if "members" in test else ""
+        named = test["file"] or "inflow made in Python"
+        facts.append(("Test", f"{named}: {members}{test['first']} to {test['last']}"))
+        facts += [("Test caveat", test["caveat"])] if test["caveat"] else []
+    return Section("rules-provenance", "Provenance of the rules", facts=tuple(facts))

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.unit_system import UnitSystem
@@ -68,11 +67,19 @@ def result_table(
 
 def acceptance_table(checks: Sequence[Check], units: UnitSystem, name: str = "acceptance-table") -> HtmlTable:
     """Every check with its value, threshold and verdict."""
+
+    def checked(check: Check) -> tuple[str, str, str, str]:
+        value = number(check.value, "{:.3g}")
+        if check.threshold is None:
+            return check.check, value, "–", "–"
+        threshold = f"{'≥' if check.at_least else '≤'} {number(check.threshold, '{:.3g}')}"
+        return check.check, value, threshold, "yes" if check.passed else "NO"
+
     return HtmlTable(
         name=name,
         caption="A check passes if its value is within the threshold.",
         columns=(Column("Check", text=True), Column("Value"), Column("Threshold"), Column("Pass")),
-        rows=tuple(_checked(check.in_units(units)) for check in checks),
+        rows=tuple(checked(check.in_units(units)) for check in checks),
         marked=frozenset(row for row, check in enumerate(checks) if check.passed is False),
     )
 
@@ -103,18 +110,18 @@ def member_table(members: pd.DataFrame, units: UnitSystem) -> HtmlTable:
 
 def monthly_table(plan: Plan) -> HtmlTable:
     """The median of every quantity over the years that keep their limits, a row a month of the water year."""
-    of_steps, months = table_of("schedule", plan), table_months(plan.inflow.calendar).tolist()
+    of_steps, calendar = table_of("schedule", plan), plan.inflow.calendar
     columns = [column for column in shown_columns("schedule", "page") if column.name in of_steps]
-    kept = {column.name: of_steps[column.name][plan.keeps_limits] for column in columns}
-    values = {name: [_median(each, plan, month) for month in months] for name, each in kept.items()}
+    months = table_months(calendar).tolist()
+    # A year may have steps of a calendar month twice; without years there is no median.
+    values = {name: [math.nan] * len(months) for name in (column.name for column in columns)}
+    if plan.keeps_limits.any():
+        kept = {name: of_steps[name][plan.keeps_limits] for name in values}
+        in_month = [calendar.months == month for month in months]
+        values = {name: [float(np.median(each[:, steps])) for steps in in_month] for name, each in kept.items()}
     names = {"Month": [MONTH_NAMES[month - 1] for month in months]}
     caption = f"Medians over {kept_years(plan)}, per column."
     return result_table("monthly-table", caption, names, columns, values, plan.units)
-
-
-def _median(values: NDArray[np.float64], plan: Plan, month: int) -> float:
-    """Of the steps of a calendar month, which a year may have twice; not a number without years."""
-    return float(np.median(values[:, plan.inflow.calendar.months == month])) if len(values) else math.nan
 
 
 def number(value: float, form: str) -> str:
@@ -131,13 +138,6 @@ def kept_years(plan: Plan) -> str:
     """Write how many years are in means, sums and medians: those within their limits."""
     kept = counted(int(plan.keeps_limits.sum()), plan.year_word)
     return kept if plan.keeps_limits.all() else f"the {kept} within {limits_word(plan)}"
-
-
-def _checked(check: Check) -> tuple[str, str, str, str]:
-    if check.threshold is None:
-        return check.check, number(check.value, "{:.3g}"), "–", "–"
-    threshold = f"{'≥' if check.at_least else '≤'} {number(check.threshold, '{:.3g}')}"
-    return check.check, number(check.value, "{:.3g}"), threshold, "yes" if check.passed else "NO"
 
 
 def _yearly_caption(plan: Plan) -> str:

@@ -64,19 +64,21 @@ def _error(refusal: Refusal) -> InitErrorDetails:
     return InitErrorDetails(type=kind, loc=refusal.place, input=refusal.found)
 
 
-def _raise(errors: Sequence[InitErrorDetails]) -> None:
-    if errors:
-        raise ValidationError.from_exception_data("rule", list(errors))
-
-
 def check(claim: Callable[[Any, Known], Iterable[Refusal]]) -> AfterValidator:
     """Refuse a value with the refusals of a claim, which sees the value and what is known."""
 
     def validate(value: Any, info: ValidationInfo) -> Any:
-        _raise([_error(refusal) for refusal in islice(claim(value, info.data), MOST_REFUSALS)])
+        refusals = list(islice(claim(value, info.data), MOST_REFUSALS))
+        if refusals:
+            raise ValidationError.from_exception_data("rule", [_error(refusal) for refusal in refusals])
         return value
 
     return AfterValidator(validate)
+
+
+def require(holds: Callable[[float], bool], problem: str, expected: str) -> AfterValidator:
+    """Refuse a number for which a condition does not hold."""
+    return check(lambda value, known: () if holds(value) else (Refusal(problem, expected, found=value),))
 
 
 def count(wanted: int, what: str) -> WrapValidator:
@@ -90,7 +92,8 @@ def count(wanted: int, what: str) -> WrapValidator:
             judged = judge(value)
         except ValidationError as refused:
             errors += _again(refused)
-        _raise(errors)
+        if errors:
+            raise ValidationError.from_exception_data("rule", errors)
         return judged
 
     return WrapValidator(validate)
@@ -104,14 +107,6 @@ def _again(refused: ValidationError) -> Iterator[InitErrorDetails]:
         yield InitErrorDetails(type=again, loc=error["loc"], input=error["input"], ctx=words)
 
 
-def month_names(known: Known) -> Sequence[str]:
-    """Name of each step's month; its place in the year where the months are not sound."""
-    months = known.get("calendar_month") or getattr(known.get("months"), "calendar_month", ())
-    if months:
-        return [MONTH_NAMES[month - 1] for month in months]
-    return [f"month {step + 1} of the year" for step in range(MONTHS_PER_YEAR)]
-
-
 def beyond(
     curve: Sequence[float],
     side: Literal["below", "above"],
@@ -121,10 +116,12 @@ def beyond(
     *place: int,
 ) -> Iterator[Refusal]:
     """Refuse each month in which a curve, which stands at a place, lies on the wrong side of a limit with a name."""
+    months = known.get("calendar_month") or getattr(known.get("months"), "calendar_month", ())
     sign, enough = (1, "more") if side == "below" else (-1, "less")
     for step, (value, bound) in enumerate(zip(curve, limit, strict=True)):
         if sign * value < sign * bound:
-            problem = f"is {side} {name} in {month_names(known)[step]}"
+            month = MONTH_NAMES[months[step] - 1] if months else f"month {step + 1} of the year"
+            problem = f"is {side} {name} in {month}"
             yield Refusal(problem, f"{bound:.10g} or {enough}", (*place, step), value)
 
 
@@ -169,16 +166,6 @@ def _rising(values: Sequence[float], known: Known) -> Iterator[Refusal]:
             yield Refusal("is equal to the previous value", f"more than {before:.10g}", (at,), value)
 
 
-def _not_negative(value: float, known: Known) -> Iterator[Refusal]:
-    if value < 0:
-        yield Refusal("is negative", "0 or more", found=value)
-
-
-def _within_reason(value: float, known: Known) -> Iterator[Refusal]:
-    if math.isfinite(value) and abs(value) > LARGEST:
-        yield Refusal("is out of range", f"-{LARGEST:g} to {LARGEST:g}", found=value)
-
-
 def _volume_of_a_month(values: Sequence[float], known: Known) -> Iterator[Refusal]:
     least, most = MONTH_HM3
     for at, value in enumerate(values):
@@ -196,8 +183,14 @@ def _calendar(months: Sequence[int], known: Known) -> Iterator[Refusal]:
 
 _A_MONTH = "one per month"
 
-Number = Annotated[float, Field(strict=True), check(_within_reason)]
-NotNegative = Annotated[Number, check(_not_negative)]
+_RANGE = f"-{LARGEST:g} to {LARGEST:g}"
+Number = Annotated[
+    float,
+    Field(strict=True),
+    require(lambda value: not (math.isfinite(value) and abs(value) > LARGEST), "is out of range", _RANGE),
+]
+NotNegative = Annotated[Number, require(lambda value: not value < 0, "is negative", "0 or more")]
+Positive = Annotated[Number, require(lambda value: not value <= 0, "is not positive", "more than 0")]
 Numbers = tuple[Number, ...]
 #: Numbers of which none is less than the one before, and numbers that all differ too.
 NotFalling = Annotated[Numbers, check(_table)]

@@ -41,8 +41,6 @@ class Foresight:
     model : ReservoirModel
     years : Limits
         Of the years, nothing said of their ends.
-    horizons : Limits
-        The record, its members or its years, likewise.
     labels : sequence of str
         Name of each horizon.
     start_hm3 : float
@@ -53,7 +51,6 @@ class Foresight:
 
     model: ReservoirModel
     years: Limits
-    horizons: Limits
     labels: Sequence[str]
     start_hm3: float
     operation: Operation
@@ -76,7 +73,7 @@ class Foresight:
         horizons = years.joined(length) if continuous else years
         both = np.full(len(horizons), start_hm3)
         operation = operated(model, horizons, names, both, both, progress)
-        return cls(model, years, horizons, names, start_hm3, operation)
+        return cls(model, years, names, start_hm3, operation)
 
     @cached_property
     def by_year(self) -> Operation:
@@ -113,6 +110,19 @@ class Foresight:
             run, horizon, last = run[undecided], horizon[undecided], min(2 * last, years)
         return values
 
+    def end_values(self, operations: Sequence[Operation], progress: Progress = silent) -> FloatArray:
+        """What the water is worth that runs of the same years leave more, shape (runs, years); see `values_of_ends`.
+
+        It counts in the last year of each horizon. Each operation has a row a year; all ends are valued in one call.
+        """
+        years = len(self.years)
+        length = years // len(self.labels)
+        last = slice(length - 1, None, length)
+        values = np.zeros((len(operations), years))
+        ends = np.stack([operation.storage_hm3[last, -1] for operation in operations])
+        values[:, last] = self.values_of_ends(ends, progress)
+        return values
+
 
 def operated(
     model: ReservoirModel,
@@ -129,55 +139,3 @@ def operated(
     problems = ReservoirYears(model, fixed, labels, np.arange(len(labels)))
     solutions = solve(problems, solver=HOST_REFERENCE, progress=progress)
     return problems.operate(np.array(list(solutions.position)))
-
-
-@dataclass(frozen=True, eq=False)
-class Account:
-    """Benefits of years, in the unit of the objective; arrays of shape (years,).
-
-    Parameters
-    ----------
-    made : ndarray
-        What the run brings.
-    end_value : ndarray
-        In the last year of each horizon, what the water is worth that it leaves more than perfect foresight; else 0.
-    foresight : ndarray
-        What perfect foresight brings; NaN where it is not known, as `end_value` is 0 then.
-    yearly : bool
-        Whether every year is a horizon.
-    """
-
-    made: FloatArray
-    end_value: FloatArray
-    foresight: FloatArray
-    yearly: bool
-
-    @property
-    def at_equal_storage(self) -> FloatArray:
-        """What the run brings at equal end storage: whose sums are compared."""
-        return self.made + self.end_value
-
-    @property
-    def by_year(self) -> FloatArray:
-        """What each year brings: water left at the end of a record is no part of its last year."""
-        return self.at_equal_storage if self.yearly else self.made
-
-
-def accounts_of(
-    foresight: Foresight | None, operations: Sequence[Operation], progress: Progress = silent, *, yearly: bool = False
-) -> list[Account]:
-    """Account for runs of the same years, each an operation with a row a year; all ends are valued in one call.
-
-    Without foresight, nobody knows what it would bring, nor what the water left is worth.
-    """
-    if foresight is None:
-        unknown = np.full(len(operations[0]), np.nan)
-        return [Account(each.benefit, np.zeros_like(unknown), unknown, yearly) for each in operations]
-    best = foresight.by_year.benefit
-    length = len(best) // len(foresight.labels)
-    last = slice(length - 1, None, length)
-    ends = np.stack([operation.storage_hm3[last, -1] for operation in operations])
-    values = np.zeros((len(operations), len(best)))
-    values[:, last] = foresight.values_of_ends(ends, progress)
-    runs = zip(operations, values, strict=True)
-    return [Account(operation.benefit, value, best, length == 1) for operation, value in runs]

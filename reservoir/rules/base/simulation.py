@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from reservoir.hydro.operation import Operation, operate, repaired
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import YearRows
 from reservoir.hydro.step import unmet_minimum, violation_scale
+from reservoir.planning.operated_record import OperatedRecord
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.physics import month_end
 from reservoir.rules.base.rule import Rule
@@ -69,7 +71,13 @@ class Violations:
     @classmethod
     def of_operation(cls, limits: Limits, reservoir: Reservoir, operation: Operation) -> Violations:
         """Those of years operated within limits, a row for each year."""
-        stored, missed = cls.of(reservoir, operation.storage_hm3[:, 1:]), unmet_demands(limits, operation)
+        stored, years = cls.of(reservoir, operation.storage_hm3[:, 1:]), limits.arrays()
+        release, draft = operation.release_m3s, operation.draft_m3s
+        of_step = years.by_field, (slice(None), slice(None))
+        per_missing = years.per_missing[:, np.newaxis] * years.hm3_per_m3s
+        # Relative shortage of withdrawal, lowest power and least release; 0 without a demand.
+        missed = unmet(*of_step, draft, release, release) + unmet_power(*of_step, operation.power_mw)
+        missed = np.broadcast_to(missed + unmet_minimum(draft, years.release_lower, per_missing), release.shape)
         return replace(stored, relative=stored.relative + float(missed.sum()), unmet_months=int((missed > 0).sum()))
 
     @classmethod
@@ -82,50 +90,36 @@ class Violations:
         return cls(int((beyond != 0).sum()), float(np.abs(beyond).max()), float(relative.sum()))
 
 
-def unmet_demands(limits: Limits, operation: Operation) -> FloatArray:
-    """Relative shortage of withdrawal, lowest power and least release, shape (years, steps); 0 without a demand."""
-    years, release, draft = limits.arrays(), operation.release_m3s, operation.draft_m3s
-    every, by_field = (slice(None), slice(None)), years.by_field
-    per_missing = years.per_missing[:, np.newaxis] * years.hm3_per_m3s
-    missed = unmet(by_field, every, draft, release, release) + unmet_power(by_field, every, operation.power_mw)
-    missed = missed + unmet_minimum(draft, years.release_lower, per_missing)
-    return np.broadcast_to(np.asarray(missed, np.float64), release.shape)
-
-
 @dataclass(frozen=True, eq=False)
-class Simulation:
+class Simulation(OperatedRecord):
     """What a rule did over a record.
 
     Parameters
     ----------
     reservoir : Reservoir
-    labels : sequence of str
-        Names of the years.
+    inflow : Inflow
     operation : Operation
         What the years came to.
     asked_m3s : ndarray, shape (years, steps)
         Releases that the rule asked for.
     repaired : ndarray of bool, shape (years, steps)
         Where the physical limits did not allow them.
-    carried : ndarray of bool, shape (years,)
-        Whether the next year starts with the storage that the year ends with.
-    hm3_per_m3s : ndarray, shape (years, steps)
-        hm3 that 1 m3/s carries in each step.
+    continuous : bool
+        Whether the storage is carried from year to year, within each member of an ensemble.
     limits : Limits
         Of the years, nothing said of their ends.
-    members : int
-        Members of an ensemble that the years belong to, each of as many years; 1 of a record.
+    notes : tuple of str
     """
 
     reservoir: Reservoir
-    labels: Sequence[str]
+    inflow: Inflow
     operation: Operation
     asked_m3s: FloatArray
     repaired: NDArray[np.bool_]
-    carried: NDArray[np.bool_]
-    hm3_per_m3s: FloatArray
+    continuous: bool
     limits: Limits
-    members: int = 1
+    notes: tuple[str, ...] = ()
+    step_table: ClassVar[str] = "simulation"
 
     @property
     def supply_reliability(self) -> float:
@@ -135,7 +129,7 @@ class Simulation:
         """
         target = self.limits.supply_target if self.limits.priced else None
         demanded = self.limits.withdrawal_m3s if self.limits.lake else None
-        given = [each for each in (target, demanded) if each is not None and each.any()]
+        given = [flow for flow in (target, demanded) if flow is not None and flow.any()]
         short = self.operation.shortage_m3s + self.operation.missing_m3s
         if not given and not short.any():
             return float("nan")
@@ -149,11 +143,6 @@ class Simulation:
     def violations(self) -> Violations:
         """Storages outside their bounds, and demands not met."""
         return Violations.of_operation(self.limits, self.reservoir, self.operation)
-
-    @cached_property
-    def energy_gwh(self) -> FloatArray:
-        """Energy of each year, shape (years,)."""
-        return self.operation.annual_energy_gwh
 
     @property
     def end_storage_hm3(self) -> FloatArray:
@@ -208,10 +197,7 @@ def simulate(
             years.start[runs[:, at + 1]] = operate(model.exact, years.some(column), wanted).storage_hm3[:, -1]
     operation = operate(model.exact, years, np.maximum(asked, limits.release_lower_m3s))
     moved = repaired(model.reservoir, operation, asked)
-    carried = np.full(inflow.years, continuous)
-    carried[runs[:, -1]] = False
-    volumes = inflow.calendar.hm3_per_m3s
-    return Simulation(model.reservoir, inflow.labels, operation, asked, moved, carried, volumes, limits, members)
+    return Simulation(model.reservoir, inflow, operation, asked, moved, continuous, limits)
 
 
 def _decided(
@@ -247,23 +233,18 @@ def decisions(rules: Sequence[Rule], training: Training) -> FloatArray:
 
 def _prepare(rules: Sequence[Rule], inflow_m3s: FloatArray, before_m3s: FloatArray) -> None:
     """Let rules, one a year, work out at once what they will be asked for."""
-    for rule, years in _by_rule(rules):
+    for rule, years in _in_groups(rules, len(rules)):
         steps = np.tile(np.arange(inflow_m3s.shape[1]), len(years))
         rule.prepare(steps, rule.known(inflow_m3s[years].ravel()), before_m3s[years].ravel())
 
 
-def _by_rule(rules: Sequence[Rule]) -> list[tuple[Rule, IntArray]]:
-    """Places of what each rule decides."""
+def _in_groups(rules: Sequence[Rule], most: int = MOST_TOGETHER) -> list[tuple[Rule, IntArray]]:
+    """Places of what each rule decides, no more than so many at a time."""
     places: dict[int, list[int]] = {}
     for place, rule in enumerate(rules):
         places.setdefault(id(rule), []).append(place)
-    return [(rules[those[0]], np.array(those)) for those in places.values()]
-
-
-def _in_groups(rules: Sequence[Rule]) -> list[tuple[Rule, IntArray]]:
-    """Places of what each rule decides, no more than `MOST_TOGETHER` at a time."""
     return [
-        (rule, places[first : first + MOST_TOGETHER])
-        for rule, places in _by_rule(rules)
-        for first in range(0, len(places), MOST_TOGETHER)
+        (rules[those[0]], np.array(those[first : first + most]))
+        for those in places.values()
+        for first in range(0, len(those), most)
     ]

@@ -45,10 +45,15 @@ class Targets:
     guaranteed: bool
     origin: str
 
-    @classmethod
-    def of(cls, training: Training) -> Targets:
+    @staticmethod
+    @made_once
+    def of(training: Training) -> Targets:
         """What is guaranteed; without that, the firm power of the training years."""
-        return cls.of_reservoir(training.model.reservoir) or _by_simulation(training)
+        given = Targets.of_reservoir(training.model.reservoir)
+        if given is not None:
+            return given
+        firm, stricter = firm_powers(training, (SHARE, STRICTER_SHARE))
+        return Targets(firm * HOURS_PER_YEAR / 1000, firm, stricter, False, FIRM_POWER)
 
     @classmethod
     def of_reservoir(cls, reservoir: Reservoir) -> Targets | None:
@@ -63,12 +68,6 @@ class Targets:
             return None
         steady = energy * 1000 / HOURS_PER_YEAR
         return cls(energy, steady, steady, True, GUARANTEED_ENERGY)
-
-
-@made_once
-def _by_simulation(training: Training) -> Targets:
-    firm, stricter = firm_powers(training, (SHARE, STRICTER_SHARE))
-    return Targets(firm * HOURS_PER_YEAR / 1000, firm, stricter, False, FIRM_POWER)
 
 
 FloatArray = NDArray[np.float64]

@@ -220,17 +220,12 @@ class Training(Decisions):
         )
         if plan.horizon.is_year:
             return made
-        return replace(made, other_starts=other_starts(made.model, limits, made.planned, made.member))
-
-    @property
-    def planned(self) -> Decisions:
-        """What the plan decides in these years."""
-        return Decisions(*(getattr(self, name) for name in _DECIDED))
+        return replace(made, other_starts=other_starts(made.model, limits, made, made.member))
 
     @property
     def decisions(self) -> Decisions:
         """What the plan decides, and behind it what it would decide from other starts."""
-        return self.planned if self.other_starts is None else self.planned.followed_by(self.other_starts.decisions)
+        return self if self.other_starts is None else self.followed_by(self.other_starts.decisions)
 
     def counts_of_decisions(self, of_years: FloatArray) -> FloatArray:
         """How much each year of `decisions` counts, shape (decided years,); off the plan, as the least of its span."""

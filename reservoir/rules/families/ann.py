@@ -17,7 +17,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reservoir.problems.mlp import Perceptron
-from reservoir.rules.base.fields import Monthly, Number, Numbers, Refusal, as_long_as, check, not_below
+from reservoir.rules.base.fields import (
+    Monthly,
+    Number,
+    Numbers,
+    Positive,
+    Refusal,
+    as_long_as,
+    check,
+    not_below,
+    require,
+)
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import FloatArray, Training
 
@@ -106,13 +116,6 @@ def _above(other: str) -> Any:
     return check(claim)
 
 
-def _positive(value: float, known: Any) -> Any:
-    if value <= 0:
-        yield Refusal("is not positive", "more than 0", found=value)
-    elif value < TINIEST_INFLOW:
-        yield Refusal("is too small", f"{TINIEST_INFLOW:g} or more", found=value)
-
-
 class AnnRule(Rule):
     """A network with one hidden layer of sigmoids; its output is the part of the feasible range of releases.
 
@@ -140,7 +143,9 @@ class AnnRule(Rule):
     inputs: Annotated[tuple[str, ...], check(_names)]
     storage_low_hm3: Number
     storage_high_hm3: Annotated[Number, _above("storage_low_hm3")]
-    inflow_low_m3s: Annotated[Number, check(_positive)]
+    inflow_low_m3s: Annotated[
+        Positive, require(lambda value: value >= TINIEST_INFLOW, "is too small", f"{TINIEST_INFLOW:g} or more")
+    ]
     inflow_high_m3s: Annotated[Number, _above("inflow_low_m3s")]
     hidden_weights: Annotated[tuple[Numbers, ...], check(_row_for_each_input)]
     hidden_biases: Annotated[Numbers, as_long_as("hidden_weights")]

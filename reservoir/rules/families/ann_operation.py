@@ -9,6 +9,7 @@ import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,17 @@ from reservoir.hydro.conditions import released, unmet, unmet_power
 from reservoir.hydro.elementwise import RealArray, clip, mean
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
-from reservoir.hydro.rows import Lake
+from reservoir.hydro.rows import (
+    DEAD,
+    HM3_PER_M3S,
+    INFLOW,
+    PER_MISSING,
+    RELEASE_LOWER,
+    RELEASE_UPPER,
+    STORAGE_LOWER,
+    STORAGE_UPPER,
+    Lake,
+)
 from reservoir.hydro.step import feasible_releases, limited, power_at, steered, unmet_minimum
 from reservoir.problems.base import ContextLayout, KernelProblem, SymmetricBox
 from reservoir.problems.fitness import register_fitness
@@ -33,7 +44,7 @@ from reservoir.problems.reservoir.plant_source import (
 )
 from reservoir.problems.reservoir.rows import CONDITIONS_OF_STEP, TERM_ROWS, conditions_of_steps
 from reservoir.problems.reservoir.year import ReservoirModel
-from reservoir.rules.base.record_operation import RecordArrays, followed_by, record_of, stored_value_per_hm3
+from reservoir.rules.base.record_operation import RecordArrays, followed_by, record_of
 from reservoir.rules.base.rule import Forecast, Months
 from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.ann import Scales, known_inputs
@@ -42,37 +53,20 @@ from reservoir.rules.families.ann import Scales, known_inputs
 class OperationContext(NamedTuple):
     """What compiled code reads, in float64 or float32; arrays of shape (steps,).
 
-    What `RecordArrays` has bears the same names there. ``known_inputs`` has shape (steps, inputs - 1), ``m3s_per_hm3``
-    are the m3/s that carry 1 hm3 in a step, ``expected_m3s_per_hm3`` those that the rule reckons with. A device is
-    handed the same by these names (``HEAD`` and `row_layout` of the problem), and conditions and terms as further rows.
+    ``known_inputs`` has shape (steps, inputs - 1), ``m3s_per_hm3`` are the m3/s that carry 1 hm3 in a step,
+    ``expected_m3s_per_hm3`` those that the rule reckons with. A device is handed the same (``HEAD`` and `row_layout` of
+    the problem), and conditions and terms as further rows.
     """
 
     plant: Plant
+    record: RecordArrays
     known_inputs: Any
-    restarts: Any
-    inflow: Any
-    hm3_per_m3s: Any
     m3s_per_hm3: Any
-    expected_inflow: Any
     expected_m3s_per_hm3: Any
-    least_draft: Any
-    release_lower: Any
-    release_upper: Any
-    storage_lower: Any
-    storage_upper: Any
-    cost_below: Any
-    cost_above: Any
-    start: Any
-    water_value: Any
     storage_low: Any
     storage_scale: Any
     per_year: Any
-    penalty: Any
-    dead: Any
-    per_missing: Any
     per_stage_benefit: Any
-    conditions: Any
-    terms: Any
     hidden: int
 
 
@@ -93,37 +87,35 @@ def _decided(network: RealArray, hidden: int, storage: float, known: RealArray) 
 
 
 def _fitness(context: OperationContext, position: RealArray, scratch: object) -> float:
-    storage = context.start
+    record, year, rows = context.record, context.record.year, context.record.year.rows
+    storage, dead = record.start, year.numbers[DEAD]
     benefit = cost = left = storage - storage
     zero, one = benefit, benefit + 1
-    for step in range(len(context.inflow)):
-        if context.restarts[step] > zero:
-            left += (storage - context.start) * context.water_value
-            storage = context.start
-        conditions, terms = context.conditions, context.terms
-        inflow, per_flow = context.inflow[step], context.hm3_per_m3s[step]
-        releases = context.release_lower[step], context.release_upper[step]
-        lowest, highest = storages = context.storage_lower[step], context.storage_upper[step]
-        expected, flow = context.expected_inflow[step], context.expected_m3s_per_hm3[step]
+    for step in range(len(record.restarts)):
+        if record.restarts[step] > zero:
+            left += (storage - record.start) * record.water_value
+            storage = record.start
+        inflow, per_flow = rows[INFLOW, step], rows[HM3_PER_M3S, step]
+        releases = record.release_lower[step], rows[RELEASE_UPPER, step]
+        lowest, highest = storages = rows[STORAGE_LOWER, step], rows[STORAGE_UPPER, step]
+        expected, flow = record.expected_inflow[step], context.expected_m3s_per_hm3[step]
         filling, emptying = feasible_releases(storage, expected, flow, storages, releases)
         scaled = (storage - context.storage_low) * context.storage_scale - one
         part = clip(_decided(position, context.hidden, scaled, context.known_inputs[step]), zero, one)
         asked = filling + part * (emptying - filling)
-        target, excess = steered(storage, asked, inflow, per_flow, storages, conditions, step)
+        target, excess = steered(storage, asked, inflow, per_flow, storages, year, step)
         wanted = asked + excess * context.m3s_per_hm3[step]
-        drafts = context.least_draft[step], context.release_upper[step]
-        draft, end = limited(storage, wanted, target, inflow, per_flow, drafts, context.dead, conditions, step)
-        release = released(conditions, step, draft, context.least_draft[step])
-        cost += max(lowest - max(end, context.dead), zero) * context.cost_below[step]
-        cost += max(end - highest, zero) * context.cost_above[step]
-        power = power_at(context.plant, mean(storage, end), release, conditions, step)
-        cost += context.penalty * (
-            unmet(conditions, step, draft, release, release) + unmet_power(conditions, step, power)
-        )
-        cost += context.penalty * unmet_minimum(draft, drafts[0], context.per_missing * per_flow)
-        benefit += stage_benefit(terms, step, power, release, per_flow)
+        drafts = rows[RELEASE_LOWER, step], rows[RELEASE_UPPER, step]
+        draft, end = limited(storage, wanted, target, inflow, per_flow, drafts, dead, year, step)
+        release = released(year, step, draft, drafts[0])
+        cost += max(lowest - max(end, dead), zero) * record.cost_below[step]
+        cost += max(end - highest, zero) * record.cost_above[step]
+        power = power_at(context.plant, mean(storage, end), release, year, step)
+        cost += record.penalty * (unmet(year, step, draft, release, release) + unmet_power(year, step, power))
+        cost += record.penalty * unmet_minimum(draft, drafts[0], year.numbers[PER_MISSING] * per_flow)
+        benefit += stage_benefit(year, step, power, release, per_flow)
         storage = end
-    left += (storage - context.start) * context.water_value
+    left += (storage - record.start) * record.water_value
     fitness: float = (benefit * context.per_stage_benefit + left - cost) * context.per_year
     return fitness
 
@@ -140,18 +132,33 @@ def operate_networks(context: OperationContext, networks: RealArray, fitness: Re
         fitness[place] = _operated(context, networks[place], 0)
 
 
-STEP_COUNT = "STEP_COUNT"
-_NUMBERS = ("START", "WATER_VALUE", "STORAGE_LOW", "STORAGE_SCALE", "PER_YEAR", "DEAD")
-#: Numbers at the head of a kernel's context: how many rows follow, the numbers of `OperationContext` and of the plant.
-HEAD = ContextLayout(
-    "HEAD",
-    dict.fromkeys((STEP_COUNT, *_NUMBERS, "MISSING_COST", *PLANT_NUMBERS), 1),
-)
-
-
-_FIRST, _LAST = (OperationContext._fields.index(name) for name in ("restarts", "cost_above"))
-#: The arrays of `OperationContext` that stand in a step's row, by their names there.
-_ROW = tuple(name.upper() for name in OperationContext._fields[_FIRST : _LAST + 1])
+#: Numbers at the head of a kernel's context by where they stand in `OperationContext`; how many rows follow is before
+#: them, the cost of a missing hm3 and the numbers of the plant behind.
+_NUMBERS = {
+    "START": "record.start",
+    "WATER_VALUE": "record.water_value",
+    "STORAGE_LOW": "storage_low",
+    "STORAGE_SCALE": "storage_scale",
+    "PER_YEAR": "per_year",
+    "DEAD": "record.year.dead",
+}
+HEAD = ContextLayout("HEAD", dict.fromkeys(("STEP_COUNT", *_NUMBERS, "MISSING_COST", *PLANT_NUMBERS), 1))
+#: The same of a step's row behind the known inputs.
+_ROW = {
+    "RESTARTS": "record.restarts",
+    "INFLOW": "record.year.inflow",
+    "HM3_PER_M3S": "record.year.hm3_per_m3s",
+    "M3S_PER_HM3": "m3s_per_hm3",
+    "EXPECTED_INFLOW": "record.expected_inflow",
+    "EXPECTED_M3S_PER_HM3": "expected_m3s_per_hm3",
+    "LEAST_DRAFT": "record.year.release_lower",
+    "RELEASE_LOWER": "record.release_lower",
+    "RELEASE_UPPER": "record.year.release_upper",
+    "STORAGE_LOWER": "record.year.storage_lower",
+    "STORAGE_UPPER": "record.year.storage_upper",
+    "COST_BELOW": "record.cost_below",
+    "COST_ABOVE": "record.cost_above",
+}
 
 
 def row_layout(known: int, *, conditions: bool = False, terms: bool = False) -> ContextLayout:
@@ -177,8 +184,6 @@ class NetworkOperation(SymmetricBox):
     known : ndarray, shape (steps, inputs - 1)
         From `known_inputs`.
     scales : Scales
-    water_value : float
-        Value of water left at the end, per hm3.
     room : int
         Steps that the problem has room for on a device: those of one room share a launch.
     reach : float
@@ -191,7 +196,6 @@ class NetworkOperation(SymmetricBox):
     record: RecordArrays
     known: FloatArray
     scales: Scales
-    water_value: float
     room: int
     reach: float = 1.0
     rng_stream_id: int = 0
@@ -215,8 +219,7 @@ class NetworkOperation(SymmetricBox):
         if more_m3s is not None and len(more_m3s):
             record = followed_by(record, more_m3s, months, forecast)
         known = known_inputs(scales, forecast, record.inflow_now, record.inflow_before, training.steps)
-        value = stored_value_per_hm3(training)
-        return cls(training.model, network, record, known, scales, value, max(room, len(known)), reach, rng_stream_id)
+        return cls(training.model, network, record, known, scales, max(room, len(known)), reach, rng_stream_id)
 
     @property
     def label(self) -> str:
@@ -235,7 +238,7 @@ class NetworkOperation(SymmetricBox):
 
     def kernel(self, *, fine: bool = False) -> KernelProblem:
         """Curves as source, and the file that reads them."""
-        conditions, terms = bool(self.record.conditions), bool(self.record.terms)
+        conditions, terms = bool(self.record.year.lake), bool(self.record.year.priced)
         constants = {
             "KNOWN": self.network.inputs - 1,
             "HIDDEN": self.network.hidden,
@@ -252,18 +255,17 @@ class NetworkOperation(SymmetricBox):
 
     def kernel_context(self) -> NDArray[np.float32]:
         """Head and rows of ``kernels/problems/reservoir/ann_operation.cl``."""
-        context = self._context(self.model.exact)
-        head, row = HEAD, self._row_layout
-        numbers = {name: getattr(context, name.lower()) for name in _NUMBERS}
-        numbers |= {"MISSING_COST": context.penalty * context.per_missing, **plant_numbers(self.model.reservoir)}
-        values = {name: getattr(context, name.lower()) for name in ("KNOWN_INPUTS", *_ROW)}
-        if context.conditions:
-            values |= conditions_of_steps(context.conditions, self.record.penalty)
-        if context.terms:
-            values |= {name: getattr(context.terms, field) for field, name in TERM_ROWS.items()}
-        rows = row.pack(values, (len(self.known),))
+        context, year = self._context(self.model.exact), self.record.year
+        numbers = {name: attrgetter(place)(context) for name, place in _NUMBERS.items()}
+        numbers |= {"STEP_COUNT": len(self.known), "MISSING_COST": self.record.penalty * year.per_missing}
+        values = {"KNOWN_INPUTS": self.known, **{name: attrgetter(place)(context) for name, place in _ROW.items()}}
+        if year.conditions:
+            values |= conditions_of_steps(year, self.record.penalty)
+        if year.terms:
+            values |= {name: getattr(year, field) for field, name in TERM_ROWS.items()}
+        rows = self._row_layout.pack(values, (len(self.known),))
         padded = np.pad(rows, ((0, self.room - len(rows)), (0, 0)))
-        return np.append(head.pack(numbers | {STEP_COUNT: len(rows)}), padded).astype(np.float32)
+        return np.append(HEAD.pack(numbers | plant_numbers(self.model.reservoir)), padded).astype(np.float32)
 
     def compiled_context(self, *, fine: bool = False) -> OperationContext:
         """The same as arrays in float32, with the solvers' forms of the curves."""
@@ -271,7 +273,7 @@ class NetworkOperation(SymmetricBox):
 
     @property
     def _row_layout(self) -> ContextLayout:
-        conditions, terms = bool(self.record.conditions), bool(self.record.terms)
+        conditions, terms = bool(self.record.year.lake), bool(self.record.year.priced)
         return row_layout(self.network.inputs - 1, conditions=conditions, terms=terms)
 
     def value(self, position: FloatArray) -> float:
@@ -289,26 +291,21 @@ class NetworkOperation(SymmetricBox):
         return self._context(self.model.exact)
 
     def _context(self, plant: Plant, precision: type[np.floating] = np.float64) -> OperationContext:
-        record, scales = self.record, self.scales
-        values = record._asdict() | {
-            "known_inputs": self.known,
-            "m3s_per_hm3": 1 / record.hm3_per_m3s,
-            "expected_m3s_per_hm3": 1 / record.expected_hm3_per_m3s,
-            "water_value": self.water_value,
-            "storage_low": scales.storage_low_hm3,
-            "storage_scale": 2 / (scales.storage_high_hm3 - scales.storage_low_hm3),
-            "per_year": 1 / (len(self.known) / len(self.model.reservoir.months)),
-            "per_stage_benefit": objective_per_stage_benefit(record.terms),
-        }
-        _, *names, _, _, _ = OperationContext._fields
+        scales, (year, *arrays) = self.scales, self.record
 
         def converted(value: object) -> Any:
             return np.array(value, precision, order="C")[()]  # [()] makes a number of one
 
-        further = record.conditions, record.terms
         if precision is not np.float64:
-            lake = Lake(*self.model.compiled_lake) if record.conditions else ()
-            further = tuple(each and each.converted(precision, lake) for each in further)
-        return OperationContext._make(
-            [plant, *(converted(values[name]) for name in names), *further, self.network.hidden]
+            year = year.converted(precision, Lake(*self.model.compiled_lake) if year.lake else ())
+        values = (
+            self.known,
+            1 / self.record.year.hm3_per_m3s,
+            1 / self.record.expected_hm3_per_m3s,
+            scales.storage_low_hm3,
+            2 / (scales.storage_high_hm3 - scales.storage_low_hm3),
+            1 / (len(self.known) / len(self.model.reservoir.months)),
+            objective_per_stage_benefit(year.terms),
         )
+        record = RecordArrays(year, *map(converted, arrays))
+        return OperationContext._make([plant, record, *map(converted, values), self.network.hidden])

@@ -90,27 +90,18 @@ def trained(training: Training, forecast: Forecast) -> Trained:
     stages, inputs = _Stages(training, forecast, Scales.of(training)), len(input_names(forecast))
     sizes = SIZES if training.years >= PARTS * YEARS_A_PART else ()
     choices = {size: stages.choice(Perceptron(inputs, size, 1, bias=True)) for size in sizes}
-    size = max(choices, key=lambda each: choices[each].energy_gwh, default=SMALLEST)
-    choice = choices.get(size, _Choice())
+    size = max(choices, key=lambda each: choices[each][0], default=SMALLEST)
+    _, regression_part, search_part = choices.get(size, (-np.inf, 1.0, 1.0))
     network = Perceptron(inputs, size, 1, bias=True)
     fitted = stages.regression(network, [np.ones(training.years)])[0]
-    stop = max(1, round(choice.regression_part * len(fitted.best_position_history)))
+    stop = max(1, round(regression_part * len(fitted.best_position_history)))
     begun = fitted.best_position_history[stop - 1]
     operations = [stages.operation(network, SYNTHETIC_YEARS, rng_stream_id=search) for search in range(SEARCHES)]
-    swarm = SEARCH | {"generations": max(1, round(choice.search_part * SEARCH["generations"]))}
+    swarm = SEARCH | {"generations": max(1, round(search_part * SEARCH["generations"]))}
     searches = _searched(operations, [begun] * SEARCHES, swarm)
     mean, position = network.mean_of([found.position for found in searches])
-    validated = {each: found.energy_gwh for each, found in choices.items()}
+    validated = {each: benefit for each, (benefit, _, _) in choices.items()}
     return Trained(stages.scales, network, begun, mean, position, validated)
-
-
-@dataclass(frozen=True)
-class _Choice:
-    """Energy of a size in held-out years (GWh a year), and after which part of each stage it was best."""
-
-    energy_gwh: float = -np.inf
-    regression_part: float = 1.0
-    search_part: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,17 +116,17 @@ class _Stages:
         """The same on some of the years, by their place."""
         return replace(self, training=self.training.select(years))
 
-    def choice(self, network: Perceptron) -> _Choice:
-        """Try a size in both stages, holding out each part of the years in turn; all of them at once."""
+    def choice(self, network: Perceptron) -> tuple[float, float, float]:
+        """Try a size in both stages, holding out each part of the years in turn; all of them at once.
+
+        Mean benefit of a held-out year, and after which part of each stage it was best.
+        """
         years = self.training.years
         parts = parts_of(self.training, PARTS)
         others = [outside(years, part) for part in parts]
         fits = self.regression(network, [np.isin(range(years), each).astype(np.float64) for each in others])
         held_out = [self.select(part) for part in parts]
-        errors = [
-            [stages.error(network, position) for position in fit.best_position_history]
-            for stages, fit in zip(held_out, fits, strict=True)
-        ]
+        errors = [stages.errors(network, fit.best_position_history) for stages, fit in zip(held_out, fits, strict=True)]
         stop = int(np.mean(errors, axis=0).argmin())
         room = max(map(len, others)) + TRIAL_YEARS
         operations = [
@@ -148,7 +139,7 @@ class _Stages:
         )
         best = int(energies.argmax())
         tried = len(fits[0].best_position_history), len(energies)
-        return _Choice(float(energies[best]), (stop + 1) / tried[0], (best + 1) / tried[1])
+        return float(energies[best]), (stop + 1) / tried[0], (best + 1) / tried[1]
 
     def regression(self, network: Perceptron, years: Sequence[FloatArray]) -> Solutions:
         """Fit a network to the plan for each weighting of the years."""
@@ -160,11 +151,11 @@ class _Stages:
         problems = [TrainingError(network, inputs, parts, each, rng_stream_id=at) for at, each in enumerate(counts)]
         return _solved(problems, **REGRESSION)
 
-    def error(self, network: Perceptron, position: FloatArray) -> float:
-        """Root of the mean square by which a network misses the plan's decisions."""
+    def errors(self, network: Perceptron, positions: FloatArray) -> list[float]:
+        """Root of the mean square by which networks of these numbers miss the plan's decisions."""
         inputs, parts, weights = samples(self.training, self.forecast, self.scales)
-        missed = weights[:, None] * (network(position, inputs) - parts) ** 2
-        return float(np.sqrt(missed.sum() / max(weights.sum(), 1.0)))
+        missed = [(weights[:, None] * (network(position, inputs) - parts) ** 2).sum() for position in positions]
+        return [float(np.sqrt(square / max(weights.sum(), 1.0))) for square in missed]
 
     def operation(
         self, network: Perceptron, synthetic: int = 0, room_years: int = 0, rng_stream_id: int = 0

@@ -15,8 +15,9 @@ import numpy as np
 from reservoir.hydro.elementwise import FloatArray, clip
 from reservoir.hydro.jit import compiled
 from reservoir.hydro.plant import Plant
+from reservoir.hydro.rows import RELEASE_UPPER, STORAGE_LOWER, STORAGE_UPPER
 from reservoir.hydro.step import release_to_reach
-from reservoir.rules.base.record_operation import RecordArrays, generated, record_of, stored_value_per_hm3
+from reservoir.rules.base.record_operation import RecordArrays, generated, record_of
 from reservoir.rules.base.rule import Forecast, Months
 from reservoir.rules.base.training import Training, outside, parts_of
 from reservoir.rules.families import linear
@@ -61,8 +62,6 @@ class LinearTrial:
     ----------
     training : Training
     record : RecordArrays
-    end_value_per_hm3 : float
-        What a hm3 left at the end counts, in the unit of the objective.
     mean, spread : ndarray, shape (steps, 3)
         Of start storage, inflow before and inflow now: a rule is moved at their mean and by their spread, so that all
         its numbers are hm3.
@@ -72,7 +71,6 @@ class LinearTrial:
 
     training: Training
     record: RecordArrays
-    end_value_per_hm3: float
     mean: FloatArray
     spread: FloatArray
     range_hm3: float
@@ -83,12 +81,12 @@ class LinearTrial:
         record = record_of(training, months, forecast)
         known = np.stack([training.storage_start_hm3, training.inflow_before_m3s, training.inflow_m3s])
         mean, spread = known.mean(axis=1).T, known.std(axis=1).T
-        span = max(float(record.storage_upper.max() - record.storage_lower.min()), 1e-9)
+        span = max(float(record.year.storage_upper.max() - record.year.storage_lower.min()), 1e-9)
         spread[spread <= LEAST_VARIATION * np.abs(known).max(axis=1).T] = 0.0
         spread[:, 0] = np.maximum(spread[:, 0], LEAST_SPREAD * span)
         if forecast is Forecast.NONE:
             spread[:, 2] = 0.0  # what is not known stays out of the rule
-        return cls(training, record, stored_value_per_hm3(training), mean, spread, span)
+        return cls(training, record, mean, spread, span)
 
     def improved(self, rule: FloatArray) -> FloatArray:
         """Constants and factors, shape (steps, 4), of the highest value that the search finds."""
@@ -122,15 +120,12 @@ class LinearTrial:
     def values(self, moved: FloatArray) -> FloatArray:
         """What rules make in the training years, with the water left at the end, see `operate_linear`; (rules,)."""
         reached = np.empty(len(moved))
-        plant = self.training.model.exact
-        operate_linear(plant, self.record, self.rules(moved), self.end_value_per_hm3, reached)
+        operate_linear(self.training.model.exact, self.record, self.rules(moved), reached)
         return reached
 
 
 @compiled
-def operate_linear(
-    plant: Plant, record: RecordArrays, rules: FloatArray, end_value_per_hm3: float, values: FloatArray
-) -> None:
+def operate_linear(plant: Plant, record: RecordArrays, rules: FloatArray, values: FloatArray) -> None:
     """Operate every rule from the start of each member; fills `values`.
 
     Value, in the unit of the objective: the benefit of a rule and of the water stored at the end, less the cost of
@@ -138,21 +133,21 @@ def operate_linear(
     ``rules`` has shape (rules, steps, 4): constant, and factors of start storage, inflow before and inflow now. A
     target is kept within the storage bounds, as in `LinearRule.release`.
     """
-    steps = rules.shape[1]
+    steps, rows = rules.shape[1], record.year.rows
     for rule in range(len(rules)):
         storage, benefit = record.start, 0.0
-        for step in range(len(record.inflow)):
+        for step in range(len(record.restarts)):
             month = step % steps
             if record.restarts[step] > 0:
-                benefit += end_value_per_hm3 * (storage - record.start)
+                benefit += record.water_value * (storage - record.start)
                 storage = record.start
             target = rules[rule, month, 0] + rules[rule, month, 1] * storage
             target += (
                 rules[rule, month, 2] * record.inflow_before[step] + rules[rule, month, 3] * record.inflow_now[step]
             )
-            target = clip(target, record.storage_lower[step], record.storage_upper[step])
+            target = clip(target, rows[STORAGE_LOWER, step], rows[STORAGE_UPPER, step])
             wanted = release_to_reach(storage, target, record.expected_inflow[step], record.expected_hm3_per_m3s[step])
-            asked = clip(wanted, record.release_lower[step], record.release_upper[step])
+            asked = clip(wanted, record.release_lower[step], rows[RELEASE_UPPER, step])
             made, storage, cost = generated(plant, record, step, storage, asked)
             benefit += made - cost
-        values[rule] = benefit + end_value_per_hm3 * (storage - record.start)
+        values[rule] = benefit + record.water_value * (storage - record.start)

@@ -166,28 +166,26 @@ class Replan(Rule):
         known = self.forecast is Forecast.MONTH and now is not None
         return step, (float(now), float(before)) if known else (float(before),)  # type: ignore[arg-type]
 
-    def futures(self, step: int, known_m3s: tuple[float, ...], months: int) -> FloatArray:
-        """Inflows (m3/s) that a decision of a step reckons with, shape (members, months).
+    def futures(self, step: int, known_m3s: FloatArray, months: int) -> FloatArray:
+        """Inflows (m3/s) that decisions of a step reckon with, shape (decisions, members, months).
 
-        Known flows are the latest first: of two, that of the step itself; of one alone, that of the step before.
-        The first months are the same however many there are.
+        Known flows, shape (decisions, known), are the latest first: of two, that of the step itself; of one alone, that
+        of the step before. The first months are the same however many there are.
         """
-        drawn: FloatArray = self._drawn(step, np.array([known_m3s]), months)[0]
+        begin = (step + (known_m3s.shape[1] == 2)) % self.tables.steps
+        drawn: FloatArray = self.inflow.futures(begin, known_m3s, self._uniform(step, months))
         return drawn
 
-    def _drawn(self, step: int, known_m3s: FloatArray, months: int) -> FloatArray:
-        """Futures of decisions of a step, whose known flows are of shape (decisions, known)."""
-        begin = (step + (known_m3s.shape[1] == 2)) % self.tables.steps
-        made: FloatArray = self.inflow.futures(begin, known_m3s, self._uniform(step, months))
-        return made
-
     def _solve(self, keys: list[Key]) -> None:
-        futures = self._futures(keys)
         known = len(keys[0][1]) == 2
+        futures = np.empty((len(keys), self.members, self.months_ahead + (not known)))
+        of_keys = np.array([step for step, _ in keys])
+        for step in np.unique(of_keys).tolist():
+            places = np.flatnonzero(of_keys == step)
+            futures[places] = self.futures(step, np.array([keys[place][1] for place in places]), futures.shape[2])
         ahead = futures if known else futures[:, :, 1:]
-        steps = np.array([(step + 1) % self.tables.steps for step, _ in keys], np.int32)
         months = ahead.reshape(-1, self.months_ahead)
-        first = np.repeat(steps, self.members)
+        first = np.repeat((of_keys + 1) % self.tables.steps, self.members).astype(np.int32)
         steps_ahead = (first[:, None] + np.arange(self.months_ahead)) % self.tables.steps
         gains = months - withdrawals(self.physics)[steps_ahead]
         values = ensemble_values(self.tables, gains, first, self._ends(first, months[:, -1]))
@@ -197,15 +195,6 @@ class Replan(Rule):
                 self._kept[key] = np.array(key[1][:1]), of_members.mean(axis=1, keepdims=True)
             else:
                 self._kept[key] = futures[place, :, 0], of_members
-
-    def _futures(self, keys: list[Key]) -> FloatArray:
-        """Inflows (m3/s) from the first month that is not known, shape (decisions, members, months)."""
-        months = self.months_ahead + (len(keys[0][1]) == 1)
-        made, steps = np.empty((len(keys), self.members, months)), np.array([step for step, _ in keys])
-        for step in np.unique(steps).tolist():
-            places = np.flatnonzero(steps == step)
-            made[places] = self._drawn(step, np.array([keys[place][1] for place in places]), months)
-        return made
 
     def _uniform(self, step: int, months: int) -> FloatArray:
         numbers = self.tables.steps + months
@@ -255,24 +244,18 @@ class ReplanOnForecast(Replan):
         values |= {"members": len(flow_m3s), "forecast": Forecast.NONE, "forecast_m3s": flow_m3s.tolist()}
         return cls(**values)
 
-    @cached_property
-    def _given(self) -> FloatArray:
-        return np.array(self.forecast_m3s)
-
-    def futures(self, step: int, known_m3s: tuple[float, ...], months: int) -> FloatArray:
-        """Inflows (m3/s) from the step that is decided on, shape (members, months)."""
-        given = self._given[:, :months]
-        more = months - given.shape[1]
-        if more == 0:
-            return given
-        before = np.full((len(given), 1), known_m3s[0])
-        latest = np.concatenate([before, given], axis=1)[:, :-3:-1]
-        begin = (step + given.shape[1]) % self.tables.steps
-        made = self.inflow.futures(begin, latest, self._uniform(step, more)[:, None])[:, 0]
-        return np.concatenate([given, made], axis=1)
-
-    def _futures(self, keys: list[Key]) -> FloatArray:
-        return np.stack([self.futures(step, known, self.months_ahead + 1) for step, known in keys])
+    def futures(self, step: int, known_m3s: FloatArray, months: int) -> FloatArray:
+        """Inflows (m3/s) from the step that is decided on, shape (decisions, members, months)."""
+        given = np.array(self.forecast_m3s)[:, :months]
+        begin, more = (step + given.shape[1]) % self.tables.steps, months - given.shape[1]
+        futures = []
+        for known in known_m3s:
+            drawn = np.empty((len(given), 0))
+            if more:
+                latest = np.column_stack([np.full(len(given), known[0]), given])[:, :-3:-1]
+                drawn = self.inflow.futures(begin, latest, self._uniform(step, more)[:, None])[:, 0]
+            futures.append(np.concatenate([given, drawn], axis=1))
+        return np.stack(futures)
 
 
 #: Full is a storage of at least this part of the range of storages, and spill more than this part of a release.
@@ -342,11 +325,11 @@ def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: f
         Including the first.
     """
     if rule.forecast is Forecast.NONE:
-        inflow = rule.futures(situation.step, (situation.inflow_before_m3s,), months)
+        inflow = rule.futures(situation.step, np.array([[situation.inflow_before_m3s]]), months)[0]
     else:
-        known = situation.inflow_m3s, situation.inflow_before_m3s
+        known = np.array([[situation.inflow_m3s, situation.inflow_before_m3s]])
         first = np.full((rule.members, 1), situation.inflow_m3s)
-        inflow = np.concatenate([first, rule.futures(situation.step, known, months - 1)], axis=1)
+        inflow = np.concatenate([first, rule.futures(situation.step, known, months - 1)[0]], axis=1)
     steps = (situation.step + np.arange(months)) % rule.tables.steps
     storages = np.full((rule.members, months + 1), situation.storage_hm3)
     releases, spills, powers = (np.empty((rule.members, months)) for _ in range(3))

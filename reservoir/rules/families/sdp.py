@@ -136,7 +136,11 @@ class Sdp(ValueRule):
 
         In the unit of the objective; on the grid, so an estimate and no bound.
         """
-        return value_of_a_year(self, self.forecast, *self.arrays)
+        grid, classes, transitions, values = self.arrays
+        months = [outcomes(self, self.forecast, step, grid, classes[step]) for step in range(len(classes))]
+        cycle = np.concatenate([np.empty_like(values), values[:1]])
+        _go_back_a_year(months, self.forecast, grid, transitions, cycle)
+        return float((cycle[0] - values[0]).mean())  # what a year more adds
 
     def releases(
         self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
@@ -266,21 +270,6 @@ def repeating_values(
         if np.ptp(gain) <= TOLERANCE * np.abs(gain).max():
             break
     return values[:-1]
-
-
-def value_of_a_year(
-    physics: Physics,
-    forecast: Forecast,
-    grid: FloatArray,
-    classes: FloatArray,
-    transitions: FloatArray,
-    values: FloatArray,
-) -> float:
-    """What a year more adds to values that repeat: the mean of the best rule on the chain's inflow."""
-    months = [outcomes(physics, forecast, step, grid, classes[step]) for step in range(len(classes))]
-    cycle = np.concatenate([np.empty_like(values), values[:1]])
-    _go_back_a_year(months, forecast, grid, transitions, cycle)
-    return float((cycle[0] - values[0]).mean())
 
 
 def _go_back_a_year(

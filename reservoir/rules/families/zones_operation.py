@@ -24,8 +24,9 @@ from reservoir.hydro.elementwise import clip
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.power import most_power_mw, releases_for_power
+from reservoir.hydro.rows import RELEASE_UPPER, STORAGE_LOWER, STORAGE_UPPER
 from reservoir.hydro.step import release_to_reach
-from reservoir.rules.base.record_operation import RecordArrays, generated, record_of, stored_value_per_hm3
+from reservoir.rules.base.record_operation import RecordArrays, generated, record_of
 from reservoir.rules.base.rule import Forecast, Months
 from reservoir.rules.base.targets import Targets
 from reservoir.rules.base.training import FloatArray, Training
@@ -89,8 +90,8 @@ class Trial:
         Releases of that table, from `releases_for_power`.
     record : RecordArrays
         The training years one after the other, from where the plan begins the first.
-    value : Value
-        What counts beside the energy.
+    guaranteed_gwh : float
+        Energy of a year of which what is missing is charged for.
     """
 
     training: Training
@@ -99,7 +100,7 @@ class Trial:
     outputs_mw: FloatArray
     releases_m3s: FloatArray
     record: RecordArrays
-    value: Value
+    guaranteed_gwh: float
 
     @classmethod
     def of(cls, training: Training, forecast: Forecast) -> Trial:
@@ -120,7 +121,7 @@ class Trial:
             outputs,
             releases_for_power(plant, storages, outputs),
             record_of(training, Months.of(training), forecast),
-            Value(guaranteed, SHORTFALL_WEIGHT, stored_value_per_hm3(training)),
+            guaranteed,
         )
 
     def operate(self, charts: Charts) -> tuple[FloatArray, FloatArray]:
@@ -129,14 +130,21 @@ class Trial:
         Value: the energy of a chart and of the water stored at the end, less the shortfall of guaranteed energy and
         the cost of storages outside their bounds.
         """
-        count = len(self.record.inflow)
+        count = len(self.record.restarts)
         first = Followed(np.empty(count + 1), np.empty(count, np.int64), np.empty(count), np.empty(count))
         values_gwh = np.empty(len(charts.levels))
         lowest, highest = float(self.storages_hm3[0]), float(self.storages_hm3[-1])
         per_hm3 = (_STORAGES - 1) / max(highest - lowest, 1e-9)
         table = Releases(lowest, per_hm3, self.releases_m3s, ON_CURVE * highest)
         operate_charts(
-            self.training.model.exact, self.record, table, self.value, charts.curves, charts.levels, first, values_gwh
+            self.training.model.exact,
+            self.record,
+            table,
+            self.guaranteed_gwh,
+            charts.curves,
+            charts.levels,
+            first,
+            values_gwh,
         )
         return values_gwh, first.storages
 
@@ -257,14 +265,6 @@ class Releases(NamedTuple):
     on_curve: Any
 
 
-class Value(NamedTuple):
-    """What counts beside the energy: the guaranteed energy of a year, a GWh short of it, and stored water."""
-
-    guaranteed_gwh: Any
-    shortfall_weight: Any
-    end_value_per_hm3: Any
-
-
 class Followed(NamedTuple):
     """What a chart does: ``storages`` of shape (years * steps + 1,), the others (years * steps,).
 
@@ -282,7 +282,7 @@ def operate_charts(
     plant: Plant,
     record: RecordArrays,
     table: Releases,
-    value: Value,
+    guaranteed_gwh: float,
     curves: FloatArray,
     levels: IntArray,
     first: Followed,
@@ -296,9 +296,9 @@ def operate_charts(
     first.storages[0] = record.start
     for chart in range(len(levels)):
         storage, total, energy, costs = record.start, 0.0, 0.0, 0.0
-        for step in range(len(record.inflow)):
+        for step in range(len(record.restarts)):
             if record.restarts[step] > 0:
-                total += value.end_value_per_hm3 * (storage - record.start)
+                total += record.water_value * (storage - record.start)
                 storage = record.start
             level = levels[chart, _zone(curves, chart, step % steps, storage - table.on_curve)]
             if chart == 0 or storage != first.storages[step] or level != first.levels[step]:
@@ -312,9 +312,9 @@ def operate_charts(
             energy += made
             costs += cost
             if step % steps == steps - 1:
-                total += energy - value.shortfall_weight * max(value.guaranteed_gwh - energy, 0.0)
+                total += energy - SHORTFALL_WEIGHT * max(guaranteed_gwh - energy, 0.0)
                 energy = 0.0
-        values_gwh[chart] = total + value.end_value_per_hm3 * (storage - record.start) - costs
+        values_gwh[chart] = total + record.water_value * (storage - record.start) - costs
 
 
 @inlined
@@ -330,13 +330,13 @@ def _step(
     plant: Plant, record: RecordArrays, table: Releases, step: int, storage: float, level: int
 ) -> tuple[float, float, float]:
     """Energy of a step, storage at its end and cost of its violation, as the simulation of `ZonesRule` has them."""
-    last = table.values.shape[1] - 1
+    rows, last = record.year.rows, table.values.shape[1] - 1
     place = min(max((storage - table.lowest) * table.per_unit, 0.0), float(last))
     left = min(int(place), last - 1)
     low = table.values[level, left]
     wanted = low + (place - left) * (table.values[level, left + 1] - low)
     known, volume = record.expected_inflow[step], record.expected_hm3_per_m3s[step]
-    least = release_to_reach(storage, record.storage_upper[step], known, volume)
-    most = release_to_reach(storage, record.storage_lower[step], known, volume)
-    asked = clip(clip(wanted, least, most), record.release_lower[step], record.release_upper[step])
+    least = release_to_reach(storage, rows[STORAGE_UPPER, step], known, volume)
+    most = release_to_reach(storage, rows[STORAGE_LOWER, step], known, volume)
+    asked = clip(clip(wanted, least, most), record.release_lower[step], rows[RELEASE_UPPER, step])
     return generated(plant, record, step, storage, asked)

@@ -9,16 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError
-from reservoir.solvers.settings import (
-    SMALLEST_VELOCITY,
-    FirstPositionsSettings,
-    ThreadSettings,
-    choice,
-    device_size,
-    number,
-    switch,
-    trace_generations,
-)
+from reservoir.solvers.settings import FirstPositionsSettings, choice, device_size, number, switch
 
 #: Where random numbers come from: own streams, the kernel (eq. 14-15), or the host (section 4.3); see `engine`.
 STREAM, KERNEL, HOST = RANDOM_NAMES = "stream", "kernel", "host"
@@ -128,7 +119,7 @@ class SwarmSettings(FirstPositionsSettings):
     def __post_init__(self) -> None:
         """Refuse settings that no swarm can have."""
         super().__post_init__()
-        if self.strict and self.particles < 3:
+        if self.exemplars == STRICT and self.particles < 3:
             wrong = "strict exemplars need at least two other particles"
             raise InputError(wrong, "3 or more particles", value=self.particles)
 
@@ -137,46 +128,10 @@ class SwarmSettings(FirstPositionsSettings):
         """Evaluations of a run, about."""
         return self.particles * self.generations
 
-    @property
-    def strict(self) -> bool:
-        """Whether a particle learns from others only."""
-        return self.exemplars == STRICT
-
-    @property
-    def trace_generations(self) -> NDArray[np.int64]:
-        """Generations after which the trace is taken."""
-        return trace_generations(self.generations, self.trace_points)
-
     def learning_probability(self) -> NDArray[np.float64]:
         """L_i of every particle (eq. 5), shape (particles,): from 0.05 to 0.5."""
         rank = np.arange(self.particles) / (self.particles - 1)
         return np.asarray(0.05 + 0.45 * np.expm1(10 * rank) / np.expm1(10))
-
-    def constants(self) -> dict[str, float]:
-        """Macros of a program that is specialised for these settings."""
-        return {
-            "PARTICLES": self.particles,
-            "GAP": self.refreshing_gap,
-            "ACCELERATION": self.acceleration,
-            "INERTIA_FIRST": self.inertia_first,
-            "INERTIA_FALL": self.inertia_first - self.inertia_last,
-            "VELOCITY_FRACTION": self.velocity_fraction,
-            "SMALLEST_VELOCITY": SMALLEST_VELOCITY,
-            "STRICT": int(self.strict),
-            "EXCHANGE_INTERVAL": self.exchange_interval,
-        }
-
-
-@dataclass(frozen=True)
-class ThreadedSwarmSettings(SwarmSettings, ThreadSettings):
-    """Settings of CLPSO on CPU threads."""
-
-    def __post_init__(self) -> None:
-        """Refuse what only a device can do."""
-        super().__post_init__()
-        if self.exchange_interval:
-            mend = "choose the solver clpso, or lshade-sequential"
-            raise InputError("clpso-sequential does not support exchange_interval", mend=mend)
 
 
 @dataclass(frozen=True)
@@ -212,14 +167,9 @@ class DeviceSwarmSettings(SwarmSettings):
             raise InputError(wrong, mend="choose the model lanes", value=self.used_random)
 
     @property
-    def used_model(self) -> Model:
-        """The model."""
-        return MODELS[self.model]
-
-    @property
     def used_random(self) -> str:
         """Where random numbers come from."""
-        return self.random or self.used_model.random
+        return self.random or MODELS[self.model].random
 
     def as_dict(self) -> dict[str, Any]:
         """Every setting, the model's own random numbers by name."""

@@ -16,21 +16,23 @@ import numpy as np
 from reservoir.errors import InputError
 from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem, kernel_contexts
-from reservoir.solvers.clpso import HOST, KERNEL, STREAM, DeviceSwarmSettings, SwarmSettings
+from reservoir.solvers.clpso import HOST, KERNEL, MODELS, STREAM, STRICT, DeviceSwarmSettings, SwarmSettings
 from reservoir.solvers.device_engine import (
+    LOCAL_RESERVE_BYTES,
+    MOST_ITEMS,
     Argument,
     Blocks,
     Launch,
+    Launches,
     PopulationEngine,
     build_around,
     items_for,
-    local_bytes_of,
     memory_constants,
-    most_items,
     require_countable,
     require_private,
 )
 from reservoir.solvers.rng import EVEN_IN_16_BITS
+from reservoir.solvers.settings import SMALLEST_VELOCITY
 from reservoir.solvers.solution import EngineResults, engine_results
 
 
@@ -50,40 +52,6 @@ MANY_SWARMS = 4
 SHARING_ITEMS = 160
 #: Floats that a swarm's context and velocities may be padded with.
 _ALIGNMENT = 6
-
-
-def layout_for(device: DeviceInfo, problem: Problem, count: int, settings: DeviceSwarmSettings) -> SwarmLayout:
-    """Choose a layout for `count` problems.
-
-    On a GPU a work item has a particle, and a group several swarms where there are more than enough of them; on a CPU
-    one work item has a swarm, in vectors. The paper's models have one swarm a group and one particle an item.
-    """
-    if settings.used_model.of_the_paper:
-        return _layout_of_the_paper(device, settings)
-    swarms = settings.swarms
-    populations = 1 if swarms is None else swarms
-    blocks = Blocks.of(device, settings.particles, settings.lanes, settings.items, populations=populations)
-    lanes, items, swarm = blocks.lanes, blocks.items, blocks.padded
-    require_countable((problem.dimension + 1) * swarm, "a swarm", "choose fewer particles")
-    private = 4 * swarm // items * state_words(problem.dimension)
-    require_private(device, private, f"a swarm of {settings.particles:,} particles", "choose fewer particles")
-    local_bytes = local_bytes_of(device)
-    if swarms is None:
-        room = min(most_items(device) // items, local_bytes // _local_bytes(problem, swarm, lanes, 2) * 2)
-        many = device.kind != "CPU" and count >= MANY_SWARMS * device.compute_units
-        swarms = _fullest_group(items, room) if many else 1
-    best_in_global = _local_bytes(problem, swarm, lanes, swarms) > local_bytes
-    return SwarmLayout(**vars(blocks), swarms=swarms, best_in_global=best_in_global)
-
-
-def _layout_of_the_paper(device: DeviceInfo, settings: DeviceSwarmSettings) -> SwarmLayout:
-    model, fixed = settings.used_model, {"lanes": 1, "items": settings.particles, "swarms": 1}
-    if any(getattr(settings, name) not in (None, value) for name, value in fixed.items()):
-        wrong, expected = "this model always has one particle per work item", "no lanes, items or swarms"
-        mend = "remove lanes, items and swarms, or choose another model"
-        raise InputError(wrong, expected, mend, value=model.name)
-    items = items_for(device, settings.particles, settings.particles)
-    return SwarmLayout(lanes=1, items=items, blocks=1, swarms=1, best_in_global=True)
 
 
 def state_words(dimension: int) -> int:
@@ -125,7 +93,11 @@ _RANDOM_FILES = {
 }
 
 
-class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
+#: Settings that a program is specialised for.
+_MACROS = ("particles", "acceleration", "inertia_first", "velocity_fraction", "exchange_interval")
+
+
+class ClpsoEngine(PopulationEngine[DeviceSwarmSettings]):
     """CLPSO, each problem with a swarm of its own.
 
     With the paper's schemes, random numbers depend on a swarm's place in its launch, which therefore is not cut.
@@ -136,34 +108,61 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
     window_defaults: ClassVar[Mapping[str, Any]] = {"generations": 2000}
     launch_evaluations: ClassVar[dict[str, int]] = {"GPU": 2 * 10**10, "accelerator": 10**9, "CPU": 5 * 10**7}
 
-    def most_first(self, dimension: int) -> int:
-        """The particles of a swarm."""
-        return self.settings.particles
-
-    def require_devices(self, devices: Sequence[DeviceInfo]) -> None:
-        """The paper's schemes number the swarms of one launch."""
+    def launches(self, problems: Sequence[Problem], devices: Sequence[DeviceInfo]) -> Launches:
+        """On one device alone where the paper's schemes number the swarms of a launch."""
         if len(devices) > 1 and self.settings.used_random != STREAM:
             wrong = f"random numbers of the scheme {self.settings.used_random} cannot be split between devices"
-            mend, named = (
-                f"choose one device, or random numbers of the scheme {STREAM}",
-                (each.name for each in devices),
-            )
-            raise InputError(wrong, "one device", mend, value=", ".join(named))
+            mend = f"choose one device, or random numbers of the scheme {STREAM}"
+            raise InputError(wrong, "one device", mend, value=", ".join(each.name for each in devices))
+        return super().launches(problems, devices)
 
     def most_problems(self, device: DeviceInfo, problem: Problem) -> int:
         """No end where the swarms of a launch are numbered."""
         return super().most_problems(device, problem) if self.settings.used_random == STREAM else sys.maxsize
 
     def layout(self, device: DeviceInfo, problems: Sequence[Problem]) -> SwarmLayout:
-        """Depends on how many problems there are."""
-        return layout_for(device, problems[0], len(problems), self.settings)
+        """How so many problems are laid out.
+
+        On a GPU a work item has a particle, and a group several swarms where there are more than enough of them; on a
+        CPU one work item has a swarm, in vectors. The paper's models have one swarm a group and one particle an item.
+        """
+        settings, problem, swarms = self.settings, problems[0], self.settings.swarms
+        if MODELS[settings.model].of_the_paper:
+            fixed = {"lanes": 1, "items": settings.particles, "swarms": 1}
+            if any(getattr(settings, name) not in (None, value) for name, value in fixed.items()):
+                wrong, expected = "this model always has one particle per work item", "no lanes, items or swarms"
+                mend = "remove lanes, items and swarms, or choose another model"
+                raise InputError(wrong, expected, mend, value=settings.model)
+            items_for(device, settings.particles, settings.particles)
+            return SwarmLayout(**fixed, blocks=1, best_in_global=True)
+        populations = 1 if swarms is None else swarms
+        blocks = Blocks.of(device, settings.particles, settings.lanes, settings.items, populations=populations)
+        lanes, items, swarm = blocks.lanes, blocks.items, blocks.padded
+        require_countable((problem.dimension + 1) * swarm, "a swarm", "choose fewer particles")
+        private = 4 * swarm // items * state_words(problem.dimension)
+        require_private(device, private, f"a swarm of {settings.particles:,} particles", "choose fewer particles")
+        local_bytes = device.local_memory_bytes - LOCAL_RESERVE_BYTES
+        if swarms is None:
+            room = min(
+                MOST_ITEMS // items,
+                device.max_work_group_size // items,
+                local_bytes // _local_bytes(problem, swarm, lanes, 2) * 2,
+            )
+            many = device.kind != "CPU" and len(problems) >= MANY_SWARMS * device.compute_units
+            swarms = _fullest_group(items, room) if many else 1
+        best_in_global = _local_bytes(problem, swarm, lanes, swarms) > local_bytes
+        return SwarmLayout(**vars(blocks), swarms=swarms, best_in_global=best_in_global)
 
     def build(self, device: DeviceInfo, problem: Problem, layout: SwarmLayout) -> BuiltProgram:
         """One kernel; of shared numbers, it knows how many a particle may read."""
         kernel, settings, dimension = problem.kernel(), self.settings, problem.dimension
-        model, random = settings.used_model, settings.used_random
+        model, random = MODELS[settings.model], settings.used_random
         constants = {
-            **settings.constants(),
+            **settings.macros(*_MACROS),
+            "GAP": settings.refreshing_gap,
+            "INERTIA_FALL": settings.inertia_first - settings.inertia_last,
+            "SMALLEST_VELOCITY": SMALLEST_VELOCITY,
+            "STRICT": int(settings.exemplars == STRICT),
             **({"PER_PARTICLE": numbers_per_particle(settings, dimension, kernel.noisy)} if random == HOST else {}),
             **memory_constants("BEST", layout.best_in_global),
             **layout.constants(),
@@ -177,12 +176,12 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
             "STATE_IN_GLOBAL": int(model.state_in_global),
             "STATE_SPACE": "__global" if model.state_in_global else "__private",
         }
-        before = [*(f"common/rng/{file}.cl" for file in _RANDOM_FILES[random]), "common/sync/group_barrier.cl"]
+        common = [*(f"rng/{file}" for file in _RANDOM_FILES[random]), "sync/group_barrier"]
         own = (f"solvers/clpso/{file}" for file in ("particles", "exemplars", "clpso"))
-        after = [f"{file}.cl" for file in ("common/first_positions", "common/exchange", *own)]
-        return build_around(kernel, device, constants, before=before, after=after)
+        after = ["common/first_positions", "common/exchange", *own]
+        return build_around(kernel, device, constants, common=common, after=after)
 
-    def run(self, launch: Launch[SwarmLayout]) -> EngineResults:
+    def run(self, launch: Launch) -> EngineResults:
         """All generations in one kernel."""
         problems, layout, settings = launch.problems, launch.layout, self.settings
         count, dimension, taken = len(problems), problems[0].dimension, settings.trace_generations
@@ -206,23 +205,22 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
             evaluations=((count, layout.items * layout.lanes), np.int32),
             trace=((count, len(taken)), np.float32),
             **({"best_memory": best_memory} if layout.best_in_global else {}),
-            **({"state": state} if settings.used_model.state_in_global else {}),
+            **({"state": state} if MODELS[settings.model].state_in_global else {}),
         )
         launch.run("clpso", groups, *head, *results, *random, items=layout.swarms * layout.items)
-        positions, fitness, evaluations, traces = launch.download("position", "fitness", "evaluations", "trace")
+        positions, fitness, evaluations, traces = map(
+            launch.session.download, ("position", "fitness", "evaluations", "trace")
+        )
         return engine_results(
             position=positions,
             evaluations=evaluations.sum(axis=1, dtype=np.int64) + settings.particles,
             trace_fitness=traces,
             fitness_float32=fitness,
-            of_all={
-                "generations": settings.generations,
-                "trace_generations": taken,
-                "settings": launch.layout_settings("lanes", "items", "swarms"),
-            },
+            of_all=settings.work
+            | {"settings": {"lanes": layout.lanes, "items": layout.items, "swarms": layout.swarms}},
         )
 
-    def _random_numbers(self, launch: Launch[SwarmLayout]) -> list[Argument]:
+    def _random_numbers(self, launch: Launch) -> list[Argument]:
         """The kernel's last arguments, on the device; making numbers counts as ``numbers``.
 
         The product's own are a stream per (seed, problem, particle), made in the kernel (see `random_stream`). Of the

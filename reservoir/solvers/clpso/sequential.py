@@ -9,17 +9,19 @@ engine alone can.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.errors import InputError
 from reservoir.hydro.jit import compiled_for_any, inlined
 from reservoir.hydro.stack_array import stack_array
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of
-from reservoir.solvers.clpso import SwarmSettings, ThreadedSwarmSettings
-from reservoir.solvers.engine import HostEngine
+from reservoir.solvers.clpso import STRICT, SwarmSettings
+from reservoir.solvers.engine import HostEngine, new_state
 from reservoir.solvers.rng import (
     below,
     fill_uniform,
@@ -30,8 +32,22 @@ from reservoir.solvers.rng import (
     rivals,
     stream_states,
 )
-from reservoir.solvers.settings import SMALLEST_VELOCITY
+from reservoir.solvers.settings import SMALLEST_VELOCITY, ThreadSettings
 from reservoir.solvers.solution import EngineResults, engine_results
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class ThreadedSwarmSettings(SwarmSettings, ThreadSettings):
+    """Settings of CLPSO on CPU threads."""
+
+    def __post_init__(self) -> None:
+        """Refuse what only a device can do."""
+        super().__post_init__()
+        if self.exchange_interval:
+            mend = "choose the solver clpso, or lshade-sequential"
+            raise InputError("clpso-sequential does not support exchange_interval", mend=mend)
 
 
 class SequentialClpso(HostEngine[ThreadedSwarmSettings]):
@@ -40,14 +56,10 @@ class SequentialClpso(HostEngine[ThreadedSwarmSettings]):
     name = "clpso-sequential"
     settings_class = ThreadedSwarmSettings
 
-    def most_first(self, dimension: int) -> int:
-        """The particles of a swarm."""
-        return self.settings.particles
-
     def solve_one(self, problem: Problem, place: int) -> EngineResults:
         """Run a problem's own swarm."""
         settings, taken = self.settings, self.settings.trace_generations
-        swarm = new_swarm(problem, settings, self.seed)._replace(given=self.first_of(problem, place))
+        swarm = new_swarm(problem, settings, self.seed, self.first_of(problem, place))
         trace = np.empty((1, len(taken)), np.float32)
         evaluations = _run(problem.compiled_context(), swarm, settings.generations, int(taken[0]), trace[0])
         leader = [swarm.best_fitness.argmax()]
@@ -55,7 +67,7 @@ class SequentialClpso(HostEngine[ThreadedSwarmSettings]):
             position=swarm.best[leader],
             trace_fitness=trace,
             fitness_float32=swarm.best_fitness[leader],
-            of_all={"generations": settings.generations, "evaluations": evaluations, "trace_generations": taken},
+            of_all=settings.work | {"evaluations": evaluations},
         )
 
 
@@ -63,55 +75,43 @@ ENGINE = SequentialClpso
 
 
 class Swarm(NamedTuple):
-    """State of one swarm and room to work in; arrays of N particles by D dimensions unless said otherwise."""
+    """State of one swarm and room to work in."""
 
-    position: NDArray[np.float32]
-    velocity: NDArray[np.float32]
-    exemplar: NDArray[np.float32]
-    best: NDArray[np.float32]
-    best_fitness: NDArray[np.float32]  # (N,)
-    given: NDArray[np.float32]  # of some particles: positions that they begin with
-    stagnation: NDArray[np.int64]  # (N,)
-    states: NDArray[np.uint32]  # (N, 4), random streams
-    learning: NDArray[np.float32]  # (N,)
-    lower: NDArray[np.float32]  # (D,)
-    upper: NDArray[np.float32]  # (D,)
+    position: Annotated[Floats, "particles", "dimension"]
+    velocity: Annotated[Floats, "particles", "dimension"]
+    exemplar: Annotated[Floats, "particles", "dimension"]
+    best: Annotated[Floats, "particles", "dimension"]
+    best_fitness: Annotated[Floats, "particles"]
+    given: Floats  # of some particles: positions that they begin with
+    stagnation: Annotated[NDArray[np.int64], "particles"]
+    states: NDArray[np.uint32]  # (particles, 4), random streams
+    learning: Annotated[Floats, "particles"]
+    lower: Annotated[Floats, "dimension"]
+    upper: Annotated[Floats, "dimension"]
     acceleration: np.float32
     inertia_first: np.float32
     inertia_fall: np.float32
     velocity_fraction: np.float32
-    gap: int
+    refreshing_gap: int
     strict: int  # 1 if a particle learns from others only
-    follows: bool  # exemplars are those of the teachers as they are
-    teacher: NDArray[np.int32]  # whom a particle learns from in each dimension
+    exemplars_follow: bool  # exemplars are those of the teachers as they are
+    teacher: Annotated[NDArray[np.int32], "particles", "dimension"]  # whom a particle learns from in each dimension
     unrolled: tuple[int, ...]  # D zeros: a length known when code is compiled, so that loops become vector instructions
 
 
-def new_swarm(problem: Problem, settings: SwarmSettings, seed: int) -> Swarm:
-    """Room for a problem's swarm, with its random streams."""
-    particles, dimension = settings.particles, problem.dimension
-    position, velocity, exemplar, best = (np.empty((particles, dimension), np.float32) for _ in range(4))
-    return Swarm(
-        position=position,
-        velocity=velocity,
-        exemplar=exemplar,
-        best=best,
-        best_fitness=np.empty(particles, np.float32),
-        given=np.empty((0, dimension), np.float32),
-        stagnation=np.full(particles, settings.refreshing_gap),
-        states=stream_states(seed, problem.rng_stream_id, particles),
-        learning=settings.learning_probability().astype(np.float32),
-        lower=problem.lower.astype(np.float32),
-        upper=problem.upper.astype(np.float32),
-        acceleration=np.float32(settings.acceleration),
-        inertia_first=np.float32(settings.inertia_first),
-        inertia_fall=np.float32(settings.inertia_first - settings.inertia_last),
-        velocity_fraction=np.float32(settings.velocity_fraction),
-        gap=settings.refreshing_gap,
-        strict=int(settings.strict),
-        follows=settings.exemplars_follow,
-        teacher=np.empty((particles, dimension), np.int32),
-        unrolled=(0,) * dimension,
+def new_swarm(problem: Problem, settings: SwarmSettings, seed: int, given: Floats) -> Swarm:
+    """A problem's swarm, with its random streams and the positions that it begins with."""
+    return new_state(
+        Swarm,
+        settings,
+        problem,
+        given=given,
+        stagnation=settings.refreshing_gap,
+        states=stream_states(seed, problem.rng_stream_id, settings.particles),
+        learning=settings.learning_probability(),
+        strict=settings.exemplars == STRICT,
+        inertia_fall=settings.inertia_first - settings.inertia_last,
+        unrolled=(0,) * problem.dimension,
     )
 
 
@@ -224,9 +224,9 @@ def _run(context: Context, swarm: Swarm, generations: int, trace_every: int, tra
     for generation in range(generations + 1):
         inertia = swarm.inertia_first - swarm.inertia_fall * np.float32(generation) / np.float32(generations)
         for i in range(particles):
-            if generation > 0 and swarm.stagnation[i] >= swarm.gap:
+            if generation > 0 and swarm.stagnation[i] >= swarm.refreshing_gap:
                 _choose_exemplar(swarm, i)
-        if swarm.follows and generation > 0:
+        if swarm.exemplars_follow and generation > 0:
             for i in range(particles):
                 _follow_teachers(swarm, i)
         for i in range(particles):

@@ -264,9 +264,9 @@ def build_program(device: DeviceInfo, years: ReservoirYears, grids: Grids, layou
     if layout.long:
         constants |= {"GROUP_NUMBERS": layout.group_numbers(steps), "MOST_MEMBERS": _MOST_MEMBERS, "NO_FITNESS": 1}
         constants |= {"RESTART_WIDTH": grids.restart_width, "RESTART_GAIN": grids.restart_gain}
-    own = "solvers/dp/long_horizon.cl" if layout.long else "solvers/dp/dynamic_programming.cl"
-    files = ["problems/reservoir/given_curves.cl", "solvers/dp/storage_grids.cl", "solvers/dp/transitions.cl", own]
-    return build_around(kernel, device, constants, before=["common/sync/group_barrier.cl"], after=files)
+    own = "solvers/dp/long_horizon" if layout.long else "solvers/dp/dynamic_programming"
+    files = ["problems/reservoir/given_curves", "solvers/dp/storage_grids", "solvers/dp/transitions", own]
+    return build_around(kernel, device, constants, common=["sync/group_barrier"], after=files)
 
 
 def curve_tables(reservoir: Reservoir, layout: GridLayout) -> NDArray[np.floating]:
@@ -430,7 +430,8 @@ class _Years:
                 transitions=((groups, self.layout.items), np.int64),
             )
             launch.run(kernel, groups, *arguments)
-            position, fitness, grids, tried = launch.download("position", "fitness", "grids", "transitions")
+            names = ("position", "fitness", "grids", "transitions")
+            position, fitness, grids, tried = map(session.download, names)
             self.device_seconds.append(sum(session.device_seconds.values()))
         return Runs(position, fitness, grids.astype(np.int64), tried.sum(axis=1, dtype=np.int64))
 

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import count
 from threading import Lock
 from typing import Any
 
@@ -52,6 +53,7 @@ from reservoir.solvers.dsmga2.run import (
     select,
 )
 from reservoir.solvers.engine import Engine, Progress, silent, threads_in_words
+from reservoir.solvers.rng import stream_states
 from reservoir.solvers.solution import EngineResults, Solutions, engine_results, joined_results, to_solutions
 
 #: Names of the stages whose seconds are counted: selection, copies and matrix; linkage sets and copies; mixing.
@@ -62,30 +64,15 @@ DEVICE = "device"
 
 @dataclass
 class Run:
-    """One problem's population on its way, the first improved by hill climbing.
-
-    Parameters
-    ----------
-    problem : Problem
-    kind : Plain or Coded
-        How its bits are judged.
-    population : Population
-    model : Model
-    generations : int
-        Done so far.
-    trace : list of float
-        The best fitness after each.
-    linkage : ndarray, shape (variables, variables)
-        Sum of the linkage of the variables in the first generations.
-    """
+    """One problem's population on its way, the first improved by hill climbing."""
 
     problem: Problem
-    kind: Plain | Coded
+    kind: Plain | Coded  # how its bits are judged
     population: Population
     model: Model
-    generations: int = 0
-    trace: list[float] = field(default_factory=list)
-    linkage: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    generations: int = 0  # done so far
+    trace: list[float] = field(default_factory=list)  # the best fitness after each
+    linkage: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))  # of the variables, sum of first generations
 
     @classmethod
     def of(cls, problem: Problem, settings: Dsmga2Settings, seed: int) -> Run:
@@ -96,13 +83,8 @@ class Run:
             mend = "choose fewer bits per variable" if loci else "choose another problem"
             raise InputError(wrong, expected, mend, value=f"{loci:,}")
         optimum = getattr(problem, "optimum", None) if encoding_of(problem) == BITS else None
-        population = new_population(
-            loci,
-            settings.individuals,
-            seed=seed,
-            rng_stream_id=problem.rng_stream_id,
-            optimum=math.inf if optimum is None else optimum,
-        )
+        states = stream_states(seed, problem.rng_stream_id, 1)
+        population = new_population(loci, settings.individuals, states, math.inf if optimum is None else optimum)
         model = new_model(loci, settings.individuals, settings.model)
         begin(kind, population, np.zeros(loci, np.int64))
         return cls(problem, kind, population, model)
@@ -125,17 +107,16 @@ class Run:
 
     def ended(self, settings: Dsmga2Settings) -> bool:
         """Whether nothing more is to be done: the optimum is there, or all individuals are equally good."""
-        if self.generations == 0:
-            return False
         spent = self.generations >= settings.generations or self.evaluations >= settings.evaluations
-        fitness = self.population.fitness
-        return spent or bool(self.population.tally[HIT]) or bool(fitness.max() - EQUAL <= fitness.mean())
+        fitness, found_optimum = self.population.fitness, bool(self.population.tally[HIT])
+        alike = bool(fitness.max() - EQUAL <= fitness.mean())
+        return self.generations > 0 and (spent or found_optimum or alike)
 
     def add_linkage(self, matrix: NDArray[np.int64]) -> None:
         """Add a model's linkage of the variables."""
         bits = self.kind.bits if isinstance(self.kind, Coded) else 1
-        shared = between_variables(matrix, len(self.population.keys), bits)
-        self.linkage = self.linkage + shared if self.linkage.size else shared
+        linkage = between_variables(matrix, len(self.population.keys), bits)
+        self.linkage = self.linkage + linkage if self.linkage.size else linkage
 
     def mix(self) -> None:
         """Mix by the model: a generation."""
@@ -146,12 +127,8 @@ class Run:
     def result(self, linkage_generations: int) -> EngineResults:
         """What was found; the linkage is the mean of so many generations."""
         genes, fitness = self.best
-        settings = {
-            "loci": self.loci,
-            "climbing_evaluations": int(self.population.tally[CLIMBING]),
-            "mixing_evaluations": int(self.population.tally[MIXING]),
-            "evaluations_to_optimum": int(self.population.tally[HIT]),
-        }
+        tallies = {"climbing_evaluations": CLIMBING, "mixing_evaluations": MIXING, "evaluations_to_optimum": HIT}
+        counted = {name: int(self.population.tally[place]) for name, place in tallies.items()}
         return engine_results(
             position=position_of(self.problem, self.kind, genes[: self.loci])[np.newaxis],
             trace_generations=[np.arange(1, len(self.trace) + 1)],
@@ -161,7 +138,7 @@ class Run:
                 "generations": self.generations,
                 "evaluations": self.evaluations,
                 "fitness_float32": fitness,
-                "settings": settings,
+                "settings": {"loci": self.loci, **counted},
             },
         )
 
@@ -171,18 +148,13 @@ EachRun = Callable[[Callable[[Run], None], Sequence[Run]], None]
 
 
 class HostBuilder:
-    """Builds models on the host, run by run; `seconds` are those of `MATRIX_STAGE` and `LINKAGE_STAGE` so far.
+    """Builds models on the host, run by run, `SEQUENTIAL` or `ON_DEMAND`.
 
-    Parameters
-    ----------
-    building : str
-        `reservoir.solvers.dsmga2.SEQUENTIAL` or `ON_DEMAND`.
+    `seconds` are those of `MATRIX_STAGE` and `LINKAGE_STAGE` so far.
     """
 
     def __init__(self, building: str) -> None:
-        self.seconds: Counter[str] = Counter()
-        self._lock = Lock()
-        self._on_demand = building == ON_DEMAND
+        self.seconds, self._lock, self._on_demand = Counter[str](), Lock(), building == ON_DEMAND
 
     def build(self, runs: Sequence[Run], each: EachRun) -> None:
         """Select, count and build; seconds are those of all threads together."""
@@ -299,28 +271,17 @@ ITEMS = 64
 
 
 class DeviceBuilder:
-    """Builds the models of populations of one size on a device, all at once; else as `HostBuilder`.
+    """Builds the models of up to `most` populations of one size on a device, all at once; else as `HostBuilder`.
 
-    Parameters
-    ----------
-    session : Session
-        Open on the device; this builder uses its buffers.
-    program : BuiltProgram
-        From `build_model_program`.
-    layout : ModelLayout
-        That the program was built for.
-    most : int
-        Populations at once.
-    timed : bool
-        Wait between the two stages, so that their seconds are told apart.
+    `program` is `build_model_program`'s of the layout, on the session's device. If `timed`, it waits between the two
+    stages, so that their seconds are told apart.
     """
 
     def __init__(
         self, session: Session, program: BuiltProgram, layout: ModelLayout, most: int, *, timed: bool = False
     ) -> None:
-        self.seconds: Counter[str] = Counter()
-        self.layout, self._program = layout, program
-        self._session, self._timed = session, timed
+        self.seconds, self.layout, self._timed = Counter[str](), layout, timed
+        self._session, self._program = session, program
         self._numbers = np.zeros((most, layout.numbers), np.uint32)
         session.upload(table=entropy_table(layout.loci, layout.individuals))
         session.allocate(
@@ -331,19 +292,19 @@ class DeviceBuilder:
 
     def build(self, runs: Sequence[Run], each: EachRun) -> None:
         """Select on the host, all else on the device."""
-        began, layout, session, count = time.perf_counter(), self.layout, self._session, len(runs)
+        began, layout, session, members = time.perf_counter(), self.layout, self._session, len(runs)
         rows = {id(run): row for run, row in zip(runs, self._numbers, strict=False)}
         each(lambda run: _select(run.population, run.model, layout.lossy, rows[id(run)]), runs)
         session.send(numbers=self._numbers)
         items = 1 if layout.lanes > 1 else ITEMS
-        size = (-(-layout.padded // items) * items, count, layout.words)
+        size = (-(-layout.padded // items) * items, members, layout.words)
         session.run(self._program, "count_genes", size, (items, 1, 1), "genes", "numbers")
-        wide = (items, count, -(-layout.loci // layout.lanes))
+        wide = (items, members, -(-layout.loci // layout.lanes))
         session.run(self._program, "fill_matrix", wide, (items, 1, 1), "matrix", "genes", "table")
         if self._timed:
             session.wait()
         between = time.perf_counter()
-        sets = (layout.loci * layout.items, count)
+        sets = (layout.loci * layout.items, members)
         session.run(self._program, "find_sets", sets, (layout.items, 1), "sets", "matrix", "numbers")
         self._read(runs)
         self.seconds.update({MATRIX_STAGE: between - began, LINKAGE_STAGE: time.perf_counter() - between})
@@ -354,37 +315,28 @@ class DeviceBuilder:
         return list(self._session.download("matrix", len(runs))[:, :loci, :loci])
 
     def _read(self, runs: Sequence[Run]) -> None:
-        loci = self.layout.loci
+        loci, lossy = self.layout.loci, self.layout.lossy
         across = len(runs) * loci
-        if not self.layout.lossy:
+        if not lossy:
             whole = self._session.download("sets", across * loci, at_once=True).reshape(len(runs), loci, loci)
             for run, sets in zip(runs, whole, strict=True):
-                run.model.sets[:] = sets
-                run.model.lengths[:] = loci
+                run.model.sets[:], run.model.lengths[:] = sets, loci
             return
         rows = min(FIRST_ROWS, self.layout.longest)
         sets = self._session.download("sets", rows * across, at_once=True).reshape(rows, across)
         most = int(sets[0].max())
         if most > rows:
             sets = self._session.download("sets", most * across, at_once=True).reshape(most, across)
-        for place, run in enumerate(runs):
-            of_run = sets[:most, place * loci : (place + 1) * loci]
-            run.model.lengths[:] = of_run[0]
-            run.model.sets[:, :most] = of_run.T
+        for run, of_run in zip(runs, np.split(sets[:most], len(runs), axis=1), strict=True):
+            run.model.sets[:, :most], run.model.lengths[:] = of_run.T, of_run[0]
             run.model.sets[:, 0] = np.arange(loci)
 
 
 @compiled
 def _select(population: Population, model: Model, lossy: bool, numbers: NDArray[np.uint32]) -> None:
-    """Select, draw an individual for each set of a lossy model, and list all that the kernels read, in their order.
+    """Select, draw an individual for each set of a lossy model, and fill `numbers` with all that the kernels read.
 
-    Parameters
-    ----------
-    population : Population
-    model : Model
-    lossy : bool
-    numbers : ndarray of uint32, shape (numbers,)
-        Is filled: halves of the words of columns, winners, ranks, places and representatives.
+    In their order: halves of the words of columns, winners, ranks, places and representatives.
     """
     select(population, model)
     if lossy:
@@ -412,21 +364,9 @@ def _appended(numbers: NDArray[np.uint32], at: int, part: NDArray[np.integer]) -
 def evolve(
     runs: Sequence[Run], settings: Dsmga2Settings, builder: HostBuilder | DeviceBuilder, ended: Callable[[Run], Any]
 ) -> Counter[str]:
-    """Bring all populations to their ends; all of them are in the same generation.
+    """Bring all populations to their ends, all of them in the same generation; the seconds of each stage.
 
-    Parameters
-    ----------
-    runs : sequence of Run
-        With first populations.
-    settings : Dsmga2Settings
-    builder : HostBuilder or DeviceBuilder
-    ended : callable
-        Told every run that ends.
-
-    Returns
-    -------
-    Counter
-        Seconds of each stage.
+    `ended` is told every run that ends.
     """
     seconds: Counter[str] = Counter()
     with ThreadPoolExecutor(settings.workers) as pool:
@@ -472,22 +412,17 @@ def run_all(
     """
     with ThreadPoolExecutor(settings.workers) as pool:
         runs = list(pool.map(lambda problem: Run.of(problem, settings, seed), problems))
-    done: list[Run] = []
+    done = count(1)
 
     def ended(run: Run) -> None:
-        done.append(run)
-        progress(len(done), len(runs))
+        progress(next(done), len(runs))
 
     where = threads_in_words(settings.workers)
     if settings.model not in DEVICE_MODELS:
         return runs, where, evolve(runs, settings, HostBuilder(settings.model), ended)
-    chosen = choose_devices(device)[0]
-    sizes: dict[int, list[Run]] = {}
-    for run in runs:
-        sizes.setdefault(run.loci, []).append(run)
-    seconds: Counter[str] = Counter()
-    for loci, members in sizes.items():
-        clock = HostClock()
+    chosen, seconds = choose_devices(device)[0], Counter[str]()
+    for loci in dict.fromkeys(run.loci for run in runs):
+        members, clock = [run for run in runs if run.loci == loci], HostClock()
         layout = model_layout(chosen, loci, settings.individuals, lossy=settings.model == LOSSY)
         with clock("build"):
             program = build_model_program(chosen, layout)

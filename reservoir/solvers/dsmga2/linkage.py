@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError
 from reservoir.hydro.jit import compiled, compiled_part, inlined
 from reservoir.solvers.dsmga2 import ON_DEMAND, SEQUENTIAL
+from reservoir.solvers.engine import new_state
 
 #: What a locus has in common with itself: once added to its strength, nothing can bring that back to zero.
 USED = -(2**62)
@@ -74,49 +75,42 @@ def entropy_table(loci: int, individuals: int) -> NDArray[np.int64]:
     return np.rint(np.ldexp(terms, scale_bits(loci, individuals))).astype(np.int64) << rank_bits(loci)
 
 
+Integers = NDArray[np.int64]
+
+
 class Model(NamedTuple):
     """Arrays of a linkage model; those that the kind of building has no use for have no rows."""
 
-    winners: NDArray[np.int32]  # (individuals,)
-    ranks: NDArray[np.int64]  # (2 loci,), a permutation twice; see linkage.begin_set
-    places: NDArray[np.int64]  # (loci,), where its numbers stand
-    representatives: NDArray[np.int32]  # (loci,), the individual that each set of a lossy model is made for
-    table: NDArray[np.int64]  # (individuals + 1,), see information
-    words: NDArray[np.uint64]  # (words, loci), genes of the winners
-    ones: NDArray[np.int64]  # (loci,), room
-    both: NDArray[np.int64]  # (loci,), room
-    matrix: NDArray[np.int64]  # (loci, loci), the dependency structure matrix
-    strengths: NDArray[np.int64]  # (1 or loci, loci), of every set that is built on demand
-    most: NDArray[np.int64]  # (loci,), the largest strength beside every such set
-    sets: NDArray[np.uint16]  # (loci, loci), a linkage set from every locus
-    lengths: NDArray[np.int64]  # (loci,), how much of them is there
-    candidates: NDArray[np.uint64]  # (words,), room of mixing
+    winners: Annotated[NDArray[np.int32], "individuals"]
+    ranks: Annotated[Integers, "twice"]  # a permutation of the loci twice; see linkage.begin_set
+    places: Annotated[Integers, "loci"]  # where its numbers stand
+    representatives: Annotated[NDArray[np.int32], "loci"]  # the individual that each set of a lossy model is made for
+    table: Integers  # (individuals + 1,), see information
+    words: Annotated[NDArray[np.uint64], "columns", "host_loci"]  # genes of the winners
+    ones: Annotated[Integers, "host_loci"]  # room
+    both: Annotated[Integers, "host_loci"]  # room
+    matrix: Annotated[Integers, "host_loci", "host_loci"]  # the dependency structure matrix
+    strengths: Annotated[Integers, "growing_sets", "loci"]  # of every set that is built on demand
+    most: Annotated[Integers, "loci"]  # the largest strength beside every such set
+    sets: Annotated[NDArray[np.uint16], "loci", "loci"]  # a linkage set from every locus
+    lengths: Annotated[Integers, "loci"]  # how much of them is there
+    candidates: Annotated[NDArray[np.uint64], "columns"]  # room of mixing
 
 
 def new_model(loci: int, individuals: int, building: str) -> Model:
-    """Room for a model that is built in one of `settings.MODELS`."""
-    words = -(-individuals // 64)
-    # Filled with zeros, not np.zeros: that leaves it to the first generation to fetch the pages of memory.
-    host = loci if building in (SEQUENTIAL, ON_DEMAND) else 0
-    return Model(
-        winners=np.zeros(individuals, np.int32),
-        ranks=np.zeros(2 * loci, np.int64),
-        places=np.zeros(loci, np.int64),
-        representatives=np.zeros(loci, np.int32),
+    """Room for a model that is built in one of `MODELS`."""
+    host_loci = loci if building in (SEQUENTIAL, ON_DEMAND) else 0
+    return new_state(
+        Model,
+        loci=loci,
+        twice=2 * loci,
+        individuals=individuals,
+        columns=-(-individuals // 64),
+        host_loci=host_loci,
+        growing_sets=loci if building == ON_DEMAND else min(host_loci, 1),
         table=entropy_table(loci, individuals),
-        words=np.zeros((words, host), np.uint64),
-        ones=np.zeros(host, np.int64),
-        both=np.zeros(host, np.int64),
-        matrix=np.full((host, host), 0, np.int64),
-        strengths=np.full((loci if building == ON_DEMAND else min(host, 1), loci), 0, np.int64),
-        most=np.zeros(loci, np.int64),
-        sets=np.full((loci, loci), 0, np.uint16),
-        lengths=np.zeros(loci, np.int64),
-        candidates=np.zeros(words, np.uint64),
     )
 
-
-Integers = NDArray[np.int64]
 
 _PAIRS, _FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
 _BYTES, _ONES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)

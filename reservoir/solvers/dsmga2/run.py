@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from reservoir.hydro.jit import OPTIONS, compiled, compiled_for_any, compiled_pa
 from reservoir.problems.base import BITS, FloatArray, Problem, encoding_of
 from reservoir.problems.fitness import coding_of, fitness_of, gray_level, level_position
 from reservoir.solvers.dsmga2.linkage import Model, begin_set, extend_set, strongest
-from reservoir.solvers.rng import fresh_noise, next_bits, stream_states
+from reservoir.solvers.engine import new_state
+from reservoir.solvers.rng import fresh_noise, next_bits
 
 
 class Plain(NamedTuple):
@@ -108,33 +109,27 @@ MIXING, CLIMBING, HIT = 0, 1, 2
 class Population(NamedTuple):
     """State of a population, with its numbers."""
 
-    genes: NDArray[np.uint8]  # (individuals, loci and more up to a multiple of 64)
-    columns: NDArray[np.uint64]  # (loci, words): bit i % 64 of word i // 64 is the gene of individual i
-    keys: NDArray[np.uint64]  # (individuals,): the Zobrist keys of their genes, combined
-    fitness: NDArray[np.float64]  # (individuals,)
-    zobrist: NDArray[np.uint64]  # (loci,)
-    order: NDArray[np.int64]  # (2 individuals,), room for permutations
-    trial: NDArray[np.uint8]  # as a row of genes, room
-    tally: NDArray[np.int64]  # (3,)
+    genes: Annotated[NDArray[np.uint8], "individuals", "padded"]  # loci, and more up to a multiple of 64
+    columns: Annotated[NDArray[np.uint64], "loci", "words"]  # bit i % 64 of word i // 64 is the gene of individual i
+    keys: Annotated[NDArray[np.uint64], "individuals"]  # the Zobrist keys of their genes, combined
+    fitness: Annotated[NDArray[np.float64], "individuals"]
+    zobrist: Annotated[NDArray[np.uint64], "loci"]
+    order: Annotated[NDArray[np.int64], "contestants"]  # room for permutations
+    trial: Annotated[NDArray[np.uint8], "padded"]  # as a row of genes, room
+    tally: Annotated[NDArray[np.int64], "tallies"]
     states: NDArray[np.uint32]  # (1, 4), the random stream
     optimum: float  # infinite if it is not known
 
 
-def new_population(loci: int, individuals: int, *, seed: int, rng_stream_id: int, optimum: float) -> Population:
-    """Room for a population."""
-    padded = -(-loci // 64) * 64
-    return Population(
-        genes=np.zeros((individuals, padded), np.uint8),
-        columns=np.zeros((loci, -(-individuals // 64)), np.uint64),
-        keys=np.zeros(individuals, np.uint64),
-        fitness=np.zeros(individuals),
-        zobrist=np.zeros(loci, np.uint64),
-        order=np.zeros(2 * individuals, np.int64),
-        trial=np.zeros(padded, np.uint8),
-        tally=np.zeros(3, np.int64),
-        states=stream_states(seed, rng_stream_id, 1),
-        optimum=float(optimum),
-    )
+def new_population(loci: int, individuals: int, states: NDArray[np.uint32], optimum: float) -> Population:
+    """Room for a population, with its random stream."""
+    sizes = {
+        "loci": loci,
+        "padded": -(-loci // 64) * 64,
+        "words": -(-individuals // 64),
+        "contestants": 2 * individuals,
+    }
+    return new_state(Population, individuals=individuals, **sizes, tallies=3, states=states, optimum=optimum)
 
 
 @inlined
@@ -383,7 +378,7 @@ def _copy(source: NDArray[np.uint8], target: NDArray[np.uint8]) -> None:
 @compiled_part
 def _exists(keys: NDArray[np.uint64], key: np.uint64) -> bool:
     """Whether an individual of that key lives."""
-    found = False
+    exists = False
     for index in range(len(keys)):
-        found |= keys[index] == key
-    return found
+        exists |= keys[index] == key
+    return exists

@@ -123,27 +123,15 @@ class IslandSettings(Settings):
         return max(1, (self.evaluations - self.population) // (self.islands * self.bred))
 
     @property
-    def evaluations_made(self) -> int:
-        """Evaluations of a run: the first individuals, and every child."""
-        return self.islands * (self.island_size + self.bred * self.generations)
+    def work(self) -> dict[str, Any]:
+        """What a run does: the evaluations are those of the first individuals, and of every child."""
+        evaluations = self.islands * (self.island_size + self.bred * self.generations)
+        return {"generations": self.generations, "evaluations": evaluations, "trace_generations": self.stages}
 
     @property
     def stages(self) -> NDArray[np.int64]:
         """Iterations at whose end islands meet: the migrations and the end. The trace has a point for each."""
         return np.append(np.arange(self.migrate_every, self.generations, self.migrate_every), self.generations)
-
-    def constants(self) -> dict[str, int | float]:
-        """Macros of a program that is specialised for these settings."""
-        return {
-            "SIZE": self.island_size,
-            "PARENTS": self.parents,
-            "CROSSED": self.crossed,
-            "MIGRANTS": self.migrants,
-            "ORDER_CROSSOVER": int(self.crossover == "order"),
-            "TWO_OPT": int(self.mutation == "two-opt"),
-            "BLEND": self.blend,
-            "MUTATION_SCALE": self.mutation_scale,
-        }
 
     def as_dict(self) -> dict[str, Any]:
         """Settings for provenance."""

@@ -7,9 +7,8 @@ seed gives the same bytes, but not in ``lim-async``, whose islands take what the
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -21,6 +20,7 @@ from reservoir.errors import DeviceError, InputError
 from reservoir.opencl import BuiltProgram, DeviceInfo, ordering_of
 from reservoir.problems.base import PERMUTATION, Problem, encoding_of
 from reservoir.solvers.device_engine import (
+    LOCAL_RESERVE_BYTES,
     MAX_POLLS,
     Argument,
     Launch,
@@ -29,11 +29,10 @@ from reservoir.solvers.device_engine import (
     co_resident,
     items_for,
     lanes_for,
-    local_bytes_of,
     require_countable,
     require_ordering,
 )
-from reservoir.solvers.island_ga import SCHEME_NAMES, DeviceIslandSettings, gene_type
+from reservoir.solvers.island_ga import DeviceIslandSettings, gene_type
 from reservoir.solvers.solution import EngineResults, engine_results
 
 
@@ -88,7 +87,7 @@ def island_layout(
     layout = IslandLayout(team=team, lanes=lanes, items=items, stride=_stride(problem))
     of_individual = layout.stride * np.dtype(gene_type(problem)).itemsize + 4 + 2 * 2
     scratch_words = -(-problem.dimension // 32) + (team if team > 1 else 0) if tours else 1
-    at_hand, room = 4 * (items // team * scratch_words + _GROUP_WORDS), local_bytes_of(device)
+    at_hand, room = 4 * (items // team * scratch_words + _GROUP_WORDS), device.local_memory_bytes - LOCAL_RESERVE_BYTES
     needed = of_individual * settings.island_size + at_hand
     if needed > room:
         fits = (room - at_hand) // of_individual
@@ -151,36 +150,19 @@ def _stride(problem: Problem) -> int:
     return int((words + (words + 1) % 2) * 4 // size)
 
 
-class Scheme(ABC):
-    """How a population uses a device: a run of problems of one program key.
+class Evolution:
+    """Populations of problems of one program key at work on a device, from their first individuals to their best."""
 
-    Parameters
-    ----------
-    launch : Launch
-        With the layout of `layout_of`.
-    settings : DeviceIslandSettings
-        With operators of the problems' encoding; of a single population, on one island.
-    """
-
-    #: Kernel file, whether each problem has a single population in global memory, whether groups wait for each other
-    #: (or read what others write meanwhile), whether the same seed gives the same bytes, and stages whose migrants are
-    #: kept (0: all).
-    file: ClassVar[str]
-    single: ClassVar[bool] = False
-    waits: ClassVar[bool] = False
-    repeatable: ClassVar[bool] = True
-    mail_slots: ClassVar[int] = 1
-
-    def __init__(self, launch: Launch[IslandLayout], settings: DeviceIslandSettings) -> None:
-        self.launch, self.settings = launch, settings
+    def __init__(self, launch: Launch, scheme: Scheme, settings: DeviceIslandSettings) -> None:
+        self.launch, self.scheme, self.settings = launch, scheme, settings
         count, layout = len(launch.problems), launch.layout
-        self.groups = count * (layout.groups if self.single else settings.islands)
+        self.groups = count * (layout.groups if scheme.single else settings.islands)
         self.launches: Counter[str] = Counter()
         self.used: dict[str, Any] = {}
         #: Buffers of the individuals' fitness: as it is, and as a migration writes it.
         self.fitness, self.fitness_after = "fitness", "fitness_after"
         stages, rows = settings.stages.astype(np.int32), count * settings.population
-        mail_slots = self.mail_slots or len(stages)
+        mail_slots = scheme.mail_slots or len(stages)
         migrants = mail_slots * self.groups * max(settings.migrants, 1)
         number: Any = np.int32 if encoding_of(launch.problems[0]) == PERMUTATION else np.float32
         gene, stride = gene_type(launch.problems[0]), layout.stride
@@ -200,37 +182,34 @@ class Scheme(ABC):
         self.stages = launch.arguments(stages=stages, probe=(3, np.int32))
         self._best = launch.arguments(best_genes=((count, stride), gene), best_fitness=(count, number))
 
-    @classmethod
-    def layout_of(cls, device: DeviceInfo, problems: Sequence[Problem], settings: DeviceIslandSettings) -> IslandLayout:
-        """How work groups share the population: islands in local memory."""
-        return island_layout(device, problems[0], settings, islands=len(problems) * settings.islands)
-
-    @abstractmethod
-    def evolve(self) -> None:
-        """Run all iterations."""
-
     def results(self) -> EngineResults:
         """Run to the end, and bring back what was found for each problem.
 
         The trace has the best fitness at the end of each stage, the last that of the run. In a single population nobody
         looks at the best before the end.
         """
-        self.evolve()
+        self.scheme.evolve(self)
         settings, launch, count = self.settings, self.launch, len(self.launch.problems)
         dimension, items = launch.problems[0].dimension, items_of_best(launch.session.device)
         best = ("genes", self.fitness, *self._best, np.int32(settings.population))
         launch.run("best_individuals", count, *best, items=items)
-        genes, fitness, trace = launch.download("best_genes", "best_fitness", "trace")
+        genes, fitness, trace = map(launch.session.download, ("best_genes", "best_fitness", "trace"))
         if settings.counted:
             in_groups, in_grid = launch.session.download("meetings").tolist()
             launches = sum(self.launches.values())
             self.used |= {"launches": launches, "group_meetings": in_groups, "grid_meetings": in_grid}
-        used = {**launch.layout_settings("items", "team", "lanes"), "work_groups": self.groups, **self.used}
+        used = {
+            "items": launch.layout.items,
+            "team": launch.layout.team,
+            "lanes": launch.layout.lanes,
+            "work_groups": self.groups,
+            **self.used,
+        }
         recorded = [used] * count
         if settings.keep_population:
             every = launch.session.download("genes")[:, :dimension].reshape(count, -1, dimension)
             recorded = [used | {"population": population} for population in every]
-        stages = settings.stages[: 0 if self.single else None]
+        stages = settings.stages[: 0 if self.scheme.single else None]
         trace = trace.reshape(count, -1, len(settings.stages)).max(axis=1)[:, : len(stages)]
         trace[:, -1:] = fitness[:, np.newaxis]
         return engine_results(
@@ -238,11 +217,7 @@ class Scheme(ABC):
             trace_fitness=trace,
             fitness_float32=fitness,
             settings=recorded,
-            of_all={
-                "generations": settings.generations,
-                "evaluations": settings.evaluations_made,
-                "trace_generations": stages,
-            },
+            of_all=settings.work | {"trace_generations": stages},
         )
 
     def run(self, kernel: str, *arguments: Argument) -> None:
@@ -274,38 +249,6 @@ def items_of_best(device: DeviceInfo) -> int:
     return min(ITEMS_OF_BEST[device.kind], device.max_work_group_size)
 
 
-class Sak(Scheme):
-    """SAK: one population, a kernel for each step."""
-
-    file = "master_slave_ga"
-    single = True
-
-    @classmethod
-    def layout_of(cls, device: DeviceInfo, problems: Sequence[Problem], settings: DeviceIslandSettings) -> IslandLayout:
-        """An item for each individual."""
-        return single_layout(device, problems[0], settings)
-
-    def begin(self) -> list[Argument]:
-        """Make random individuals; where the population stands, and the places of each step and group."""
-        size, parents, layout = self.settings.island_size, self.settings.parents, self.launch.layout
-        steps = ((0, size), (0, parents), (parents, size), (parents, size))
-        together = [layout.lanes, 1, layout.lanes, layout.lanes]
-        schedule = [_shares(*step, layout.groups, each) for step, each in zip(steps, together, strict=True)]
-        population = self.islands[:5] + self.launch.arguments(
-            schedule=np.stack(schedule), generations=np.int32(self.settings.generations)
-        )
-        self.run("initialise", *population, *self.random)
-        return population
-
-    def evolve(self) -> None:
-        """Select, breed, evaluate, select, ..."""
-        population = self.begin()
-        for iteration in range(1, self.settings.generations + 1):
-            self.run("select_step", *population, np.int32(iteration))
-            for step in ("breed_step", "evaluate_step"):
-                self.run(step, *population, np.int32(iteration), *self.random)
-
-
 def _shares(first: int, last: int, groups: int, together: int) -> NDArray[np.int32]:
     """First place of each group, and the one behind its last, shape (groups, 2)."""
     blocks = -(-(last - first) // together)
@@ -313,98 +256,96 @@ def _shares(first: int, last: int, groups: int, together: int) -> NDArray[np.int
     return np.stack([edges[:-1], edges[1:]], axis=1).astype(np.int32)
 
 
-class Slk(Sak):
+def _first_single(run: Evolution) -> list[Argument]:
+    """Make random individuals; where a single population stands, and the places of each step and group."""
+    size, parents, layout = run.settings.island_size, run.settings.parents, run.launch.layout
+    steps = ((0, size), (0, parents), (parents, size), (parents, size))
+    together = [layout.lanes, 1, layout.lanes, layout.lanes]
+    schedule = [_shares(*step, layout.groups, each) for step, each in zip(steps, together, strict=True)]
+    population = run.islands[:5] + run.launch.arguments(
+        schedule=np.stack(schedule), generations=np.int32(run.settings.generations)
+    )
+    run.run("initialise", *population, *run.random)
+    return population
+
+
+def sak(run: Evolution) -> None:
+    """SAK: one population, a kernel for each step: select, breed, evaluate, select, ..."""
+    population = _first_single(run)
+    for iteration in range(1, run.settings.generations + 1):
+        run.run("select_step", *population, np.int32(iteration))
+        for step in ("breed_step", "evaluate_step"):
+            run.run(step, *population, np.int32(iteration), *run.random)
+
+
+def slk(run: Evolution) -> None:
     """SLK: one kernel whose groups meet after every step; refused where not all are at work at once."""
-
-    waits = True
-
-    @classmethod
-    def layout_of(cls, device: DeviceInfo, problems: Sequence[Problem], settings: DeviceIslandSettings) -> IslandLayout:
-        """Twice as many groups as compute units, shared by the problems."""
-        units = device.compute_units * (1 if device.kind == "CPU" else GROUPS_PER_UNIT)
-        return single_layout(device, problems[0], settings, groups=max(1, units // len(problems)))
-
-    def evolve(self) -> None:
-        """One launch behind the first individuals."""
-        self.run("scheduled", *self.begin(), "probe", "meetings", *self.random)
-        self.require_co_residency()
+    run.run("scheduled", *_first_single(run), "probe", "meetings", *run.random)
+    run.require_co_residency()
 
 
-class LimIs(Scheme):
-    """LIM-IS: three kernels; a launch evolves all islands from one migration to the next."""
+def lim_is(run: Evolution, each: int | None = None) -> None:
+    """LIM-IS: three kernels; a launch evolves all islands from one migration to the next, or `each` so many iterations.
 
-    file = "island_ga_launches"
-
-    def evolve(self) -> None:
-        """Evolve, migrate, evolve, ..."""
-        stages = self.settings.stages.tolist()
-        self.run("initialise", *self.islands, *self.random)
-        for stage, (before, last) in enumerate(pairwise([0, *stages])):
-            self.stage(before, last)
-            if last != stages[-1]:
-                self.run("migrate", *self.islands, np.int32(stage), self.fitness_after)
-                self.fitness, self.fitness_after = self.fitness_after, self.fitness
-
-    def stage(self, before: int, last: int) -> None:
-        """Iterations from one migration to the next: a launch."""
-        self.run("evolve", *self.islands, np.int32(before), np.int32(last), *self.random)
+    Evolve, migrate, evolve, ...
+    """
+    stages = run.settings.stages.tolist()
+    run.run("initialise", *run.islands, *run.random)
+    for stage, (before, last) in enumerate(pairwise([0, *stages])):
+        for first in range(before, last, each or last - before):
+            span = np.int32(first), np.int32(min(first + each, last) if each else last)
+            run.run("evolve", *run.islands, *span, *run.random)
+        if last != stages[-1]:
+            run.run("migrate", *run.islands, np.int32(stage), run.fitness_after)
+            run.fitness, run.fitness_after = run.fitness_after, run.fitness
 
 
-class Traditional(LimIs):
+def tim(run: Evolution) -> None:
     """TIM: a launch for each iteration, an item for each individual."""
-
-    @classmethod
-    def layout_of(cls, device: DeviceInfo, problems: Sequence[Problem], settings: DeviceIslandSettings) -> IslandLayout:
-        """As many items as individuals, each by itself."""
-        items = settings.items
-        if device.kind != "CPU" and items is None:
-            items = min(settings.island_size, device.max_work_group_size)
-        return super().layout_of(device, problems, replace(settings, items=items, team=1))
-
-    def stage(self, before: int, last: int) -> None:
-        """A launch for each iteration."""
-        for iteration in range(before, last):
-            super().stage(iteration, iteration + 1)
+    lim_is(run, each=1)
 
 
-class LimCg(Scheme):
+def lim_cg(run: Evolution) -> None:
     """LIM-CG: one kernel, whose islands meet in a barrier of the grid; refused where not all are at work at once."""
-
-    file = "island_ga_persistent"
-    waits = True
-    mail_slots = 2
-
-    def evolve(self) -> None:
-        """One launch."""
-        self.run("evolve_together", *self.islands, *self.stages, *self.random)
-        self.require_co_residency()
+    run.run("evolve_together", *run.islands, *run.stages, *run.random)
+    run.require_co_residency()
 
 
-class LimAsync(Scheme):
+def lim_async(run: Evolution) -> None:
     """LIM-async: one kernel without a barrier between islands, cut into slices where not all are at work at once."""
-
-    file = "island_ga_persistent"
-    waits = True
-    repeatable = False
-    mail_slots = 0
-
-    def evolve(self) -> None:
-        """One launch if all islands are at work at once, else slices."""
-        posted = self.launch.arguments(posted=(self.groups, np.int32))
-        slice_stages = self.settings.slice_stages
-        self.run("initialise", *self.islands, *self.random)
-        for first in range(0, len(self.settings.stages), slice_stages):
-            span = np.int32(first), np.int32(slice_stages)
-            self.run("evolve_apart", *self.islands, *self.stages, *posted, *span, *self.random)
-            if first == 0 and (resident := co_resident(self.launch.session)):  # as the probe says from now on
-                break
-        self.used |= {"resident": resident, "slice_stages": 0 if resident else slice_stages}
+    posted, slice_stages = run.launch.arguments(posted=(run.groups, np.int32)), run.settings.slice_stages
+    run.run("initialise", *run.islands, *run.random)
+    for first in range(0, len(run.settings.stages), slice_stages):
+        span = np.int32(first), np.int32(slice_stages)
+        run.run("evolve_apart", *run.islands, *run.stages, *posted, *span, *run.random)
+        if first == 0 and (resident := co_resident(run.launch.session)):  # as the probe says from now on
+            break
+    run.used |= {"resident": resident, "slice_stages": 0 if resident else slice_stages}
 
 
-SCHEMES: dict[str, type[Scheme]] = dict(zip(SCHEME_NAMES, (LimIs, LimCg, LimAsync, Traditional, Sak, Slk), strict=True))
+@dataclass(frozen=True)
+class Scheme:
+    """How a population uses a device."""
+
+    evolve: Callable[[Evolution], None]  # runs all iterations
+    file: str  # of its kernels
+    single: bool = False  # each problem has a single population in global memory
+    waits: bool = False  # groups wait for each other, or read what others write meanwhile
+    repeatable: bool = True  # the same seed gives the same bytes
+    mail_slots: int = 1  # stages whose migrants are kept; 0 for all
 
 
-class IslandEngine(PopulationEngine[DeviceIslandSettings, IslandLayout]):
+SCHEMES = {
+    "lim-is": Scheme(lim_is, "island_ga_launches"),
+    "lim-cg": Scheme(lim_cg, "island_ga_persistent", waits=True, mail_slots=2),
+    "lim-async": Scheme(lim_async, "island_ga_persistent", waits=True, repeatable=False, mail_slots=0),
+    "tim": Scheme(tim, "island_ga_launches"),
+    "sak": Scheme(sak, "master_slave_ga", single=True),
+    "slk": Scheme(slk, "master_slave_ga", single=True, waits=True),
+}
+
+
+class IslandEngine(PopulationEngine[DeviceIslandSettings]):
     """The genetic algorithm, each problem with islands of its own."""
 
     name = "island-ga"
@@ -412,12 +353,7 @@ class IslandEngine(PopulationEngine[DeviceIslandSettings, IslandLayout]):
     launch_evaluations: ClassVar[dict[str, int]] = {"GPU": 10**10, "accelerator": 5 * 10**8, "CPU": 10**7}
 
     @property
-    def evaluations(self) -> int:
-        """Evaluations of a problem."""
-        return self.settings.evaluations_made
-
-    @property
-    def scheme(self) -> type[Scheme]:
+    def scheme(self) -> Scheme:
         """How a population uses a device."""
         return SCHEMES[self.settings.scheme]
 
@@ -427,8 +363,19 @@ class IslandEngine(PopulationEngine[DeviceIslandSettings, IslandLayout]):
         return settings.panmictic() if self.scheme.single else settings
 
     def layout(self, device: DeviceInfo, problems: Sequence[Problem]) -> IslandLayout:
-        """As the scheme says."""
-        return self.scheme.layout_of(device, problems, self.settings_of(problems[0]))
+        """Islands in local memory; of TIM with an item for each individual. A single population by items.
+
+        SLK has twice as many groups as compute units, shared by the problems.
+        """
+        settings, cpu = self.settings_of(problems[0]), device.kind == "CPU"
+        if self.scheme.single:
+            units = device.compute_units * (1 if cpu else GROUPS_PER_UNIT)
+            groups = max(1, units // len(problems)) if self.scheme.waits else None
+            return single_layout(device, problems[0], settings, groups=groups)
+        if settings.scheme == "tim":
+            every = None if cpu else min(settings.island_size, device.max_work_group_size)
+            settings = replace(settings, items=every if settings.items is None else settings.items, team=1)
+        return island_layout(device, problems[0], settings, islands=len(problems) * settings.islands)
 
     def build(self, device: DeviceInfo, problem: Problem, layout: IslandLayout) -> BuiltProgram:
         """The scheme's kernels; refused where groups would wait for each other in vain."""
@@ -437,7 +384,10 @@ class IslandEngine(PopulationEngine[DeviceIslandSettings, IslandLayout]):
             require_ordering(device, "this scheme", "choose the scheme lim-is, tim or sak, which run anywhere")
         tours = encoding_of(problem) == PERMUTATION
         constants = {
-            **settings.constants(),
+            **settings.macros("parents", "crossed", "migrants", "blend", "mutation_scale"),
+            "SIZE": settings.island_size,
+            "ORDER_CROSSOVER": int(settings.crossover == "order"),
+            "TWO_OPT": int(settings.mutation == "two-opt"),
             **ordering.constants(scheme.waits),
             "LANES": layout.lanes,
             "ITEMS": layout.items,
@@ -456,20 +406,14 @@ class IslandEngine(PopulationEngine[DeviceIslandSettings, IslandLayout]):
         common = ["rng/philox", "rng/numbers_of_streams", "rng/distributions"]
         common += ["sync/group_barrier", "sync/teams", "sync/grid"]
         files = ["island", *([] if scheme.single else ["island_ga"]), scheme.file, "best_individuals"]
-        after = [f"solvers/island_ga/{file}.cl" for file in files]
-        after.insert(1, "encodings/permutation.cl" if tours else "encodings/real_vector.cl")
-        return build_around(
-            problem.kernel(fine=True),
-            device,
-            constants,
-            before=[f"common/{file}.cl" for file in common],
-            after=after,
-            options=ordering.options(scheme.waits),
-        )
+        after = [f"solvers/island_ga/{file}" for file in files]
+        after.insert(1, "encodings/permutation" if tours else "encodings/real_vector")
+        kernel, options = problem.kernel(fine=True), ordering.options(scheme.waits)
+        return build_around(kernel, device, constants, common=common, after=after, options=options)
 
-    def run(self, launch: Launch[IslandLayout]) -> EngineResults:
+    def run(self, launch: Launch) -> EngineResults:
         """As the scheme says."""
-        return self.scheme(launch, self.settings_of(launch.problems[0])).results()
+        return Evolution(launch, self.scheme, self.settings_of(launch.problems[0])).results()
 
 
 ENGINE = IslandEngine

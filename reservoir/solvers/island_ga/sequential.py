@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.jit import compiled_for_any, compiled_part, inlined, overload
 from reservoir.problems.base import PERMUTATION, Problem, encoding_of
 from reservoir.problems.fitness import Context, fitness_of, scaled_noise
-from reservoir.solvers.engine import HostEngine
+from reservoir.solvers.engine import HostEngine, new_state
 from reservoir.solvers.island_ga import IslandSettings, gene_type
 from reservoir.solvers.rng import StreamKey, below, mixed, philox_word, stream_key, uniform_of
 from reservoir.solvers.solution import EngineResults, engine_results
@@ -80,9 +80,9 @@ def migrate(genes: NDArray[Any], fitness: NDArray[Any], ranks: NDArray[np.int64]
 def largest(fitness: NDArray[Any]) -> float:
     """The best fitness of all islands."""
     best: float = fitness[0, 0]
-    for island in range(fitness.shape[0]):
-        for row in range(fitness.shape[1]):
-            best = max(best, fitness[island, row])
+    for of_island in fitness:
+        for number in of_island:
+            best = max(best, number)
     return best
 
 
@@ -95,13 +95,28 @@ def place_below(word: np.uint32, place: int, count: int) -> int:
 Floats = NDArray[np.float32]
 
 
+class Islands(NamedTuple):
+    """State of a population."""
+
+    genes: NDArray[Any]  # (islands, size, genes), a row for each individual; of a tour with room for one city more
+    fitness: NDArray[Any]  # (islands, size), int32 of tours and float32 of vectors
+    order: Annotated[NDArray[np.int64], "two", "islands", "island_size"]  # rows by place, before a generation and after
+    ranks: Annotated[NDArray[np.int64], "islands", "island_size"]
+    stages: NDArray[np.int64]  # iterations at whose end islands meet
+    trace: NDArray[Any]  # (stages,)
+    parents: int
+    crossed: int
+    migrants: int
+    key: StreamKey
+
+
 class Vectors(NamedTuple):
     """What breeding real vectors needs."""
 
     context: Any  # of the problem's fitness
-    lower: NDArray[np.float32]  # (dimension,)
-    upper: NDArray[np.float32]  # (dimension,)
-    scratch: NDArray[np.float32]  # (2, dimension + 1), room to work in
+    lower: Annotated[Floats, "dimension"]
+    upper: Annotated[Floats, "dimension"]
+    scratch: Annotated[Floats, "two", "room"]
     blend: np.float32
     mutation_scale: np.float32
 
@@ -145,17 +160,11 @@ def normal(one: np.float32, other: np.float32) -> np.float32:
 
 
 @compiled_part
-def breed_vectors(
-    vectors: Vectors,
-    genes: Floats,
-    fitness: Floats,
-    order: NDArray[np.int64],
-    parents: int,
-    crossed: int,
-    word: np.uint32,
-    left: float,
+def vectors_of_generation(
+    vectors: Vectors, islands: Islands, island: int, order: NDArray[np.int64], word: np.uint32, left: float
 ) -> None:
-    """Every child of an island's generation, in the rows of those that lost; `left` is the part of the run to come."""
+    """For `next_generation`: blended of two parents, or one with Gaussian noise."""
+    genes, fitness, parents, crossed = islands.genes[island], islands.fitness[island], islands.parents, islands.crossed
     dimension, lower, upper, blend = genes.shape[1], vectors.lower, vectors.upper, vectors.blend
     spread = vectors.mutation_scale * np.float32(left)
     for place in range(parents, len(order)):
@@ -310,22 +319,15 @@ def double_bridge(child: Tour, parent: Tour, cities: int, word: np.uint32, first
 
 
 @compiled_part
-def breed_tours(
-    tours: Tours,
-    genes: Tour,
-    fitness: NDArray[np.int32],
-    order: NDArray[np.int64],
-    parents: int,
-    crossed: int,
-    word: np.uint32,
-    left: float,
+def tours_of_generation(
+    tours: Tours, islands: Islands, island: int, order: NDArray[np.int64], word: np.uint32, left: float
 ) -> None:
-    """Every child of an island's generation, in the rows of those that lost."""
-    costs = tours.costs
+    """For `next_generation`: by crossover of two parents, or a mutated copy of one."""
+    genes, fitness, parents, costs = islands.genes[island], islands.fitness[island], islands.parents, tours.costs
     for place in range(parents, len(order)):
         number = place * NUMBERS
         row, one = order[place], genes[order[place_below(word, number, parents)]]
-        if place < parents + crossed:
+        if place < parents + islands.crossed:
             other = genes[order[place_below(word, number + 1, parents)]]
             fitness[row] = crossed_tour(genes[row], one, other, costs, word, number + 2, tours.by_order, tours.used)
         else:
@@ -333,7 +335,7 @@ def breed_tours(
 
 
 _FIRST: dict[type, Callable[..., Any]] = {Tours: first_tour, Vectors: first_vector}
-_BREED: dict[type, Callable[..., Any]] = {Tours: breed_tours, Vectors: breed_vectors}
+_NEXT: dict[type, Callable[..., Any]] = {Tours: tours_of_generation, Vectors: vectors_of_generation}
 
 
 def first_individual(kind: Tours | Vectors, row: NDArray[Any], word: np.uint32, individual: int) -> float:
@@ -347,43 +349,17 @@ def _first_individual(kind: Any, row: Any, word: Any, individual: Any) -> Callab
     return lambda kind, row, word, individual: first(kind, row, word, individual)
 
 
-def breed(
-    kind: Tours | Vectors,
-    genes: NDArray[Any],
-    fitness: NDArray[Any],
-    order: NDArray[np.int64],
-    parents: int,
-    crossed: int,
-    word: np.uint32,
-    left: float,
+def next_generation(
+    kind: Tours | Vectors, islands: Islands, island: int, order: NDArray[np.int64], word: np.uint32, left: float
 ) -> None:
-    """Make and judge every child of an island's generation, in the rows of those that lost."""
+    """Make and judge every child of an island, in the rows of those that lost; `left` of the run is to come."""
     raise NotImplementedError("call this from compiled code")
 
 
-@overload(breed)
-def _breed(
-    kind: Any, genes: Any, fitness: Any, order: Any, parents: Any, crossed: Any, word: Any, left: Any
-) -> Callable[..., Any]:
-    bred = _BREED[kind.instance_class]
-    return lambda kind, genes, fitness, order, parents, crossed, word, left: bred(
-        kind, genes, fitness, order, parents, crossed, word, left
-    )
-
-
-class Islands(NamedTuple):
-    """State of a population."""
-
-    genes: NDArray[Any]  # (islands, size, genes), a row for each individual; of a tour with room for one city more
-    fitness: NDArray[Any]  # (islands, size), int32 of tours and float32 of vectors
-    order: NDArray[np.int64]  # (2, islands, size), rows in the order of places, before a generation and after
-    ranks: NDArray[np.int64]  # (islands, size)
-    stages: NDArray[np.int64]  # iterations at whose end islands meet
-    trace: NDArray[Any]  # (stages,)
-    parents: int
-    crossed: int
-    migrants: int
-    key: StreamKey
+@overload(next_generation)
+def _next_generation(kind: Any, islands: Any, island: Any, order: Any, word: Any, left: Any) -> Callable[..., Any]:
+    bred = _NEXT[kind.instance_class]
+    return lambda kind, islands, island, order, word, left: bred(kind, islands, island, order, word, left)
 
 
 class SequentialIslands(HostEngine[IslandSettings]):
@@ -401,20 +377,16 @@ class SequentialIslands(HostEngine[IslandSettings]):
             by_order, by_two_opt = settings.crossover == "order", settings.mutation == "two-opt"
             kind = Tours(context.costs, np.zeros(dimension, np.uint8), by_order, by_two_opt)
         else:
-            lower, upper = problem.lower.astype(np.float32), problem.upper.astype(np.float32)
-            scratch, scale = np.empty((2, dimension + 1), np.float32), np.float32(settings.mutation_scale)
-            kind = Vectors(context, lower, upper, scratch, np.float32(settings.blend), scale)
+            kind = new_state(Vectors, settings, problem, context=context, two=2, room=dimension + 1)
         shape, number = (settings.islands, settings.island_size), np.int32 if tours else np.float32
-        islands = Islands(
+        islands = new_state(
+            Islands,
+            settings,
+            two=2,
             genes=np.zeros((*shape, dimension + tours), gene_type(problem)),
             fitness=np.zeros(shape, number),
-            order=np.tile(np.arange(settings.island_size), (2, settings.islands, 1)),
-            ranks=np.zeros(shape, np.int64),
-            stages=settings.stages,
+            order=np.arange(settings.island_size),
             trace=np.zeros(len(settings.stages), number),
-            parents=settings.parents,
-            crossed=settings.crossed,
-            migrants=settings.migrants,
             key=stream_key(problem.rng_stream_id, self.seed),
         )
         _run(kind, islands)
@@ -423,12 +395,7 @@ class SequentialIslands(HostEngine[IslandSettings]):
             position=islands.genes[island, row : row + 1, :dimension],
             trace_fitness=islands.trace[np.newaxis],
             fitness_float32=islands.fitness[island, row : row + 1],
-            of_all={
-                "generations": settings.generations,
-                "evaluations": settings.evaluations_made,
-                "trace_generations": settings.stages,
-                "settings": {"crossover": settings.crossover, "mutation": settings.mutation},
-            },
+            of_all=settings.work | {"settings": {"crossover": settings.crossover, "mutation": settings.mutation}},
         )
 
 
@@ -449,10 +416,9 @@ def _run(kind: Tours | Vectors, islands: Islands) -> None:
             before, after = islands.order[(iteration - 1) % 2], islands.order[iteration % 2]
             left = 1 - (iteration - 1) / last
             for island in range(fitness.shape[0]):
-                genes, at, rows = islands.genes[island], fitness[island], after[island]
                 word = philox_word(island, islands.key, iteration)
-                select(at, before[island], rows, islands.parents)
-                breed(kind, genes, at, rows, islands.parents, islands.crossed, word, left)
+                select(fitness[island], before[island], after[island], islands.parents)
+                next_generation(kind, islands, island, after[island], word, left)
         islands.trace[stage] = largest(fitness)
         if iteration < last:
             migrate(islands.genes, fitness, islands.ranks, islands.migrants)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.solvers.settings import FirstPositionsSettings, ThreadSettings, device_size, number, switch
+from reservoir.solvers.settings import FirstPositionsSettings, device_size, number, switch
 
 
 @dataclass(frozen=True)
@@ -70,16 +70,6 @@ class LshadeSettings(FirstPositionsSettings):
             made += sizes[-1]
         return np.array(sizes, np.int32)
 
-    def constants(self, dimension: int) -> dict[str, float]:
-        """Macros of a program that is specialised for these settings."""
-        return {
-            "ARCHIVE": self.archive(dimension),
-            "ARCHIVE_FRACTION": self.archive_fraction,
-            "BEST_FRACTION": self.best_fraction,
-            "EXCHANGE_INTERVAL": self.exchange_interval,
-            "MEMORY": self.memory,
-        }
-
 
 @dataclass(frozen=True)
 class DeviceLshadeSettings(LshadeSettings):
@@ -94,8 +84,3 @@ class DeviceLshadeSettings(LshadeSettings):
 
     lanes: int | None = device_size()
     items: int | None = device_size()
-
-
-@dataclass(frozen=True)
-class ThreadedLshadeSettings(LshadeSettings, ThreadSettings):
-    """Settings of L-SHADE on CPU threads."""

@@ -21,11 +21,11 @@ from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem, kernel_contexts
 from reservoir.runtime import processors
 from reservoir.solvers.device_engine import (
+    LOCAL_RESERVE_BYTES,
     Blocks,
     Launch,
     PopulationEngine,
     build_around,
-    local_bytes_of,
     memory_constants,
     require_countable,
     require_private,
@@ -55,42 +55,36 @@ _FEWER = "choose fewer members_per_dimension, or a smaller archive_fraction"
 _ALIGNMENT = 3
 
 
-def layout_for(device: DeviceInfo, problem: Problem, settings: DeviceLshadeSettings) -> PopulationLayout:
-    """On a GPU a work item has a member; on a CPU one work item has a population, in vectors."""
-    first = settings.first_members(problem.dimension)
-    blocks = Blocks.of(device, first, settings.lanes, settings.items)
-    members = blocks.padded
-    pool = problem.dimension * (members + settings.archive(problem.dimension))
-    require_countable(pool, "a population with its archive", _FEWER)
-    private = 4 * members // blocks.items * (2 * problem.dimension + _PRIVATE_WORDS)
-    require_private(device, private, f"a population of {first:,} members", _FEWER)
-    floats = pool + _MEMBER_FLOATS * members
-    context = len(problem.kernel_context()) + _ALIGNMENT
-    words = 2 * (members // 32 + 1) + 3 * settings.memory + _SUM_FLOATS * PARTS + context
-    pool_in_global = 4 * (floats + words) > local_bytes_of(device)
-    return PopulationLayout(**vars(blocks), pool_in_global=pool_in_global)
-
-
-class LshadeEngine(PopulationEngine[DeviceLshadeSettings, PopulationLayout]):
+class LshadeEngine(PopulationEngine[DeviceLshadeSettings]):
     """L-SHADE, each problem with a population of its own."""
 
     name = "lshade"
     settings_class = DeviceLshadeSettings
     launch_evaluations: ClassVar[dict[str, int]] = {"GPU": 10**10, "accelerator": 5 * 10**8, "CPU": 10**7}
 
-    def most_first(self, dimension: int) -> int:
-        """The first population."""
-        return self.settings.first_members(dimension)
-
     def layout(self, device: DeviceInfo, problems: Sequence[Problem]) -> PopulationLayout:
-        """The same for any number of problems."""
-        return layout_for(device, problems[0], self.settings)
+        """On a GPU a work item has a member; on a CPU one work item has a population, in vectors."""
+        settings, problem = self.settings, problems[0]
+        first = settings.first_members(problem.dimension)
+        blocks = Blocks.of(device, first, settings.lanes, settings.items)
+        members = blocks.padded
+        pool = problem.dimension * (members + settings.archive(problem.dimension))
+        require_countable(pool, "a population with its archive", _FEWER)
+        private = 4 * members // blocks.items * (2 * problem.dimension + _PRIVATE_WORDS)
+        require_private(device, private, f"a population of {first:,} members", _FEWER)
+        floats = pool + _MEMBER_FLOATS * members
+        context = len(problem.kernel_context()) + _ALIGNMENT
+        words = 2 * (members // 32 + 1) + 3 * settings.memory + _SUM_FLOATS * PARTS + context
+        return PopulationLayout(
+            **vars(blocks), pool_in_global=4 * (floats + words) > device.local_memory_bytes - LOCAL_RESERVE_BYTES
+        )
 
     def build(self, device: DeviceInfo, problem: Problem, layout: PopulationLayout) -> BuiltProgram:
         """One kernel."""
         pool = layout.padded + self.settings.archive(problem.dimension)
         constants = {
-            **self.settings.constants(problem.dimension),
+            **self.settings.macros("archive_fraction", "best_fraction", "exchange_interval", "memory"),
+            "ARCHIVE": self.settings.archive(problem.dimension),
             **memory_constants("POOL", layout.pool_in_global),
             **layout.constants(),
             "MEMBERS": layout.padded,
@@ -99,13 +93,12 @@ class LshadeEngine(PopulationEngine[DeviceLshadeSettings, PopulationLayout]):
             "WIDE_DRAWS": int(max(pool, problem.dimension) > EVEN_IN_16_BITS),
             "CONTEXT_SPACE": "__local",
         }
-        files = ["rng/philox", "rng/random_stream", "rng/noise", "rng/distributions", "sync/group_barrier"]
-        before = [f"common/{file}.cl" for file in files]
+        common = ["rng/philox", "rng/random_stream", "rng/noise", "rng/distributions", "sync/group_barrier"]
         own = (f"solvers/lshade/{file}" for file in ("factors", "members", "lshade"))
-        after = [f"{file}.cl" for file in ("common/first_positions", "common/exchange", *own)]
-        return build_around(problem.kernel(fine=True), device, constants, before=before, after=after)
+        after = ["common/first_positions", "common/exchange", *own]
+        return build_around(problem.kernel(fine=True), device, constants, common=common, after=after)
 
-    def run(self, launch: Launch[PopulationLayout]) -> EngineResults:
+    def run(self, launch: Launch) -> EngineResults:
         """All generations in one kernel, and exchanges of water behind them."""
         problems, layout, settings = launch.problems, launch.layout, self.settings
         count, dimension = len(problems), problems[0].dimension
@@ -126,7 +119,7 @@ class LshadeEngine(PopulationEngine[DeviceLshadeSettings, PopulationLayout]):
             **({"pool_memory": pool} if layout.pool_in_global else {}),
         )
         launch.run("lshade", count, *arguments, *launch.random_streams())
-        end = SearchEnd(*launch.download("position", "trace", "fitness"))
+        end = SearchEnd(*map(launch.session.download, ("position", "trace", "fitness")))
         if settings.polish and can_be_polished(problems[0]):
             generations, taken = generations + 1, np.append(taken, generations + 1)
             with launch.clock("polish"):
@@ -139,7 +132,7 @@ class LshadeEngine(PopulationEngine[DeviceLshadeSettings, PopulationLayout]):
                 "generations": generations,
                 "evaluations": evaluations,
                 "trace_generations": taken,
-                "settings": launch.layout_settings("lanes", "items"),
+                "settings": {"lanes": layout.lanes, "items": layout.items},
             },
         )
 

@@ -8,7 +8,8 @@ OpenCL engine (``kernels/solvers/lshade``); the two differ by rounding alone, wh
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,9 @@ from reservoir.hydro.jit import compiled_for_any, inlined
 from reservoir.hydro.stack_array import stack_array
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of, take_repaired
-from reservoir.solvers.engine import HostEngine
+from reservoir.solvers.engine import HostEngine, new_state
 from reservoir.solvers.exchanges import SearchEnd, can_be_polished, polish_end
-from reservoir.solvers.lshade import LshadeSettings, ThreadedLshadeSettings
+from reservoir.solvers.lshade import LshadeSettings
 from reservoir.solvers.rng import (
     below,
     cauchy,
@@ -31,31 +32,31 @@ from reservoir.solvers.rng import (
     stream_states,
     uniform_of,
 )
-from reservoir.solvers.settings import trace_generations
+from reservoir.solvers.settings import ThreadSettings, trace_generations
 from reservoir.solvers.solution import EngineResults, engine_results
 
 Floats = NDArray[np.float32]
 
 
 class Population(NamedTuple):
-    """A population and room to work in; arrays of N members unless said otherwise, by rank, the best first."""
+    """A population and room to work in; members stand by rank, the best first."""
 
-    order: NDArray[np.int64]  # (N + archive,), row of each member's position, then those of the archive
-    position: Floats  # (N + archive, D)
-    fitness: Floats
-    child: Floats  # (N, D), by the parent's rank
-    child_fitness: Floats
-    improved: NDArray[np.uint8]  # 1 if the child is better than its parent
-    gain: Floats  # by how much it is better
-    scale: Floats  # factor that it was bred with
-    rate: Floats
-    remembered_scale: Floats  # (H,)
-    remembered_shut: Floats  # (H,), part of Cauchy's distribution around the scale that lies below zero
-    remembered_rate: Floats  # (H,), below zero where it stands for ever for zero
-    states: NDArray[np.uint32]  # (N, 4), random streams
+    order: Annotated[NDArray[np.int64], "rows"]  # row of each member's position, then those of the archive
+    position: Annotated[Floats, "rows", "dimension"]
+    fitness: Annotated[Floats, "members"]
+    child: Annotated[Floats, "members", "dimension"]  # by the parent's rank
+    child_fitness: Annotated[Floats, "members"]
+    improved: Annotated[NDArray[np.uint8], "members"]  # 1 if the child is better than its parent
+    gain: Annotated[Floats, "members"]  # by how much it is better
+    scale: Annotated[Floats, "members"]  # factor that it was bred with
+    rate: Annotated[Floats, "members"]
+    remembered_scale: Annotated[Floats, "memory"]
+    remembered_shut: Annotated[Floats, "memory"]  # part of Cauchy's distribution around the scale that lies below zero
+    remembered_rate: Annotated[Floats, "memory"]  # below zero where it stands for ever for zero
+    states: NDArray[np.uint32]  # (members, 4), random streams
     given: Floats  # (given, D), positions that the first members begin with
-    lower: Floats  # (D,)
-    upper: Floats  # (D,)
+    lower: Annotated[Floats, "dimension"]
+    upper: Annotated[Floats, "dimension"]
     best_fraction: np.float32
     archive_fraction: np.float32
     exchange_interval: int  # 0 for never
@@ -64,36 +65,25 @@ class Population(NamedTuple):
 
 
 def new_population(problem: Problem, settings: LshadeSettings, seed: int, given: Floats) -> Population:
-    """Room for a problem's population, with its random streams, its memory and the positions it begins with."""
-    dimension = problem.dimension
-    members = settings.first_members(dimension)
-    rows = members + settings.archive(dimension)
-    position, child = (np.empty((each, dimension), np.float32) for each in (rows, members))
-    fitness, child_fitness, gain, scale, rate = (np.empty(members, np.float32) for _ in range(5))
+    """A problem's population, with its random streams, its memory and the positions it begins with."""
+    members = settings.first_members(problem.dimension)
+    rows = members + settings.archive(problem.dimension)
     weights = getattr(problem, "exchange_weights", np.empty(0, np.float32))
-    shut = 0.5 - math.atan(5.0) / math.pi
-    return Population(
+    return new_state(
+        Population,
+        settings,
+        problem,
+        members=members,
+        rows=rows,
         order=np.arange(rows),
-        position=position,
-        fitness=fitness,
-        child=child,
-        child_fitness=child_fitness,
-        improved=np.empty(members, np.uint8),
-        gain=gain,
-        scale=scale,
-        rate=rate,
-        remembered_scale=np.full(settings.memory, 0.5, np.float32),
-        remembered_shut=np.full(settings.memory, shut, np.float32),
-        remembered_rate=np.full(settings.memory, 0.5, np.float32),
+        remembered_scale=0.5,
+        remembered_shut=0.5 - math.atan(5.0) / math.pi,
+        remembered_rate=0.5,
         states=stream_states(seed, problem.rng_stream_id, members),
         given=given,
-        lower=problem.lower.astype(np.float32),
-        upper=problem.upper.astype(np.float32),
-        best_fraction=np.float32(settings.best_fraction),
-        archive_fraction=np.float32(settings.archive_fraction),
         exchange_interval=settings.exchange_interval if len(weights) else 0,
         exchange_weight=weights,
-        unrolled=(0,) * dimension,
+        unrolled=(0,) * problem.dimension,
     )
 
 
@@ -283,15 +273,16 @@ def copy_row(source: Floats, target: Floats, unrolled: tuple[int, ...]) -> None:
         target[d] = source[d]
 
 
+@dataclass(frozen=True)
+class ThreadedLshadeSettings(LshadeSettings, ThreadSettings):
+    """Settings of L-SHADE on CPU threads."""
+
+
 class SequentialLshade(HostEngine[ThreadedLshadeSettings]):
     """L-SHADE, a population for each problem, each on one thread."""
 
     name = "lshade-sequential"
     settings_class = ThreadedLshadeSettings
-
-    def most_first(self, dimension: int) -> int:
-        """The first population."""
-        return self.settings.first_members(dimension)
 
     def solve_one(self, problem: Problem, place: int) -> EngineResults:
         """Run a problem's own population."""

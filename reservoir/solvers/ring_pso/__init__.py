@@ -6,10 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from reservoir.solvers.settings import Settings, choice, device_size, number, switch, trace_generations
+from reservoir.solvers.settings import Settings, choice, device_size, number, switch
 
 #: What a particle does at a bound: stays there, with its velocity or without.
 CLAMP, STOP = WALLS = "clamp", "stop"
@@ -71,21 +68,6 @@ class RingSettings(Settings):
     def evaluations(self) -> int:
         """Evaluations of a run: the first positions, and every particle in every generation."""
         return self.particles * (self.generations + 1)
-
-    @property
-    def trace_generations(self) -> NDArray[np.int64]:
-        """Generations after which the trace is taken."""
-        return trace_generations(self.generations, self.trace_points)
-
-    def constants(self) -> dict[str, int | float]:
-        """Macros of a program that is specialised for these settings."""
-        return {
-            "PARTICLES": self.particles,
-            "INERTIA": self.inertia,
-            "COGNITIVE": self.cognitive,
-            "SOCIAL": self.social,
-            "STOPS": int(self.wall == STOP),
-        }
 
 
 @dataclass(frozen=True)

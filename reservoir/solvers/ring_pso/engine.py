@@ -26,7 +26,7 @@ from reservoir.solvers.device_engine import (
     require_ordering,
     team_of,
 )
-from reservoir.solvers.ring_pso import ASYNC, SYNC, DeviceRingSettings
+from reservoir.solvers.ring_pso import ASYNC, STOP, SYNC, DeviceRingSettings
 from reservoir.solvers.solution import EngineResults, engine_results
 
 
@@ -43,23 +43,7 @@ class RingLayout:
 ROOMY_ITEMS = 1024
 
 
-def layout_for(device: DeviceInfo, problem: Problem, particles: int, items: int | None = None) -> RingLayout:
-    """On a GPU an item for each dimension, in whole sub-groups, or one sub-group; on a CPU one item for all.
-
-    Of `particles` of all swarms of a launch. DeviceError if one needs more local memory than there is; InputError
-    if no group has so many items.
-    """
-    if items is None and device.kind != "CPU":
-        whole = -(-problem.dimension // device.sub_group_size) * device.sub_group_size
-        roomy = particles * whole <= ROOMY_ITEMS * device.compute_units
-        items = min(whole if roomy else device.sub_group_size, device.max_work_group_size)
-    items = items_for(device, problem.dimension, items)
-    layout = RingLayout(items=items, team=team_of(device, items))
-    require_local(device, 4 * (4 * problem.dimension + 2 * (items // layout.team) + 4))
-    return layout
-
-
-class RingEngine(PopulationEngine[DeviceRingSettings, RingLayout]):
+class RingEngine(PopulationEngine[DeviceRingSettings]):
     """Ring PSO, each problem with a swarm of its own."""
 
     name = "ring-pso"
@@ -68,8 +52,16 @@ class RingEngine(PopulationEngine[DeviceRingSettings, RingLayout]):
     launch_evaluations: ClassVar[dict[str, int]] = {"GPU": 4 * 10**9, "accelerator": 5 * 10**8, "CPU": 10**7}
 
     def layout(self, device: DeviceInfo, problems: Sequence[Problem]) -> RingLayout:
-        """Depends on how many particles there are in all."""
-        return layout_for(device, problems[0], len(problems) * self.settings.particles, self.settings.items)
+        """On a GPU an item for each dimension, in whole sub-groups, or one sub-group; on a CPU one item for all."""
+        items, dimension = self.settings.items, problems[0].dimension
+        if items is None and device.kind != "CPU":
+            whole = -(-dimension // device.sub_group_size) * device.sub_group_size
+            roomy = len(problems) * self.settings.particles * whole <= ROOMY_ITEMS * device.compute_units
+            items = min(whole if roomy else device.sub_group_size, device.max_work_group_size)
+        items = items_for(device, dimension, items)
+        layout = RingLayout(items=items, team=team_of(device, items))
+        require_local(device, 4 * (4 * dimension + 2 * (items // layout.team) + 4))
+        return layout
 
     def build(self, device: DeviceInfo, problem: Problem, layout: RingLayout) -> BuiltProgram:
         """The kernels of both forms; refused where groups would wait for each other in vain."""
@@ -78,7 +70,8 @@ class RingEngine(PopulationEngine[DeviceRingSettings, RingLayout]):
         if waits:
             require_ordering(device, f"the mode {ASYNC}", f"choose the mode {SYNC}, which runs anywhere")
         constants = {
-            **settings.constants(),
+            **settings.macros("particles", "inertia", "cognitive", "social"),
+            "STOPS": int(settings.wall == STOP),
             **ordering.constants(waits),
             "LANES": 1,
             "ITEMS": layout.items,
@@ -91,17 +84,11 @@ class RingEngine(PopulationEngine[DeviceRingSettings, RingLayout]):
             "FITNESS_APART": int(device.intel_cpu),
             "MAX_POLLS": MAX_POLLS[device.kind],
         }
-        files = ["rng/philox", "rng/numbers_of_streams", "sync/group_barrier", "sync/teams", "sync/grid"]
-        return build_around(
-            kernel,
-            device,
-            constants,
-            before=[f"common/{file}.cl" for file in files],
-            after=["solvers/ring_pso/ring_pso.cl"],
-            options=ordering.options(waits),
-        )
+        common = ["rng/philox", "rng/numbers_of_streams", "sync/group_barrier", "sync/teams", "sync/grid"]
+        after, options = ["solvers/ring_pso/ring_pso"], ordering.options(waits)
+        return build_around(kernel, device, constants, common=common, after=after, options=options)
 
-    def run(self, launch: Launch[RingLayout]) -> EngineResults:
+    def run(self, launch: Launch) -> EngineResults:
         """Run to the end, in launches or in one."""
         settings, count = self.settings, len(launch.problems)
         groups, points = count * settings.particles, len(settings.trace_generations)
@@ -126,23 +113,19 @@ class RingEngine(PopulationEngine[DeviceRingSettings, RingLayout]):
         else:
             how = self._run_sync(launch, groups, state, random)
         bests, values, traces = (
-            each.reshape(count, settings.particles, -1) for each in launch.download("bests", "best_values", "trace")
+            each.reshape(count, settings.particles, -1)
+            for each in map(launch.session.download, ("bests", "best_values", "trace"))
         )
         every, leaders = np.arange(count), values[..., 0].argmax(axis=1)
         return engine_results(
             position=bests[every, leaders],
             trace_fitness=traces.max(axis=1),
             fitness_float32=values[every, leaders, 0],
-            of_all={
-                "generations": settings.generations,
-                "evaluations": settings.evaluations,
-                "trace_generations": settings.trace_generations,
-                "settings": {**launch.layout_settings("items"), **how},
-            },
+            of_all=settings.work | {"settings": {"items": launch.layout.items, **how}},
         )
 
     def _run_sync(
-        self, launch: Launch[RingLayout], groups: int, state: Sequence[Argument], random: Sequence[Argument]
+        self, launch: Launch, groups: int, state: Sequence[Argument], random: Sequence[Argument]
     ) -> dict[str, Any]:
         """Positions, fitness, bests, positions, ..."""
         points = {generation: point for point, generation in enumerate(self.settings.trace_generations.tolist())}
@@ -154,7 +137,7 @@ class RingEngine(PopulationEngine[DeviceRingSettings, RingLayout]):
         return {}
 
     def _run_async(
-        self, launch: Launch[RingLayout], groups: int, state: Sequence[Argument], random: Sequence[Argument]
+        self, launch: Launch, groups: int, state: Sequence[Argument], random: Sequence[Argument]
     ) -> dict[str, Any]:
         """One launch if all particles are at work at once, else slices; which of them, and what was checked."""
         settings, generations = self.settings, self.settings.generations

@@ -8,7 +8,7 @@ learn of each other's bests within a sweep.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.jit import compiled_for_any, compiled_part, inlined
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of, scaled_noise
-from reservoir.solvers.engine import HostEngine
+from reservoir.solvers.engine import HostEngine, new_state
 from reservoir.solvers.ring_pso import STAR, STOP, SequentialRingSettings
 from reservoir.solvers.rng import StreamKey, below, mixed, philox_word, stream_key, uniform_of
 from reservoir.solvers.settings import SMALLEST_VELOCITY
@@ -39,18 +39,30 @@ class SequentialRing(HostEngine[SequentialRingSettings]):
 
     def solve_one(self, problem: Problem, place: int) -> EngineResults:
         """Run a problem's own swarm."""
-        settings, swarm = self.settings, _new_swarm(problem, self.settings, self.seed)
+        settings, taken = self.settings, self.settings.trace_generations
+        swarm = new_state(
+            Swarm,
+            settings,
+            problem,
+            informed=INFORMED,
+            points=len(taken),
+            two=2,
+            room=problem.dimension + 1,
+            best_fitness=-np.inf,
+            informant=np.arange(settings.particles),
+            bounded=problem.kernel().bounded,
+            stops=settings.wall == STOP,
+            star=settings.topology == STAR,
+            trace_every=taken[0],
+            key=stream_key(problem.rng_stream_id, self.seed),
+        )
         _run(problem.compiled_context(), swarm)
         leader = [swarm.best_fitness.argmax()]
         return engine_results(
             position=swarm.best[leader],
             trace_fitness=swarm.trace[np.newaxis],
             fitness_float32=swarm.best_fitness[leader],
-            of_all={
-                "generations": settings.generations,
-                "evaluations": settings.evaluations,
-                "trace_generations": settings.trace_generations,
-            },
+            of_all=settings.work,
         )
 
 
@@ -58,19 +70,19 @@ ENGINE = SequentialRing
 
 
 class Swarm(NamedTuple):
-    """State of one swarm; arrays of N particles by D dimensions unless said otherwise."""
+    """State of one swarm."""
 
-    position: NDArray[np.float32]
-    velocity: NDArray[np.float32]
-    best: NDArray[np.float32]
-    fitness: NDArray[np.float32]  # (N,)
-    best_fitness: NDArray[np.float32]  # (N,)
-    informant: NDArray[np.int64]  # (N,)
-    links: NDArray[np.int64]  # (N, INFORMED), of a star
-    scratch: NDArray[np.float32]  # (2, D + 1)
-    trace: NDArray[np.float32]
-    lower: NDArray[np.float32]  # (D,)
-    upper: NDArray[np.float32]  # (D,)
+    position: Annotated[Floats, "particles", "dimension"]
+    velocity: Annotated[Floats, "particles", "dimension"]
+    best: Annotated[Floats, "particles", "dimension"]
+    fitness: Annotated[Floats, "particles"]
+    best_fitness: Annotated[Floats, "particles"]
+    informant: Annotated[NDArray[np.int64], "particles"]
+    links: Annotated[NDArray[np.int64], "particles", "informed"]  # of a star
+    scratch: Annotated[Floats, "two", "room"]
+    trace: Annotated[Floats, "points"]
+    lower: Annotated[Floats, "dimension"]
+    upper: Annotated[Floats, "dimension"]
     bounded: bool
     stops: bool
     star: bool
@@ -80,33 +92,6 @@ class Swarm(NamedTuple):
     cognitive: np.float32
     social: np.float32
     key: StreamKey
-
-
-def _new_swarm(problem: Problem, settings: SequentialRingSettings, seed: int) -> Swarm:
-    count, dimension, taken = settings.particles, problem.dimension, settings.trace_generations
-    position, velocity, best = (np.empty((count, dimension), np.float32) for _ in range(3))
-    return Swarm(
-        position=position,
-        velocity=velocity,
-        best=best,
-        fitness=np.empty(count, np.float32),
-        best_fitness=np.full(count, -np.inf, np.float32),
-        informant=np.arange(count),
-        links=np.zeros((count, INFORMED), np.int64),
-        scratch=np.empty((2, dimension + 1), np.float32),
-        trace=np.empty(len(taken), np.float32),
-        lower=problem.lower.astype(np.float32),
-        upper=problem.upper.astype(np.float32),
-        bounded=problem.kernel().bounded,
-        stops=settings.wall == STOP,
-        star=settings.topology == STAR,
-        generations=settings.generations,
-        trace_every=int(taken[0]),
-        inertia=np.float32(settings.inertia),
-        cognitive=np.float32(settings.cognitive),
-        social=np.float32(settings.social),
-        key=stream_key(problem.rng_stream_id, seed),
-    )
 
 
 @compiled_part
@@ -146,10 +131,10 @@ def _move(
         if abs(moved) < np.float32(SMALLEST_PART) * (upper[d] - lower[d]):
             moved = np.float32(0)
         if bounded:
-            kept = min(max(moved, lower[d]), upper[d])
-            if stops and kept != moved:
+            inside = min(max(moved, lower[d]), upper[d])
+            if stops and inside != moved:
                 speed = np.float32(0)
-            moved = kept
+            moved = inside
         velocity[d] = speed if abs(speed) > np.float32(SMALLEST_VELOCITY) else np.float32(0)
         position[d] = moved
 
@@ -174,23 +159,23 @@ def _keep_better(swarm: Swarm, particle: int) -> bool:
 @compiled_part
 def _informant_in_ring(best_fitness: Floats, particle: int) -> int:
     """The best of a particle and its neighbours: itself, if neither is better; of equals the left one."""
-    count, found = len(best_fitness), particle
+    count, informant = len(best_fitness), particle
     for other in ((particle + count - 1) % count, (particle + 1) % count):
-        if best_fitness[other] > best_fitness[found]:
-            found = other
-    return found
+        if best_fitness[other] > best_fitness[informant]:
+            informant = other
+    return informant
 
 
 @compiled_part
 def _informant_in_star(best_fitness: Floats, links: NDArray[np.int64], particle: int) -> int:
     """The best of a particle and those that inform it."""
-    found = particle
+    informant = particle
     for other in range(len(best_fitness)):
-        if best_fitness[other] > best_fitness[found]:
+        if best_fitness[other] > best_fitness[informant]:
             for link in range(links.shape[1]):
                 if links[other, link] == particle:
-                    found = other
-    return found
+                    informant = other
+    return informant
 
 
 @compiled_part
@@ -204,8 +189,8 @@ def _draw_links(links: NDArray[np.int64], word: np.uint32) -> None:
 @compiled_part
 def _largest(numbers: Floats) -> float:
     best: float = numbers[0]
-    for each in numbers:
-        best = max(best, each)
+    for number in numbers:
+        best = max(best, number)
     return best
 
 

@@ -76,21 +76,9 @@ class TwoLevelSettings(Settings):
         return self.particles * (self.generations + 1)
 
     @property
-    def exchanges(self) -> NDArray[np.int64]:
+    def trace_generations(self) -> NDArray[np.int64]:
         """Generations after which the swarm's best is exchanged, and noted in the trace."""
         return np.append(np.arange(self.exchange_every, self.generations, self.exchange_every), self.generations)
-
-    def constants(self) -> dict[str, float]:
-        """Macros of a program that is specialised for these settings."""
-        return {
-            "PARTICLES": self.particles,
-            "GROUP": min(self.group, self.particles),
-            "GROUPS": self.groups,
-            "INERTIA": self.inertia,
-            "COGNITIVE": self.cognitive,
-            "SOCIAL": self.social,
-            "VELOCITY_FRACTION": self.velocity_fraction,
-        }
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 from reservoir.hydro.jit import compiled_for_any, compiled_part, inlined
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of, scaled_noise
-from reservoir.solvers.engine import HostEngine, Progress
+from reservoir.solvers.engine import HostEngine, Progress, new_state
 from reservoir.solvers.rng import StreamKey, mixed, philox_word, stream_key, uniform_of
 from reservoir.solvers.solution import EngineResults, Solutions, engine_results
 from reservoir.solvers.two_level_pso import ParallelTwoLevelSettings
+
+Floats = NDArray[np.float32]
 
 
 class ParallelTwoLevel(HostEngine[ParallelTwoLevelSettings]):
@@ -33,10 +35,6 @@ class ParallelTwoLevel(HostEngine[ParallelTwoLevelSettings]):
     clips_first = False
     #: Problems at a time.
     threads = 1
-
-    def most_first(self, dimension: int) -> int:
-        """The particles of a swarm."""
-        return self.settings.particles
 
     @property
     def place(self) -> str:
@@ -51,7 +49,16 @@ class ParallelTwoLevel(HostEngine[ParallelTwoLevelSettings]):
     def solve_one(self, problem: Problem, place: int) -> EngineResults:
         """Run a problem's own swarm."""
         settings, context = self.settings, problem.compiled_context()
-        swarm = _new_swarm(problem, settings, self.seed, self.first_of(problem, place))
+        swarm = new_state(
+            Swarm,
+            settings,
+            problem,
+            best_fitness=-np.inf,
+            given=self.first_of(problem, place),
+            bounded=problem.kernel().bounded,
+            group=min(settings.group, settings.particles),
+            key=stream_key(problem.rng_stream_id, self.seed),
+        )
         edges = np.linspace(0, settings.groups, settings.workers + 1).round().astype(int).tolist()
         shares = [(first, last, np.empty((2, problem.dimension + 1), np.float32)) for first, last in pairwise(edges)]
 
@@ -63,18 +70,14 @@ class ParallelTwoLevel(HostEngine[ParallelTwoLevelSettings]):
             return swarm.best[leader].copy(), swarm.best_fitness[leader]
 
         advance(-1, 0)
-        exchanged = [advance(before, last) for before, last in pairwise([0, *settings.exchanges.tolist()])]
+        exchanged = [advance(before, last) for before, last in pairwise([0, *settings.trace_generations.tolist()])]
         positions, trace = (np.stack(each)[np.newaxis] for each in zip(*exchanged, strict=True))
         return engine_results(
             position=positions[:, -1],
             trace_fitness=trace,
             fitness_float32=trace[:, -1],
             **({"best_position_history": positions} if settings.best_position_history else {}),
-            of_all={
-                "generations": settings.generations,
-                "evaluations": settings.evaluations,
-                "trace_generations": settings.exchanges,
-            },
+            of_all=settings.work,
         )
 
 
@@ -82,16 +85,16 @@ ENGINE = ParallelTwoLevel
 
 
 class Swarm(NamedTuple):
-    """State of one swarm; arrays of N particles by D dimensions unless said otherwise."""
+    """State of one swarm."""
 
-    position: NDArray[np.float32]
-    velocity: NDArray[np.float32]
-    best: NDArray[np.float32]
-    best_fitness: NDArray[np.float32]  # (N,)
-    swarm_best: NDArray[np.float32]  # (D,)
-    given: NDArray[np.float32]  # first positions, of no or some particles
-    lower: NDArray[np.float32]  # (D,)
-    upper: NDArray[np.float32]  # (D,)
+    position: Annotated[Floats, "particles", "dimension"]
+    velocity: Annotated[Floats, "particles", "dimension"]
+    best: Annotated[Floats, "particles", "dimension"]
+    best_fitness: Annotated[Floats, "particles"]
+    swarm_best: Annotated[Floats, "dimension"]
+    given: Floats  # first positions, of no or some particles
+    lower: Annotated[Floats, "dimension"]
+    upper: Annotated[Floats, "dimension"]
     bounded: bool
     group: int
     inertia: np.float32
@@ -99,28 +102,6 @@ class Swarm(NamedTuple):
     social: np.float32
     velocity_fraction: np.float32
     key: StreamKey
-
-
-def _new_swarm(problem: Problem, settings: ParallelTwoLevelSettings, seed: int, given: NDArray[np.float32]) -> Swarm:
-    particles, dimension = settings.particles, problem.dimension
-    position, velocity, best = (np.empty((particles, dimension), np.float32) for _ in range(3))
-    return Swarm(
-        position=position,
-        velocity=velocity,
-        best=best,
-        best_fitness=np.full(particles, -np.inf, np.float32),
-        swarm_best=np.empty(dimension, np.float32),
-        given=given,
-        lower=problem.lower.astype(np.float32),
-        upper=problem.upper.astype(np.float32),
-        bounded=problem.kernel().bounded,
-        group=min(settings.group, particles),
-        inertia=np.float32(settings.inertia),
-        cognitive=np.float32(settings.cognitive),
-        social=np.float32(settings.social),
-        velocity_fraction=np.float32(settings.velocity_fraction),
-        key=stream_key(problem.rng_stream_id, seed),
-    )
 
 
 @compiled_part

@@ -9,14 +9,13 @@ import pytest
 from matplotlib.figure import Figure
 
 from reservoir.report.figures.axes import storage_bounds
-from reservoir.report.figures.record_runs import result_of
 from reservoir.report.figures.rule_charts import dispatch_chart_caption, draw_dispatch_chart, zone_edges
 from reservoir.report.figures.rules_figures import rules_figures
 from reservoir.rules.evaluation import Evaluation
 
 
 def edges_of(evaluation: Evaluation) -> np.ndarray:
-    return zone_edges(result_of(evaluation, "zones").rule, *storage_bounds(evaluation.plan))
+    return zone_edges(evaluation.result_of("zones").rule, *storage_bounds(evaluation.plan))
 
 
 def test_zones_lie_on_each_other_from_the_lower_to_the_upper_bound(october_evaluation: Evaluation):
@@ -28,14 +27,14 @@ def test_zones_lie_on_each_other_from_the_lower_to_the_upper_bound(october_evalu
 
 
 def test_a_storage_between_two_edges_is_in_their_zone(evaluation: Evaluation):
-    rule, edges = result_of(evaluation, "zones").rule, edges_of(evaluation)
+    rule, edges = evaluation.result_of("zones").rule, edges_of(evaluation)
     for step in range(12):
         middles = (edges[1:, step] + edges[:-1, step]) / 2
         assert [rule.zone(step, each) for each in middles] == ["reduced", "guaranteed", "increased", "full"]
 
 
 def test_curves_that_leave_the_bounds_are_drawn_on_them(evaluation: Evaluation):
-    rule = result_of(evaluation, "zones").rule
+    rule = evaluation.result_of("zones").rule
     outside = rule.model_copy(update={"curves_hm3": ((0.0,) * 12, (1e6,) * 12, (1e6,) * 12)})
     lower, upper = storage_bounds(evaluation.plan)
     edges = zone_edges(outside, lower, upper)
@@ -52,7 +51,7 @@ def test_zones_are_named_where_they_have_room_and_all_in_the_legend(evaluation: 
 
 
 def with_outputs(evaluation: Evaluation, **changes) -> Evaluation:
-    zones = result_of(evaluation, "zones")
+    zones = evaluation.result_of("zones")
     changed = replace(zones, rule=zones.rule.model_copy(update=changes))
     return replace(evaluation, families=(*evaluation.families[:-1], changed))
 
@@ -68,7 +67,7 @@ def test_zones_of_about_the_same_output_are_one_with_both_names(evaluation: Eval
 
 
 def test_zones_whose_outputs_differ_stand_apart(evaluation: Evaluation):
-    assert result_of(evaluation, "zones").rule.together == ((0,), (1,), (2,), (3,))
+    assert evaluation.result_of("zones").rule.together == ((0,), (1,), (2,), (3,))
     assert "drawn as one" not in dispatch_chart_caption(evaluation)
 
 
@@ -96,7 +95,7 @@ def test_a_zone_that_is_never_entered_is_drawn_and_not_named(evaluation: Evaluat
         "one month": (moving, opened, opened),
         "crossing": (moving, moving, moving),
     }[shape]
-    result = result_of(evaluation, "zones")
+    result = evaluation.result_of("zones")
     rule = result.rule.model_copy(update={"curves_hm3": tuple(tuple(each.tolist()) for each in curves)})
     alone = replace(evaluation, families=(replace(result, rule=rule),))
     ax = draw_dispatch_chart(Figure().add_subplot(), alone)

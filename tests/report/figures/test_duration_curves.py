@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 
 from reservoir.report.figures.record_runs import (
     FORESIGHT_NAME,
-    HELD_OUT,
     MOST_POINTS,
     draw_power,
     draw_release,
@@ -18,7 +17,6 @@ from reservoir.report.figures.record_runs import (
     duration_curve,
     duration_curves_caption,
     duration_curves_figure,
-    result_of,
 )
 from reservoir.report.figures.style import figure_style
 from reservoir.rules.evaluation import Evaluation
@@ -44,7 +42,7 @@ def test_there_is_a_line_for_perfect_foresight_and_every_family(evaluation: Eval
 
 def test_a_family_shows_its_held_out_months(evaluation: Evaluation):
     _, line, *_ = draw_release(Figure().add_subplot(), evaluation).get_lines()
-    releases = result_of(evaluation, "guide-curve").runs[HELD_OUT].simulation.operation.release_m3s
+    releases = evaluation.result_of("guide-curve").held_out.operation.release_m3s
     assert line.get_ydata() == pytest.approx(np.sort(releases.ravel())[::-1])
 
 

@@ -8,8 +8,9 @@ from matplotlib.figure import Figure
 
 from reservoir.hydro.calendar import Calendar
 from reservoir.report.figures.axes import month_end_years
-from reservoir.report.figures.record_runs import HELD_OUT, draw_level_trace, record_runs, result_of
+from reservoir.report.figures.record_runs import draw_level_trace, record_runs
 from reservoir.rules.evaluation import Evaluation
+from reservoir.rules.scores import SimulationMode
 
 
 def marked(ax, name):
@@ -19,14 +20,15 @@ def marked(ax, name):
 def test_a_trace_is_the_level_at_the_end_of_every_month(evaluation: Evaluation):
     _, run, *_ = record_runs(evaluation)
     trace = draw_level_trace(Figure().add_subplot(), evaluation, run).get_lines()[0]
-    levels = result_of(evaluation, "guide-curve").runs[HELD_OUT].simulation.operation.level_m
+    levels = evaluation.result_of("guide-curve").held_out.operation.level_m
     assert trace.get_ydata() == pytest.approx(levels.ravel())
 
 
 def test_the_trace_of_foresight_ends_where_it_must(evaluation: Evaluation):
     foresight = record_runs(evaluation)[0]
+    record = evaluation.foresights[SimulationMode.CONTINUOUS].operation
     assert foresight.monthly("storage_hm3").shape == (5, 12)
-    assert foresight.monthly("storage_hm3")[-1, -1] == evaluation.foresight.storage_hm3[-1]
+    assert foresight.monthly("storage_hm3")[-1, -1] == record.storage_hm3[0, -1]
 
 
 def test_a_year_reaches_half_to_either_side_of_its_name():

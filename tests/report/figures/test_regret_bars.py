@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from matplotlib.figure import Figure
 
-from reservoir.report.figures.record_runs import HELD_OUT, TRAINING
+from reservoir.report.figures.record_runs import TRAINING
 from reservoir.report.figures.rule_scores import by_regret, draw_regret
-from reservoir.rules.evaluation import Evaluation
+from reservoir.rules.evaluation import HELD_OUT, Evaluation
 
 
 def test_the_family_of_least_regret_is_on_top(evaluation: Evaluation):

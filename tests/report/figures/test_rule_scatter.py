@@ -2,43 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from reservoir.report.figures.record_runs import result_of
-from reservoir.report.figures.rule_charts import (
-    decisions_m3s,
-    draw_rule_scatter,
-    rule_scatter_figure,
-    water_available_hm3,
-)
+from reservoir.report.figures.rule_charts import draw_rule_scatter, rule_scatter_figure
 from reservoir.rules import Forecast
 from reservoir.rules.evaluation import Evaluation
+from reservoir.rules.families.linear import LinearRule
 
 
 def test_dots_are_the_releases_of_the_plan_and_marks_those_of_the_rule(evaluation: Evaluation):
     dots, marks = draw_rule_scatter(Figure().add_subplot(), evaluation, 4).get_lines()
-    rule, training = result_of(evaluation, "linear").rule, evaluation.training
+    rule, training = evaluation.result_of("linear").rule, evaluation.training
+    known = (training.storage_start_hm3, training.inflow_m3s, training.inflow_before_m3s)
     assert dots.get_ydata() == pytest.approx(training.release_m3s[:, 4])
-    assert marks.get_ydata() == pytest.approx(decisions_m3s(rule, training, 4))
+    decided = [rule.release(4, *situation) for situation in zip(*(values[:, 4] for values in known), strict=True)]
+    assert marks.get_ydata() == pytest.approx(decided)
     assert dots.get_xdata().tolist() == marks.get_xdata().tolist()
 
 
 def test_the_water_available_is_what_is_released_and_left(evaluation: Evaluation):
     training = evaluation.training
     used = training.storage_end_hm3 + training.release_m3s * training.hm3_per_m3s
-    assert water_available_hm3(training) == pytest.approx(used)
+    dots, _ = draw_rule_scatter(Figure().add_subplot(), evaluation, 4).get_lines()
+    assert dots.get_xdata() == pytest.approx(used[:, 4])
 
 
-def test_a_rule_without_a_forecast_is_not_told_the_inflow(october_evaluation: Evaluation):
-    class Listening:
-        forecast = Forecast.NONE
+def test_a_rule_without_a_forecast_is_not_told_the_inflow(october_evaluation: Evaluation, monkeypatch):
+    def listening(rule, step, storage_hm3, inflow_now_m3s, inflow_before_m3s):
+        assert inflow_now_m3s is None
+        return np.full(len(storage_hm3), 7.0)
 
-        def release(self, step, storage_hm3, inflow_now_m3s, inflow_before_m3s):
-            assert inflow_now_m3s is None
-            return 7.0
-
-    assert decisions_m3s(Listening(), october_evaluation.training, 2).tolist() == [7.0] * 3
+    monkeypatch.setattr(LinearRule, "releases", listening)
+    result = october_evaluation.result_of("linear")
+    blind = replace(result, rule=result.rule.model_copy(update={"forecast": Forecast.NONE}))
+    _, marks = draw_rule_scatter(Figure().add_subplot(), replace(october_evaluation, families=(blind,)), 2).get_lines()
+    assert marks.get_ydata().tolist() == [7.0] * 3
 
 
 def test_there_is_a_panel_for_every_month_of_the_water_year(october_evaluation: Evaluation):

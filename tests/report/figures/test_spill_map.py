@@ -9,7 +9,6 @@ import pytest
 from matplotlib.figure import Figure
 
 from reservoir.report.figures.record_runs import (
-    HELD_OUT,
     draw_spill_map,
     has_spill,
     named_spill_m3s,
@@ -17,7 +16,7 @@ from reservoir.report.figures.record_runs import (
     spill_map_figure,
 )
 from reservoir.report.figures.rules_figures import rules_captions
-from reservoir.rules.evaluation import Evaluation
+from reservoir.rules.evaluation import HELD_OUT, Evaluation
 
 
 def without_spill(evaluation: Evaluation) -> Evaluation:
@@ -28,9 +27,7 @@ def without_spill(evaluation: Evaluation) -> Evaluation:
 
     families = []
     for result in evaluation.families:
-        held_out = result.runs[HELD_OUT].simulation
-        kept = replace(held_out, operation=dry(held_out.operation))
-        run = replace(result.runs[HELD_OUT], simulation=kept)
+        run = replace(result.held_out, operation=dry(result.held_out.operation))
         families.append(replace(result, runs={**result.runs, HELD_OUT: run}))
     foresights = {mode: replace(each, operation=dry(each.operation)) for mode, each in evaluation.foresights.items()}
     return replace(evaluation, foresights=foresights, families=tuple(families))
@@ -47,14 +44,14 @@ def test_a_cell_stands_at_its_month_and_year(october_evaluation: Evaluation):
     (cells,) = draw_spill_map(Figure().add_subplot(), october_evaluation, run).collections
     for path, value in zip(cells.get_paths(), cells.get_array(), strict=True):
         month, year = path.vertices.min(axis=0)
-        assert run.spill_m3s[int(year + 0.5) - 1955, int(month)] == pytest.approx(value)
+        assert run.operation.spill_m3s[int(year + 0.5) - 1955, int(month)] == pytest.approx(value)
 
 
 def test_all_panels_have_one_scale_that_holds_every_spill(october_evaluation: Evaluation):
     *panels, bar = spill_map_figure(october_evaluation).get_axes()
     norms = [ax.collections[0].norm for ax in panels]
     assert len({tuple(norm.boundaries) for norm in norms}) == 1
-    most = max(run.spill_m3s.max() for run in record_runs(october_evaluation))
+    most = max(run.operation.spill_m3s.max() for run in record_runs(october_evaluation))
     assert bar.get_ylim()[1] >= most
 
 

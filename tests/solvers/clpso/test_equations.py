@@ -27,7 +27,7 @@ class Outcome(NamedTuple):
 def engine(toy: Toy, particles: int, generations: int, **options: object) -> Outcome:
     """Run the engine under test."""
     settings = SwarmSettings(particles=particles, generations=generations, trace_points=generations, **options)
-    swarm = clpso_sequential.new_swarm(toy, settings, SEED)
+    swarm = clpso_sequential.new_swarm(toy, settings, SEED, np.empty((0, toy.dimension), np.float32))
     trace = np.empty(generations, np.float32)
     evaluations = clpso_sequential._run(toy.compiled_context(), swarm, generations, 1, trace)
     return Outcome(swarm, evaluations, trace)

@@ -13,7 +13,7 @@ from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
 from reservoir.solvers import Solutions, solve
 from reservoir.solvers.clpso import DeviceSwarmSettings
-from reservoir.solvers.clpso.engine import ClpsoEngine, layout_for
+from reservoir.solvers.clpso.engine import ClpsoEngine
 from tests.solvers.engines import CHOOSE_DEVICES
 from tests.year_ends import cyclic
 
@@ -66,7 +66,7 @@ def test_swarms_that_share_a_work_group_keep_their_bests_apart_in_global_memory(
 def test_a_gpu_fills_its_groups_when_there_are_many_swarms(
     large_gpu: DeviceInfo, years: list[ReservoirYears], problems: int, particles: int, swarms: int
 ) -> None:
-    layout = layout_for(large_gpu, years[0], problems, DeviceSwarmSettings(particles=particles))
+    layout = ClpsoEngine(DeviceSwarmSettings(particles=particles)).layout(large_gpu, list(years[:1]) * problems)
     assert (layout.lanes, layout.items, layout.swarms) == (1, particles, swarms)
 
 
@@ -77,7 +77,8 @@ def test_a_cpu_takes_the_width_in_which_a_swarm_costs_least(
     two_cores: DeviceInfo, years: list[ReservoirYears], native: int, particles: int, lanes: int
 ) -> None:
     cpu = replace(two_cores, native_float_width=native)
-    assert layout_for(cpu, years[0], 62, DeviceSwarmSettings(particles=particles)).lanes == lanes
+    engine = ClpsoEngine(DeviceSwarmSettings(particles=particles))
+    assert engine.layout(cpu, list(years[:1]) * 62).lanes == lanes
 
 
 @pytest.mark.parametrize(("lanes", "items"), [(8, 1), (4, 5)])

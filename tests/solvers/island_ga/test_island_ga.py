@@ -11,7 +11,7 @@ from reservoir.problems.base import PERMUTATION, REAL
 from reservoir.problems.tours import TourProblem, tour_problem
 from reservoir.solvers import Solutions, solve
 from reservoir.solvers.island_ga import CROSSOVERS, MUTATIONS, DeviceIslandSettings, IslandSettings
-from reservoir.solvers.island_ga.engine import SCHEMES, LimIs, island_layout
+from reservoir.solvers.island_ga.engine import SCHEMES, Evolution, island_layout
 from tests.solvers.engines import each_of
 from tests.solvers.toys import Toy
 
@@ -144,19 +144,19 @@ def test_the_same_seed_gives_the_same_bytes(device, att48, scheme):
 
 @pytest.mark.parametrize("migrants", [0, 1, 5])
 def test_a_launch_of_migration_moves_the_best_over_the_worst_and_nothing_else(device, att48, monkeypatch, migrants):
-    class Watched(LimIs):
+    class Watched(Evolution):
         """Keeps the population before and after the first migration."""
 
         def run(self, kernel, *arguments):
             first = kernel == "migrate" and not self.launches[kernel]
             if first:
-                seen.append(self.launch.download("genes", self.fitness))
+                seen.append([self.launch.session.download(name) for name in ("genes", self.fitness)])
             super().run(kernel, *arguments)
             if first:
-                seen.append(self.launch.download("genes", self.fitness_after))
+                seen.append([self.launch.session.download(name) for name in ("genes", self.fitness_after)])
 
     seen = []
-    monkeypatch.setitem(SCHEMES, "lim-is", Watched)
+    monkeypatch.setattr("reservoir.solvers.island_ga.engine.Evolution", Watched)
     best(att48, **BRIEF | {"migrants": migrants})
     (genes, fitness), (genes_after, fitness_after) = seen
     expected, expected_fitness = genes.copy(), fitness.copy()
@@ -274,7 +274,7 @@ def test_settings_that_cannot_be_are_refused(device, att48, options, message):
 def test_the_evaluations_asked_for_are_not_exceeded():
     for evaluations in (3000, 30_000, 400_000):
         settings = IslandSettings(evaluations=evaluations).for_encoding(REAL)
-        assert evaluations - settings.islands * settings.bred < settings.evaluations_made <= evaluations
+        assert evaluations - settings.islands * settings.bred < settings.work["evaluations"] <= evaluations
     assert IslandSettings(evaluations=1).generations == 1
 
 

@@ -53,7 +53,7 @@ class Swarm:
     def run(self, local: bool = True) -> tuple[np.ndarray, float]:
         settings, everybody = self.settings, range(self.settings.particles)
         groups = [everybody[first : first + settings.group] for first in everybody[:: settings.group]]
-        exchanged = {0, *settings.exchanges.tolist()}
+        exchanged = {0, *settings.trace_generations.tolist()}
         swarm_best = self.best[self.leader(everybody)].copy()
         for generation in range(1, settings.generations + 1):
             leaders = [self.best[self.leader(group)].copy() for group in groups]
