@@ -242,10 +242,11 @@ def follow(year: YearRows, wanted: RealArray, drafts: RealArray, storages: RealA
             step,
         )
         storages[step + 1] = storage
+        release = released(year, step, drafts[step], year.rows[RELEASE_LOWER, step])
+        missed = unmet(year, step, drafts[step], release, before if step > 0 else release)
         violation += violation_at(year, step, storage, start)
         violation += missing_at(year, step, drafts[step])
-        release = released(year, step, drafts[step], year.rows[RELEASE_LOWER, step])
-        violation += unmet(year, step, drafts[step], release, before if step > 0 else release)
+        violation += missed
         before = release
     return violation
 

@@ -394,7 +394,8 @@ def _draw_in(
 ) -> None:
     """Draw bounds of storages in (`compiled_year.draw_in`)."""
     rows: list[Any] = [*_as_years(limits, *gains_hm3, *bounds_hm3, losses=losses)]
-    draw_in(*rows, _writable(release_lower_m3s, limits), np.array(dead_hm3, np.float64).reshape(-1))
+    rows += [_writable(release_lower_m3s, limits), np.array(dead_hm3, np.float64).reshape(-1)]
+    draw_in(*rows)
 
 
 def _writable(row: FloatArray, limits: Limits) -> FloatArray:

@@ -186,7 +186,8 @@ def filled_years(
     years, steps = np.atleast_2d(next(iter(rows.values()))).shape
     fields = len(FIELDS) if max(_FIELD_PLACES[name] for name in rows) >= OFFSET else OFFSET if lake else PLAIN_FIELDS
     shapes = (years, 1, fields, steps), (years, 1, len(NUMBERS) if lake else PLAIN_NUMBERS)
-    filled = YearRows(*map(np.zeros, shapes), lake, (0,) if TERMS[0] in rows else (), cyclic, ())
+    priced = (0,) if TERMS[0] in rows else ()
+    filled = YearRows(np.zeros(shapes[0]), np.zeros(shapes[1]), lake, priced, cyclic, ())
     for name, value in {**rows, **(numbers or {})}.items():
         getattr(filled, name)[:] = value
     return filled

@@ -67,7 +67,7 @@ def step_tables(physics: Physics) -> StepTables:
 
 def withdrawals(physics: Physics) -> FloatArray:
     """Withdrawal demanded in each step, m3/s, shape (steps,)."""
-    return np.zeros(len(physics.months.calendar_month)) + demanded(physics.year, slice(None))
+    return np.asarray(np.zeros(len(physics.months.calendar_month)) + demanded(physics.year, slice(None)))
 
 
 #: Futures of a decision, and months of each that are drawn: without a forecast, the first is the month itself. Each

@@ -61,11 +61,11 @@ class Runs(NamedTuple):
 
     def some(self, which: slice | NDArray[np.bool_]) -> Runs:
         """A copy of some of them."""
-        return Runs(*(array[which].copy() for array in self))
+        return Runs._make(array[which].copy() for array in self)
 
     def reshaped(self, shape: tuple[int, ...]) -> Runs:
         """The same with another leading shape."""
-        return Runs(*(array.reshape(*shape, *array.shape[1:]) for array in self))
+        return Runs._make(array.reshape(*shape, *array.shape[1:]) for array in self)
 
 
 def until_agreed(
