@@ -84,7 +84,7 @@ class RingStudy(DeviceStudy):
     ) -> Solutions:
         """One call, that solves the problems of so many streams of random numbers at once."""
         problems = [FunctionProblem(function, dimension, stream) for stream in range(first, first + count)]
-        swarm = {"particles": self.particles, "generations": generations or self.generations}
+        swarm: Row = {"particles": self.particles, "generations": generations or self.generations}
         return self.solve(problems, **ENGINES[engine], **swarm)
 
     def _measure(self) -> dict[str, pd.DataFrame]:

@@ -143,5 +143,4 @@ def _show(
 def _years(plan: Plan) -> list[dict[str, Any]]:
     """Bound and gap of each year, those that are not known as null."""
     summary = plan.summary()[["year", "proven_bound", "proven_gap"]].astype(object)
-    rows: list[dict[str, Any]] = summary.where(summary.notna(), None).to_dict("records")
-    return rows
+    return [dict(zip(summary, row, strict=True)) for row in summary.where(summary.notna(), None).to_numpy().tolist()]

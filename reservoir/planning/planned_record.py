@@ -268,7 +268,7 @@ class Plan(OperatedRecord):
         if not self.references:
             return np.zeros(len(self.problems), np.bool_)
         further = relative_gap(self.solutions, self.references, self.problems.least_gap_scale) > gap * GAP_ROUNDING
-        return further & (self.references.violation == 0)
+        return np.asarray(further & (self.references.violation == 0))
 
     @property
     def engine_solutions(self) -> Solutions:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -133,10 +134,14 @@ def _on_device(device: DeviceInfo, problems: list[Known], effort: Effort, progre
     def prove(some: list[Known], effort: Effort, done: Done) -> list[ProvenBound]:
         bounds: list[ProvenBound] = []
         until = time.monotonic() + effort.seconds
+
+        def count_on(before: int, more: int) -> None:
+            done(before + more)
+
         for together in parts_together(some, effort.pairs):
             left = replace(effort, seconds=max(until - time.monotonic(), 0.0))
             before = len(bounds)
-            bounds += prove_together(device, together, left, lambda more, before=before: done(before + more))
+            bounds += prove_together(device, together, left, partial(count_on, before))
         return bounds
 
     return _longer_if_needed(prove, problems, effort, progress)

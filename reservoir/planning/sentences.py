@@ -137,10 +137,10 @@ def all_limits(plan: Plan) -> str:
 
 def outside_sentences(plan: Plan) -> list[str]:
     """Which years of a plan violate their limits: no schedule satisfies them, or the solver did not find one."""
-    labels, able = plan.inflow.labels, plan.feasible
+    lost = chosen(plan.inflow.labels, ~plan.feasible)
     if len(plan.problems) < plan.inflow.years:
-        labels, able = plan.problems.labels, plan.feasible_problems
-    lost, missed = chosen(labels, ~able), chosen(plan.inflow.labels, plan.feasible & ~plan.keeps_limits)
+        lost = chosen(plan.problems.labels, ~plan.feasible_problems)
+    missed = chosen(plan.inflow.labels, plan.feasible & ~plan.keeps_limits)
     tried = "schedule that was found" if has_demands(plan) else "permitted release"
     sentences = []
     for names, one, cannot, how in (

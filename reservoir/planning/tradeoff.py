@@ -235,8 +235,8 @@ class FrontSearch:
         return firm_power_mw(batch.operate(positions).power_mw, self._share)
 
     def _solve(self, batch: ReservoirYears, **grids: int) -> Solutions:
-        asked = DEVICE_REFERENCE, self._asked_device, self.progress, None, self.watch
-        solutions = references_of(batch, *asked, **grids)
+        asked = self._asked_device, self.progress
+        solutions = references_of(batch, DEVICE_REFERENCE, *asked, None, self.watch, **grids)
         self.solver, self.device = solutions.solver, solutions.device
         return solutions
 
@@ -341,14 +341,13 @@ def tradeoff(
     search = FrontSearch(problems, device, progress)
     solved = search.with_firm_power if Goal.FIRM_POWER in pair else search.weighted
     stated, operations = solved(pair, points)
-    of_goals = zip(*(search.value(goal, operations).tolist() for goal in pair), strict=True)
-    names, width = range(1, points + 1), len(str(points))
-    front = tuple(
-        TradeoffPoint(f"p{name:0{width}}", *point, float(each.energy_gwh.sum()), float(each.violation.sum()))
-        for name, *point, each in zip(names, stated, of_goals, operations, strict=True)
-    )
+    first, second = (search.value(goal, operations).tolist() for goal in pair)
+    width, front = len(str(points)), []
+    for number, (of_point, *values, operation) in enumerate(zip(stated, first, second, operations, strict=True), 1):
+        name, made = f"p{number:0{width}}", (float(operation.energy_gwh.sum()), float(operation.violation.sum()))
+        front.append(TradeoffPoint(name, of_point, (values[0], values[1]), *made))
     seconds = sum(search.watch.seconds.values())
-    return Tradeoff(reservoir, problems.inflow, span, pair, front, search.solver, search.device, seconds)
+    return Tradeoff(reservoir, problems.inflow, span, pair, tuple(front), search.solver, search.device, seconds)
 
 
 def _pair(reservoir: Reservoir, goals: Sequence[str]) -> tuple[Goal, Goal]:

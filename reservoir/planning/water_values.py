@@ -61,7 +61,7 @@ def water_values_of(problems: RecordProblems, operation: Operation, feasible: ND
     trajectories = list(_trajectories(problems, operation))
     with ThreadPoolExecutor(processors()) as pool:
         ends = pool.map(lambda each: end_storage_value(*each), trajectories)
-        of_problems = pool.map(lambda each: water_values(*each, storages), trajectories)
+        of_problems = pool.map(lambda each: water_values(each[0], each[1], storages), trajectories)
         at_storage, at_levels = zip(*of_problems, strict=True)
         months = [np.append(values[1:], end) for values, end in zip(at_storage, ends, strict=True)]
     at_ends = np.concatenate(months).reshape(-1, steps)

@@ -292,27 +292,25 @@ def solve(
     """
     entry = solver_named(solver)
     if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= seed < 2**64:
-        raise InputError(
-            "the seed is out of range", "a whole number, 0 to 2**64 - 1", "choose another seed", value=seed
-        )
+        expected = "a whole number, 0 to 2**64 - 1"
+        raise InputError("the seed is out of range", expected, "choose another seed", value=seed)
     if not problems:
         return Solutions.of([])
-    unlike = problems[:1] if isinstance(problems, Batch) else problems
-    for problem in unlike:
+    different = problems[:1] if isinstance(problems, Batch) else problems
+    for problem in different:
         if (encoding := encoding_of(problem)) not in entry.encodings:
             able = ", ".join(name for name, other in SOLVERS.items() if encoding in other.encodings)
-            wrong = f"the solver {solver} does not support {encoding} encoding"
+            unsupported = f"the solver {solver} does not support {encoding} encoding"
             expected = " or ".join(f"{known} encoding" for known in entry.encodings)
-            raise InputError(wrong, expected, f"choose the solver {able}", value=problem.label)
+            raise InputError(unsupported, expected, f"choose the solver {able}", value=problem.label)
     engine, known = _engine_class(entry), settings_of(solver)
     if unknown := [name for name in options if name not in known]:
         expected = f"one of {', '.join(known)}"
-        raise InputError(
-            Mistake(f"the solver {solver} has no setting {name}", expected, "remove it") for name in unknown
-        )
+        unknown = [f"the solver {solver} has no setting {name}" for name in unknown]
+        raise InputError(Mistake(each, expected, "remove it") for each in unknown)
     own = callers_own(stop) if stop else None
     if entry.swept:
-        long = any(each.limits.steps > MOST_STEPS_OF_YEAR for each in unlike if hasattr(each, "limits"))
+        long = any(each.limits.steps > MOST_STEPS_OF_YEAR for each in different if hasattr(each, "limits"))
         given = {**engine.window_defaults, **options} if long else options
         of_windows = {each.name: given[each.name] for each in fields(WindowSettings) if each.name in given}
         options = {name: value for name, value in given.items() if name not in of_windows}
@@ -324,13 +322,10 @@ def solve(
             sweeps = WindowSweeps(swept, WindowSettings(**of_windows), first=first, stop=own)
             return sweeps.solve(problems, device=device, progress=progress)
         if of_windows:
-            expected, mend = (
-                f"a horizon of more than {MOST_STEPS_OF_YEAR} steps",
-                "remove it, or choose a longer horizon",
-            )
+            expected = f"a horizon of more than {MOST_STEPS_OF_YEAR} steps"
+            mend, wrong = "remove it, or choose a longer horizon", "{} is a setting of sweeps over long horizons"
             raise InputError(
-                Mistake(f"{name} is a setting of sweeps over long horizons", expected, mend, value=value)
-                for name, value in of_windows.items()
+                Mistake(wrong.format(name), expected, mend, value=value) for name, value in of_windows.items()
             )
     ready = engine(engine.settings_class(**options), seed=int(seed), seeded=entry.seeded, stop=own)
     return ready.solve(problems, device=device, progress=progress)

@@ -11,7 +11,7 @@ DATA = Path(__file__).parents[2] / "data"
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
     text = (DATA / "template.toml").read_text(encoding="utf-8").replace('year_end = "fixed"', 'year_end = "valued"')
-    (tmp_path / "lake.toml").write_text(text.replace("final_hm3 = 110\n", ""), encoding="utf-8")
+    (tmp_path / "lake.toml").write_text(text.replace("final_hm3 = 110 ", "# "), encoding="utf-8")
     flows = [10, 9, 12, 18, 25, 28, 20, 15, 12, 10, 9, 8]
     rows = [f"{year}-{m + 1:02d},{flow + year % 3}" for year in (2001, 2002, 2003) for m, flow in enumerate(flows)]
     (tmp_path / "record.csv").write_text("date,inflow_m3s\n" + "\n".join(rows) + "\n")

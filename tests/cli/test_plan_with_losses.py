@@ -54,7 +54,7 @@ AREA = "storage_hm3 = [10, 130]\narea_km2 = [1, 5]\n"
 CHANGES = {
     "valued": [
         ('year_end = "fixed"', 'year_end = "valued"\nend_value_gwh_per_hm3 = 0.15'),
-        ("final_hm3 = 110\n", ""),
+        ("final_hm3 = 110 ", "# "),
     ],
     "area": [("\n[curves.seepage]", '\n[curves.area]\nkind = "table"\n' + AREA + "[curves.seepage]")],
     "plant factor": [("full_load_hours = 600", "plant_factor = 0.8")],

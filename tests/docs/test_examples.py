@@ -100,7 +100,7 @@ def test_an_experiment_goes_on_from_its_journal_and_a_quick_trial_of_it_claims_n
     whole = experiment.run(budget=budget)
     assert whole.checks == ()
     assert QUICK_WARNING in whole.warnings
-    monkeypatch.setattr(experiment, "_row", lambda *_: pytest.fail("was made"))
+    monkeypatch.setattr(experiment.PointStudy, "_row", lambda *_: pytest.fail("was made"))
     again = experiment.run(budget=replace(budget, journal=Journal(tmp_path / "runs.jsonl")))
     pd.testing.assert_frame_equal(whole.data["runs"], again.data["runs"])
     with pytest.raises(OutputError, match="other settings"):

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from reservoir.hydro import jit
-from reservoir.hydro.jit import _of_this_package
+from reservoir.hydro.conditions import NO_CONDITIONS, available, demanded, end_after_losses
+from reservoir.hydro.elementwise import choose, greater, lesser
+from reservoir.hydro.jit import _of_this_package, compiling_told
 from reservoir.problems.fitness import BoxCoding, gray_level
 from reservoir.problems.reservoir.year import ReservoirContext
 from reservoir.solvers.clpso import sequential as clpso
@@ -172,3 +174,25 @@ def test_parts_are_linked_into_code_of_other_compilers():
 
 def test_python_may_call_what_is_compiled_into_other_code():
     assert gray_level(np.array([1, 1, 0], np.uint8), 0, 3) == 4
+
+
+def test_choices_between_numbers_and_parts_that_are_not_there_are_no_functions_of_their_own():
+    @jit.compiled
+    def chosen(a, b):
+        return lesser(a, b), greater(a, b), choose(a < b, a, b)
+
+    @jit.compiled
+    def without_losses(a, b):
+        none = NO_CONDITIONS
+        return available(none, 0, a), demanded(none, 0), end_after_losses(none, 0, a, b, 1.0)
+
+    told = []
+    with compiling_told(lambda *words: told.append(words)):
+        assert chosen(2.0, 1.0) == (1.0, 2.0, 1.0)
+        assert chosen(1, np.float32(2.0)) == (1.0, 2.0, 1.0)
+        assert chosen(0.0, -0.0) == (0.0, 0.0, -0.0)
+        assert without_losses(3.0, 4.0) == (3.0, 0.0, 4.0)
+    assert [parts for _, parts, ready in told if ready] == [1, 1, 1]
+    np.testing.assert_array_equal(
+        chosen(np.inf, np.nan)[:2], (np.inf, np.inf)
+    )  # the first, unless the second is beyond

@@ -112,11 +112,8 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings]):
         """On one device alone where the paper's schemes number the swarms of a launch."""
         if len(devices) > 1 and self.settings.used_random != STREAM:
             wrong = f"random numbers of the scheme {self.settings.used_random} cannot be split between devices"
-            mend, named = (
-                f"choose one device, or random numbers of the scheme {STREAM}",
-                (each.name for each in devices),
-            )
-            raise InputError(wrong, "one device", mend, value=", ".join(named))
+            mend = f"choose one device, or random numbers of the scheme {STREAM}"
+            raise InputError(wrong, "one device", mend, value=", ".join(each.name for each in devices))
         return super().launches(problems, devices)
 
     def most_problems(self, device: DeviceInfo, problem: Problem) -> int:

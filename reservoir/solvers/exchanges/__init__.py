@@ -16,11 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.attributes import POWER_DEMAND
 from reservoir.hydro.compiled_year import year_at
 from reservoir.hydro.jit import compiled, compiled_part, inlined
 from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.hydro.plant import Plant, lake_with_cursors, plant_with_cursors
-from reservoir.hydro.rows import YearRows
+from reservoir.hydro.rows import ATTRIBUTE_FIELDS, YearRows
 from reservoir.problems.base import Problem, as_batch
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers.exchanges.exchange import (
@@ -40,7 +41,7 @@ FloatArray = NDArray[np.float64]
 
 #: Rounds of exchanges at most.
 _MOST_ROUNDS = 30
-#: A cyclic year closes whose ends are this close, as a part of the largest storage.
+#: A cyclic year closes whose ends are this close, as a part of the largest storage; and by as much more power is asked.
 _ROUNDING = 1e-9
 #: Steps between the two of an exchange at most.
 _MOST_REACH = 24
@@ -117,7 +118,10 @@ def _polished(years: ReservoirYears, positions: FloatArray, effort: Effort) -> P
     lower, upper = _allowed(years, storages)
     steps = years.limits.steps
     work, totals = np.zeros((_ROWS, steps + 1)), np.zeros(len(years))
-    plant, arrays = plant_with_cursors(years.model.exact), lake_with_cursors(years.exact_year)
+    year = years.exact_year
+    if years.limits.demands_power:  # what just gives the lowest power here gives it by any other rounding, too
+        year = year.changed(**{ATTRIBUTE_FIELDS[POWER_DEMAND]: years.limits.power_demanded_mw * (1 + _ROUNDING)})
+    plant, arrays = plant_with_cursors(years.model.exact), lake_with_cursors(year)
     schedules = _Schedules(plant, arrays, years.penalty, drafts, storages, lower, upper, work, totals)
     if effort.least_gain_of_shift > 0.0:
         _shift_water(schedules, effort.least_gain_of_shift, np.zeros((SIGNS, ROLES, steps)))
