@@ -44,8 +44,8 @@ class RuleInputs:
     @property
     def record_unit(self) -> str:
         """The unit of the record that the plan was made for; empty if nobody said it."""
-        told = self.file.fitted_to.get("plan")
-        record = told.get("inflow") if isinstance(told, dict) else None
+        plan = self.file.fitted_to.get("plan")
+        record = plan.get("inflow") if isinstance(plan, dict) else None
         return options.unit_said(record) if isinstance(record, dict) else ""
 
     def units(self, asked: str | None) -> UnitSystem:
@@ -139,7 +139,7 @@ _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def _with_futures(
-    found: RuleInputs, month: int, members: int | None, months: int | None, ensemble: Path | None, figure: Path | None
+    inputs: RuleInputs, month: int, members: int | None, months: int | None, ensemble: Path | None, figure: Path | None
 ) -> RuleInputs:
     """The inputs with another number of futures, or with those of a forecast; refused with a rule that has none.
 
@@ -149,71 +149,71 @@ def _with_futures(
         With what does not go together, or with the mistakes of the forecast's file.
     """
     given = {"--members": members, "--months-ahead": months, "--ensemble": ensemble, "--figure": figure}
-    if found.rule.family != FAMILY:
+    if inputs.rule.family != FAMILY:
         mend = "add --replan, or use the rule file of the family replan"
         mistakes = [
-            Mistake(f"needs futures, and a rule of the family {found.rule.family} has none", "", mend, column=name)
+            Mistake(f"needs futures, and a rule of the family {inputs.rule.family} has none", "", mend, column=name)
             for name, value in given.items()
             if value is not None
         ]
         if mistakes:
             raise InputError(mistakes)
-        return found
+        return inputs
     if figure is not None and figure.suffix not in (".png", ".svg"):
         raise InputError("is not a kind of figure", "a name that ends in .png or .svg", column="--figure")
     if ensemble is not None and members is not None:
         raise InputError("is given together with --ensemble", "the members of the forecast", column="--members")
-    rule: Any = found.rule
+    rule: Any = inputs.rule
     if ensemble is not None:
         from reservoir.io.records.reader import read_inflow_forecast
         from reservoir.rules.families.replan import MOST_MEMBERS, ReplanOnForecast
 
-        flow_m3s = read_inflow_forecast(ensemble, found.record_unit, month)
+        flow_m3s = read_inflow_forecast(ensemble, inputs.record_unit, month)
         if len(flow_m3s) > MOST_MEMBERS:
             problem, expected = f"has {len(flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
             raise InputError(problem, expected, "give fewer of them", file=str(ensemble))
-        return replace(found, rule=ReplanOnForecast.of(rule, flow_m3s))
-    return found if members is None else replace(found, rule=rule.changed(members=members))
+        return replace(inputs, rule=ReplanOnForecast.of(rule, flow_m3s))
+    return inputs if members is None else replace(inputs, rule=rule.changed(members=members))
 
 
-def _outlook_as_json(found: Outlook, units: UnitSystem) -> dict[str, Any]:
+def _outlook_as_json(ahead: Outlook, units: UnitSystem) -> dict[str, Any]:
     """The outlook for machines: probabilities, and quantiles of the storage at the end of each month."""
     import numpy as np
 
-    levels = np.quantile(found.storage_hm3[:, 1:], _QUANTILES, axis=0).T
+    levels = np.quantile(ahead.storage_hm3[:, 1:], _QUANTILES, axis=0).T
     months = [
         {"month": int(month)}
         | units.values(
             {f"storage_q{100 * share:02.0f}_hm3": float(each) for share, each in zip(_QUANTILES, row, strict=True)}
         )
-        for month, row in zip(found.calendar_month, levels, strict=True)
+        for month, row in zip(ahead.calendar_month, levels, strict=True)
     ]
     return {
-        "members": len(found.storage_hm3),
-        "refill_probability": found.refill_probability,
-        "spill_probability": found.spill_probability,
-        "firm_mw": found.firm_mw,
-        "firm_probability": found.firm_probability,
+        "members": len(ahead.storage_hm3),
+        "refill_probability": ahead.refill_probability,
+        "spill_probability": ahead.spill_probability,
+        "firm_mw": ahead.firm_mw,
+        "firm_probability": ahead.firm_probability,
         "months": months,
     }
 
 
-def _outlook_rows(found: Outlook, units: UnitSystem) -> list[tuple[str, str]]:
+def _outlook_rows(ahead: Outlook, units: UnitSystem) -> list[tuple[str, str]]:
     """The outlook as rows on the screen."""
     import numpy as np
 
     from reservoir.hydro.calendar import MONTH_NAMES
 
-    members, months = found.power_mw.shape
-    low, middle, high = np.quantile(found.storage_hm3[:, -1], [0.1, 0.5, 0.9])
-    told = [f"full in {found.refill_probability:.0%}", f"spill in {found.spill_probability:.0%}"]
-    if found.firm_mw is not None and found.firm_probability is not None:
-        told.append(f"at least {quantity(found.firm_mw)} MW in every month in {found.firm_probability:.0%}")
-    end = MONTH_NAMES[found.calendar_month[-1] - 1]
+    members, months = ahead.power_mw.shape
+    low, middle, high = np.quantile(ahead.storage_hm3[:, -1], [0.1, 0.5, 0.9])
+    chances = [f"full in {ahead.refill_probability:.0%}", f"spill in {ahead.spill_probability:.0%}"]
+    if ahead.firm_mw is not None and ahead.firm_probability is not None:
+        chances.append(f"at least {quantity(ahead.firm_mw)} MW in every month in {ahead.firm_probability:.0%}")
+    end = MONTH_NAMES[ahead.calendar_month[-1] - 1]
     lowest, highest = quantity(units.amount(float(low), "hm3")[0]), units.written(float(high), "hm3")
     median = units.written(float(middle), "hm3")
     storage = f"{lowest} to {highest} at the end of {end} in 80 % of them, median {median}"
-    return [(f"Next {months} months", f"of {members:,} futures: {', '.join(told)}"), ("Storage", storage)]
+    return [(f"Next {months} months", f"of {members:,} futures: {', '.join(chances)}"), ("Storage", storage)]
 
 
 #: No river carries as much (m3/s), and no lake holds as much (hm3).
@@ -297,33 +297,33 @@ def command(
     from reservoir.io.rule_file import require_same_plan
     from reservoir.rules.advice import advise, alike, marginal_worth
 
-    found = read_rule_inputs(rule_file, reservoir_file)
-    units, plant = found.units(unit_system), found.reservoir
+    inputs = read_rule_inputs(rule_file, reservoir_file)
+    units, plant = inputs.units(unit_system), inputs.reservoir
     if replan:
-        other = found.beside(FAMILY)
+        other = inputs.beside(FAMILY)
         if other is None:
             problem = "needs the rule of the family replan beside this one, and there is none"
             mend = 'fit it: "reservoir rules PLAN_DIR", with all families or with --family replan'
             raise InputError(problem, mend=mend, column="--replan")
-        found = replace(found, rule=other)
-    found = _with_futures(found, month, members, months_ahead, ensemble, figure)
-    situation = _situation(found, month, level, storage, inflow, inflow_before, units)
-    advice = advise(found.rule, plant, situation)
-    ahead, similar, chart = None, None, cast(Any, found.beside("zones"))
-    if found.rule.family == FAMILY:
+        inputs = replace(inputs, rule=other)
+    inputs = _with_futures(inputs, month, members, months_ahead, ensemble, figure)
+    situation = _situation(inputs, month, level, storage, inflow, inflow_before, units)
+    advice = advise(inputs.rule, plant, situation)
+    ahead, similar, chart = None, None, cast(Any, inputs.beside("zones"))
+    if inputs.rule.family == FAMILY:
         from reservoir.rules.families.replan import outlook
 
-        ahead = outlook(cast(Any, found.rule), plant, situation, advice.release_m3s, months_ahead or USUAL_MONTHS)
+        ahead = outlook(cast(Any, inputs.rule), plant, situation, advice.release_m3s, months_ahead or USUAL_MONTHS)
     # The zone of the dispatch chart: the rule's own, or that of the chart beside it.
     zone = None if chart is None else chart.zone(situation.step, situation.storage_hm3)
     caveats: tuple[str, ...] = (plant.caveat,) if plant.caveat else ()
-    if found.plan_folder is not None:
-        schedule = read_schedule(found.plan_folder)
-        require_same_plan(found.file, found.plan_folder)
-        similar, caveats = alike(schedule, plant, month, situation), read_caveats(found.plan_folder)
+    if inputs.plan_folder is not None:
+        schedule = read_schedule(inputs.plan_folder)
+        require_same_plan(inputs.file, inputs.plan_folder)
+        similar, caveats = alike(schedule, plant, month, situation), read_caveats(inputs.plan_folder)
     # What water is worth around the decision: by the rule, or by the table of water values beside it.
-    worth = marginal_worth(found.rule, situation, advice)
-    table = None if worth is not None else found.beside("water-value")
+    worth = marginal_worth(inputs.rule, situation, advice)
+    table = None if worth is not None else inputs.beside("water-value")
     worth = worth if table is None else marginal_worth(table, situation, advice)
     if as_json:
         from reservoir.cli.screen import show_json
@@ -331,7 +331,7 @@ def command(
 
         show_json(
             {
-                "family": found.rule.family,
+                "family": inputs.rule.family,
                 "reservoir": plant.name,
                 "month": month,
                 "units": units.as_dict,
@@ -347,13 +347,13 @@ def command(
     else:
         assumed = [name for name, given in (("inflow", inflow), ("previous inflow", inflow_before)) if given is None]
         assumed = assumed if ensemble is None else [name for name in assumed if name != "inflow"]
-        rows = _advice_rows(found, situation, advice, units)
+        rows = _advice_rows(inputs, situation, advice, units)
         rows += [] if zone is None else [("Zone", f"{zone} output (dispatch chart)")]
         rows += [] if similar is None else [("Optimised years", _alike_words(similar, units))]
         rows += [] if worth is None else [("Water value", _worth_words(worth, plant.objective.unit, units))]
         rows += [] if ahead is None else _outlook_rows(ahead, units)
         notes = (*caveats, *filter(None, [said_units(units, unit_system)]))
-        _show(found, situation, advice, rows, notes, assumed, units)
+        _show(inputs, situation, advice, rows, notes, assumed, units)
     if figure is not None and ahead is not None:
         from reservoir.cli.screen import drawn
         from reservoir.report.figures.storages import outlook_figure
@@ -367,7 +367,7 @@ def command(
 
 
 def _situation(
-    found: RuleInputs,
+    inputs: RuleInputs,
     month: int,
     level: float | None,
     storage: float | None,
@@ -379,7 +379,7 @@ def _situation(
     from reservoir.hydro.plant import storage_at_level
     from reservoir.rules.advice import Situation, step_of_month
 
-    rule, plant, flow = found.rule, found.reservoir, units.size("inflow_m3s")
+    rule, plant, flow = inputs.rule, inputs.reservoir, units.size("inflow_m3s")
     step, means = step_of_month(plant, month), rule.months.inflow_m3s
     expected, forecast = means[step], getattr(rule, "forecast_m3s", None)
     if forecast is not None:
@@ -421,10 +421,10 @@ def _worth_as_json(worth: MarginalWorth, unit: str, units: UnitSystem) -> dict[s
     return {"by_rule": worth.source, "unit": unit} | in_units
 
 
-def _advice_rows(found: RuleInputs, situation: Situation, advice: Advice, units: UnitSystem) -> list[tuple[str, str]]:
+def _advice_rows(inputs: RuleInputs, situation: Situation, advice: Advice, units: UnitSystem) -> list[tuple[str, str]]:
     """The decision and what it comes to, as rows on the screen."""
     flow, volume, written = partial(units.written, ending="m3s"), partial(units.written, ending="hm3"), units.written
-    level, before = float(found.reservoir.level(situation.storage_hm3)), flow(situation.inflow_before_m3s)
+    level, before = float(inputs.reservoir.level(situation.storage_hm3)), flow(situation.inflow_before_m3s)
     release = f"[bold]{flow(advice.release_m3s)}[/]"
     if advice.spill_m3s > 0 and advice.spill_m3s >= _VISIBLE * advice.release_m3s:
         release += f", of which {flow(advice.spill_m3s)} spilled"
@@ -446,7 +446,7 @@ def _advice_rows(found: RuleInputs, situation: Situation, advice: Advice, units:
 
 
 def _show(
-    found: RuleInputs,
+    inputs: RuleInputs,
     situation: Situation,
     advice: Advice,
     rows: list[tuple[str, str]],
@@ -459,9 +459,9 @@ def _show(
     from reservoir.cli.screen import console
     from reservoir.hydro.calendar import MONTH_NAMES
 
-    plant, screen = found.reservoir, console()
+    plant, screen = inputs.reservoir, console()
     month = MONTH_NAMES[int(plant.months[situation.step]) - 1]
-    screen.print(f"[bold]{escape(plant.name)}[/], {month}, rule {escape(found.rule.family)}", soft_wrap=True)
+    screen.print(f"[bold]{escape(plant.name)}[/], {month}, rule {escape(inputs.rule.family)}", soft_wrap=True)
     for note in notes:
         screen.print(f"[yellow]{escape(note[:1].upper() + note[1:])}[/]", soft_wrap=True)
     for title, text in rows:

@@ -159,22 +159,20 @@ def _leading(inflow: Inflow) -> tuple[tuple[str, ...], tuple[int, ...]]:
 
 
 class OperatedSteps(NamedTuple):
-    """Steps of a record for its tables; with the releases that were asked for, and where these were repaired."""
+    """Steps of a record for its tables."""
 
     inflow: Inflow
     operation: Operation
-    asked_m3s: FloatArray | None = None
-    repaired: NDArray[np.bool_] | None = None
 
 
-def schedule_table(name: str, record: OperatedRecord | OperatedSteps) -> pd.DataFrame:
+def schedule_table(name: str, record: OperatedRecord) -> pd.DataFrame:
     """One row a step of a record, by its first day, with the columns of a table that it has."""
     import pandas as pd
 
     return pd.DataFrame(schedule_columns(name, record), first_days(record.inflow.calendar))
 
 
-def schedule_columns(name: str, record: OperatedRecord | OperatedSteps) -> dict[str, NDArray[Any]]:
+def schedule_columns(name: str, record: OperatedRecord) -> dict[str, NDArray[Any]]:
     """The columns of `schedule_table`, shape (years * steps,)."""
     calendar = record.inflow.calendar
     columns = {
