@@ -209,7 +209,7 @@ def processor() -> str:
 
 
 #: A copy of the process that has not ended after so many seconds is given up.
-_COPY_SECONDS = 120
+_COPY_SECONDS = 30
 
 
 def made_in_a_copy(make: Callable[[], Iterable[T]]) -> Iterator[T]:
