@@ -261,7 +261,7 @@ def _execute(
         try:
             with progress_bars() as progress:
                 budget = RunBudget(count, quick, seed, device, progress, journal)
-                record: ExperimentResult = import_module(experiment.module).run(*inputs, budget=budget, **own)
+                record = _run(experiment)(*inputs, budget=budget, **own)
                 write_result(record, claim)
         finally:  # the journal goes when its experiment is written; one that is not goes on from there
             if journal is not None and claim.written is not None:
@@ -271,6 +271,11 @@ def _execute(
                 click.echo(said, err=True)
     _show(record, target, as_json)
     return 0 if all_pass(record.checks) else 1
+
+
+def _run(experiment: Experiment) -> Callable[..., ExperimentResult]:
+    run: Callable[..., ExperimentResult] = import_module(experiment.module).run
+    return run
 
 
 def _show(record: ExperimentResult, target: Path, as_json: bool) -> None:
