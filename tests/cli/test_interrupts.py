@@ -31,7 +31,7 @@ def started(code, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-@pytest.mark.parametrize("module", ["click", "reservoir.cli", "reservoir.errors", "pandas"])
+@pytest.mark.parametrize("module", ["click", "reservoir.cli", "reservoir.errors", "numba"])
 def test_a_signal_while_modules_are_imported_is_one_line(tmp_path, module, name):
     act = f"os.kill(os.getpid(), signal.{name})"
     ended = started(_SENT_AT_IMPORT.format(name=module, act=act), tmp_path)
@@ -49,7 +49,7 @@ def test_an_interruption_that_other_code_makes_an_error_of_is_still_one(tmp_path
             "                raise ImportError('cannot import name')",
         ]
     )
-    ended = started(_SENT_AT_IMPORT.format(name="pandas", act=act), tmp_path)
+    ended = started(_SENT_AT_IMPORT.format(name="numba", act=act), tmp_path)
     assert ended.stderr.strip() == "Interrupted; nothing was written."
     assert ended.returncode == 130
 
