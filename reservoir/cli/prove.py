@@ -142,5 +142,6 @@ def _show(
 
 def _years(plan: Plan) -> list[dict[str, Any]]:
     """Bound and gap of each year, those that are not known as null."""
-    summary = plan.summary()[["year", "proven_bound", "proven_gap"]].astype(object)
-    return [dict(zip(summary, row, strict=True)) for row in summary.where(summary.notna(), None).to_numpy().tolist()]
+    names = ["year", "proven_bound", "proven_gap"]
+    summary = plan.summary()[names].astype(object)
+    return [dict(zip(names, row, strict=True)) for row in summary.where(summary.notna(), None).to_numpy().tolist()]

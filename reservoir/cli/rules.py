@@ -124,10 +124,12 @@ def command(
             write_rules(evaluation, saved, checks, claim=claim, figures=figures, progress=progress, tell=warn)
         fits.remove()
     if as_json:
+        import pandas as pd
+
         best, robustness = best_fitted(evaluation), robustness_table(evaluation)
         table = evaluation.table()
         results = {
-            "scores": table.assign(**units.columns(table))[list(map(units.column, table))].to_dict("records"),
+            "scores": pd.DataFrame(units.columns(table)).to_dict("records"),
             "best_fitted": None if best is None else best.family,
             "shortfalls": shortfalls(evaluation),
             "findings": [finding.as_dict() for finding in findings(evaluation)],

@@ -6,12 +6,15 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reservoir.errors import InputError
 from reservoir.hydro import units
 from reservoir.hydro.units import key_suffix
 from reservoir.text.quantities import quantity
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class DisplayUnit(NamedTuple):
@@ -152,9 +155,9 @@ class UnitSystem:
         unit = self.unit(name)
         return 1.0 if unit is None else unit.size
 
-    def columns(self, table: Mapping[str, Any]) -> dict[str, Any]:
-        """Columns of a table of the program, such as a DataFrame's, in these units and by names that say so."""
-        sized = ((name, table[name], self.unit(name)) for name in table)
+    def columns(self, table: Mapping[str, Any] | pd.DataFrame) -> dict[str, Any]:
+        """Columns of a table of the program in these units, and by names that say so."""
+        sized = ((name, table[name], self.unit(name)) for name in map(str, table))
         return {self.column(name): values / unit.size if unit else values for name, values, unit in sized}
 
     def values(self, quantities: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_DOWN, Context
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -234,7 +235,7 @@ class FrontSearch:
         """The power that positions give in so many steps as must, shape (problems,)."""
         return firm_power_mw(batch.operate(positions).power_mw, self._share)
 
-    def _solve(self, batch: ReservoirYears, **grids: int) -> Solutions:
+    def _solve(self, batch: ReservoirYears, **grids: Any) -> Solutions:
         asked = self._asked_device, self.progress
         solutions = references_of(batch, DEVICE_REFERENCE, *asked, None, self.watch, **grids)
         self.solver, self.device = solutions.solver, solutions.device

@@ -41,12 +41,12 @@ _LEAST_SHOWN = 5e-7
 _ROWS = 100_000
 
 
-def write_table(table: Mapping[str, ArrayLike], path: Path) -> None:
-    """Write columns, such as a DataFrame's, with six decimals of numbers, and nothing where there is none.
+def write_table(table: Mapping[str, ArrayLike] | pd.DataFrame, path: Path) -> None:
+    """Write columns with six decimals of numbers, and nothing where there is none.
 
     The bytes are those of `DataFrame.to_csv`, which asks of every number whether it is one; but no zero has a sign.
     """
-    columns = [np.asarray(table[name]) for name in table]
+    columns = [np.asarray(table[name]) for name in map(str, table)]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(table)
