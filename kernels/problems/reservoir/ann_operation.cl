@@ -1,10 +1,11 @@
-// Operation of consecutive years by a perceptron (reservoir/rules/families/ann): position = the numbers of the network, in the
-// order of mlp_error.cl, with biases; fitness = the mean benefit of a year, in the unit of the objective, less the cost of
-// violations and with the value of the water left at the end. Lanes are networks. Stands behind fitted_curves.cl.
+// Operation of consecutive years by a perceptron (reservoir/rules/families/ann.py): position = the numbers of the
+// network, in the order of mlp_error.cl, with biases; fitness = the mean benefit of a year, in the unit of the objective,
+// less the cost of violations and with the value of the water left at the end. Lanes are networks. Stands behind
+// fitted_curves.cl.
 //
 // Constants: KNOWN (inputs besides the start storage), HIDDEN, REACH (of first positions), PER_STAGE_BENEFIT, and where
 // each number stands in the head of the context, HEAD numbers, and in the ROW of each step behind it
-// (reservoir/rules/families/ann/problem.py).
+// (reservoir/rules/families/ann_operation.py).
 
 #define INPUTS (1 + KNOWN)
 #define UNIT (INPUTS + 2) // numbers of a hidden unit: weights of the inputs, bias, weight in the output

@@ -74,7 +74,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         counts[name] += 1
         return called(*given)
 
-    for module, name in ((program, "_compiled"), (approximation, "_fit")):
+    for module, name in ((program, "file_of_program"), (approximation, "_fit")):
         monkeypatch.setattr(module, name, partial(counted, name, getattr(module, name)))
     return counts
 
@@ -101,7 +101,7 @@ def test_another_curve_is_fitted_and_built(lake, record, device, work):
         )
         counts = dict(work)
         work.clear()
-    assert counts["_compiled"] == 1
+    assert counts["file_of_program"] == 1
     assert counts["_fit"] > 0
 
 
