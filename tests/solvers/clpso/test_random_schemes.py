@@ -50,7 +50,8 @@ def test_the_case_study_shares_seven_million_numbers(
 
     def watched(self: Session, /, **buffers: object) -> None:
         asked.update(buffers)
-        raise InterruptedError
+        if "numbers" in buffers:
+            raise InterruptedError
 
     monkeypatch.setattr(Session, "allocate", watched)
     with pytest.raises(InterruptedError):
