@@ -200,7 +200,7 @@ class RecordEvaluation(Simulation):
 
     @property
     def at_equal_storage(self) -> FloatArray:
-        """What each year brings at equal end storage, shape (years,): whose sums are compared."""
+        """What each year brings at equal end storage, whose sums are compared; one number a year."""
         return self.made + self.end_value
 
     @property
@@ -211,7 +211,7 @@ class RecordEvaluation(Simulation):
 
     @property
     def foresight_benefit(self) -> FloatArray:
-        """What perfect foresight brings in each year, shape (years,); NaN where it is not known."""
+        """What perfect foresight brings in each year; NaN where it is not known."""
         return np.full_like(self.made, np.nan) if self.foresight is None else self.foresight.by_year.benefit
 
     @property

@@ -182,10 +182,15 @@ class NearestNeighbourModel(ThomasFieringModel):
     def _noise(self, step: int, predicted: FloatArray, uniform: FloatArray) -> FloatArray:
         distance = np.abs(predicted[:, np.newaxis] - self.regression.predicted[step])
         nearest = np.argsort(distance, axis=1, kind="stable")
-        # Of the sqrt(years) nearest, the nearest first; the first year of the record is not fitted.
-        weights = np.cumsum(1.0 / np.arange(1, int(np.sqrt(self.regression.predicted.shape[1] + 1)) + 1))
-        rank = np.searchsorted(weights / weights[-1], uniform, side="right")
+        # The first year of the record is not fitted.
+        rank = np.searchsorted(kernel(self.regression.predicted.shape[1] + 1), uniform, side="right")
         return np.asarray(self.regression.residual[step, nearest[np.arange(len(rank)), rank]])
+
+
+def kernel(years: int) -> FloatArray:
+    """Cumulated weights of the neighbours of a record, the nearest first, proportional to 1/rank: (sqrt(years),)."""
+    weights = np.cumsum(1.0 / np.arange(1, int(np.sqrt(years)) + 1))
+    return np.asarray(weights / weights[-1])
 
 
 def correlation_factor(values: FloatArray) -> FloatArray:

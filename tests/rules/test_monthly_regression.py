@@ -51,7 +51,7 @@ def test_errors_are_drawn_from_the_nearest_states_the_nearest_most_often(inflow)
     nearest = residual[np.argsort(np.abs(predicted - state))[:7]]
     shares = np.array([(drawn == each).mean() for each in nearest])
     assert shares.sum() == 1
-    assert shares == pytest.approx(np.diff(model.kernel, prepend=0), abs=0.02)
+    assert shares == pytest.approx(np.diff(kernel(model.regression.predicted.shape[1] + 1), prepend=0), abs=0.02)
 
 
 def test_the_noise_of_thomas_and_fiering_is_normal_with_the_regressions_deviation(inflow):

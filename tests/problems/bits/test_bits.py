@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reservoir.bench.populations import bundled_glasses, spin_cases, trap_cases
+from reservoir.bench.populations import bundled_glasses, spin_cases, trap_case
 from reservoir.errors import InputError
 from reservoir.problems.bits import FAMILIES, read_spin_glass
 from reservoir.solvers import solve
@@ -147,7 +147,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path):
 
 
 def test_populations_lie_between_those_of_the_nearest_sizes():
-    small, between, large = (trap_cases(["ftrap"], [bits])[0].population for bits in (120, 180, 240))
+    small, between, large = (trap_case("ftrap", bits).population for bits in (120, 180, 240))
     assert small < between < large
     assert between % 2 == 0
-    assert trap_cases(["ftrap"], [1200])[0].population == 484
+    assert trap_case("ftrap", 1200).population == 484
