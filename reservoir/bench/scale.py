@@ -151,8 +151,9 @@ class ScaleStudy(DeviceStudy):
         a part of each.
         """
         for solver, points in self.points.groupby("solver", sort=False):
-            weights = 1 / points["seconds"]
-            yield str(solver), points, Polynomial.fit(points["years"], points["seconds"], 1, w=weights).convert()
+            years, seconds = (points[name].to_numpy(float) for name in ("years", "seconds"))
+            of_each = np.column_stack([1 / seconds, years / seconds])
+            yield str(solver), points, Polynomial(np.linalg.lstsq(of_each, np.ones(len(years)), rcond=None)[0])
 
     def checks(self) -> Iterator[Check]:
         """Growth in a straight line; seconds and memory where device and number of years are those of a claim."""

@@ -45,6 +45,12 @@ def test_a_line_is_found_again(two_cores, xiaowan, inflow):
         assert line.coef == pytest.approx([2, 1e-4])
 
 
+def test_one_point_has_a_line_through_it(two_cores, xiaowan, inflow):
+    study = replace(study_on(two_cores, xiaowan, inflow), years=(50,))
+    for _, _, line in found(study, lambda years: 1e-4).by_solver:
+        assert line(50) == pytest.approx(2 + 50e-4)
+
+
 def test_growth_in_a_line_passes_and_faster_growth_does_not(large_gpu, xiaowan, inflow):
     study = study_on(large_gpu, xiaowan, inflow)
     straight = verdicts(found(study, lambda years: 7e-5))
