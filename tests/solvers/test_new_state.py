@@ -50,3 +50,13 @@ def test_arrays_have_their_axes_and_values_are_given_or_those_of_settings_and_pr
 def test_a_value_that_nobody_has_is_an_error() -> None:
     with pytest.raises(AttributeError, match="key"):
         new_state(State, Few(), SimpleNamespace(dimension=2, lower=0.0), strict=False)
+
+
+@pytest.mark.parametrize(
+    "array", [NDArray[np.int16], np.ndarray[Any, np.dtype[np.int16]], list[np.int16]], ids=["own", "older", "alias"]
+)
+def test_numbers_are_those_that_an_array_is_annotated_with_in_every_version_of_numpy(array: Any) -> None:
+    """Of an alias, as numpy 2.5 makes them on Python 3.12, only the number is an argument: as of the list."""
+    state = new_state(NamedTuple("One", [("room", Annotated[array, "size"])]), size=2)  # type: ignore[misc]
+    assert state.room.dtype == np.int16
+    assert state.room.shape == (2,)
