@@ -227,9 +227,7 @@ def new_state(kind: type[N], *sources: object, **values: Any) -> N:
         if get_origin(hint) is Annotated:
             array, *axes = get_args(hint)
             dtype = array
-            while within := get_args(
-                dtype
-            ):  # an NDArray differs by numpy's version; its number is last
+            while within := get_args(dtype):  # an NDArray differs by numpy's version; its number is last
                 dtype = within[-1]
             filling = value_of(name) if name in {*values, "lower", "upper"} else 0
             state[name] = np.full([value_of(axis) for axis in axes], filling, dtype)
