@@ -52,6 +52,10 @@ LONGEST = (
     "test_wheel.py",
     "cli/test_killed_plan.py",
     "cli/test_typed_calls.py",
+    "certificate/test_bound.py",
+    "solvers/windows/test_sweeps.py",
+    "rules/test_carry_over.py",
+    "cli/test_prove_command.py",
     "planning/test_simulation.py",
     "solvers/exchanges/test_end_of_search.py",
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -95,10 +96,10 @@ class Method:
     options: Mapping[str, Any]
     best: bool = False
 
-    def solve(self, problems: Sequence[ReservoirYears], **call: Any) -> Solutions:
-        """Solve problems by the solver with its settings, or with others."""
-        own = {"solver": self.solver, "seed": self.seed, "device": self.device}
-        return solve(problems, **{**own, **self.options, **call})
+    @property
+    def solve(self) -> Callable[..., Solutions]:
+        """Solves problems by the solver with its settings; a call may give others."""
+        return partial(solve, solver=self.solver, seed=self.seed, device=self.device, **self.options)
 
 
 def search(

@@ -252,26 +252,33 @@ class DeviceEngine(Engine[S]):
         seconds, lock, stop = dict.fromkeys(launches, 0.0), Lock(), Event()
         places, results = list[int](), list[EngineResults]()
 
-        def work(device: DeviceInfo) -> None:
-            """The launches of a device, until the caller stops; those that other devices are at then end, too."""
-            for some in launches[device]:
-                if stop.is_set():
-                    return
-                result, device_seconds = self.launch(device, take(problems, some), some, clocks[device])
-                with lock:
-                    seconds[device] += device_seconds
-                    results.append(result)
-                    places.extend(some)
-                    progress(len(places), len(problems))
-                    if self.stops(take(problems, some), result["position"], len(problems)):
-                        stop.set()
+        def note(device: DeviceInfo, some: Sequence[int], result: EngineResults, device_seconds: float) -> None:
+            """Keep what a launch found; the caller may stop the run, and other devices end with theirs."""
+            with lock:
+                seconds[device] += device_seconds
+                results.append(result)
+                places.extend(some)
+                progress(len(places), len(problems))
+                if self.stops(take(problems, some), result["position"], len(problems)):
+                    stop.set()
 
-        with ThreadPoolExecutor(len(launches)) as pool:  # without a thread before it is used
-            try:
-                list((map if len(launches) == 1 else pool.map)(work, launches))
-            except BaseException:
-                stop.set()  # the other devices end with the launch that they are at
-                raise
+        def work(device: DeviceInfo) -> None:
+            for some in launches[device]:
+                if not stop.is_set():
+                    note(device, some, *self.launch(device, take(problems, some), some, clocks[device]))
+
+        if len(launches) == 1:
+            ((only, every),) = launches.items()
+            for some in every:
+                if not stop.is_set():
+                    note(only, some, *self.launch(only, take(problems, some), some, clocks[only]))
+        else:
+            with ThreadPoolExecutor(len(launches)) as pool:
+                try:
+                    list(pool.map(work, launches))
+                except BaseException:
+                    stop.set()  # the other devices end with the launch that they are at
+                    raise
         wall_seconds, names = time.perf_counter() - started, Counter(each.name for each in devices)
         order = np.argsort(places)
         gaps = np.flatnonzero(np.asarray(places)[order] != np.arange(len(order)))
