@@ -230,8 +230,12 @@ def build(device: DeviceInfo, source: str, options: Sequence[str] = (), *, as_wr
     return _build_once(device, source, (*usual, *options))
 
 
-#: One thread builds at a time: what Python does with warnings is the same for all threads.
+#: One thread builds at a time: a driver's compiler need not bear two.
 _BUILDING = Lock()
+
+# What a compiler remarks is kept in BuiltProgram.log. For good, and not around a build: Python's list of what to ignore
+# is the same for all threads, and one that compiles meanwhile puts back the list that it found.
+warnings.filterwarnings("ignore", "Non-empty compiler output")
 
 
 @lru_cache(maxsize=64)
@@ -246,9 +250,7 @@ def _build_once(device: DeviceInfo, source: str, options: tuple[str, ...]) -> Bu
         kept = kept_program(device, file, context_of(device)) if file else None
         program = kept or cl.Program(context_of(device), text)
         try:
-            with _BUILDING, warnings.catch_warnings():
-                # The compiler's remarks are kept in BuiltProgram.log instead.
-                warnings.simplefilter("ignore", cl.CompilerWarning)
+            with _BUILDING:
                 program.build(options)
         except cl.Error as error:
             refusal = error

@@ -1,5 +1,7 @@
 """Programs are assembled alike from like parts, built once, and blamed on the right file."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -130,8 +132,32 @@ def test_a_compiler_that_says_nothing_leaves_an_empty_log(device: DeviceInfo) ->
     assert build(device, DOUBLE).log == ""
 
 
-def test_what_the_compiler_remarks_is_kept_and_does_not_warn(device: DeviceInfo) -> None:
+def test_what_the_compiler_remarks_is_kept(device: DeviceInfo) -> None:
     assert "mind the gap" in build(device, "#warning mind the gap\n" + DOUBLE).log
+
+
+#: Another thread, which compiles Python, puts back the filters of warnings that it found, in the middle of a build.
+REMARK = """
+import sys, warnings
+import pyopencl
+from reservoir.opencl import build, choose_device
+other, built = warnings.catch_warnings(), pyopencl.Program.build
+def meanwhile(program, *given, **options):
+    other.__exit__(None, None, None)
+    return built(program, *given, **options)
+pyopencl.Program.build = meanwhile
+device = choose_device(sys.argv[1])
+other.__enter__()
+print(build(device, "#warning mind the gap\\n__kernel void none(void) {}").log)
+"""
+
+
+def test_what_the_compiler_remarks_does_not_warn_whatever_other_threads_do(device: DeviceInfo) -> None:
+    said = subprocess.run(
+        [sys.executable, "-W", "error", "-c", REMARK, device.platform], capture_output=True, text=True, check=False
+    )
+    assert said.returncode == 0, said.stderr
+    assert "mind the gap" in said.stdout
 
 
 def test_a_build_failure_names_the_file_and_the_row(device: DeviceInfo, kernels: Path) -> None:
