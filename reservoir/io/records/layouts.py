@@ -153,7 +153,7 @@ _MOST_SLIPS = 3
 
 def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) -> Record:
     """Read a table with dates, in one column or several, and a column of values, besides known companions."""
-    column = value_column(table, places, reading.column)
+    column = value_column(table, places, reading.column, reading.flood_column)
     header, place = table.header.cells, column.place
     stamps, undated = dates.stamps_of(table, places)
     comments = tuple(comment.text for comment in table.comments)

@@ -27,7 +27,7 @@ from reservoir.hydro.calendar import (
 from reservoir.hydro.inflow import ASSUMED, Inflow
 from reservoir.io.containers import is_netcdf
 from reservoir.io.records.cells import FILL_IN, looks_like_number, negative_note, thousands_mistakes
-from reservoir.io.records.columns import companion_notes, series_mistakes
+from reservoir.io.records.columns import companion_notes, series_mistakes, with_volumes
 from reservoir.io.records.layouts import member_file, read_record, stamp_mistakes
 from reservoir.io.records.record import InflowReading, Record, Series, averaged, dates_of, too_large, too_many_years
 from reservoir.io.records.table import WORKBOOK, InflowTable, caveat_mistakes, read_table
@@ -47,6 +47,7 @@ def read_inflow(
     missing_days: int = 0,
     negative: str | None = None,
     step: TimeStep | str = TimeStep.MONTH,
+    flood_column: str | None = None,
 ) -> Inflow:
     """Read the inflows of steps: one record, or an ensemble of several members, which has months.
 
@@ -88,6 +89,8 @@ def read_inflow(
     step : TimeStep or str
         ``month``, ``ten-days``, ``week`` or ``day``: steps that the record is averaged to, none shorter than what its
         rows stand for.
+    flood_column : str, optional
+        Name of the column that the flood space of the reservoir depends on (`Reservoir.flood_space`).
 
     Returns
     -------
@@ -102,7 +105,7 @@ def read_inflow(
     """
     file = os.fspath(path)
     try:
-        reading = InflowReading(unit, column, water_year, missing_days, negative, step, first_month)  # type: ignore[arg-type]
+        reading = InflowReading(unit, column, water_year, missing_days, negative, step, flood_column, first_month)  # type: ignore[arg-type]
         series = _series_of(file, reading)
         return _read_table(file, reading) if series is None else series.inflow(first_month)
     except InputError as refused:
@@ -199,10 +202,11 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
             mend = 'check the value; if the unit is another, add a comment line such as "# unit: hm3"'
             raise InputError(inside[at].mistake(problem, expected, mend) for at in excessive)
         negative = _negative_notes(record, unit, reading.negative) if reading.negative else ()
-    beside = {
+    as_read = {
         field: (name, np.array([of_row[value.row] for value in inside]).reshape(flow.shape))
         for field, (name, of_row) in flows.companions.items()
     }
+    beside = with_volumes(as_read, calendar.hm3_per_m3s)
     caveat = " ".join(text for _, text in table.caveats if text)
     about: dict[str, Any] = {field: column for field, (_, column) in beside.items()} | reading.about(file, unit_from)
     about |= {"sha256": hashlib.sha256(table.content).hexdigest(), "caveat": caveat, "unit": unit.name}

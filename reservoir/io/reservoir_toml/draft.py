@@ -277,11 +277,16 @@ def _entries(table: Mapping[str, Any], section: str = "", prefix: str = "") -> I
 
 def _scaled(value: object, size: float) -> object:
     if isinstance(value, list):
-        return [item if isinstance(item, list) else _scaled(item, size) for item in value]
+        rows = ([_scaled(each, size) for each in item] if _is_row(item) else item for item in value)
+        return [item if isinstance(item, list) else _scaled(item, size) for item in rows]
     if size == 1.0 or isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300:
         return value
     # Twelve digits, so that one volume written in two units becomes one number.
     return float(f"{value * size:.12g}")
+
+
+def _is_row(item: object) -> bool:
+    return isinstance(item, list) and not any(isinstance(each, list) for each in item)
 
 
 def _guess(section: str, written: str) -> tuple[Attribute, str] | None:

@@ -104,6 +104,14 @@ def _sections(reservoir: Reservoir) -> dict[str, dict[str, Value]]:
             sections[row.section][row.name] = _of_field(reservoir, row)
     for name in (*_LAST, fields["penalty"].name):
         sections["objective"][name] = sections["objective"].pop(name)
+    if (space := reservoir.flood_space) is not None:
+        rows: Any = [row.tolist() for row in space.upper_hm3]
+        sections["flood_space"] = {
+            "column": space.column,
+            "values": space.values,
+            "dates": space.dates,
+            "upper_hm3": rows,
+        }
     curves = {constraint.field: name for name, constraint in CURVES.items()}
     curves["conversion"] = CONVERSIONS[reservoir.conversion_kind]
     for field, name in curves.items():
