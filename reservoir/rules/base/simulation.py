@@ -41,7 +41,7 @@ def highest_storages(reservoir: Reservoir, limits: Limits) -> FloatArray:
     return limits.storage_upper_hm3 if reservoir.flood_space else reservoir.storage_bounds_hm3[1]
 
 
-def beyond_bounds(reservoir: Reservoir, ends_hm3: FloatArray, upper_hm3: FloatArray) -> FloatArray:
+def beyond_bounds(reservoir: Reservoir, ends_hm3: FloatArray, upper_hm3: FloatArray | None = None) -> FloatArray:
     """How far each storage is above (+) or below (-) its bounds, hm3; 0 within them and for a rounding.
 
     Below dead storage only losses go, which no decision changes: that far down it is no violation.
@@ -51,10 +51,11 @@ def beyond_bounds(reservoir: Reservoir, ends_hm3: FloatArray, upper_hm3: FloatAr
     reservoir : Reservoir
     ends_hm3 : ndarray, shape (years, steps)
         Storage at the end of each step.
-    upper_hm3 : ndarray
-        From `highest_storages`.
+    upper_hm3 : ndarray, optional
+        From `highest_storages`; by default those that the reservoir has in every year.
     """
-    lower, upper = reservoir.storage_bounds_hm3[0], upper_hm3
+    lower, upper = reservoir.storage_bounds_hm3
+    upper = upper if upper_hm3 is None else upper_hm3
     decided = np.maximum(ends_hm3, reservoir.storage_lower_hm3.min())
     beyond = np.maximum(ends_hm3 - upper, 0.0) - np.maximum(lower - decided, 0.0)
     # What is no number is no rounding either.
@@ -89,10 +90,11 @@ class Violations:
         return replace(stored, relative=stored.relative + float(missed.sum()), unmet_months=int((missed > 0).sum()))
 
     @classmethod
-    def of(cls, reservoir: Reservoir, ends_hm3: FloatArray, upper_hm3: FloatArray) -> Violations:
-        """Those of storages at the end of each step, shape (years, steps), beyond upper bounds among others."""
+    def of(cls, reservoir: Reservoir, ends_hm3: FloatArray, upper_hm3: FloatArray | None = None) -> Violations:
+        """Those of storages at the end of each step, shape (years, steps); see `beyond_bounds`."""
         beyond = beyond_bounds(reservoir, ends_hm3, upper_hm3)
-        lower, upper = reservoir.storage_bounds_hm3[0], upper_hm3
+        lower, upper = reservoir.storage_bounds_hm3
+        upper = upper if upper_hm3 is None else upper_hm3
         bound = np.where(beyond > 0, upper, lower)
         relative = np.abs(beyond) / violation_scale(bound, float(upper.max()))
         return cls(int((beyond != 0).sum()), float(np.abs(beyond).max()), float(relative.sum()))
