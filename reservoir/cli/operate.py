@@ -402,8 +402,8 @@ def _situation(
         else:
             (low, high), start = plant.level.domain, storage * units.size("storage_hm3")
             if not low <= start <= high:
-                least, most = units.amount(low, "hm3")[0], units.written(high, "hm3", ",.0f")
-                what = f"{least:,.0f} to {most}, the range of the level curve of {plant.name}"
+                least, most = units.number(low, "hm3", ",.6g"), units.stated(high, "hm3", ",.6g")
+                what = f"{least} to {most}, the range of the level curve of {plant.name}"
                 raise InputError("is outside the level curve", what, column="--storage", value=start)
     return Situation(step, start, expected, before)
 
