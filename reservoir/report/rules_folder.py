@@ -151,6 +151,7 @@ def rules_provenance(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[
             "firm_95_mw": targets.firm_95_mw,
             "guaranteed_by_the_reservoir_file": targets.guaranteed,
             "origin": targets.origin,
+            **({} if targets.share is None else {"reliability": targets.share}),
         },
         **({"test": _of_inflow(evaluation.tests[0].inflow)} if evaluation.tests else {}),
         "caveats": list(evaluation.caveats),

@@ -225,6 +225,8 @@ def _targets(targets: Targets) -> str:
     energy = f"{targets.annual_gwh:,.0f} GWh per year, or {targets.firm_mw:,.0f} MW in every month"
     if targets.guaranteed:
         return f"Target: {targets.origin}, {energy}."
+    if targets.share is not None:
+        return f"Target: {targets.firm_mw:,.4g} MW in every month, {targets.origin}."
     stricter = (
         f"The stricter target, {targets.firm_95_mw:,.0f} MW, is given in {100 * STRICTER_SHARE:g} % of the months"
     )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.errors import InputError
 from reservoir.hydro.calendar import HOURS_PER_YEAR
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.plant import plant_of
@@ -36,7 +37,8 @@ class Targets:
     """Energy of a year (GWh) and power of a month (MW) that should be reached.
 
     ``firm_95_mw`` is the power at the stricter share of months. Both are the same where the reservoir's file
-    guarantees a power or an energy, as ``guaranteed`` says; ``origin`` says where they come from.
+    guarantees a power or an energy, as ``guaranteed`` says; ``origin`` says where they come from. ``share`` is the part
+    of the months in which rules are to give the power, where that is asked for.
     """
 
     annual_gwh: float
@@ -44,16 +46,37 @@ class Targets:
     firm_95_mw: float
     guaranteed: bool
     origin: str
+    share: float | None = None
 
     @staticmethod
     @made_once
     def of(training: Training) -> Targets:
-        """What is guaranteed; without that, the firm power of the training years."""
+        """What rules are to promise, or what is guaranteed; without both, the firm power of the training years."""
+        if training.promise is not None:
+            return training.promise
         given = Targets.of_reservoir(training.model.reservoir)
         if given is not None:
             return given
         firm, stricter = firm_powers(training, (SHARE, STRICTER_SHARE))
         return Targets(firm * HOURS_PER_YEAR / 1000, firm, stricter, False, FIRM_POWER)
+
+    @classmethod
+    def promised(cls, training: Training, share: float) -> Targets:
+        """The guaranteed power, or what the standard policy gives in a share of the months, to be given in that share.
+
+        Raises
+        ------
+        InputError
+            If the share is not above 0 and at most 1.
+        """
+        if not 0 < share <= 1:
+            problem, expected = "is not a share of the months", "a number above 0 and at most 1, such as 0.95"
+            raise InputError(problem, expected, column="reliability", value=share)
+        given = cls.of_reservoir(training.model.reservoir)
+        power = firm_powers(training, (share,))[0] if given is None else given.firm_mw
+        origin = "the largest that the standard operating policy gives so often" if given is None else given.origin
+        origin += f", asked in {100 * share:g} % of the months"
+        return cls(power * HOURS_PER_YEAR / 1000, power, power, False, origin, share)
 
     @classmethod
     def of_reservoir(cls, reservoir: Reservoir) -> Targets | None:

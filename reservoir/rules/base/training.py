@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from reservoir.hydro.reservoir import Reservoir
     from reservoir.planning.plan import Plan
     from reservoir.problems.reservoir.year import ReservoirModel
+    from reservoir.rules.base.targets import Targets
 
 
 FloatArray = NDArray[np.float64]
@@ -171,6 +172,8 @@ class Training(Decisions):
         themselves for energy.
     other_starts : OtherStarts or None
         What the plan would decide off its path, where storage carries over years.
+    promise : Targets or None
+        The power that a rule is to give, and in which share of the months (`reservoir.rules.reliability`).
     """
 
     loss_m3s: FloatArray
@@ -181,6 +184,7 @@ class Training(Decisions):
     labels: Sequence[str]
     end_value_per_hm3: float | None = None
     other_starts: OtherStarts | None = None
+    promise: Targets | None = None
 
     @classmethod
     def of(cls, plan: Plan) -> Training:
