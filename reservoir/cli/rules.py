@@ -98,7 +98,7 @@ def command(
     from reservoir.report.rules_folder import claimed_for_rules, write_rules
     from reservoir.rules import FAMILIES, Forecast
     from reservoir.rules.evaluation import evaluate, robustness_table
-    from reservoir.rules.findings import best_fitted, findings, rules_checks, sentence_on_test, shortfalls
+    from reservoir.rules.findings import best_fitted, findings, rules_checks, sentence_on_test, shortfalls, spills
 
     with claimed_for_rules(plan_folder, force=force) as claim, KeptFits(plan_folder / FITS, warn) as fits:
         saved = read_plan(plan_folder)
@@ -138,6 +138,7 @@ def command(
             "best_fitted": None if best is None else best.family,
             "shortfalls": shortfalls(evaluation),
             "findings": [finding.as_dict() for finding in findings(evaluation)],
+            "spills": [finding.as_dict() for finding in spills(evaluation)],
         }
         results |= {"test": sentence_on_test(evaluation)} if evaluation.tests else {}
         results |= {} if robustness is None else {"robustness": robustness.to_dict("records")}
@@ -178,7 +179,7 @@ def show_evaluation(evaluation: Evaluation) -> None:
     from rich.markup import escape
 
     from reservoir.cli.screen import Column, console, show_table
-    from reservoir.rules.findings import findings, sentence_on_test, shortfalls
+    from reservoir.rules.findings import findings, sentence_on_test, shortfalls, spills
     from reservoir.rules.scores import SimulationMode
 
     screen = console()
@@ -218,7 +219,7 @@ def show_evaluation(evaluation: Evaluation) -> None:
     screen.print(escape(f"Reliability: {reliable}, {targets.origin}"), soft_wrap=True)
     if evaluation.tests:
         screen.print(escape(sentence_on_test(evaluation)), soft_wrap=True)
-    for finding in findings(evaluation):
+    for finding in (*findings(evaluation), *spills(evaluation)):
         screen.print(escape(f"Finding: {finding.compared}: {finding.found}"), soft_wrap=True)
     for sentence in shortfalls(evaluation):
         screen.print(f"[red]{escape(sentence)}[/]", soft_wrap=True)

@@ -171,12 +171,16 @@ def findings(evaluation: Evaluation) -> list[Finding]:
         for result in evaluation.families:
             if isinstance(result.rule, Sdp):
                 said.append(_best_possible(result, result.rule.value_of_a_year(), best, objective.unit))
-    for result in fitted:
-        if spilled := spill_with_room(result.held_out, evaluation.plan.units):
-            said.append(Finding(f"spill of {result.family} with room in the lake", spilled))
     if evaluation.without_years:
         said.append(Finding("years by themselves", evaluation.without_years))
     return said
+
+
+def spills(evaluation: Evaluation) -> list[Finding]:
+    """Of each family fitted to the plan that spills in held-out years while there is room in the lake: why."""
+    results = [result for result in evaluation.families if result.family not in BASELINES]
+    said = [(result.family, spill_with_room(result.held_out, evaluation.plan.units)) for result in results]
+    return [Finding(f"spill of {family} with room in the lake", words) for family, words in said if words]
 
 
 def _all_violate(results: Sequence[FamilyResult]) -> bool:

@@ -19,8 +19,8 @@ from reservoir.hydro.record_rows import energy_terms
 from reservoir.hydro.rows import TERMS
 from reservoir.rules import Fitter, Forecast, Rule
 from reservoir.rules.base.simulation import operated_training
-from reservoir.rules.base.targets import TOLERANCE, Targets
-from reservoir.rules.base.training import Training, made_once
+from reservoir.rules.base.targets import TOLERANCE, Targets, firm_powers
+from reservoir.rules.base.training import Promise, Training, made_once
 
 #: Prices that are tried first, in parts of what the promised power brings in a month, up to the one that is enough.
 PRICES = (0.1, 0.4, 1.6, 6.4, 25.6)
@@ -32,17 +32,24 @@ WHOLE_PRICE = 0.05
 
 
 def promising(training: Training, share: float) -> Training:
-    """The training years, with the power that a rule is to give in a share of the months; see `Targets.promised`.
+    """The training years with a promise: the guaranteed power, or what the standard policy gives so often.
 
     Raises
     ------
     InputError
-        If it is no share, or the objective has a target of power of its own.
+        If the share is not above 0 and at most 1, or the objective has a target of power of its own.
     """
+    if not 0 < share <= 1:
+        problem, expected = "is not a share of the months", "a number above 0 and at most 1, such as 0.95"
+        raise InputError(problem, expected, column="reliability", value=share)
     if training.limits.priced and training.limits.power_target.any():
         problem, mend = "the objective has a power target of its own", "plan for energy, revenue or firm power"
         raise InputError(problem, "an objective without one", mend, column="reliability")
-    return replace(training, promise=Targets.promised(training, share))
+    given = Targets.of_reservoir(training.model.reservoir)
+    power = firm_powers(training, (share,))[0] if given is None else given.firm_mw
+    origin = "the largest that the standard operating policy gives so often" if given is None else given.origin
+    promise = Promise(power, share, f"{origin}, asked in {100 * share:g} % of the months")
+    return replace(training, promise=promise)
 
 
 def share_kept(rule: Rule, training: Training) -> float:
@@ -57,7 +64,7 @@ def fit_promise(fitter: Fitter, family: str, training: Training, forecast: Forec
     It is to keep it in as many months more as their number is uncertain by (the root of those that may fail), so that
     other years like them keep it, too.
     """
-    assert training.promise is not None and training.promise.share is not None
+    assert training.promise is not None
     sample, share = training.searched(), training.promise.share
     wanted = share + min(sqrt((1 - share) / sample.inflow_m3s.size), (1 - share) / 2)
     tried: dict[float, tuple[float, Rule]] = {}

@@ -56,10 +56,8 @@ def test_a_family_worse_than_the_weak_baseline_is_a_finding_and_status_0(call, p
     said = call("rules", "plan", *options).out
     assert "Finding: linear against standard, the weak baseline:" in said
     assert "more regret" in said
-    kept = [each["compared"] for each in strict((plan / "rules.json").read_text())["findings"]]
-    assert [each for each in kept if not each.startswith("spill of")][
-        -1
-    ] == "linear against standard, the weak baseline"
+    kept = strict((plan / "rules.json").read_text())["findings"]
+    assert [each["compared"] for each in kept][-1] == "linear against standard, the weak baseline"
 
 
 def test_json_is_for_machines_and_alone_on_standard_output(call, plan):
@@ -67,6 +65,27 @@ def test_json_is_for_machines_and_alone_on_standard_output(call, plan):
     assert printed["folder"] == "plan"
     assert all(check["pass"] for check in printed["checks"])
     assert {row["sample"] for row in printed["scores"]} == {"training", "held-out"}
+
+
+def test_five_scores_stand_beside_family_and_years_and_files_have_all(call, plan):
+    printed = call("rules", "plan", "--no-figures", "--family", "linear", "--folds", "2").out.splitlines()
+    head = next(line for line in printed if "family" in line and "┃" in line)
+    heads = ["family", "years", "mean", "% of foresight", "worst year", "reliable", "spill, hm3"]
+    assert [cell.strip() for cell in head.strip("┃").split("┃")] == heads
+    assert {"regret_gwh", "repairs", "months_violated"} <= set(pd.read_csv(plan / "scores.csv").columns)
+
+
+def test_rules_with_a_promise_say_who_keeps_it(call, plan, strict):
+    options = ("--no-figures", "--family", "water-value", "--family", "guide-curve", "--folds", "2", "--json")
+    printed = strict(call("rules", "plan", *options, "--reliability", "0.9").out)
+    said = {each["compared"]: each["found"] for each in printed["findings"]}
+    assert said["2,167 MW in 90 % of the months"].startswith("given in held-out months by water-value (")
+    assert printed["best_fitted"] == "water-value"
+    assert [each["compared"] for each in printed["spills"]] == ["spill of guide-curve with room in the lake"]
+    kept = strict((plan / "rules.json").read_text())
+    assert kept["targets"]["reliability"] == 0.9
+    assert kept["spills"] == printed["spills"]
+    assert "asked in 90 % of the months" in (plan / "rules.html").read_text()
 
 
 def test_the_same_plan_gives_the_same_rules_and_scores(call, plan, tmp_path):

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError
 from reservoir.hydro.calendar import HOURS_PER_YEAR
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.plant import plant_of
@@ -52,31 +51,14 @@ class Targets:
     @made_once
     def of(training: Training) -> Targets:
         """What rules are to promise, or what is guaranteed; without both, the firm power of the training years."""
-        if training.promise is not None:
-            return training.promise
+        if (promise := training.promise) is not None:
+            power = promise.power_mw
+            return Targets(power * HOURS_PER_YEAR / 1000, power, power, False, promise.origin, promise.share)
         given = Targets.of_reservoir(training.model.reservoir)
         if given is not None:
             return given
         firm, stricter = firm_powers(training, (SHARE, STRICTER_SHARE))
         return Targets(firm * HOURS_PER_YEAR / 1000, firm, stricter, False, FIRM_POWER)
-
-    @classmethod
-    def promised(cls, training: Training, share: float) -> Targets:
-        """The guaranteed power, or what the standard policy gives in a share of the months, to be given in that share.
-
-        Raises
-        ------
-        InputError
-            If the share is not above 0 and at most 1.
-        """
-        if not 0 < share <= 1:
-            problem, expected = "is not a share of the months", "a number above 0 and at most 1, such as 0.95"
-            raise InputError(problem, expected, column="reliability", value=share)
-        given = cls.of_reservoir(training.model.reservoir)
-        power = firm_powers(training, (share,))[0] if given is None else given.firm_mw
-        origin = "the largest that the standard operating policy gives so often" if given is None else given.origin
-        origin += f", asked in {100 * share:g} % of the months"
-        return cls(power * HOURS_PER_YEAR / 1000, power, power, False, origin, share)
 
     @classmethod
     def of_reservoir(cls, reservoir: Reservoir) -> Targets | None:
