@@ -110,6 +110,7 @@ def parse_date(text: str) -> Stamp | Mistake:
     if wrong := year_mistake(parts["year"]):
         return wrong
     day = str(1 + 10 * "上中下".index(parts["tenth"])) if "tenth" in parts else parts.get("day")
+    day = None if day == "00" else day  # GRDC writes months as 1950-01-00
     clock = re.sub(r"\D", "", parts.get("clock") or "")
     clock = clock.zfill(len(clock) + len(clock) % 2)
     hour, minute, second = (int(clock[at : at + 2] or 0) for at in (0, 2, 4))
@@ -149,6 +150,25 @@ def date_columns(header: Sequence[str]) -> tuple[int, ...] | None:
     parts = ([place for place, name in enumerate(names) if name in spelt][:1] for _, spelt, _ in known.DATE_PARTS)
     places = tuple(chain(*takewhile(bool, parts)))
     return places if len(places) > 1 else None
+
+
+#: Times in a column of their own, and what it is called.
+_CLOCK = re.compile(r"\d{1,2}:\d{2}(:\d{2})?|\d{4}")
+_CLOCKS = frozenset({"", "time", "clock", "hh:mm", "hhmm", "hora", "uhrzeit"})
+
+
+def with_clock(table: InflowTable, places: Sequence[int]) -> tuple[InflowTable, tuple[int, ...]]:
+    """Put the times of a column beside that of dates, as ``01JAN2001,2400``, behind these; the place of that column."""
+    header, at = table.header.cells, places[0] + 1
+    if len(places) > 1 or at >= len(header) - 1 or header[at].casefold() not in _CLOCKS or not table.rows:
+        return table, ()
+    if not all(_CLOCK.fullmatch(row.cells[at]) for row in table.rows):
+        return table, ()
+    rows = (
+        row._replace(cells=(*row.cells[: at - 1], f"{row.cells[at - 1]} {row.cells[at]}", *row.cells[at:]))
+        for row in table.rows
+    )
+    return replace(table, rows=tuple(rows)), (at,)
 
 
 def stamps_of(table: InflowTable, places: Sequence[int]) -> tuple[dict[int, Stamp], list[Mistake]]:
