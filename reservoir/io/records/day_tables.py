@@ -184,11 +184,14 @@ def _years(
     if days.year is None:
         titles = [comment for comment in table.comments if comment.noun == "title"]
         text = year_in([comment.text for comment in titles])
-        if not text:
+        of_title = parse_year(text) if text else None
+        if not isinstance(of_title, Year) or (of_title.is_pair and first_month == 1):
             problem = "a table of days by months without a year"
             mend = 'add a column "year", or a title above the header that names one year'
             raise InputError(table.at_header(problem, "a column or a title that says the year", mend))
-        years, mistakes = {row.number: Year(int(text)) for row in table.rows}, list[Mistake]()
+        water = any(re.search(r"water.?year", comment.text, re.IGNORECASE) for comment in titles)
+        years = {row.number: of_title._replace(is_water=water) for row in table.rows}
+        mistakes = list[Mistake]()
         notes = [f"the year {text} is that of the title"]
     else:
         years, mistakes = table.parsed(days.year, parse_year)
@@ -201,7 +204,7 @@ def _years(
     if reading.water_year is not None:
         by_end = reading.water_year == "ends"
     starts = {row: year.number - (by_end and not year.is_pair) for row, year in years.items()}
-    if starts:
+    if starts and not all(year.is_pair for year in years.values()):
         start = min(starts.values())
         span = f"{MONTH_NAMES[first_month - 1]} {start} to {MONTH_NAMES[first_month - 2]} {start + 1}"
         notes.append(f"a row is named by the year in which it {'ends' if by_end else 'begins'}: the first is {span}")

@@ -71,13 +71,12 @@ class Heading(NamedTuple):
     header: Row
     #: Further names of the columns: numbers of stations, parts of a path.
     labels: tuple[Row, ...] = ()
-    #: What each column is in, as a row beside the header says; empty texts where none does.
+    #: What each column is in, and of which type of HEC-DSS, as rows beside the header say.
     units: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
     #: Rows of these below the header, and numbers of those of units.
     below: tuple[Row, ...] = ()
     used: frozenset[int] = frozenset()
-    #: Rows of types of HEC-DSS, which may say that times are the ends of periods.
-    types: tuple[Row, ...] = ()
 
 
 def heading(header: Row, above: Sequence[Row], rows: Sequence[Row | Mistake]) -> Heading:
@@ -85,22 +84,25 @@ def heading(header: Row, above: Sequence[Row], rows: Sequence[Row | Mistake]) ->
     sound = [row for row in rows if isinstance(row, Row)]
     first = next((row for row in sound if any(map(DATE.fullmatch, row.cells))), None)
     dated = next((at for at, cell in enumerate(first.cells) if DATE.fullmatch(cell)), 0) if first is not None else 0
-    named = names_dates(header.cells)
-    width = len(header.cells) if named or first is None else max(len(header.cells), len(first.cells))
+    dates = [len(row.cells) > dated and DATE.fullmatch(row.cells[dated]) for row in sound[:_DATED_ROWS]]
+    unnamed = len(dates) == _DATED_ROWS and all(dates) and not names_dates(header.cells)
+    unnamed = unnamed and not {*known.MEMBER_NAMES} & {*header.cells}
+    width = max(len(header.cells), len(first.cells)) if unnamed and first is not None else len(header.cells)
     below = list[Row]()
     for row in rows:
         if not isinstance(row, Row) or any(map(_NUMBER.fullmatch, row.cells)) or not (_is_units(row) or _is_types(row)):
             break
         below.append(row)
-    beside = [*(row for row in above if sum(map(bool, row.cells)) > 1 and len(row.cells) <= width), *below]
+    beside = [row for row in above if sum(map(bool, row.cells)) > 1 and len(row.cells) <= width]
+    beside += [*([header] if unnamed else []), *below]
     beside = [Row(row.number, _padded(row.cells, width)) for row in beside]
-    units, types = [*filter(_is_units, beside)], tuple(filter(_is_types, beside))
+    units, types = [*filter(_is_units, beside)], [*filter(_is_types, beside)]
     labels = [row for row in beside if row not in units and row not in types]
-    dates = [len(row.cells) > dated and DATE.fullmatch(row.cells[dated]) for row in sound[:_DATED_ROWS]]
-    if not named and len(dates) == _DATED_ROWS and all(dates) and not {*known.MEMBER_NAMES} & {*header.cells}:
-        header, labels = _header_of([*labels, Row(header.number, _padded(header.cells, width))], dated, sound)
-    of_units = units[-1].cells if units else ()
-    return Heading(header, tuple(labels), of_units, tuple(below), frozenset(row.number for row in units), types)
+    if unnamed:
+        header, labels = _header_of(labels or beside, dated, sound)
+    of_units, of_types = (rows[-1].cells if rows else () for rows in (units, types))
+    used = frozenset(row.number for row in units)
+    return Heading(header, tuple(labels), of_units, of_types, tuple(below), used)
 
 
 def _padded(cells: Sequence[str], width: int) -> tuple[str, ...]:
@@ -238,6 +240,8 @@ def names_years(cells: Sequence[str]) -> bool:
 
 
 def year_in(texts: Sequence[str]) -> str:
-    """The one year that titles name; empty where they name none, or several."""
-    years = {year for text in texts for year in _YEAR.findall(text)}
-    return years.pop() if len(years) == 1 else ""
+    """The one year that titles name, or the two of a water year as 1963/64; empty where they name none, or others."""
+    years = sorted({int(year) for text in texts for year in _YEAR.findall(text)})
+    if len(years) == 2 and years[1] == years[0] + 1:
+        return f"{years[0]}/{years[1] % 100:02}"
+    return str(years[0]) if len(years) == 1 else ""

@@ -168,7 +168,7 @@ _PARTS = {
 _LONGEST_JOINED = 40
 #: Words with a hyphen in them, and marks of footnotes behind a word.
 _HYPHENED = frozenset(word for words in WORDS.values() for word in words if "-" in word)
-_MARKS = re.compile(r"(?<=\w)[*†‡§^]+(?=\s|\(|$)(?!\s*\(?\s*\d)")
+_MARKS = re.compile(r"(?<=[\w)\]])[*†‡§^]+(?=\s|\(|$)(?!\s*\(?\s*\d)")
 
 
 def folded(text: str) -> str:
