@@ -205,7 +205,11 @@ def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) 
         verb, count = "is" if len(words) == 1 else "are", counted(words.total(), "row")
         codes += (f"{', '.join(words)} {verb} read as no value ({count})",)
     type_of_values = table.beside_header("types", place).upper()
-    if type_of_values.startswith("INST"):
+    cumulated = list[Mistake]()
+    if type_of_values == "INST-CUM":
+        problem, mend = "the values are sums since the beginning (INST-CUM)", "give their differences (PER-CUM)"
+        cumulated = [table.at_header(problem, "means or sums of periods", mend, header[place])]
+    elif type_of_values.startswith("INST"):
         codes += (f"values of the type {type_of_values} are instants, which are read as means of their periods",)
     notes = [*column.notes(header), *style.notes, *of_rows.notes, *filter(None, [ends]), *flow_notes, *codes]
     if first_stamp and flows:
@@ -222,7 +226,7 @@ def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) 
         first_stamp=first_stamp,
         beside=column.passed_over,
         companions=companions,
-        mistakes=(*column.mistakes(table), *undated, *out_of_order, *wrong, *no_flows, *wrong_beside),
+        mistakes=(*column.mistakes(table), *cumulated, *undated, *out_of_order, *wrong, *no_flows, *wrong_beside),
         notes=tuple(notes),
         codes=codes,
     )

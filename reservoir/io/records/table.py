@@ -174,8 +174,8 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
         problem = f"the file has {columns:,} columns and {len(content.lines):,} rows"
         mend = "keep only the date and the inflow, or the year and twelve months"
         raise InputError(problem, f"at most {MOST_COLUMNS} columns, and {MOST_CELLS:,} cells", mend, row=header.number)
-    of_lines = (cut(*line, delimiter) for line in content.lines[1:])
-    of_lines, footnotes = without_footnotes([row for row in of_lines if isinstance(row, Mistake) or any(row.cells)])
+    cut_lines = (cut(*line, delimiter) for line in content.lines[1:])
+    of_lines, footnotes = without_footnotes([row for row in cut_lines if isinstance(row, Mistake) or any(row.cells)])
     above = (cut(*line, delimiter) for line in content.above)
     beside = heading(header, [row for row in above if isinstance(row, Row)], of_lines)
     for cell in beside.header.cells:
@@ -261,7 +261,9 @@ def content_of(data: bytes) -> Content:
     commented = sum(len(comment.text) for comment in comments)
     if commented > MOST_COMMENTED:
         raise _too_much(f"the comments have {commented:,} characters", f"at most {MOST_COMMENTED:,} in total")
-    content = [(number, line) for number, line in lines if line.strip() and _comment(line) is None]
+    # Types and widths of columns, such as 5s 15s 20d 14n of the US Geological Survey, are no data.
+    others = ((number, line) for number, line in lines if line.strip() and _comment(line) is None)
+    content = [(number, line) for number, line in others if not re.fullmatch(r"\d+[sdn](\t\d+[sdn])+", line.strip())]
     # A spreadsheet's first line may be sep=;
     announced = re.fullmatch(r'\s*"?sep=(.)"?[ ,;]*', content[0][1], re.IGNORECASE) if content else None
     delimiter = announced[1] if announced else ""
@@ -274,10 +276,7 @@ def content_of(data: bytes) -> Content:
         raise InputError(problem, "a header line and data rows", "check that this is the right file")
     place, delimiter = _header(content, delimiter)
     above, titles, content = content[:place], _titles(content, place), content[place:]
-    # Types and widths of columns, such as 5s 15s 20d 14n of the US Geological Survey, are no data.
-    widths = any(re.fullmatch(r"\d+[sdn](\t\d+[sdn])+", line.strip()) for _, line in content[1:2])
-    lines = content[:1] + content[1 + widths :]
-    return Content(lines, delimiter, tuple(sorted((*comments, *titles))), above)
+    return Content(content, delimiter, tuple(sorted((*comments, *titles))), above)
 
 
 def _header(content: Sequence[tuple[int, str]], announced: str) -> tuple[int, str]:

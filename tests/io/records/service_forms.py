@@ -111,6 +111,7 @@ def _cdec() -> Iterator[Form]:
 
 
 _RDB = "waterdata.usgs.gov/nwis/help?codes_help; opencdss.state.co.us (datastore USGS-NWIS-RDB)"
+_YEARS = [[day for day in DAYS if day.year == year] for year in (1963, 1964, 1965)]
 _CODES = ("Ice", "Eqp", "Bkw", "Ssn", "Dis", "***", "Mnt", "Rat", "Fld", "Pr", "Nd", "--")
 
 
@@ -129,6 +130,12 @@ def _geological_survey() -> Iterator[Form]:
     several = "the file has the rows of 2 stations, one below the other: 09402500, 09380000"
     options = {"column": "site_no=09402500"}
     yield Form("NWIS, two sites", _RDB, two, OF_DAYS, "cfs", "site_no is 09402500", options, several)
+    parts = (above + _days(lambda day: f"USGS\t1\t{day}\t{_cfs(flow_of_day(day))}\tA", days) for days in _YEARS)
+    yield Form("NWIS, files one below the other", _RDB, "\n".join(parts), OF_DAYS, "cfs", "the table is in 3 parts", {})
+    older = "agency_cd\tsite_no\tdv_dt\tdv_va\tdv_cd\n5s\t15s\t10d\t12n\t3s\n"
+    rows = _days(lambda day: f"USGS\t09380000\t{day}\t{_cfs(flow_of_day(day))}\te")
+    text = f'{older}{rows}\n<font face="Arial">\n<p>Microsoft VBScript runtime </font>'
+    yield Form("NWIS, older names", _RDB, text, OF_DAYS, "cfs", "read column dv_va", {"unit": "cfs"})
     above = "# This file contains USGS Monthly Statistics\n# mean_va  monthly-mean value.\n#\n"
     above += "#  00060      Discharge, cubic feet per second\n"
     above += "agency_cd\tsite_no\tparameter_cd\tts_id\tloc_web_ds\tyear_nu\tmonth_nu\tmean_va\n"
@@ -221,6 +228,25 @@ def _yearbooks() -> Iterator[Form]:
     yield Form("a water year", page, f"{title}\nDAY,{names}\n{table}", flows, "cfs", "1963/64 is that of the title", {})
 
 
+def _neighbours_of_yearbooks() -> Iterator[Form]:
+    page = "yearbooks of hydrological services (daily mean discharge)"
+    years, header = (1963, 1964, 1965), ENGLISH
+    joined = (day_table(year, before=f"{year},").replace(f"\n{year},", "\n,") for year in years)
+    text = "\n".join((f"Year,{header}", *joined))
+    yield Form("years in joined cells", page, text, OF_DAYS, "m3/s", "a table of days by months", {})
+    parts = (f"Station: Verona,Year: {year},m3/s\n{header}\n{day_table(year, '-')}" for year in years)
+    yield Form("titles in several cells", page, "\n".join(parts), OF_DAYS, "m3/s", "the table is in 3 parts", {})
+    rows = [
+        f"{NAMES[month - 1]},{','.join(_of_day(1963, month, day, '') for day in range(1, 32))}"
+        for month in range(1, 13)
+    ]
+    text = "\n".join(("Daily discharge (m3/s), 1963", f",{','.join(map(str, range(1, 32)))}", *rows))
+    yield Form("months down, days across", page, text, OF_DAYS[:1], "m3/s", "a table of months by days", {})
+    rows = [f"{y},{m},{','.join(_of_day(y, m, day, '-999') for day in range(1, 32))}" for y, m in MONTHS]
+    text = "\n".join((f"year,month,{','.join(f'D{day:02}' for day in range(1, 32))}", *rows))
+    yield Form("a row a month", page, text, OF_DAYS, "m3/s", "read columns D01 to D31", {})
+
+
 def _chinese_yearbooks() -> Iterator[Form]:
     page = "水文年鉴 (逐日平均流量表)"
     means = "\n".join(f"{name},{','.join(['5'] * 12)}" for name in ("平均", "最大", "最小"))
@@ -302,6 +328,13 @@ def _hours() -> Iterator[Form]:
     rows = [f"{day:%Y,%m,%d},{hour},{flow_of_day(day)!r}" for day in DAYS for hour in range(1, 25)]
     note = "hourly values are averaged to months (26,304 rows)"
     yield Form("hours 1 to 24", page, "\n".join((columns, *rows)), OF_DAYS, "m3/s", note, {})
+    numbered = [
+        f"{day:%Y,%m,%d},{hour},{flow_of_day(day)!r}"
+        for day in DAYS
+        for hour in range(1, 24 if day in _SPRING else 26 if day in _AUTUMN else 25)
+    ]
+    summer = "days of 23 and 25 hours are read as whole days"
+    yield Form("hours 1 to 23, 24 and 25", page, "\n".join((columns, *numbered)), OF_DAYS, "m3/s", summer, {})
     rows = [row for row in rows if not row.startswith("1964,05,05,7,")]
     text = "\n".join((columns, *rows))
     yield Form("hours 1 to 24 and a gap", page, text, _without(gap), "m3/s", "1964-05 (lacks 1 day)", options)
@@ -378,6 +411,7 @@ FORMS = [
         _data_centre,
         _canada,
         _yearbooks,
+        _neighbours_of_yearbooks,
         _chinese_yearbooks,
         _dss,
         _hours,

@@ -132,3 +132,15 @@ def test_the_header_above_dates_is_found_in_every_order_of_its_rows(tmp_path):
         inflow = read_inflow(written(tmp_path, "\n".join(("A report", *above, days))))
         assert (inflow.unit, inflow.years) == ("m3/s", 3)
     assert NAMES[0] == "Jan"
+
+
+def test_sums_since_the_beginning_are_no_flows(tmp_path):
+    form = next(form for form in FORMS if form.name == "DSS, instants")
+    with pytest.raises(InputError, match=r"sums since the beginning \(INST-CUM\)"):
+        read_inflow(written(tmp_path, form.content.replace("INST-VAL", "INST-CUM")))
+
+
+def test_a_month_that_is_none_is_told_in_a_table_of_months_by_days(tmp_path):
+    text = next(form for form in FORMS if form.name == "months down, days across").content
+    with pytest.raises(InputError, match=r"row 4, column month: not a month"):
+        read_inflow(written(tmp_path, text.replace("\n,1,2", "\nmonth,1,2").replace("Feb,", "x,")))
