@@ -28,16 +28,16 @@ class _Quantity(NamedTuple):
     example: str
 
 
-def _spelt(unit: str) -> str:
+def spelt(unit: str) -> str:
     """The spellings of a unit of records, with or without spaces between their words."""
     return "|".join(re.escape(spelling).replace("\\ ", " ?") for spelling in SPELLINGS[unit])
 
 
 #: Multipliers of a volume in the head of a column, which a record must not have.
 _MILLION, _THOUSAND = r"(?:million|mio\.?|10\^6|1e6|mill?) ", r"(?:thousands?|1000|1,000|10\^3|1e3) "
-_ACRE_FEET, _CUBIC = f"(?:of )?(?:{_spelt('acre-ft')})", f"(?:{_spelt('m3')}|cubic met(?:re|er))"
+_ACRE_FEET, _CUBIC = f"(?:of )?(?:{spelt('acre-ft')})", f"(?:{spelt('m3')}|cubic met(?:re|er))"
 #: What a column may hold, in the order in which its words are looked for.
-_QUANTITIES = {
+QUANTITIES = {
     "area": _Quantity(
         re.compile(r"\b(surface area|water surface|area|surface)\b|面积"),
         {"km2": r"km(?:\^?2|²)|sq(?:uare)?\.? ?km", "ha": r"ha|hectares?", "acres": r"acres?|ac"},
@@ -47,11 +47,11 @@ _QUANTITIES = {
     "storage": _Quantity(
         re.compile(r"\b(storage|volume|vol|capacity|contents?|stored|gross|total)\b|库容"),
         {
-            **{unit: _spelt(unit) for unit in ("maf", "kaf", "taf", "acre-ft", *VOLUME_HM3)},
-            "maf": f"{_spelt('maf')}|{_MILLION}{_ACRE_FEET}",
-            "kaf": f"{_spelt('kaf')}|{_THOUSAND}{_ACRE_FEET}",
+            **{unit: spelt(unit) for unit in ("maf", "kaf", "taf", "acre-ft", *VOLUME_HM3)},
+            "maf": f"{spelt('maf')}|{_MILLION}{_ACRE_FEET}",
+            "kaf": f"{spelt('kaf')}|{_THOUSAND}{_ACRE_FEET}",
             "acre-ft": _ACRE_FEET,
-            "hm3": f"{_spelt('hm3')}|{_MILLION}{_CUBIC}",
+            "hm3": f"{spelt('hm3')}|{_MILLION}{_CUBIC}",
             "m3": _CUBIC,
         },
         VOLUME_HM3,
@@ -79,7 +79,7 @@ class Head(NamedTuple):
     @property
     def size(self) -> float:
         """The program's unit in one of the column's."""
-        return _QUANTITIES[self.quantity].sizes[self.unit]
+        return QUANTITIES[self.quantity].sizes[self.unit]
 
     @property
     def ending(self) -> str:
@@ -90,13 +90,13 @@ class Head(NamedTuple):
 def head_of(text: str) -> Head | None:
     """Understand the head of a column; None if it is another quantity's."""
     words = re.sub(r"[\s_,;:()\[\]{}/]+", " ", folded(text.replace("m²", "m2"))).strip()
-    quantity = next((name for name, known in _QUANTITIES.items() if known.words.search(words)), None)
+    quantity = next((name for name, known in QUANTITIES.items() if known.words.search(words)), None)
     for of in ("storage", "area", "level") if quantity is None else (quantity,):
-        for unit, pattern in _QUANTITIES[of].units.items():
+        for unit, pattern in QUANTITIES[of].units.items():
             match = re.search(rf"(?<![\w-])(?:{pattern})(?![\w-])", words)
             if match:
                 rest = f"{words[: match.start()]} {words[match.end() :]}"
-                for known in _QUANTITIES.values():
+                for known in QUANTITIES.values():
                     rest = known.words.sub(" ", rest)
                 return Head(of, unit if all(map(_PLAIN.fullmatch, rest.split())) else "")
     return None if quantity is None else Head(quantity, "")
@@ -219,7 +219,7 @@ def _columns(row: int, titles: list[str]) -> dict[Head, int]:
             expected, mend = "one column of each quantity", "remove one of them"
             mistakes.append(Mistake(problem, expected, mend, row=row, column=title))
         elif not head.unit:
-            known = _QUANTITIES[head.quantity]
+            known = QUANTITIES[head.quantity]
             expected = f"one of {', '.join(known.sizes)}"
             mend = f"add the unit to the header, as in {known.example}, and convert the numbers if it is another"
             mistakes.append(Mistake("names no unit that is known", expected, mend, row=row, column=title))
