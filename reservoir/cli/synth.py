@@ -82,7 +82,8 @@ def command(
     units = UnitSystem.of(unit_system or "si")
     with named_as(_NAMES):
         adjustments = Adjustments.of(mean, cv, shift_season)
-        if request.inflow_file is None or request.reservoir_file or request.case:
+        files = options.CaseFiles.of(request.reservoir_file, request.inflow_file, request.reading)
+        if files.inflow is None or files.reservoir or request.case:
             inputs = request.read()  # neither file nor case is the bundled case
             reservoir, record = inputs.reservoir, inputs.inflow
         else:

@@ -45,7 +45,7 @@ _NAMES = {
     "plant.hydraulic_capacity_m3s": "turbine capacity; turbine discharge; maximum turbine discharge; turbine flow; "
     "maximum turbine flow; rated discharge; rated flow; design discharge; plant discharge; capacity; "
     "maximum turbine release; 满发流量; 额定流量; 最大过机流量; 引用流量",
-    "plant.output_coefficient": "k; coefficient; 出力系数; 综合出力系数",
+    "plant.output_coefficient": "k; coefficient; coefficient k; output coefficient k; 出力系数; 综合出力系数",
     "plant.efficiency": "overall efficiency; plant efficiency; turbine efficiency; total efficiency; 效率; 综合效率",
     "plant.guaranteed_power_mw": "firm power; 保证出力",
     "plant.power_lower_mw": "minimum power; minimum output; 最小出力",
@@ -80,30 +80,12 @@ _SAME = {
     **dict.fromkeys(("discharge", "outflow", "release", "releases"), "flow"),
     **dict.fromkeys(("volume", "vol", "contents", "content"), "storage"),
 }
-_NOTHING = frozenset(
-    [
-        "the",
-        "a",
-        "of",
-        "in",
-        "at",
-        "per",
-        "for",
-        "by",
-        "and",
-        "to",
-        "limit",
-        "limits",
-        "reservoir",
-        "lake",
-        "dam",
-        "water",
-        "plant",
-    ]
-)
+_NOTHING = frozenset(("the", "a", "of", "in", "at", "per", "for", "by", "and", "to", "limit", "limits"))
+_NOTHING |= {"reservoir", "lake", "dam", "water", "plant"}
 #: Units beside those of volumes, areas and levels, by the end of keys.
 _UNITS = {
     **{key_suffix(unit): spelt(unit) for unit in FLOW_M3S},
+    "ls": f"{spelt('l/s')}|l ?/ ?s",
     "mw": "mw|megawatts?|兆瓦",
     "kw": "kw|kilowatts?|千瓦",
     "gwh": "gwh",
@@ -191,11 +173,15 @@ def keys_meant(text: str, unit: str = "", *, curves: bool = False, section: str 
         for row, names in _rows(curves):
             if bag and bag in names and section in (None, row.section):
                 meant += _in_unit(row, ending)
-            elif (row.key in BY_LEVEL and ending in ("m", "ft") and section is None) and (
-                _as_storage(bag) in names or bag in names
-            ):
+            if row.key in BY_LEVEL and section is None and (_as_storage(bag) in names or bag in names):
                 meant += [KeyMeant(row, unit, True) for unit in units_of("level_m")[1] if unit.suffix == ending]
     return meant
+
+
+def named_without_unit(text: str) -> Attribute | None:
+    """The row with a unit that a name means, but for a unit that is missing or not known; None where there is none."""
+    bag = _bag(re.sub(r"[(\[{].*?[)\]}]", " ", text))
+    return next((row for row, names in _rows(False) if row.units and bag and bag in names), None)
 
 
 def _as_storage(bag: frozenset[str]) -> frozenset[str]:

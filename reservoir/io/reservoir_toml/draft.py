@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reservoir.errors import InputError, Mistake, shortened
-from reservoir.hydro.attributes import ATTRIBUTES, CURVES, Attribute, Kind, Unit, curve_keys, plain
+from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, Attribute, Kind, Unit, curve_keys, plain
 from reservoir.hydro.units import key_suffix
+from reservoir.io.workbook import MOST_BYTES as BOOK_BYTES
+from reservoir.io.workbook import is_workbook
 from reservoir.text.data_file import read_limited
 
 
@@ -46,6 +48,15 @@ KEYS_OF = {
     section: [row for key, row in KEYS.items() if key.rpartition(".")[0] == section]
     for section in {key.rpartition(".")[0] for key in KEYS}
 }
+#: The ways to say how much power water gives, and other keys of which a file has one.
+WAYS_TO_POWER = tuple(f"curves.{name}" for name in (*CONVERSIONS.values(), "turbine"))
+WAYS_TO_POWER += ("plant.output_coefficient", "plant.efficiency")
+ONE_OF = (
+    ("curves.capacity", "curves.turbine", "plant.hydraulic_capacity_m3s", "plant.unit_hydraulic_capacity_m3s"),
+    ("plant.installed_capacity_mw", "plant.unit_capacity_mw"),
+    ("curves.seepage", "losses.seepage_m3s"),
+    ("plant.plant_factor", "plant.full_load_hours"),
+)
 #: How deep sections lie within each other.
 DEPTH = max(key.count(".") for key in KEYS) + 1
 #: A file that holds more keys than this is of another kind.
@@ -87,7 +98,7 @@ def file_content(path: str | Path) -> bytes:
         If there is no such file, it cannot be read, or it is too large.
     """
     try:
-        return read_limited(path, MOST_BYTES)
+        return read_limited(path, BOOK_BYTES if is_workbook(path) else MOST_BYTES)
     except FileNotFoundError:
         problem, mend = "does not exist", f"check the path; {_START_ANEW}"
     except IsADirectoryError:
@@ -151,6 +162,12 @@ def known_unit(section: str, written: str) -> tuple[str, Unit | None]:
         if unit is not None:
             return row.name, unit
     return written, None
+
+
+def row_of(dotted: str) -> Attribute | None:
+    """The row of a key as written, with any unit; None where it is no such key."""
+    section, _, written = dotted.rpartition(".")
+    return KEYS.get(f"{section}.{known_unit(section, written)[0]}".lstrip("."))
 
 
 class Entry(NamedTuple):
