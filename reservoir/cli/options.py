@@ -193,7 +193,7 @@ class CaseFiles(NamedTuple):
             from reservoir.io.level_table import has_levels
 
             reservoir = inflow if has_levels(inflow) else None
-        elif is_workbook(reservoir) and inflow is None:
+        elif reservoir is not None and inflow is None and is_workbook(reservoir):
             from reservoir.io.records.sheets import has_record
 
             inflow = reservoir if has_record(reservoir) else None

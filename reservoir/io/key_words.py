@@ -13,8 +13,7 @@ from reservoir.io.level_table import QUANTITIES, spelt
 from reservoir.io.records.words import folded
 
 #: Where a quantity of the tables below is a level that stands for a storage: the level curve says which.
-BY_LEVEL = ("storage.dead_hm3", "storage.full_hm3", "storage.initial_hm3", "storage.final_hm3")
-BY_LEVEL += ("storage.lower_hm3", "storage.upper_hm3")
+BY_LEVEL = tuple(f"storage.{stem}_hm3" for stem in ("dead", "full", "initial", "final", "lower", "upper"))
 #: A constant tailwater, which no key of the table is.
 TAILWATER = Attribute("curves.tailrace.tailwater_m", "the constant level below the dam, m")
 #: Columns of curves by the end of their keys.
