@@ -284,6 +284,8 @@ def releases_of(parts: Mapping[str, Any]) -> Domain:
 
 #: A table of a reservoir file, and a number that is marked as invented, with what it was.
 _SECTION = re.compile(r"\[([\w.]+)\]")
+#: And how the sheet of a workbook was read.
+_READ = re.compile(r"^# read: (.+)$", re.MULTILINE)
 _INVENTED = re.compile(r"\s*(\w+)\s*=\s*(.+?)\s*# invented \((.+?)\)")
 
 
@@ -312,7 +314,7 @@ def notes_of(parts: Mapping[str, Any]) -> Iterator[str]:
         gaps = [(least, low)] * (low > least + slack) + [(high, most)] * (high < most - slack)
         if gaps:
             yield _gap_note(name, gaps, why)
-    yield from _invented(parts["content"])
+    yield from _notes_of_file(parts["content"])
 
 
 def _drowned(level: Curve, tailrace: Curve, storages: Domain, releases: Domain) -> Iterator[UnitText]:
@@ -352,15 +354,21 @@ def _gap_note(name: str, gaps_m: list[tuple[float, float]], why: str) -> UnitTex
     return UnitText(said)
 
 
-def _invented(content: bytes) -> Iterator[str]:
-    """Name numbers that ``reservoir new`` marked as invented, and that are still what they were."""
-    section, left = "", list[str]()
+def invented_numbers(content: bytes) -> Iterator[tuple[str, str]]:
+    """Dotted keys that ``reservoir new`` marked as invented in a file, and their numbers as they still are."""
+    section = ""
     for line in content.decode("utf-8", "replace").splitlines():
         head = _SECTION.match(line)
         section = f"{head[1]}." if head else section
         marked = _INVENTED.match(line)
         if marked and "".join(marked[2].split()) == "".join(marked[3].split()):
-            left.append(f"{section}{marked[1]} = {shortened(marked[2], 24)}")
+            yield f"{section}{marked[1]}", marked[2]
+
+
+def _notes_of_file(content: bytes) -> Iterator[str]:
+    """How a workbook was read, and which numbers nobody gave."""
+    yield from _READ.findall(content.decode("utf-8", "replace"))
+    left = [f"{key} = {shortened(number, 24)}" for key, number in invented_numbers(content)]
     if left:
         are = "1 number is still one that" if len(left) == 1 else f"{len(left)} numbers are still those that"
         yield f'{are} "reservoir new" invented, or took from the ends of a table: {", ".join(left)}.'
