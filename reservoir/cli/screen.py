@@ -83,15 +83,18 @@ def show_notes(*notes: str) -> None:
         show_line("", note, body="yellow")
 
 
-def drawn(file: Path, figure: Callable[[], Figure]) -> bytes | None:
-    """A figure in the format of a file's name; None where it cannot be drawn, which is said."""
+def drawn(file: Path, figure: Callable[[], Figure], *texts: str) -> bytes | None:
+    """A figure in the format of a file's name; None where it cannot be drawn, which is said.
+
+    Said too is which of the `texts` of others in it no font can show.
+    """
     from reservoir.cli import warn
     from reservoir.report.figures.figures import attempted, left_out_sentences
-    from reservoir.report.figures.style import rendered
+    from reservoir.report.figures.style import rendered, undrawn_sentence
 
     left_out: dict[str, str] = {}
     content = attempted(file.name, lambda: rendered(figure(), file.suffix.casefold()[1:]), left_out)
-    for sentence in left_out_sentences(left_out):
+    for sentence in filter(None, (*left_out_sentences(left_out), undrawn_sentence(*texts))):
         warn(sentence)
     return content
 

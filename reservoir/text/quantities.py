@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import unicodedata
 
 #: Control characters, halves of pairs, direction overrides, and code points that are no characters: a terminal obeys
 #: some of them, XML allows none of most, and a figure has no glyph for any.
@@ -24,9 +26,19 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub(lambda match: match[0] if match[0] == "\n" else ascii(match[0])[1:-1], text)
 
 
+def is_name(text: str) -> bool:
+    """Whether a text is a name of letters of any script, digits, - and _, which every disk takes in names of files."""
+    return bool(text) and all(letter in "-_" or unicodedata.category(letter)[0] in "LMN" for letter in text)
+
+
 def quantity(value: float) -> str:
     """Write a number for reading: whole from a thousand on, four figures below."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def decimals_of(largest: float, figures: int = 3) -> int:
+    """Decimals that numbers up to a largest one need to have so many figures; none from thousands on."""
+    return max(0, figures - 1 - math.floor(math.log10(abs(largest)))) if largest and math.isfinite(largest) else 0
 
 
 def counted(count: int, what: str = "year") -> str:

@@ -17,6 +17,7 @@ from reservoir.io.plan_folder.formats import PlanFormat
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.io.records.reader import read_inflow
 from reservoir.io.records.record import NEGATIVES, WATER_YEARS
+from reservoir.report.figures.style import undrawn_sentence
 
 SCHEDULE_COLUMNS = ["year", "month", "inflow_m3s", "release_m3s", "turbined_m3s", "spill_m3s", "storage_start_hm3"]
 SCHEDULE_COLUMNS += ["storage_end_hm3", "level_m", "tailrace_m", "head_m", "power_mw", "energy_gwh", "violation"]
@@ -125,6 +126,18 @@ def test_without_out_a_new_folder_appears_under_reports(call, short_record, tmp_
     for _ in range(2):
         call("plan", short_record, *QUICK)
     assert len(list((tmp_path / "reports").iterdir())) == 2
+
+
+def test_a_chinese_name_is_in_the_folder_the_title_and_the_files(call, short_record, tmp_path):
+    call("new", "丹江口水库")
+    made = call("plan", short_record, "--reservoir", "丹江口水库.toml")
+    (folder,) = (tmp_path / "reports").iterdir()
+    assert folder.name.startswith("plan-丹江口水库-")
+    assert "Reservoir 丹江口水库" in made.out
+    assert f"Written to reports/{folder.name}" in made.out.replace("\n", "")
+    assert "<h1>Operation plan of 丹江口水库" in (folder / "report.html").read_text(encoding="utf-8")
+    assert json.loads((folder / "plan.json").read_text(encoding="utf-8"))["reservoir"]["name"] == "丹江口水库"
+    assert made.err.count("No font of this machine") == bool(undrawn_sentence("丹江口水库"))
 
 
 def test_an_earlier_plan_is_kept_unless_forced(call, short_record, tmp_path):

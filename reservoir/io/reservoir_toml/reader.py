@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from operator import lt
@@ -22,6 +21,7 @@ from reservoir.hydro.curves.curve import Curve, Follows, Polynomial, PowerLaw, T
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.reservoir_toml.draft import KEYS, Draft, file_content, home, parsed, unknown_key
+from reservoir.text.quantities import is_name
 
 #: What is sound of the file, by dotted key; or of a section, by its keys.
 Values = dict[str, Any]
@@ -179,8 +179,8 @@ def _value(row: Attribute, given: Any, dotted: str, draft: Draft) -> Any:
             raise InputError(draft.mistake(dotted, problem, attributes.LISTS[row.kind]))
         given = [given] * MONTHS_PER_YEAR
     value = value_of(row, given, dotted, draft)
-    if row.kind is Kind.NAME and not re.fullmatch(r"[A-Za-z0-9_-]+", value):
-        raise InputError(draft.mistake(dotted, "is not valid in file names", "only letters a to z, digits, - and _"))
+    if row.kind is Kind.NAME and not is_name(value):
+        raise InputError(draft.mistake(dotted, "is not valid in file names", "only letters, digits, - and _"))
     return value
 
 

@@ -21,6 +21,7 @@ from reservoir.hydro.objectives import Goal, Horizon
 from reservoir.hydro.reservoir import Reservoir, differing_parts, reservoir_digests
 from reservoir.io.output import write_new
 from reservoir.io.reservoir_toml.reader import reservoir_of
+from reservoir.text.quantities import is_name
 
 if TYPE_CHECKING:
     from reservoir.io.level_table import LevelColumn, LevelTable
@@ -31,7 +32,6 @@ Value = str | float | Sequence[float] | None
 _ALWAYS = ("first_month", "year_end", "horizon")
 #: What stands behind the lists by step of an objective, before its penalty.
 _LAST = ("currency", "firm_power_mw", "firm_share")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 #: How far the invented tailwater of the template lies below the lowest level of a table, m.
 _BELOW_M = 43.0
 _FROM_TABLE = "an end of the table, in place of yours"
@@ -178,7 +178,7 @@ def write_template(name: str, target: Path, table: LevelTable | None = None, *, 
 
 def _template(name: str) -> str:
     """The template under a reservoir's name, and every key of the table that it does not know."""
-    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+    if not is_name(name) or name[0] in "-_" or len(name) > LONGEST_NAME:
         expected = f"letters, digits, - and _, at most {LONGEST_NAME} characters"
         raise InputError("is not a valid reservoir name", expected, "choose another name", value=name)
     text = runtime.package_text("data", "template.toml").replace('"NAME"', f'"{name}"')
