@@ -41,6 +41,12 @@ def decimals_of(largest: float, figures: int = 3) -> int:
     return max(0, figures - 1 - math.floor(math.log10(abs(largest)))) if largest and math.isfinite(largest) else 0
 
 
+def percentage(part: float) -> str:
+    """Write a part in per cent, with three figures or from 1 % down two: ``63.8 %``, ``0.0023 %``."""
+    value = 100 * part
+    return f"{value:.{decimals_of(value, 3 if abs(value) >= 1 else 2)}f} %"
+
+
 def counted(count: int, what: str = "year") -> str:
     """Write a number of things: ``1 year``, ``62 years``."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
