@@ -33,6 +33,7 @@ from reservoir.io.records.record import InflowReading, Record, Series, averaged,
 from reservoir.io.records.table import WORKBOOK, InflowTable, caveat_mistakes, read_table
 from reservoir.io.records.units import HM3_PER_M3S_DAY, InflowUnit, choose_unit
 from reservoir.io.records.words import folded
+from reservoir.text.data_file import encoding_notes, encoding_of
 
 FloatArray = NDArray[np.float64]
 
@@ -56,11 +57,11 @@ def read_inflow(
         A CSV file; a workbook (``.xlsx``), which needs the extra ``excel``; or NetCDF (``.nc``) or Zarr (``.zarr``),
         which need the extra ``netcdf``.
 
-        CSV is UTF-8 text; cells separated by commas, semicolons or tabs; lines that begin with ``#`` are comments, of
-        which ``# unit: hm3`` and ``# caveat: text`` are understood. The header is ``year`` and twelve months (``m01``,
-        ``1``, ``Jan`` or ``January``), or ``date`` (``1953-01``, ``1953-01-31`` or ``31-Jan-1953``) and one column of
-        values, with a row a month, ten days, a week, a day or some hours; beside it, ``evaporation_mm`` (net) and
-        ``withdrawal_m3s`` are read too. At most 16 MB and 8,000 years.
+        CSV is text in UTF-8, UTF-16 or GB18030; cells separated by commas, semicolons or tabs; lines that begin with
+        ``#`` are comments, of which ``# unit: hm3`` and ``# caveat: text`` are understood. The header is ``year`` and
+        twelve months (``m01``, ``1``, ``Jan`` or ``January``), or ``date`` (``1953-01``, ``1953-01-31`` or
+        ``31-Jan-1953``) and one column of values, with a row a month, ten days, a week, a day or some hours; beside it,
+        ``evaporation_mm`` (net) and ``withdrawal_m3s`` are read too. At most 16 MB and 8,000 years.
 
         With a further column ``member`` or ``scenario``, it is an ensemble, of any size: every member has the same
         months, in any order of rows.
@@ -208,6 +209,7 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
     about |= {"sha256": hashlib.sha256(table.content).hexdigest(), "caveat": caveat, "unit": unit.name}
     notes = (*flows.notes, *companion_notes(beside, calendar.steps), *left_out, *negative)
     content = b"" if table.content.startswith(WORKBOOK) else table.content
+    notes = (*encoding_notes(encoding_of(content)), *notes)
     return Inflow(flow, calendar, notes=notes, content=content, **about)
 
 

@@ -140,7 +140,7 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
     Raises
     ------
     InputError
-        If the file cannot be read, is too large, is not UTF-8 text, or holds no header.
+        If the file cannot be read, is too large, is no text (`text_of`), or holds no header.
     """
     try:
         data = read_limited(path, MOST_BYTES)
@@ -204,7 +204,7 @@ def content_of(data: bytes) -> tuple[list[tuple[int, str]], str, tuple[Comment, 
     Raises
     ------
     InputError
-        If it is not UTF-8 text, is too large, holds no header, or something else above it.
+        If it is no text, is too large, holds no header, or something else above it.
     """
     # Counted before anything is cut: every line costs more than its bytes.
     ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
@@ -212,7 +212,7 @@ def content_of(data: bytes) -> tuple[list[tuple[int, str]], str, tuple[Comment, 
         raise _too_much(f"the file has {ends:,} lines", f"at most {MOST_LINES:,} lines")
     # str.splitlines also breaks at form feeds and the like, which editors do not count as lines.
     # Old programs end a file with a control-Z.
-    text = text_of(data.rstrip(b"\x1a")).replace("\r\n", "\n").replace("\r", "\n")
+    text = text_of(data).rstrip("\x1a").replace("\r\n", "\n").replace("\r", "\n")
     lines = [*enumerate(text.split("\n"), start=1)]
     for number, line in lines:
         if len(line) > MOST_CHARACTERS:

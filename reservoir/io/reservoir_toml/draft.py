@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from reservoir.errors import InputError, Mistake, shortened
 from reservoir.hydro.attributes import ATTRIBUTES, CURVES, Attribute, Kind, Unit, curve_keys, plain
-from reservoir.text.data_file import read_limited
+from reservoir.text.data_file import read_limited, text_of
 
 
 def _all_keys() -> dict[str, Attribute]:
@@ -106,11 +106,7 @@ def parsed(content: bytes, file: str) -> dict[str, Any]:
     InputError
         If they are not TOML, or hold what no reservoir file needs and no decoder takes.
     """
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = content.count(b"\n", 0, error.start) + 1
-        raise InputError("is not UTF-8 text", mend="save the file as UTF-8", file=file, row=row) from None
+    text = text_of(content, file)
     for row, line in enumerate(text.split("\n"), 1):
         digits = re.search(rf"[\d_]{{{MOST_DIGITS + 1},}}|0[xX][\da-fA-F_]{{{MOST_DIGITS + 1},}}", line)
         if digits:
