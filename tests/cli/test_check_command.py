@@ -1,7 +1,9 @@
 """``reservoir check``: what was understood of a record, on the screen, as JSON and as a figure."""
 
 import json
+import math
 import re
+from datetime import date, timedelta
 
 import pytest
 
@@ -233,3 +235,32 @@ def test_a_plan_names_them_too(call, tmp_path):
     shown = call("plan", "record.csv", "--reservoir", "lake.toml", *quick, "--out", "plan", status=None).out
     assert 'numbers are still those that "reservoir new" invented' in shown
     assert "plant.output_coefficient = 8.3" in (tmp_path / "plan/report.html").read_text()
+
+
+def test_zeros_stuck_values_and_missing_days_are_named_on_the_screen_and_as_json(call, tmp_path):
+    days = [date(2001, 1, 1) + timedelta(day) for day in range(4 * 365 + 1)]
+    flows = {day: f"{12 + 8 * math.sin(at / 58) + 0.3 * math.sin(at * 1.7):.2f}" for at, day in enumerate(days)}
+    flows |= dict.fromkeys(days[200:206], "0") | dict.fromkeys(days[400:445], flows[days[400]])
+    rows = (f"{day},{flow},2.5" for day, flow in flows.items() if day != days[700])
+    (tmp_path / "days.csv").write_text("\n".join(("date,inflow_m3s,evaporation_mm", *rows)))
+    shown = call("check", "days.csv", "--missing-days", "1").out
+    assert "Zeros     6 days of exactly 0: 2001-07-20 to 2001-07-25 (usually " in shown
+    assert "Stuck     45 days of the same value: 2002-02-05 to 2002-03-21 (" in shown
+    assert "1 day that the file lacks: 2002-12-02" in shown
+    assert "mm a year, from column evaporation_mm" in shown
+    told = json.loads(call("check", "days.csv", "--missing-days", "1", "--json", "--units", "us").out)
+    assert told["missing_days"] == [{"first": "2002-12-02", "last": "2002-12-02", "days": 1}]
+    assert [(each["first"], each["rows"], each["flow_cfs"]) for each in told["zeros"]] == [("2001-07-20", 6, 0.0)]
+    (stuck,) = told["stuck"]
+    assert (stuck["first"], stuck["last"], stuck["rows"]) == ("2002-02-05", "2002-03-21", 45)
+    assert stuck["flow_cfs"] * 0.3048**3 == pytest.approx(float(flows[days[400]]))
+    assert told["years_by_first_month"] == {str(month): 4 if month == 1 else 3 for month in range(1, 13)}
+    assert any("evaporation" in note for note in told["notes"])
+
+
+def test_the_first_month_that_keeps_most_years_is_told(call, tmp_path):
+    rows = (f"{2001 + at // 12}-{at % 12 + 1:02},{FLOWS[at % 12]}" for at in range(9, 9 + 36))
+    (tmp_path / "october.csv").write_text("\n".join(("date,inflow_m3s", *rows)))
+    shown = call("check", "october.csv").out
+    assert "2 years, 2002 to 2003; each Jan to Dec" in shown
+    assert "3 years if they begin in Oct: first_month of the reservoir file" in shown

@@ -24,7 +24,7 @@ from reservoir.hydro.calendar import (
     month_name,
     whole_years,
 )
-from reservoir.hydro.inflow import ASSUMED, Inflow
+from reservoir.hydro.inflow import ASSUMED, FileRows, Inflow
 from reservoir.io.containers import is_netcdf
 from reservoir.io.records.cells import FILL_IN, looks_like_number, negative_note, thousands_mistakes
 from reservoir.io.records.columns import companion_notes, series_mistakes
@@ -209,23 +209,34 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
     about |= {"sha256": hashlib.sha256(table.content).hexdigest(), "caveat": caveat, "unit": unit.name}
     notes = (*flows.notes, *companion_notes(beside, calendar.steps), *left_out, *negative)
     content = b"" if table.content.startswith(WORKBOOK) else table.content
+    about["rows"] = _file_rows(record, unit)
     notes = (*encoding_notes(encoding_of(content)), *notes)
     return Inflow(flow, calendar, notes=notes, content=content, **about)
+
+
+def _file_rows(record: Record, unit: InflowUnit) -> FileRows:
+    """The rows of a record as mean flows."""
+    values = np.array([value.value for value in record.values])
+    starts, days = _starts_and_days(record)
+    flow = values * unit.size / (days * HM3_PER_M3S_DAY if unit.is_volume else 1.0)
+    return FileRows(starts, flow, record.period.step, record.period.per_day)
+
+
+def _starts_and_days(record: Record) -> tuple[NDArray[np.datetime64], FloatArray]:
+    """The month, or the first day, of each row, and the days of its period."""
+    ordinals = np.array([value.ordinal for value in record.values])
+    if record.period.step is TimeStep.MONTH:
+        months = (ordinals - 1970 * MONTHS_PER_YEAR).astype("datetime64[M]")
+        return months, np.asarray(Calendar.of_months(int(ordinals[0]), len(ordinals)).days[0], np.float64)
+    return dates_of(ordinals), record.period.lengths(ordinals) / record.period.per_day
 
 
 def _negative_notes(record: Record, unit: InflowUnit, negative: str) -> tuple[str, ...]:
     """How many values are negative, and how much water that is."""
     values = np.array([value.value for value in record.values])
-    ordinals = np.array([value.ordinal for value in record.values])
-    days: NDArray[Any]
-    if record.period.step is TimeStep.MONTH:
-        days = Calendar.of_months(int(ordinals[0]), len(values)).days[0]
-        dates = list(map(month_name, ordinals.tolist()))
-    else:
-        days = record.period.lengths(ordinals) / record.period.per_day
-        dates = [str(day) for day in dates_of(ordinals)]
+    starts, days = _starts_and_days(record)
     volumes = values * unit.size * (1.0 if unit.is_volume else days * HM3_PER_M3S_DAY)
-    return negative_note(volumes, dates, negative)
+    return negative_note(volumes, list(map(str, starts)), negative)
 
 
 def read_inflow_forecast(path: str | os.PathLike[str], unless_said: str = "", month: int | None = None) -> FloatArray:
