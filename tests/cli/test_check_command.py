@@ -264,3 +264,54 @@ def test_the_first_month_that_keeps_most_years_is_told(call, tmp_path):
     shown = call("check", "october.csv").out
     assert "2 years, 2002 to 2003; each Jan to Dec" in shown
     assert "3 years if they begin in Oct: first_month of the reservoir file" in shown
+
+
+def _lake(call, tmp_path):
+    call("new", "lake", "--out", "lake.toml")
+    return (tmp_path / "lake.toml").read_text()
+
+
+@pytest.mark.parametrize("spoil", ["", "description = ", "[curves"])
+@pytest.mark.parametrize("name", ["lake.toml", "lake.csv"])
+def test_a_reservoir_file_given_as_the_record_is_told_so_and_the_mend_works(call, tmp_path, name, spoil):
+    (tmp_path / name).write_text(_lake(call, tmp_path).replace('description = ""', spoil or 'description = ""'))
+    said = call("check", name, status=2).err
+    assert said.count("Error") == 1
+    assert "this is a reservoir file (TOML), not a record" in said
+    assert "give it by --reservoir, and a record in its place" in said
+    if not spoil:
+        assert "active storage" in call("check", river(tmp_path / "record.csv"), "--reservoir", name).out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "date,inflow_m3s\n2001-01,3\n",
+        "date;inflow_m3s\n2001-01;3\n2001-02;4\n",
+        '"year","m01"\n"1953","3"\n',
+        "# unit: hm3\nyear\tJan\n1953\t3\n",
+        "Lake level table\nlevel_m,storage_hm3\n405,10\n422,40\n",
+    ],
+)
+def test_a_record_given_as_the_reservoir_is_told_so(call, tmp_path, text):
+    (tmp_path / "table.csv").write_text(text)
+    record = river(tmp_path / "record.csv")
+    said = call("check", record, "--reservoir", "table.csv", status=2).err
+    assert said.count("Error") == 1
+    assert "table.csv: is a table, such as a record of inflow; expected a reservoir file (TOML)" in said
+    assert '"reservoir new NAME" writes' in said
+
+
+def test_both_told_where_they_are_the_wrong_way_round(call, tmp_path):
+    _lake(call, tmp_path)
+    said = call("plan", "lake.toml", "--reservoir", river(tmp_path / "record.csv"), status=2).err
+    assert "lake.toml, row 13: this is a reservoir file (TOML), not a record" in said
+    assert "record.csv: is a table, such as a record of inflow" in said
+
+
+def test_a_reservoir_file_of_long_lists_with_a_mistake_is_no_table(call, tmp_path):
+    broken = "name = lake\n[curves]\nlevels = [\n" + "1, 2, 3, 4,\n" * 30 + "]\n"
+    (tmp_path / "lake.toml").write_text(broken)
+    said = call("check", river(tmp_path / "record.csv"), "--reservoir", "lake.toml", status=2).err
+    assert "lake.toml, row 1: " in said
+    assert "table" not in said

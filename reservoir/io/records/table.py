@@ -9,8 +9,10 @@ import csv
 import io
 import os
 import re
+import tomllib
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import NamedTuple, TypeVar
@@ -38,6 +40,8 @@ DELIMITERS = ",;\t"
 #: Columns that every header has one of, and lines above the header that are looked through for it.
 _HEADER_NAMES, _MOST_TITLES = DATE_NAMES | YEAR_NAMES, 20
 
+#: A line of a reservoir file: a section, or a key with a value.
+_TOML = re.compile(r"\s*(\[[\w.]+\]|[\w.]+\s*=\s*\S)")
 #: How a workbook, which is an archive, begins.
 WORKBOOK = b"PK\x03\x04"
 #: Columns that are looked at, one more than a CSV file may have, and rows of a sheet.
@@ -235,6 +239,12 @@ def content_of(data: bytes) -> tuple[list[tuple[int, str]], str, tuple[Comment, 
     if not content:
         problem = "the file has only comments" if comments else "the file is empty"
         raise InputError(problem, "a header line and data rows", "check that this is the right file")
+    if _is_toml([line for _, line in content]):
+        problem, mend = (
+            "this is a reservoir file (TOML), not a record",
+            "give it by --reservoir, and a record in its place",
+        )
+        raise InputError(problem, "a table of dates, or years, and inflow", mend, row=content[0][0])
     place, delimiter = _header(content, delimiter)
     titles, content = _titles(content, place), content[place:]
     # Types and widths of columns, such as 5s 15s 20d 14n of the US Geological Survey, are no data.
@@ -260,6 +270,15 @@ def _header(content: Sequence[tuple[int, str]], announced: str) -> tuple[int, st
             return place, delimiter
         of_first_line = of_first_line or delimiter
     return 0, of_first_line
+
+
+def _is_toml(lines: Sequence[str]) -> bool:
+    """Whether lines are sections and keys with values, also where one of them is wrong."""
+    if not _TOML.match(lines[0]):
+        return False
+    with suppress(ValueError, RecursionError):
+        return bool(tomllib.loads("\n".join(lines)))
+    return sum(_TOML.match(line) is not None for line in lines) > len(lines) / 2
 
 
 def _comment(line: str) -> str | None:

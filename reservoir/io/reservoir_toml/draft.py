@@ -63,6 +63,8 @@ MOST_DIGITS = 400
 _START_ANEW = '"reservoir new NAME" writes a commented file to start from'
 _PART = r"""(?:[\w-]++|"(?:[^"\\]|\\.)*+"|'[^']*+')"""
 _LONG_KEY = re.compile(rf"(?:^|[,=\[\]{{}}])[ \t]*+{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_PARTS}}}")
+#: A row of a table: a year or a date, and further cells.
+_OF_TABLE = re.compile(r"[\s\"]*\d[^,;\t=\[]*[,;\t]")
 #: What is wrong with a line, by how the decoder's message begins.
 _SYNTAX = {
     "Cannot overwrite": "repeats a key",
@@ -133,6 +135,10 @@ def _not_toml(message: str, text: str, file: str) -> Mistake:
     place = re.search(r" \(at (?:line (\d+)|end of document)", message)
     row = min(int(place[1]), len(lines)) if place and place[1] else len(lines)
     said = message[: place.start()] if place else message
+    content = [line for line in lines if line.strip() and line[0] != "#"]
+    if "=" not in "".join(content) and 2 * sum(_OF_TABLE.match(line) is not None for line in content) >= len(content):
+        mend = f"give the record in its own place, and a reservoir file here: {_START_ANEW}"
+        return Mistake("is a table, such as a record of inflow", "a reservoir file (TOML)", mend, file=file)
     problem = next((words for begin, words in _SYNTAX.items() if said.startswith(begin)), f"is not TOML: {said}")
     expected = 'key = value, with text in "quotes", lists in [brackets] and decimals with a point'
     line = lines[row - 1].strip() or None
