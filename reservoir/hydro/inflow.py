@@ -49,6 +49,8 @@ class FileRows(NamedTuple):
     #: What a row stands for; of hours, a day, of which there are so many rows.
     step: TimeStep
     per_day: int = 1
+    #: Days of which all rows are there, where rows are those of days or hours.
+    days: NDArray[np.datetime64] = np.empty(0, "datetime64[D]")
 
 
 def periods_of(calendar: Calendar) -> pd.PeriodIndex | pd.DatetimeIndex:
@@ -307,7 +309,8 @@ class Inflow:
     @property
     def has_conditions(self) -> bool:
         """Whether the record says more of its steps than the inflow."""
-        return self.evaporation_mm is not None or self.withdrawal_m3s is not None
+        costs = self.price_per_mwh is not None and bool(self.price_per_mwh.min() < 0)
+        return costs or self.evaporation_mm is not None or self.withdrawal_m3s is not None
 
     def require_no_members(self, what: str) -> None:
         """Refuse an ensemble for what goes through the years of one record: InputError."""

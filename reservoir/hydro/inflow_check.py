@@ -206,11 +206,8 @@ class InflowCheck:
     def gaps(self) -> tuple[Stretch, ...]:
         """Days that the file has no value of, between its first and its last."""
         rows = self.rows
-        if rows is None or rows.step is not TimeStep.DAY:
-            return ()
-        days, counts = np.unique(rows.starts.astype(np.int64), return_counts=True)
-        days = days[counts >= rows.per_day] if rows.per_day > 1 else days
-        holes = [(before + 1, after - 1) for before, after in pairwise(days.tolist()) if after > before + 1]
+        days = () if rows is None else rows.days.astype(np.int64).tolist()
+        holes = [(before + 1, after - 1) for before, after in pairwise(days) if after > before + 1]
         return tuple(Stretch(*np.array(hole, "datetime64[D]").astype(str), hole[1] - hole[0] + 1) for hole in holes)
 
     @cached_property

@@ -177,8 +177,13 @@ _LONGEST = 60
 
 def text_in_limits(path: Path) -> str:
     """The text of a file; InputError if it cannot be read, is too large or is no text."""
+    return text_of(bytes_in_limits(path), str(path))
+
+
+def bytes_in_limits(path: Path) -> bytes:
+    """What a file holds; InputError if it cannot be read or is too large."""
     try:
-        return text_of(read_limited(path, MOST_BYTES), str(path))
+        return read_limited(path, MOST_BYTES)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"the file cannot be read: {reason}", mend="check the path", file=str(path)) from error

@@ -38,19 +38,23 @@ def test_records_ensembles_and_tables_of_levels_are_read_and_the_encoding_is_tol
     path.write_bytes(LEVELS.encode(encoding))
     table = read_level_table(path)
     assert (table.storage.title, table.storage.values) == ("库容(hm3)", (10.0, 40.0, 120.0))
+    assert table.notes == (said,)
     path.write_bytes(f"date,release_m3s,备注(水位)\n{MONTHS.replace(chr(10), ',x' + chr(10))},x\n".encode(encoding))
     assert list(read_cells(path)["release_m3s"]) == [str(10 + at) for at in range(24)]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_a_reservoir_file_is_read(tmp_path, encoding):
+def test_a_reservoir_file_is_read_and_its_numbers_that_are_invented_are_named(tmp_path, encoding):
     path = tmp_path / "lake.toml"
     write_template("lake", path)
     text = re.sub(
         '^description = ".*"', 'description = "月亮湖水库"', path.read_text(encoding="utf-8"), count=1, flags=re.M
     )
     path.write_bytes(text.encode(encoding))
-    assert read_reservoir(path).description == "月亮湖水库"
+    lake = read_reservoir(path)
+    assert lake.description == "月亮湖水库"
+    assert f"the file is read as {ENCODINGS[encoding]} text, not as UTF-8" in lake.notes
+    assert any('that "reservoir new" invented' in str(note) for note in lake.notes)
 
 
 @pytest.mark.parametrize(
