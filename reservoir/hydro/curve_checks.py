@@ -19,6 +19,7 @@ from reservoir.hydro.attributes import CONVERSIONS, CURVES, LOSSLESS_COEFFICIENT
 from reservoir.hydro.conversion import conversion_of
 from reservoir.hydro.curves.curve import Curve, FloatArray, Follows, Polynomial, PowerLaw, Table, constant
 from reservoir.hydro.unit_system import UnitSystem, UnitText
+from reservoir.text.data_file import encoding_notes, encoding_of
 
 Domain = tuple[float, float]
 
@@ -284,6 +285,8 @@ def releases_of(parts: Mapping[str, Any]) -> Domain:
 
 #: A table of a reservoir file, and a number that is marked as invented, with what it was.
 _SECTION = re.compile(r"\[([\w.]+)\]")
+#: And how the sheet of a workbook was read.
+_READ = re.compile(r"^# read: (.+)$", re.MULTILINE)
 _INVENTED = re.compile(r"\s*(\w+)\s*=\s*(.+?)\s*# invented \((.+?)\)")
 
 
@@ -312,7 +315,7 @@ def notes_of(parts: Mapping[str, Any]) -> Iterator[str]:
         gaps = [(least, low)] * (low > least + slack) + [(high, most)] * (high < most - slack)
         if gaps:
             yield _gap_note(name, gaps, why)
-    yield from _invented(parts["content"])
+    yield from _notes_of_file(parts["content"])
 
 
 def _drowned(level: Curve, tailrace: Curve, storages: Domain, releases: Domain) -> Iterator[UnitText]:
@@ -352,15 +355,22 @@ def _gap_note(name: str, gaps_m: list[tuple[float, float]], why: str) -> UnitTex
     return UnitText(said)
 
 
-def _invented(content: bytes) -> Iterator[str]:
-    """Name numbers that ``reservoir new`` marked as invented, and that are still what they were."""
-    section, left = "", list[str]()
-    for line in content.decode("utf-8", "replace").splitlines():
+def invented_numbers(content: bytes) -> Iterator[tuple[str, str]]:
+    """Dotted keys that ``reservoir new`` marked as invented in a file, and their numbers as they still are."""
+    section = ""
+    for line in content.decode(encoding_of(content), "replace").splitlines():
         head = _SECTION.match(line)
         section = f"{head[1]}." if head else section
         marked = _INVENTED.match(line)
         if marked and "".join(marked[2].split()) == "".join(marked[3].split()):
-            left.append(f"{section}{marked[1]} = {shortened(marked[2], 24)}")
+            yield f"{section}{marked[1]}", marked[2]
+
+
+def _notes_of_file(content: bytes) -> Iterator[str]:
+    """The encoding, how a workbook was read, and which numbers nobody gave."""
+    yield from encoding_notes(encoding_of(content))
+    yield from _READ.findall(content.decode(encoding_of(content), "replace"))
+    left = [f"{key} = {shortened(number, 24)}" for key, number in invented_numbers(content)]
     if left:
         are = "1 number is still one that" if len(left) == 1 else f"{len(left)} numbers are still those that"
         yield f'{are} "reservoir new" invented, or took from the ends of a table: {", ".join(left)}.'

@@ -27,6 +27,7 @@ from reservoir.report.folder import (
     RULES_REPORT,
     SCORES,
     check_new,
+    figure_texts,
     figures_left_out,
     record_provenance,
     run_provenance,
@@ -34,7 +35,7 @@ from reservoir.report.folder import (
     write_json,
 )
 from reservoir.rules.evaluation import Evaluation, robustness_table
-from reservoir.rules.findings import findings, shortfalls
+from reservoir.rules.findings import findings, shortfalls, spills
 from reservoir.rules.scores import RecordEvaluation
 from reservoir.text.strict_json import known
 
@@ -116,7 +117,8 @@ def write_rules(
             captions, drawn = rules_captions(evaluation, left_out), rules_figures(evaluation, left_out)
             write_figures(drawn, draft / FIGURES, partial(progress, "figures"), left_out=left_out)
             captions = {name: caption for name, caption in captions.items() if name not in left_out}
-        write_json(draft / RULES_PROVENANCE, origin | {"figures": captions} | figures_left_out(left_out, tell))
+        origin |= figures_left_out(left_out, tell, *(figure_texts(evaluation.plan) if figures else ()))
+        write_json(draft / RULES_PROVENANCE, origin | {"figures": captions})
         pictures = read_pictures(draft / FIGURES, RULES_TITLES, captions)
         page = rules_report(evaluation, saved, checks, origin, pictures)
         (draft / RULES_REPORT).write_text(page, encoding="utf-8")
@@ -151,11 +153,13 @@ def rules_provenance(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[
             "firm_95_mw": targets.firm_95_mw,
             "guaranteed_by_the_reservoir_file": targets.guaranteed,
             "origin": targets.origin,
+            **({} if targets.share is None else {"reliability": targets.share}),
         },
         **({"test": _of_inflow(evaluation.tests[0].inflow)} if evaluation.tests else {}),
         "caveats": list(evaluation.caveats),
         "shortfalls": shortfalls(evaluation),
         "findings": [each.as_dict() for each in findings(evaluation)],
+        "spills": [each.as_dict() for each in spills(evaluation)],
         "checks": [check.as_dict() for check in checks],
     }
 
