@@ -113,17 +113,8 @@ def read_inflow(
     """
     file = os.fspath(path)
     try:
-        reading = InflowReading(
-            unit,
-            column,
-            water_year,
-            missing_days,
-            negative,
-            step,
-            flood_column,
-            first_month,
-            sheet,  # type: ignore[arg-type]
-        )
+        how = {"step": step, "flood_column": flood_column, "first_month": first_month, "sheet": sheet}
+        reading = InflowReading(unit, column, water_year, missing_days, negative, **how)  # type: ignore[arg-type]
         series = _series_of(file, reading)
         if series is None:
             return _read_table(file, reading)

@@ -24,7 +24,7 @@ from reservoir.io.reservoir_toml.reader import reservoir_of
 if TYPE_CHECKING:
     from reservoir.io.level_table import LevelTable
 
-Value = str | float | Sequence[float] | None
+Value = str | float | Sequence[float] | Sequence[str] | None
 
 #: Fields that are written though they are as usual.
 _ALWAYS = ("first_month", "year_end", "horizon")
