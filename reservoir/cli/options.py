@@ -321,7 +321,11 @@ def out(default: str) -> Decorator:
 
 _READING = (
     click.option("--unit", metavar="UNIT", help="Unit of the inflow: m3/s, cfs, ... or hm3, acre-ft, ... (volume)."),
-    click.option("--column", metavar="NAME", help="Column of the inflow, if the file has several."),
+    click.option(
+        "--column",
+        metavar="NAME",
+        help='Column of the inflow, if the file has several; or the rows of one series: OTHER=VALUE, "NAME; OTHER=VALUE".',
+    ),
     click.option(
         "--water-year",
         type=click.Choice(["begins", "ends"]),
