@@ -324,7 +324,7 @@ _READING = (
     click.option(
         "--column",
         metavar="NAME",
-        help='Column of the inflow, if the file has several; or the rows of one series: OTHER=VALUE, "NAME; OTHER=VALUE".',
+        help='Column of the inflow, if the file has several; or rows of one series: OTHER=VALUE, "NAME; OTHER=VALUE".',
     ),
     click.option(
         "--water-year",
