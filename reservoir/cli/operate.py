@@ -244,10 +244,25 @@ class Amount(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 
 _amount = Amount()
 
 
+class Month(click.IntRange):
+    """A calendar month, by its number or its name."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read a month."""
+        from reservoir.io.records.words import MONTH_OF_NAME
+
+        word = str(value).strip()
+        month = MONTH_OF_NAME.get(word.casefold().rstrip("."), word)
+        if not str(month).lstrip("+-").isdecimal():
+            self.fail(f"{value!r} is not a month; give 1 to 12, or a name such as May", param, ctx)
+        return super().convert(month, param, ctx)
+
+
 # fmt: off
 _OPTIONS = (
     options.rule, options.rule_reservoir, options.sheet,
-    click.option("--month", type=click.IntRange(1, 12), required=True, help="Calendar month, 1 to 12."),
+    click.option("--month", type=Month(1, 12), metavar="MONTH", required=True,
+        help="Calendar month: 1 to 12, or its name."),
     click.option("--level", type=options.FiniteNumber(),
         help="Forebay level at the start of the month, m (or as --units)."),
     click.option("--storage", type=_amount,
@@ -406,8 +421,8 @@ def _situation(
         else:
             (low, high), start = plant.level.domain, storage * units.size("storage_hm3")
             if not low <= start <= high:
-                least, most = units.amount(low, "hm3")[0], units.written(high, "hm3", ",.0f")
-                what = f"{least:,.0f} to {most}, the range of the level curve of {plant.name}"
+                least, most = units.number(low, "hm3", ",.6g"), units.stated(high, "hm3", ",.6g")
+                what = f"{least} to {most}, the range of the level curve of {plant.name}"
                 raise InputError("is outside the level curve", what, column="--storage", value=start)
     return Situation(step, start, expected, before)
 

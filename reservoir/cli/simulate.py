@@ -90,6 +90,7 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
     from reservoir.cli.screen import console
     from reservoir.planning.notes import below_dead_notes
     from reservoir.rules.findings import DEMANDS
+    from reservoir.rules.spills import spill_with_room
 
     screen, score, labels = console(), run.score, run.inflow.labels
     years = f"{len(labels)} years, {labels[0]} to {labels[-1]}" if len(labels) > 1 else f"1 year, {labels[0]}"
@@ -109,6 +110,8 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
         ("Spill", f"{units.written(score.spill_hm3, 'hm3')} a year"),
         ("Repairs", f"{score.repairs} of {counted(run.inflow.flow_m3s.size, run.inflow.calendar.step.noun)}"),
     ]
+    if spilled := spill_with_room(run, units):
+        rows.append(("", f"with room left in the lake: {spilled}"))
     if score.months_violated:
         largest = f"by up to {units.written(score.largest_violation_hm3, 'hm3', ',.3g')}"
         months = counted(score.months_violated, "month")

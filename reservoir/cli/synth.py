@@ -76,7 +76,7 @@ def command(
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.checks import all_pass
     from reservoir.report.synthetic_files import SyntheticFiles
-    from reservoir.synthetic.acceptance import assessed
+    from reservoir.synthetic.acceptance import assessed, what_to_try
     from reservoir.synthetic.ensemble import Adjustments, synthetic_inflow
 
     units = UnitSystem.of(unit_system or "si")
@@ -94,10 +94,12 @@ def command(
         ensemble = source.ensemble(members, of_member)
         target = out or Path(f"inflow-{method}.csv")
         files = SyntheticFiles(target, checked=check, force=force, units=units, tell=warn)
-    assessment = None
+    assessment, to_try = None, ""
     if check:
         with progress_bars() as progress:
-            assessment = assessed(source, members, reservoir, device=device, progress=progress)
+            how: dict[str, Any] = {"device": device, "progress": progress}
+            assessment = assessed(source, members, reservoir, **how)
+            to_try = what_to_try(source, assessment, members, reservoir, **how)
     files.write_ensemble(ensemble)
     if assessment:
         files.write_assessment(source, assessment)
@@ -107,14 +109,20 @@ def command(
         content["files"] = [str(path) for path in files.written]
         if assessment:
             content |= checks_json(assessment.checks) | {"not_checked": assessment.not_checked, "pass": passed}
+            content |= {"try": to_try} if to_try else {}
         show_json(content)
     else:
-        _show(record, ensemble, files, assessment, units)
+        _show(record, ensemble, files, assessment, to_try, units)
     return 0 if passed else 1
 
 
 def _show(
-    record: Inflow, ensemble: Inflow, files: SyntheticFiles, assessment: Assessment | None, units: UnitSystem
+    record: Inflow,
+    ensemble: Inflow,
+    files: SyntheticFiles,
+    assessment: Assessment | None,
+    to_try: str,
+    units: UnitSystem,
 ) -> None:
     from reservoir.cli import say
     from reservoir.cli.screen import show_checks, show_line, show_notes
@@ -130,4 +138,6 @@ def _show(
         show_checks(assessment.checks)
         if assessment.not_checked:
             say(f"Not checked: {assessment.not_checked}")
+        if to_try:
+            say(f"Try {to_try}")
     say(f"Written to {', '.join(map(str, files.written))}")

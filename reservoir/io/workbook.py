@@ -23,7 +23,7 @@ WORKBOOK, SUFFIXES = b"PK\x03\x04", (".xlsx", ".xlsm")
 #: Bytes of a workbook, and rows and characters of a sheet: five centuries of days.
 MOST_BYTES, _MOST_ROWS, _MOST_CHARACTERS = 16_000_000, 200_000, 16_000_000
 #: Columns that are looked at, one more than a record may have; and rows that a sheet may have.
-_COLUMNS, SHEET_ROWS = 101, 1_048_576
+_COLUMNS, SHEET_ROWS = 251, 1_048_576
 #: Bytes of all parts of a workbook, unpacked: in any case, and of one that is packed so tightly at most.
 _USUAL_BYTES, _LARGEST_BYTES, _MOST_PACKED = 8_000_000, 120_000_000, 100
 _SAVE = 'save the sheet as CSV (in a spreadsheet: "CSV UTF-8")'

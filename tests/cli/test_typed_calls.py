@@ -134,6 +134,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["rules", "best", "--test", "days.csv", *REFUSED, "--no-figures", "--force"], 2),
     (["rules", "best", "--family", "zones", "--family", "standard", "--folds", "2", "--no-figures", "--json"], 0),
     (["rules", "best", "--family", "standard", "--horizon", "record", "--folds", "2", "--no-figures", "--force"], 0),
+    (["rules", "best", "--family", "water-value", "--reliability", "0.9", "--folds", "2", "--force"], 0),
     (["rules", "best", "--family", "replan", "--family", "water-value", "--folds", "2", "--force"], 0),
     (
         [
@@ -162,7 +163,7 @@ CALLS: list[tuple[list[str], int]] = [
         0,
     ),
     (["rules", "dataset", "--family", "linear", "--folds", "3", "--units", "us", "--no-figures"], 0),
-    (["operate", "dataset/rules/linear.json", "--month", "5", "--level", "317", "--inflow", "80"], 0),
+    (["operate", "dataset/rules/linear.json", "--month", "May", "--level", "317", "--inflow", "80"], 0),
     (["operate", "dataset/rules/linear.json", "--month", "5", "--level", "1040", "--inflow", "80", "--units", "us"], 0),
     (["operate", "best/rules/standard.json", "--month", "5", "--level", "317", "--inflow", "80", "--json"], 0),
     (

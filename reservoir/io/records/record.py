@@ -133,6 +133,8 @@ class RowPeriod(NamedTuple):
 
     step: TimeStep = TimeStep.MONTH
     per_day: int = 1
+    #: Days of 23 and 25 hours, by their numbers, and how many rows these have.
+    odd_days: tuple[tuple[int, int], ...] = ()
 
     def lengths(self, first_days: IntArray) -> IntArray:
         """Days of each period, by its first day; no months."""
@@ -153,7 +155,8 @@ class RowPeriod(NamedTuple):
         if self.step is TimeStep.DAY:
             days, place, count = np.unique(first_days, return_inverse=True, return_counts=True)
             total = np.bincount(place, weights=values, minlength=len(days))
-            whole = count == self.per_day
+            rows = dict(self.odd_days)
+            whole = count == ([rows.get(day, self.per_day) for day in days.tolist()] if rows else self.per_day)
             return days[whole], (total if amounts else total / count)[whole]
         lengths = self.lengths(first_days)
         ends = np.cumsum(lengths)
@@ -308,7 +311,7 @@ def averaged(record: Record, reading: InflowReading, first_month: int, *, amount
         companions[name] = (column, dict(zip((v.row for v in values), by_step[begin:end].tolist(), strict=True)))
     notes = []
     count = counted(len(record.values), "row" if period.per_day > 1 else period.step.noun)
-    if period != RowPeriod(step):
+    if (period.step, period.per_day) != (step, 1):
         hours = MINUTES / period.per_day / 60
         of_hours = "hourly" if hours == 1 else f"{hours:g}-hour"
         adjective = _ADJECTIVES[period.step] if period.per_day == 1 else of_hours
