@@ -454,6 +454,8 @@ proof_gap = click.option("--gap", type=FiniteRange(1e-9, 1.0), default=1e-5, sho
     help="Relative gap at which the proof of a year ends.")
 proof_seconds = click.option("--prove-seconds", type=FiniteRange(0.0), default=600.0, show_default=True,
     help="Most time for the proofs; what is proved until then holds, with a larger gap.")
+table_format = click.option("--format", "table_format", type=click.Choice(["csv", "xlsx"]), default="csv",
+    show_default=True, help="Format of the tables: CSV files, or the sheets of one workbook.")
 json = click.option("--json", "as_json", is_flag=True, help="Print machine-readable JSON on standard output.")
 
 debug = click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
