@@ -39,6 +39,8 @@ _TYPE = re.compile(r"(per|inst)-(aver|cum|val)", re.IGNORECASE)
 #: How footnotes begin; sentences without a mark are longer than dates.
 _FOOTNOTE = re.compile(r"[*†‡§^]|\(\d\)|(notes?|source|fonte|fuente|observações|注|备注|说明|附注)\b", re.IGNORECASE)
 _SENTENCE = 20
+#: Cells of a row of data that has one number: its label and its value, and perhaps a flag.
+_MOST_OF_A_ROW = 3
 #: Rows of means and totals that are named.
 _NAMED = 6
 #: Columns for what titles between parts of a table say: of which series, and of which year, each part is.
@@ -232,9 +234,13 @@ def _without_summaries(rows: list[Row | Mistake], label: int) -> tuple[list[Row 
 
 
 def _is_title(row: Row, label: int) -> bool:
-    """Whether a row above a header is a title: no number or date where rows of data have one, and no mean or total."""
-    text = (row.cells[label] if label < len(row.cells) else "") or next(filter(None, row.cells), "")
-    return not (_NUMBER.fullmatch(text) or DATE.fullmatch(text) or known.SUMMARY.fullmatch(text))
+    """Whether a row above a header is a title: words, of which at most one of several cells is a number."""
+    texts = [*filter(None, row.cells)]
+    text = (row.cells[label] if label < len(row.cells) else "") or "".join(texts[:1])
+    numbers = sum(_NUMBER.fullmatch(cell) is not None for cell in texts)
+    of_words = numbers == 0 or (numbers == 1 and len(texts) > _MOST_OF_A_ROW)
+    summary = known.SUMMARY.fullmatch(text) or DATE.fullmatch(text)
+    return of_words and re.search(r"[^\W\d]{2}", text) is not None and not summary
 
 
 def names_years(cells: Sequence[str]) -> bool:
