@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from reservoir.errors import Mistake
@@ -51,19 +52,30 @@ _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 def names_dates(cells: Sequence[str]) -> bool:
     """Whether cells are a header: one names dates or years, or they name twelve months, or the days of one."""
     names = [cell.strip(' "').casefold() for cell in cells]
-    months = sum(name.strip(".") in known.MONTH_OF_NAME for name in names)
-    return not _HEADER_NAMES.isdisjoint(names) or months >= _MONTHS or _DAYS.issubset(names)
+    return not _HEADER_NAMES.isdisjoint(names) or _names_months(cells) or _DAYS.issubset(names)
+
+
+def _names_months(cells: Sequence[str]) -> bool:
+    return sum(cell.strip(' ".').casefold() in known.MONTH_OF_NAME for cell in cells) >= _MONTHS
 
 
 def above_dates(rows: Sequence[Sequence[str]]) -> int | None:
-    """The place of the row above the first rows that have dates in the same column; None if there is no such row."""
+    """The place of the row above the first rows that have dates in the same column; None if there is no such row.
+
+    A row that names twelve months, and has a year below it, is one, too.
+    """
     for place in range(1, len(rows) - _DATED_ROWS + 1):
         dated = [
             {at for at, cell in enumerate(row) if DATE.fullmatch(cell)} for row in rows[place : place + _DATED_ROWS]
         ]
         if set.intersection(*dated):
             return place - 1
-    return None
+    of_years = (
+        at
+        for at, (row, below) in enumerate(pairwise(rows))
+        if _names_months(row) and _YEAR.fullmatch("".join(below[:1]))
+    )
+    return next(of_years, None)
 
 
 class Heading(NamedTuple):
