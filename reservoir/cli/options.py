@@ -319,6 +319,12 @@ def out(default: str) -> Decorator:
     return click.option("--out", type=FolderPath(), help=f"Output folder.  [default: {default} in ./reports]")
 
 
+#: Order of day and month in dates of numbers.
+dates = click.option(
+    "--dates",
+    type=click.Choice(["month-first", "day-first"]),
+    help="Order in dates such as 10/01/1990.  [default: as the whole column shows, else they are refused]",
+)
 _READING = (
     click.option("--unit", metavar="UNIT", help="Unit of the inflow: m3/s, cfs, ... or hm3, acre-ft, ... (volume)."),
     click.option("--column", metavar="NAME", help="Column of the inflow, if the file has several."),
@@ -339,6 +345,7 @@ _READING = (
         type=click.Choice(["keep", "zero"]),
         help="What becomes of negative values, such as those of a reservoir balance.  [default: they are refused]",
     ),
+    dates,
 )
 #: How an inflow is read; a command gets them as ``reading``, arguments of `reservoir.read_inflow`.
 reading = gathered("reading", dict, *_READING)

@@ -28,7 +28,7 @@ _MONTHS = 12
 #: Dates by which rows of data are known where no header names them, and how many rows in turn have one.
 DATE = re.compile(
     r"\d{4}[-/.年]\d{1,2}([-/.月]\d{1,2})?日?([T ].*)?|\d{4}-[^\W\d]{3,9}|\d{8} \d{4}"
-    r"|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}([T ].*)?"
+    r"|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?"
     r"|\d{1,2}[-/. ]?[^\W\d]{3,9}[-/., ]*(\d{4}|\d{2})([ ,].*)?|[^\W\d]{3,9}\.?[-/., ]*(\d{1,2},? +)?\d{4}"
 )
 _DATED_ROWS = 3
@@ -48,7 +48,7 @@ _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 
 def names_dates(cells: Sequence[str]) -> bool:
     """Whether cells are a header: one names dates or years, or they name twelve months."""
-    names = [cell.strip(' "').casefold() for cell in cells]
+    names = {name for cell in cells for name in (cell.strip(' "').casefold(), known.plain_heading(cell.strip(' "')))}
     return (
         not _HEADER_NAMES.isdisjoint(names) or sum(name.strip(".") in known.MONTH_OF_NAME for name in names) >= _MONTHS
     )
