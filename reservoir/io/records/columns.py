@@ -224,7 +224,9 @@ def value_column(table: InflowTable, dates: Sequence[int], wanted: str | None) -
     else:
         places = candidates if len(candidates) == 1 else [at for at in candidates if _may_be_inflow(table, at)]
     if len(places) == 1:
-        return ValueColumn(places[0], companions, tuple(place for place in candidates if place != places[0]))
+        blank = {place for place in candidates if not (header[place] or any(row.cells[place] for row in table.rows))}
+        passed_over = tuple(place for place in candidates if place != places[0] and place not in blank)
+        return ValueColumn(places[0], companions, passed_over)
     columns = places or candidates
     names = ", ".join(header[place] or "(no name)" for place in columns)
     if not columns:

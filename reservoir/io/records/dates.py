@@ -356,7 +356,8 @@ def _put_together(cells: Sequence[str]) -> tuple[int, Stamp | Mistake]:
                 return part, wrong
         numbers.append(number)
     year, *rest = numbers
-    clock = f" {rest.pop():02}:00" if len(numbers) == len(known.DATE_PARTS) else ""
+    # The hour 25 of a day that is one longer stands at its end, as the hour 24 does.
+    clock = f" {min(rest.pop(), 24):02}:00" if len(numbers) == len(known.DATE_PARTS) else ""
     return len(rest), parse_date("-".join((str(year), *(f"{number:02}" for number in rest))) + clock)
 
 

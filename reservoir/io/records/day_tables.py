@@ -14,7 +14,7 @@ from reservoir.io.records import words as known
 from reservoir.io.records.cells import StepValue, flows_among, is_missing, number_style, parse_number
 from reservoir.io.records.columns import passed_over_note
 from reservoir.io.records.dates import Year, parse_year, year_headings
-from reservoir.io.records.heading import year_in
+from reservoir.io.records.heading import Row, year_in
 from reservoir.io.records.record import InflowReading, Record, RowPeriod
 from reservoir.io.records.table import InflowTable
 from reservoir.io.records.words import JUDGES, parts_of, understand
@@ -78,12 +78,13 @@ class DayTable(NamedTuple):
 
 
 def _named(table: InflowTable, names: frozenset[str], most: int) -> int | None:
-    """The place of a column of such a name; else that of the first, where it has no name, and numbers up to so many."""
+    """The place of a column of such a name; or of the first, if it has no name and all numbers up to so many."""
     header = [name.casefold() for name in table.header.cells]
     place = next((at for at, name in enumerate(header) if name in names), None)
     if place is None and not header[0] and table.rows:
-        numbers = {row.cells[0] for row in table.rows if row.cells[0]}
-        if len(numbers) > MONTHS_PER_YEAR and all(text.isdecimal() and 0 < int(text) <= most for text in numbers):
+        cells = {row.cells[0].casefold().rstrip(".") for row in table.rows}
+        numbers = {int(text) if text.isdecimal() else known.MONTH_OF_NAME.get(text, 0) for text in cells}
+        if len(numbers) == most and numbers == {*range(1, most + 1)}:
             return 0
     return place
 
@@ -114,7 +115,10 @@ def days_of(table: InflowTable, days: DayTable, reading: InflowReading) -> Recor
         number = named or (int(whole) if whole.isascii() and whole.isdecimal() and len(whole) < 3 else -1)
         if number not in parts[2]:
             problem, expected = f"not a {parts[0]}", f"{parts[2][0]} to {parts[2][-1]}"
-            mistakes.append(Mistake(problem, expected, "correct the cell", row.number, header[days.down], value=text))
+            wrong_cell = Mistake(
+                problem, expected, "correct the cell", row=row.number, column=header[days.down], value=text
+            )
+            mistakes.append(wrong_cell)
             continue
         if row.number not in years:
             continue
@@ -151,10 +155,10 @@ def days_of(table: InflowTable, days: DayTable, reading: InflowReading) -> Recor
         read = f"a table of days by months: days down, {header[first]} to {header[last]} across"
     else:
         read = f"a table of months by days: read columns {header[first]} to {header[last]}"
-    named = [header[at] or "(no name)" for at in beside]
+    passed_over = [header[at] or "(no name)" for at in beside]
     headings = year_headings(header)
     unit_texts = [(header[at], headings[at].unit) for at in days.across if days.days_down]
-    unit_texts += [(days.name, days.name)]
+    unit_texts += [(days.name, days.name)] if len(days.name) > 1 or understand(days.name).means_flow else []
     return Record(
         values=flows,
         period=RowPeriod(TimeStep.DAY),
@@ -162,9 +166,18 @@ def days_of(table: InflowTable, days: DayTable, reading: InflowReading) -> Recor
         unit_texts=tuple(texts for texts in unit_texts if texts[1]),
         beside=tuple(beside),
         mistakes=(*mistakes, *no_flows),
-        notes=(passed_over_note(named, read) if named else read, *notes, *style.notes, *flow_notes, *codes),
+        notes=(passed_over_note(passed_over, read) if passed_over else read, *notes, *style.notes, *flow_notes, *codes),
         codes=codes,
     )
+
+
+def _filled(table: InflowTable, place: int) -> InflowTable:
+    """Write a year that stands in the first row of its days into the others, as in cells that are joined."""
+    rows, year = list[Row](), ""
+    for row in table.rows:
+        year = row.cells[place] or year
+        rows.append(row._replace(cells=(*row.cells[:place], year, *row.cells[place + 1 :])))
+    return replace(table, rows=tuple(rows))
 
 
 def _require_flows(table: InflowTable, reading: InflowReading) -> None:
@@ -185,14 +198,17 @@ def _years(
     if days.year is None:
         titles = [comment for comment in table.comments if comment.noun == "title"]
         text = year_in([comment.text for comment in titles])
-        if not text:
+        of_title = parse_year(text) if text else None
+        if not isinstance(of_title, Year) or (of_title.is_pair and first_month == 1):
             problem = "a table of days by months without a year"
             mend = 'add a column "year", or a title above the header that names one year'
             raise InputError(table.at_header(problem, "a column or a title that says the year", mend))
-        years, mistakes = {row.number: Year(int(text)) for row in table.rows}, list[Mistake]()
+        water = any(re.search(r"water.?year", comment.text, re.IGNORECASE) for comment in titles)
+        years = {row.number: of_title._replace(is_water=water) for row in table.rows}
+        mistakes = list[Mistake]()
         notes = [f"the year {text} is that of the title"]
     else:
-        years, mistakes = table.parsed(days.year, parse_year)
+        years, mistakes = _filled(table, days.year).parsed(days.year, parse_year)
         notes = []
     if first_month == 1:
         reading.require_dates()
@@ -202,7 +218,7 @@ def _years(
     if reading.water_year is not None:
         by_end = reading.water_year == "ends"
     starts = {row: year.number - (by_end and not year.is_pair) for row, year in years.items()}
-    if starts:
+    if starts and not all(year.is_pair for year in years.values()):
         start = min(starts.values())
         span = f"{MONTH_NAMES[first_month - 1]} {start} to {MONTH_NAMES[first_month - 2]} {start + 1}"
         notes.append(f"a row is named by the year in which it {'ends' if by_end else 'begins'}: the first is {span}")

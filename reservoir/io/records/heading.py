@@ -24,7 +24,7 @@ class Row(NamedTuple):
 
 #: Columns that every header has one of, if it has no twelve months; lines that are looked through for it.
 _HEADER_NAMES, MOST_TITLES = known.DATE_NAMES | known.YEAR_NAMES | known.DATE_PARTS[0][1], 60
-_MONTHS = 12
+_MONTHS, _DAYS = 12, frozenset(map(str, range(1, 32)))
 #: Dates by which rows of data are known where no header names them, and how many rows in turn have one.
 DATE = re.compile(
     r"\d{4}[-/.年]\d{1,2}([-/.月]\d{1,2})?日?([T ].*)?|\d{4}-[^\W\d]{3,9}|\d{8} \d{4}"
@@ -47,11 +47,10 @@ _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 
 
 def names_dates(cells: Sequence[str]) -> bool:
-    """Whether cells are a header: one names dates or years, or they name twelve months."""
+    """Whether cells are a header: one names dates or years, or they name twelve months, or the days of one."""
     names = {name for cell in cells for name in (cell.strip(' "').casefold(), known.plain_heading(cell.strip(' "')))}
-    return (
-        not _HEADER_NAMES.isdisjoint(names) or sum(name.strip(".") in known.MONTH_OF_NAME for name in names) >= _MONTHS
-    )
+    months = sum(name.strip(".") in known.MONTH_OF_NAME for name in names)
+    return not _HEADER_NAMES.isdisjoint(names) or months >= _MONTHS or _DAYS.issubset(names)
 
 
 def above_dates(rows: Sequence[Sequence[str]]) -> int | None:
@@ -71,13 +70,12 @@ class Heading(NamedTuple):
     header: Row
     #: Further names of the columns: numbers of stations, parts of a path.
     labels: tuple[Row, ...] = ()
-    #: What each column is in, as a row beside the header says; empty texts where none does.
+    #: What each column is in, and of which type of HEC-DSS, as rows beside the header say.
     units: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
     #: Rows of these below the header, and numbers of those of units.
     below: tuple[Row, ...] = ()
     used: frozenset[int] = frozenset()
-    #: Rows of types of HEC-DSS, which may say that times are the ends of periods.
-    types: tuple[Row, ...] = ()
 
 
 def heading(header: Row, above: Sequence[Row], rows: Sequence[Row | Mistake]) -> Heading:
@@ -85,22 +83,25 @@ def heading(header: Row, above: Sequence[Row], rows: Sequence[Row | Mistake]) ->
     sound = [row for row in rows if isinstance(row, Row)]
     first = next((row for row in sound if any(map(DATE.fullmatch, row.cells))), None)
     dated = next((at for at, cell in enumerate(first.cells) if DATE.fullmatch(cell)), 0) if first is not None else 0
-    named = names_dates(header.cells)
-    width = len(header.cells) if named or first is None else max(len(header.cells), len(first.cells))
+    dates = [len(row.cells) > dated and DATE.fullmatch(row.cells[dated]) for row in sound[:_DATED_ROWS]]
+    unnamed = len(dates) == _DATED_ROWS and all(dates) and not names_dates(header.cells)
+    unnamed = unnamed and not {*known.MEMBER_NAMES} & {*header.cells}
+    width = max(len(header.cells), len(first.cells)) if unnamed and first is not None else len(header.cells)
     below = list[Row]()
     for row in rows:
         if not isinstance(row, Row) or any(map(_NUMBER.fullmatch, row.cells)) or not (_is_units(row) or _is_types(row)):
             break
         below.append(row)
-    beside = [*(row for row in above if sum(map(bool, row.cells)) > 1 and len(row.cells) <= width), *below]
+    beside = [row for row in above if sum(map(bool, row.cells)) > 1 and len(row.cells) <= width]
+    beside += [*([header] if unnamed else []), *below]
     beside = [Row(row.number, _padded(row.cells, width)) for row in beside]
-    units, types = [*filter(_is_units, beside)], tuple(filter(_is_types, beside))
+    units, types = [*filter(_is_units, beside)], [*filter(_is_types, beside)]
     labels = [row for row in beside if row not in units and row not in types]
-    dates = [len(row.cells) > dated and DATE.fullmatch(row.cells[dated]) for row in sound[:_DATED_ROWS]]
-    if not named and len(dates) == _DATED_ROWS and all(dates) and not {*known.MEMBER_NAMES} & {*header.cells}:
-        header, labels = _header_of([*labels, Row(header.number, _padded(header.cells, width))], dated, sound)
-    of_units = units[-1].cells if units else ()
-    return Heading(header, tuple(labels), of_units, tuple(below), frozenset(row.number for row in units), types)
+    if unnamed:
+        header, labels = _header_of(labels or beside, dated, sound)
+    of_units, of_types = (rows[-1].cells if rows else () for rows in (units, types))
+    used = frozenset(row.number for row in units)
+    return Heading(header, tuple(labels), of_units, of_types, tuple(below), used)
 
 
 def _padded(cells: Sequence[str], width: int) -> tuple[str, ...]:
@@ -141,8 +142,11 @@ def _header_of(candidates: list[Row], dated: int, rows: Sequence[Row]) -> tuple[
     chosen = (flows or apart)[-1]
     cells = [*chosen.cells]
     cells[dated] = "date"
-    for at in range(dated):  # numbers of rows, and the names of the rows above them
-        cells[at] = "row" if all(row.cells[at].isdecimal() for row in rows[:_DATED_ROWS] if len(row.cells) > at) else ""
+    for at in range(dated):  # numbers of rows; and what the rows above are called, as the parts of a path are
+        texts = [row.cells[at] for row in rows[:_DATED_ROWS] if len(row.cells) > at]
+        steps = [int(text) - place for place, text in enumerate(texts) if text.isdecimal()]
+        counts = len(steps) == _DATED_ROWS and len(set(steps)) == 1
+        cells[at] = "row" if counts else cells[at] if len(cells[at]) > 1 else ""
     return Row(chosen.number, tuple(cells)), [row for row in candidates if row != chosen]
 
 
@@ -177,12 +181,14 @@ def in_parts(
     """
     same = [cell.casefold() for cell in header.cells]
     starts = [at for at, row in enumerate(rows) if isinstance(row, Row) and [*map(str.casefold, row.cells)] == same]
+    labels = [at for at, name in enumerate(header.cells) if name.casefold() in _HEADER_NAMES | known.DATE_PARTS[2][1]]
+    label = labels[0] if labels else 0
     parts, titles, first, passed_over = list[list[Row | Mistake]](), [title], 0, list[Row]()
     for start in (*starts, len(rows)):
         part, above = [*rows[first:start]], list[str]()
-        while starts and part and isinstance(part[-1], Row) and _alone(part[-1]):
+        while start < len(rows) and part and isinstance(part[-1], Row) and _is_title(part[-1], label):
             above.insert(0, " ".join(filter(None, part.pop().cells)))  # type: ignore[union-attr]
-        part, summaries = _without_summaries(header, part)
+        part, summaries = _without_summaries(part, label)
         parts.append(part)
         passed_over += summaries
         titles.append(" ".join(above))
@@ -194,7 +200,7 @@ def in_parts(
     if not starts:
         return header, parts[0], tuple(notes)
     names, columns = list[str](), list[list[str]]()
-    titles.pop()
+    titles = [" ".join(re.split(r"[\s,;]+", text)).strip() for text in titles[:-1]]
     years = [{*_YEAR.findall(text)} for text in titles]
     if not names_years(header.cells) and all(len(each) == 1 for each in years):
         names, columns = [YEAR], [[each.pop() for each in years]]
@@ -211,25 +217,24 @@ def in_parts(
     return Row(header.number, (*header.cells, *names)), whole, tuple(notes)
 
 
-def _without_summaries(header: Row, rows: list[Row | Mistake]) -> tuple[list[Row | Mistake], list[Row]]:
+def _without_summaries(rows: list[Row | Mistake], label: int) -> tuple[list[Row | Mistake], list[Row]]:
     """Leave out rows of means and totals at the end, which have a word for that in the place of a date or a year."""
-    labels = [at for at, name in enumerate(header.cells) if name.casefold() in _HEADER_NAMES | known.DATE_PARTS[2][1]]
-    place, end = labels[0] if labels else 0, len(rows)
+    end = len(rows)
     while end > 1:
         row = rows[end - 1]
-        if not isinstance(row, Row) or len(row.cells) <= place or _NUMBER.match(row.cells[place]):
+        if not isinstance(row, Row) or len(row.cells) <= label or _NUMBER.match(row.cells[label]):
             break
-        name = row.cells[place] or next(filter(None, row.cells))
+        name = row.cells[label] or next(filter(None, row.cells))
         if not known.SUMMARY.fullmatch(name) or DATE.fullmatch(name):
             break
         end -= 1
     return rows[:end], [row for row in rows[end:] if isinstance(row, Row)]
 
 
-def _alone(row: Row) -> bool:
-    """Whether a row is a title: one cell, and no number."""
-    texts = [*filter(None, row.cells)]
-    return len(texts) == 1 and not _NUMBER.fullmatch(texts[0]) and not DATE.fullmatch(texts[0])
+def _is_title(row: Row, label: int) -> bool:
+    """Whether a row above a header is a title: no number or date where rows of data have one, and no mean or total."""
+    text = (row.cells[label] if label < len(row.cells) else "") or next(filter(None, row.cells), "")
+    return not (_NUMBER.fullmatch(text) or DATE.fullmatch(text) or known.SUMMARY.fullmatch(text))
 
 
 def names_years(cells: Sequence[str]) -> bool:
@@ -238,6 +243,8 @@ def names_years(cells: Sequence[str]) -> bool:
 
 
 def year_in(texts: Sequence[str]) -> str:
-    """The one year that titles name; empty where they name none, or several."""
-    years = {year for text in texts for year in _YEAR.findall(text)}
-    return years.pop() if len(years) == 1 else ""
+    """The one year that titles name, or the two of a water year as 1963/64; empty where they name none, or others."""
+    years = sorted({int(year) for text in texts for year in _YEAR.findall(text)})
+    if len(years) == 2 and years[1] == years[0] + 1:
+        return f"{years[0]}/{years[1] % 100:02}"
+    return str(years[0]) if len(years) == 1 else ""

@@ -45,6 +45,7 @@ from reservoir.io.records.record import A_MONTH, InflowReading, Record, RowPerio
 from reservoir.io.records.series import require_one_series
 from reservoir.io.records.table import InflowTable, content_of, cut
 from reservoir.io.records.words import MEMBER_NAMES, WATER_YEAR_NAMES, WEEK_ENDS
+from reservoir.text.quantities import counted
 
 _LAYOUTS = '"year,m01,...,m12" with one row per year, or "date,inflow_m3s" with one row per month or day'
 
@@ -73,6 +74,9 @@ def read_record(table: InflowTable, reading: InflowReading) -> Record:
     # Where several name years, the one with the least beside it.
     of_years = (place for place, heading in enumerate(headings) if heading.year)
     year_at = min(of_years, key=lambda place: len(header[place]), default=None)
+    if year_at is None and months == MONTHS_PER_YEAR and not header[0]:
+        texts = [row.cells[0] for row in table.rows]
+        year_at = 0 if texts and all(isinstance(dates.parse_year(text), Year) for text in texts) else None
     if of_dates is not None and months < MONTHS_PER_YEAR:
         reading.require_dates()
         require_one_series(table, of_dates, reading.column)
@@ -196,18 +200,19 @@ def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) 
     if is_month:
         cells, wrong, ends = without_blank_ends(cells, [(ordinals.get(each.row or 0, 0), each) for each in wrong])
     flows, no_flows, flow_notes, codes = flows_among(cells, reading.negative, months=is_month)
-    missing = [text for each in wrong if is_missing(text := str(each.value)) and re.search(r"\w", text)]
-    if not is_month:
-        codes += tuple(f"{word} is read as a missing value ({count} times)" for word, count in Counter(missing).items())
-    notes = [
-        *column.notes(header),
-        *date_notes,
-        *style.notes,
-        *of_rows.notes,
-        *filter(None, [ends]),
-        *flow_notes,
-        *codes,
-    ]
+    words = Counter(text for each in wrong if is_missing(text := str(each.value)) and re.search(r"\w", text))
+    if words and not is_month:
+        verb, count = "is" if len(words) == 1 else "are", counted(words.total(), "row")
+        codes += (f"{', '.join(words)} {verb} read as no value ({count})",)
+    type_of_values = table.beside_header("types", place).upper()
+    cumulated = list[Mistake]()
+    if type_of_values == "INST-CUM":
+        problem, mend = "the values are sums since the beginning (INST-CUM)", "give their differences (PER-CUM)"
+        cumulated = [table.at_header(problem, "means or sums of periods", mend, header[place])]
+    elif type_of_values.startswith("INST"):
+        codes += (f"values of the type {type_of_values} are instants, which are read as means of their periods",)
+    notes = [*column.notes(header), *date_notes, *style.notes, *of_rows.notes, *filter(None, [ends]), *flow_notes]
+    notes += codes
     if first_stamp and flows:
         month = flows[0].ordinal
         name = f"{MONTH_NAMES[month % MONTHS_PER_YEAR]} {month // MONTHS_PER_YEAR}"
@@ -218,11 +223,11 @@ def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) 
         values=flows,
         period=of_rows.period,
         value_column=header[place],
-        unit_texts=tuple((header[place], text) for text in (header[place], table.unit_of(place)) if text),
+        unit_texts=((header[place], header[place]), (header[place], table.beside_header("units", place))),
         first_stamp=first_stamp,
         beside=column.passed_over,
         companions=companions,
-        mistakes=(*column.mistakes(table), *undated, *out_of_order, *wrong, *no_flows, *wrong_beside),
+        mistakes=(*column.mistakes(table), *cumulated, *undated, *out_of_order, *wrong, *no_flows, *wrong_beside),
         notes=tuple(notes),
         codes=codes,
     )
@@ -394,8 +399,8 @@ class _PartsOfDays(NamedTuple):
         once_a_year = all(
             most <= 1 for each in (long, short) for most in Counter(date.fromordinal(day).year for day in each).values()
         )
-        # One year may begin or end between the two; a day that lacks an hour without the other has a gap.
-        summer_time = long and once_a_year and abs(len(long) - len(short)) <= 1
+        # The record may begin or end between the two; a day that lacks an hour without the other has a gap.
+        summer_time = long and short and once_a_year and abs(len(long) - len(short)) <= 1
         rows = {day: lengths[day] for day in (*long, *short)} if summer_time else {}
         notes: tuple[str, ...] = ()
         if rows:

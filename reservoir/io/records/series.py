@@ -15,11 +15,12 @@ from reservoir.io.records.cells import looks_like_number
 from reservoir.io.records.columns import may_tell_series
 from reservoir.io.records.heading import TITLE
 from reservoir.io.records.table import InflowTable
-from reservoir.io.records.words import QUANTITIES, folded, understand
+from reservoir.io.records.words import QUANTITIES, folded, parts_of, understand
 
 #: Columns that name a station, the most series of one column that are told apart, and those that are named.
 STATION = re.compile(r"(station|site|gage|gauge|river|location|sensor|name)([ _-]?(no|id|name|number|code))?")
 _MOST_SERIES, _NAMED = 400, 5
+_NAMES = frozenset({"name", "nom", "nome", "nombre", "type"})
 
 
 def chosen_rows(table: InflowTable, wanted: str | None) -> tuple[InflowTable, str | None]:
@@ -69,7 +70,7 @@ def require_one_series(table: InflowTable, keys: Sequence[int], wanted: str | No
         different = len(set(values))
         repeated = max(Counter(zip(dates, values, strict=True)).values())
         words = not all(map(looks_like_number, filter(None, values)))
-        rank = (-repeated, words, -different)
+        rank = (-repeated, words, not _NAMES.isdisjoint(parts_of(name)), -different)
         if 1 < different <= _MOST_SERIES and (best is None or rank > best[0]):
             best = (rank, at)
     if best is None or best[0][0] == -max(Counter(dates).values()):

@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from reservoir.errors import InputError, Mistake
 from reservoir.io.containers import library_call, require_size
@@ -121,10 +121,10 @@ class InflowTable:
         """How a column, or rows by what a column says of them, are asked for, beside the rows that are already."""
         return f'--column "{"; ".join(filter(None, (self.chosen, *parts)))}"'
 
-    def unit_of(self, place: int) -> str:
-        """What a column is in, where a row beside the header says so."""
-        units = self.heading.units if self.heading is not None else ()
-        return units[place] if place < len(units) else ""
+    def beside_header(self, what: Literal["units", "types"], place: int) -> str:
+        """What a row beside the header says that a column is in, or of which type of HEC-DSS; empty where none does."""
+        cells = getattr(self.heading, what, ())
+        return cells[place] if place < len(cells) else ""
 
     def at_header(self, problem: str, expected: str, mend: str, column: str = "", value: object = None) -> Mistake:
         """A mistake that stands in the header."""
@@ -174,8 +174,8 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
         problem = f"the file has {columns:,} columns and {len(content.lines):,} rows"
         mend = "keep only the date and the inflow, or the year and twelve months"
         raise InputError(problem, f"at most {MOST_COLUMNS} columns, and {MOST_CELLS:,} cells", mend, row=header.number)
-    of_lines = (cut(*line, delimiter) for line in content.lines[1:])
-    of_lines, footnotes = without_footnotes([row for row in of_lines if isinstance(row, Mistake) or any(row.cells)])
+    cut_lines = (cut(*line, delimiter) for line in content.lines[1:])
+    of_lines, footnotes = without_footnotes([row for row in cut_lines if isinstance(row, Mistake) or any(row.cells)])
     above = (cut(*line, delimiter) for line in content.above)
     beside = heading(header, [row for row in above if isinstance(row, Row)], of_lines)
     for cell in beside.header.cells:
@@ -184,7 +184,9 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
             raise InputError(problem, "plain text", mend, row=header.number, value=cell)
     header, of_lines = _without_padding(beside.header, [row for row in of_lines if row not in beside.below])
     comments = [comment for comment in content.comments if comment.number not in beside.used]
-    comments += [Comment(row.number, " ".join(row.cells).strip(), "row") for row in beside.types if row in beside.below]
+    comments += [
+        Comment(row.number, " ".join(row.cells), "row") for row in beside.below if row.number not in beside.used
+    ]
     comments += [Comment(number, text, "footnote") for number, text in footnotes]
     title = next((comment.text for comment in reversed(content.comments) if comment.noun == "title"), "")
     header, of_lines, notes = in_parts(header, of_lines, title)
@@ -260,7 +262,9 @@ def content_of(data: bytes) -> Content:
     commented = sum(len(comment.text) for comment in comments)
     if commented > MOST_COMMENTED:
         raise _too_much(f"the comments have {commented:,} characters", f"at most {MOST_COMMENTED:,} in total")
-    content = [(number, line) for number, line in lines if line.strip() and _comment(line) is None]
+    # Types and widths of columns, such as 5s 15s 20d 14n of the US Geological Survey, are no data.
+    others = ((number, line) for number, line in lines if line.strip() and _comment(line) is None)
+    content = [(number, line) for number, line in others if not re.fullmatch(r"\d+[sdn](\t\d+[sdn])+", line.strip())]
     # A spreadsheet's first line may be sep=;
     announced = re.fullmatch(r'\s*"?sep=(.)"?[ ,;]*', content[0][1], re.IGNORECASE) if content else None
     delimiter = announced[1] if announced else ""
@@ -273,10 +277,7 @@ def content_of(data: bytes) -> Content:
         raise InputError(problem, "a header line and data rows", "check that this is the right file")
     place, delimiter = _header(content, delimiter)
     above, titles, content = content[:place], _titles(content, place), content[place:]
-    # Types and widths of columns, such as 5s 15s 20d 14n of the US Geological Survey, are no data.
-    widths = any(re.fullmatch(r"\d+[sdn](\t\d+[sdn])+", line.strip()) for _, line in content[1:2])
-    lines = content[:1] + content[1 + widths :]
-    return Content(lines, delimiter, tuple(sorted((*comments, *titles))), above)
+    return Content(content, delimiter, tuple(sorted((*comments, *titles))), above)
 
 
 def _unmarked(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
@@ -329,7 +330,8 @@ def _comment(line: str) -> str | None:
 def _titles(content: Sequence[tuple[int, str]], header: int) -> list[Comment]:
     """Lines above the header, which are read like comments."""
     for number, line in content[:header]:
-        if re.match(r"\W*\d{4}\b[^a-zA-Z]*$", line):
+        cells = [cell for cell in re.split(f"[{DELIMITERS}]", line) if cell.strip(' "')]
+        if len(cells) > 1 and re.match(r"\W*\d{4}\b[^a-zA-Z]*$", line):
             problem = f"a line of data above the header in row {content[header][0]}"
             mend = 'put the header above all data, or "# " before the line'
             raise InputError(problem, "the header as the first line", mend, row=number, value=line)

@@ -47,7 +47,7 @@ YEAR_NAMES = _HEADINGS["calendar_year"] | WATER_YEAR_NAMES
 #: Names of the columns of the parts of a date, from the longest on; the least and the largest number of each.
 DATE_PARTS = tuple(
     (part, frozenset(_WORDS["headings"]["part"][part].split()), allowed)
-    for part, allowed in {"year": range(10_000), "month": range(1, 13), "day": range(1, 32), "hour": range(25)}.items()
+    for part, allowed in {"year": range(10_000), "month": range(1, 13), "day": range(1, 32), "hour": range(26)}.items()
 )
 #: Names of the column of an ensemble's members, of dimensions of NetCDF that are members even where there is one, and
 #: of a column that tells the unit of each row.
@@ -176,7 +176,7 @@ _PARTS = {
 _LONGEST_JOINED = 40
 #: Words with a hyphen in them, and marks of footnotes behind a word.
 _HYPHENED = frozenset(word for words in WORDS.values() for word in words if "-" in word)
-_MARKS = re.compile(r"(?<=\w)[*†‡§^]+(?=\s|\(|$)(?!\s*\(?\s*\d)")
+_MARKS = re.compile(r"(?<=[\w)\]])[*†‡§^]+(?=\s|\(|$)(?!\s*\(?\s*\d)")
 
 
 def folded(text: str) -> str:
