@@ -101,8 +101,9 @@ def fixed_end_notes(problems: RecordProblems, solve: Callable[[ReservoirYears], 
     system = problems.model.system
     reservoir, objective, batch = system.reservoir, system.objective, problems.each
     own = reservoir.initial_storage_hm3
-    same = reservoir.year_end is YearEnd.FIXED and own is not None and reservoir.final_storage_hm3 in (None, own)
-    if not same or not problems.horizon.is_year or problems.ramps or not isinstance(batch, ReservoirYears):
+    if own is None or reservoir.year_end is not YearEnd.FIXED or reservoir.final_storage_hm3 != own:
+        return
+    if not problems.horizon.is_year or problems.ramps or not isinstance(batch, ReservoirYears):
         return
     if storage_ratio(reservoir, problems.inflow) >= CARRY_OVER:  # a sentence says so
         return

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from difflib import get_close_matches
 
 #: Control characters, halves of pairs, direction overrides, and code points that are no characters: a terminal obeys
 #: some of them, XML allows none of most, and a figure has no glyph for any.
@@ -27,6 +29,23 @@ def printable(text: str) -> str:
 def quantity(value: float) -> str:
     """Write a number for reading: whole from a thousand on, four figures below."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def near_names(name: str, known: Mapping[str, str]) -> list[str]:
+    """Names that a word may stand for, the nearest first: those that have it in them, are spelt alike, or do that.
+
+    Parameters
+    ----------
+    name : str
+    known : mapping of str to str
+        What each name means.
+    """
+    word = name.casefold().replace("_", "-").strip()
+    if not word or word in known:
+        return [word] if word else []
+    parts = [each for each in known if word in each or (len(each) > 2 and each in word)]
+    words = [each for each, meaning in known.items() if re.search(rf"\b{re.escape(word)}", meaning.casefold())]
+    return list(dict.fromkeys([*parts, *get_close_matches(word, known, 3, 0.7), *(words if len(word) > 2 else [])]))
 
 
 def counted(count: int, what: str = "year") -> str:

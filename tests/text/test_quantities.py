@@ -1,6 +1,6 @@
 import pytest
 
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import near_names, quantity
 
 
 @pytest.mark.parametrize(
@@ -9,3 +9,30 @@ from reservoir.text.quantities import quantity
 )
 def test_a_quantity_has_four_figures_and_is_whole_from_a_thousand_on(value, text):
     assert quantity(value) == text
+
+
+KNOWN = {
+    "guide-curve": "a storage for each month",
+    "zones": "dispatch chart",
+    "linear": "a line",
+    "linear-search": "it",
+}
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [
+        ("guide", ["guide-curve"]),
+        ("Zone", ["zones"]),
+        ("zoness", ["zones"]),
+        ("dispatch", ["zones"]),
+        ("linear_search", ["linear-search"]),
+        ("line", ["linear", "linear-search"]),
+        ("my-linear", ["linear"]),
+        ("it", []),
+        ("magic", []),
+        ("", []),
+    ],
+)
+def test_a_near_miss_finds_the_name(word, near):
+    assert near_names(word, KNOWN) == near

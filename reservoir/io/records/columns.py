@@ -57,12 +57,12 @@ class Companion(NamedTuple):
     def codes_among(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Missing-value codes among values in the unit of the column, of their shape.
 
-        Rain makes evaporation negative, and prices are what they are.
+        Rain makes evaporation negative, and prices may be high.
         """
+        low = (values <= -_LEAST_CODE) & cells.is_known_code(values)
         if self.field == "price_per_mwh":
-            return np.zeros(values.shape, bool)
-        high = cells.codes_among(np.maximum(values, 0.0))[0] & (values >= _LEAST_CODE)
-        return high | ((values <= -_LEAST_CODE) & cells.is_known_code(values))
+            return low
+        return low | (cells.codes_among(np.maximum(values, 0.0))[0] & (values >= _LEAST_CODE))
 
 
 #: Known columns, by their names in small letters.
@@ -87,7 +87,7 @@ _WRITE = {
 _PLAIN = frozenset({"net", "lake", "reservoir", "surface", "water", "total", "monthly", "mean", "average", "the", "of"})
 _PLAIN |= {"per", "energy", "electricity", "power", "spot", "market"}
 _MISSPELT, _ALIKE, _LEAST_LETTERS = ("evaporation", "withdrawal", "withdrawals", "abstraction"), 0.84, 7
-#: Evaporation and rain of a month stay below this, mm; a code is larger.
+#: Evaporation and rain of a month stay below this, mm, and a negative price above its negative; a code is larger.
 _LEAST_CODE = 900.0
 
 

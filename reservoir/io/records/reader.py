@@ -31,9 +31,11 @@ from reservoir.io.records.columns import companion_notes, series_mistakes
 from reservoir.io.records.layouts import member_file, read_record, stamp_mistakes
 from reservoir.io.records.record import InflowReading, Record, Series, averaged, dates_of, too_large, too_many_years
 from reservoir.io.records.series import STATION, chosen_rows
-from reservoir.io.records.table import WORKBOOK, InflowTable, caveat_mistakes, read_table
+from reservoir.io.records.sheets import record_sheet
+from reservoir.io.records.table import InflowTable, caveat_mistakes, read_table
 from reservoir.io.records.units import HM3_PER_M3S_DAY, InflowUnit, choose_unit
 from reservoir.io.records.words import folded
+from reservoir.io.workbook import WORKBOOK
 
 FloatArray = NDArray[np.float64]
 
@@ -49,6 +51,7 @@ def read_inflow(
     negative: str | None = None,
     step: TimeStep | str = TimeStep.MONTH,
     dates: str | None = None,
+    sheet: str | Sequence[str] = (),
 ) -> Inflow:
     """Read the inflows of steps: one record, or an ensemble of several members, which has months.
 
@@ -92,6 +95,9 @@ def read_inflow(
         rows stand for.
     dates : str, optional
         ``month-first`` or ``day-first``: the order in dates such as ``10/01/1990``, where the column does not show it.
+    sheet : str or sequence of str
+        Sheets of a workbook that are meant, of which the record is one. Without it, the record is the sheet that has
+        dates, or years, and flows; several such sheets are refused.
 
     Returns
     -------
@@ -106,9 +112,22 @@ def read_inflow(
     """
     file = os.fspath(path)
     try:
-        reading = InflowReading(unit, column, water_year, missing_days, negative, step, first_month, dates)  # type: ignore[arg-type]
+        reading = InflowReading(
+            unit,
+            column,
+            water_year,
+            missing_days,
+            negative,
+            step,
+            first_month,
+            dates,
+            sheet,  # type: ignore[arg-type]
+        )
         series = _series_of(file, reading)
-        return _read_table(file, reading) if series is None else series.inflow(first_month)
+        if series is None:
+            return _read_table(file, reading)
+        reading.require_no_sheet()
+        return series.inflow(first_month)
     except InputError as refused:
         in_order = worth_telling(sorted(refused.mistakes, key=lambda mistake: mistake.row or 0), file)
 
@@ -181,7 +200,18 @@ def _sound_record(table: InflowTable, reading: InflowReading) -> tuple[Record, I
 
 def _read_table(file: str, reading: InflowReading) -> Inflow:
     """Read the record of one series; raises as `_sound_record` does."""
-    table, column = chosen_rows(read_table(file), reading.column)
+    of_sheet: tuple[str, ...] = ()
+
+    def of_workbook(data: bytes) -> bytes:
+        nonlocal of_sheet
+        sheet, note = record_sheet(data, reading.sheet)
+        of_sheet = (note,) if note else ()
+        return sheet.csv()
+
+    table = read_table(file, of_workbook)
+    if not table.content.startswith(WORKBOOK):
+        reading.require_no_sheet()
+    table, column = chosen_rows(table, reading.column)
     record, unit, unit_from, begins = _sound_record(table, replace(reading, column=column))
     values, by_month = record.values, record.period.step is TimeStep.MONTH
     flows = record
@@ -211,7 +241,7 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
     caveat = " ".join(text for _, text in table.caveats if text)
     about: dict[str, Any] = {field: column for field, (_, column) in beside.items()} | reading.about(file, unit_from)
     about |= {"sha256": hashlib.sha256(table.content).hexdigest(), "caveat": caveat, "unit": unit.name}
-    notes = (*table.notes, *flows.notes, *companion_notes(beside, calendar.steps), *left_out, *negative)
+    notes = (*of_sheet, *table.notes, *flows.notes, *companion_notes(beside, calendar.steps), *left_out, *negative)
     content = b"" if table.content.startswith(WORKBOOK) else table.content
     return Inflow(flow, calendar, notes=notes, content=content, **about)
 

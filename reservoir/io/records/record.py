@@ -60,9 +60,12 @@ class InflowReading:
     first_month: int | None = None
     #: Order of day and month in dates of numbers.
     dates: str | None = None
+    #: Sheets of a workbook that are meant, of which the record is one.
+    sheet: str | Sequence[str] = ()
 
     def __post_init__(self) -> None:
         mistakes = list[Mistake]()
+        object.__setattr__(self, "sheet", (self.sheet,) if isinstance(self.sheet, str) else tuple(self.sheet or ()))
         for name in ("unit", "column"):
             value = getattr(self, name)
             if not isinstance(value, str | None):
@@ -80,6 +83,11 @@ class InflowReading:
         if mistakes:
             raise InputError(mistakes)
         object.__setattr__(self, "step", TimeStep(self.step))
+
+    def require_no_sheet(self) -> None:
+        """Refuse the name of a sheet where the file has none: InputError."""
+        if self.sheet:
+            raise InputError("the file is no workbook", "no sheet", "leave it out", column="sheet", value=self.sheet[0])
 
     def first_month_mistakes(self) -> Iterator[Mistake]:
         """Refuse a number that is no calendar month."""

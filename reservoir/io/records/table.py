@@ -6,17 +6,13 @@ A form that a service delivers is brought to this shape here: its encoding, its 
 from __future__ import annotations
 
 import csv
-import io
 import os
 import re
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
 from typing import Literal, NamedTuple, TypeVar
 
 from reservoir.errors import InputError, Mistake
-from reservoir.io.containers import library_call, require_size
 from reservoir.io.records.heading import (
     MOST_TITLES,
     Heading,
@@ -27,6 +23,7 @@ from reservoir.io.records.heading import (
     names_dates,
     without_footnotes,
 )
+from reservoir.io.workbook import WORKBOOK
 from reservoir.text.data_file import read_limited, text_of
 from reservoir.text.quantities import counted, first_unprintable
 
@@ -43,14 +40,6 @@ MOST_COLUMNS, MOST_CELLS = 250, 2_500_000
 MOST_CAVEAT = 1_000
 
 DELIMITERS = ",;\t"
-
-#: How a workbook, which is an archive, begins.
-WORKBOOK = b"PK\x03\x04"
-#: Columns that are looked at, one more than a CSV file may have, and rows of a sheet.
-_SHEET_COLUMNS, _SHEET_ROWS = MOST_COLUMNS + 1, 1_048_576
-#: Bytes of all parts of a workbook, unpacked: in any case, and of one that is packed so tightly at most.
-_USUAL_BYTES, _LARGEST_BYTES, _MOST_PACKED = 8_000_000, 120_000_000, 100
-_SAVE = 'save the sheet as CSV (in a spreadsheet: "CSV UTF-8")'
 
 T = TypeVar("T")
 
@@ -147,8 +136,8 @@ def caveat_mistakes(caveats: Iterable[tuple[int | None, str]]) -> Iterator[Mista
             return
 
 
-def read_table(path: str | os.PathLike[str]) -> InflowTable:
-    """Read `path` and cut it into cells.
+def read_table(path: str | os.PathLike[str], of_workbook: Callable[[bytes], bytes]) -> InflowTable:
+    """Read `path` and cut it into cells; `of_workbook` gives the sheet of a workbook as CSV.
 
     Raises
     ------
@@ -164,7 +153,7 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"the file cannot be read: {reason}", mend="check the path and the permissions") from None
-    content = content_of(csv_of_workbook(data) if data.startswith(WORKBOOK) else data)
+    content = content_of(of_workbook(data) if data.startswith(WORKBOOK) else data)
     delimiter = content.delimiter
     header = cut(*content.lines[0], delimiter)
     if isinstance(header, Mistake):
@@ -342,68 +331,3 @@ def _titles(content: Sequence[tuple[int, str]], header: int) -> list[Comment]:
 
 def _too_much(problem: str, expected: str, row: int | None = None) -> InputError:
     return InputError(problem, expected, "check that this is a monthly inflow record", row=row)
-
-
-def csv_of_workbook(data: bytes) -> bytes:
-    """Write the first sheet that has cells as CSV: values as they are, dates in ISO form, one line a row.
-
-    Raises
-    ------
-    InputError
-        If it is no workbook, has no cells or too many, or openpyxl is not installed.
-    """
-    try:
-        import openpyxl
-    except ModuleNotFoundError:
-        mend = f"pip install 'reservoir[excel]', or {_SAVE}"
-        raise InputError("the file is a workbook: it needs openpyxl, which is not installed", mend=mend) from None
-
-    def first_sheet() -> str:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            declared = sum(part.file_size for part in archive.infolist())
-        require_size(declared, min(len(data), _LARGEST_BYTES // _MOST_PACKED), _USUAL_BYTES, _MOST_PACKED)
-        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        return next((text for text in map(_csv_of_sheet, book.worksheets) if text.strip("\r\n,")), "")
-
-    def refused(reason: str) -> InputError:
-        return InputError(f"the file cannot be read as a workbook ({reason})", mend=_SAVE)
-
-    return library_call(first_sheet, refused).encode("utf-8", "surrogatepass")
-
-
-def _csv_of_sheet(sheet: object) -> str:
-    """Rows up to the last one that has a cell, as wide as the widest.
-
-    What a sheet says of its own size is not asked: programs write one cell there, or all that a sheet may have.
-    """
-    filled: list[list[str]] = []
-    blank = characters = 0
-    rows = sheet.iter_rows(values_only=True, max_row=_SHEET_ROWS, max_col=_SHEET_COLUMNS)  # type: ignore[attr-defined]
-    for row in rows:
-        if row.count(None) == len(row):
-            blank += 1
-            continue
-        cells = [_text(cell) for cell in row]
-        while cells and not cells[-1]:
-            cells.pop()
-        filled += [*([] for _ in range(blank)), cells]
-        blank = 0
-        characters += sum(map(len, cells))
-        for many, most, noun in ((len(filled), MOST_LINES, "rows"), (characters, MOST_BYTES, "characters")):
-            if many > most:
-                mend = "keep only the sheet and the columns of the record"
-                raise InputError(f"the sheet has {many:,} {noun} or more", f"at most {most:,}", mend)
-    text, width = io.StringIO(), max(map(len, filled), default=0)
-    csv.writer(text, lineterminator="\n").writerows([*cells, *[""] * (width - len(cells))] for cells in filled)
-    return text.getvalue()
-
-
-def _text(cell: object) -> str:
-    """A cell as it would stand in a CSV file."""
-    if isinstance(cell, datetime):
-        return cell.date().isoformat() if cell.time().isoformat() == "00:00:00" else cell.isoformat(" ", "minutes")
-    if cell is None or isinstance(cell, date):
-        return "" if cell is None else cell.isoformat()
-    if isinstance(cell, float):
-        return f"{cell:.0f}" if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
-    return " ".join(str(cell).split())
