@@ -71,7 +71,7 @@ def curve_keys(name: str) -> Iterator[tuple[str, ...]]:
 def key_of(row: Any) -> tuple[str, ...]:
     """Key of an attribute, whether its section must have it or what it is without, and what is expected."""
     usual = getattr(row.default, "value", row.default)
-    written = f"`{usual}`" if isinstance(usual, int | float) or usual and isinstance(usual, str) else ""
+    written = f"`{usual}`" if isinstance(usual, int | float) or (usual and isinstance(usual, str)) else ""
     return f"`{row.name}`", "**required**" if row.required else written, row.description
 
 
