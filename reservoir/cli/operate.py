@@ -142,7 +142,13 @@ _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def _with_futures(
-    inputs: RuleInputs, month: int, members: int | None, months: int | None, ensemble: Path | None, figure: Path | None
+    inputs: RuleInputs,
+    month: int,
+    members: int | None,
+    months: int | None,
+    ensemble: Path | None,
+    dates: str | None,
+    figure: Path | None,
 ) -> RuleInputs:
     """The inputs with another number of futures, or with those of a forecast; refused with a rule that has none.
 
@@ -152,6 +158,7 @@ def _with_futures(
         With what does not go together, or with the mistakes of the forecast's file.
     """
     given = {"--members": members, "--months-ahead": months, "--ensemble": ensemble, "--figure": figure}
+    given |= {"--dates": dates}
     if inputs.rule.family != FAMILY:
         mend = "add --replan, or use the rule file of the family replan"
         mistakes = [
@@ -171,7 +178,7 @@ def _with_futures(
         from reservoir.io.records.reader import read_inflow_forecast
         from reservoir.rules.families.replan import MOST_MEMBERS, ReplanOnForecast
 
-        flow_m3s = read_inflow_forecast(ensemble, inputs.record_unit, month)
+        flow_m3s = read_inflow_forecast(ensemble, inputs.record_unit, month, dates)
         if len(flow_m3s) > MOST_MEMBERS:
             problem, expected = f"has {len(flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
             raise InputError(problem, expected, "give fewer of them", file=str(ensemble))
@@ -276,6 +283,7 @@ _OPTIONS = (
     click.option("--ensemble", type=options.FilePath(),
         help="Forecast of the inflow with members, from the month on: CSV (date, member, inflow) or NetCDF. A replan "
         "rule decides with it instead of --inflow."),
+    options.dates,
     click.option("--months-ahead", type=click.IntRange(1, 60),
         help="Months of the outlook of a replan rule.  [default: 12]"),
     click.option("--figure", type=options.FilePath(),
@@ -299,6 +307,7 @@ def command(
     replan: bool,
     members: int | None,
     ensemble: Path | None,
+    dates: str | None,
     months_ahead: int | None,
     figure: Path | None,
     unit_system: str | None,
@@ -325,7 +334,7 @@ def command(
             mend = 'fit it: "reservoir rules PLAN_DIR", with all families or with --family replan'
             raise InputError(problem, mend=mend, column="--replan")
         inputs = replace(inputs, rule=other)
-    inputs = _with_futures(inputs, month, members, months_ahead, ensemble, figure)
+    inputs = _with_futures(inputs, month, members, months_ahead, ensemble, dates, figure)
     situation = _situation(inputs, month, level, storage, inflow, inflow_before, units)
     advice = advise(inputs.rule, plant, situation)
     ahead, similar, chart = None, None, cast(Any, inputs.beside("zones"))

@@ -358,6 +358,12 @@ def out(default: str) -> Decorator:
     return click.option("--out", type=FolderPath(), help=f"Output folder.  [default: {default} in ./reports]")
 
 
+#: Order of day and month in dates of numbers.
+dates = click.option(
+    "--dates",
+    type=click.Choice(["month-first", "day-first"]),
+    help="Order in dates such as 10/01/1990.  [default: as the whole column shows, else they are refused]",
+)
 #: A part of a workbook that could be something else, too.
 sheet = click.option(
     "--sheet",
@@ -389,6 +395,7 @@ _READING = (
         type=click.Choice(["keep", "zero"]),
         help="What becomes of negative values, such as those of a reservoir balance.  [default: they are refused]",
     ),
+    dates,
     sheet,
 )
 #: How an inflow is read; a command gets them as ``reading``, arguments of `reservoir.read_inflow`.

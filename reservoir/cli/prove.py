@@ -114,7 +114,8 @@ def _read(
         files = files._replace(reading={**files.reading, "sheet": sheet})
     reservoir = files.plant(step, sheet)
     record = System.of(reservoir).on_calendar(options.read_record(files.inflow, files.reading, reservoir, step))
-    return checked_schedule(reservoir, record, read_given_schedule(plan, record, of_schedule), horizon)
+    schedule = read_given_schedule(plan, record, of_schedule, files.reading["dates"])
+    return checked_schedule(reservoir, record, schedule, horizon)
 
 
 def _show(
@@ -131,11 +132,13 @@ def _show(
         content = checks_json(checks) | {"proof": plan.proofs.as_dict(), "years": _years(plan)}
         if given:
             content |= {"limits_not_kept": list(given.missed), "differences": list(map(str, given.differences))}
-            content |= {"columns_not_read": list(given.not_read)}
+            content |= {"columns_not_read": list(given.not_read), "notes": list(given.notes)}
         show_json(content | ({"folder": str(folder)} if folder else {}))
         return 0 if all_pass(checks) else 1
     if given:
         say(given.energy_sentence())
+        for note in given.notes:
+            say(note[:1].upper() + note[1:])
         if given.not_read:
             say(f"Not read: {', '.join(given.not_read)}")
         for sentences in (given.missed, [str(each) for each in given.differences]):

@@ -569,7 +569,7 @@ class TestFiles:
             ("year m01 m02", "only one column", "commas, semicolons or tabs"),
             ("year,flow", "a year but no months", "m01 to m12"),
             (",".join(["cycle", *MONTHS]), "months but no year", '"year"'),
-            ("time,flow", "neither a year nor a date", '"date"'),
+            ("when,flow", "neither a year nor a date", '"date"'),
         ],
     )
     def test_an_unknown_header_says_what_is_known(self, write: Write, line: str, problem: str, mend: str) -> None:

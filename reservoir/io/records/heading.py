@@ -29,7 +29,7 @@ _MONTHS, _DAYS = 12, frozenset(map(str, range(1, 32)))
 #: Dates by which rows of data are known where no header names them, and how many rows in turn have one.
 DATE = re.compile(
     r"\d{4}[-/.年]\d{1,2}([-/.月]\d{1,2})?日?([T ].*)?|\d{4}-[^\W\d]{3,9}|\d{8} \d{4}"
-    r"|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}([T ].*)?"
+    r"|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?"
     r"|\d{1,2}[-/. ]?[^\W\d]{3,9}[-/., ]*(\d{4}|\d{2})([ ,].*)?|[^\W\d]{3,9}\.?[-/., ]*(\d{1,2},? +)?\d{4}"
 )
 _DATED_ROWS = 3
@@ -51,7 +51,7 @@ _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 
 def names_dates(cells: Sequence[str]) -> bool:
     """Whether cells are a header: one names dates or years, or they name twelve months, or the days of one."""
-    names = [cell.strip(' "').casefold() for cell in cells]
+    names = {name for cell in cells for name in (cell.strip(' "').casefold(), known.plain_heading(cell.strip(' "')))}
     return not _HEADER_NAMES.isdisjoint(names) or _names_months(cells) or _DAYS.issubset(names)
 
 

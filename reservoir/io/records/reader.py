@@ -51,6 +51,7 @@ def read_inflow(
     missing_days: int = 0,
     negative: str | None = None,
     step: TimeStep | str = TimeStep.MONTH,
+    dates: str | None = None,
     sheet: str | Sequence[str] = (),
 ) -> Inflow:
     """Read the inflows of steps: one record, or an ensemble of several members, which has months.
@@ -94,6 +95,8 @@ def read_inflow(
     step : TimeStep or str
         ``month``, ``ten-days``, ``week`` or ``day``: steps that the record is averaged to, none shorter than what its
         rows stand for.
+    dates : str, optional
+        ``month-first`` or ``day-first``: the order in dates such as ``10/01/1990``, where the column does not show it.
     sheet : str or sequence of str
         Sheets of a workbook that are meant, of which the record is one. Without it, the record is the sheet that has
         dates, or years, and flows; several such sheets are refused.
@@ -111,7 +114,17 @@ def read_inflow(
     """
     file = os.fspath(path)
     try:
-        reading = InflowReading(unit, column, water_year, missing_days, negative, step, first_month, sheet)  # type: ignore[arg-type]
+        reading = InflowReading(
+            unit,
+            column,
+            water_year,
+            missing_days,
+            negative,
+            step,
+            first_month,
+            dates,
+            sheet,  # type: ignore[arg-type]
+        )
         series = _series_of(file, reading)
         if series is None:
             return _read_table(file, reading)
@@ -266,7 +279,9 @@ def _negative_notes(record: Record, unit: InflowUnit, negative: str) -> tuple[st
     return negative_note(volumes, list(map(str, starts)), negative)
 
 
-def read_inflow_forecast(path: str | os.PathLike[str], unless_said: str = "", month: int | None = None) -> FloatArray:
+def read_inflow_forecast(
+    path: str | os.PathLike[str], unless_said: str = "", month: int | None = None, dates: str | None = None
+) -> FloatArray:
     """Read an ensemble forecast; its months need not fill a year.
 
     Parameters
@@ -278,6 +293,8 @@ def read_inflow_forecast(path: str | os.PathLike[str], unless_said: str = "", mo
         The unit in place of m3/s where m3/s would be assumed.
     month : int, optional
         Calendar month that is decided on: that of the first values.
+    dates : str, optional
+        As in `reservoir.read_inflow`.
 
     Returns
     -------
@@ -291,14 +308,14 @@ def read_inflow_forecast(path: str | os.PathLike[str], unless_said: str = "", mo
     """
     file = os.fspath(path)
     try:
-        series = _series_of(file, InflowReading())
+        series = _series_of(file, InflowReading(dates=dates))
         if series is None or series.members is None:
             if not os.path.exists(file):
                 raise InputError("the file does not exist", mend="check the path")
             expected = "CSV with columns date, member and inflow, or NetCDF with a dimension member"
             raise InputError("is no ensemble forecast: there are no members in it", expected)
         if unless_said and series.about["unit_from"] == ASSUMED:
-            series = _series_of(file, InflowReading(unit=unless_said)) or series
+            series = _series_of(file, InflowReading(unit=unless_said, dates=dates)) or series
         flow = series.flow_m3s()
         if month is not None and series.first % MONTHS_PER_YEAR + 1 != month:
             expected = f"a first month that is the one of --month ({MONTH_NAMES[month - 1]})"
@@ -315,7 +332,6 @@ _NEARLY_ALL, _DAYS_A_YEAR = 0.8, 100
 #: Cells of a row in which its date is looked for, and dates of days, with their years.
 _DATE_CELLS = 4
 _DATED = re.compile(r"(?:(\d{4})[-/.]\w+[-/.]\w+|\w+[-/.]\w+[-/.](\d{4}|\d{2}))(?:[ T].*)?", re.ASCII)
-_NUMBERED = re.compile(r"(\d{1,2})[/.\-](\d{1,2})[/.\-](\d{4}|\d{2})(?:[ T].*)?")
 
 
 def _likely_cause(table: InflowTable, mistakes: Sequence[Mistake]) -> Mistake | None:
@@ -331,14 +347,6 @@ def _likely_cause(table: InflowTable, mistakes: Sequence[Mistake]) -> Mistake | 
     if count <= MOST_ALIKE or count < _NEARLY_ALL * rows:
         return None
     looks_like = _looks_like(table, column, f" of the station {stations.pop()}" if len(stations) == 1 else "")
-    if problem.startswith("ambiguous date"):  # which number is the day may show in the whole column
-        cells = [row.cells[header.index(column)] for row in table.rows]
-        parts = [match for match in map(_NUMBERED.fullmatch, cells) if match]
-        first, second = (max((int(part[at]) for part in parts), default=0) for at in (1, 2))
-        order = ", day first" if first > 12 >= second else ", month first" if second > 12 >= first else ""
-        problem = f"all dates are numbers such as {cells[0]}{order}{looks_like}"
-        mend = "write dates as YYYY-MM-DD, or with the month's name, such as 01-Jan-1964"
-        return Mistake(problem, "dates that can be read in one way", f"{mend} (a date format of the spreadsheet)")
     mend = next(wrong.mend for wrong in mistakes if (wrong.problem, wrong.column) == (problem, column))
     what = f"{problem} in column {column}" if column else problem
     return Mistake(f"nearly every row ({count:,} of {rows:,}) has the same mistake ({what}){looks_like}", mend=mend)

@@ -506,9 +506,9 @@ BY_YEARS: dict[str, tuple[str, str, str]] = {
     ),
     "a month in another language": (
         "m03",
-        "März",
+        "maaliskuu",
         (
-            'inflow.csv, row 1: no column for Mar (found "März"); expected twelve month columns. Fix: add the'
+            'inflow.csv, row 1: no column for Mar (found "maaliskuu"); expected twelve month columns. Fix: add the'
             " missing columns, named m01 to m12 or Jan to Dec."
         ),
     ),

@@ -10,7 +10,7 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.io.records.reader import read_inflow
 from tests.io.records.odd_tables import DAYS, NAMES, flow_of_day, wide
-from tests.io.records.service_forms import ENGLISH, FORMS, day_table
+from tests.io.records.service_forms import CHINESE, ENGLISH, FORMS, day_table
 
 CHOSEN = [form for form in FORMS if form.refused]
 
@@ -78,6 +78,11 @@ REFUSED_DAYS = {
         "delete",
     ),
     "levels": (f"Daily mean water level, 1963\n{ENGLISH}\n{day_table(1963)}", "does not speak of a flow", "--unit"),
+    "levels in Chinese": (
+        f"某站 1963年 逐日平均水位表\n{CHINESE}\n{day_table(1963)}",
+        "does not speak of a flow",
+        "--unit",
+    ),
     "a day twice": (f"{TITLE}, 1963\n{ENGLISH}\n{day_table(1963)}\n1,{','.join('5' * 12)}", "appears twice", "delete"),
     "day 32": (f"{TITLE}, 1963\n{ENGLISH}\n{day_table(1963)}\n32,{','.join('5' * 12)}", "not a day", "correct"),
     "a text": (f"{TITLE}, 1963\n{ENGLISH}\n{day_table(1963).replace('.25,', ' e,', 1)}", "not a number", "digits"),
