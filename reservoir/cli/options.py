@@ -373,7 +373,11 @@ sheet = click.option(
 )
 _READING = (
     click.option("--unit", metavar="UNIT", help="Unit of the inflow: m3/s, cfs, ... or hm3, acre-ft, ... (volume)."),
-    click.option("--column", metavar="NAME", help="Column of the inflow, if the file has several."),
+    click.option(
+        "--column",
+        metavar="NAME",
+        help='Column of the inflow, if the file has several; or rows of one series: OTHER=VALUE, "NAME; OTHER=VALUE".',
+    ),
     click.option(
         "--water-year",
         type=click.Choice(["begins", "ends"]),
@@ -457,6 +461,8 @@ proof_gap = click.option("--gap", type=FiniteRange(1e-9, 1.0), default=1e-5, sho
     help="Relative gap at which the proof of a year ends.")
 proof_seconds = click.option("--prove-seconds", type=FiniteRange(0.0), default=600.0, show_default=True,
     help="Most time for the proofs; what is proved until then holds, with a larger gap.")
+table_format = click.option("--format", "table_format", type=click.Choice(["csv", "xlsx"]), default="csv",
+    show_default=True, help="Format of the tables: CSV files, or the sheets of one workbook.")
 json = click.option("--json", "as_json", is_flag=True, help="Print machine-readable JSON on standard output.")
 
 debug = click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")

@@ -1,8 +1,8 @@
-"""Read a schedule by anyone: a CSV file with a release for each step of a record."""
+"""Read a schedule by anyone: a CSV file, or the sheet of a workbook, with a release for each step of a record."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,8 +32,10 @@ _RANGES = {RELEASE: attributes.FLOW_M3S, SHORTAGE: attributes.FLOW_M3S}
 _ANY = attributes.Range(-1e12, 1e12)
 
 
-def read_given_schedule(path: Path, inflow: Inflow, dates: str | None = None) -> GivenSchedule:
-    """Read releases of consecutive steps of a record, whole water years of it.
+def read_given_schedule(
+    path: Path, inflow: Inflow, sheet: Sequence[str] = (), dates: str | None = None
+) -> GivenSchedule:
+    """Read releases of consecutive steps of a record, whole water years of it; `sheet` names those of a workbook.
 
     `dates` is the order of day and month in dates of numbers, as in `reservoir.read_inflow`.
 
@@ -44,7 +46,7 @@ def read_given_schedule(path: Path, inflow: Inflow, dates: str | None = None) ->
         any schedule, or a step is missing, twice, or not of the record.
     """
     inflow.require_no_members("a schedule in a file of its own")
-    cells = read_cells(path, _MEND)
+    cells = read_cells(path, _MEND, sheet)
     # What each heading that is read names, as the program calls it; and its unit in the program's.
     endings = {name: next(end for end in _UNITS if name.endswith(f"_{end}")) for name in _READ}
     known = {

@@ -40,10 +40,11 @@ CALLS: list[tuple[list[str], int]] = [
     (["new", "recorded", "--from", "levels.csv", "--inflow", *DAYS[:1], *DAYS[3:], "--negative", "zero"], 0),
     (["new", "refused", "--from", "levels.csv", "--inflow", "days.csv", *REFUSED, "--unit", "m3/s"], 2),
     (["check", "hill-lake.xlsx"], 0),
-    (["plan", "hill-lake.xlsx", "--solver", "dp", "--no-figures", "--out", "of-book"], 0),
+    (["plan", "hill-lake.xlsx", "--solver", "dp", "--no-figures", "--format", "xlsx", "--out", "of-book"], 0),
     (["plan", *DAYS[:1], *DAYS[3:], "--negative", "zero", "--reservoir", "recorded.toml", "--out", "first-file"], 0),
-    (["prove", "of-book/schedule.csv", "--reservoir", "hill-lake.xlsx", "--sheet", "Daily inflow"], 0),
-    (["rules", "of-book", "--family", "linear", "--folds", "2", "--no-figures"], 0),
+    (["prove", "of-book/plan.xlsx", "--reservoir", "hill-lake.xlsx", "--sheet", "schedule"], 0),
+    (["prove", "of-book/plan.xlsx", "--reservoir", "hill-lake.xlsx", "--sheet", "Plan B"], 2),
+    (["rules", "of-book", "--family", "linear", "--folds", "2", "--no-figures", "--format", "xlsx"], 0),
     (
         [
             *("operate", "of-book/rules/linear.json", "--reservoir", "hill-lake.xlsx", "--sheet", "Level curve"),
@@ -51,7 +52,7 @@ CALLS: list[tuple[list[str], int]] = [
         ],
         0,
     ),
-    (["simulate", "of-book/rules/linear.json", "hill-lake.xlsx", "--no-foresight"], 0),
+    (["simulate", "of-book/rules/linear.json", "hill-lake.xlsx", "--no-foresight", "--format", "xlsx"], 0),
     (["synth", "hill-lake.xlsx", "--years", "20", "--no-check", "--out", "of-book.csv"], 0),
     (["compare", "hill-lake.xlsx", "--sheet", "Daily inflow", "--solver", "dp"], 0),
     (["compare", "hill-lake.xlsx", "--sheet", "Hourly inflow"], 2),

@@ -223,6 +223,8 @@ def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) 
         note = f"dates on the first of a month are read as that month: {month_name(month)}-01 is {name}; if the flow"
         notes.append(f"{note} is that of the previous month, write {month_name(month - 1)}")
     wrong = [mistake for mistake in wrong if is_month or not is_missing(str(mistake.value))]
+    used = {value.row for value in flows}
+    wrong_beside = [each for each in wrong_beside if each.row in used or not is_missing(str(each.value))]
     return Record(
         values=flows,
         period=of_rows.period,

@@ -82,7 +82,8 @@ def read_inflow(
         January where there is one value a month. Months at either end that fill no whole water year are left out.
 
     column : str, optional
-        Name of the column of values, or of the variable of NetCDF and Zarr, if there are several.
+        Name of the column of values, or of the variable of NetCDF and Zarr, if there are several; of a table also the
+        rows of one series, by what a column says: ``SENSOR_TYPE=INFLOW``, or ``flow; station=Upper``.
     water_year : str, optional
         ``begins`` or ``ends``: the calendar year by which rows of a table by years are named, where the water year
         does not begin in January. Without it, a column or a label ``WY`` means its end, a plain year its beginning.

@@ -144,3 +144,22 @@ def test_a_month_that_is_none_is_told_in_a_table_of_months_by_days(tmp_path):
     text = next(form for form in FORMS if form.name == "months down, days across").content
     with pytest.raises(InputError, match=r"row 4, column month: not a month"):
         read_inflow(written(tmp_path, text.replace("\n,1,2", "\nmonth,1,2").replace("Feb,", "x,")))
+
+
+@pytest.mark.parametrize("label", ["WY{}", "{}/04"])
+def test_no_row_of_data_above_a_repeated_header_is_taken_for_a_title(tmp_path, label):
+    header = "WY," + ",".join((*NAMES[9:], *NAMES[:9]))
+    rows = [f"{label.format(year)},{','.join(['5'] * 12)}" for year in (2003, 2004)]
+    text = "\n".join((header, rows[0], header, rows[1]))
+    if "/" in label:
+        with pytest.raises(InputError, match="a water year must span two consecutive years"):
+            read_inflow(written(tmp_path, text))
+    else:
+        assert read_inflow(written(tmp_path, text)).years == 2
+
+
+def test_a_date_that_is_not_understood_above_a_repeated_header_is_told(tmp_path):
+    rows = [f"1963-{month:02},{month}" for month in range(1, 13)]
+    text = "\n".join(("date,inflow_m3s", *rows[:5], "June 63,6", "date,inflow_m3s", *rows[6:]))
+    with pytest.raises(InputError, match="row 7, column date"):
+        read_inflow(written(tmp_path, text))
