@@ -82,7 +82,7 @@ def _draw(check: InflowCheck, units: UnitSystem, out: Path, *, force: bool) -> b
     from reservoir.io.output import write_new
     from reservoir.report.figures.inflow import inflow_record_figure
 
-    figure = drawn(out, lambda: inflow_record_figure(check, units))
+    figure = drawn(out, lambda: inflow_record_figure(check, units), check.inflow.caveat)
     if figure is not None:
         write_new(out, lambda path: path.write_bytes(figure), force=force, **_ADVICE)
     return figure is not None
