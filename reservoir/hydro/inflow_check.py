@@ -216,12 +216,16 @@ class InflowCheck:
 
     @cached_property
     def gaps(self) -> tuple[Stretch, ...]:
-        """Days that the file has no value of, between its first and its last."""
-        rows = self.rows
-        days = rows.days if rows is not None else np.empty(0, "datetime64[D]")
+        """Days of these years that the file has no value of, where its rows are those of days or hours."""
+        rows, calendar = self.rows, self.inflow.calendar
+        if rows is None or not len(rows.days):
+            return ()
+        begin, end = calendar.starts[0, 0].astype("datetime64[D]"), calendar.edges[-1, -1].astype("datetime64[D]")
+        within = rows.days[(rows.days >= begin) & (rows.days < end)]
+        days = np.concatenate([[begin - 1], within, [end]])
         holes = np.flatnonzero(np.diff(days).astype(np.int64) > 1).tolist()
         ends = ((days[at] + 1, days[at + 1] - 1) for at in holes)
-        return tuple(Stretch(str(begin), str(end), int((end - begin).astype(np.int64)) + 1) for begin, end in ends)
+        return tuple(Stretch(str(first), str(last), int((last - first).astype(np.int64)) + 1) for first, last in ends)
 
     @cached_property
     def years_by_first_month(self) -> dict[int, int]:
