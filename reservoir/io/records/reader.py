@@ -123,17 +123,7 @@ def read_inflow(
     """
     file = os.fspath(path)
     try:
-        reading = InflowReading(
-            unit,
-            column,
-            water_year,
-            missing_days,
-            negative,
-            step,
-            first_month,
-            dates,
-            sheet,  # type: ignore[arg-type]
-        )
+        reading = InflowReading(unit, column, water_year, missing_days, negative, step, first_month, dates, sheet)  # type: ignore[arg-type]
         series = _series_of(file, reading)
         if series is None:
             return _read_table(file, reading)
