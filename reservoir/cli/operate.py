@@ -157,8 +157,13 @@ def _with_futures(
     InputError
         With what does not go together, or with the mistakes of the forecast's file.
     """
-    given = {"--members": members, "--months-ahead": months, "--ensemble": ensemble, "--figure": figure}
-    given |= {"--dates": dates}
+    given = {
+        "--members": members,
+        "--months-ahead": months,
+        "--ensemble": ensemble,
+        "--dates": dates,
+        "--figure": figure,
+    }
     if inputs.rule.family != FAMILY:
         mend = "add --replan, or use the rule file of the family replan"
         mistakes = [

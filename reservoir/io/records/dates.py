@@ -326,8 +326,8 @@ def stamps_of(
         place = places[0]
         style, notes, doubt = style_of([row.cells[place] for row in table.rows], asked)
         if doubt is not None:
-            row = next(row.number for row in table.rows if row.cells[place] == doubt.value)
-            return {}, [replace(doubt, row=row, column=table.header.cells[place])], ()
+            first = next(row.number for row in table.rows if row.cells[place] == doubt.value)
+            return {}, [replace(doubt, row=first, column=table.header.cells[place])], ()
         return *table.parsed(place, partial(parse_date, style=style)), notes
     stamps, mistakes = dict[int, Stamp](), list[Mistake]()
     for row in table.rows:

@@ -126,16 +126,16 @@ def member_file(file: str) -> MemberFile | None:
         if not stat.S_ISREG(os.stat(file).st_mode):
             return None  # a pipe is read once
         with open(file, "rb") as opened:
-            head = opened.read(_HEAD_BYTES)
-        whole, encoding = head_lines(head)
+            content = opened.read(_HEAD_BYTES)
+        whole, encoding = head_lines(content)
         lines, delimiter, comments, _ = content_of(whole)
         header = cut(*lines[0], delimiter)
         names = [cell.casefold() for cell in header.cells] if isinstance(header, Row) else []
         member = next((names.index(name) for name in MEMBER_NAMES if name in names), None)
         places = dates.date_columns(names) or ()
         if isinstance(header, Row) and member is not None and len(places) == 1:
-            at = {"member": member, "date": places[0]}
-            return MemberFile(b"", header, (), comments, delimiter=delimiter, file=file, encoding=encoding, **at)
+            head = InflowTable(b"", header, (), comments, delimiter=delimiter)
+            return MemberFile(**vars(head), file=file, encoding=encoding, member=member, date=places[0])
     return None
 
 

@@ -29,7 +29,16 @@ from reservoir.io.containers import is_netcdf
 from reservoir.io.records.cells import FILL_IN, looks_like_number, negative_note, thousands_mistakes
 from reservoir.io.records.columns import companion_notes, series_mistakes
 from reservoir.io.records.layouts import member_file, read_record, stamp_mistakes
-from reservoir.io.records.record import InflowReading, Record, Series, averaged, dates_of, too_large, too_many_years
+from reservoir.io.records.record import (
+    InflowReading,
+    Record,
+    Series,
+    averaged,
+    dates_of,
+    day_numbers,
+    too_large,
+    too_many_years,
+)
 from reservoir.io.records.series import STATION, chosen_rows
 from reservoir.io.records.sheets import record_sheet
 from reservoir.io.records.table import InflowTable, caveat_mistakes, read_table
@@ -114,17 +123,7 @@ def read_inflow(
     """
     file = os.fspath(path)
     try:
-        reading = InflowReading(
-            unit,
-            column,
-            water_year,
-            missing_days,
-            negative,
-            step,
-            first_month,
-            dates,
-            sheet,  # type: ignore[arg-type]
-        )
+        reading = InflowReading(unit, column, water_year, missing_days, negative, step, first_month, dates, sheet)  # type: ignore[arg-type]
         series = _series_of(file, reading)
         if series is None:
             return _read_table(file, reading)
@@ -258,8 +257,8 @@ def _file_rows(record: Record, unit: InflowUnit) -> FileRows:
     rows = FileRows(starts, flow, record.period.step, record.period.per_day)
     if rows.step is not TimeStep.DAY:
         return rows
-    days, _ = record.period.of_days(np.array([value.ordinal for value in record.values]), values, amounts=False)
-    return rows._replace(days=dates_of(days))
+    whole, _ = record.period.of_days(day_numbers(starts), values, amounts=False)
+    return rows._replace(days=dates_of(whole))
 
 
 def _starts_and_days(record: Record) -> tuple[NDArray[np.datetime64], FloatArray]:
