@@ -107,12 +107,12 @@ def _read(
     from reservoir.io.workbook import own_sheets
     from reservoir.planning.checked_schedule import checked_schedule
 
-    assert files.inflow is not None
     of_schedule = own_sheets(plan, sheet)
     if plan not in (files.reservoir, files.inflow):  # a workbook of its own has sheets of its own
         sheet = [name for name in sheet if name not in of_schedule]
         files = files._replace(reading={**files.reading, "sheet": sheet})
     reservoir = files.plant(step, sheet)
+    assert files.inflow is not None
     record = System.of(reservoir).on_calendar(options.read_record(files.inflow, files.reading, reservoir, step))
     return checked_schedule(reservoir, record, read_given_schedule(plan, record, of_schedule), horizon)
 
