@@ -49,7 +49,6 @@ class RecordScale:
     first_month: int
     years: int
     unit: str
-    notes: tuple[str, ...] = ()
 
     @property
     def first_month_name(self) -> str:
@@ -74,7 +73,7 @@ class RecordScale:
                 largest = max(largest, float(finest.flow_m3s.max()))
                 break
         return cls(
-            record.mean_m3s, largest, record.calendar.first_month, record.years, f"{record.unit} {record.unit_from}"
+            record.mean_m3s, largest, record.calendar.first_month, record.years, f"{record.unit} ({record.unit_from})"
         )
 
 
