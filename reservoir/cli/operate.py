@@ -377,7 +377,7 @@ def command(
         from reservoir.cli.screen import drawn
         from reservoir.report.figures.storages import outlook_figure
 
-        content = drawn(figure, lambda: outlook_figure(ahead, plant, units, caveats))
+        content = drawn(figure, lambda: outlook_figure(ahead, plant, units, caveats), plant.name, *caveats)
         try:
             if content is not None:
                 figure.write_bytes(content)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
@@ -33,6 +32,7 @@ from reservoir.io.reservoir_toml.draft import (
     unknown_key,
 )
 from reservoir.io.workbook import WORKBOOK
+from reservoir.text.quantities import is_name
 
 #: What is sound of the file, by dotted key; or of a section, by its keys.
 Values = dict[str, Any]
@@ -221,8 +221,8 @@ def _value(row: Attribute, given: Any, dotted: str, draft: Draft) -> Any:
             raise InputError(draft.mistake(dotted, problem, attributes.LISTS[row.kind]))
         given = [given] * MONTHS_PER_YEAR
     value = value_of(row, given, dotted, draft)
-    if row.kind is Kind.NAME and not re.fullmatch(r"[A-Za-z0-9_-]+", value):
-        raise InputError(draft.mistake(dotted, "is not valid in file names", "only letters a to z, digits, - and _"))
+    if row.kind is Kind.NAME and not is_name(value):
+        raise InputError(draft.mistake(dotted, "is not valid in file names", "only letters, digits, - and _"))
     return value
 
 

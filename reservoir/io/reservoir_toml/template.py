@@ -10,8 +10,8 @@ from reservoir import runtime
 from reservoir.errors import InputError
 from reservoir.hydro.attributes import ATTRIBUTES, LONGEST_NAME, YearEnd
 from reservoir.io.reservoir_toml.draft import KEYS, ONE_OF, WAYS_TO_POWER
+from reservoir.text.quantities import is_name
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _SECTION = re.compile(r"(?:# )?\[([\w.]+)\]\s*(?:#.*)?")
 #: Storages of the template that a year does without which ends in these ways.
 _CHOSEN: Mapping[str, tuple[str, ...]] = {
@@ -49,7 +49,7 @@ class Value(NamedTuple):
 
 def require_name(name: str) -> None:
     """Refuse a name that no reservoir file has: InputError."""
-    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+    if not is_name(name) or name[0] in "-_" or len(name) > LONGEST_NAME:
         expected = f"letters, digits, - and _, at most {LONGEST_NAME} characters"
         raise InputError("is not a valid reservoir name", expected, "choose another name", value=name)
 

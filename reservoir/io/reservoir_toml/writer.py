@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
@@ -31,7 +30,6 @@ Value = str | float | Sequence[float] | None
 _ALWAYS = ("first_month", "year_end", "horizon")
 #: What stands behind the lists by step of an objective, before its penalty.
 _LAST = ("currency", "firm_power_mw", "firm_share")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 #: How far the invented tailwater of the template lies below the lowest level of a table, m.
 _BELOW_M = 43.0
 _FROM_TABLE = "an end of the table, in place of yours"

@@ -168,12 +168,12 @@ ODD: dict[str, tuple[str, str, str]] = {
     "an empty name": (
         'name = "small"',
         'name = ""',
-        ('r.toml, name: is not valid in file names (found ""); expected only letters a to z, digits, - and _.'),
+        ('r.toml, name: is not valid in file names (found ""); expected only letters, digits, - and _.'),
     ),
     "a path for a name": (
         'name = "small"',
         'name = "../small"',
-        ('r.toml, name: is not valid in file names (found "../small"); expected only letters a to z, digits, - and _.'),
+        ('r.toml, name: is not valid in file names (found "../small"); expected only letters, digits, - and _.'),
     ),
     "zero power": (
         "installed_capacity_mw = 30",
