@@ -98,3 +98,19 @@ def test_what_reads_workbooks_is_named_where_it_is_not_installed(call, tmp_path,
     said = call(*command, "case.xlsx", status=2).err
     assert "needs openpyxl, which is not installed" in said
     assert "pip install 'reservoir[excel]'" in said
+
+
+def test_sheets_of_two_workbooks_are_named_in_one_call(call, tmp_path):
+    sheets = case_sheets()
+    saved({name: rows for name, rows in sheets.items() if name != "Daily flow"} | {"B": sheets["Capacity curve"]},
+          tmp_path / "lake.xlsx")  # fmt: skip
+    saved({"Gauge 1": days(), "Gauge 2": days()}, tmp_path / "flows.xlsx")
+    both = ["flows.xlsx", "--reservoir", "lake.xlsx", "--sheet", "B", "--sheet", "Gauge 2"]
+    shown = call("check", *both).out
+    assert 'level curve from sheet "B"' in shown
+    assert 'inflow from sheet "Gauge 2", passed over Gauge 1' in shown
+    assert "2 sheets may be the inflow: Gauge 1, Gauge 2" in call("check", *both[:-2], status=2).err
+    assert "there is no such sheet" in call("check", *both, "--sheet", "Gauge 3", status=2).err
+    record(tmp_path)
+    assert 'from sheet "B"' in call("check", "days.csv", *both[1:5]).out
+    assert "the file is no workbook" in call("check", "days.csv", "--sheet", "B", status=2).err
