@@ -197,15 +197,23 @@ class CaseFiles(NamedTuple):
             from reservoir.io.records.sheets import has_record
 
             inflow = reservoir if has_record(reservoir) else None
-        if inflow is not None and is_workbook(reservoir) and not is_workbook(inflow):
-            return cls(reservoir, inflow, {**reading, "sheet": ()})
-        return cls(reservoir, inflow, reading)
+        return cls(reservoir, inflow, {**reading, "sheet": _sheets_for(inflow, reservoir, reading.get("sheet", ()))})
 
     def plant(self, step: str | None, sheet: Sequence[str]) -> Reservoir:
         """Read the reservoir; `sheet` as it was asked for."""
         assert self.reservoir is not None
         record = None if self.inflow is None else (self.inflow, self.reading)
-        return read_plant(self.reservoir, step, sheet, record)
+        return read_plant(self.reservoir, step, _sheets_for(self.reservoir, self.inflow, sheet), record)
+
+
+def _sheets_for(file: Path | None, other: Path | None, names: Sequence[str]) -> Sequence[str]:
+    """Of names of sheets, those of a file: the others are of another workbook."""
+    from reservoir.io.workbook import own_sheets
+
+    if file is None or other is None or file == other:
+        return names
+    elsewhere = {*own_sheets(other, names)} - {*own_sheets(file, names)}
+    return tuple(name for name in names if name not in elsewhere)
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

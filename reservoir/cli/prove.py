@@ -107,15 +107,13 @@ def _read(
     from reservoir.io.workbook import own_sheets
     from reservoir.planning.checked_schedule import checked_schedule
 
-    inflow_file = files.inflow
-    assert inflow_file is not None
     of_schedule = own_sheets(plan, sheet)
     if plan not in (files.reservoir, files.inflow):  # a workbook of its own has sheets of its own
         sheet = [name for name in sheet if name not in of_schedule]
         files = files._replace(reading={**files.reading, "sheet": sheet})
     reservoir = files.plant(step, sheet)
-    inflow = options.read_record(inflow_file, files.reading, reservoir, step)
-    record = System.of(reservoir).on_calendar(inflow)
+    assert files.inflow is not None
+    record = System.of(reservoir).on_calendar(options.read_record(files.inflow, files.reading, reservoir, step))
     schedule = read_given_schedule(plan, record, of_schedule, files.reading["dates"])
     return checked_schedule(reservoir, record, schedule, horizon)
 

@@ -236,4 +236,4 @@ def _text_of(row: Attribute, cell: str) -> Any:
         return [month_of(part) for part in re.split(r"[\s,;]+", cell) if part]
     if row.name == "first_month":
         return month_of(cell) or cell
-    return cell
+    return cell.casefold() if row.kind is Kind.CHOICE else cell

@@ -49,7 +49,8 @@ def record_sheet(data: bytes, names: Sequence[str] = ()) -> tuple[Sheet, str]:
         problem, expected = f"no sheet holds an inflow (sheets: {listed})", "a sheet with dates, or years, and flows"
         raise InputError(problem, expected, "add such a sheet, or give the record as a file of its own")
     sheet = sheet or (rest[0] if rest else Sheet("", ()))
-    passed_over = [each.name for each in rest if each != sheet]
+    of_no_use = [] if any(map(holds_levels, others)) else others  # limits without a curve
+    passed_over = [each.name for each in (*rest, *of_no_use) if each != sheet]
     note = f'inflow from sheet "{sheet.name}"' if len(sheets) > 1 else ""
     return sheet, f"{note}, passed over {', '.join(passed_over)}" if note and passed_over else note
 

@@ -8,11 +8,17 @@ from typing import Any, NamedTuple
 
 from reservoir import runtime
 from reservoir.errors import InputError
-from reservoir.hydro.attributes import ATTRIBUTES, LONGEST_NAME
+from reservoir.hydro.attributes import ATTRIBUTES, LONGEST_NAME, YearEnd
 from reservoir.io.reservoir_toml.draft import KEYS, ONE_OF, WAYS_TO_POWER
 from reservoir.text.quantities import is_name
 
 _SECTION = re.compile(r"(?:# )?\[([\w.]+)\]\s*(?:#.*)?")
+#: Storages of the template that a year does without which ends in these ways.
+_CHOSEN: Mapping[str, tuple[str, ...]] = {
+    YearEnd.CYCLIC: ("storage.initial_hm3", "storage.final_hm3"),
+    YearEnd.FREE: ("storage.final_hm3",),
+    YearEnd.VALUED: ("storage.final_hm3",),
+}
 
 
 class Value(NamedTuple):
@@ -77,6 +83,10 @@ def template(
         if given & set(keys):
             for key in set(keys) - given:
                 _remove(lines, key)
+    end = next((value.text.strip('"') for value in values if value.key == "storage.year_end"), YearEnd.FIXED)
+    for key in _CHOSEN.get(end, ()):
+        if key not in given:
+            _remove(lines, key)
     for value in values:
         _put(lines, value)
     for curve, (points, source) in (curves or {}).items():
