@@ -75,6 +75,15 @@ _MEANINGS = {
         "more firm power cannot be kept",
         "more firm power may be possible. Fix: more --generations, or another --solver",
     ),
+    "rules that decide differently": (
+        "saved rules decide as before",
+        "a rule decides otherwise when it is read again. This is a fault of the program: please report it",
+    ),
+    "largest benefit of any rule above": (
+        "no rule is better than perfect foresight",
+        "a rule brings more than perfect foresight, which cannot be: the optimum of the plan is not good enough. Fix: "
+        "plan again with --solver dp, or more --generations",
+    ),
     "schedule above its proven bound": (
         "no schedule exceeds its proven bound",
         "a schedule is better than what is proved to be impossible. This is a fault of the program: please report it",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 
 #: Control characters, halves of pairs, direction overrides, and code points that are no characters: a terminal obeys
 #: some of them, XML allows none of most, and a figure has no glyph for any.
@@ -39,6 +40,13 @@ def quantity(value: float) -> str:
 def decimals_of(largest: float, figures: int = 3) -> int:
     """Decimals that numbers up to a largest one need to have so many figures; none from thousands on."""
     return max(0, figures - 1 - math.floor(math.log10(abs(largest)))) if largest and math.isfinite(largest) else 0
+
+
+def told_apart(values: Sequence[float]) -> list[str]:
+    """Numbers with as many decimals, four figures of the largest and two of their range; a dash for what is none."""
+    known = [value for value in values if math.isfinite(value)] or [0.0]
+    decimals = max(decimals_of(max(map(abs, known)), 4), decimals_of(max(known) - min(known), 2))
+    return [f"{value:,.{decimals}f}" if math.isfinite(value) else "–" for value in values]
 
 
 def percentage(part: float) -> str:
