@@ -50,8 +50,9 @@ def command(
 
     if out is not None:
         _require_figure(out, force=force)
-    reservoir = None if reservoir_file is None else options.read_plant(reservoir_file, step)
-    inflow = options.read_record(inflow_file, reading, reservoir, step)
+    files = options.CaseFiles.of(reservoir_file, inflow_file, reading)
+    reservoir = None if files.reservoir is None else files.plant(step, reading["sheet"])
+    inflow = options.read_record(inflow_file, files.reading, reservoir, step)
     check, units = InflowCheck(inflow, reservoir), UnitSystem.of(unit_system or "si")
     if out is not None and not _draw(check, units, out, force=force):
         out = None

@@ -54,6 +54,9 @@ _OPTIONS = (
     click.option("--test", "test_file", metavar="INFLOW", type=FilePath(),
         help="Test the rules fitted to all years on another record or ensemble, too."),
     options.reading,
+    click.option("--reliability", type=options.FiniteRange(0.0, 1.0, min_open=True), metavar="SHARE",
+        help="Share of the months, such as 0.95, in which rules are to give the guaranteed power of the reservoir "
+        "file, or without one what the standard policy gives so often.  [default: no share is asked for]"),
     click.option("--units", "unit_system", type=click.Choice(["si", "us"]),
         help="Units of the rules' tables and figures; the plan keeps its own.  [default: those of the plan]"),
     click.option("--figures/--no-figures", default=True, help="Draw the figures."),
@@ -73,6 +76,7 @@ def command(
     horizon: str | None,
     test_file: Path | None,
     reading: dict[str, Any],
+    reliability: float | None,
     unit_system: str | None,
     figures: bool,
     force: bool,
@@ -94,7 +98,7 @@ def command(
     from reservoir.report.rules_folder import claimed_for_rules, write_rules
     from reservoir.rules import FAMILIES, Forecast
     from reservoir.rules.evaluation import evaluate, robustness_table
-    from reservoir.rules.findings import best_fitted, findings, rules_checks, sentence_on_test, shortfalls
+    from reservoir.rules.findings import best_fitted, findings, rules_checks, sentence_on_test, shortfalls, spills
 
     with claimed_for_rules(plan_folder, force=force) as claim, KeptFits(plan_folder / FITS, warn) as fits:
         saved = read_plan(plan_folder)
@@ -117,6 +121,7 @@ def command(
                 families=dict.fromkeys(families) or FAMILIES,
                 horizon=horizon,
                 test=test,
+                reliability=reliability,
                 fitter=fits,
                 progress=progress,
             )
@@ -133,6 +138,7 @@ def command(
             "best_fitted": None if best is None else best.family,
             "shortfalls": shortfalls(evaluation),
             "findings": [finding.as_dict() for finding in findings(evaluation)],
+            "spills": [finding.as_dict() for finding in spills(evaluation)],
         }
         results |= {"test": sentence_on_test(evaluation)} if evaluation.tests else {}
         results |= {} if robustness is None else {"robustness": robustness.to_dict("records")}
@@ -149,13 +155,9 @@ def command(
 
 def _check_request(families: tuple[str, ...], folds: int, units: int, unit: str) -> None:
     """Refuse, before anything is computed, what cannot be fitted or held out."""
-    from reservoir.rules import FAMILIES
+    from reservoir.rules import FAMILIES, unknown_family
 
-    mistakes = [
-        Mistake("unknown rule family", f"one of {', '.join(FAMILIES)}", column="--family", value=name)
-        for name in dict.fromkeys(families)
-        if name not in FAMILIES
-    ]
+    mistakes = [unknown_family(name, "--family") for name in dict.fromkeys(families) if name not in FAMILIES]
     if units < 2:
         problem = "the plan has only one year, too few for cross-validation"
         mistakes.append(Mistake(problem, "2 years or more", "plan a longer record"))
@@ -166,6 +168,8 @@ def _check_request(families: tuple[str, ...], folds: int, units: int, unit: str)
         raise InputError(mistakes)
 
 
+#: Columns beside family and years that a screen of 80 characters has room for; files and --json have all.
+_MOST_SCORES = 5
 #: Columns that need a target.
 _SERVICE = ("reliability", "resilience", "vulnerability")
 
@@ -175,7 +179,7 @@ def show_evaluation(evaluation: Evaluation) -> None:
     from rich.markup import escape
 
     from reservoir.cli.screen import Column, console, show_table
-    from reservoir.rules.findings import findings, sentence_on_test, shortfalls
+    from reservoir.rules.findings import findings, sentence_on_test, shortfalls, spills
     from reservoir.rules.scores import SimulationMode
 
     screen = console()
@@ -205,7 +209,9 @@ def show_evaluation(evaluation: Evaluation) -> None:
         cells = (_cell(column, getattr(score, name), units) for column, name in zip(columns, names, strict=True))
         rows.append((result.family, str(score.sample), *cells))
     heads = [Column("family"), Column("years"), *(Column(_title(column, units), "right") for column in columns)]
-    show_table(heads, rows, title=escape(title), lines_after=lines, screen=screen)
+    filled = [place for place in range(len(heads)) if any(row[place] for row in rows)]
+    heads, cells = [heads[place] for place in filled], [[row[place] for place in filled] for row in rows]
+    show_table(heads, cells, title=escape(title), lines_after=lines, most_columns=2 + _MOST_SCORES, screen=screen)
     power = f"{quantity(targets.firm_mw)} MW"
     reliable = f"months with {power}"
     if targets.guaranteed:
@@ -213,7 +219,7 @@ def show_evaluation(evaluation: Evaluation) -> None:
     screen.print(escape(f"Reliability: {reliable}, {targets.origin}"), soft_wrap=True)
     if evaluation.tests:
         screen.print(escape(sentence_on_test(evaluation)), soft_wrap=True)
-    for finding in findings(evaluation):
+    for finding in (*findings(evaluation), *spills(evaluation)):
         screen.print(escape(f"Finding: {finding.compared}: {finding.found}"), soft_wrap=True)
     for sentence in shortfalls(evaluation):
         screen.print(f"[red]{escape(sentence)}[/]", soft_wrap=True)
@@ -267,4 +273,4 @@ def _show_robustness(evaluation: Evaluation) -> None:
     unit = f" ({objective.unit})" if objective.unit else ""
     title = f"Robustness: mean annual {objective.title}{unit} of the members, and regret against their foresight"
     columns = [Column("family"), Column("members"), *(Column(_title(column, SI), "right") for column in shown)]
-    show_table(columns, rows, title=title)
+    show_table(columns, rows, title=title, most_columns=2 + _MOST_SCORES)

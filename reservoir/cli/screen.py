@@ -128,6 +128,7 @@ def show_table(
     title: str = "",
     caption: str = "",
     lines_after: Collection[int] = (),
+    most_columns: int | None = None,
     screen: Console | None = None,
 ) -> None:
     """Print a table, as wide as it needs to be, or folded into the screen; on a very narrow one a line a cell.
@@ -141,11 +142,18 @@ def show_table(
         Lines before and after it.
     lines_after : collection of int
         Rows behind which a line is drawn.
+    most_columns : int, optional
+        How many of the columns a file or a pipe gets; a terminal gets as many of them all as it has room for.
     screen : Console, optional
         Standard output if not given.
     """
     screen = screen or console()
     widths = _widths(columns, rows, screen.width)
+    if most_columns is not None and (widths is None or screen.width == _PIPE_WIDTH):
+        counts = range(len(columns) if screen.width < _PIPE_WIDTH else most_columns, 0, -1)
+        tried = ((count, _widths(columns[:count], rows, screen.width)) for count in counts)
+        count, widths = next((each for each in tried if each[1] is not None), (most_columns, None))
+        columns, rows = columns[:count], [row[:count] for row in rows]
     if title:
         screen.print(f"[bold]{title}[/]", soft_wrap=True)
     if widths is None:

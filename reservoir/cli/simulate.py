@@ -62,7 +62,7 @@ def command(
     from reservoir.report.rules_folder import write_simulation
     from reservoir.rules.scores import evaluate_record
 
-    inputs = read_rule_inputs(rule_file, reservoir_file, step)
+    inputs = read_rule_inputs(rule_file, reservoir_file, step, reading["sheet"])
     inflow = options.read_record(inflow_file, reading, inputs.reservoir, plan_unit=inputs.record_unit)
     units, start = inputs.units(unit_system), None
     if level is not None:
@@ -86,6 +86,7 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
     from reservoir.cli.screen import console
     from reservoir.planning.notes import below_dead_notes
     from reservoir.rules.findings import DEMANDS
+    from reservoir.rules.spills import spill_with_room
 
     screen, score, labels = console(), run.score, run.inflow.labels
     years = f"{len(labels)} years, {labels[0]} to {labels[-1]}" if len(labels) > 1 else f"1 year, {labels[0]}"
@@ -105,6 +106,8 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
         ("Spill", f"{units.written(score.spill_hm3, 'hm3')} a year"),
         ("Repairs", f"{score.repairs} of {counted(run.inflow.flow_m3s.size, run.inflow.calendar.step.noun)}"),
     ]
+    if spilled := spill_with_room(run, units):
+        rows.append(("", f"with room left in the lake: {spilled}"))
     if score.months_violated:
         largest = f"by up to {units.written(score.largest_violation_hm3, 'hm3', ',.3g')}"
         months = counted(score.months_violated, "month")

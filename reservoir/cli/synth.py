@@ -76,27 +76,30 @@ def command(
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.checks import all_pass
     from reservoir.report.synthetic_files import SyntheticFiles
-    from reservoir.synthetic.acceptance import assessed
+    from reservoir.synthetic.acceptance import assessed, what_to_try
     from reservoir.synthetic.ensemble import Adjustments, synthetic_inflow
 
     units = UnitSystem.of(unit_system or "si")
     with named_as(_NAMES):
         adjustments = Adjustments.of(mean, cv, shift_season)
-        if request.inflow_file is None or request.reservoir_file or request.case:
+        given = options.CaseFiles.of(request.reservoir_file, request.inflow_file, request.reading)
+        if given.inflow is None or given.reservoir or request.case:
             inputs = request.read()  # neither file nor case is the bundled case
             reservoir, record = inputs.reservoir, inputs.inflow
         else:
-            reservoir, record = None, options.read_record(request.inflow_file, request.reading, None)
+            reservoir, record = None, options.read_record(given.inflow, given.reading, None)
         source = synthetic_inflow(record, method, seed=seed, adjustments=adjustments)
         of_member = member_years or record.years
         members = -(-years // of_member)
         ensemble = source.ensemble(members, of_member)
         target = out or Path(f"inflow-{method}.csv")
         files = SyntheticFiles(target, checked=check, force=force, units=units, tell=warn)
-    assessment = None
+    assessment, to_try = None, ""
     if check:
         with progress_bars() as progress:
-            assessment = assessed(source, members, reservoir, device=device, progress=progress)
+            how: dict[str, Any] = {"device": device, "progress": progress}
+            assessment = assessed(source, members, reservoir, **how)
+            to_try = what_to_try(source, assessment, members, reservoir, **how)
     files.write_ensemble(ensemble)
     if assessment:
         files.write_assessment(source, assessment)
@@ -106,14 +109,20 @@ def command(
         content["files"] = [str(path) for path in files.written]
         if assessment:
             content |= checks_json(assessment.checks) | {"not_checked": assessment.not_checked, "pass": passed}
+            content |= {"try": to_try} if to_try else {}
         show_json(content)
     else:
-        _show(record, ensemble, files, assessment, units)
+        _show(record, ensemble, files, assessment, to_try, units)
     return 0 if passed else 1
 
 
 def _show(
-    record: Inflow, ensemble: Inflow, files: SyntheticFiles, assessment: Assessment | None, units: UnitSystem
+    record: Inflow,
+    ensemble: Inflow,
+    files: SyntheticFiles,
+    assessment: Assessment | None,
+    to_try: str,
+    units: UnitSystem,
 ) -> None:
     from reservoir.cli import say
     from reservoir.cli.screen import show_checks, show_line, show_notes
@@ -129,4 +138,6 @@ def _show(
         show_checks(assessment.checks)
         if assessment.not_checked:
             say(f"Not checked: {assessment.not_checked}")
+        if to_try:
+            say(f"Try {to_try}")
     say(f"Written to {', '.join(map(str, files.written))}")

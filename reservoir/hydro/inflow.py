@@ -292,7 +292,8 @@ class Inflow:
     @property
     def has_conditions(self) -> bool:
         """Whether the record says more of its steps than the inflow."""
-        return self.evaporation_mm is not None or self.withdrawal_m3s is not None
+        costs = self.price_per_mwh is not None and bool(self.price_per_mwh.min() < 0)
+        return costs or self.evaporation_mm is not None or self.withdrawal_m3s is not None
 
     def require_no_members(self, what: str) -> None:
         """Refuse an ensemble for what goes through the years of one record: InputError."""

@@ -35,7 +35,7 @@ from reservoir.report.folder import (
     write_json,
 )
 from reservoir.rules.evaluation import Evaluation, robustness_table
-from reservoir.rules.findings import findings, shortfalls
+from reservoir.rules.findings import findings, shortfalls, spills
 from reservoir.rules.scores import RecordEvaluation
 from reservoir.text.strict_json import known
 
@@ -153,11 +153,13 @@ def rules_provenance(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[
             "firm_95_mw": targets.firm_95_mw,
             "guaranteed_by_the_reservoir_file": targets.guaranteed,
             "origin": targets.origin,
+            **({} if targets.share is None else {"reliability": targets.share}),
         },
         **({"test": _of_inflow(evaluation.tests[0].inflow)} if evaluation.tests else {}),
         "caveats": list(evaluation.caveats),
         "shortfalls": shortfalls(evaluation),
         "findings": [each.as_dict() for each in findings(evaluation)],
+        "spills": [each.as_dict() for each in spills(evaluation)],
         "checks": [check.as_dict() for check in checks],
     }
 

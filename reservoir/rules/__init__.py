@@ -10,9 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
-from reservoir.errors import InputError
+from reservoir.errors import InputError, Mistake
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import Training
+from reservoir.text.quantities import near_names
 
 __all__ = ["FAMILIES", "Family", "Forecast", "Rule", "Training", "fit", "rule_from_dict"]
 
@@ -107,6 +108,12 @@ def rule_from_dict(content: object) -> Rule:
 
 def _family(name: object, column: str = "") -> Family:
     if not isinstance(name, str) or name not in FAMILIES:
-        problem, expected = "there is no such family of rules", f"one of {', '.join(FAMILIES)}"
-        raise InputError(problem, expected, "choose one of them", column=column, value=name)
+        raise InputError(unknown_family(name, column))
     return FAMILIES[name]
+
+
+def unknown_family(name: object, column: str = "") -> Mistake:
+    """Refuse a name that no family has, with those that are near."""
+    near = near_names(str(name), {each.name: each.summary for each in FAMILIES.values()})
+    mend = f"write {' or '.join(near)}" if near else "choose one of them"
+    return Mistake("there is no such family of rules", f"one of {', '.join(FAMILIES)}", mend, column=column, value=name)

@@ -29,6 +29,7 @@ from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.simulation import Violations, beyond_bounds, decisions
 from reservoir.rules.base.targets import Targets
 from reservoir.rules.base.training import outside, parts_of
+from reservoir.rules.reliability import fit_promise, promising
 from reservoir.rules.scores import RecordEvaluation, Score, SimulationMode, benefit_suffix, evaluate_rules, worst_decile
 
 FloatArray = NDArray[np.float64]
@@ -182,6 +183,7 @@ def evaluate(
     families: Iterable[str] = tuple(FAMILIES),
     horizon: Horizon | str | int | None = None,
     test: Inflow | None = None,
+    reliability: float | None = None,
     fitter: Fitter | None = None,
     progress: StageProgress = silent_stage,
 ) -> Evaluation:
@@ -202,6 +204,9 @@ def evaluate(
         is that of the plan, to the plan. All else is compared with that optimum too.
     test : Inflow, optional
         Another record or ensemble, which the rule of each family then operates too, from where the plan begins.
+    reliability : float, optional
+        Share of the months in which rules are to give the guaranteed power, or, where nothing is guaranteed, what the
+        standard policy gives so often (`reservoir.rules.reliability`). Only rules that do in held-out years are best.
     fitter : callable, optional
         In place of `reservoir.rules.fit`, to keep fits (`reservoir.io.kept_fits`).
     progress : callable
@@ -210,8 +215,8 @@ def evaluate(
     Raises
     ------
     InputError
-        If there is no such family, fewer years or members than blocks, the horizon is not known, or the test does not
-        fit the reservoir.
+        If there is no such family, fewer years or members than blocks, the horizon is not known, the test does not fit
+        the reservoir, or the reliability is no share.
     """
     if test is not None:
         test = System.of(plan.reservoir).on_calendar(test)
@@ -223,12 +228,16 @@ def evaluate(
         plan = replace(best, units=plan.units)
         fitted_to = f"the optimum of {horizon_text(plan)}, not the schedule of this plan"
     training = Training.of(plan)
+    if reliability is not None:
+        training = promising(training, reliability)
     model, start, solved = training.model, training.start_hm3, partial(progress, "perfect foresight")
     foresights = {SimulationMode.CONTINUOUS: Foresight.of(model, plan.inflow, start, solved)}
     if plan.horizon.is_year and storage_ratio(plan.reservoir, plan.inflow) < CARRY_OVER:  # a year says something
         foresights[SimulationMode.YEARLY] = Foresight.of(model, plan.inflow, start, solved, continuous=False)
-    targets, forecast = Targets.of(training), Forecast(forecast)
-    fitted = fitted_rules(families, training, forecast, folds, progress, fitter or fit)
+    targets, forecast, fitter = Targets.of(training), Forecast(forecast), fitter or fit
+    if training.promise is not None:
+        fitter = partial(fit_promise, fitter)
+    fitted = fitted_rules(families, training, forecast, folds, progress, fitter)
     rules = {(family, sample): fitted[family][sample] for family in fitted for sample in Sample}
     runs: dict[str, dict[Key, RecordEvaluation]] = {family: {} for family in fitted}
     for mode, foresight in foresights.items():

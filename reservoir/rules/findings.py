@@ -6,6 +6,7 @@ The checks decide the exit status; what was found of families decides none.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import isfinite
@@ -17,10 +18,12 @@ from reservoir.hydro.unit_system import labelled
 from reservoir.planning.checks import BALANCE_TOLERANCE, Check, balance_residual, largest, release_excess
 from reservoir.rules import Rule, rule_from_dict
 from reservoir.rules.base.simulation import decisions
+from reservoir.rules.base.targets import GUARANTEED_POWER, PROMISED_POWER
 from reservoir.rules.base.training import Training
 from reservoir.rules.evaluation import Evaluation, FamilyResult, Sample
 from reservoir.rules.families.sdp import Sdp
 from reservoir.rules.scores import RecordEvaluation, SimulationMode
+from reservoir.rules.spills import spill_with_room
 from reservoir.text.quantities import quantity
 
 #: Strong and weak baseline; every other family is fitted to the plan.
@@ -62,13 +65,19 @@ def rules_checks(evaluation: Evaluation) -> list[Check]:
 def best_tied(evaluation: Evaluation) -> list[FamilyResult]:
     """Families that are as good in held-out years as the best of those that are fitted to the plan, which comes first.
 
-    The best brings most and keeps all limits; what perfect foresight cannot keep is held against none. None where no
-    family is left.
+    The best brings most, keeps all limits, and the promised power as often as is asked for; what perfect foresight
+    cannot keep is held against none. None where no family is left.
     """
     fitted = [result for result in evaluation.families if result.family not in BASELINES]
-    kept = [result for result in fitted if result.held_out.avoidable_violation <= 0]
+    share = evaluation.targets.share or 0.0
+    kept = [result for result in fitted if result.held_out.avoidable_violation <= 0 and reached(result) >= share]
     best = max(kept, key=lambda result: result.held_out.charged, default=None)
     return [] if best is None else [best, *(each for each in kept if each is not best and tied(best, each))]
+
+
+def reached(result: FamilyResult) -> float:
+    """Share of the held-out months in which a family gives the power of the target."""
+    return result.held_out.score.firm_reliability
 
 
 def best_fitted(evaluation: Evaluation) -> FamilyResult | None:
@@ -133,9 +142,7 @@ def findings(evaluation: Evaluation) -> list[Finding]:
     compared = "best family fitted to the plan"
     if best is not None:
         better = [
-            f"{each.family}, which "
-            f"{'is not fitted to it' if each.family in BASELINES else 'violates limits that foresight satisfies'}, "
-            f"{each.held_out.score.beside_foresight}"
+            f"{each.family}, which {_not_best(evaluation, each)}, {each.held_out.score.beside_foresight}"
             for each in better_than(evaluation, best)
         ]
         more = f"; better than that: {'; '.join(better)}" if better else ""
@@ -148,20 +155,68 @@ def findings(evaluation: Evaluation) -> list[Finding]:
             regret = "as much regret" if tied(best, results[name]) else regret
             title = f"{best.family} against {name}, the {BASELINES[name]} baseline"
             said.append(Finding(title, f"{regret} ({other.beside_foresight})"))
-    elif fitted:
+    elif _all_violate(fitted):
         nearest = min(fitted, key=lambda result: result.held_out.avoidable_violation)
         amount = f"least {nearest.family} (relative sum {nearest.held_out.avoidable_violation:,.3g})"
         said.append(Finding(compared, f"none: every family violates limits that foresight satisfies, {amount}"))
+    elif fitted:
+        said.append(Finding(compared, f"none: every family {_misses(evaluation)} or violates limits"))
+    said += _on_promise(evaluation, best)
     if set(STAGES) <= set(results):
         first, searched = (results[name].held_out.score.beside_foresight for name in STAGES)
         said.append(Finding(f"{SEARCHED_NETWORK} against {FITTED_NETWORK}, its first stage", f"{searched}, {first}"))
-    if best is not None and isfinite(best.held_out.score.percent_of_foresight):
+    # With a promise, the values of sdp are no energy: they have the price of failing months in them.
+    shared = evaluation.targets.share is not None
+    if best is not None and not shared and isfinite(best.held_out.score.percent_of_foresight):
         for result in evaluation.families:
             if isinstance(result.rule, Sdp):
                 said.append(_best_possible(result, result.rule.value_of_a_year(), best, objective.unit))
     if evaluation.without_years:
         said.append(Finding("years by themselves", evaluation.without_years))
     return said
+
+
+def spills(evaluation: Evaluation) -> list[Finding]:
+    """Of each family fitted to the plan that spills in held-out years while there is room in the lake: why."""
+    results = [result for result in evaluation.families if result.family not in BASELINES]
+    said = [(result.family, spill_with_room(result.held_out, evaluation.plan.units)) for result in results]
+    return [Finding(f"spill of {family} with room in the lake", words) for family, words in said if words]
+
+
+def _all_violate(results: Sequence[FamilyResult]) -> bool:
+    return bool(results) and all(result.held_out.avoidable_violation > 0 for result in results)
+
+
+def _misses(evaluation: Evaluation) -> str:
+    """What a family does that does not keep the promise."""
+    targets = evaluation.targets
+    return f"gives {quantity(targets.firm_mw)} MW in less than {100 * (targets.share or 0.0):g} % of the months"
+
+
+def _not_best(evaluation: Evaluation, result: FamilyResult) -> str:
+    """Why a family is not the best that brings more."""
+    if result.family in BASELINES:
+        return "is not fitted to it"
+    violates = result.held_out.avoidable_violation > 0
+    return "violates limits that foresight satisfies" if violates else _misses(evaluation)
+
+
+def _on_promise(evaluation: Evaluation, best: FamilyResult | None) -> list[Finding]:
+    """Which families keep a power that is promised; how often the best does, where nobody asked for a share."""
+    targets = evaluation.targets
+    power = f"{quantity(targets.firm_mw)} MW"
+    if targets.share is None:
+        if best is None or targets.origin not in (GUARANTEED_POWER, PROMISED_POWER) or reached(best) >= 1:
+            return []
+        often = f"{best.family} gives it in {reached(best):.1%} of the held-out months"
+        return [Finding(f"{power}, {targets.origin}", f"{often}; --reliability SHARE fits rules that keep it")]
+    results = sorted(evaluation.families, key=lambda result: (-reached(result), result.family))
+    words = {result.family: f"{result.family} ({reached(result):.1%})" for result in results}
+    kept = [words[result.family] for result in results if reached(result) >= targets.share]
+    missed = [words[result.family] for result in results if reached(result) < targets.share]
+    said = f"given in held-out months by {', '.join(kept)}" if kept else f"by no family; the most by {missed.pop(0)}"
+    said += f"; less often by {', '.join(missed)}" if missed else ""
+    return [Finding(f"{power} in {100 * targets.share:g} % of the months", said)]
 
 
 def _best_possible(sdp: FamilyResult, expected: float, best: FamilyResult, unit: str) -> Finding:
@@ -239,6 +294,6 @@ def shortfalls(evaluation: Evaluation) -> list[str]:
     best, rule = best_names(evaluation), "A rule that violates limits which foresight satisfies is never chosen as best"
     if best:
         rule += f"; the best family fitted to the plan is {best}"
-    elif any(result.family not in BASELINES for result in evaluation.families):
+    elif _all_violate([result for result in evaluation.families if result.family not in BASELINES]):
         rule += ". On held-out years every family fitted to the plan does so: none is recommended"
     return [*sentences, f"{rule}."] if sentences else []

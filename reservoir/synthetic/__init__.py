@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from reservoir.errors import InputError
+from reservoir.text.quantities import near_names
 
 if TYPE_CHECKING:
     from reservoir.synthetic.methods import FloatArray, FlowModel
@@ -62,5 +63,7 @@ def method_named(name: str) -> Method:
         If there is no such method.
     """
     if name not in METHODS:
-        raise InputError("unknown method of synthetic inflow", ", ".join(METHODS), value=name)
+        near = near_names(name, {each.name: each.summary for each in METHODS.values()})
+        mend = f"write {' or '.join(near)}" if near else ""
+        raise InputError("unknown method of synthetic inflow", ", ".join(METHODS), mend, value=name)
     return METHODS[name]

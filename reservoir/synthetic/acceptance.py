@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -22,8 +23,10 @@ from reservoir.planning.columns import FIRM_QUANTILE
 from reservoir.planning.plan import StageProgress, optimise, silent_stage
 from reservoir.planning.solving import DEVICE_REFERENCE
 from reservoir.rules.standardised_months import TRACE
-from reservoir.synthetic.ensemble import SyntheticInflow
+from reservoir.synthetic import METHODS
+from reservoir.synthetic.ensemble import SyntheticInflow, synthetic_inflow
 from reservoir.synthetic.methods import FloatArray
+from reservoir.text.quantities import counted
 
 
 def worst_droughts(flow: FloatArray, threshold: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -400,6 +403,11 @@ class Assessment:
         """The acceptance table."""
         return [each.check for each in self.comparisons]
 
+    @property
+    def failed(self) -> list[str]:
+        """Statistics that are not accepted."""
+        return [each.statistic for each in self.comparisons if each.check.passed is False]
+
 
 def assessed(
     source: SyntheticInflow,
@@ -439,3 +447,45 @@ def assessed(
         optimised(reservoir, flow[:MOST_RECORDS], calendar, device=device, progress=progress),
     )
     return Assessment((*comparisons, *compare_energy(*both)), both, "")
+
+
+#: Lines of the table that are named one by one.
+_NAMED = 3
+
+
+def what_to_try(
+    source: SyntheticInflow,
+    assessment: Assessment,
+    members: int,
+    reservoir: Reservoir | None = None,
+    *,
+    device: str = "auto",
+    progress: StageProgress = silent_stage,
+) -> str:
+    """What to try where lines of the table fail: the methods that pass all of them, if any does; empty if none fails.
+
+    Parameters
+    ----------
+    source, members, reservoir, device, progress
+        As of `assessed`, which compares the other methods in the same way.
+    assessment : Assessment
+        Of the source.
+    """
+    failed = {source.method: assessment.failed}
+    if not failed[source.method]:
+        return ""
+    settings: dict[str, Any] = {"seed": source.seed, "adjustments": source.adjuster.adjustments}
+    for method in METHODS:
+        if method != source.method:
+            other = synthetic_inflow(source.record, method, **settings)
+            failed[method] = assessed(other, members, reservoir, device=device, progress=progress).failed
+    if passed := [method for method, lines in failed.items() if not lines]:
+        return f"--method {' or '.join(passed)}: with the same seed every line passes"
+    least = min(failed, key=lambda method: len(failed[method]))
+    lines = ", ".join(failed[least][:_NAMED]) + (", ..." if len(failed[least]) > _NAMED else "")
+    return (
+        "another --seed: a sound method fails at a line in one case of twenty. No method passes with this one; "
+        f"{least} fails least ({counted(len(failed[least]), 'line')}: {lines}). Where the same lines fail again, the "
+        f"methods cannot repeat this record of {counted(source.record.years)}: give a longer one, or use members for "
+        "nothing that depends on these lines"
+    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 
 #: Control characters, halves of pairs, direction overrides, and code points that are no characters: a terminal obeys
 #: some of them, XML allows none of most, and a figure has no glyph for any.
@@ -53,6 +54,23 @@ def percentage(part: float) -> str:
     """Write a part in per cent, with three figures or from 1 % down two: ``63.8 %``, ``0.0023 %``."""
     value = 100 * part
     return f"{value:.{decimals_of(value, 3 if abs(value) >= 1 else 2)}f} %"
+
+
+def near_names(name: str, known: Mapping[str, str]) -> list[str]:
+    """Names that a word may stand for, the nearest first: those that have it in them, are spelt alike, or do that.
+
+    Parameters
+    ----------
+    name : str
+    known : mapping of str to str
+        What each name means.
+    """
+    word = name.casefold().replace("_", "-").strip()
+    if not word or word in known:
+        return [word] if word else []
+    parts = [each for each in known if word in each or (len(each) > 2 and each in word)]
+    words = [each for each, meaning in known.items() if re.search(rf"\b{re.escape(word)}", meaning.casefold())]
+    return list(dict.fromkeys([*parts, *get_close_matches(word, known, 3, 0.7), *(words if len(word) > 2 else [])]))
 
 
 def counted(count: int, what: str = "year") -> str:

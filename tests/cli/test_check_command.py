@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from tests.io.records.service_forms import FORMS
+
 ROWS = [f"{year},{','.join(str(100 + 10 * month + year % 7) for month in range(12))},7" for year in range(1990, 2002)]
 HEADER = "WY,Oct (cfs),Nov,Dec,Jan,Feb,Mar,Apr,May,Jun,Jul,Aug,Sep,Flag"
 
@@ -233,3 +235,13 @@ def test_a_plan_names_them_too(call, tmp_path):
     shown = call("plan", "record.csv", "--reservoir", "lake.toml", *quick, "--out", "plan", status=None).out
     assert 'numbers are still those that "reservoir new" invented' in shown
     assert "plant.output_coefficient = 8.3" in (tmp_path / "plan/report.html").read_text()
+
+
+def test_the_rows_of_a_series_are_chosen_as_the_refusal_names_them(call, tmp_path):
+    form = next(form for form in FORMS if form.name == "CDEC, two sensors")
+    (tmp_path / "sensors.csv").write_text(form.content)
+    refused = call("check", tmp_path / "sensors.csv", status=2).err
+    option = re.search(r'--column "([^"]+)"', refused)
+    assert option
+    shown = call("check", tmp_path / "sensors.csv", "--column", option[1], "--missing-days", "1").out
+    assert "read the 1,096 of 2,192 rows in which SENSOR_TYPE is INFLOW" in " ".join(shown.split())

@@ -98,6 +98,9 @@ def test_zones_of_about_the_same_output_are_told_as_one(call, plan, six_year_rul
         ((*MAY, "--inflow-before", "-3"), "'-3' is not between 0 and"),
         ((*MAY, "--inflow", "abc"), "'abc' is not a number"),
         ((*MAY, "--month", "13"), "1<=x<=12"),
+        ((*MAY, "--month", "-1"), "1<=x<=12"),
+        ((*MAY, "--month", "Mai?"), "'Mai?' is not a month; give 1 to 12, or a name such as May"),
+        ((*MAY, "--month", "5.5"), "'5.5' is not a month; give 1 to 12, or a name such as May"),
         (("--level", "1250", "--month", "5", "--inflow", "800"), "expected 1100.00 to 1245.00 m"),
         (("--level", "nan", "--month", "5", "--inflow", "800"), "'nan' is not a finite number"),
     ],
@@ -411,3 +414,10 @@ def test_options_of_futures_need_a_rule_that_has_them(call, plan, option):
 def test_another_kind_of_figure_is_refused(call, replanned):
     told = call("operate", replanned, *MAY, "--figure", "ahead.jpg", status=2)
     assert "is not a kind of figure" in told.err
+
+
+@pytest.mark.parametrize("name", ["May", "may", "MAY", " May ", "05"])
+def test_a_month_may_be_told_by_its_name(call, ruled, strict, name):
+    rule, state = ruled / "rules/standard.json", ("--storage", "9000", "--inflow", "800", "--json")
+    by_number, by_name = (strict(call("operate", rule, "--month", month, *state).out) for month in ("5", name))
+    assert by_name == by_number

@@ -67,6 +67,27 @@ def test_json_is_for_machines_and_alone_on_standard_output(call, plan):
     assert {row["sample"] for row in printed["scores"]} == {"training", "held-out"}
 
 
+def test_five_scores_stand_beside_family_and_years_and_files_have_all(call, plan):
+    printed = call("rules", "plan", "--no-figures", "--family", "linear", "--folds", "2").out.splitlines()
+    head = next(line for line in printed if "family" in line and "┃" in line)
+    heads = ["family", "years", "mean", "% of foresight", "worst year", "reliable", "spill, hm3"]
+    assert [cell.strip() for cell in head.strip("┃").split("┃")] == heads
+    assert {"regret_gwh", "repairs", "months_violated"} <= set(pd.read_csv(plan / "scores.csv").columns)
+
+
+def test_rules_with_a_promise_say_who_keeps_it(call, plan, strict):
+    options = ("--no-figures", "--family", "water-value", "--family", "guide-curve", "--folds", "2", "--json")
+    printed = strict(call("rules", "plan", *options, "--reliability", "0.9").out)
+    said = {each["compared"]: each["found"] for each in printed["findings"]}
+    assert said["2,167 MW in 90 % of the months"].startswith("given in held-out months by water-value (")
+    assert printed["best_fitted"] == "water-value"
+    assert [each["compared"] for each in printed["spills"]] == ["spill of guide-curve with room in the lake"]
+    kept = strict((plan / "rules.json").read_text())
+    assert kept["targets"]["reliability"] == 0.9
+    assert kept["spills"] == printed["spills"]
+    assert "asked in 90 % of the months" in (plan / "rules.html").read_text()
+
+
 def test_the_same_plan_gives_the_same_rules_and_scores(call, plan, tmp_path):
     shutil.copytree(plan, tmp_path / "again")
     for folder in ("plan", "again"):
@@ -104,7 +125,13 @@ def test_rules_are_kept_unless_forced(call, plan):
         (("--folds", "²"), "'²' is not a number of blocks"),
         (("--folds", "9" * 5000), "is not a number of blocks"),
         (("--folds", "7"), "--folds: more blocks than years in the plan (found 7); expected 2 to 6"),
-        (("--family", "magic"), 'unknown rule family (found "magic"); expected one of guide-curve'),
+        (("--family", "magic"), 'there is no such family of rules (found "magic"); expected one of guide-curve'),
+        (("--family", "guide"), "Fix: write guide-curve."),
+        (("--family", "neural"), "Fix: write ann-regression or ann."),
+        (("--family", "zone"), "Fix: write zones."),
+        (("--reliability", "95"), "0.0<x<=1.0"),
+        (("--reliability", "0"), "0.0<x<=1.0"),
+        (("--reliability", "nan"), "not a finite number"),
         (("--forecast", "week"), "'month', 'none'"),
     ],
 )

@@ -49,6 +49,24 @@ def test_a_long_line_is_one_in_a_pipe(capsys):
     assert capsys.readouterr().out.splitlines() == ["Inflow    " + "word " * 60 + "end"]
 
 
+def first_columns(width: int) -> list[str]:
+    screen = PrintableConsole(file=io.StringIO(), width=width)
+    columns = [Column(f"column {place}", "right") for place in range(9)]
+    show_table(columns, [["123,456"] * 9], most_columns=3, screen=screen)
+    return screen.file.getvalue().splitlines()
+
+
+@pytest.mark.parametrize(("width", "count"), [(100_000, 3), (91, 9), (80, 7), (31, 3), (21, 2)])
+def test_a_terminal_gets_as_many_columns_as_it_has_room_for_and_a_pipe_the_first(width, count):
+    lines = first_columns(width)
+    assert lines[-2].count("123,456") == count
+    assert max(map(len, lines)) <= width
+
+
+def test_where_not_even_one_column_has_room_the_first_stand_below_each_other():
+    assert [line for line in first_columns(8) if line] == [f"column {place}: 123,456" for place in range(3)]
+
+
 def test_nothing_that_a_terminal_obeys_is_printed():
     screen = PrintableConsole(file=io.StringIO(), width=80)
     show_table((Column("x"),), [("\x1b[31mred",)], screen=screen)

@@ -99,6 +99,11 @@ def test_a_check_that_fails_makes_the_status_1_and_everything_is_written(call, r
     failed = [check["check"] for check in printed["checks"] if check["pass"] is False]
     assert "mean of the month (Apr), in standard errors" in failed
     assert len(names(tmp_path)) == 4
+    # What it says to try works.
+    words = printed["try"].partition(":")[0].split()
+    assert words[0] == "--method"
+    monkeypatch.undo()
+    assert "Try " not in call("synth", "record.csv", "--years", "1000", *words[:2], "--force").out
 
 
 @pytest.mark.device

@@ -9,7 +9,15 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import optimise
 from reservoir.synthetic import METHODS
-from reservoir.synthetic.acceptance import LEAST_RECORDS, assessed, compare_energy, optimised
+from reservoir.synthetic.acceptance import (
+    LEAST_RECORDS,
+    Assessment,
+    Comparison,
+    assessed,
+    compare_energy,
+    optimised,
+    what_to_try,
+)
 from reservoir.synthetic.ensemble import synthetic_inflow
 
 
@@ -59,3 +67,40 @@ def test_without_a_reservoir_the_energy_is_said_not_to_be_checked(inflow):
 def test_with_limits_on_the_change_of_the_release_too(inflow, xiaowan):
     found = assessed(synthetic_inflow(inflow, "kirsch"), 1, replace(xiaowan, ramp_up_m3s=500.0))
     assert "cannot limit the change of the release" in found.not_checked
+
+
+@pytest.fixture
+def to_try(inflow, monkeypatch):
+    """What is said to try after kirsch, where so many lines of each method fail."""
+
+    def said(**lines):
+        values = np.arange(16.0)[:, np.newaxis]
+
+        def assessment(method):
+            record = [0.0 if place < lines[method] else 7.5 for place in range(3)]
+            of_lines = enumerate(record)
+            compared = [Comparison(f"line {n}", ("",), np.array([9 * each - 60]), values) for n, each in of_lines]
+            return Assessment(tuple(compared), None, "")
+
+        made = "reservoir.synthetic.acceptance.assessed"
+        monkeypatch.setattr(made, lambda source, *_, **__: assessment(source.method.partition("-")[0]))
+        source = synthetic_inflow(inflow, "kirsch")
+        return what_to_try(source, assessment("kirsch"), 16)
+
+    return said
+
+
+def test_nothing_is_to_be_tried_where_all_lines_pass(to_try):
+    assert to_try(kirsch=0, thomas=2, knn=2) == ""
+
+
+def test_a_method_is_named_that_passes(to_try):
+    assert to_try(kirsch=1, thomas=1, knn=0) == "--method knn: with the same seed every line passes"
+    assert to_try(kirsch=1, thomas=0, knn=0).startswith("--method thomas-fiering or knn:")
+
+
+def test_where_none_passes_another_seed_is_and_the_method_that_fails_least(to_try):
+    said = to_try(kirsch=3, thomas=2, knn=3)
+    assert said.startswith("another --seed: ")
+    assert "thomas-fiering fails least (2 lines: line 0, line 1)" in said
+    assert "this record of 62 years" in said

@@ -1,6 +1,6 @@
 import pytest
 
-from reservoir.text.quantities import decimals_of, is_name, percentage, quantity, told_apart
+from reservoir.text.quantities import decimals_of, is_name, near_names, percentage, quantity, told_apart
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,30 @@ def test_numbers_of_a_front_are_told_apart(values, written):
 )
 def test_parts_are_per_cent_without_exponents(part, written):
     assert percentage(part) == written
+
+
+KNOWN = {
+    "guide-curve": "a storage for each month",
+    "zones": "dispatch chart",
+    "linear": "a line",
+    "linear-search": "it",
+}
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [
+        ("guide", ["guide-curve"]),
+        ("Zone", ["zones"]),
+        ("zoness", ["zones"]),
+        ("dispatch", ["zones"]),
+        ("linear_search", ["linear-search"]),
+        ("line", ["linear", "linear-search"]),
+        ("my-linear", ["linear"]),
+        ("it", []),
+        ("magic", []),
+        ("", []),
+    ],
+)
+def test_a_near_miss_finds_the_name(word, near):
+    assert near_names(word, KNOWN) == near

@@ -178,7 +178,7 @@ def _draw_curves(ax: Axes, evaluation: Evaluation, title: str, quantity: str, la
 
 def duration_curves_caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
-    firm = "the power that the plan exceeds in 90 % of months"
+    firm = evaluation.targets.origin.removeprefix("firm power: ")
     firm = "the guaranteed energy as constant power" if evaluation.targets.guaranteed else firm
     return (
         "Share of months of the record that exceed a release, power or storage, with the storage carried over from "

@@ -28,6 +28,7 @@ from reservoir.rules.findings import (
     findings,
     sentence_on_test,
     shortfalls,
+    spills,
 )
 from reservoir.rules.scores import SimulationMode, benefit_suffix, worst_decile
 from reservoir.text.quantities import counted
@@ -133,7 +134,7 @@ def rules_report(
 def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Sequence[Picture]) -> list[Section]:
     """The rules' part of the report."""
     outside, objective, units = shortfalls(evaluation), evaluation.plan.objective.title, evaluation.plan.units
-    said = findings(evaluation)
+    said = [*findings(evaluation), *spills(evaluation)]
 
     def tables(kind: str) -> tuple[HtmlTable, ...]:
         first, *others = (scores_table(evaluation, mode, kind) for mode in evaluation.modes)
@@ -225,6 +226,8 @@ def _targets(targets: Targets) -> str:
     energy = f"{targets.annual_gwh:,.0f} GWh per year, or {targets.firm_mw:,.0f} MW in every month"
     if targets.guaranteed:
         return f"Target: {targets.origin}, {energy}."
+    if targets.share is not None:
+        return f"Target: {targets.firm_mw:,.4g} MW in every month, {targets.origin}."
     stricter = (
         f"The stricter target, {targets.firm_95_mw:,.0f} MW, is given in {100 * STRICTER_SHARE:g} % of the months"
     )

@@ -15,13 +15,13 @@ from pydantic import create_model
 
 from reservoir.hydro.attributes import by_step_attributes
 from reservoir.hydro.benefit import in_objective_unit, stage_benefit
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.conditions import NO_CONDITIONS, demanded, released, unmet, unmet_power
 from reservoir.hydro.curves.curve import joined_lines
 from reservoir.hydro.elementwise import clip, mean
 from reservoir.hydro.plant import Plant, plant_of
-from reservoir.hydro.record_rows import UNLIMITED
 from reservoir.hydro.reservoir import CONDITIONS, Reservoir
-from reservoir.hydro.rows import ATTRIBUTE_FIELDS, TERMS, Lake, YearRows, filled_years, per_shortage
+from reservoir.hydro.rows import ATTRIBUTE_FIELDS, TERMS, UNLIMITED, Lake, YearRows, filled_years, per_shortage
 from reservoir.hydro.step import (
     enforce_limits,
     power_at,
@@ -157,15 +157,15 @@ def _mean_of_years(row: FloatArray) -> tuple[float, ...]:
     return tuple(np.array(row).mean(axis=0).tolist())
 
 
-def _by_month(names: Iterable[str]) -> Any:
-    """A block with a number a month of each name."""
-    return create_model("_Months", __base__=Block, **dict.fromkeys(names, (Monthly, ...)))  # type: ignore[call-overload]
+def _by_month(names: Iterable[str], **defaults: float) -> Any:
+    """A block with a number a month of each name; some may be left out, and are the same in all months then."""
+    others = {name: (Monthly, (value,) * MONTHS_PER_YEAR) for name, value in defaults.items()}
+    fields = dict.fromkeys(names, (Monthly, ...)) | others
+    return create_model("_Months", __base__=Block, **fields)  # type: ignore[call-overload]
 
 
 #: The attributes by step that say what a lake loses and what is demanded, by their fields.
 CONDITION_FIELDS = tuple(row.field for part in CONDITIONS for row in by_step_attributes() if row.part == part)
-#: The terms of an objective that a rule weighs: it promises no power.
-WEIGHED_TERMS = tuple(name for name in TERMS if name not in ("power_cost", "power_cost_most"))
 
 
 class LakeMonths(_by_month(CONDITION_FIELDS)):  # type: ignore[misc]
@@ -207,8 +207,8 @@ class LakeMonths(_by_month(CONDITION_FIELDS)):  # type: ignore[misc]
         return Lake(*(joined_lines(self.storage_hm3, values) for values in (self.area_km2, self.seepage_m3s)))
 
 
-class ObjectiveMonths(_by_month(WEIGHED_TERMS)):  # type: ignore[misc]
-    """What a month's power and release are worth, in the unit of the objective, where that is not energy.
+class ObjectiveMonths(_by_month(TERMS, power_cost=0.0, power_cost_most=UNLIMITED)):  # type: ignore[misc]
+    """What a month's power and release are worth, in the unit of the objective, where that is not energy alone.
 
     The fields are rows of a year with the same names (`hydro.rows.TERMS`), means of the training years.
     """
@@ -286,7 +286,7 @@ class Physics(Block):
             rows["per_shortage"] = per_shortage(rows["withdrawal"], volume)
             numbers = {"operating_storage": self.lake.operating_storage_hm3, "ramp_up": np.inf, "ramp_down": np.inf}
         if self.objective is not None:
-            rows |= {**dict(self.objective), "power_cost_most": UNLIMITED}
+            rows |= dict(self.objective)
         return filled_years(rows, numbers, self.lake.curves if self.lake else ()).some((0, 0))
 
     def tried_releases(

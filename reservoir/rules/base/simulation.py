@@ -181,11 +181,35 @@ def simulate(
     limits, members = open_limits(model.system, inflow), inflow.member_count
     require_no_ramps(model.reservoir)
     before = inflow_before(inflow.flow_m3s, inflow_before_m3s, members)
-    years = without_foresight(limits, np.full(inflow.years, start_hm3))
-    _prepare(rules, inflow.flow_m3s, before)
-    asked = np.empty_like(inflow.flow_m3s)
     # Runs that do not wait for each other, by the places of their years: members, or years that start anew.
     runs = np.arange(inflow.years).reshape((members, -1) if continuous else (-1, 1))
+    asked, operation = _operated(rules, model, limits, inflow.flow_m3s, before, start_hm3, runs, members)
+    moved = repaired(model.reservoir, operation, asked)
+    return Simulation(model.reservoir, inflow, operation, asked, moved, continuous, limits)
+
+
+def operated_training(rule: Rule, training: Training) -> Operation:
+    """The training years operated by a rule one after the other, from where the plan begins; each member from there."""
+    flow, members = training.inflow_m3s, len(training.first_years)
+    runs, limits = np.arange(training.years).reshape(members, -1), training.limits
+    known = flow, training.inflow_before_m3s, training.start_hm3
+    return _operated([rule] * training.years, training.model, limits, *known, runs, members)[1]
+
+
+def _operated(
+    rules: Sequence[Rule],
+    model: ReservoirModel,
+    limits: Limits,
+    flow_m3s: FloatArray,
+    before: FloatArray,
+    start_hm3: float,
+    runs: IntArray,
+    members: int,
+) -> tuple[FloatArray, Operation]:
+    """Releases that rules, one a year, ask for in runs of years, shape (runs, years), and what they come to."""
+    years = without_foresight(limits, np.full(len(rules), start_hm3))
+    _prepare(rules, flow_m3s, before)
+    asked = np.empty_like(flow_m3s)
     for at, column in enumerate(runs.T):
         lake = years._replace(lake=limits.lake)
         # Losses are found together, to the last bit of the slowest: of members, but not of the years of a record.
@@ -195,9 +219,7 @@ def simulate(
             # Asking for less than the least release cuts no withdrawal.
             wanted = np.maximum(asked[column], limits.release_lower_m3s[column])
             years.start[runs[:, at + 1]] = operate(model.exact, years.some(column), wanted).storage_hm3[:, -1]
-    operation = operate(model.exact, years, np.maximum(asked, limits.release_lower_m3s))
-    moved = repaired(model.reservoir, operation, asked)
-    return Simulation(model.reservoir, inflow, operation, asked, moved, continuous, limits)
+    return asked, operate(model.exact, years, np.maximum(asked, limits.release_lower_m3s))
 
 
 def _decided(

@@ -36,7 +36,8 @@ class Targets:
     """Energy of a year (GWh) and power of a month (MW) that should be reached.
 
     ``firm_95_mw`` is the power at the stricter share of months. Both are the same where the reservoir's file
-    guarantees a power or an energy, as ``guaranteed`` says; ``origin`` says where they come from.
+    guarantees a power or an energy, as ``guaranteed`` says; ``origin`` says where they come from. ``share`` is the part
+    of the months in which rules are to give the power, where that is asked for.
     """
 
     annual_gwh: float
@@ -44,11 +45,15 @@ class Targets:
     firm_95_mw: float
     guaranteed: bool
     origin: str
+    share: float | None = None
 
     @staticmethod
     @made_once
     def of(training: Training) -> Targets:
-        """What is guaranteed; without that, the firm power of the training years."""
+        """What rules are to promise, or what is guaranteed; without both, the firm power of the training years."""
+        if (promise := training.promise) is not None:
+            power = promise.power_mw
+            return Targets(power * HOURS_PER_YEAR / 1000, power, power, False, promise.origin, promise.share)
         given = Targets.of_reservoir(training.model.reservoir)
         if given is not None:
             return given

@@ -140,6 +140,15 @@ def _from_start(operation: Operation, plan: Decisions, spans: NDArray[np.int64])
 MOST_SEARCHED_YEARS = 300
 
 
+@dataclass(frozen=True)
+class Promise:
+    """Mean power (MW) that a rule is to give in a share of the months, and where the power comes from, in words."""
+
+    power_mw: float
+    share: float
+    origin: str
+
+
 @dataclass(frozen=True, eq=False)
 class Training(Decisions):
     """Optimised years, any selection of a plan's; arrays of shape (years, steps).
@@ -171,6 +180,8 @@ class Training(Decisions):
         themselves for energy.
     other_starts : OtherStarts or None
         What the plan would decide off its path, where storage carries over years.
+    promise : Promise or None
+        What a rule is to give (`reservoir.rules.reliability`).
     """
 
     loss_m3s: FloatArray
@@ -181,6 +192,7 @@ class Training(Decisions):
     labels: Sequence[str]
     end_value_per_hm3: float | None = None
     other_starts: OtherStarts | None = None
+    promise: Promise | None = None
 
     @classmethod
     def of(cls, plan: Plan) -> Training:

@@ -307,8 +307,8 @@ ODD: dict[str, tuple[str, str, str]] = {
         "offset_m = 362",
         "offset_m = 3620",
         (
-            "r.toml, curves.tailrace: the level at dead storage, 412 m, is not above the tailrace at the largest "
-            "release; expected a level above 3623.844 m. Fix: check that both levels have the same datum."
+            "r.toml, curves.tailrace: the level at dead storage, 412 m, is not above the tailrace at the smallest "
+            "release; expected a level above 3620.368 m. Fix: check that both levels have the same datum."
         ),
     ),
     "a comment's mark in place of a key": (

@@ -31,7 +31,7 @@ ODD: tuple[tuple[str, str, str], ...] = (
         (
             'rule.json, rule.family: there is no such family of rules (found "guide"); expected one of '
             "guide-curve, linear, linear-search, zones, sdp, water-value, replan, ann-regression, ann, standard. Fix: "
-            "choose one of them."
+            "write guide-curve."
         ),
     ),
     (
