@@ -39,9 +39,9 @@ def command(
 ) -> int:
     """Read an inflow record, and say how it was understood. Plans nothing.
 
-    Shows unit, mean flow, years and their names, gaps, and outliers among the values of each calendar month; with a
-    reservoir also its active storage beside the mean annual inflow, and the mean inflow beside its turbines' capacity.
-    Ends with 1 where these make a unit doubtful that nobody gave.
+    Shows unit, mean flow, years and their names, gaps, zeros in wet months, values that stay the same, and outliers
+    among the values of each calendar month; with a reservoir also its active storage beside the mean annual inflow, and
+    the mean inflow beside its turbines' capacity. Ends with 1 where these make a unit doubtful that nobody gave.
     """
     from reservoir.cli import say
     from reservoir.cli.screen import show_json

@@ -19,6 +19,7 @@ from reservoir.hydro.attributes import CONVERSIONS, CURVES, LOSSLESS_COEFFICIENT
 from reservoir.hydro.conversion import conversion_of
 from reservoir.hydro.curves.curve import Curve, FloatArray, Follows, Polynomial, PowerLaw, Table, constant
 from reservoir.hydro.unit_system import UnitSystem, UnitText
+from reservoir.text.data_file import encoding_notes, encoding_of
 
 Domain = tuple[float, float]
 
@@ -357,7 +358,7 @@ def _gap_note(name: str, gaps_m: list[tuple[float, float]], why: str) -> UnitTex
 def invented_numbers(content: bytes) -> Iterator[tuple[str, str]]:
     """Dotted keys that ``reservoir new`` marked as invented in a file, and their numbers as they still are."""
     section = ""
-    for line in content.decode("utf-8", "replace").splitlines():
+    for line in content.decode(encoding_of(content), "replace").splitlines():
         head = _SECTION.match(line)
         section = f"{head[1]}." if head else section
         marked = _INVENTED.match(line)
@@ -366,8 +367,9 @@ def invented_numbers(content: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _notes_of_file(content: bytes) -> Iterator[str]:
-    """How a workbook was read, and which numbers nobody gave."""
-    yield from _READ.findall(content.decode("utf-8", "replace"))
+    """The encoding, how a workbook was read, and which numbers nobody gave."""
+    yield from encoding_notes(encoding_of(content))
+    yield from _READ.findall(content.decode(encoding_of(content), "replace"))
     left = [f"{key} = {shortened(number, 24)}" for key, number in invented_numbers(content)]
     if left:
         are = "1 number is still one that" if len(left) == 1 else f"{len(left)} numbers are still those that"

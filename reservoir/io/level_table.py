@@ -17,7 +17,7 @@ from reservoir.hydro.units import AREA_KM2, LENGTH_M, VOLUME_HM3, key_suffix
 from reservoir.io.records.cells import number_style, parse_number
 from reservoir.io.records.words import DATE_NAMES, DATE_PARTS, SPELLINGS, YEAR_NAMES, folded
 from reservoir.io.workbook import MOST_BYTES, Sheet, chosen_sheet, is_workbook, sheets_of
-from reservoir.text.data_file import read_limited, text_in_limits
+from reservoir.text.data_file import bytes_in_limits, encoding_notes, encoding_of, read_limited, text_of
 from reservoir.text.quantities import counted
 
 
@@ -150,7 +150,9 @@ def read_level_table(path: Path, names: Sequence[str] = ()) -> LevelTable:
         if not is_workbook(path):
             if names:
                 raise InputError("the file is no workbook", "no sheet", "leave it out", column="sheet", value=names[0])
-            return _read(*_rows_of_text(path))
+            content = bytes_in_limits(path)
+            table = _read(*_rows_of_text(text_of(content, file)))
+            return table._replace(notes=(*encoding_notes(encoding_of(content)), *table.notes))
         sheets = sheets_of(read_limited(path, MOST_BYTES))
         sheet = chosen_sheet(sheets, names, holds_levels, "the level curve")
         if sheet is None:
@@ -185,9 +187,9 @@ def has_levels(path: Path | None) -> bool:
     return False
 
 
-def _rows_of_text(path: Path) -> tuple[list[tuple[int, Sequence[str]]], str]:
+def _rows_of_text(text: str) -> tuple[list[tuple[int, Sequence[str]]], str]:
     """Rows of cells with their numbers, without empty lines and comments; and what stands between cells."""
-    lines = text_in_limits(path).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     content = [(number, line) for number, line in enumerate(lines, 1) if line.strip(" ,;\t") and line[0] != "#"]
     counts = {mark: sum(line.count(mark) for _, line in content) for mark in "\t;,"}
     delimiter = next((mark for mark, count in counts.items() if count >= len(content) > 0), ",")

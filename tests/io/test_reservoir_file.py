@@ -361,7 +361,7 @@ def test_a_file_that_cannot_be_read_is_described(tmp_path: Path) -> None:
     for path, words in [
         (tmp_path / "none.toml", "does not exist"),
         (tmp_path, "is a folder"),
-        (wrong, "row 2: is not UTF-8"),
+        (wrong, "row 2: the line is not UTF-8"),
         (empty, "is empty"),
     ]:
         with pytest.raises(InputError, match=words):

@@ -45,6 +45,7 @@ from reservoir.io.records.record import A_MONTH, InflowReading, Record, RowPerio
 from reservoir.io.records.series import require_one_series
 from reservoir.io.records.table import InflowTable, content_of, cut
 from reservoir.io.records.words import MEMBER_NAMES, WATER_YEAR_NAMES, WEEK_ENDS
+from reservoir.text.data_file import head_lines
 from reservoir.text.quantities import counted
 
 _LAYOUTS = '"year,m01,...,m12" with one row per year, or "date,inflow_m3s" with one row per month or day'
@@ -114,6 +115,7 @@ class MemberFile(InflowTable):
     """The head of a file with a column of members, whose rows are read in pieces; and the places of two columns."""
 
     file: str
+    encoding: str
     member: int
     date: int
 
@@ -125,13 +127,15 @@ def member_file(file: str) -> MemberFile | None:
             return None  # a pipe is read once
         with open(file, "rb") as opened:
             head = opened.read(_HEAD_BYTES)
-        lines, delimiter, comments, _ = content_of(head[: head.rfind(b"\n") + 1] or head)
+        whole, encoding = head_lines(head)
+        lines, delimiter, comments, _ = content_of(whole)
         header = cut(*lines[0], delimiter)
         names = [cell.casefold() for cell in header.cells] if isinstance(header, Row) else []
         member = next((names.index(name) for name in MEMBER_NAMES if name in names), None)
         places = dates.date_columns(names) or ()
         if isinstance(header, Row) and member is not None and len(places) == 1:
-            return MemberFile(b"", header, (), comments, delimiter=delimiter, file=file, member=member, date=places[0])
+            at = {"member": member, "date": places[0]}
+            return MemberFile(b"", header, (), comments, delimiter=delimiter, file=file, encoding=encoding, **at)
     return None
 
 

@@ -24,7 +24,7 @@ from reservoir.hydro.calendar import (
     month_name,
     whole_years,
 )
-from reservoir.hydro.inflow import ASSUMED, Inflow
+from reservoir.hydro.inflow import ASSUMED, FileRows, Inflow
 from reservoir.io.containers import is_netcdf
 from reservoir.io.records.cells import FILL_IN, looks_like_number, negative_note, thousands_mistakes
 from reservoir.io.records.columns import companion_notes, series_mistakes
@@ -36,6 +36,7 @@ from reservoir.io.records.table import InflowTable, caveat_mistakes, read_table
 from reservoir.io.records.units import HM3_PER_M3S_DAY, InflowUnit, choose_unit
 from reservoir.io.records.words import folded
 from reservoir.io.workbook import WORKBOOK
+from reservoir.text.data_file import encoding_notes, encoding_of
 
 FloatArray = NDArray[np.float64]
 
@@ -60,11 +61,11 @@ def read_inflow(
         A CSV file; a workbook (``.xlsx``), which needs the extra ``excel``; or NetCDF (``.nc``) or Zarr (``.zarr``),
         which need the extra ``netcdf``.
 
-        CSV is UTF-8 text; cells separated by commas, semicolons or tabs; lines that begin with ``#`` are comments, of
-        which ``# unit: hm3`` and ``# caveat: text`` are understood. The header is ``year`` and twelve months (``m01``,
-        ``1``, ``Jan`` or ``January``), or ``date`` (``1953-01``, ``1953-01-31`` or ``31-Jan-1953``) and one column of
-        values, with a row a month, ten days, a week, a day or some hours; beside it, ``evaporation_mm`` (net) and
-        ``withdrawal_m3s`` are read too. At most 16 MB and 8,000 years.
+        CSV is text in UTF-8, UTF-16 or GB18030; cells separated by commas, semicolons or tabs; lines that begin with
+        ``#`` are comments, of which ``# unit: hm3`` and ``# caveat: text`` are understood. The header is ``year`` and
+        twelve months (``m01``, ``1``, ``Jan`` or ``January``), or ``date`` (``1953-01``, ``1953-01-31`` or
+        ``31-Jan-1953``) and one column of values, with a row a month, ten days, a week, a day or some hours; beside it,
+        ``evaporation_mm`` (net) and ``withdrawal_m3s`` are read too. At most 16 MB and 8,000 years.
 
         With a further column ``member`` or ``scenario``, it is an ensemble, of any size: every member has the same
         months, in any order of rows.
@@ -230,22 +231,38 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
     about |= {"sha256": hashlib.sha256(table.content).hexdigest(), "caveat": caveat, "unit": unit.name}
     notes = (*of_sheet, *table.notes, *flows.notes, *companion_notes(beside, calendar.steps), *left_out, *negative)
     content = b"" if table.content.startswith(WORKBOOK) else table.content
+    about["rows"] = _file_rows(record, unit)
+    notes = (*encoding_notes(encoding_of(content)), *notes)
     return Inflow(flow, calendar, notes=notes, content=content, **about)
+
+
+def _file_rows(record: Record, unit: InflowUnit) -> FileRows:
+    """The rows of a record as mean flows."""
+    values = np.array([value.value for value in record.values])
+    starts, days = _starts_and_days(record)
+    flow = values * unit.size / (days * HM3_PER_M3S_DAY if unit.is_volume else 1.0)
+    rows = FileRows(starts, flow, record.period.step, record.period.per_day)
+    if rows.step is not TimeStep.DAY:
+        return rows
+    days, _ = record.period.of_days(np.array([value.ordinal for value in record.values]), values, amounts=False)
+    return rows._replace(days=dates_of(days))
+
+
+def _starts_and_days(record: Record) -> tuple[NDArray[np.datetime64], FloatArray]:
+    """The month, or the first day, of each row, and the days of its period."""
+    ordinals = np.array([value.ordinal for value in record.values])
+    if record.period.step is TimeStep.MONTH:
+        months = (ordinals - 1970 * MONTHS_PER_YEAR).astype("datetime64[M]")
+        return months, np.asarray(Calendar.of_months(int(ordinals[0]), len(ordinals)).days[0], np.float64)
+    return dates_of(ordinals), record.period.lengths(ordinals) / record.period.per_day
 
 
 def _negative_notes(record: Record, unit: InflowUnit, negative: str) -> tuple[str, ...]:
     """How many values are negative, and how much water that is."""
     values = np.array([value.value for value in record.values])
-    ordinals = np.array([value.ordinal for value in record.values])
-    days: NDArray[Any]
-    if record.period.step is TimeStep.MONTH:
-        days = Calendar.of_months(int(ordinals[0]), len(values)).days[0]
-        dates = list(map(month_name, ordinals.tolist()))
-    else:
-        days = record.period.lengths(ordinals) / record.period.per_day
-        dates = [str(day) for day in dates_of(ordinals)]
+    starts, days = _starts_and_days(record)
     volumes = values * unit.size * (1.0 if unit.is_volume else days * HM3_PER_M3S_DAY)
-    return negative_note(volumes, dates, negative)
+    return negative_note(volumes, list(map(str, starts)), negative)
 
 
 def read_inflow_forecast(path: str | os.PathLike[str], unless_said: str = "", month: int | None = None) -> FloatArray:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import csv
 import os
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeVar
 
@@ -40,6 +42,8 @@ MOST_COLUMNS, MOST_CELLS = 250, 2_500_000
 MOST_CAVEAT = 1_000
 
 DELIMITERS = ",;\t"
+#: A line of a reservoir file: a section, or a key with a value.
+_TOML = re.compile(r"\s*(\[[\w.]+\]|[\w.]+\s*=\s*\S)")
 
 T = TypeVar("T")
 
@@ -142,7 +146,7 @@ def read_table(path: str | os.PathLike[str], of_workbook: Callable[[bytes], byte
     Raises
     ------
     InputError
-        If the file cannot be read, is too large, is not UTF-8 text, or holds no header.
+        If the file cannot be read, is too large, is no text (`text_of`), or holds no header.
     """
     try:
         data = read_limited(path, MOST_BYTES)
@@ -230,7 +234,7 @@ def content_of(data: bytes) -> Content:
     Raises
     ------
     InputError
-        If it is not UTF-8 text, is too large, holds no header, or something else above it.
+        If it is no text, is too large, holds no header, or something else above it.
     """
     # Counted before anything is cut: every line costs more than its bytes.
     ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
@@ -238,7 +242,7 @@ def content_of(data: bytes) -> Content:
         raise _too_much(f"the file has {ends:,} lines", f"at most {MOST_LINES:,} lines")
     # str.splitlines also breaks at form feeds and the like, which editors do not count as lines.
     # Old programs end a file with a control-Z.
-    text = text_of(data.rstrip(b"\x1a")).replace("\r\n", "\n").replace("\r", "\n")
+    text = text_of(data).rstrip("\x1a").replace("\r\n", "\n").replace("\r", "\n")
     lines = [*enumerate(text.split("\n"), start=1)]
     for number, line in lines:
         if len(line) > MOST_CHARACTERS:
@@ -263,6 +267,9 @@ def content_of(data: bytes) -> Content:
     if not content:
         problem = "the file has only comments" if comments else "the file is empty"
         raise InputError(problem, "a header line and data rows", "check that this is the right file")
+    if _is_toml([line for _, line in content]):
+        expected, mend = "a table of dates, or years, and inflow", "give it by --reservoir, and a record in its place"
+        raise InputError("this is a reservoir file (TOML), not a record", expected, mend, row=content[0][0])
     place, delimiter = _header(content, delimiter)
     above, titles, content = content[:place], _titles(content, place), content[place:]
     return Content(content, delimiter, tuple(sorted((*comments, *titles))), above)
@@ -288,6 +295,15 @@ def _header(content: Sequence[tuple[int, str]], announced: str) -> tuple[int, st
         if at is not None:
             return at, mark
     return 0, of_first_line
+
+
+def _is_toml(lines: Sequence[str]) -> bool:
+    """Whether lines are sections and keys with values, also where one of them is wrong."""
+    if not _TOML.match(lines[0]):
+        return False
+    with suppress(ValueError, RecursionError):
+        return bool(tomllib.loads("\n".join(lines)))
+    return sum(_TOML.match(line) is not None for line in lines) > len(lines) / 2
 
 
 def _comment(line: str) -> str | None:

@@ -21,7 +21,7 @@ from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, Attribut
 from reservoir.hydro.units import key_suffix
 from reservoir.io.workbook import MOST_BYTES as BOOK_BYTES
 from reservoir.io.workbook import is_workbook
-from reservoir.text.data_file import read_limited
+from reservoir.text.data_file import read_limited, text_of
 
 
 def _all_keys() -> dict[str, Attribute]:
@@ -75,6 +75,8 @@ MOST_DIGITS = 400
 _START_ANEW = '"reservoir new NAME" writes a commented file to start from'
 _PART = r"""(?:[\w-]++|"(?:[^"\\]|\\.)*+"|'[^']*+')"""
 _LONG_KEY = re.compile(rf"(?:^|[,=\[\]{{}}])[ \t]*+{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_PARTS}}}")
+#: A row of a table: a year or a date, and further cells.
+_OF_TABLE = re.compile(r"[\s\"]*\d[^,;\t=\[]*[,;\t]")
 #: What is wrong with a line, by how the decoder's message begins.
 _SYNTAX = {
     "Cannot overwrite": "repeats a key",
@@ -118,11 +120,7 @@ def parsed(content: bytes, file: str) -> dict[str, Any]:
     InputError
         If they are not TOML, or hold what no reservoir file needs and no decoder takes.
     """
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = content.count(b"\n", 0, error.start) + 1
-        raise InputError("is not UTF-8 text", mend="save the file as UTF-8", file=file, row=row) from None
+    text = text_of(content, file)
     for row, line in enumerate(text.split("\n"), 1):
         digits = re.search(rf"[\d_]{{{MOST_DIGITS + 1},}}|0[xX][\da-fA-F_]{{{MOST_DIGITS + 1},}}", line)
         if digits:
@@ -149,6 +147,10 @@ def _not_toml(message: str, text: str, file: str) -> Mistake:
     place = re.search(r" \(at (?:line (\d+)|end of document)", message)
     row = min(int(place[1]), len(lines)) if place and place[1] else len(lines)
     said = message[: place.start()] if place else message
+    content = [line for line in lines if line.strip() and line[0] != "#"]
+    if "=" not in "".join(content) and 2 * sum(_OF_TABLE.match(line) is not None for line in content) >= len(content):
+        mend = f"give the record in its own place, and a reservoir file here: {_START_ANEW}"
+        return Mistake("is a table, such as a record of inflow", "a reservoir file (TOML)", mend, file=file)
     problem = next((words for begin, words in _SYNTAX.items() if said.startswith(begin)), f"is not TOML: {said}")
     expected = 'key = value, with text in "quotes", lists in [brackets] and decimals with a point'
     line = lines[row - 1].strip() or None

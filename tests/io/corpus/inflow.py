@@ -650,10 +650,7 @@ NO_RECORD: dict[str, tuple[bytes, str]] = {
     ),
     "UTF-16": (
         b"\xff\xfed\x00a\x00t\x00e\x00,\x00i\x00n\x00f\x00l\x00o\x00w\x00_\x00m\x003\x00s\x00\n\x00",
-        (
-            "inflow.csv, row 1: the file is UTF-16, not UTF-8; expected UTF-8 text. Fix: save the file as UTF-8 "
-            'text (in a spreadsheet: "CSV UTF-8").'
-        ),
+        ("inflow.csv, row 1: there are no data rows below the header. Fix: add the data rows."),
     ),
     "code page 1252": (
         b"date,d\xe9bit_m3s\n1953-01,1\n",

@@ -128,8 +128,7 @@ DATES = "date,inflow\n{},400"
 #: Files that are refused, and part of what is said.
 REFUSED: dict[str, tuple[str | bytes, str]] = {
     # Not such a file.
-    "utf-16": (WIDE.encode("utf-16"), "UTF-16"),
-    "utf-16 without a mark": (WIDE.encode("utf-16-le"), "NUL byte"),
+    "half of utf-16": (WIDE.encode("utf-16")[:-1], "not UTF-16"),
     "latin-1": (long(header="date,inflow (m³/s)").encode("latin-1"), "not UTF-8: byte 0xb3"),
     "a broken workbook": (b"PK\x03\x04", "workbook"),
     "two marks": ("\ufeff\ufeff" + WIDE, "the unprintable character U+FEFF"),
