@@ -38,6 +38,10 @@ _MEANINGS = {
         "the water balance closes",
         "storages do not follow from inflow, release and losses. This is a fault of the program: please report it",
     ),
+    "release outside its limits in any simulation": (
+        "releases keep their limits",
+        "a rule releases more or less than is permitted. This is a fault of the program: please report it",
+    ),
     "release outside": (
         "",
         "a release is above or below what the reservoir file permits. This is a fault of the program: please report it",

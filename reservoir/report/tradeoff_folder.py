@@ -117,14 +117,13 @@ def tradeoff_provenance(front: Tradeoff) -> dict[str, Any]:
 
 def _report(front: Tradeoff, pictures: tuple[Picture, ...]) -> str:
     labels, table = front.labels, front_table(front)
-    asked = f"asked_{FIRM_POWER}"
-    if asked in table and table[asked].equals(table[Goal.FIRM_POWER.replace("-", "_")]):
-        table = table.drop(columns=asked)  # a column twice
-    columns_of = [told_apart(table[name].tolist()) for name in table.columns[1:]]
-    cells = zip(table["point"].astype(str), *columns_of, strict=True)
+    written = {name: told_apart(table[name].tolist()) for name in table.columns[1:]}
+    if written.get(asked := f"asked_{FIRM_POWER}") == written.get(FIRM_POWER.removesuffix("_mw")):
+        written.pop(asked, None)  # a column twice
+    cells = zip(table["point"].astype(str), *written.values(), strict=True)
     titles = dict(zip((goal.replace("-", "_") for goal in front.goals), labels, strict=True)) | _TITLES
     titles["energy_gwh"] = goal_label(Goal.ENERGY, years=front.inflow.years)
-    named = (titles.get(name, name.replace("_", " ").capitalize()) for name in table.columns[1:])
+    named = (titles.get(name, name.replace("_", " ").capitalize()) for name in written)
     columns = (Column("Point", text=True), *map(Column, named))
     how = "The command 'reservoir plan --point FOLDER/NAME' plans a point in full."
     ends = (told_apart(values)[:: len(values) - 1] for values in np.transpose(front.goal_values).tolist())

@@ -74,7 +74,7 @@ def _convert(axis: Axis, unit: DisplayUnit) -> None:
     largest = max((abs(place / unit.size) for place in places), default=0.0)
     # Numbers of millions have no room beside each other.
     short = isinstance(axis, XAxis) and largest >= _MILLION
-    locator: Locator = UnitLocator(unit.size, max(len(places) - short, 2))
+    locator: Locator = UnitLocator(unit.size, 2 if short else max(len(places), 2))
     if isinstance(axis.get_major_locator(), FixedLocator):
         low, high = sorted(axis.get_view_interval())
         least = max(low, min(places, default=low))
