@@ -30,7 +30,7 @@ from reservoir.io.reservoir_toml.draft import KEYS, row_of
 from reservoir.io.reservoir_toml.template import Value, literal, template
 from reservoir.io.workbook import MOST_BYTES, sheets_of
 from reservoir.text.data_file import read_limited
-from reservoir.text.quantities import printable
+from reservoir.text.quantities import is_name, printable
 
 #: How far the guessed tailwater lies below the lowest level, as far as the curve is high within these ends, m; how far
 #: it rises with the largest release, at most and as a part of that; its exponent.
@@ -146,7 +146,8 @@ def draft_of_workbook(
     first_month = given.get("first_month")
     scale = scale_of(first_month if isinstance(first_month, int) else None) if scale_of else None
     names_of_it = (
-        re.sub(r"[^\w-]+", "-", text).strip("-_")[:LONGEST_NAME] for text in (str(given.get("name", "")), path.stem)
+        re.sub("-+", "-", "".join(letter if is_name(letter) else "-" for letter in text)).strip("-_")[:LONGEST_NAME]
+        for text in (str(given.get("name", "")), path.stem)
     )
     try:
         return draft(name or next(filter(None, names_of_it), "reservoir"), table, plant, scale)
