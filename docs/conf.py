@@ -41,3 +41,5 @@ napoleon_use_param = napoleon_use_rtype = False  # types are text: words such as
 html_theme = "furo"
 html_title = f"reservoir {release}"
 html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["code.css"]

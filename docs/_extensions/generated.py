@@ -69,8 +69,10 @@ def curve_keys(name: str) -> Iterator[tuple[str, ...]]:
 
 
 def key_of(row: Any) -> tuple[str, ...]:
-    """Key of an attribute, whether its section must have it, and what is expected."""
-    return f"`{row.name}`", "required" if row.required else "optional", row.description
+    """Key of an attribute, whether its section must have it or what it is without, and what is expected."""
+    usual = getattr(row.default, "value", row.default)
+    written = f"`{usual}`" if isinstance(usual, int | float) or (usual and isinstance(usual, str)) else ""
+    return f"`{row.name}`", "**required**" if row.required else written, row.description
 
 
 def columns(name: str) -> Rows:
@@ -92,8 +94,8 @@ def units(_: str) -> Rows:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add the directives."""
     app.add_directive("command-help", CommandHelp)
-    app.add_directive("key-table", table(("key", "", "meaning"), section_keys))
-    app.add_directive("curve-table", table(("kind", "key", "", "meaning"), curve_keys))
+    app.add_directive("key-table", table(("key", "default", "meaning"), section_keys))
+    app.add_directive("curve-table", table(("kind", "key", "default", "meaning"), curve_keys))
     app.add_directive("column-table", table(("column", "meaning"), columns))
     app.add_directive("unit-table", table(("unit", "quantity", "one unit is", "spellings"), units))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.jit import inlined_as_written
 from reservoir.hydro.limits import Limits
-from reservoir.hydro.record_rows import UNLIMITED
-from reservoir.hydro.rows import TERMS, Lake
+from reservoir.hydro.rows import TERMS, UNLIMITED, Lake, without_negative_prices
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 
 FloatArray = NDArray[np.float64]
@@ -24,6 +23,8 @@ TOLERANCE = 1e-9
 #: `conditions` calls a demand kept that is missed by less than 1e-6 of it, a minimum release for want of water as well;
 #: a little more is allowed for here.
 DEMAND_TOLERANCE = 1.1e-6
+#: More than what a few operations on numbers round.
+_ROUNDED = 1e-14
 #: Fields of a step; those that `hydro.rows` has too mean the same but for tolerances.
 (
     INFLOW,  # less the withdrawal, m3/s
@@ -126,7 +127,9 @@ def stages_of(limits: Limits, missing_penalty: float = 0.0) -> Stages:
         lost = np.any(year.evaporation != 0) or np.any(year.lake.seepage.coefficients != 0)
         lake = year.lake if lost else ()
     if year.priced:
-        fields |= {name: getattr(year, name) for name in TERMS}
+        fields |= without_negative_prices({name: getattr(year, name) for name in TERMS}, fields["power_lower"])
+        paid = np.where(year.power_value < 0, np.abs(fields["offset"]) + np.abs(year.offset), 0.0)
+        fields["offset"] = fields["offset"] + _ROUNDED * paid
     fields |= {
         "inflow": limits.net_inflow_m3s,
         "hm3_per_m3s": volume,

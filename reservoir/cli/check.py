@@ -39,9 +39,9 @@ def command(
 ) -> int:
     """Read an inflow record, and say how it was understood. Plans nothing.
 
-    Shows unit, mean flow, years and their names, gaps, and outliers among the values of each calendar month; with a
-    reservoir also its active storage beside the mean annual inflow, and the mean inflow beside its turbines' capacity.
-    Ends with 1 where these make a unit doubtful that nobody gave.
+    Shows unit, mean flow, years and their names, gaps, zeros in wet months, values that stay the same, and outliers
+    among the values of each calendar month; with a reservoir also its active storage beside the mean annual inflow, and
+    the mean inflow beside its turbines' capacity. Ends with 1 where these make a unit doubtful that nobody gave.
     """
     from reservoir.cli import say
     from reservoir.cli.screen import show_json
@@ -50,8 +50,9 @@ def command(
 
     if out is not None:
         _require_figure(out, force=force)
-    reservoir = None if reservoir_file is None else options.read_plant(reservoir_file, step)
-    inflow = options.read_record(inflow_file, reading, reservoir, step)
+    files = options.CaseFiles.of(reservoir_file, inflow_file, reading)
+    reservoir = None if files.reservoir is None else files.plant(step, reading["sheet"])
+    inflow = options.read_record(inflow_file, files.reading, reservoir, step)
     check, units = InflowCheck(inflow, reservoir), UnitSystem.of(unit_system or "si")
     if out is not None and not _draw(check, units, out, force=force):
         out = None
@@ -81,7 +82,7 @@ def _draw(check: InflowCheck, units: UnitSystem, out: Path, *, force: bool) -> b
     from reservoir.io.output import write_new
     from reservoir.report.figures.inflow import inflow_record_figure
 
-    figure = drawn(out, lambda: inflow_record_figure(check, units))
+    figure = drawn(out, lambda: inflow_record_figure(check, units), check.inflow.caveat)
     if figure is not None:
         write_new(out, lambda path: path.write_bytes(figure), force=force, **_ADVICE)
     return figure is not None

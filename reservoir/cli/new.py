@@ -3,45 +3,95 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from reservoir.cli import options
 from reservoir.cli.options import FilePath
 
+if TYPE_CHECKING:
+    from reservoir.io.reservoir_draft import RecordScale, ReservoirDraft
+
 
 @click.command("new")
 @click.argument("name")
 @click.option("--out", type=FilePath(), help="File to write.  [default: NAME.toml in the current folder]")
 @click.option(
+    "--from",
     "--from-csv",
     "table_file",
-    metavar="LEVELS.csv",
+    metavar="TABLE",
     type=FilePath(),
-    help="Table of level, storage and area, in any units that its header names; the file then has these curves.",
+    help="Table of level, storage and area, in any units that its header names: CSV, or a workbook, which may have "
+    "sheets of limits by month, numbers of the plant and further curves too. The file then has what these give.",
 )
+@click.option(
+    "--inflow",
+    "inflow_file",
+    metavar="INFLOW",
+    type=FilePath(),
+    help="Inflow record: the first month of its years, the largest release and the size of the turbines are taken from "
+    "it.  [default: the sheet of the workbook that holds one]",
+)
+@options.reading
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @options.debug
-def command(name: str, out: Path | None, table_file: Path | None, force: bool) -> None:
+def command(
+    name: str,
+    out: Path | None,
+    table_file: Path | None,
+    inflow_file: Path | None,
+    reading: dict[str, Any],
+    force: bool,
+) -> None:
     """Write a commented reservoir file to start from.
 
     It describes an invented reservoir and works unchanged; replace its numbers with yours. Those that are invented are
     marked, and named by "plan" and "check" while they are there.
     """
     from reservoir.cli import say
-    from reservoir.io.level_table import read_level_table
-    from reservoir.io.reservoir_toml.writer import write_template
+    from reservoir.io.reservoir_toml.writer import write_draft
 
-    target, table = out or Path(f"{name}.toml"), None if table_file is None else read_level_table(table_file)
-    write_template(name, target, table, force=force)
-    if table is not None:
-        say(f"Read {table_file}: {len(table.level.values)} points")
-        for column in (table.level, table.storage, table.area):
-            if column is not None:
-                say(f"  {column.told}")
-        if table.area is None:
-            say("  no area: the slope of storage over level stands in for it")
-        for note in table.notes:
-            say(f"  {note}")
+    target = out or Path(f"{name}.toml")
+    files = options.CaseFiles.of(table_file, inflow_file, reading)
+    draft, record = _draft(name, files, reading)
+    write_draft(draft, target, force=force)
+    if table_file is not None:
+        say(f"Read {table_file}")
+        for sentence in draft.read:
+            say(f"  {sentence}")
+    if record is not None:
+        say(f"Record {files.inflow}: {record.years} years from {record.first_month_name}, unit {record.unit}")
+        say(f"  mean flow {record.mean_m3s:.4g} m3/s; largest {record.largest_m3s:.4g} m3/s, which must find a way out")
+    say(f"{len(draft.guesses)} numbers are guesses, to be replaced where they matter:")
+    for guess in draft.guesses:
+        say(f"  {guess}")
+    again = [f"--{key.replace('_', '-')} {value}" for key, value in reading.items() if key != "sheet" and value]
+    again += [f'--sheet "{sheet}"' for sheet in reading["sheet"] if record is not None]
     say(f"Written to {target}. Replace its numbers with those of your reservoir, then run:")
-    say(f"  reservoir plan INFLOW.csv --reservoir {target}")
+    say(" ".join([f"  reservoir plan {files.inflow or 'INFLOW.csv'} --reservoir {target}", *again]))
+
+
+def _draft(name: str, files: options.CaseFiles, reading: dict[str, Any]) -> tuple[ReservoirDraft, RecordScale | None]:
+    """The file to write, and what it takes from the record."""
+    from reservoir.io.level_table import read_level_table
+    from reservoir.io.reservoir_draft import RecordScale, draft, draft_of_workbook
+    from reservoir.io.reservoir_toml.template import require_name
+    from reservoir.io.workbook import is_workbook
+
+    require_name(name)
+    scale: RecordScale | None = None
+
+    def scale_of(first_month: int | None) -> RecordScale | None:
+        nonlocal scale
+        if files.inflow is not None:
+            scale = RecordScale.of(files.inflow, files.reading, first_month)
+        return scale
+
+    with options.named_as({name: f"--{name.replace('_', '-')}" for name in options.READING_OPTIONS if name != "unit"}):
+        table_file = files.reservoir
+        if table_file is not None and is_workbook(table_file):
+            return draft_of_workbook(table_file, reading["sheet"], name, scale_of), scale
+        table = None if table_file is None else read_level_table(table_file)
+        return draft(name, table, record=scale_of(None)), scale

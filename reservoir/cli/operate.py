@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -92,10 +93,12 @@ def said_units(units: UnitSystem, asked: str | None) -> str:
     return f"Units: {theirs}, as in the plan; for {usual} give --units si"
 
 
-def read_rule_inputs(rule_file: Path, reservoir_file: Path | None, step: str | None = None) -> RuleInputs:
+def read_rule_inputs(
+    rule_file: Path, reservoir_file: Path | None, step: str | None = None, sheet: Sequence[str] = ()
+) -> RuleInputs:
     """Read a rule, and its reservoir from the file given or from the plan's folder that the rule stands in.
 
-    A `step` replaces that of the reservoir file.
+    A `step` replaces that of the reservoir file; `sheet` names those of a workbook that are meant.
 
     Raises
     ------
@@ -119,7 +122,7 @@ def read_rule_inputs(rule_file: Path, reservoir_file: Path | None, step: str | N
         mistakes += error.mistakes
     try:
         if path is not None:
-            plant = options.read_plant(path, step)
+            plant = options.read_plant(path, step, sheet)
         elif file is not None:
             mend = "give --reservoir FILE.toml, or use the rule file in the rules folder of its plan"
             raise InputError("the rule's reservoir file is unknown", mend=mend, file=str(rule_file))
@@ -257,7 +260,7 @@ class Month(click.IntRange):
 
 # fmt: off
 _OPTIONS = (
-    options.rule, options.rule_reservoir,
+    options.rule, options.rule_reservoir, options.sheet,
     click.option("--month", type=Month(1, 12), metavar="MONTH", required=True,
         help="Calendar month: 1 to 12, or its name."),
     click.option("--level", type=options.FiniteNumber(),
@@ -287,6 +290,7 @@ _OPTIONS = (
 def command(
     rule_file: Path,
     reservoir_file: Path | None,
+    sheet: tuple[str, ...],
     month: int,
     level: float | None,
     storage: float | None,
@@ -312,7 +316,7 @@ def command(
     from reservoir.io.rule_file import require_same_plan
     from reservoir.rules.advice import advise, alike, marginal_worth
 
-    inputs = read_rule_inputs(rule_file, reservoir_file)
+    inputs = read_rule_inputs(rule_file, reservoir_file, sheet=sheet)
     units, plant = inputs.units(unit_system), inputs.reservoir
     if replan:
         other = inputs.beside(FAMILY)
@@ -373,7 +377,7 @@ def command(
         from reservoir.cli.screen import drawn
         from reservoir.report.figures.storages import outlook_figure
 
-        content = drawn(figure, lambda: outlook_figure(ahead, plant, units, caveats))
+        content = drawn(figure, lambda: outlook_figure(ahead, plant, units, caveats), plant.name, *caveats)
         try:
             if content is not None:
                 figure.write_bytes(content)
@@ -417,8 +421,8 @@ def _situation(
         else:
             (low, high), start = plant.level.domain, storage * units.size("storage_hm3")
             if not low <= start <= high:
-                least, most = units.amount(low, "hm3")[0], units.written(high, "hm3", ",.0f")
-                what = f"{least:,.0f} to {most}, the range of the level curve of {plant.name}"
+                least, most = units.number(low, "hm3", ",.6g"), units.stated(high, "hm3", ",.6g")
+                what = f"{least} to {most}, the range of the level curve of {plant.name}"
                 raise InputError("is outside the level curve", what, column="--storage", value=start)
     return Situation(step, start, expected, before)
 

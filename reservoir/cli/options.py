@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -164,12 +164,48 @@ def unit_said(record: Mapping[str, Any]) -> str:
     return unit if said_by not in ("", ASSUMED) else ""
 
 
-def read_plant(file: Path, step: str | None) -> Reservoir:
-    """Read a reservoir, for another step than that of its file if one is asked for."""
+def read_plant(
+    file: Path, step: str | None, sheet: Sequence[str] = (), inflow: tuple[Path, Mapping[str, Any]] | None = None
+) -> Reservoir:
+    """Read a reservoir, for another step than that of its file if one is asked for.
+
+    Of a workbook, `sheet` names sheets that are meant, and `inflow` is the record that its guesses are made from.
+    """
     from reservoir.io.reservoir_toml.reader import read_reservoir
 
-    with _restated(_step_asked if step else lambda mistake: mistake):
-        return read_reservoir(file, step=step)
+    with _restated(_step_asked if step else lambda mistake: mistake), named_as({"sheet": "--sheet"}):
+        return read_reservoir(file, step=step, sheet=sheet, inflow=inflow)
+
+
+class CaseFiles(NamedTuple):
+    """Files of a call: a workbook that has both stands for the one that is not given; and how they are to be read."""
+
+    reservoir: Path | None
+    inflow: Path | None
+    reading: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, reservoir: Path | None, inflow: Path | None, reading: Mapping[str, Any]) -> CaseFiles:
+        """Find out which file has what."""
+        from reservoir.io.workbook import is_workbook
+
+        if is_workbook(inflow) and reservoir is None:
+            from reservoir.io.level_table import has_levels
+
+            reservoir = inflow if has_levels(inflow) else None
+        elif reservoir is not None and inflow is None and is_workbook(reservoir):
+            from reservoir.io.records.sheets import has_record
+
+            inflow = reservoir if has_record(reservoir) else None
+        if inflow is not None and is_workbook(reservoir) and not is_workbook(inflow):
+            return cls(reservoir, inflow, {**reading, "sheet": ()})
+        return cls(reservoir, inflow, reading)
+
+    def plant(self, step: str | None, sheet: Sequence[str]) -> Reservoir:
+        """Read the reservoir; `sheet` as it was asked for."""
+        assert self.reservoir is not None
+        record = None if self.inflow is None else (self.inflow, self.reading)
+        return read_plant(self.reservoir, step, sheet, record)
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -248,21 +284,24 @@ class Request:
 
         bundled = bundled_case(self.case)
         mistakes: list[Mistake] = []
-        plant = None
+        plant, files = None, CaseFiles(self.reservoir_file, self.inflow_file, self.reading)
+        if not self.case:
+            files = CaseFiles.of(*files)
         try:
-            plant = read_plant(self.reservoir_file or bundled.reservoir_file, step)
+            of_case = files if files.reservoir else files._replace(reservoir=bundled.reservoir_file)
+            plant = of_case.plant(step, self.reading.get("sheet", ()))
         except InputError as error:
             mistakes += error.mistakes
         try:
-            record = read_record(self.inflow_file or bundled.inflow_file, self.reading, plant, step)
+            record = read_record(files.inflow or bundled.inflow_file, files.reading, plant, step)
         except InputError as error:
             mistakes += error.mistakes
         if plant is None or mistakes:
-            raise InputError(mistakes)
-        whole_case, stranger = self.reservoir_file is None and self.inflow_file is None, ""
+            raise InputError(dict.fromkeys(mistakes))
+        whole_case, stranger = files.reservoir is None and files.inflow is None, ""
         for given, other, file, instead in (
-            (self.reservoir_file, self.inflow_file, "reservoir", (plant.name, "reservoir (--reservoir FILE.toml)")),
-            (self.inflow_file, self.reservoir_file, "inflow", ("record", "river (INFLOW.csv)")),
+            (files.reservoir, files.inflow, "reservoir", (plant.name, "reservoir (--reservoir FILE.toml)")),
+            (files.inflow, files.reservoir, "inflow", ("record", "river (INFLOW.csv)")),
         ):
             if given is None and other is not None and not self.case:  # the bundled file is of another river
                 used = f"no {file} was given: the bundled {instead[0]} was used for {printable(other.name)}"
@@ -271,10 +310,10 @@ class Request:
         return Inputs(
             plant,
             record,
-            bundled_reservoir=self.reservoir_file is None,
-            bundled_inflow=self.inflow_file is None,
+            bundled_reservoir=files.reservoir is None,
+            bundled_inflow=files.inflow is None,
             reference_gwh=bundled.reference_gwh if whole_case else None,
-            typical_years=bundled.typical_years if self.inflow_file is None else None,
+            typical_years=bundled.typical_years if files.inflow is None else None,
             stranger=stranger,
         )
 
@@ -319,6 +358,13 @@ def out(default: str) -> Decorator:
     return click.option("--out", type=FolderPath(), help=f"Output folder.  [default: {default} in ./reports]")
 
 
+#: A part of a workbook that could be something else, too.
+sheet = click.option(
+    "--sheet",
+    metavar="NAME",
+    multiple=True,
+    help="Sheet of a workbook that is meant, where several may be; repeatable.  [default: by what the sheets hold]",
+)
 _READING = (
     click.option("--unit", metavar="UNIT", help="Unit of the inflow: m3/s, cfs, ... or hm3, acre-ft, ... (volume)."),
     click.option("--column", metavar="NAME", help="Column of the inflow, if the file has several."),
@@ -339,6 +385,7 @@ _READING = (
         type=click.Choice(["keep", "zero"]),
         help="What becomes of negative values, such as those of a reservoir balance.  [default: they are refused]",
     ),
+    sheet,
 )
 #: How an inflow is read; a command gets them as ``reading``, arguments of `reservoir.read_inflow`.
 reading = gathered("reading", dict, *_READING)

@@ -108,6 +108,7 @@ def command(
         from reservoir.io.plan_folder.formats import format_of
         from reservoir.io.plan_parts import PartsFolder
         from reservoir.planning.checks import all_pass, plan_checks
+        from reservoir.planning.key_figures import key_figures
         from reservoir.planning.plan import optimise, solver_stages
         from reservoir.report.folder import claimed_for_plan, objective_provenance, write_plan, write_profile
         from reservoir.solvers.engine import meanwhile
@@ -168,6 +169,7 @@ def command(
             write_profile(measured, claim.place)
     if as_json:
         shown = checks_json(checks) | {"folder": str(target), "energy_gwh": float(plan.kept_energy_gwh.sum())}
+        shown["key_figures"] = figures_of._asdict() if (figures_of := key_figures(plan)) else None
         shown |= {"sources": plan.source_counts, "caveats": list(plan.caveats), "notes": list(plan.notes)}
         shown |= {} if plan.proofs is None else {"proof": plan.proofs.as_dict()}
         shown |= {} if plan.objective.is_energy else {"objective": objective_provenance(plan)}
@@ -185,11 +187,11 @@ def command(
 def _show_result(plan: Plan) -> None:
     from reservoir.cli.screen import show_line, show_solver
     from reservoir.planning import sentences
+    from reservoir.planning.key_figures import key_sentences
 
     show_solver(plan)
-    show_line("Energy", _energy(plan))
     for title, sentence in (
-        ("Objective", sentences.objective_sentence(plan)),
+        *key_sentences(plan),
         ("Losses", sentences.losses_sentence(plan)),
         *(("Proof", sentence) for sentence in sentences.proof_sentences(plan)),
     ):
@@ -202,20 +204,6 @@ def _show_result(plan: Plan) -> None:
     hidden = sentences.shortfall_months(plan) - SHOWN_SHORTFALLS
     if hidden > 0:
         show_line("", f"and {counted(hidden, f'more {plan.inflow.calendar.step.noun}')}; plan.json lists them")
-
-
-def _energy(plan: Plan) -> str:
-    energy, one = plan.kept_energy_gwh, plan.year_word
-    if not energy.size:
-        return f"none: no {one} satisfies its limits ({plan.inflow.years} {one}s)"
-    kept = "" if plan.keeps_limits.all() else " that satisfy their limits"
-    if plan.start:
-        span = f"{energy.min():,.1f} to {energy.max():,.1f}"
-        return f"{energy.mean():,.1f} GWh, mean of {counted(len(energy), one)}{kept} ({span})"
-    return (
-        f"{energy.sum():,.1f} GWh in {len(energy)} years{kept}, {energy.mean():,.1f} GWh a year "
-        f"({energy.min():,.1f} to {energy.max():,.1f})"
-    )
 
 
 def _show_profile(measured: Profile) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,8 +59,9 @@ def command(
     from reservoir.planning.checks import plan_checks
     from reservoir.planning.proof import prove_plan
 
-    if _is_schedule(plan, reservoir_file, inflow_file, [*filter(None, (horizon, step, *reading.values()))]):
-        given = _read(plan, reservoir_file, inflow_file, reading, horizon, step)
+    files = options.CaseFiles.of(reservoir_file, inflow_file, reading)
+    if _is_schedule(plan, files.reservoir, files.inflow, [*filter(None, (horizon, step, *reading.values()))]):
+        given = _read(plan, files, reading["sheet"], horizon, step)
         with progress_bars() as progress:
             given = given.proven(prove_plan(given.plan, gap, prove_seconds, progress, device))
         return _show(given.plan, given.checks(), as_json, given)
@@ -96,14 +98,15 @@ def _is_schedule(plan: Path, reservoir_file: Path | None, inflow_file: Path | No
 
 
 def _read(
-    plan: Path, reservoir_file: Any, inflow_file: Any, reading: dict[str, Any], horizon: str | None, step: str | None
+    plan: Path, files: options.CaseFiles, sheet: Sequence[str], horizon: str | None, step: str | None
 ) -> CheckedSchedule:
     from reservoir.hydro.system import System
     from reservoir.io.given_schedule import read_given_schedule
     from reservoir.planning.checked_schedule import checked_schedule
 
-    reservoir = options.read_plant(reservoir_file, step)
-    record = System.of(reservoir).on_calendar(options.read_record(inflow_file, reading, reservoir, step))
+    assert files.inflow is not None
+    reservoir = files.plant(step, sheet)
+    record = System.of(reservoir).on_calendar(options.read_record(files.inflow, files.reading, reservoir, step))
     return checked_schedule(reservoir, record, read_given_schedule(plan, record), horizon)
 
 

@@ -73,9 +73,19 @@ def _terminal_width(stream: TextIO) -> int:
 
 
 def show_line(title: str, text: str, style: str = "bold", *, body: str = "", width: int = 10) -> None:
-    """Print a line behind its title, each in a style; an empty title leaves its place free."""
-    shown = f"[{body}]{escape(text)}[/]" if body else escape(text)
-    console().print(f"[{style}]{escape(title):<{width}}[/]{shown}", soft_wrap=True)
+    """Print a line behind its title, each in a style; an empty title leaves its place free.
+
+    On a terminal it goes on below itself.
+    """
+    screen, shown = console(), f"[{body}]{escape(text)}[/]" if body else escape(text)
+    if not screen.is_terminal:
+        screen.print(f"[{style}]{escape(title):<{width}}[/]{shown}", soft_wrap=True)
+        return
+    line = Table.grid()
+    line.add_column(width=max(width, cell_len(title) + 1))
+    line.add_column(overflow="fold")
+    line.add_row(f"[{style}]{escape(title)}[/]", shown)
+    screen.print(line)
 
 
 def show_notes(*notes: str) -> None:
@@ -84,15 +94,18 @@ def show_notes(*notes: str) -> None:
         show_line("", note, body="yellow")
 
 
-def drawn(file: Path, figure: Callable[[], Figure]) -> bytes | None:
-    """A figure in the format of a file's name; None where it cannot be drawn, which is said."""
+def drawn(file: Path, figure: Callable[[], Figure], *texts: str) -> bytes | None:
+    """A figure in the format of a file's name; None where it cannot be drawn, which is said.
+
+    Said too is which of the `texts` of others in it no font can show.
+    """
     from reservoir.cli import warn
     from reservoir.report.figures.figures import attempted, left_out_sentences
-    from reservoir.report.figures.style import rendered
+    from reservoir.report.figures.style import rendered, undrawn_sentence
 
     left_out: dict[str, str] = {}
     content = attempted(file.name, lambda: rendered(figure(), file.suffix.casefold()[1:]), left_out)
-    for sentence in left_out_sentences(left_out):
+    for sentence in filter(None, (*left_out_sentences(left_out), undrawn_sentence(*texts))):
         warn(sentence)
     return content
 
@@ -266,13 +279,20 @@ def show_solver(plan: Plan) -> None:
 
 
 def show_checks(checks: Sequence[Check], units: UnitSystem = SI) -> None:
-    """Print an acceptance table."""
+    """Print what checks say: a sentence where all pass, else their table, and what failing ones mean."""
+    from reservoir.planning.checks import failed_sentences, passed_sentence
+
+    if sentence := passed_sentence(checks):
+        show_line("Checks", sentence)
+        return
     columns = (Column("check"), Column("value", "right"), Column("threshold", "right"), Column("pass", "center"))
     rows = []
     for check in (each.in_units(units) for each in checks):
         verdict = {True: "[green]yes[/]", False: "[bold red]NO[/]", None: ""}[check.passed]
         rows.append((escape(check.check), f"{check.value:.3g}", check.limit, verdict))
     show_table(columns, rows, title="Acceptance")
+    for sentence in failed_sentences(checks):
+        show_line("Failed", sentence, "bold red")
 
 
 def show_json(content: Any) -> None:

@@ -62,7 +62,7 @@ def command(
     from reservoir.report.rules_folder import write_simulation
     from reservoir.rules.scores import evaluate_record
 
-    inputs = read_rule_inputs(rule_file, reservoir_file, step)
+    inputs = read_rule_inputs(rule_file, reservoir_file, step, reading["sheet"])
     inflow = options.read_record(inflow_file, reading, inputs.reservoir, plan_unit=inputs.record_unit)
     units, start = inputs.units(unit_system), None
     if level is not None:

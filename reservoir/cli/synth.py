@@ -82,11 +82,12 @@ def command(
     units = UnitSystem.of(unit_system or "si")
     with named_as(_NAMES):
         adjustments = Adjustments.of(mean, cv, shift_season)
-        if request.inflow_file is None or request.reservoir_file or request.case:
+        given = options.CaseFiles.of(request.reservoir_file, request.inflow_file, request.reading)
+        if given.inflow is None or given.reservoir or request.case:
             inputs = request.read()  # neither file nor case is the bundled case
             reservoir, record = inputs.reservoir, inputs.inflow
         else:
-            reservoir, record = None, options.read_record(request.inflow_file, request.reading, None)
+            reservoir, record = None, options.read_record(given.inflow, given.reading, None)
         source = synthetic_inflow(record, method, seed=seed, adjustments=adjustments)
         of_member = member_years or record.years
         members = -(-years // of_member)

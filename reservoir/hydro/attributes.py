@@ -99,8 +99,8 @@ WATER_VALUE_GWH_PER_HM3 = Range(0.0, 30.0)
 END_VALUE_PER_HM3 = Range(0.0, 1e12)
 #: Of a goal in an objective.
 WEIGHT = Range(1e-6, 1e9)
-#: In any currency; a plant cannot stop where it would have to pay for its energy.
-PRICE_PER_MWH = Range(0.0, 1e9)
+#: In any currency; where it is negative, water is spilled.
+PRICE_PER_MWH = Range(-1e9, 1e9)
 LEVEL_M = Range(-1e3, 1e4)
 HEAD_M = Range(0.0, 1e4)
 #: The largest plant of all has 22,500 MW.
@@ -223,6 +223,8 @@ class Attribute:
         Whether its section must have it.
     above : bool
         Whether the least number is not allowed itself.
+    mend : str
+        What to do about a number out of range.
     """
 
     key: str
@@ -235,6 +237,7 @@ class Attribute:
     choices: Any = ()
     required: bool = False
     above: bool = False
+    mend: str = ""
 
     @property
     def description(self) -> str:
@@ -286,6 +289,11 @@ def _choice(key: str, meaning: str, field: str, default: Any, part: str = "") ->
     return Attribute(key, meaning, ANY, field, part, Kind.CHOICE, default, type(default))
 
 
+#: What a K above that of a plant without losses may be.
+_OF_K = (
+    "K is 9.81 x efficiency, mostly 7 to 9.2; if yours is the power at full load over the mean flow of a step, "
+    "multiply it by the part of the step that is run at full load, and give that part as plant_factor"
+)
 _number, _by_step = Attribute, partial(Attribute, kind=Kind.BY_STEP)
 _LOSSES, _RAMPS, _MINIMUM_POWER = "losses of the lake", "change of the release", "minimum power"
 # fmt: off
@@ -314,7 +322,8 @@ ATTRIBUTES: tuple[Attribute, ...] = (
             "the guaranteed mean power of every step, MW: what rules are measured against", POWER_MW,
             "guaranteed_power_mw", "guaranteed power"),
     _number("plant.output_coefficient",
-            "K in power (kW) = K x flow (m3/s) x head (m); 9.80665 for a plant without losses", COEFFICIENT),
+            "K in power (kW) = K x flow (m3/s) x head (m); 9.80665 for a plant without losses", COEFFICIENT,
+            mend=_OF_K),
     _number("plant.efficiency", "the overall efficiency as a fraction: 0.92 for 92 %", EFFICIENCY),
     _number("plant.hydraulic_capacity_m3s", "the maximum turbine discharge", CAPACITY_M3S),
     _by_step("plant.plant_factor", "the fraction of the step in which the turbines can run at full load", FRACTION,
@@ -377,7 +386,8 @@ ATTRIBUTES: tuple[Attribute, ...] = (
     _number("objective.weights.power_shortage", "the weight of the squared power shortage", WEIGHT),
     _number("objective.weights.supply_shortage", "the weight of the squared supply shortage", WEIGHT),
     _number("objective.weights.unused_capacity", "the weight of the unused capacity", WEIGHT),
-    _by_step("objective.price_per_mwh", "the price of energy, per MWh", PRICE_PER_MWH, "objective.price_per_mwh"),
+    _by_step("objective.price_per_mwh", "the price of energy, per MWh; where it is negative, water is spilled",
+             PRICE_PER_MWH, "objective.price_per_mwh"),
     Attribute("objective.currency", 'the currency of the price, such as "EUR"', kind=Kind.TEXT,
               field="objective.currency", default=""),
     _by_step("objective.power_target_mw", "the mean power of which less is a shortage, MW", NO_LESS_THAN_ZERO,
@@ -460,7 +470,7 @@ CURVES: Mapping[str, CurveConstraint] = {
                                        operator.gt, "does not decrease"),
     "output_coefficient": CurveConstraint("conversion", "head_m", "coefficient", "output coefficients K",
                                           f"a coefficient above 0, at most {LOSSLESS_COEFFICIENT} (no losses)",
-                                          HEAD_M, COEFFICIENT, None),
+                                          HEAD_M, COEFFICIENT, None, mend=_OF_K),
     "efficiency": CurveConstraint("conversion", "head_m", "efficiency", "efficiencies, fractions",
                                   "a fraction above 0, at most 1", HEAD_M, EFFICIENCY, None,
                                   mend="write 0.92 for 92 %"),

@@ -93,7 +93,8 @@ def value_of(row: Attribute, given: Any, name: str, words: Words) -> Any:
         (least, most), above = row.allowed, row.above
         if row.kind not in attributes.LISTS and (result < least or result > most or (above and result == least)):
             end, limit = ("of at most", most) if result > most else ("above" if above else "of at least", least)
-            refuse("is out of range", f"a number {end} {words.amount(name, limit)}: {row.description}", place=place)
+            expected = f"a number {end} {words.amount(name, limit)}: {row.description}"
+            refuse("is out of range", expected, row.mend, place)
         return int(value) if what == "a whole number" else result
 
     def numbers() -> tuple[Any, ...]:

@@ -35,6 +35,7 @@ from reservoir.hydro.rows import (
     PER_SHORTAGE,
     PLANT_FACTOR,
     POWER_LOWER,
+    POWER_UPPER,
     RAMP_DOWN,
     RAMP_UP,
     TILT_LOWER,
@@ -147,6 +148,13 @@ def available(year: Any, step: Any, capacity: Numbers | float) -> Numbers | floa
     """A capacity of the plant, as a mean of the step."""
     part: Numbers | float = capacity * year.rows[PLANT_FACTOR][step]
     return part
+
+
+@none_without(lambda year, step, installed_mw: installed_mw)
+def most_power(year: Any, step: Any, installed_mw: Numbers | float) -> Numbers | float:
+    """Most mean power of a step, MW: of the installed capacity, no more than is of use (`rows.most_wanted`)."""
+    most: Any = lesser(available(year, step, installed_mw), year.rows[POWER_UPPER][step])  # type: ignore[type-var]
+    return most
 
 
 @none_without(lambda year, mean_storage, amount: amount)

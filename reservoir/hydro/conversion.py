@@ -17,7 +17,7 @@ class Conversion(NamedTuple):
     """Power of 1 m3/s by head, MW (paper eq. 7).
 
     ``curve`` is a rate in m3/kWh, or a coefficient or an efficiency, which `factor` times the head makes a power; the
-    head is held between `lower` and `upper`, the ends of the curve.
+    head is held between `lower` and `upper`, the ends of the curve: where there is none, there is no power.
     """
 
     is_rate: bool
@@ -46,4 +46,4 @@ def conversion_of(curve: Curve, kind: ConversionKind) -> Conversion:
         ConversionKind.EFFICIENCY: WATER_MW_PER_M3S_M,
     }[kind]
     lower, upper = curve.domain
-    return Conversion(kind is ConversionKind.RATE, factor, float(lower), float(upper), curve)
+    return Conversion(kind is ConversionKind.RATE, factor, max(float(lower), 0.0), float(upper), curve)

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from reservoir.errors import InputError, Mistake, shortened
-from reservoir.hydro.attributes import CONVERSIONS, CURVES, LOSSLESS_COEFFICIENT, CurveConstraint, Words
+from reservoir.hydro.attributes import CONVERSIONS, CURVES, LOSSLESS_COEFFICIENT, ConversionKind, CurveConstraint, Words
 from reservoir.hydro.conversion import conversion_of
 from reservoir.hydro.curves.curve import Curve, FloatArray, Follows, Polynomial, PowerLaw, Table, constant
 from reservoir.hydro.unit_system import UnitSystem, UnitText
+from reservoir.text.data_file import encoding_notes, encoding_of
 
 Domain = tuple[float, float]
 
@@ -37,6 +38,8 @@ _NEEDED = {
     "release_m3s": "all releases that [release] allows",
     "head_m": "all heads of these storages and releases",
 }
+#: How to say what turbines do where floods leave hardly any head.
+_STANDS_STILL = ", or give a table curves.capacity that is 0 at the lowest head at which the plant works"
 
 
 def _mistakes_of_values(law: CurveConstraint, curve: Curve, words: Words) -> Iterator[Mistake]:
@@ -95,7 +98,8 @@ def _coverage_mistakes(constraint: CurveConstraint, curve: Curve, needed: Domain
     slack = SLACK * (needed[1] - needed[0])
     if curve.domain[0] > needed[0] + slack or curve.domain[1] < needed[1] - slack:
         have, need = (" to ".join(words.amount(constraint.x, end) for end in ends) for ends in (curve.domain, needed))
-        yield words.mistake("", f"covers only {have}", f"{need}, {_NEEDED[constraint.x]}", "extend the curve")
+        mend = "extend the curve" + (_STANDS_STILL if constraint.x == "head_m" and needed[0] == 0 else "")
+        yield words.mistake("", f"covers only {have}", f"{need}, {_NEEDED[constraint.x]}", mend)
 
 
 def checked_curves(
@@ -154,6 +158,7 @@ def checked_curves(
         apart = list(_lake_above_tailrace(*curves, words))
         mistakes += apart
         heads = None if apart else heads_of(*curves)
+        drowned = curves[0](storages[0]) <= curves[1](releases[1])
     for section in conversions:
         sound["conversion_kind"] = next(kind for kind, name in CONVERSIONS.items() if name == section)
         take(section, heads, whole=False)
@@ -161,30 +166,34 @@ def checked_curves(
     if heads and releases and "conversion" in sound and "capacity_m3s" in sound:
         sound["most_power_mw"] = most_power_mw(sound, heads, releases[1])
         if "installed_mw" in parts:
+            heads = heads_of(sound["level"], sound["tailrace"], _within_bounds(parts, storages), releases)
             covered = covered_heads({**parts, **sound}, heads, releases[1])
             for section in (CONVERSIONS[sound["conversion_kind"]], "capacity"):
                 law = laws[section]
                 mistakes += _coverage_mistakes(law, sound[law.field], covered[law.field], words_of(section))
+            if drowned and sound["conversion_kind"] is ConversionKind.RATE and sound["capacity_m3s"](0.0) > 0:
+                problem = "is above 0 without head, as floods leave the plant, where a conversion rate says nothing"
+                mistakes.append(words_of("capacity").mistake("", problem, "0 at the lowest heads", _STANDS_STILL[5:]))
     take("area", storages)
     take("seepage", storages)
     return sound, mistakes
 
 
 def heads_of(level: Curve, tailrace: Curve, storages: Domain, releases: Domain) -> Domain:
-    """Lowest and highest head (m) between these storages (hm3) and releases (m3/s)."""
+    """Lowest and highest head (m) between these storages (hm3) and releases (m3/s); 0 where there may be none."""
     lowest, highest = (float(level(end)) for end in storages)
     below_least, below_most = (float(tailrace(end)) for end in releases)
-    return lowest - below_most, highest - below_least
+    return max(lowest - below_most, 0.0), highest - below_least
 
 
 def _lake_above_tailrace(
     level: Curve, tailrace: Curve, storages: Domain, releases: Domain, words: Words
 ) -> Iterator[Mistake]:
-    """Require some head at every storage and release."""
-    lowest, below_most = float(level(storages[0])), float(tailrace(releases[1]))
-    if lowest <= below_most:
-        problem = f"the level at dead storage, {lowest:.7g} m, is not above the tailrace at the largest release"
-        expected = f"a level above {below_most:.7g} m"
+    """Require some head at every storage, but for releases at which the tailwater drowns the plant."""
+    lowest, below_least = float(level(storages[0])), float(tailrace(releases[0]))
+    if lowest <= below_least:
+        problem = f"the level at dead storage, {lowest:.7g} m, is not above the tailrace at the smallest release"
+        expected = f"a level above {below_least:.7g} m"
         yield words.mistake("tailrace", problem, expected, "check that both levels have the same datum")
 
 
@@ -210,7 +219,8 @@ def covered_heads(parts: Mapping[str, Any], heads: Domain, most_release_m3s: flo
         least = min(max(least, level - float(parts["tailrace"](most_release_m3s))), most)
 
     def limits(head: FloatArray) -> Any:
-        return capacity(head) < np.minimum(parts["installed_mw"] / conversion(head), most_m3s)
+        most, per_flow = capacity(head), np.maximum(conversion(head), 1e-9)
+        return (most > 0) & (most < np.minimum(parts["installed_mw"] / per_flow, most_m3s))
 
     def covering(curve: Curve, matters: Callable[[FloatArray], Any]) -> Domain:
         low, high = curve.domain
@@ -260,6 +270,14 @@ def storages_of(parts: Mapping[str, Any]) -> Domain:
     return min([least, *ends]), max([most, *ends])
 
 
+def _within_bounds(parts: Mapping[str, Any], storages: Domain) -> Domain:
+    """Storages without those beyond the bounds, where a plan may begin: turbine curves are held at their ends there."""
+    if "storage_lower_hm3" not in parts or "storage_upper_hm3" not in parts:
+        return storages
+    least, most = float(parts["storage_lower_hm3"].min()), float(parts["storage_upper_hm3"].max())
+    return max(storages[0], least), min(storages[1], most)
+
+
 def releases_of(parts: Mapping[str, Any]) -> Domain:
     """Smallest and largest release (m3/s) that a reservoir allows, by its fields."""
     return float(parts["release_lower_m3s"].min()), float(parts["release_upper_m3s"].max())
@@ -267,12 +285,14 @@ def releases_of(parts: Mapping[str, Any]) -> Domain:
 
 #: A table of a reservoir file, and a number that is marked as invented, with what it was.
 _SECTION = re.compile(r"\[([\w.]+)\]")
+#: And how the sheet of a workbook was read.
+_READ = re.compile(r"^# read: (.+)$", re.MULTILINE)
 _INVENTED = re.compile(r"\s*(\w+)\s*=\s*(.+?)\s*# invented \((.+?)\)")
 
 
 def notes_of(parts: Mapping[str, Any]) -> Iterator[str]:
     """Say what is valid but may be unintended, by the fields of a reservoir."""
-    storages, releases = storages_of(parts), releases_of(parts)
+    storages, releases = _within_bounds(parts, storages_of(parts)), releases_of(parts)
     heads = heads_of(parts["level"], parts["tailrace"], storages, releases)
     installed, reached = parts["installed_mw"], most_power_mw(parts, heads, releases[1])
     if not TINY * reached <= installed <= SURPRISING * reached:
@@ -281,21 +301,40 @@ def notes_of(parts: Mapping[str, Any]) -> Iterator[str]:
             f"{reached:,.4g} MW that the largest release, the head and the conversion give: check its unit (MW), the "
             "release limits and the curves."
         )
+    yield from _drowned(parts["level"], parts["tailrace"], storages, releases)
     ends = ("dead", parts["marks"].dead_m, "smallest"), ("normal", parts["marks"].normal_m, "largest")
     for (name, mark, word), storage in zip(ends, storages, strict=True):
         level = float(parts["level"](storage))
         if mark is not None and abs(mark - level) > LEVEL_TOLERANCE_M:
             yield _mark_note(name, mark, level, word, storage)
     (least, most), slack = heads, SLACK * (heads[1] - heads[0])
-    for name, field, why in (
-        ("hydraulic capacity", "capacity_m3s", "which limits nothing there"),
-        ("conversion to power", "conversion", "where the turbines stand still"),
-    ):
+    for name, field in (("hydraulic capacity", "capacity_m3s"), ("conversion to power", "conversion")):
         low, high = parts[field].domain
+        stands = field == "conversion" or (low > least and parts[field](low) == 0)
+        why = "where the turbines stand still" if stands else "which limits nothing there"
         gaps = [(least, low)] * (low > least + slack) + [(high, most)] * (high < most - slack)
         if gaps:
             yield _gap_note(name, gaps, why)
-    yield from _invented(parts["content"])
+    yield from _notes_of_file(parts["content"])
+
+
+def _drowned(level: Curve, tailrace: Curve, storages: Domain, releases: Domain) -> Iterator[UnitText]:
+    """Say from what releases on the tailwater leaves no head: at the dead storage, and at the full one."""
+    flows = np.linspace(*releases, GRID)
+    tail, levels = tailrace(flows), [float(level(end)) for end in storages]
+    if levels[0] > tail[-1]:
+        return
+    at_dead, at_full = (float(flows[np.argmax(tail >= each)]) if tail[-1] >= each else None for each in levels)
+
+    def said(units: UnitSystem) -> str:
+        full = "" if at_full is None else f" and {units.stated(at_full, 'm3/s', ',.4g')} at the full one"
+        return (
+            f"Floods drown the plant: from about {units.stated(at_dead or 0.0, 'm3/s', ',.4g')} at the dead "
+            f"storage{full} on, the tailrace leaves no head, and there is no power. If floods do not rise so high, "
+            "check that the levels of lake and tailrace have the same datum."
+        )
+
+    yield UnitText(said)
 
 
 def _mark_note(name: str, mark_m: float, level_m: float, word: str, storage_hm3: float) -> UnitText:
@@ -316,15 +355,22 @@ def _gap_note(name: str, gaps_m: list[tuple[float, float]], why: str) -> UnitTex
     return UnitText(said)
 
 
-def _invented(content: bytes) -> Iterator[str]:
-    """Name numbers that ``reservoir new`` marked as invented, and that are still what they were."""
-    section, left = "", list[str]()
-    for line in content.decode("utf-8", "replace").splitlines():
+def invented_numbers(content: bytes) -> Iterator[tuple[str, str]]:
+    """Dotted keys that ``reservoir new`` marked as invented in a file, and their numbers as they still are."""
+    section = ""
+    for line in content.decode(encoding_of(content), "replace").splitlines():
         head = _SECTION.match(line)
         section = f"{head[1]}." if head else section
         marked = _INVENTED.match(line)
         if marked and "".join(marked[2].split()) == "".join(marked[3].split()):
-            left.append(f"{section}{marked[1]} = {shortened(marked[2], 24)}")
+            yield f"{section}{marked[1]}", marked[2]
+
+
+def _notes_of_file(content: bytes) -> Iterator[str]:
+    """The encoding, how a workbook was read, and which numbers nobody gave."""
+    yield from encoding_notes(encoding_of(content))
+    yield from _READ.findall(content.decode(encoding_of(content), "replace"))
+    left = [f"{key} = {shortened(number, 24)}" for key, number in invented_numbers(content)]
     if left:
         are = "1 number is still one that" if len(left) == 1 else f"{len(left)} numbers are still those that"
         yield f'{are} "reservoir new" invented, or took from the ends of a table: {", ".join(left)}.'

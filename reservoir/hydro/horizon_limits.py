@@ -44,7 +44,8 @@ def horizon_limits(system: System, inflow: Inflow, horizon: Horizon) -> list[Lim
 
 def _with_ends(reservoir: Reservoir, limits: Limits) -> Limits:
     if reservoir.year_end is YearEnd.VALUED and reservoir.end_value_gwh_per_hm3 is None:
-        problem, mend = "is missing", "reservoir.planning.start.with_implied_end_value finds the value"
+        problem = "is missing"
+        mend = "set it, such as to end_value_gwh_per_hm3 of a plan by reservoir.optimise, which the record implies"
         raise InputError(problem, "GWh per hm3", mend, column="end_value_gwh_per_hm3")
     start = reservoir.initial_storage_hm3
     if start is None:

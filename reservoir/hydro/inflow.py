@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,20 @@ if TYPE_CHECKING:
 _mistake = partial(Mistake, column="series")
 #: Mistakes of a series that are listed; further ones are counted.
 _MOST_LISTED = 12
+
+
+class FileRows(NamedTuple):
+    """The rows of a file that a record was averaged from, in the order of time, and not only those of whole years."""
+
+    #: First day of each row, or its month; shape (rows,).
+    starts: NDArray[np.datetime64]
+    #: Mean flow of each (m3/s), negative where the file has that.
+    flow_m3s: NDArray[np.float64]
+    #: What a row stands for; of hours, a day, of which there are so many rows.
+    step: TimeStep
+    per_day: int = 1
+    #: Days of which all rows are there, where rows are those of days or hours.
+    days: NDArray[np.datetime64] = np.empty(0, "datetime64[D]")
 
 
 def periods_of(calendar: Calendar) -> pd.PeriodIndex | pd.DatetimeIndex:
@@ -206,6 +220,8 @@ class Inflow:
         How the caller asked for that file to be read, where it was not as usual.
     allow_negative : bool
         Whether flows may be negative, as those computed from a reservoir's balance are.
+    rows : FileRows, optional
+        Rows of that file, which may be those of days.
 
     Raises
     ------
@@ -228,6 +244,7 @@ class Inflow:
     members: NDArray[np.str_] | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
     allow_negative: bool = False
+    rows: FileRows | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         flow = _checked(self.flow_m3s, self.calendar, -np.inf if self.allow_negative else 0.0)
@@ -287,12 +304,13 @@ class Inflow:
             members = self.members[of_member[first] : of_member[stop - 1] + 1]
         columns = {name: getattr(self, name) for name in ("flow_m3s", *COMPANIONS)}
         some: dict[str, Any] = {name: None if each is None else each[first:stop] for name, each in columns.items()}
-        return replace(self, **some, calendar=calendar, members=members)
+        return replace(self, **some, calendar=calendar, members=members, rows=None)
 
     @property
     def has_conditions(self) -> bool:
         """Whether the record says more of its steps than the inflow."""
-        return self.evaporation_mm is not None or self.withdrawal_m3s is not None
+        costs = self.price_per_mwh is not None and bool(self.price_per_mwh.min() < 0)
+        return costs or self.evaporation_mm is not None or self.withdrawal_m3s is not None
 
     def require_no_members(self, what: str) -> None:
         """Refuse an ensemble for what goes through the years of one record: InputError."""
@@ -471,4 +489,4 @@ def traces_of(inflow: Inflow, month: int, horizon: Horizon) -> Inflow:
         if isinstance(column := getattr(inflow, field.name), np.ndarray)
     }
     traced = Calendar(first_year, count, month, steps, equal_months=calendar.equal_months, step=step)
-    return replace(inflow, **columns, calendar=traced)
+    return replace(inflow, **columns, calendar=traced, rows=None)

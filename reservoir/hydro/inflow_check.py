@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import MONTH_NAMES, SECONDS_PER_DAY, TimeStep
-from reservoir.hydro.inflow import ASSUMED, Inflow
+from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, SECONDS_PER_DAY, TimeStep
+from reservoir.hydro.inflow import ASSUMED, FileRows, Inflow
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import SI, UnitSystem, UnitText
@@ -71,6 +74,49 @@ class ReservoirSize:
         )
 
 
+class Stretch(NamedTuple):
+    """Rows of a record, one after another, that are all alike: the first and the last, their number and their flow.
+
+    `usual_m3s` is the median of their calendar months, of the rows in which the river flows.
+    """
+
+    first: str
+    last: str
+    rows: int
+    flow_m3s: float = 0.0
+    usual_m3s: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """When they were."""
+        return self.first if self.first == self.last else f"{self.first} to {self.last}"
+
+
+#: Rows of each step from which equal ones are looked at. One stretch must be so many times longer than all others of
+#: the record but for so many, or one in a hundred; and a value of fewer units of the last digit may stay for long.
+_LEAST_EQUAL, _LONGER, _AT_ODDS, _COARSE = {TimeStep.MONTH: 4, TimeStep.TEN_DAYS: 5, TimeStep.WEEK: 5}, 3.0, 2, 5.0
+_LEAST_EQUAL_DAYS = 10
+#: A month is wet if its other rows, so many at least, are zero at most so often; and the flow before or after a zero is
+#: no trickle from so large a part of the usual one on: rivers fall dry by and by.
+_LEAST_OTHERS, _SELDOM, _TRICKLE = 3, 0.25, 0.2
+#: A river that is dry more often than this is so in any month.
+_INTERMITTENT = 0.5
+
+
+def _stretches(alike: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """First and last place of rows that are like the ones before them, shape (stretches, 2)."""
+    begins = np.flatnonzero(~alike)
+    return np.stack([begins, np.append(begins[1:], len(alike)) - 1], axis=1)
+
+
+def _equal_rows(rows: FileRows) -> NDArray[np.int64]:
+    """Stretches of equal values, as `_stretches` has them; a hole between two rows ends one."""
+    steps = np.diff(rows.starts).astype(np.int64)
+    usual = float(np.median(steps)) if len(steps) else 0.0
+    within = steps <= max(usual, 1.0) * (1.5 if rows.step is not TimeStep.TEN_DAYS else 1.2)
+    return _stretches(np.append(False, (np.diff(rows.flow_m3s) == 0) & within))
+
+
 @dataclass(frozen=True, eq=False)
 class InflowCheck:
     """An inflow, and the reservoir that it may be planned for."""
@@ -101,6 +147,88 @@ class InflowCheck:
             Outlier(labels[year], months[step], float(flow[year, step]), float(median[step]), (year, step))
             for year, step in places[order].tolist()
         )
+
+    @cached_property
+    def rows(self) -> FileRows | None:
+        """The rows of the file, or the steps where there is none; None of an ensemble."""
+        inflow, calendar = self.inflow, self.inflow.calendar
+        if inflow.rows is not None or inflow.members is not None:
+            return inflow.rows
+        unit = "M" if calendar.step is TimeStep.MONTH else "D"
+        return FileRows(calendar.starts.ravel().astype(f"datetime64[{unit}]"), inflow.flow_m3s.ravel(), calendar.step)
+
+    def _stretch(self, rows: FileRows, first: int, last: int) -> Stretch:
+        months = rows.starts.astype("datetime64[M]").astype(np.int64) % MONTHS_PER_YEAR
+        flowing = rows.flow_m3s[np.isin(months, months[first : last + 1]) & (rows.flow_m3s > 0)]
+        usual = float(np.median(flowing)) if len(flowing) else 0.0
+        flow, (begin, end) = float(rows.flow_m3s[first]), map(str, rows.starts[[first, last]])
+        return Stretch(begin, end, last - first + 1, flow, usual)
+
+    @cached_property
+    def zeros(self) -> tuple[Stretch, ...]:
+        """Rows of exactly 0 in months in which the river flows, and where it did not fall dry by and by."""
+        rows, suspect = self.rows, list[Stretch]()
+        if rows is None or (rows.flow_m3s == 0).mean() > _INTERMITTENT:
+            return ()
+        flow, months = rows.flow_m3s, rows.starts.astype("datetime64[M]").astype(np.int64) % MONTHS_PER_YEAR
+        for first, last in _equal_rows(rows).tolist():
+            if flow[first] == 0:
+                stretch = self._stretch(rows, first, last)
+                others = np.isin(months, months[first : last + 1])
+                others[first : last + 1] = False
+                is_wet = others.sum() >= _LEAST_OTHERS and (flow[others] == 0).mean() <= _SELDOM
+                beside = max(flow[max(first - 1, 0)], flow[min(last + 1, len(flow) - 1)])
+                suspect += [stretch] if is_wet and beside >= _TRICKLE * stretch.usual_m3s > 0 else []
+        return tuple(suspect)
+
+    @cached_property
+    def stuck(self) -> tuple[Stretch, ...]:
+        """Values that stay the same far longer than others of the record do.
+
+        None of these are zeros, values of a few units of the last digit, which a small river may keep, and a value that
+        comes back and stays, such as a minimum release from above.
+        """
+        rows = self.rows
+        if rows is None or len(rows.starts) < 2:
+            return ()
+        equal, flow = _equal_rows(rows), rows.flow_m3s
+        lengths, values = equal[:, 1] - equal[:, 0] + 1, flow[equal[:, 0]]
+        least = _LEAST_EQUAL.get(rows.step, _LEAST_EQUAL_DAYS * rows.per_day)
+        others = np.sort(lengths)[: -max(_AT_ODDS, len(lengths) // 100)]
+        long = lengths >= max(least, _LONGER * int(others.max(initial=1)))
+        gaps = np.diff(np.unique(flow))
+        digit = float(gaps[gaps > 1e-6 * np.abs(flow).max()].min(initial=np.inf))
+        back = {value for value in values[long].tolist() if (values[lengths >= least] == value).sum() > 1}
+        long &= (values > _COARSE * digit) & ~np.isin(values, [*back])
+        return tuple(self._stretch(rows, first, last) for first, last in equal[long].tolist())
+
+    @cached_property
+    def gaps(self) -> tuple[Stretch, ...]:
+        """Days that the file has no value of, between its first and its last."""
+        rows = self.rows
+        days = () if rows is None else rows.days.astype(np.int64).tolist()
+        holes = [(before + 1, after - 1) for before, after in pairwise(days) if after > before + 1]
+        return tuple(Stretch(*np.array(hole, "datetime64[D]").astype(str), hole[1] - hole[0] + 1) for hole in holes)
+
+    @cached_property
+    def years_by_first_month(self) -> dict[int, int]:
+        """Whole water years of the file by the calendar month in which they begin; none of an ensemble."""
+        rows = self.rows
+        if rows is None:
+            return {}
+        lacking = self.inflow.reading.get("missing_days", 0)
+        months = rows.starts.astype("datetime64[M]")
+        first, last = (int(month) for month in months[[0, -1]].astype(np.int64))
+        if rows.step is not TimeStep.MONTH:
+            last_day = rows.starts[-1] + {TimeStep.DAY: 0, TimeStep.WEEK: 6}.get(rows.step, 7)
+            first += int((rows.starts[0] - months[0]).astype(np.int64)) > lacking
+            next_month = (last_day.astype("datetime64[M]") + 1).astype("datetime64[D]")
+            last = int(last_day.astype("datetime64[M]").astype(np.int64))
+            last -= int((next_month - last_day).astype(np.int64)) - 1 > lacking
+        return {
+            month: (last + 1 - first - (month - 1 - first) % MONTHS_PER_YEAR) // MONTHS_PER_YEAR
+            for month in range(1, 13)
+        }
 
     @cached_property
     def doubts(self) -> tuple[str, ...]:
@@ -156,6 +284,10 @@ class InflowCheck:
             "unit_from": inflow.unit_from,
             "mean_m3s": inflow.mean_m3s,
             "annual_hm3": {"mean": float(annual.mean()), "least": float(annual.min()), "most": float(annual.max())},
+            "years_by_first_month": self.years_by_first_month,
+            "missing_days": [{"first": gap.first, "last": gap.last, "days": gap.rows} for gap in self.gaps],
+            "zeros": [units.values(stretch._asdict()) for stretch in self.zeros],
+            "stuck": [units.values(stretch._asdict()) for stretch in self.stuck],
             "zero_months": int((inflow.flow_m3s == 0).sum()),
             "negative_months": int((inflow.flow_m3s < 0).sum()),
             "outliers": [
@@ -180,16 +312,51 @@ class InflowCheck:
         volumes = f"{mean} in a mean year ({units.number(float(annual.min()), 'hm3')} to {most})"
         dry = int((inflow.flow_m3s <= 0).sum())
         by_topic = {
-            "Years": (f"{counted(inflow.years)}, {inflow.span_text}; each {begin} to {end}{of_next}",),
+            "Years": (
+                f"{counted(inflow.years)}, {inflow.span_text}; each {begin} to {end}{of_next}",
+                *self._more_years(),
+            ),
             "Unit": (inflow.scale_in(units), volumes),
             "Reading": tuple(map(units.text, inflow.notes)),
-            "Gaps": (f"none: every {noun} of these years has a value",),
+            "Gaps": self._gap_sentences(noun),
+            "Zeros": self._stretch_sentences(self.zeros, "of exactly 0", units),
+            "Stuck": self._stretch_sentences(self.stuck, "of the same value", units),
             "Outliers": self._outlier_sentences(units),
             "No flow": (f"{counted(dry, noun)} without inflow",) if dry else (),
             "Size": self.size.sentences(units) if self.size else (),
             "Doubt": tuple(map(units.text, self.doubts)),
         }
         return {topic: sentences for topic, sentences in by_topic.items() if sentences}
+
+    def _more_years(self) -> tuple[str, ...]:
+        """The first month of the water year that would keep more years of the file."""
+        by_month = self.years_by_first_month
+        most = max(by_month.values(), default=0)
+        if most <= by_month.get(self.inflow.calendar.first_month, most):
+            return ()
+        months = [MONTH_NAMES[month - 1] for month, years in by_month.items() if years == most]
+        named = months[0] if len(months) == 1 else f"{', '.join(months[:-1])} or {months[-1]}"
+        return (f"{counted(most)} if they begin in {named}: first_month of the reservoir file",)
+
+    def _gap_sentences(self, noun: str) -> tuple[str, ...]:
+        whole = f"every {noun} of these years has a value"
+        days = sum(gap.rows for gap in self.gaps)
+        named = _listed(gap.name for gap in self.gaps)
+        return (f"{whole}, without {counted(days, 'day')} that the file lacks: {named}" if days else f"none: {whole}",)
+
+    def _stretch_sentences(self, stretches: Sequence[Stretch], alike: str, units: UnitSystem) -> tuple[str, ...]:
+        rows = self.rows
+        if not stretches or rows is None:
+            return ()
+        noun = rows.step.noun if rows.per_day == 1 else "row"
+        count = sum(stretch.rows for stretch in stretches)
+        named = _listed(
+            f"{stretch.name} ("
+            + (f"{units.stated(stretch.flow_m3s, 'm3/s')}, " if stretch.flow_m3s else "")
+            + f"usually {units.stated(stretch.usual_m3s, 'm3/s')})"
+            for stretch in sorted(stretches, key=lambda stretch: -stretch.rows)
+        )
+        return (f"{counted(count, noun)} {alike}: {named}; are these measured?",)
 
     def _outlier_sentences(self, units: UnitSystem, most: int = 10) -> tuple[str, ...]:
         if self.inflow.years < LEAST_YEARS:
@@ -199,3 +366,12 @@ class InflowCheck:
         alike = "each calendar month" if step is TimeStep.MONTH else f"the same {step.noun} of all years"
         shown = [outlier.sentence(units) for outlier in self.outliers[:most]] or [f"none among the values of {alike}"]
         return (*shown, *((f"and {more:,} more",) if more > 0 else ()))
+
+
+#: Stretches that are named.
+_NAMED = 6
+
+
+def _listed(names: Iterable[str]) -> str:
+    texts = [*names]
+    return ", ".join(texts[:_NAMED]) + (f" and {len(texts) - _NAMED:,} more" if len(texts) > _NAMED else "")

@@ -236,7 +236,7 @@ class Objective:
         price = 0.0
         if self.price_per_mwh is not None:
             by_month = len(self.price_per_mwh) == MONTHS_PER_YEAR
-            price = float(np.average(self.price_per_mwh, weights=HOURS_OF_MONTHS if by_month else None))
+            price = float(np.average(np.abs(self.price_per_mwh), weights=HOURS_OF_MONTHS if by_month else None))
         largest = {
             Goal.ENERGY: gwh,
             Goal.FIRM_POWER: gwh,

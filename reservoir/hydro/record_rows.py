@@ -20,14 +20,12 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Goal
 from reservoir.hydro.plant import storage_at_level
 from reservoir.hydro.reservoir import CONDITIONS, Reservoir
-from reservoir.hydro.rows import ATTRIBUTE_FIELDS, TERMS, Lake, YearRows, filled_years
+from reservoir.hydro.rows import ATTRIBUTE_FIELDS, TERMS, UNLIMITED, Lake, YearRows, filled_years
 from reservoir.hydro.system import System
 from reservoir.hydro.units import GWH_PER_MW_VOLUME, HM3_PER_KM2_MM
 
 FloatArray = NDArray[np.float64]
 
-#: In place of a most cost that there is not: within float32, whose infinity not all devices know.
-UNLIMITED = 1e30
 #: In place of a limit (m3/s) that there is not: within float32, and no release changes by so much.
 UNLIMITED_M3S = 1e9
 #: Mean storage (hm3) below which no turbine stands still.
@@ -96,12 +94,16 @@ def _require_gentle(reservoir: Reservoir, inflow: Inflow) -> None:
 def conditions_in(reservoir: Reservoir, inflow: Inflow) -> YearRows | tuple[()]:
     """Losses and demands of a record (`YearRows.by_field`), with curves that Python can call; nothing without any.
 
-    A shortage is relative to the largest demand, of which nothing is said.
+    Also the terms of an objective whose prices are negative in part, which lets water be spilled. A shortage is
+    relative to the largest demand, of which nothing is said.
     """
     rows, numbers, lake = record_rows(reservoir, inflow)
     if not lake:
         return NO_CONDITIONS
-    return filled_years({**rows, "evaporation": rows["evaporation"] * HM3_PER_KM2_MM}, numbers, lake).by_field
+    rows["evaporation"] = rows["evaporation"] * HM3_PER_KM2_MM
+    if reservoir.pays_for_energy:
+        rows |= terms_of(System.of(reservoir), inflow)
+    return filled_years(rows, numbers, lake).by_field
 
 
 def terms_of(system: System, inflow: Inflow) -> dict[str, FloatArray]:

@@ -182,7 +182,12 @@ class Reservoir:
         """Whether a step has to reckon with more than inflow, release and their bounds (`conditions`)."""
         rows = [row for row in ATTRIBUTES if row.part in CONDITIONS]
         valued = self.year_end is YearEnd.VALUED or self.seepage_m3s is not None
-        return valued or not all(row.is_usual(getattr(self, row.field)) for row in rows)
+        return valued or self.pays_for_energy or not all(row.is_usual(getattr(self, row.field)) for row in rows)
+
+    @property
+    def pays_for_energy(self) -> bool:
+        """Whether a price of energy is negative."""
+        return self.objective.price_per_mwh is not None and bool(self.objective.price_per_mwh.min() < 0)
 
     @property
     def months(self) -> NDArray[np.int64]:

@@ -38,6 +38,7 @@ from reservoir.hydro.attributes import by_step_attributes, units_of
     PER_SHORTAGE,  # relative violation of a shortage of 1 m3/s (`per_shortage`)
     TILT_LOWER,  # how much more than a hm3 the reachable bounds of a cyclic year rise with each hm3 of its start
     TILT_UPPER,
+    POWER_UPPER,  # MW of which any more only costs: where prices are negative, water is spilled instead (`most_wanted`)
     OFFSET,  # what a step is worth whatever it does, in the unit of the objective, as all that follow (`benefit`)
     POWER_VALUE,  # of each MW of mean power
     POWER_TARGET,  # MW, of which less is a shortage
@@ -46,7 +47,7 @@ from reservoir.hydro.attributes import by_step_attributes, units_of
     POWER_COST_MOST,  # most that a shortage costs in a step
     SUPPLY_TARGET,  # release, m3/s, of which less is a shortage
     SUPPLY_COST_SQUARED,  # of the square of a shortage in m3/s
-) = range(25)
+) = range(26)
 #: Their names, in order.
 FIELDS = tuple(name.lower() for name in list(globals()) if name.isupper())
 #: Those of an objective's terms.
@@ -160,6 +161,8 @@ class YearRows(NamedTuple):
         return YearRows(rows, numbers, self.lake and lake, self.priced, self.cyclic, unrolled)
 
 
+#: In place of a limit that there is not: within float32, whose infinity not all devices know.
+UNLIMITED = 1e30
 #: Demands of a year of less volume count as so much.
 _LITTLE_HM3 = 1e-6
 
@@ -190,4 +193,53 @@ def filled_years(
     filled = YearRows(np.zeros(shapes[0]), np.zeros(shapes[1]), lake, priced, cyclic, ())
     for name, value in {**rows, **(numbers or {})}.items():
         getattr(filled, name)[:] = value
+    if lake:
+        filled.power_upper[:] = most_wanted(filled) if priced else UNLIMITED
     return filled
+
+
+def most_wanted(years: YearRows) -> Any:
+    """Row of the power (MW) beyond which a step's benefit falls, or the lowest that is demanded; without a limit else.
+
+    It falls where energy has a negative price: with a target, from where that costs more than what is short of it.
+    """
+    wanted = _wanted_power(years.power_value, years.power_target, years.power_cost, years.power_cost_squared)
+    return np.where(years.power_value < 0, np.maximum(wanted, years.power_lower), UNLIMITED)
+
+
+def without_negative_prices(terms: Mapping[str, Any], lowest_mw: Any) -> Mapping[str, Any]:
+    """Terms by which no power is worth less than a smaller one, for what knows no spilling past the turbines (kernels).
+
+    More than what is wanted is worth as much as that; what is left is a shortage of it, and what it costs, or what the
+    lowest power costs. Where a failed step costs a most, power costs nothing in it.
+
+    Parameters
+    ----------
+    terms : mapping of str to ndarray, shape (..., steps)
+        By their names.
+    lowest_mw : ndarray
+        Power that is demanded.
+    """
+    value, target, cost, squared = (terms[f"power_{name}"] for name in ("value", "target", "cost", "cost_squared"))
+    costs, most = value < 0, terms["power_cost_most"]
+    if not np.any(costs):
+        return terms
+    wanted = _wanted_power(value, target, cost, squared)
+    power = np.maximum(wanted, lowest_mw)
+    short = np.maximum(target - power, 0.0)
+    paid = np.where(costs, value * power - (squared * short + cost) * short, 0.0)
+    changed = {
+        "power_value": np.maximum(value, 0.0),
+        "power_target": np.where(costs, wanted, target),
+        "power_cost": np.where(costs, np.maximum(cost + value, 0.0), cost),
+        "offset": terms["offset"] + paid,
+        "power_cost_most": np.where(most < UNLIMITED, most + paid, UNLIMITED),
+    }
+    return {**terms, **changed}
+
+
+def _wanted_power(value: Any, target: Any, cost: Any, squared: Any) -> Any:
+    """Power (MW) of the most benefit by the terms of an objective that are named so, where its value is negative."""
+    slope = cost + value
+    below = np.divide(np.maximum(-slope, 0.0), 2 * squared, out=np.where(slope < 0, target, 0.0), where=squared > 0)
+    return np.maximum(target - below, 0.0)

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from reservoir.hydro.conditions import (
     NO_CONDITIONS,
     available,
     demanded,
     end_after_losses,
     loss_volume,
+    most_power,
     not_kept,
     start_before_losses,
     while_operating,
@@ -23,6 +26,8 @@ from reservoir.hydro.conditions import (
 from reservoir.hydro.elementwise import Numbers, choose, clip, curve_value, every, greater, lesser, mean
 from reservoir.hydro.plant import Plant
 
+#: Power of 1 m3/s (MW) that is next to none, in the least precision.
+_LEAST_POWER: Any = np.float32(1e-30)
 #: A release moved by less than this part of its largest bound was not repaired, only rounded.
 REPAIR_TOLERANCE = 1e-9
 
@@ -208,16 +213,17 @@ def head_at(plant: Plant, mean_storage: Numbers, release: Numbers) -> Numbers:
 
 
 def turbined_at(plant: Plant, head: Numbers, release: Numbers, year: Any = NO_CONDITIONS, step: Any = 0) -> Numbers:
-    """Power discharge, m3/s (eq. 9): the release, as far as hydraulic and installed capacity allow."""
+    """Power discharge, m3/s (eq. 9): the release, as far as hydraulic and installed capacity allow; 0 without head."""
     hydraulic = available(year, step, curve_value(plant.capacity, head))
-    allowed = lesser(hydraulic, available(year, step, plant.installed_mw) / curve_value(plant.conversion, head))
-    turbined: Numbers = lesser(release, allowed)
+    per_flow: Any = curve_value(plant.conversion, head)
+    allowed = lesser(hydraulic, most_power(year, step, plant.installed_mw) / greater(per_flow, _LEAST_POWER))
+    turbined: Numbers = choose(per_flow > 0, lesser(release, allowed), release - release)
     return turbined
 
 
 def power_of(plant: Plant, head: Numbers, discharge: Numbers, year: Any = NO_CONDITIONS, step: Any = 0) -> Numbers:
     """Power, MW (eq. 7), of a discharge that the turbines can take."""
-    power: Numbers = lesser(curve_value(plant.conversion, head) * discharge, available(year, step, plant.installed_mw))
+    power: Numbers = lesser(curve_value(plant.conversion, head) * discharge, most_power(year, step, plant.installed_mw))
     return power
 
 

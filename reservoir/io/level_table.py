@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -14,8 +15,9 @@ from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.attributes import plain
 from reservoir.hydro.units import AREA_KM2, LENGTH_M, VOLUME_HM3, key_suffix
 from reservoir.io.records.cells import number_style, parse_number
-from reservoir.io.records.words import SPELLINGS, folded
-from reservoir.text.data_file import text_in_limits
+from reservoir.io.records.words import DATE_NAMES, DATE_PARTS, SPELLINGS, YEAR_NAMES, folded
+from reservoir.io.workbook import MOST_BYTES, Sheet, chosen_sheet, is_workbook, sheets_of
+from reservoir.text.data_file import bytes_in_limits, encoding_notes, encoding_of, read_limited, text_of
 from reservoir.text.quantities import counted
 
 
@@ -28,16 +30,16 @@ class _Quantity(NamedTuple):
     example: str
 
 
-def _spelt(unit: str) -> str:
+def spelt(unit: str) -> str:
     """The spellings of a unit of records, with or without spaces between their words."""
     return "|".join(re.escape(spelling).replace("\\ ", " ?") for spelling in SPELLINGS[unit])
 
 
 #: Multipliers of a volume in the head of a column, which a record must not have.
 _MILLION, _THOUSAND = r"(?:million|mio\.?|10\^6|1e6|mill?) ", r"(?:thousands?|1000|1,000|10\^3|1e3) "
-_ACRE_FEET, _CUBIC = f"(?:of )?(?:{_spelt('acre-ft')})", f"(?:{_spelt('m3')}|cubic met(?:re|er))"
+_ACRE_FEET, _CUBIC = f"(?:of )?(?:{spelt('acre-ft')})", f"(?:{spelt('m3')}|cubic met(?:re|er))"
 #: What a column may hold, in the order in which its words are looked for.
-_QUANTITIES = {
+QUANTITIES = {
     "area": _Quantity(
         re.compile(r"\b(surface area|water surface|area|surface)\b|面积"),
         {"km2": r"km(?:\^?2|²)|sq(?:uare)?\.? ?km", "ha": r"ha|hectares?", "acres": r"acres?|ac"},
@@ -47,11 +49,11 @@ _QUANTITIES = {
     "storage": _Quantity(
         re.compile(r"\b(storage|volume|vol|capacity|contents?|stored|gross|total)\b|库容"),
         {
-            **{unit: _spelt(unit) for unit in ("maf", "kaf", "taf", "acre-ft", *VOLUME_HM3)},
-            "maf": f"{_spelt('maf')}|{_MILLION}{_ACRE_FEET}",
-            "kaf": f"{_spelt('kaf')}|{_THOUSAND}{_ACRE_FEET}",
+            **{unit: spelt(unit) for unit in ("maf", "kaf", "taf", "acre-ft", *VOLUME_HM3)},
+            "maf": f"{spelt('maf')}|{_MILLION}{_ACRE_FEET}",
+            "kaf": f"{spelt('kaf')}|{_THOUSAND}{_ACRE_FEET}",
             "acre-ft": _ACRE_FEET,
-            "hm3": f"{_spelt('hm3')}|{_MILLION}{_CUBIC}",
+            "hm3": f"{spelt('hm3')}|{_MILLION}{_CUBIC}",
             "m3": _CUBIC,
         },
         VOLUME_HM3,
@@ -79,7 +81,7 @@ class Head(NamedTuple):
     @property
     def size(self) -> float:
         """The program's unit in one of the column's."""
-        return _QUANTITIES[self.quantity].sizes[self.unit]
+        return QUANTITIES[self.quantity].sizes[self.unit]
 
     @property
     def ending(self) -> str:
@@ -90,21 +92,25 @@ class Head(NamedTuple):
 def head_of(text: str) -> Head | None:
     """Understand the head of a column; None if it is another quantity's."""
     words = re.sub(r"[\s_,;:()\[\]{}/]+", " ", folded(text.replace("m²", "m2"))).strip()
-    quantity = next((name for name, known in _QUANTITIES.items() if known.words.search(words)), None)
+    quantity = next((name for name, known in QUANTITIES.items() if known.words.search(words)), None)
     for of in ("storage", "area", "level") if quantity is None else (quantity,):
-        for unit, pattern in _QUANTITIES[of].units.items():
+        for unit, pattern in QUANTITIES[of].units.items():
             match = re.search(rf"(?<![\w-])(?:{pattern})(?![\w-])", words)
             if match:
                 rest = f"{words[: match.start()]} {words[match.end() :]}"
-                for known in _QUANTITIES.values():
+                for known in QUANTITIES.values():
                     rest = known.words.sub(" ", rest)
-                return Head(of, unit if all(map(_PLAIN.fullmatch, rest.split())) else "")
+                known_unit = all(map(_PLAIN.fullmatch, rest.split()))
+                return Head(of, unit if known_unit else "") if known_unit or quantity else None
     return None if quantity is None else Head(quantity, "")
 
 
 _EXAMPLE = "a header such as level_m,storage_hm3,area_km2 or Elevation (ft),Storage (acre-feet)"
 #: Lines above the header that may be titles.
 _MOST_TITLES = 20
+#: Titles of a column of months, beside which levels and storages are limits or results.
+MONTH_TITLES = next(names for part, names, _ in DATE_PARTS if part == "month")
+MONTH_TITLES |= {"months", "月份", "mes", "mês", "monat", "mois", "first_day"}
 
 
 class LevelColumn(NamedTuple):
@@ -128,39 +134,92 @@ class LevelTable(NamedTuple):
     storage: LevelColumn
     area: LevelColumn | None
     notes: tuple[str, ...] = ()
+    sheet: str = ""
 
 
-def read_level_table(path: Path) -> LevelTable:
-    """Read a CSV file with a header.
+def read_level_table(path: Path, names: Sequence[str] = ()) -> LevelTable:
+    """Read a CSV file with a header, or the sheet of a workbook that has one; `names` are sheets that are meant.
 
     Raises
     ------
     InputError
         With every mistake, by row and column.
     """
+    file = str(path)
     try:
-        return _read(path)
+        if not is_workbook(path):
+            if names:
+                raise InputError("the file is no workbook", "no sheet", "leave it out", column="sheet", value=names[0])
+            content = bytes_in_limits(path)
+            table = _read(*_rows_of_text(text_of(content, file)))
+            return table._replace(notes=(*encoding_notes(encoding_of(content)), *table.notes))
+        sheets = sheets_of(read_limited(path, MOST_BYTES))
+        sheet = chosen_sheet(sheets, names, holds_levels, "the level curve")
+        if sheet is None:
+            listed = ", ".join(sheet.name for sheet in sheets)
+            problem = f"no sheet has a header that names a level and a storage (sheets: {listed})"
+            raise InputError(problem, _EXAMPLE, "name the columns with their units")
+        file = f"{path}, sheet {sheet.name}"
+        return _read(list(sheet.filled), ",")._replace(sheet=sheet.name)
     except InputError as refused:
-        mistakes = (replace(mistake, file=str(path)) for mistake in refused.mistakes)
-        raise InputError(worth_telling(mistakes, str(path))) from None
+        mistakes = (
+            mistake if mistake.column == "sheet" else replace(mistake, file=file) for mistake in refused.mistakes
+        )
+        raise InputError(worth_telling(mistakes, file)) from None
+    except OSError as error:
+        raise InputError(f"the file cannot be read: {error.strerror}", mend="check the path", file=file) from error
 
 
-def _read(path: Path) -> LevelTable:
-    # Rows of cells with their numbers, without empty lines and comments.
-    lines = text_in_limits(path).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+def holds_levels(sheet: Sheet) -> bool:
+    """Whether a sheet has a header that names a level and a storage, and no dates: those are a record."""
+    rows = list(sheet.filled)
+    place = _header(rows)
+    names = set() if place is None else {folded(cell).strip() for cell in rows[place][1]}
+    return place is not None and names.isdisjoint(DATE_NAMES | YEAR_NAMES | MONTH_TITLES)
+
+
+def has_levels(path: Path | None) -> bool:
+    """Whether a file is a workbook with a level curve: a case of its own."""
+    if path is None or not is_workbook(path):
+        return False
+    with suppress(InputError, OSError):  # the reader of the record says what is wrong
+        return any(map(holds_levels, sheets_of(read_limited(path, MOST_BYTES))))
+    return False
+
+
+def _rows_of_text(text: str) -> tuple[list[tuple[int, Sequence[str]]], str]:
+    """Rows of cells with their numbers, without empty lines and comments; and what stands between cells."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     content = [(number, line) for number, line in enumerate(lines, 1) if line.strip(" ,;\t") and line[0] != "#"]
     counts = {mark: sum(line.count(mark) for _, line in content) for mark in "\t;,"}
     delimiter = next((mark for mark, count in counts.items() if count >= len(content) > 0), ",")
     cut = ((number, next(csv.reader([line], delimiter=delimiter), [])) for number, line in content)
-    rows = [(number, [cell.strip() for cell in cells]) for number, cells in cut]
-    # The header is the first row that names a level and a storage.
+    return [(number, [cell.strip() for cell in cells]) for number, cells in cut], delimiter
+
+
+def _header(rows: Sequence[tuple[int, Sequence[str]]]) -> int | None:
+    """The place of the header: the first row that names a level and a storage."""
     heads = ({head.quantity for head in map(head_of, cells) if head} for _, cells in rows[: _MOST_TITLES + 1])
-    place = next((at for at, quantities in enumerate(heads) if {"level", "storage"} <= quantities), None)
-    number, titles = rows[place or 0] if rows else (1, [])
+    return next((at for at, quantities in enumerate(heads) if {"level", "storage"} <= quantities), None)
+
+
+def with_units(titles: Sequence[str], below: Sequence[str]) -> list[str] | None:
+    """Titles with the units that stand in a row of their own below them; None where that row is no such row."""
+    filled = [cell for cell in below if cell]
+    if not filled or any(re.search(r"^[\d.,+-]+$", cell) for cell in filled):
+        return None
+    return [f"{title} {cell}".strip() for title, cell in zip(titles, below, strict=False)]
+
+
+def _read(rows: list[tuple[int, Sequence[str]]], delimiter: str) -> LevelTable:
+    place = _header(rows)
+    number, titles = (rows[place or 0][0], list(rows[place or 0][1])) if rows else (1, [])
     if place is None:
         problem = "no header names a level and a storage" if rows else "the file is empty"
         mend, header = "name the columns with their units", ", ".join(titles)[:80]
         raise InputError(problem, _EXAMPLE, mend, row=number, value=header or None)
+    units = with_units(titles, rows[place + 1][1]) if rows[place + 1 :] else None
+    titles, place = (units, place + 1) if units else (titles, place)
     columns = _columns(number, titles)
     style = number_style((cell for _, cells in rows[place + 1 :] for cell in cells), delimiter)
     points, mistakes = list[tuple[int, list[float]]](), list[Mistake]()
@@ -219,7 +278,7 @@ def _columns(row: int, titles: list[str]) -> dict[Head, int]:
             expected, mend = "one column of each quantity", "remove one of them"
             mistakes.append(Mistake(problem, expected, mend, row=row, column=title))
         elif not head.unit:
-            known = _QUANTITIES[head.quantity]
+            known = QUANTITIES[head.quantity]
             expected = f"one of {', '.join(known.sizes)}"
             mend = f"add the unit to the header, as in {known.example}, and convert the numbers if it is another"
             mistakes.append(Mistake("names no unit that is known", expected, mend, row=row, column=title))

@@ -31,6 +31,76 @@ RELEASE_OUTSIDE = labelled("release outside its limits: largest excess ({})", "m
 BALANCE_TOLERANCE = 1e-9
 
 
+#: In plain words, by how checks begin: what holds where one passes, unless another says it, and what it means, and what
+#: to do, where one fails.
+_MEANINGS = {
+    "water balance": (
+        "the water balance closes",
+        "storages do not follow from inflow, release and losses. This is a fault of the program: please report it",
+    ),
+    "release outside": (
+        "",
+        "a release is above or below what the reservoir file permits. This is a fault of the program: please report it",
+    ),
+    "storage outside": (
+        "releases and storages keep their limits",
+        "years that can keep their storage limits do not. Fix: more --generations or --evaluations, or another "
+        "--solver",
+    ),
+    "limits and demands": (
+        "limits and demands are kept",
+        "years that can keep their limits and demands do not. Fix: more --generations or --evaluations, or another "
+        "--solver",
+    ),
+    "power of the solvers' curves": (
+        "the solver's curves are accurate",
+        "the solver searched with forms of the curves that are off by more than the threshold: its energies are true, "
+        "but better schedules may exist. Fix: another --solver, or smoother curves",
+    ),
+    "gap to dp, worst": (
+        "every year is about as good as the best that dynamic programming finds",
+        "a year could be better: dynamic programming finds a schedule that is better by more than the threshold. Fix: "
+        "more --generations or --evaluations, another --solver, or omit --engine-only",
+    ),
+    "gap to dp, sum": (
+        "",
+        "all years together could be better by more than the threshold. Fix: as for a year",
+    ),
+    "penalised energy": (
+        "years that cannot keep their limits violate them as little as can be",
+        "a year that cannot keep its limits could violate them less. Fix: more --generations or --evaluations, or "
+        "another --solver",
+    ),
+    "firm power": (
+        "more firm power cannot be kept",
+        "more firm power may be possible. Fix: more --generations, or another --solver",
+    ),
+    "schedule above its proven bound": (
+        "no schedule exceeds its proven bound",
+        "a schedule is better than what is proved to be impossible. This is a fault of the program: please report it",
+    ),
+}
+
+
+def _meaning(check: Check) -> tuple[str, str] | None:
+    return next((meant for begins, meant in _MEANINGS.items() if check.check.startswith(begins)), None)
+
+
+def passed_sentence(checks: Iterable[Check]) -> str:
+    """What checks say together where all pass, in words; empty where one fails, or has no words."""
+    claims = [check for check in checks if check.passed is not None]
+    meant = [meaning[0] for check in claims if (meaning := _meaning(check))]
+    if not all_pass(claims) or len(meant) < len(claims):
+        return ""
+    return f"all {len(claims)} pass: {', '.join(filter(None, meant))}"
+
+
+def failed_sentences(checks: Iterable[Check]) -> list[str]:
+    """What each check that fails means, and what to do."""
+    failed = [check for check in checks if check.passed is False]
+    return [f"{check.check}: {meaning[1]}" for check in failed if (meaning := _meaning(check))]
+
+
 @dataclass(frozen=True)
 class Check:
     """One line of an acceptance table: passed if the value does not exceed the threshold (`at_least`: reaches it).

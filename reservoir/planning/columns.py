@@ -204,7 +204,7 @@ _STEP_NAMES = (
     ResultColumn(FIRST_DAY, "first day of the step; only if steps are not months"),
 )
 # fmt: off
-_WHOLE, _TENTH = "{:,.0f}", "{:,.1f}"
+_WHOLE, _TENTH, _GAP = "{:,.0f}", "{:,.1f}", "{:.4f}"
 #: What a step comes to.
 _STEPS = (
     ResultColumn("inflow_m3s", "mean inflow of the step, m3/s", "m3/s", "inflow.flow_m3s", "mean inflow of the step",
@@ -276,7 +276,7 @@ _YEARS = (
         "firm_power_mw", "power that the steps of the horizon give",
         only=lambda plan: plan.objective.is_firm or plan.objective.firm_power_mw is not None, by_problem=True,
         page=Shown("Firm power", place=-1)),
-    ResultColumn("spill_hm3", "volume of spill, hm3", "hm3", _volume("spill_m3s"), page=Shown("Spill", _TENTH)),
+    ResultColumn("spill_hm3", "volume of spill, hm3", "hm3", _volume("spill_m3s"), page=Shown("Spill", _WHOLE)),
     ResultColumn("evaporation_hm3", f"net evaporation, hm3; {_LOSSES}", "hm3", _volume("evaporation_hm3"),
         only=_CONDITIONS, page=Shown("Evaporation", _TENTH)),
     ResultColumn("seepage_hm3", f"seepage, hm3; {_LOSSES}", "hm3", _volume("seepage_hm3"),
@@ -307,7 +307,7 @@ _YEARS = (
         page=Shown("Reference violation", "{:.3g}", unit="relative")),
     ResultColumn("gap", "relative difference to the reference optimum; empty in years that cannot keep their limits",
         "", "gap", "relative difference to the reference optimum", cells="{:.3e}",
-        page=Shown("Gap", "{:.1e}", unit="relative")),
+        page=Shown("Gap", _GAP, unit="%", times=100)),
     ResultColumn(PROVEN_BOUND,
         "what no schedule that keeps the limits can exceed, in the unit of the objective, with the value of the end "
         "storage if it has one; of a cost, what none can be below; empty if no schedule keeps the limits; only "
@@ -317,12 +317,12 @@ _YEARS = (
     ResultColumn(PROVEN_GAP,
         "relative difference of the schedule to the proven bound; empty if it does not keep the limits; only where "
         "it is proved", "", "proofs.finite_gap", "relative difference of the schedule to the proven bound",
-        cells="{:.3e}", only="proofs", by_problem=True, page=Shown("Proven gap", "{:.1e}", unit="relative")),
+        cells="{:.3e}", only="proofs", by_problem=True, page=Shown("Proven gap", _GAP, unit="%", times=100)),
     ResultColumn("source", _SOURCE, "text", "source",
         "whose schedule the year holds: the solver's, of its second run, or the reference's"),
     ResultColumn("engine_gap", "gap of the solver's own best schedule; only present if a year holds the reference's",
         "", "engine_gap", "relative difference of the solver's own schedule to the reference optimum", cells="{:.3e}",
-        only=lambda plan: plan.from_reference.any(), page=Shown("Gap of the solver's own", "{:.1e}", unit="relative")),
+        only=lambda plan: plan.from_reference.any(), page=Shown("Gap of the solver's own", _GAP, unit="%", times=100)),
     ResultColumn("generations", "generations of the solver for this year, of both runs", "", "solutions.generations",
         "generations of the solver, of both runs", by_problem=True, page=Shown("Generations", _WHOLE)),
     ResultColumn("evaluations", "schedules evaluated by the solver for this year, in both runs", "",
@@ -371,7 +371,7 @@ _MEMBERS = (
     ResultColumn("spill_hm3", "spill, mean of its years, hm3", "hm3",
         lambda record: by_member(record, record.spill_m3s * record.inflow.calendar.hm3_per_m3s).sum(axis=1)
         / record.inflow.calendar.years_each,
-        page=Shown("Spill", _TENTH, unit="hm³ a year")),
+        page=Shown("Spill", _WHOLE, unit="hm³ a year")),
     ResultColumn("storage_mean_hm3", "mean storage at the ends of months, hm3", "hm3",
         lambda record: by_member(record, record.operation.storage_hm3[:, 1:]).mean(axis=1),
         page=Shown("Mean storage", _WHOLE)),
@@ -408,7 +408,7 @@ _SCORES = (
     ResultColumn("vulnerability", "mean shortfall of the failing years, as a fraction of the target",
         page=_service("Shortfall", "years, %", 3), screen=Shown("vulnerability", "{:.1%}", 9)),
     ResultColumn("spill_hm3", "mean volume of spill in a year, hm3", "hm3",
-        page=Shown("Spill", place=7, kind=_ENERGY, unit="hm³ per year"), screen=Shown("spill", place=5)),
+         page=Shown("Spill", _WHOLE, 7, _ENERGY, "hm³ per year"), screen=Shown("spill", place=5)),
     ResultColumn("repairs", "months in which the limits changed the release that the rule asked for",
         page=Shown("Repaired", _WHOLE, 2, _LIMITS, _MONTHS), screen=Shown("repairs", "{:d}", 10)),
     ResultColumn("run",

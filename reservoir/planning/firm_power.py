@@ -252,6 +252,8 @@ def largest_firm_power(
 
     Where the smallest of all is asked for, problems that surely give more are left with what a schedule gave.
     """
+    if batch.limits.priced and np.any(batch.limits.power_value < 0):  # what is firm is given at any price
+        batch = replace(batch, limits=batch.limits.with_terms({}))
     failures, count = allowed_failures(batch.limits.steps, share), len(batch)
     progress(FIRM_POWER_STAGE, 0, count)
     proofs = _proofs(batch, failures)

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import Goal
 from reservoir.hydro.operation import Operation
 from reservoir.hydro.power import stored_energy_gwh
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.unit_system import UnitText
+from reservoir.hydro.unit_system import UnitSystem, UnitText
 from reservoir.planning.start import PlanStart, end_value_notes
-from reservoir.problems.reservoir.record import RecordProblems
+from reservoir.problems.reservoir.record import RecordProblems, record_problems
+from reservoir.problems.reservoir.year import ReservoirYears
+from reservoir.solvers import Solutions
 
 #: Active storage, as a part of the mean annual inflow, from which years depend on each other.
 CARRY_OVER = 0.5
 #: Energy from storage that is never paid back, as a part of all energy, from which it is told.
 UNPAID = 0.01
+#: Years, spread over the record, and storages with which a fixed year end is compared; its cost from which it is told.
+_TRIED_YEARS, _TRIED_ENDS, _COSTLY = 12, 6, 0.01
+_GOALS = frozenset((Goal.ENERGY, Goal.REVENUE))
 
 
 def storage_ratio(reservoir: Reservoir, inflow: Inflow) -> float:
@@ -83,6 +90,55 @@ def drawn_gwh(problems: RecordProblems, operation: Operation) -> float:
         reservoir, operation.storage_hm3[starts, 0], operation.storage_hm3[ends, -1], operation.release_m3s.mean()
     )
     return float(drawn.sum())
+
+
+def fixed_end_notes(problems: RecordProblems, solve: Callable[[ReservoirYears], Solutions]) -> Iterator[str]:
+    """What it costs that each year begins and ends with the storage that the file says: a sentence where it is much.
+
+    Some years of the record are solved from and to other storages, by `solve`, on the grid that it has; those that
+    cannot keep their limits with both storages do not count.
+    """
+    system = problems.model.system
+    reservoir, objective, batch = system.reservoir, system.objective, problems.each
+    own = reservoir.initial_storage_hm3
+    if own is None or reservoir.year_end is not YearEnd.FIXED or reservoir.final_storage_hm3 != own:
+        return
+    if not problems.horizon.is_year or problems.ramps or not isinstance(batch, ReservoirYears):
+        return
+    if storage_ratio(reservoir, problems.inflow) >= CARRY_OVER:  # a sentence says so
+        return
+    if len(batch) < 2 or objective.firm_power_mw is not None or not set(objective.weights) <= _GOALS:
+        return
+    places = np.unique(np.linspace(0, len(batch) - 1, _TRIED_YEARS).astype(int))
+    open_end = replace(reservoir, year_end=YearEnd.FREE, final_storage_hm3=None)
+    free = record_problems(open_end, problems.inflow, problems.horizon).batches[0].limits[places]
+    lowest, highest = free.storage_lower_hm3[:, -1].max(), free.storage_upper_hm3[:, -1].min()
+    ends = np.append(np.linspace(lowest, highest, _TRIED_ENDS), own)
+    tried = batch[np.tile(places, len(ends))]
+    of_each = np.repeat(ends, len(places))
+    solutions = solve(replace(tried, limits=tried.limits.ending_within(of_each, of_each).begun_at(of_each)))
+    fitness, violation = (
+        values.reshape(len(ends), -1) for values in (solutions.fitness, np.asarray(solutions.violation))
+    )
+    able = (violation[:-1] <= 0) & (violation[-1] <= 0)
+    usual = np.where(able, fitness[-1], 0).sum(axis=1)
+    gains = np.where(able, fitness[:-1] - fitness[-1], 0).sum(axis=1)
+    share = np.divide(gains, usual, out=np.zeros_like(gains), where=usual > 0)
+    share[able.sum(axis=1) < max(2, able.shape[1] // 2)] = 0.0
+    best = int(share.argmax())
+    if share[best] >= _COSTLY:
+        better, gain, years = float(ends[best]), share[best], int(able[best].sum())
+        what = "energy" if set(objective.weights) <= {Goal.ENERGY} else "revenue"
+
+        def said(units: UnitSystem) -> str:
+            before, after = (units.stated(each, "hm3", ",.6g") for each in (own, better))
+            return (
+                f"Each year begins and ends with {before}. With {after} it would make about {gain:.1%} more {what} "
+                f"({years} years tried, on a coarse grid). Fix: if that storage is no must, set initial_hm3, or plan "
+                "the whole record as one problem with --horizon record."
+            )
+
+        yield UnitText(said)
 
 
 #: Part of the largest storage by which rounding may lower the lake.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -14,11 +15,11 @@ from reservoir.hydro.inflow_check import InflowCheck
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.system import System
-from reservoir.planning.notes import plan_notes
+from reservoir.planning.notes import fixed_end_notes, plan_notes
 from reservoir.planning.operated_record import OperatedRecord
 from reservoir.planning.parts import PARTS_STAGE, LocalWorkers, PartStore, has_parts, search_in_parts
 from reservoir.planning.planned_record import Plan as Plan
-from reservoir.planning.search import Method, search
+from reservoir.planning.search import Method, references_of, search
 from reservoir.planning.solving import NotedStop, chosen_solver
 from reservoir.planning.solving import StageProgress as StageProgress
 from reservoir.planning.solving import silent_stage as silent_stage
@@ -30,6 +31,9 @@ from reservoir.solvers.engine import callers_own
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: The one grid on which year ends are compared.
+_COARSE = {"states": 51, "most_states": 51}
 
 
 def optimise(
@@ -142,6 +146,10 @@ def optimise(
             plan = search_in_parts(problems, method, progress, parts or PartStore(), workers)
     else:
         plan = search(problems, method, progress, noted, watch)
+    if plan.references and not begin:
+        with watch("year end"):
+            tried = partial(references_of, solver=solver, device=device, progress=silent_stage, watch=Stopwatch())
+            notes = (*notes, *fixed_end_notes(plan.problems, partial(tried, stop=None, **_COARSE)))
     about_plan = plan_notes(reservoir, plan.problems, plan.operation, begin, plan.stopped)
     notes = (*plan.inflow.notes, *reservoir.notes, *doubts, *notes, *plan.notes, *about_plan)
     return replace(plan, reservoir=reservoir, notes=notes, seconds=watch.seconds, start=begin)

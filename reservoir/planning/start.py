@@ -91,6 +91,17 @@ class PlanStart:
         """Month, storage and level, for ``plan.json``."""
         return {"month": str(self), "storage_hm3": self.storage_hm3, "level_m": self.level_m}
 
+    def _beyond(self, units: UnitSystem) -> str:
+        """What a start below dead or above full storage means; nothing of any other."""
+        least, most = self.reservoir.storage_lower_hm3.min(), self.reservoir.storage_upper_hm3.max()
+        below, above = self.storage_hm3 < least, self.storage_hm3 > most
+        if not below and not above:
+            return ""
+        bound = f"{'dead' if below else 'full'} storage, {units.stated(least if below else most, 'hm3', ',.6g')}"
+        until = "what flows in fills it before any is released" if below else "what is above is released first"
+        beyond = "below" if below else "above"
+        return f" That is {beyond} {bound}: {until}, and curves of the turbines are held at their ends there."
+
     def note(self, calendar: Calendar) -> UnitText:
         """What a scenario is, in words; the calendar is that of `traces`."""
         months = " to ".join(dict.fromkeys((calendar.step_names[0], calendar.step_names[-1])))
@@ -102,7 +113,7 @@ class PlanStart:
 
         def said(units: UnitSystem) -> str:
             storage, level = units.stated(self.storage_hm3, "hm3", ",.6g"), units.stated(self.level_m, "m", ",.2f")
-            return f"The plan begins in {self} with {storage} ({level}): {scenarios}{overlap}."
+            return f"The plan begins in {self} with {storage} ({level}): {scenarios}{overlap}.{self._beyond(units)}"
 
         return UnitText(said)
 

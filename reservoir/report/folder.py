@@ -57,8 +57,8 @@ OWN_NAMES = {
 _PROVEN = (PROVEN_BOUND, PROVEN_GAP)
 #: Years and months outside their limits that a provenance names; tables have all.
 MOST_TOLD = 10_000
-#: Characters of a name in that of a folder: no disk takes more than 255 bytes.
-_MOST_OF_A_NAME = 60
+#: Bytes of a name in that of a folder: no disk takes more than 255.
+_MOST_OF_A_NAME = 180
 _PACKAGES = ("numpy", "pandas", "scipy", "numba", "pyopencl", "pocl-binary-distribution", "matplotlib")
 
 
@@ -100,7 +100,8 @@ def check_new(target: Path) -> None:
 def new_folder(name: str, now: datetime | None = None) -> Path:
     """A folder under ``./reports``, named by what it is and the time."""
     moment = (now or datetime.now()).strftime("%Y%m%d-%H%M%S")
-    return Path("reports") / f"{name[:_MOST_OF_A_NAME]}-{moment}"
+    short = name.encode()[:_MOST_OF_A_NAME].decode(errors="ignore")
+    return Path("reports") / f"{short}-{moment}"
 
 
 def check_target(target: Path, force: bool) -> None:
@@ -193,9 +194,10 @@ def write_plan(
             captions = {name: plan.units.text(text) for name, text in captions.items() if name not in left_out}
         names += [name for name in (RESERVOIR, INFLOW) if (draft / name).exists()]
         names += [f"{FIGURES}/{name}.svg" for name in captions]
+        texts = figure_texts(plan) if figures else ()
         calendar = asdict(plan.inflow.calendar) | {"step": str(plan.inflow.calendar.step)}
         origin = provenance(plan, checks) | {"figures": captions, files.CALENDAR: calendar}
-        origin |= {FILES: files.file_hashes(draft, names)} | figures_left_out(left_out, tell)
+        origin |= {FILES: files.file_hashes(draft, names)} | figures_left_out(left_out, tell, *texts)
         origin |= {} if kind is PlanFormat.CSV else {FORMAT: str(kind)}
         for name, copy in copied.items():
             origin[name] |= copy
@@ -274,8 +276,16 @@ def as_written(name: str, numbers: NDArray[Any]) -> NDArray[np.object_]:
     return np.array([form.format(number) if np.isfinite(number) else "" for number in numbers.tolist()], object)
 
 
-def figures_left_out(left_out: Mapping[str, str], tell: Callable[[str], None]) -> dict[str, Any]:
-    """Tell of each figure that failed, and note it for provenance; nothing if none did."""
+def figures_left_out(left_out: Mapping[str, str], tell: Callable[[str], None], *texts: str) -> dict[str, Any]:
+    """Tell of each figure that failed, and note it for provenance; nothing if none did.
+
+    Told too is which of the `texts` of figures no font here can show.
+    """
+    if not "".join(texts).isascii():
+        from reservoir.report.figures.style import undrawn_sentence
+
+        if sentence := undrawn_sentence(*texts):
+            tell(sentence)
     if not left_out:
         return {}
     from reservoir.report.figures.figures import left_out_sentences
@@ -283,6 +293,11 @@ def figures_left_out(left_out: Mapping[str, str], tell: Callable[[str], None]) -
     for sentence in left_out_sentences(left_out):
         tell(sentence)
     return {"figures_left_out": dict(left_out)}
+
+
+def figure_texts(drawn: Any) -> tuple[str, ...]:
+    """Texts of others in the figures of a plan or a front: names and caveats."""
+    return (drawn.reservoir.name, *drawn.caveats, *(drawn.inflow.members or ()))
 
 
 def write_profile(profile: Profile, folder: Path) -> Path:

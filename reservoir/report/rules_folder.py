@@ -27,6 +27,7 @@ from reservoir.report.folder import (
     RULES_REPORT,
     SCORES,
     check_new,
+    figure_texts,
     figures_left_out,
     record_provenance,
     run_provenance,
@@ -116,7 +117,8 @@ def write_rules(
             captions, drawn = rules_captions(evaluation, left_out), rules_figures(evaluation, left_out)
             write_figures(drawn, draft / FIGURES, partial(progress, "figures"), left_out=left_out)
             captions = {name: caption for name, caption in captions.items() if name not in left_out}
-        write_json(draft / RULES_PROVENANCE, origin | {"figures": captions} | figures_left_out(left_out, tell))
+        origin |= figures_left_out(left_out, tell, *(figure_texts(evaluation.plan) if figures else ()))
+        write_json(draft / RULES_PROVENANCE, origin | {"figures": captions})
         pictures = read_pictures(draft / FIGURES, RULES_TITLES, captions)
         page = rules_report(evaluation, saved, checks, origin, pictures)
         (draft / RULES_REPORT).write_text(page, encoding="utf-8")

@@ -80,7 +80,7 @@ class SyntheticFiles:
         drawn = attempted(self.figure.name, draw, left_out)
         if drawn is not None:
             self._write(self.figure, lambda path: path.write_bytes(drawn))
-        figures_left_out(left_out, self.tell)
+        figures_left_out(left_out, self.tell, source.caveat)
 
     def _write(self, path: Path, content: Callable[[Path], object]) -> None:
         write_new(path, content, force=self.force, **_ADVICE)

@@ -17,7 +17,14 @@ from reservoir.io.plan_folder.tables import write_table
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.planning.columns import FIRM_POWER
 from reservoir.planning.tradeoff import Tradeoff
-from reservoir.report.folder import check_new, figures_left_out, record_provenance, run_provenance, write_json
+from reservoir.report.folder import (
+    check_new,
+    figure_texts,
+    figures_left_out,
+    record_provenance,
+    run_provenance,
+    write_json,
+)
 from reservoir.report.html.page import Column, Heading, HtmlTable, Picture, Section, picture, render
 from reservoir.text.quantities import counted, quantity
 from reservoir.text.strict_json import read_json
@@ -80,7 +87,8 @@ def write_tradeoff(
         names = [f"{POINTS}/{point.name}.toml" for point in front.points]
         names += [INFLOW] if front.inflow.content else []
         made_of = {FILES: file_hashes(draft, names)}
-        write_json(draft / PROVENANCE, tradeoff_provenance(front) | made_of | figures_left_out(left_out, tell))
+        made_of |= figures_left_out(left_out, tell, *(figure_texts(front) if figures else ()))
+        write_json(draft / PROVENANCE, tradeoff_provenance(front) | made_of)
         (draft / REPORT).write_text(_report(front, pictures), encoding="utf-8")
     return claim.place
 

@@ -10,13 +10,54 @@ import select
 import stat
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from reservoir.errors import InputError, Mistake
 
+#: Words of records and tables in Chinese. What is no UTF-8, is sound as GB18030 and has one is read as that: other
+#: encodings have none of these bytes side by side by chance.
+_CHINESE = re.compile("年[月份度]|月|站|日期|时间|流量|径流|水[位库量]|来水|库容|高程|面积")
+#: How encodings are called where a file is not UTF-8.
+_NAMES = {"utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "gb18030": "GB18030"}
+
+
+def encoding_of(data: bytes) -> str:
+    """The encoding of a text, or of its first lines, as Python calls it; UTF-8 also of what is none that is read."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    if b"\0" in data:
+        # Digits, commas and ends of lines have a byte of zero each, all on the same side.
+        zeros = {"utf-16-le": data[1::2].count(0), "utf-16-be": data[::2].count(0)}
+        encoding = max(zeros, key=zeros.__getitem__)
+        text = data.decode(encoding, "replace")
+        return encoding if "\0" not in text and sum(map(str.isascii, text)) > len(text) / 2 else "utf-8"
+    with suppress(UnicodeDecodeError):
+        data.decode("utf-8")
+        return "utf-8"
+    with suppress(UnicodeDecodeError):
+        return "gb18030" if _CHINESE.search(data.decode("gb18030")) else "utf-8"
+    return "utf-8"
+
+
+def encoding_notes(encoding: str) -> tuple[str, ...]:
+    """What a reader should know of the encoding of a file (`encoding_of`): nothing of UTF-8."""
+    name = _NAMES.get(encoding)
+    return (f"the file is read as {name} text, not as UTF-8",) if name else ()
+
+
+def head_lines(head: bytes) -> tuple[bytes, str]:
+    """The whole lines at the beginning of a text, and the encoding of the file; those of UTF-16 are given in UTF-8."""
+    lines = head[: head.rfind(b"\n") + 1] or head
+    encoding = encoding_of(lines)
+    if encoding.startswith("utf-16"):
+        text = head.decode(encoding, "ignore")
+        lines = (text[: text.rfind("\n") + 1] or text).encode("utf-8", "replace")
+    return lines, encoding
+
 
 def text_of(data: bytes, file: str = "") -> str:
-    """Decode UTF-8, with or without a byte order mark.
+    """Decode UTF-8 or UTF-16, with or without a byte order mark, or GB18030.
 
     Parameters
     ----------
@@ -28,21 +69,19 @@ def text_of(data: bytes, file: str = "") -> str:
     Raises
     ------
     InputError
-        If the bytes are a workbook, UTF-16, binary or in another encoding.
+        If the bytes are a workbook, binary or in another encoding.
     """
-    problem, row = "", 1
+    encoding, problem, row = encoding_of(data), "", 1
     if data.startswith(b"PK\x03\x04"):
         problem = "the file is a workbook or an archive, not text"
-    elif data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        problem = "the file is UTF-16, not UTF-8"
-    elif b"\0" in data:
+    elif encoding == "utf-8" and b"\0" in data:
         problem, row = "the line has a NUL byte: binary data, or UTF-16 text", _row_at(data, data.index(b"\0"))
     else:
         try:
-            return data.decode("utf-8-sig")
+            return data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
         except UnicodeDecodeError as error:
             # The decoder counts from behind the byte order mark, hence its own copy of the bytes.
-            problem = f"the line is not UTF-8: byte 0x{error.object[error.start]:02x}"
+            problem = f"the line is not {_NAMES.get(encoding, 'UTF-8')}: byte 0x{error.object[error.start]:02x}"
             row = _row_at(error.object, error.start)
     mend = 'save the file as UTF-8 text (in a spreadsheet: "CSV UTF-8")'
     raise InputError(problem, "UTF-8 text", mend, file=file, row=row)
@@ -138,8 +177,13 @@ _LONGEST = 60
 
 def text_in_limits(path: Path) -> str:
     """The text of a file; InputError if it cannot be read, is too large or is no text."""
+    return text_of(bytes_in_limits(path), str(path))
+
+
+def bytes_in_limits(path: Path) -> bytes:
+    """What a file holds; InputError if it cannot be read or is too large."""
     try:
-        return text_of(read_limited(path, MOST_BYTES), str(path))
+        return read_limited(path, MOST_BYTES)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"the file cannot be read: {reason}", mend="check the path", file=str(path)) from error

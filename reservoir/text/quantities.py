@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import unicodedata
 from collections.abc import Mapping
 from difflib import get_close_matches
 
@@ -26,6 +28,11 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub(lambda match: match[0] if match[0] == "\n" else ascii(match[0])[1:-1], text)
 
 
+def is_name(text: str) -> bool:
+    """Whether a text is a name of letters of any script, digits, - and _, which every disk takes in names of files."""
+    return bool(text) and all(letter in "-_" or unicodedata.category(letter)[0] in "LMN" for letter in text)
+
+
 def quantity(value: float) -> str:
     """Write a number for reading: whole from a thousand on, four figures below."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
@@ -46,6 +53,17 @@ def near_names(name: str, known: Mapping[str, str]) -> list[str]:
     parts = [each for each in known if word in each or (len(each) > 2 and each in word)]
     words = [each for each, meaning in known.items() if re.search(rf"\b{re.escape(word)}", meaning.casefold())]
     return list(dict.fromkeys([*parts, *get_close_matches(word, known, 3, 0.7), *(words if len(word) > 2 else [])]))
+
+
+def decimals_of(largest: float, figures: int = 3) -> int:
+    """Decimals that numbers up to a largest one need to have so many figures; none from thousands on."""
+    return max(0, figures - 1 - math.floor(math.log10(abs(largest)))) if largest and math.isfinite(largest) else 0
+
+
+def percentage(part: float) -> str:
+    """Write a part in per cent, with three figures or from 1 % down two: ``63.8 %``, ``0.0023 %``."""
+    value = 100 * part
+    return f"{value:.{decimals_of(value, 3 if abs(value) >= 1 else 2)}f} %"
 
 
 def counted(count: int, what: str = "year") -> str:

@@ -59,6 +59,13 @@ def every_case() -> dict[str, ReservoirYears]:
     found["losses"] = problems_of(with_losses(free(random_reservoir(1))))
     for goal in (Goal.REVENUE, Goal.POWER_SHORTAGE, Goal.SUPPLY_SHORTAGE, Goal.UNUSED_CAPACITY):
         found[str(goal)] = problems_of(with_objective(random_reservoir(4), goal))
+    prices = with_objective(random_reservoir(1), Goal.REVENUE).objective
+    prices = replace(prices, price_per_mwh=np.linspace(-10, 60, 12))
+    negative = replace(random_reservoir(1), objective=prices)
+    found["negative prices"] = problems_of(negative)
+    found["negative prices, losses"] = problems_of(with_losses(free(negative)))
+    short = replace(prices, weights={Goal.REVENUE: 1.0, Goal.POWER_SHORTAGE: 2.0})
+    found["negative prices, shortage"] = problems_of(replace(negative, objective=short))
     promised = replace(Objective(), firm_power_mw=0.3 * random_reservoir(4).installed_mw)
     found["firm power"] = problems_of(replace(random_reservoir(4), objective=promised))
     for number in range(4):

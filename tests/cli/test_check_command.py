@@ -1,9 +1,13 @@
 """``reservoir check``: what was understood of a record, on the screen, as JSON and as a figure."""
 
 import json
+import math
 import re
+from datetime import date, timedelta
 
 import pytest
+
+from tests.io.records.service_forms import FORMS
 
 ROWS = [f"{year},{','.join(str(100 + 10 * month + year % 7) for month in range(12))},7" for year in range(1990, 2002)]
 HEADER = "WY,Oct (cfs),Nov,Dec,Jan,Feb,Mar,Apr,May,Jun,Jul,Aug,Sep,Flag"
@@ -233,3 +237,93 @@ def test_a_plan_names_them_too(call, tmp_path):
     shown = call("plan", "record.csv", "--reservoir", "lake.toml", *quick, "--out", "plan", status=None).out
     assert 'numbers are still those that "reservoir new" invented' in shown
     assert "plant.output_coefficient = 8.3" in (tmp_path / "plan/report.html").read_text()
+
+
+def test_the_rows_of_a_series_are_chosen_as_the_refusal_names_them(call, tmp_path):
+    form = next(form for form in FORMS if form.name == "CDEC, two sensors")
+    (tmp_path / "sensors.csv").write_text(form.content)
+    refused = call("check", tmp_path / "sensors.csv", status=2).err
+    option = re.search(r'--column "([^"]+)"', refused)
+    assert option
+    shown = call("check", tmp_path / "sensors.csv", "--column", option[1], "--missing-days", "1").out
+    assert "read the 1,096 of 2,192 rows in which SENSOR_TYPE is INFLOW" in " ".join(shown.split())
+
+
+def test_zeros_stuck_values_and_missing_days_are_named_on_the_screen_and_as_json(call, tmp_path):
+    days = [date(2001, 1, 1) + timedelta(day) for day in range(4 * 365 + 1)]
+    flows = {day: f"{12 + 8 * math.sin(at / 58) + 0.3 * math.sin(at * 1.7):.2f}" for at, day in enumerate(days)}
+    flows |= dict.fromkeys(days[200:206], "0") | dict.fromkeys(days[400:445], flows[days[400]])
+    rows = (f"{day},{flow},2.5" for day, flow in flows.items() if day != days[700])
+    (tmp_path / "days.csv").write_text("\n".join(("date,inflow_m3s,evaporation_mm", *rows)))
+    shown = call("check", "days.csv", "--missing-days", "1").out
+    assert "Zeros     6 days of exactly 0: 2001-07-20 to 2001-07-25 (usually " in shown
+    assert "Stuck     45 days of the same value: 2002-02-05 to 2002-03-21 (" in shown
+    assert "1 day that the file lacks: 2002-12-02" in shown
+    assert "mm a year, from column evaporation_mm" in shown
+    told = json.loads(call("check", "days.csv", "--missing-days", "1", "--json", "--units", "us").out)
+    assert told["missing_days"] == [{"first": "2002-12-02", "last": "2002-12-02", "days": 1}]
+    assert [(each["first"], each["rows"], each["flow_cfs"]) for each in told["zeros"]] == [("2001-07-20", 6, 0.0)]
+    (stuck,) = told["stuck"]
+    assert (stuck["first"], stuck["last"], stuck["rows"]) == ("2002-02-05", "2002-03-21", 45)
+    assert stuck["flow_cfs"] * 0.3048**3 == pytest.approx(float(flows[days[400]]))
+    assert told["years_by_first_month"] == {str(month): 4 if month == 1 else 3 for month in range(1, 13)}
+    assert any("evaporation" in note for note in told["notes"])
+
+
+def test_the_first_month_that_keeps_most_years_is_told(call, tmp_path):
+    rows = (f"{2001 + at // 12}-{at % 12 + 1:02},{FLOWS[at % 12]}" for at in range(9, 9 + 36))
+    (tmp_path / "october.csv").write_text("\n".join(("date,inflow_m3s", *rows)))
+    shown = call("check", "october.csv").out
+    assert "2 years, 2002 to 2003; each Jan to Dec" in shown
+    assert "3 years if they begin in Oct: first_month of the reservoir file" in shown
+
+
+def _lake(call, tmp_path):
+    call("new", "lake", "--out", "lake.toml")
+    return (tmp_path / "lake.toml").read_text()
+
+
+@pytest.mark.parametrize("spoil", ["", "description = ", "[curves"])
+@pytest.mark.parametrize("name", ["lake.toml", "lake.csv"])
+def test_a_reservoir_file_given_as_the_record_is_told_so_and_the_mend_works(call, tmp_path, name, spoil):
+    (tmp_path / name).write_text(_lake(call, tmp_path).replace('description = ""', spoil or 'description = ""'))
+    said = call("check", name, status=2).err
+    assert said.count("Error") == 1
+    assert "this is a reservoir file (TOML), not a record" in said
+    assert "give it by --reservoir, and a record in its place" in said
+    if not spoil:
+        assert "active storage" in call("check", river(tmp_path / "record.csv"), "--reservoir", name).out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "date,inflow_m3s\n2001-01,3\n",
+        "date;inflow_m3s\n2001-01;3\n2001-02;4\n",
+        '"year","m01"\n"1953","3"\n',
+        "# unit: hm3\nyear\tJan\n1953\t3\n",
+        "Lake level table\nlevel_m,storage_hm3\n405,10\n422,40\n",
+    ],
+)
+def test_a_record_given_as_the_reservoir_is_told_so(call, tmp_path, text):
+    (tmp_path / "table.csv").write_text(text)
+    record = river(tmp_path / "record.csv")
+    said = call("check", record, "--reservoir", "table.csv", status=2).err
+    assert said.count("Error") == 1
+    assert "table.csv: is a table, such as a record of inflow; expected a reservoir file (TOML)" in said
+    assert '"reservoir new NAME" writes' in said
+
+
+def test_both_told_where_they_are_the_wrong_way_round(call, tmp_path):
+    _lake(call, tmp_path)
+    said = call("plan", "lake.toml", "--reservoir", river(tmp_path / "record.csv"), status=2).err
+    assert "lake.toml, row 13: this is a reservoir file (TOML), not a record" in said
+    assert "record.csv: is a table, such as a record of inflow" in said
+
+
+def test_a_reservoir_file_of_long_lists_with_a_mistake_is_no_table(call, tmp_path):
+    broken = "name = lake\n[curves]\nlevels = [\n" + "1, 2, 3, 4,\n" * 30 + "]\n"
+    (tmp_path / "lake.toml").write_text(broken)
+    said = call("check", river(tmp_path / "record.csv"), "--reservoir", "lake.toml", status=2).err
+    assert "lake.toml, row 1: " in said
+    assert "table" not in said

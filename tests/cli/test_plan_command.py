@@ -17,11 +17,14 @@ from reservoir.io.plan_folder.formats import PlanFormat
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.io.records.reader import read_inflow
 from reservoir.io.records.record import NEGATIVES, WATER_YEARS
+from reservoir.report.figures.style import undrawn_sentence
 
 SCHEDULE_COLUMNS = ["year", "month", "inflow_m3s", "release_m3s", "turbined_m3s", "spill_m3s", "storage_start_hm3"]
 SCHEDULE_COLUMNS += ["storage_end_hm3", "level_m", "tailrace_m", "head_m", "power_mw", "energy_gwh", "violation"]
 SCHEDULE_COLUMNS += ["source"]
 QUICK = ("--no-figures",)
+#: What a planner looks for first, in its order on the screen.
+KEY_LINES = ["Energy", "Power", "Spill", "Gap", "Checks", "Written"]
 
 
 def table(path):
@@ -31,7 +34,10 @@ def table(path):
 
 def test_a_plan_writes_schedule_summary_and_provenance(call, short_record, tmp_path):
     printed = call("plan", short_record, *QUICK, "--out", "out").out
-    assert "Acceptance" in printed
+    assert "Checks    all 6 pass: the water balance closes" in printed
+    assert "Acceptance" not in printed  # the table is in the files
+    heads = [line.split()[0] for line in printed.splitlines() if line[:1].strip()]
+    assert [head for head in heads if head in KEY_LINES] == KEY_LINES
     assert "Written to out" in printed
     schedule, summary = table(tmp_path / "out/schedule.csv"), table(tmp_path / "out/summary.csv")
     assert list(schedule[0]) == SCHEDULE_COLUMNS
@@ -42,6 +48,22 @@ def test_a_plan_writes_schedule_summary_and_provenance(call, short_record, tmp_p
     assert provenance["inflow"]["sha256"]
     assert provenance["reservoir"]["sha256"]
     assert all(check["pass"] for check in provenance["checks"])
+
+
+def test_a_check_that_fails_is_shown_with_its_table_and_what_it_means(call, short_record):
+    poor = ("--engine-only", "--generations", "5", "--particles", "4")
+    printed = call("plan", short_record, *QUICK, *poor, "--out", "out", status=1).out
+    words = " ".join(printed.split())
+    assert "Acceptance" in words
+    assert "Checks all" not in words
+    assert "Failed gap to dp, worst year (absolute value): a year could be better" in words
+
+
+def test_the_key_figures_are_in_the_json(call, short_record, strict):
+    shown = strict(call("plan", short_record, *QUICK, "--out", "out", "--json").out)
+    assert shown["key_figures"]["energy_gwh"] == pytest.approx(shown["energy_gwh"] / 3)
+    assert shown["key_figures"]["worst_year"] == "1953"
+    assert 0 < shown["key_figures"]["capacity_factor"] < 1
 
 
 def test_the_water_balance_of_the_written_schedule_closes(call, short_record, tmp_path):
@@ -125,6 +147,18 @@ def test_without_out_a_new_folder_appears_under_reports(call, short_record, tmp_
     for _ in range(2):
         call("plan", short_record, *QUICK)
     assert len(list((tmp_path / "reports").iterdir())) == 2
+
+
+def test_a_chinese_name_is_in_the_folder_the_title_and_the_files(call, short_record, tmp_path):
+    call("new", "丹江口水库")
+    made = call("plan", short_record, "--reservoir", "丹江口水库.toml")
+    (folder,) = (tmp_path / "reports").iterdir()
+    assert folder.name.startswith("plan-丹江口水库-")
+    assert "Reservoir 丹江口水库" in made.out
+    assert f"Written to reports/{folder.name}" in made.out.replace("\n", "")
+    assert "<h1>Operation plan of 丹江口水库" in (folder / "report.html").read_text(encoding="utf-8")
+    assert json.loads((folder / "plan.json").read_text(encoding="utf-8"))["reservoir"]["name"] == "丹江口水库"
+    assert made.err.count("No font of this machine") == bool(undrawn_sentence("丹江口水库"))
 
 
 def test_an_earlier_plan_is_kept_unless_forced(call, short_record, tmp_path):
@@ -312,7 +346,7 @@ def test_years_that_cannot_keep_their_limits_are_named_and_not_in_the_energy(cal
     energy = float(rows["1953"]["energy_gwh"]) + float(rows["1955"]["energy_gwh"])
     told = json.loads((tmp_path / "out/plan.json").read_text())
     assert told["energy_gwh"] == pytest.approx(energy, abs=1e-5)
-    assert f"{energy:,.1f} GWh in 2 years" in printed
+    assert f"{energy:,.0f} GWh in 2 years" in printed
     assert float(rows["1954"]["reference_violation"]) > 0
     assert float(rows["1954"]["reference_gwh"]) == pytest.approx(float(rows["1954"]["energy_gwh"]), rel=1e-3)
 

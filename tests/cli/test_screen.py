@@ -1,8 +1,9 @@
 import io
 
 import pytest
+from rich.cells import cell_len
 
-from reservoir.cli.screen import Column, PrintableConsole, show_table
+from reservoir.cli.screen import Column, PrintableConsole, show_line, show_table
 
 COLUMNS = (Column("solver"), Column("device"), Column("energy, GWh", "right"), Column("seconds", "right"))
 ROWS = [("dynamic", "a device with a name of many words", "1,474,331.7", "0.0728"), ("b", "", "728", "12")]
@@ -45,6 +46,25 @@ def test_a_terminal_gets_as_many_columns_as_it_has_room_for_and_a_pipe_the_first
 
 def test_where_not_even_one_column_has_room_the_first_stand_below_each_other():
     assert [line for line in first_columns(8) if line] == [f"column {place}: 123,456" for place in range(3)]
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_a_long_line_goes_on_below_itself_on_a_terminal_whatever_its_letters(monkeypatch, width):
+    screen = PrintableConsole(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
+    monkeypatch.setattr("reservoir.cli.screen.console", lambda: screen)
+    words = "丹江口水库的曲线为估算值 " * 9
+    show_line("Inflow", words)
+    lines = screen.file.getvalue().splitlines()
+    assert len(lines) > 2
+    assert max(map(cell_len, lines)) <= width
+    assert lines[0].startswith("Inflow    丹江口")
+    assert all(line.startswith(" " * 10) for line in lines[1:])
+    assert "".join(" ".join(lines)[10:].split()) == "".join(words.split())
+
+
+def test_a_long_line_is_one_in_a_pipe(capsys):
+    show_line("Inflow", "word " * 60 + "end")
+    assert capsys.readouterr().out.splitlines() == ["Inflow    " + "word " * 60 + "end"]
 
 
 def test_nothing_that_a_terminal_obeys_is_printed():

@@ -23,7 +23,7 @@ SWARM = ["--particles", "8", "--generations", "30", "--seed", "3", "--device", "
 DAYS = ["days.csv", "--reservoir", "hill-lake.toml", "--column", "inflow_m3s", "--missing-days", "2"]
 #: Refused in the call: the file has dates.
 FORECAST = "date,member,inflow_m3s\n2027-05,low,60\n2027-06,low,40\n2027-05,high,120\n2027-06,high,150\n"
-REFUSED = [*DAYS[3:], "--water-year", "ends", "--negative", "keep"]
+REFUSED = [*DAYS[3:], "--water-year", "ends", "--negative", "keep", "--sheet", "Days"]
 BENCH = ["--quick", "--runs", "2", "--seed", "3", "--device", "pocl", "--force", "--json", "--debug"]
 
 #: Calls in an order in which each finds what it needs, with the status they end with: 1 where a search of a few
@@ -35,6 +35,25 @@ CALLS: list[tuple[list[str], int]] = [
     (["new", "lake", "--out", "lake.toml", "--debug"], 0),
     (["new", "lake", "--force"], 0),
     (["new", "surveyed", "--from-csv", "levels.csv"], 0),
+    (["new", "booked", "--from", "hill-lake.xlsx", "--sheet", "Daily inflow", "--sheet", "Level curve"], 0),
+    (["new", "recorded", "--from", "levels.csv", "--inflow", *DAYS[:1], *DAYS[3:], "--negative", "zero"], 0),
+    (["new", "refused", "--from", "levels.csv", "--inflow", "days.csv", *REFUSED, "--unit", "m3/s"], 2),
+    (["check", "hill-lake.xlsx"], 0),
+    (["plan", "hill-lake.xlsx", "--solver", "dp", "--no-figures", "--out", "of-book"], 0),
+    (["plan", *DAYS[:1], *DAYS[3:], "--negative", "zero", "--reservoir", "recorded.toml", "--out", "first-file"], 0),
+    (["prove", "of-book/schedule.csv", "--reservoir", "hill-lake.xlsx", "--sheet", "Daily inflow"], 0),
+    (["rules", "of-book", "--family", "linear", "--folds", "2", "--no-figures"], 0),
+    (
+        [
+            *("operate", "of-book/rules/linear.json", "--reservoir", "hill-lake.xlsx", "--sheet", "Level curve"),
+            *("--month", "5", "--level", "317", "--inflow", "80", "--inflow-before", "70"),
+        ],
+        0,
+    ),
+    (["simulate", "of-book/rules/linear.json", "hill-lake.xlsx", "--no-foresight"], 0),
+    (["synth", "hill-lake.xlsx", "--years", "20", "--no-check", "--out", "of-book.csv"], 0),
+    (["compare", "hill-lake.xlsx", "--sheet", "Daily inflow", "--solver", "dp"], 0),
+    (["compare", "hill-lake.xlsx", "--sheet", "Hourly inflow"], 2),
     (["plan", *OWN, "--solver", "dp", "--out", "best", "--json", "--debug"], 0),
     (["plan", *OWN, "--horizon", "record", "--units", "us", "--out", "whole"], 0),
     (["plan", *OWN, "--objective", "firm-power", "--solver", "dp", "--no-figures", "--out", "firm"], 0),
@@ -273,6 +292,7 @@ def workplace(tmp_path_factory) -> Path:
     example = Path(__file__).resolve().parents[2] / "docs" / "own-reservoir"
     shutil.copy(example / "hill-lake.toml", folder)
     shutil.copy(example / "levels.csv", folder)
+    shutil.copy(example / "hill-lake.xlsx", folder)
     lines = (example / "inflow.csv").read_text().splitlines()
     (folder / "inflow.csv").write_text("\n".join(lines[:6]) + "\n")
     shutil.copy(example / "inflow.csv", folder / "record.csv")

@@ -102,7 +102,7 @@ def test_a_further_row_is_a_further_attribute_everywhere(tmp_path: Path) -> None
     assert before == reservoir_digests(reservoir_of(SMALL.encode(), ""))
     assert with_fish.keys() - before.keys() == {"fish release"}
     lists = "one number, a list of twelve (January to December), or one a step"
-    assert said["docs"] == [["`fish_m3s`", "optional", f"the flow for fish: {lists}"]]
+    assert said["docs"] == [["`fish_m3s`", "`0.5`", f"the flow for fish: {lists}"]]
     of_file, of_python = said["range"]
     assert of_file == "lake.toml, release.fish_cfs: is below 0 in every month (found -1); expected 0 or more."
     assert of_python == "fish_release_m3s: is below 0 in every month; expected 0 or more."

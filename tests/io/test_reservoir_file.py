@@ -197,7 +197,13 @@ BROKEN = [
         "output_coefficient = 8.3",
         "output_coefficient = 9.9",
         "plant.output_coefficient",
-        ["9.80665", "without losses"],
+        ["9.80665", "without losses", "9.81 x efficiency", "plant_factor"],
+    ),
+    (
+        "output_coefficient = 8.3\nhydraulic_capacity_m3s = 45\n",
+        '[curves.output_coefficient]\nkind = "table"\nhead_m = [40, 90]\ncoefficient = [8, 10.1]\n',
+        "curves.output_coefficient.coefficient",
+        ["is out of range at point 2", "plant_factor"],
     ),
     ("output_coefficient = 8.3", "efficiency = 92", "plant.efficiency", ["0.92 for 92 %"]),
     ("output_coefficient = 8.3\n", "", "plant", ["no conversion from water to power", "plant.efficiency"]),
@@ -355,7 +361,7 @@ def test_a_file_that_cannot_be_read_is_described(tmp_path: Path) -> None:
     for path, words in [
         (tmp_path / "none.toml", "does not exist"),
         (tmp_path, "is a folder"),
-        (wrong, "row 2: is not UTF-8"),
+        (wrong, "row 2: the line is not UTF-8"),
         (empty, "is empty"),
     ]:
         with pytest.raises(InputError, match=words):

@@ -80,7 +80,7 @@ def test_an_unknown_unit_of_any_quantity_is_refused(tmp_path: Path, old: str, ne
     assert "write" not in said
 
 
-@pytest.mark.parametrize("unit", ["dam3", "tcf", "mio m3", "HM3", ""])
+@pytest.mark.parametrize("unit", ["dam3", "tcf", "bn m3", "1000 acre-ft/month", ""])
 def test_an_unknown_unit_of_a_formula_is_refused(tmp_path: Path, unit: str) -> None:
     formula = f'kind = "polynomial"\nstorage_unit = "{unit}"\ncoefficients = [400, 1]'
     old = SMALL[SMALL.index('kind = "table"') : SMALL.index("[curves.tailrace]")]
@@ -140,3 +140,53 @@ def test_odd_keys_are_named_and_harm_nothing(tmp_path: Path, written: str, named
     said = complaints(tmp_path, "dead_hm3 = 20", written)
     assert any(f"{named}" in line for line in said)
     assert all(len(line) < 600 for line in said)
+
+
+#: Every unit of volume as people spell it, and those of levels and flows beside them.
+SPELT = [
+    ("storage_unit", "hm3", ["hm³", "HM3", "million m3", "mio m3", "10^6 m³"]),
+    ("storage_unit", "Mm3", ["Mm³", "mm3"]),
+    ("storage_unit", "MCM", ["mcm", "Mcm"]),
+    ("storage_unit", "1e8m3", ["亿m3", "亿立方米", "1E8M3"]),
+    ("storage_unit", "km3", ["km³", "KM3"]),
+    ("storage_unit", "m3", ["m³", "M3", "cubic metres"]),
+    ("storage_unit", "acre-ft", ["acre-feet", "acre feet", "acre_ft", "af", "AF", "acft"]),
+    ("storage_unit", "kaf", ["KAF", "thousand acre-feet"]),
+    ("storage_unit", "taf", ["TAF"]),
+    ("storage_unit", "maf", ["MAF", "million acre-feet"]),
+    ("level_unit", "ft", ["feet", "FT", "foot"]),
+    ("level_unit", "m", ["metres", "M"]),
+]
+
+
+@pytest.mark.parametrize(("key", "name", "spelt"), [(key, name, one) for key, name, each in SPELT for one in each])
+def test_the_unit_of_a_formula_is_read_as_people_spell_it(tmp_path: Path, key: str, name: str, spelt: str) -> None:
+    old = SMALL[SMALL.index('kind = "table"') : SMALL.index("[curves.tailrace]")]
+    size = {"storage_unit": VOLUME_HM3, "level_unit": {"m": 1.0, "ft": 0.3048}}[key][name]
+    slope = 0.4 * size if key == "storage_unit" else 0.4 / size
+    base = 401 if key == "storage_unit" else 401 / size
+    path = tmp_path / "r.toml"
+    formula = f'kind = "polynomial"\n{key} = "{spelt}"\ncoefficients = [{base}, {slope!r}]\n'
+    path.write_text(SMALL.replace(old, formula), encoding="utf-8")
+    assert float(read_reservoir(path).level(50.0)) == pytest.approx(421)
+
+
+@pytest.mark.parametrize(
+    ("old", "written", "right"),
+    [
+        ("dead_hm3 = 20", "dead_storage_hm3", "dead_hm3"),
+        ("dead_hm3 = 20", "dead_volume_mcm", "dead_mcm"),
+        ("dead_hm3 = 20", "minimum_storage_acre_ft", "dead_acre_ft"),
+        ("full_hm3 = 120", "full_storage_mio_m3", "full_hm3"),
+        ("full_hm3 = 120", "total_storage_hm3", "full_hm3"),
+        ("lower_m3s = 4", "min_release_m3s", "lower_m3s"),
+        ("lower_m3s = 4", "minimum_flow_cfs", "lower_cfs"),
+        ("lower_m3s = 4", "ecological_flow_m3s", "lower_m3s"),
+        ("installed_capacity_mw = 30", "installed_power_kw", "installed_capacity_kw"),
+        ("hydraulic_capacity_m3s = 45", "max_turbine_flow_m3s", "hydraulic_capacity_m3s"),
+    ],
+)
+def test_a_key_in_other_words_is_told_the_right_one(tmp_path: Path, old: str, written: str, right: str) -> None:
+    (said,) = complaints(tmp_path, old, f"{written} = {old.partition(' = ')[2]}")
+    assert f"{written}: is not a known key" in said
+    assert f"write {right} if that is meant" in said

@@ -71,7 +71,7 @@ def read_reservoir_text(text, folder):
         ("[objective.weights]\nfirm_power = 1\nenergy = 1\n", "cannot be weighted"),
         ("[objective.weights]\nenergy = 0\n", "objective.weights.energy"),
         ('goal = "firm-power"\nfirm_share = 0.2\n', "0.5 to 1"),
-        ('goal = "revenue"\nprice_per_mwh = -3\n', "price_per_mwh"),
+        ('goal = "revenue"\nprice_per_mwh = -2e9\n', "price_per_mwh"),
         ('goal = "unused-capacity"\npenalty_gwh = 3\n', "write penalty in place of penalty_gwh"),
         ('goal = "supply-shortage"\nsupply_target_m3s = 0\n', "is zero throughout"),
     ],
@@ -154,3 +154,24 @@ def test_the_value_of_water_left_is_in_the_unit_of_the_objective(tmp_path, key, 
 def test_two_values_of_water_left_or_one_in_another_unit_are_refused(tmp_path, objective, keys, said):
     with pytest.raises(InputError, match=said):
         valued(tmp_path, objective, keys)
+
+
+def test_negative_prices_of_the_record_are_read_but_a_missing_value_is_none(lake, river, tmp_path):
+    months = (f"{year}-{month:02}" for year in (1990, 1991, 1992) for month in range(1, 13))
+    months, prices = list(months), np.tile(np.linspace(-20.0, 35.0, 12), 3)
+    path = tmp_path / "record.csv"
+
+    def written() -> None:
+        rows = zip(months, river.flow_m3s.ravel().tolist(), prices.tolist(), strict=True)
+        path.write_text("date,inflow_m3s,price_per_mwh\n" + "".join(f"{a},{b!r},{c!r}\n" for a, b, c in rows))
+
+    written()
+    plan = plan_for(lake, read_inflow(path), Objective({Goal.REVENUE: 1}), "dp")
+    costs = plan.inflow.price_per_mwh < 0
+    assert costs.sum() == 12
+    assert not plan.operation.power_mw[costs].any()
+    assert (plan.operation.power_mw[~costs] > 0).all()
+    prices[5] = -9999
+    written()
+    with pytest.raises(InputError, match="price_per_mwh"):
+        read_inflow(path)

@@ -214,6 +214,21 @@ def test_a_plan_of_free_years_says_what_comes_from_storage_that_is_never_paid_ba
     ]
 
 
+def test_a_fixed_year_end_that_costs_much_is_told_with_a_better_one(xiaowan, five_years):
+    def planned(storage):
+        ends = {"initial_storage_hm3": storage, "final_storage_hm3": storage}
+        return optimise(replace(xiaowan, **ends), five_years, solver="dp")
+
+    low, best = planned(9000.0), planned(14_557.0)
+    (note,) = [str(note) for note in low.notes if "begins and ends" in str(note)]
+    assert "begins and ends with 9,000 hm3. With 14,557 hm3 it would make about" in note
+    more = float(note.split("about ")[1].split("%")[0]) / 100
+    gain = best.operation.annual_energy_gwh.sum() / low.operation.annual_energy_gwh.sum() - 1
+    assert more == pytest.approx(gain, abs=1e-3)
+    assert gain > 0.01
+    assert not any("begins and ends" in str(note) for note in best.notes)
+
+
 def test_the_bundled_case_is_no_carry_over_reservoir(xiaowan, inflow):
     assert storage_ratio(xiaowan, inflow) == pytest.approx(0.255, abs=0.005)
 

@@ -338,3 +338,36 @@ def test_a_record_that_implies_no_value_says_why(valued, river):
 def test_problems_are_not_made_without_the_value(valued, river):
     with pytest.raises(InputError, match="end_value_gwh_per_hm3: is missing"):
         record_problems(valued, river, Horizon())
+
+
+TURBINES = """
+[curves.turbine]
+head_m = [46.15, 60, 82.64]
+flow_m3s = [40, 45, 42]
+power_mw = [15, 22, 28]
+"""
+
+
+@pytest.mark.parametrize("solver", ["dp", "lshade-sequential"])
+@pytest.mark.parametrize(
+    ("start", "word"), [({"start_hm3": 12.0}, "below dead"), ({"start_level_m": 446.5}, "above full")]
+)
+def test_a_plan_may_begin_beyond_the_bounds_and_says_so(years, start, word, solver):
+    """Curves of the turbines reach from dead to full storage only: they are held at their ends."""
+    text = SMALL.replace("output_coefficient = 8.3\nhydraulic_capacity_m3s = 45\n", "") + TURBINES
+    lake = reservoir_of(text.encode(), "r.toml")
+    inflow = replace(years, calendar=replace(years.calendar, first_month=1, first_year=1956))
+    plan = optimise(lake, inflow, start="2026-06", solver=solver, **start)
+    assert all_pass(plan_checks(plan))
+    assert any(f"That is {word} storage, " in note for note in plan.notes)
+    storage, releases = plan.operation.storage_hm3, plan.operation.release_m3s
+    assert ((storage[:, 1:] >= 20 - 1e-9) & (storage[:, 1:] <= 120 + 1e-9)).all()
+    assert (releases[:, 0] >= 4).all()
+
+
+def test_a_value_that_is_missing_is_mended_by_what_the_message_names(years, small):
+    valued = replace(small, year_end=YearEnd.VALUED, final_storage_hm3=None)
+    with pytest.raises(InputError, match=r"end_value_gwh_per_hm3 of a plan by reservoir\.optimise"):
+        record_problems(valued, years, Horizon())
+    value = reservoir.optimise(valued, years, solver="dp").end_value_gwh_per_hm3
+    assert len(record_problems(replace(valued, end_value_gwh_per_hm3=value), years, Horizon())) == years.years

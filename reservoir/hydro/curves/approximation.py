@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError
 from reservoir.hydro.attributes import ConversionKind
 from reservoir.hydro.conversion import conversion_of
-from reservoir.hydro.curve_checks import Domain, releases_of, storages_of
+from reservoir.hydro.curve_checks import Domain, heads_of, releases_of, storages_of
 from reservoir.hydro.curves.curve import Curve, Follows, Polynomial, PowerLaw, Table
 from reservoir.hydro.curves.forms import PolynomialForm, UnclampedPolynomial, UniformTable
 from reservoir.hydro.plant import Plant
@@ -49,6 +49,8 @@ _NODES, _GUESSED_POINTS = 1200, 401
 _STEEP_HEAD_M = 0.02
 #: There, errors of power below this part of the largest are relative to that part.
 _LEAST_PART = 0.01
+#: Where there is no lowest head, errors of level count as at this part of the highest.
+_LEAST_PART_OF_HEAD = 0.05
 #: Into how many parts an octave is divided to whose next ends ranges are widened, the widest range first; None: as far
 #: as the curves go.
 _WIDTHS = (None, 1, 8)
@@ -174,9 +176,8 @@ def approximate(reservoir: Reservoir, closeness: FitTolerance = COARSE) -> Appro
         forms = next(forms for forms in close if forms.cost <= _DEARER * least)
     else:
         storage, release = storages_of(vars(reservoir)), releases_of(vars(reservoir))
-        level, tailrace = reservoir.level, reservoir.tailrace
-        head = tuple(float(level(low) - tailrace(high)) for low, high in zip(storage, release[::-1], strict=True))
-        forms = forms_on((storage, release, (head[0], head[1])), (most, reservoir.installed_mw))
+        head = heads_of(reservoir.level, reservoir.tailrace, storage, release)
+        forms = forms_on((storage, release, head), (most, reservoir.installed_mw))
     if forms.power_error > POWER_TOLERANCE:
         problem = (
             f"the solvers' float32 approximation of the curves changes power by up to "
@@ -300,14 +301,16 @@ def _kept(
     given = Plant(level, tailrace, conversion_of(*conversion), part, math.inf)
 
     def lowest_head(values: FloatArray) -> FloatArray:
-        return np.full_like(values, head[0])
+        return np.full_like(values, head[0] or _LEAST_PART_OF_HEAD * head[1])
 
+    # Where floods leave no head, forms are asked for less: tables alone are held at their ends always.
+    of_head = _fit if head[0] > 0 else _closest_table
     with np.errstate(all="ignore"):  # a formula may have no values where it is widened to: such forms are not close
         forms = Plant(
             _fit(level, storage, lowest_head, closeness),
             _fit(tailrace, release, lowest_head, closeness),
-            _fit(given.conversion, head, np.abs, closeness),
-            _fit(part, head, np.abs, closeness),
+            of_head(given.conversion, head, np.abs, closeness),
+            of_head(part, head, np.abs, closeness),
             math.inf,
         )
         if limits is None:
@@ -319,7 +322,9 @@ def _kept(
             capacity, installed = limits
             exact = given._replace(capacity=lambda heads: capacity * part(heads), installed_mw=installed)
             made = forms._replace(capacity=_scaled(forms.capacity, capacity), installed_mw=np.float32(installed))
-            errors = [_differences(exact, made, storage, release, None, _OWN_STATES)]
+            # Where turbines start at a low head, a table of the capacity is right between two of its points.
+            apart = 0.0 if head[0] > 0 else 1 / float(forms.capacity.per_unit)
+            errors = [_differences(exact, made, storage, release, None, _OWN_STATES, apart)]
     return Approximation(forms, forms.capacity, 1.0, *map(max, zip(*errors, strict=True)))
 
 
@@ -344,13 +349,21 @@ def _fit(curve: Function, domain: Domain, scale: Function, closeness: FitToleran
 
     series = _chebyshev(curve, domain, closeness.highest_degree)
     for degree in range(_least_degree(series, points, exact, allowed, domain), closeness.highest_degree + 1):
-        form: Form = _polynomial(series[: degree + 1], domain)
+        form = _polynomial(series[: degree + 1], domain)
         if close(form):
             return form
+    return _closest_table(curve, domain, scale, closeness)
+
+
+def _closest_table(curve: Function, domain: Domain, scale: Function, closeness: FitTolerance) -> UniformTable:
+    """The smallest even table that is within the tolerance, or the largest."""
+    points = np.linspace(*domain, _CHECKED_POINTS)
+    exact = curve(points)
+    allowed = closeness.tolerance * scale(exact)
     for size in TABLE_SIZES:
         form = _even_table(curve, domain, size)
-        if close(form):
-            return form
+        if np.all(np.abs(form(points) - exact) <= allowed):
+            break
     return form
 
 
@@ -395,12 +408,18 @@ def _even_table(curve: Function, domain: Domain, size: int) -> UniformTable:
 
 
 def _differences(
-    given: Plant, plant: Plant, storage: Domain, release: Domain, turbined: float | None, states: int
+    given: Plant,
+    plant: Plant,
+    storage: Domain,
+    release: Domain,
+    turbined: float | None,
+    states: int,
+    apart_m: float = 0.0,
 ) -> tuple[float, float]:
     """Largest difference in head (m) and largest relative difference in power, over a grid of all states.
 
     What is released to the turbines is `turbined`; where that is not given, the release, and what the difference in
-    head explains does not count.
+    head explains, or the distance of points of the capacity (`apart_m`), does not count.
     """
     storages, releases = np.meshgrid(np.linspace(*storage, states), np.linspace(*release, states))
     head, form_head = (head_at(each, storages, releases) for each in (given, plant))
@@ -412,7 +431,8 @@ def _differences(
     power_error = float(np.max((np.abs(form_power - power)[produced] / power[produced]), initial=0.0))
     if turbined is None and power_error > POWER_TOLERANCE and head_error <= _STEEP_HEAD_M:
         # Along a steep capacity curve a small error of head is a large one of power: it is not counted twice.
-        heads = (np.clip(head + shift, head.min(), head.max()) for shift in (-head_error, 0, head_error))
+        most = head_error + (apart_m if apart_m <= _STEEP_HEAD_M else 0.0)
+        heads = (np.clip(head + shift, head.min(), head.max()) for shift in (-most, 0, most))
         powers = [power_at_head(given, each, releases) for each in heads]
         nearest = np.clip(form_power, np.min(powers, axis=0), np.max(powers, axis=0))
         least = _LEAST_PART * float(power.max())

@@ -24,9 +24,10 @@ from reservoir.io.plan_folder import files
 from reservoir.io.plan_folder.arrays import Arrays, read_arrays, record_arrays, saved_record
 from reservoir.io.plan_folder.files import COPY, FILES, INFLOW, PROVENANCE, RESERVOIR
 from reservoir.io.records.columns import FROM_COLUMN, companion_notes
-from reservoir.io.records.table import WORKBOOK, csv_of_workbook
+from reservoir.io.records.sheets import record_sheet
 from reservoir.io.reservoir_toml.reader import read_reservoir, reservoir_of
 from reservoir.io.reservoir_toml.writer import write_reservoir
+from reservoir.io.workbook import WORKBOOK
 from reservoir.planning.checks import Check
 from reservoir.planning.columns import PROVEN_BOUND, PROVEN_GAP
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
@@ -127,7 +128,9 @@ def _record_copy(record: Inflow) -> tuple[str, bytes]:
     source = record.source
     content = record.content or (b"" if record.members is not None or is_netcdf(source) else _still_there(source))
     if content and sha256(content).hexdigest() == record.sha256:
-        return (_SHEET, csv_of_workbook(content)) if content.startswith(WORKBOOK) else (_FILE, content)
+        if content.startswith(WORKBOOK):
+            return _SHEET, record_sheet(content, record.reading.get("sheet", ()))[0].csv()
+        return _FILE, content
     beside = [name for name in COMPANIONS if getattr(record, name) is not None]
     whole = record.calendar.step is TimeStep.MONTH and record.calendar.steps == TimeStep.MONTH.per_year
     if record.members is not None or not whole or not (beside or is_netcdf(source)):

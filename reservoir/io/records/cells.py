@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.calendar import month_name
 from reservoir.hydro.unit_system import UnitText
 from reservoir.io.records import words as known
 from reservoir.text.quantities import counted
@@ -289,6 +290,33 @@ class StepValue(NamedTuple):
     def mistake(self, problem: str, expected: str, mend: str) -> Mistake:
         """Say what is wrong with it."""
         return Mistake(problem, expected, mend, row=self.row, column=self.column, value=self.text)
+
+
+def without_blank_ends(
+    values: Sequence[StepValue], wrong: Sequence[tuple[int, Mistake]]
+) -> tuple[list[StepValue], list[Mistake], str]:
+    """Leave out months before the first value and after the last, and say so.
+
+    `wrong` are mistakes of cells with the months that these stand for; a missing value at either end is none.
+    """
+    months = [value.ordinal for value in values if not is_known_code(value.value)]
+    if not months:
+        return [*values], [mistake for _, mistake in wrong], ""
+    first, last = min(months), max(months)
+    inside = [value for value in values if first <= value.ordinal <= last]
+    outside = [value for value in values if not first <= value.ordinal <= last]
+    ends = [value.ordinal for value in outside]
+    mistakes = list[Mistake]()
+    for month, mistake in wrong:
+        if month and not first <= month <= last and is_missing(str(mistake.value)):
+            ends.append(month)
+        else:
+            mistakes.append(mistake)
+    spans = [(min(part), max(part)) for part in ([m for m in ends if m < first], [m for m in ends if m > last]) if part]
+    named = [month_name(begin) + (f" to {month_name(end)}" if end > begin else "") for begin, end in spans]
+    codes = ", ".join(dict.fromkeys(value.text for value in outside))
+    left_out = f"left out, as values are missing{f' ({codes})' if codes else ''}: {', '.join(named)}"
+    return inside, mistakes, left_out if named else ""
 
 
 _GROUPED = re.compile(r"[1-9]\d{0,2}\.\d{3}")

@@ -57,12 +57,12 @@ class Companion(NamedTuple):
     def codes_among(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Missing-value codes among values in the unit of the column, of their shape.
 
-        Rain makes evaporation negative, and prices are what they are.
+        Rain makes evaporation negative, and prices may be high.
         """
+        low = (values <= -_LEAST_CODE) & cells.is_known_code(values)
         if self.field == "price_per_mwh":
-            return np.zeros(values.shape, bool)
-        high = cells.codes_among(np.maximum(values, 0.0))[0] & (values >= _LEAST_CODE)
-        return high | ((values <= -_LEAST_CODE) & cells.is_known_code(values))
+            return low
+        return low | (cells.codes_among(np.maximum(values, 0.0))[0] & (values >= _LEAST_CODE))
 
 
 #: Known columns, by their names in small letters.
@@ -87,7 +87,7 @@ _WRITE = {
 _PLAIN = frozenset({"net", "lake", "reservoir", "surface", "water", "total", "monthly", "mean", "average", "the", "of"})
 _PLAIN |= {"per", "energy", "electricity", "power", "spot", "market"}
 _MISSPELT, _ALIKE, _LEAST_LETTERS = ("evaporation", "withdrawal", "withdrawals", "abstraction"), 0.84, 7
-#: Evaporation and rain of a month stay below this, mm; a code is larger.
+#: Evaporation and rain of a month stay below this, mm, and a negative price above its negative; a code is larger.
 _LEAST_CODE = 900.0
 
 
@@ -217,11 +217,16 @@ def value_column(table: InflowTable, dates: Sequence[int], wanted: str | None) -
     companions = {place: companion for place in others if (companion := companion_of(header[place])) is not None}
     candidates = [place for place in others if place not in companions]
     if wanted is not None:
-        places = [place for place in candidates if header[place].casefold() == wanted.strip().casefold()]
+        labels = [header, *(row.cells for row in table.heading.labels)] if table.heading else [header]
+        text = wanted.strip().casefold()
+        of_rows = ([at for at in candidates if at < len(row) and row[at].casefold() == text] for row in labels)
+        places = next(filter(None, of_rows), [])
     else:
         places = candidates if len(candidates) == 1 else [at for at in candidates if _may_be_inflow(table, at)]
     if len(places) == 1:
-        return ValueColumn(places[0], companions, tuple(place for place in candidates if place != places[0]))
+        blank = {place for place in candidates if not (header[place] or any(row.cells[place] for row in table.rows))}
+        passed_over = tuple(place for place in candidates if place != places[0] and place not in blank)
+        return ValueColumn(places[0], companions, passed_over)
     columns = places or candidates
     names = ", ".join(header[place] or "(no name)" for place in columns)
     if not columns:
@@ -231,7 +236,8 @@ def value_column(table: InflowTable, dates: Sequence[int], wanted: str | None) -
         mend = "give the name as the header has it"
         raise InputError(problem, "a name in the header", mend, column="column", value=wanted)
     problem, beside = f"{len(columns)} columns besides the date: {names}", ", ".join(COMPANIONS)
-    mend = f"name the column to read (--column NAME), or keep only the inflow column, and {beside} if there are any"
+    name = table.column_option("NAME") if table.chosen else "--column NAME"
+    mend = f"name the column to read ({name}), or keep only the inflow column, and {beside} if there are any"
     raise InputError(table.at_header(problem, _ONE, mend))
 
 
@@ -241,6 +247,8 @@ def _may_be_inflow(table: InflowTable, place: int) -> bool:
     words = re.findall(r"[^\W_]+", folded(name))
     beside = not BESIDE.isdisjoint(words) and all(word in BESIDE or word.isdecimal() for word in words)
     if beside or understand(name).is_no_inflow or nearly_named(name):
+        return False
+    if may_tell_series(name) and len({row.cells[place] for row in table.rows}) <= _FEW_NUMBERS < len(table.rows):
         return False
     filled = [row.cells[place] for row in table.rows[:_LOOKED_AT] if not cells.is_missing(row.cells[place])]
     return not table.rows or sum(map(looks_like_number, filled)) * 2 > len(filled)
@@ -294,16 +302,19 @@ def several_series(name: str, texts: Sequence[str], long_block: int = _LONG_BLOC
 
 
 def series_mistakes(
-    table: InflowTable, beside: Sequence[int], rows: Sequence[int], *, years: bool
+    table: InflowTable, beside: Sequence[int], rows: Sequence[int], *, years: bool, column: str | None = None
 ) -> Iterator[Mistake]:
     """Refuse a table whose rows are those of several series, one after another.
 
     `beside` are the places of the columns that are passed over, `rows` the numbers of the rows with values, in the
-    order of time; a row may be that of a year.
+    order of time; a row may be that of a year. `column` is what the caller asks for.
     """
     cells_of = dict(table.rows)
     long_block = _LONG_BLOCK_OF_YEARS if years else _LONG_BLOCK
-    for column in beside:
-        change = several_series(table.header.cells[column], [cells_of[row][column] for row in rows], long_block)
+    for at in beside:
+        name, texts = table.header.cells[at], [cells_of[row][at] for row in rows]
+        change = several_series(name, texts, long_block)
         if change is not None:
-            yield replace(change[1], row=rows[change[0]])
+            first = next(filter(None, texts))
+            mend = f"name the rows to read, such as {table.column_option(column, f'{name}={first}')}; if all are of one"
+            yield replace(change[1], row=rows[change[0]], mend=f"{mend} series, delete this column")

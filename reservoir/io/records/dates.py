@@ -110,6 +110,7 @@ def parse_date(text: str) -> Stamp | Mistake:
     if wrong := year_mistake(parts["year"]):
         return wrong
     day = str(1 + 10 * "上中下".index(parts["tenth"])) if "tenth" in parts else parts.get("day")
+    day = None if day == "00" else day  # GRDC writes months as 1950-01-00
     clock = re.sub(r"\D", "", parts.get("clock") or "")
     clock = clock.zfill(len(clock) + len(clock) % 2)
     hour, minute, second = (int(clock[at : at + 2] or 0) for at in (0, 2, 4))
@@ -151,6 +152,25 @@ def date_columns(header: Sequence[str]) -> tuple[int, ...] | None:
     return places if len(places) > 1 else None
 
 
+#: Times in a column of their own, and what it is called.
+_CLOCK = re.compile(r"\d{1,2}:\d{2}(:\d{2})?|\d{4}")
+_CLOCKS = frozenset({"", "time", "clock", "hh:mm", "hhmm", "hora", "uhrzeit"})
+
+
+def with_clock(table: InflowTable, places: Sequence[int]) -> tuple[InflowTable, tuple[int, ...]]:
+    """Put the times of a column beside that of dates, as ``01JAN2001,2400``, behind these; the place of that column."""
+    header, at = table.header.cells, places[0] + 1
+    if len(places) > 1 or at >= len(header) - 1 or header[at].casefold() not in _CLOCKS or not table.rows:
+        return table, ()
+    if not all(_CLOCK.fullmatch(row.cells[at]) for row in table.rows):
+        return table, ()
+    rows = (
+        row._replace(cells=(*row.cells[: at - 1], f"{row.cells[at - 1]} {row.cells[at]}", *row.cells[at:]))
+        for row in table.rows
+    )
+    return replace(table, rows=tuple(rows)), (at,)
+
+
 def stamps_of(table: InflowTable, places: Sequence[int]) -> tuple[dict[int, Stamp], list[Mistake]]:
     """The date of each row by its number, from the `date_columns`, and what is wrong with some."""
     if len(places) == 1:
@@ -182,7 +202,8 @@ def _put_together(cells: Sequence[str]) -> tuple[int, Stamp | Mistake]:
                 return part, wrong
         numbers.append(number)
     year, *rest = numbers
-    clock = f" {rest.pop():02}:00" if len(numbers) == len(known.DATE_PARTS) else ""
+    # The hour 25 of a day that is one longer stands at its end, as the hour 24 does.
+    clock = f" {min(rest.pop(), 24):02}:00" if len(numbers) == len(known.DATE_PARTS) else ""
     return len(rest), parse_date("-".join((str(year), *(f"{number:02}" for number in rest))) + clock)
 
 

@@ -29,12 +29,24 @@ from reservoir.hydro.calendar import (
     year_label,
 )
 from reservoir.io.records import dates
-from reservoir.io.records.cells import StepValue, flows_among, is_missing, number_style, parse_number
+from reservoir.io.records.cells import (
+    StepValue,
+    flows_among,
+    is_missing,
+    number_style,
+    parse_number,
+    without_blank_ends,
+)
 from reservoir.io.records.columns import companion_of, nearly_named, passed_over_note, read_companions, value_column
 from reservoir.io.records.dates import MINUTES, Stamp, Year, YearHeading, says_end
+from reservoir.io.records.day_tables import DayTable, days_of
+from reservoir.io.records.heading import Row
 from reservoir.io.records.record import A_MONTH, InflowReading, Record, RowPeriod, too_many_years
-from reservoir.io.records.table import InflowTable, Row, content_of, cut
+from reservoir.io.records.series import require_one_series
+from reservoir.io.records.table import InflowTable, content_of, cut
 from reservoir.io.records.words import MEMBER_NAMES, WATER_YEAR_NAMES, WEEK_ENDS
+from reservoir.text.data_file import head_lines
+from reservoir.text.quantities import counted
 
 _LAYOUTS = '"year,m01,...,m12" with one row per year, or "date,inflow_m3s" with one row per month or day'
 
@@ -53,19 +65,29 @@ def read_record(table: InflowTable, reading: InflowReading) -> Record:
         If the column of values is not clear.
     """
     header = table.header.cells
+    of_days = DayTable.of(table, reading.column)
+    if of_days is not None:
+        keys = (of_days.down, *([] if of_days.year is None else [of_days.year]))
+        require_one_series(table, keys, reading.column)
+        return days_of(table, of_days, reading)
     of_dates, headings = dates.date_columns(header), [*map(YearHeading.of, header)]
     months = sum(heading.month > 0 for heading in headings)
     # Where several name years, the one with the least beside it.
     of_years = (place for place, heading in enumerate(headings) if heading.year)
     year_at = min(of_years, key=lambda place: len(header[place]), default=None)
+    if year_at is None and months == MONTHS_PER_YEAR and not header[0]:
+        texts = [row.cells[0] for row in table.rows]
+        year_at = 0 if texts and all(isinstance(dates.parse_year(text), Year) for text in texts) else None
     if of_dates is not None and months < MONTHS_PER_YEAR:
         reading.require_dates()
+        require_one_series(table, of_dates, reading.column)
         return _by_date(table, of_dates, reading)
     if year_at is not None and months:
         # Told at once: every cell of so many rows could be wrong.
         rows = len(table.rows)
         if rows > MOST_YEARS:
             return Record(mistakes=(too_many_years(rows),))
+        require_one_series(table, [year_at], reading.column)
         return _by_year(table, headings, year_at, reading)
     names = [cell.casefold() for cell in header]
     if re.match(r"\d{3,4}\b", names[0]):
@@ -93,6 +115,7 @@ class MemberFile(InflowTable):
     """The head of a file with a column of members, whose rows are read in pieces; and the places of two columns."""
 
     file: str
+    encoding: str
     member: int
     date: int
 
@@ -104,13 +127,15 @@ def member_file(file: str) -> MemberFile | None:
             return None  # a pipe is read once
         with open(file, "rb") as opened:
             head = opened.read(_HEAD_BYTES)
-        lines, delimiter, comments = content_of(head[: head.rfind(b"\n") + 1] or head)
+        whole, encoding = head_lines(head)
+        lines, delimiter, comments, _ = content_of(whole)
         header = cut(*lines[0], delimiter)
         names = [cell.casefold() for cell in header.cells] if isinstance(header, Row) else []
         member = next((names.index(name) for name in MEMBER_NAMES if name in names), None)
         places = dates.date_columns(names) or ()
         if isinstance(header, Row) and member is not None and len(places) == 1:
-            return MemberFile(b"", header, (), comments, delimiter=delimiter, file=file, member=member, date=places[0])
+            at = {"member": member, "date": places[0]}
+            return MemberFile(b"", header, (), comments, delimiter=delimiter, file=file, encoding=encoding, **at)
     return None
 
 
@@ -153,7 +178,8 @@ _MOST_SLIPS = 3
 
 def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) -> Record:
     """Read a table with dates, in one column or several, and a column of values, besides known companions."""
-    column = value_column(table, places, reading.column)
+    table, clock = dates.with_clock(table, places)
+    column = value_column(table, (*places, *clock), reading.column)
     header, place = table.header.cells, column.place
     stamps, undated = dates.stamps_of(table, places)
     comments = tuple(comment.text for comment in table.comments)
@@ -174,8 +200,22 @@ def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) 
         for row in table.rows
         if row.number in ordinals and row.number in numbers
     )
+    ends = ""
+    if is_month:
+        cells, wrong, ends = without_blank_ends(cells, [(ordinals.get(each.row or 0, 0), each) for each in wrong])
     flows, no_flows, flow_notes, codes = flows_among(cells, reading.negative, months=is_month)
-    notes = [*column.notes(header), *style.notes, *of_rows.notes, *flow_notes, *codes]
+    words = Counter(text for each in wrong if is_missing(text := str(each.value)) and re.search(r"\w", text))
+    if words and not is_month:
+        verb, count = "is" if len(words) == 1 else "are", counted(words.total(), "row")
+        codes += (f"{', '.join(words)} {verb} read as no value ({count})",)
+    type_of_values = table.beside_header("types", place).upper()
+    cumulated = list[Mistake]()
+    if type_of_values == "INST-CUM":
+        problem, mend = "the values are sums since the beginning (INST-CUM)", "give their differences (PER-CUM)"
+        cumulated = [table.at_header(problem, "means or sums of periods", mend, header[place])]
+    elif type_of_values.startswith("INST"):
+        codes += (f"values of the type {type_of_values} are instants, which are read as means of their periods",)
+    notes = [*column.notes(header), *style.notes, *of_rows.notes, *filter(None, [ends]), *flow_notes, *codes]
     if first_stamp and flows:
         month = flows[0].ordinal
         name = f"{MONTH_NAMES[month % MONTHS_PER_YEAR]} {month // MONTHS_PER_YEAR}"
@@ -186,11 +226,11 @@ def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) 
         values=flows,
         period=of_rows.period,
         value_column=header[place],
-        unit_texts=((header[place], header[place]),),
+        unit_texts=((header[place], header[place]), (header[place], table.beside_header("units", place))),
         first_stamp=first_stamp,
         beside=column.passed_over,
         companions=companions,
-        mistakes=(*column.mistakes(table), *undated, *out_of_order, *wrong, *no_flows, *wrong_beside),
+        mistakes=(*column.mistakes(table), *cumulated, *undated, *out_of_order, *wrong, *no_flows, *wrong_beside),
         notes=tuple(notes),
         codes=codes,
     )
@@ -226,11 +266,16 @@ class _RowDates(NamedTuple):
     notes: tuple[str, ...] = ()
     #: Why nobody knows which periods they name.
     doubts: tuple[Mistake, ...] = ()
+    #: Rows of a part of a day that stand twice, and those where they do first.
+    twice: Mapping[int, int] = MappingProxyType({})
 
     def mistakes(self, column: str) -> Iterator[Mistake]:
         """Periods that stand twice, and weeks that overlap; those that are missing are counted by step."""
         yield from (replace(doubt, column=column) for doubt in self.doubts)
         if self.period.per_day > 1:
+            for row, first in self.twice.items():
+                problem, mend = f"the time appears twice, first in row {first}", "delete one of the rows"
+                yield Mistake(problem, f"{self.period.per_day} rows a day", mend, row=row, column=column)
             return
         noun = self.period.step.noun
         rows: dict[int, int] = {}
@@ -286,9 +331,11 @@ def _as_written(stamps: Mapping[int, Stamp], texts: Sequence[str]) -> _RowDates:
         return _RowDates()
     days = {row: stamp.day_ordinal for row, stamp in stamps.items()}
     gaps = [after - before for before, after in pairwise(sorted(days.values()))]
-    per_day = _rows_of_each_day(stamps.values())
-    if per_day or _mostly(gap == 1 for gap in gaps):
-        return _RowDates(RowPeriod(TimeStep.DAY, per_day or 1), days)
+    per_day = _rows_of_each_day(stamps)
+    if per_day:
+        return per_day.row_dates(stamps, days)
+    if _mostly(gap == 1 for gap in gaps):
+        return _RowDates(RowPeriod(TimeStep.DAY), days)
     if _mostly(gap in _TEN_DAYS_LAST for gap in gaps):
         named = ""
         if {stamp.day for stamp in stamps.values()} <= _TEN_BEGINS:
@@ -339,22 +386,53 @@ def _mostly(which: Iterable[bool]) -> bool:
     return sum(true) > _MOSTLY * len(true)
 
 
-def _rows_of_each_day(stamps: Iterable[Stamp]) -> int:
-    """Rows of a day, if all days have rows at the same times, evenly apart; else 0.
+class _PartsOfDays(NamedTuple):
+    """Times of rows that most days have, and of others, in minutes of the day."""
 
-    The first and the last day may lack some.
-    """
+    usual: tuple[int, ...]
+    others: Mapping[int, tuple[int, ...]]
+
+    def row_dates(self, stamps: Mapping[int, Stamp], days: Mapping[int, int]) -> _RowDates:
+        """What such dates say: days that lack a row are missing, but for one of 23 hours where there is one of 25."""
+        whole = set(self.usual) if len(self.usual) == 24 else set[int]()
+        lengths = {day: len(minutes) for day, minutes in self.others.items() if set(minutes) <= whole}
+        long, short = ([day for day, length in lengths.items() if length == 24 + step] for step in (1, -1))
+        weekdays = {day % DAYS_PER_WEEK for day in long}
+        short = [day for day in short if day % DAYS_PER_WEEK in weekdays]
+        once_a_year = all(
+            most <= 1 for each in (long, short) for most in Counter(date.fromordinal(day).year for day in each).values()
+        )
+        # The record may begin or end between the two; a day that lacks an hour without the other has a gap.
+        summer_time = long and short and once_a_year and abs(len(long) - len(short)) <= 1
+        rows = {day: lengths[day] for day in (*long, *short)} if summer_time else {}
+        notes: tuple[str, ...] = ()
+        if rows:
+            named = ", ".join(str(date.fromordinal(day)) for day in sorted(rows)[:2])
+            notes = (f"days of 23 and 25 hours are read as whole days ({named}{', ...' if len(rows) > 2 else ''})",)
+        first, twice = dict[int, int](), dict[int, int]()
+        for row, stamp in stamps.items():
+            before = first.setdefault(stamp.minutes, row)
+            if before != row and days[row] not in rows:
+                twice[row] = before
+        return _RowDates(
+            RowPeriod(TimeStep.DAY, len(self.usual), tuple(sorted(rows.items()))), days, notes, twice=twice
+        )
+
+
+def _rows_of_each_day(stamps: Mapping[int, Stamp]) -> _PartsOfDays | None:
+    """The times of rows that most days have, evenly apart, if the other days have no other times; else None."""
     times: dict[int, list[int]] = {}
-    for stamp in stamps:
+    for stamp in stamps.values():
         times.setdefault(stamp.day_ordinal, []).append(stamp.minute)
-    usual, _ = Counter(tuple(sorted(minutes)) for minutes in times.values()).most_common(1)[0]
-    if len(usual) < 2 or len(set(usual)) < len(usual):
-        return 0
+    of_days = {day: tuple(sorted(minutes)) for day, minutes in times.items()}
+    usual, count = Counter(of_days.values()).most_common(1)[0]
+    if len(usual) < 2 or len(set(usual)) < len(usual) or MINUTES % len(usual):
+        return None
     evenly = {after - before for before, after in pairwise(usual)} == {MINUTES // len(usual)}
-    ends = (min(times), max(times))
-    others = all(tuple(sorted(minutes)) == usual for day, minutes in times.items() if day not in ends)
-    at_ends = all(set(times[day]) <= set(usual) and len(set(times[day])) == len(times[day]) for day in ends)
-    return len(usual) if evenly and others and at_ends and MINUTES % len(usual) == 0 else 0
+    others = {day: minutes for day, minutes in of_days.items() if minutes != usual}
+    inner = len(of_days) - (min(of_days) in others) - (max(of_days) in others and max(of_days) != min(of_days))
+    known = all(set(minutes) <= set(usual) for minutes in others.values())
+    return _PartsOfDays(usual, others) if evenly and known and count > _MOSTLY * inner else None
 
 
 def stamp_mistakes(table: InflowTable, record: Record, first_month: int) -> Iterator[Mistake]:
@@ -401,6 +479,12 @@ def _by_year(table: InflowTable, headings: Sequence[YearHeading], year_at: int, 
                 ordinal = (starts[row] + (month < first_month)) * MONTHS_PER_YEAR + month - 1
                 cells.append(StepValue(ordinal, understood[row], row, header[place], style.plain(texts[place])))
     cells.sort()
+    missing = [
+        ((starts[each.row] + (month < first_month)) * MONTHS_PER_YEAR + month - 1 if each.row in starts else 0, each)
+        for (_, month), (_, wrong) in zip(columns, numbers, strict=True)
+        for each in wrong
+    ]
+    cells, wrong_cells, ends = without_blank_ends(cells, missing)
     flows, no_flows, flow_notes, _ = flows_among(cells, reading.negative, months=True)
     beside = [at for at, name in enumerate(header) if name and headings[at] == YearHeading()]
     beside_names = [header[at] for at in beside]
@@ -416,10 +500,10 @@ def _by_year(table: InflowTable, headings: Sequence[YearHeading], year_at: int, 
             *_year_header_mistakes(table, headings, year_at, beside_names, reading),
             *unnamed,
             *_sequence_mistakes(starts, "year", header[year_at], mend, written, (*table.mistakes, *unnamed)),
-            *(mistake for _, wrong in numbers for mistake in wrong),
+            *wrong_cells,
             *no_flows,
         ),
-        notes=(*passed_over, *style.notes, *flow_notes, *naming_notes),
+        notes=(*passed_over, *style.notes, *filter(None, [ends]), *flow_notes, *naming_notes),
     )
 
 

@@ -33,6 +33,7 @@ from reservoir.io.records.layouts import MemberFile
 from reservoir.io.records.record import InflowReading, Series
 from reservoir.io.records.table import caveat_mistakes
 from reservoir.io.records.units import choose_unit
+from reservoir.text.data_file import encoding_notes
 from reservoir.text.quantities import first_unprintable, printable
 
 #: Rows of a piece, and characters of a member's name.
@@ -86,7 +87,8 @@ def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:
         sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
     notes = (*column.notes(header), *companion_notes(beside, MONTHS_PER_YEAR), *negative)
     caveat = " ".join(text for _, text in file.caveats if text)
-    about = reading.about(file.file, unit_from) | {"caveat": caveat, "sha256": sha256, "notes": notes}
+    about = reading.about(file.file, unit_from) | {"caveat": caveat, "sha256": sha256}
+    about["notes"] = (*encoding_notes(file.encoding), *notes)
     return replace(months, values=values, companions=beside, about=about)
 
 
@@ -141,7 +143,7 @@ def _pieces(file: MemberFile, numbers: Mapping[int, Companion]) -> Iterator[pd.D
             dtype={place: "float64" if place in numbers else "category" for place in columns},  # type: ignore[arg-type]
             keep_default_na=False,
             skipinitialspace=True,
-            encoding="utf-8",
+            encoding=file.encoding,
             chunksize=_PIECE,
         )
         with reader:
@@ -173,7 +175,7 @@ def wrong_name(name: str) -> Mistake | None:
 
 def _data_rows(file: MemberFile) -> Iterator[tuple[int, list[str]]]:
     """Every row that is not blank, with its number."""
-    with open(file.file, encoding="utf-8", newline="") as text:
+    with open(file.file, encoding=file.encoding, newline="") as text:
         rows = csv.reader(text, delimiter=file.delimiter, skipinitialspace=True)
         for cells in rows:
             if rows.line_num > file.header.number and any(cells):

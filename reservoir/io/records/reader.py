@@ -24,15 +24,19 @@ from reservoir.hydro.calendar import (
     month_name,
     whole_years,
 )
-from reservoir.hydro.inflow import ASSUMED, Inflow
+from reservoir.hydro.inflow import ASSUMED, FileRows, Inflow
 from reservoir.io.containers import is_netcdf
 from reservoir.io.records.cells import FILL_IN, looks_like_number, negative_note, thousands_mistakes
 from reservoir.io.records.columns import companion_notes, series_mistakes
 from reservoir.io.records.layouts import member_file, read_record, stamp_mistakes
 from reservoir.io.records.record import InflowReading, Record, Series, averaged, dates_of, too_large, too_many_years
-from reservoir.io.records.table import WORKBOOK, InflowTable, caveat_mistakes, read_table
+from reservoir.io.records.series import STATION, chosen_rows
+from reservoir.io.records.sheets import record_sheet
+from reservoir.io.records.table import InflowTable, caveat_mistakes, read_table
 from reservoir.io.records.units import HM3_PER_M3S_DAY, InflowUnit, choose_unit
 from reservoir.io.records.words import folded
+from reservoir.io.workbook import WORKBOOK
+from reservoir.text.data_file import encoding_notes, encoding_of
 
 FloatArray = NDArray[np.float64]
 
@@ -47,6 +51,7 @@ def read_inflow(
     missing_days: int = 0,
     negative: str | None = None,
     step: TimeStep | str = TimeStep.MONTH,
+    sheet: str | Sequence[str] = (),
 ) -> Inflow:
     """Read the inflows of steps: one record, or an ensemble of several members, which has months.
 
@@ -56,11 +61,11 @@ def read_inflow(
         A CSV file; a workbook (``.xlsx``), which needs the extra ``excel``; or NetCDF (``.nc``) or Zarr (``.zarr``),
         which need the extra ``netcdf``.
 
-        CSV is UTF-8 text; cells separated by commas, semicolons or tabs; lines that begin with ``#`` are comments, of
-        which ``# unit: hm3`` and ``# caveat: text`` are understood. The header is ``year`` and twelve months (``m01``,
-        ``1``, ``Jan`` or ``January``), or ``date`` (``1953-01``, ``1953-01-31`` or ``31-Jan-1953``) and one column of
-        values, with a row a month, ten days, a week, a day or some hours; beside it, ``evaporation_mm`` (net) and
-        ``withdrawal_m3s`` are read too. At most 16 MB and 8,000 years.
+        CSV is text in UTF-8, UTF-16 or GB18030; cells separated by commas, semicolons or tabs; lines that begin with
+        ``#`` are comments, of which ``# unit: hm3`` and ``# caveat: text`` are understood. The header is ``year`` and
+        twelve months (``m01``, ``1``, ``Jan`` or ``January``), or ``date`` (``1953-01``, ``1953-01-31`` or
+        ``31-Jan-1953``) and one column of values, with a row a month, ten days, a week, a day or some hours; beside it,
+        ``evaporation_mm`` (net) and ``withdrawal_m3s`` are read too. At most 16 MB and 8,000 years.
 
         With a further column ``member`` or ``scenario``, it is an ensemble, of any size: every member has the same
         months, in any order of rows.
@@ -88,6 +93,9 @@ def read_inflow(
     step : TimeStep or str
         ``month``, ``ten-days``, ``week`` or ``day``: steps that the record is averaged to, none shorter than what its
         rows stand for.
+    sheet : str or sequence of str
+        Sheets of a workbook that are meant, of which the record is one. Without it, the record is the sheet that has
+        dates, or years, and flows; several such sheets are refused.
 
     Returns
     -------
@@ -102,9 +110,12 @@ def read_inflow(
     """
     file = os.fspath(path)
     try:
-        reading = InflowReading(unit, column, water_year, missing_days, negative, step, first_month)  # type: ignore[arg-type]
+        reading = InflowReading(unit, column, water_year, missing_days, negative, step, first_month, sheet)  # type: ignore[arg-type]
         series = _series_of(file, reading)
-        return _read_table(file, reading) if series is None else series.inflow(first_month)
+        if series is None:
+            return _read_table(file, reading)
+        reading.require_no_sheet()
+        return series.inflow(first_month)
     except InputError as refused:
         in_order = worth_telling(sorted(refused.mistakes, key=lambda mistake: mistake.row or 0), file)
 
@@ -167,7 +178,8 @@ def _sound_record(table: InflowTable, reading: InflowReading) -> tuple[Record, I
         raise InputError("no row has a value", mend=FILL_IN, row=table.header.number)
     if not mistakes:
         rows = list(dict.fromkeys(value.row for value in values))
-        mistakes = [*series_mistakes(table, record.beside, rows, years=record.value_column is None)]
+        years = record.value_column is None
+        mistakes = [*series_mistakes(table, record.beside, rows, years=years, column=reading.column)]
     if mistakes:
         cause = _likely_cause(table, mistakes)
         raise InputError([*([cause] if cause else ()), *mistakes])
@@ -176,8 +188,19 @@ def _sound_record(table: InflowTable, reading: InflowReading) -> tuple[Record, I
 
 def _read_table(file: str, reading: InflowReading) -> Inflow:
     """Read the record of one series; raises as `_sound_record` does."""
-    table = read_table(file)
-    record, unit, unit_from, begins = _sound_record(table, reading)
+    of_sheet: tuple[str, ...] = ()
+
+    def of_workbook(data: bytes) -> bytes:
+        nonlocal of_sheet
+        sheet, note = record_sheet(data, reading.sheet)
+        of_sheet = (note,) if note else ()
+        return sheet.csv()
+
+    table = read_table(file, of_workbook)
+    if not table.content.startswith(WORKBOOK):
+        reading.require_no_sheet()
+    table, column = chosen_rows(table, reading.column)
+    record, unit, unit_from, begins = _sound_record(table, replace(reading, column=column))
     values, by_month = record.values, record.period.step is TimeStep.MONTH
     flows = record
     if reading.negative == "zero":
@@ -206,24 +229,40 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
     caveat = " ".join(text for _, text in table.caveats if text)
     about: dict[str, Any] = {field: column for field, (_, column) in beside.items()} | reading.about(file, unit_from)
     about |= {"sha256": hashlib.sha256(table.content).hexdigest(), "caveat": caveat, "unit": unit.name}
-    notes = (*flows.notes, *companion_notes(beside, calendar.steps), *left_out, *negative)
+    notes = (*of_sheet, *table.notes, *flows.notes, *companion_notes(beside, calendar.steps), *left_out, *negative)
     content = b"" if table.content.startswith(WORKBOOK) else table.content
+    about["rows"] = _file_rows(record, unit)
+    notes = (*encoding_notes(encoding_of(content)), *notes)
     return Inflow(flow, calendar, notes=notes, content=content, **about)
+
+
+def _file_rows(record: Record, unit: InflowUnit) -> FileRows:
+    """The rows of a record as mean flows."""
+    values = np.array([value.value for value in record.values])
+    starts, days = _starts_and_days(record)
+    flow = values * unit.size / (days * HM3_PER_M3S_DAY if unit.is_volume else 1.0)
+    rows = FileRows(starts, flow, record.period.step, record.period.per_day)
+    if rows.step is not TimeStep.DAY:
+        return rows
+    days, _ = record.period.of_days(np.array([value.ordinal for value in record.values]), values, amounts=False)
+    return rows._replace(days=dates_of(days))
+
+
+def _starts_and_days(record: Record) -> tuple[NDArray[np.datetime64], FloatArray]:
+    """The month, or the first day, of each row, and the days of its period."""
+    ordinals = np.array([value.ordinal for value in record.values])
+    if record.period.step is TimeStep.MONTH:
+        months = (ordinals - 1970 * MONTHS_PER_YEAR).astype("datetime64[M]")
+        return months, np.asarray(Calendar.of_months(int(ordinals[0]), len(ordinals)).days[0], np.float64)
+    return dates_of(ordinals), record.period.lengths(ordinals) / record.period.per_day
 
 
 def _negative_notes(record: Record, unit: InflowUnit, negative: str) -> tuple[str, ...]:
     """How many values are negative, and how much water that is."""
     values = np.array([value.value for value in record.values])
-    ordinals = np.array([value.ordinal for value in record.values])
-    days: NDArray[Any]
-    if record.period.step is TimeStep.MONTH:
-        days = Calendar.of_months(int(ordinals[0]), len(values)).days[0]
-        dates = list(map(month_name, ordinals.tolist()))
-    else:
-        days = record.period.lengths(ordinals) / record.period.per_day
-        dates = [str(day) for day in dates_of(ordinals)]
+    starts, days = _starts_and_days(record)
     volumes = values * unit.size * (1.0 if unit.is_volume else days * HM3_PER_M3S_DAY)
-    return negative_note(volumes, dates, negative)
+    return negative_note(volumes, list(map(str, starts)), negative)
 
 
 def read_inflow_forecast(path: str | os.PathLike[str], unless_said: str = "", month: int | None = None) -> FloatArray:
@@ -272,9 +311,6 @@ def read_inflow_forecast(path: str | os.PathLike[str], unless_said: str = "", mo
 
 #: Part of all rows that a mistake must stand in to be that of the file, and rows a year of a daily file.
 _NEARLY_ALL, _DAYS_A_YEAR = 0.8, 100
-#: Columns that name a station, and the most stations that are named.
-_STATION = re.compile(r"(station|site|gage|gauge|river|location|sensor|name)([ _-]?(no|id|name|number|code))?")
-_MOST_STATIONS, _NAMED = 200, 5
 #: Cells of a row in which its date is looked for, and dates of days, with their years.
 _DATE_CELLS = 4
 _DATED = re.compile(r"(?:(\d{4})[-/.]\w+[-/.]\w+|\w+[-/.]\w+[-/.](\d{4}|\d{2}))(?:[ T].*)?", re.ASCII)
@@ -284,15 +320,8 @@ _NUMBERED = re.compile(r"(\d{1,2})[/.\-](\d{1,2})[/.\-](\d{4}|\d{2})(?:[ T].*)?"
 def _likely_cause(table: InflowTable, mistakes: Sequence[Mistake]) -> Mistake | None:
     """What the mistakes of a table most likely come from; None of a few, or of many of different kinds."""
     header = table.header.cells
-    of_stations = next((at for at, name in enumerate(header) if _STATION.fullmatch(folded(name).strip())), None)
-    stations: list[str] = []
-    if of_stations is not None:
-        stations = list(dict.fromkeys(row.cells[of_stations] for row in table.rows if row.cells[of_stations]))
-    stations = stations if len(stations) <= _MOST_STATIONS else []
-    if len(stations) > 1 and any("twice" in wrong.problem or "time step" in wrong.problem for wrong in mistakes):
-        named = ", ".join(stations[:_NAMED]) + (", ..." if len(stations) > _NAMED else "")
-        problem = f"the file has the rows of {len(stations)} stations, one below the other: {named}"
-        return Mistake(problem, "the rows of one station", "keep the rows of one station")
+    of_stations = next((at for at, name in enumerate(header) if STATION.fullmatch(folded(name).strip())), None)
+    stations = {row.cells[of_stations] for row in table.rows} if of_stations is not None else set[str]()
     kinds = Counter((wrong.problem, wrong.column) for wrong in mistakes if wrong.row is not None)
     if not kinds:
         return None
@@ -300,7 +329,7 @@ def _likely_cause(table: InflowTable, mistakes: Sequence[Mistake]) -> Mistake | 
     rows = len(table.rows) + len({wrong.row for wrong in table.mistakes})
     if count <= MOST_ALIKE or count < _NEARLY_ALL * rows:
         return None
-    looks_like = _looks_like(table, column, f" of the station {stations[0]}" if len(stations) == 1 else "")
+    looks_like = _looks_like(table, column, f" of the station {stations.pop()}" if len(stations) == 1 else "")
     if problem.startswith("ambiguous date"):  # which number is the day may show in the whole column
         cells = [row.cells[header.index(column)] for row in table.rows]
         parts = [match for match in map(_NUMBERED.fullmatch, cells) if match]

@@ -58,9 +58,12 @@ class InflowReading:
     step: TimeStep = TimeStep.MONTH
     #: Checked beside the file, whose mistakes are told together with it.
     first_month: int | None = None
+    #: Sheets of a workbook that are meant, of which the record is one.
+    sheet: str | Sequence[str] = ()
 
     def __post_init__(self) -> None:
         mistakes = list[Mistake]()
+        object.__setattr__(self, "sheet", (self.sheet,) if isinstance(self.sheet, str) else tuple(self.sheet or ()))
         for name in ("unit", "column"):
             value = getattr(self, name)
             if not isinstance(value, str | None):
@@ -77,6 +80,11 @@ class InflowReading:
         if mistakes:
             raise InputError(mistakes)
         object.__setattr__(self, "step", TimeStep(self.step))
+
+    def require_no_sheet(self) -> None:
+        """Refuse the name of a sheet where the file has none: InputError."""
+        if self.sheet:
+            raise InputError("the file is no workbook", "no sheet", "leave it out", column="sheet", value=self.sheet[0])
 
     def first_month_mistakes(self) -> Iterator[Mistake]:
         """Refuse a number that is no calendar month."""
@@ -125,6 +133,8 @@ class RowPeriod(NamedTuple):
 
     step: TimeStep = TimeStep.MONTH
     per_day: int = 1
+    #: Days of 23 and 25 hours, by their numbers, and how many rows these have.
+    odd_days: tuple[tuple[int, int], ...] = ()
 
     def lengths(self, first_days: IntArray) -> IntArray:
         """Days of each period, by its first day; no months."""
@@ -145,7 +155,8 @@ class RowPeriod(NamedTuple):
         if self.step is TimeStep.DAY:
             days, place, count = np.unique(first_days, return_inverse=True, return_counts=True)
             total = np.bincount(place, weights=values, minlength=len(days))
-            whole = count == self.per_day
+            rows = dict(self.odd_days)
+            whole = count == ([rows.get(day, self.per_day) for day in days.tolist()] if rows else self.per_day)
             return days[whole], (total if amounts else total / count)[whole]
         lengths = self.lengths(first_days)
         ends = np.cumsum(lengths)
@@ -300,7 +311,7 @@ def averaged(record: Record, reading: InflowReading, first_month: int, *, amount
         companions[name] = (column, dict(zip((v.row for v in values), by_step[begin:end].tolist(), strict=True)))
     notes = []
     count = counted(len(record.values), "row" if period.per_day > 1 else period.step.noun)
-    if period != RowPeriod(step):
+    if (period.step, period.per_day) != (step, 1):
         hours = MINUTES / period.per_day / 60
         of_hours = "hourly" if hours == 1 else f"{hours:g}-hour"
         adjective = _ADJECTIVES[period.step] if period.per_day == 1 else of_hours

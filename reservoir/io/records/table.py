@@ -6,20 +6,28 @@ A form that a service delivers is brought to this shape here: its encoding, its 
 from __future__ import annotations
 
 import csv
-import io
 import os
 import re
-import zipfile
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import date, datetime
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from reservoir.errors import InputError, Mistake
-from reservoir.io.containers import library_call, require_size
-from reservoir.io.records.words import DATE_NAMES, YEAR_NAMES
+from reservoir.io.records.heading import (
+    MOST_TITLES,
+    Heading,
+    Row,
+    above_dates,
+    heading,
+    in_parts,
+    names_dates,
+    without_footnotes,
+)
+from reservoir.io.workbook import WORKBOOK
 from reservoir.text.data_file import read_limited, text_of
-from reservoir.text.quantities import first_unprintable
+from reservoir.text.quantities import counted, first_unprintable
 
 #: What an inflow file may hold: five centuries of days, and no line that is a file by itself.
 MOST_BYTES = 16_000_000
@@ -28,23 +36,14 @@ MOST_CHARACTERS = 10_000
 MOST_COMMENTS = 1_000
 #: Characters of all comments: every word of theirs is weighed, as it may speak of the unit.
 MOST_COMMENTED = 100_000
-#: Columns of a file; a year, twelve months and what people keep beside them are far fewer. And cells: two centuries of
-#: days in a dozen columns.
-MOST_COLUMNS, MOST_CELLS = 100, 1_000_000
+#: Columns of a file: services put a plant or a gauge in each. And cells: a year of days of all reservoirs of a country.
+MOST_COLUMNS, MOST_CELLS = 250, 2_500_000
 #: Characters of all caveats of a file: they stand on every figure.
 MOST_CAVEAT = 1_000
 
 DELIMITERS = ",;\t"
-#: Columns that every header has one of, and lines above the header that are looked through for it.
-_HEADER_NAMES, _MOST_TITLES = DATE_NAMES | YEAR_NAMES, 20
-
-#: How a workbook, which is an archive, begins.
-WORKBOOK = b"PK\x03\x04"
-#: Columns that are looked at, one more than a CSV file may have, and rows of a sheet.
-_SHEET_COLUMNS, _SHEET_ROWS = MOST_COLUMNS + 1, 1_048_576
-#: Bytes of all parts of a workbook, unpacked: in any case, and of one that is packed so tightly at most.
-_USUAL_BYTES, _LARGEST_BYTES, _MOST_PACKED = 8_000_000, 120_000_000, 100
-_SAVE = 'save the sheet as CSV (in a spreadsheet: "CSV UTF-8")'
+#: A line of a reservoir file: a section, or a key with a value.
+_TOML = re.compile(r"\s*(\[[\w.]+\]|[\w.]+\s*=\s*\S)")
 
 T = TypeVar("T")
 
@@ -60,13 +59,6 @@ class Comment(NamedTuple):
         """Give what stands after ``key:``, or None where the comment is about something else."""
         match = re.match(rf"{key}\s*[:=](.*)", self.text, re.IGNORECASE)
         return match[1].strip() if match else None
-
-
-class Row(NamedTuple):
-    """One line of the file, with the number that an editor shows, cut into trimmed cells."""
-
-    number: int
-    cells: tuple[str, ...]
 
 
 def cut(number: int, line: str, delimiter: str) -> Row | Mistake:
@@ -94,6 +86,11 @@ class InflowTable:
     #: Rows that cannot be cut into cells; they are not in `rows`.
     mistakes: tuple[Mistake, ...] = ()
     delimiter: str = ","
+    #: What rows beside the header say of the columns; its own header is that of this table unless a step changed it.
+    heading: Heading | None = None
+    #: How rows around the data were read; and which rows the caller asked for, as --column has it.
+    notes: tuple[str, ...] = ()
+    chosen: str = ""
 
     @property
     def caveats(self) -> tuple[tuple[int, str], ...]:
@@ -112,6 +109,15 @@ class InflowTable:
             else:
                 understood[row.number] = value
         return understood, mistakes
+
+    def column_option(self, *parts: str | None) -> str:
+        """How a column, or rows by what a column says of them, are asked for, beside the rows that are already."""
+        return f'--column "{"; ".join(filter(None, (self.chosen, *parts)))}"'
+
+    def beside_header(self, what: Literal["units", "types"], place: int) -> str:
+        """What a row beside the header says that a column is in, or of which type of HEC-DSS; empty where none does."""
+        cells = getattr(self.heading, what, ())
+        return cells[place] if place < len(cells) else ""
 
     def at_header(self, problem: str, expected: str, mend: str, column: str = "", value: object = None) -> Mistake:
         """A mistake that stands in the header."""
@@ -134,13 +140,13 @@ def caveat_mistakes(caveats: Iterable[tuple[int | None, str]]) -> Iterator[Mista
             return
 
 
-def read_table(path: str | os.PathLike[str]) -> InflowTable:
-    """Read `path` and cut it into cells.
+def read_table(path: str | os.PathLike[str], of_workbook: Callable[[bytes], bytes]) -> InflowTable:
+    """Read `path` and cut it into cells; `of_workbook` gives the sheet of a workbook as CSV.
 
     Raises
     ------
     InputError
-        If the file cannot be read, is too large, is not UTF-8 text, or holds no header.
+        If the file cannot be read, is too large, is no text (`text_of`), or holds no header.
     """
     try:
         data = read_limited(path, MOST_BYTES)
@@ -151,21 +157,34 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"the file cannot be read: {reason}", mend="check the path and the permissions") from None
-    lines, delimiter, comments = content_of(csv_of_workbook(data) if data.startswith(WORKBOOK) else data)
-    header = cut(*lines[0], delimiter)
+    content = content_of(of_workbook(data) if data.startswith(WORKBOOK) else data)
+    delimiter = content.delimiter
+    header = cut(*content.lines[0], delimiter)
     if isinstance(header, Mistake):
         raise InputError(header)
     columns = len(header.cells)
-    if columns > MOST_COLUMNS or columns * len(lines) > MOST_CELLS:
-        problem = f"the file has {columns:,} columns and {len(lines):,} rows"
+    if columns > MOST_COLUMNS or columns * len(content.lines) > MOST_CELLS:
+        problem = f"the file has {columns:,} columns and {len(content.lines):,} rows"
         mend = "keep only the date and the inflow, or the year and twelve months"
         raise InputError(problem, f"at most {MOST_COLUMNS} columns, and {MOST_CELLS:,} cells", mend, row=header.number)
-    for cell in header.cells:
+    cut_lines = (cut(*line, delimiter) for line in content.lines[1:])
+    of_lines, footnotes = without_footnotes([row for row in cut_lines if isinstance(row, Mistake) or any(row.cells)])
+    above = (cut(*line, delimiter) for line in content.above)
+    beside = heading(header, [row for row in above if isinstance(row, Row)], of_lines)
+    for cell in beside.header.cells:
         if character := first_unprintable(cell):
             problem, mend = f"a column name has the unprintable character {character}", "delete the character"
             raise InputError(problem, "plain text", mend, row=header.number, value=cell)
-    of_lines = [cut(*line, delimiter) for line in lines[1:]]
-    header, of_lines = _without_padding(header, [row for row in of_lines if isinstance(row, Mistake) or any(row.cells)])
+    header, of_lines = _without_padding(beside.header, [row for row in of_lines if row not in beside.below])
+    comments = [comment for comment in content.comments if comment.number not in beside.used]
+    comments += [
+        Comment(row.number, " ".join(row.cells), "row") for row in beside.below if row.number not in beside.used
+    ]
+    comments += [Comment(number, text, "footnote") for number, text in footnotes]
+    title = next((comment.text for comment in reversed(content.comments) if comment.noun == "title"), "")
+    header, of_lines, notes = in_parts(header, of_lines, title)
+    if footnotes:
+        notes = (*notes, f"passed over {counted(len(footnotes), 'footnote')} below the table (row {footnotes[0][0]})")
     columns, rows, mistakes = len(header.cells), list[Row](), list[Mistake]()
     for row in of_lines:
         if isinstance(row, Mistake):
@@ -181,7 +200,8 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
     if not of_lines:
         problem = "there are no data rows below the header"
         mistakes = [Mistake(problem, mend="add the data rows", row=header.number)]
-    return InflowTable(data, header, tuple(rows), comments, tuple(mistakes), delimiter)
+    everything = tuple(sorted(comments))
+    return InflowTable(data, header, tuple(rows), everything, tuple(mistakes), delimiter, beside, notes)
 
 
 def _without_padding(header: Row, rows: list[Row | Mistake]) -> tuple[Row, list[Row | Mistake]]:
@@ -198,13 +218,23 @@ def _without_padding(header: Row, rows: list[Row | Mistake]) -> tuple[Row, list[
     return Row(header.number, header.cells[:named]), [*map(shorter, rows)]
 
 
-def content_of(data: bytes) -> tuple[list[tuple[int, str]], str, tuple[Comment, ...]]:
-    """Decode a file: its lines from the header on, with their numbers, the character between their cells, and comments.
+class Content(NamedTuple):
+    """A file in lines with their numbers: from the header on, and titles above it."""
+
+    lines: list[tuple[int, str]]
+    #: The character between the cells of a line.
+    delimiter: str
+    comments: tuple[Comment, ...]
+    above: list[tuple[int, str]]
+
+
+def content_of(data: bytes) -> Content:
+    """Decode a file, and look for its header.
 
     Raises
     ------
     InputError
-        If it is not UTF-8 text, is too large, holds no header, or something else above it.
+        If it is no text, is too large, holds no header, or something else above it.
     """
     # Counted before anything is cut: every line costs more than its bytes.
     ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
@@ -212,7 +242,7 @@ def content_of(data: bytes) -> tuple[list[tuple[int, str]], str, tuple[Comment, 
         raise _too_much(f"the file has {ends:,} lines", f"at most {MOST_LINES:,} lines")
     # str.splitlines also breaks at form feeds and the like, which editors do not count as lines.
     # Old programs end a file with a control-Z.
-    text = text_of(data.rstrip(b"\x1a")).replace("\r\n", "\n").replace("\r", "\n")
+    text = text_of(data).rstrip("\x1a").replace("\r\n", "\n").replace("\r", "\n")
     lines = [*enumerate(text.split("\n"), start=1)]
     for number, line in lines:
         if len(line) > MOST_CHARACTERS:
@@ -224,7 +254,9 @@ def content_of(data: bytes) -> tuple[list[tuple[int, str]], str, tuple[Comment, 
     commented = sum(len(comment.text) for comment in comments)
     if commented > MOST_COMMENTED:
         raise _too_much(f"the comments have {commented:,} characters", f"at most {MOST_COMMENTED:,} in total")
-    content = [(number, line) for number, line in lines if line.strip() and _comment(line) is None]
+    # Types and widths of columns, such as 5s 15s 20d 14n of the US Geological Survey, are no data.
+    others = ((number, line) for number, line in lines if line.strip() and _comment(line) is None)
+    content = [(number, line) for number, line in others if not re.fullmatch(r"\d+[sdn](\t\d+[sdn])+", line.strip())]
     # A spreadsheet's first line may be sep=;
     announced = re.fullmatch(r'\s*"?sep=(.)"?[ ,;]*', content[0][1], re.IGNORECASE) if content else None
     delimiter = announced[1] if announced else ""
@@ -235,31 +267,43 @@ def content_of(data: bytes) -> tuple[list[tuple[int, str]], str, tuple[Comment, 
     if not content:
         problem = "the file has only comments" if comments else "the file is empty"
         raise InputError(problem, "a header line and data rows", "check that this is the right file")
+    if _is_toml([line for _, line in content]):
+        expected, mend = "a table of dates, or years, and inflow", "give it by --reservoir, and a record in its place"
+        raise InputError("this is a reservoir file (TOML), not a record", expected, mend, row=content[0][0])
     place, delimiter = _header(content, delimiter)
-    titles, content = _titles(content, place), content[place:]
-    # Types and widths of columns, such as 5s 15s 20d 14n of the US Geological Survey, are no data.
-    widths = any(re.fullmatch(r"\d+[sdn](\t\d+[sdn])+", line.strip()) for _, line in content[1:2])
-    lines = content[:1] + content[1 + widths :]
-    return lines, delimiter, tuple(sorted((*comments, *titles)))
+    above, titles, content = content[:place], _titles(content, place), content[place:]
+    return Content(content, delimiter, tuple(sorted((*comments, *titles))), above)
 
 
 def _header(content: Sequence[tuple[int, str]], announced: str) -> tuple[int, str]:
     """The place of the header among lines, and the delimiter that it has most of.
 
-    A delimiter between cells of which one is ``date`` or ``year`` goes before others. Where there is no header, the
-    first line is taken for it, whose mistake is told later.
+    A delimiter between cells of which one names dates or years goes before others. Where no line names them, the header
+    stands above the first dates. Where there is no header, the first line is taken for it, whose mistake is told later.
     """
     of_first_line = ""
-    for place, (_, line) in enumerate(content[:_MOST_TITLES]):
-        unquoted, ranks = re.sub(r'"[^"]*"', "", line), dict[str, tuple[bool, int]]()
-        for mark in announced or DELIMITERS:
-            names = {cell.strip(' "').casefold() for cell in line.split(mark)}
-            ranks[mark] = (not _HEADER_NAMES.isdisjoint(names), unquoted.count(mark))
+    for place, (_, line) in enumerate(content[:MOST_TITLES]):
+        unquoted = re.sub(r'"[^"]*"', "", line)
+        ranks = {mark: (names_dates(line.split(mark)), unquoted.count(mark)) for mark in announced or DELIMITERS}
         delimiter = max(ranks, key=ranks.__getitem__)
         if ranks[delimiter][0]:
             return place, delimiter
         of_first_line = of_first_line or delimiter
+    for mark in announced or DELIMITERS:
+        rows = [cut(number, line, mark) for number, line in content[: MOST_TITLES + 3]]
+        at = above_dates([row.cells if isinstance(row, Row) else () for row in rows])
+        if at is not None:
+            return at, mark
     return 0, of_first_line
+
+
+def _is_toml(lines: Sequence[str]) -> bool:
+    """Whether lines are sections and keys with values, also where one of them is wrong."""
+    if not _TOML.match(lines[0]):
+        return False
+    with suppress(ValueError, RecursionError):
+        return bool(tomllib.loads("\n".join(lines)))
+    return sum(_TOML.match(line) is not None for line in lines) > len(lines) / 2
 
 
 def _comment(line: str) -> str | None:
@@ -274,7 +318,8 @@ def _comment(line: str) -> str | None:
 def _titles(content: Sequence[tuple[int, str]], header: int) -> list[Comment]:
     """Lines above the header, which are read like comments."""
     for number, line in content[:header]:
-        if re.match(r"\W*\d{4}\b[^a-zA-Z]*$", line):
+        cells = [cell for cell in re.split(f"[{DELIMITERS}]", line) if cell.strip(' "')]
+        if len(cells) > 1 and re.match(r"\W*\d{4}\b[^a-zA-Z]*$", line):
             problem = f"a line of data above the header in row {content[header][0]}"
             mend = 'put the header above all data, or "# " before the line'
             raise InputError(problem, "the header as the first line", mend, row=number, value=line)
@@ -285,68 +330,3 @@ def _titles(content: Sequence[tuple[int, str]], header: int) -> list[Comment]:
 
 def _too_much(problem: str, expected: str, row: int | None = None) -> InputError:
     return InputError(problem, expected, "check that this is a monthly inflow record", row=row)
-
-
-def csv_of_workbook(data: bytes) -> bytes:
-    """Write the first sheet that has cells as CSV: values as they are, dates in ISO form, one line a row.
-
-    Raises
-    ------
-    InputError
-        If it is no workbook, has no cells or too many, or openpyxl is not installed.
-    """
-    try:
-        import openpyxl
-    except ModuleNotFoundError:
-        mend = f"pip install 'reservoir[excel]', or {_SAVE}"
-        raise InputError("the file is a workbook: it needs openpyxl, which is not installed", mend=mend) from None
-
-    def first_sheet() -> str:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            declared = sum(part.file_size for part in archive.infolist())
-        require_size(declared, min(len(data), _LARGEST_BYTES // _MOST_PACKED), _USUAL_BYTES, _MOST_PACKED)
-        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        return next((text for text in map(_csv_of_sheet, book.worksheets) if text.strip("\r\n,")), "")
-
-    def refused(reason: str) -> InputError:
-        return InputError(f"the file cannot be read as a workbook ({reason})", mend=_SAVE)
-
-    return library_call(first_sheet, refused).encode("utf-8", "surrogatepass")
-
-
-def _csv_of_sheet(sheet: object) -> str:
-    """Rows up to the last one that has a cell, as wide as the widest.
-
-    What a sheet says of its own size is not asked: programs write one cell there, or all that a sheet may have.
-    """
-    filled: list[list[str]] = []
-    blank = characters = 0
-    rows = sheet.iter_rows(values_only=True, max_row=_SHEET_ROWS, max_col=_SHEET_COLUMNS)  # type: ignore[attr-defined]
-    for row in rows:
-        if row.count(None) == len(row):
-            blank += 1
-            continue
-        cells = [_text(cell) for cell in row]
-        while cells and not cells[-1]:
-            cells.pop()
-        filled += [*([] for _ in range(blank)), cells]
-        blank = 0
-        characters += sum(map(len, cells))
-        for many, most, noun in ((len(filled), MOST_LINES, "rows"), (characters, MOST_BYTES, "characters")):
-            if many > most:
-                mend = "keep only the sheet and the columns of the record"
-                raise InputError(f"the sheet has {many:,} {noun} or more", f"at most {most:,}", mend)
-    text, width = io.StringIO(), max(map(len, filled), default=0)
-    csv.writer(text, lineterminator="\n").writerows([*cells, *[""] * (width - len(cells))] for cells in filled)
-    return text.getvalue()
-
-
-def _text(cell: object) -> str:
-    """A cell as it would stand in a CSV file."""
-    if isinstance(cell, datetime):
-        return cell.date().isoformat() if cell.time().isoformat() == "00:00:00" else cell.isoformat(" ", "minutes")
-    if cell is None or isinstance(cell, date):
-        return "" if cell is None else cell.isoformat()
-    if isinstance(cell, float):
-        return f"{cell:.0f}" if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
-    return " ".join(str(cell).split())

@@ -149,6 +149,17 @@ class _Claim(NamedTuple):
     text: str
     saying: Saying
     at: partial[Mistake]
+    #: Whether the name of a column says it.
+    of_name: bool = False
+
+    @property
+    def is_name(self) -> bool:
+        """Whether what is not understood is the number of a station in brackets, or a letter or two beside its name."""
+        saying = self.saying
+        name = bool(saying.names) and not saying.units and not saying.kinds & {*known.QUANTITIES, WordKind.OTHER}
+        return name and all(
+            word not in known.DEPTHS and re.fullmatch(r"\d{1,3}|[a-z]{1,2}", word) for word in saying.strange
+        )
 
 
 def choose_unit(
@@ -170,6 +181,8 @@ def choose_unit(
         The unit, where it was said, and what is wrong about it.
     """
     claims = [*_claims(table, unit_texts, argument)]
+    if any(claim.saying.unit and not claim.of_name for claim in claims):
+        claims = [claim for claim in claims if not (claim.of_name and claim.is_name)]
     wrong = list[Mistake]()
     for claim in (claim for claim in claims if claim.saying.unit is None):
         units, strange = ", ".join(claim.saying.units), " ".join(claim.saying.strange)
@@ -212,7 +225,9 @@ def _claims(table: InflowTable, unit_texts: Sequence[tuple[str, str]], argument:
         if any(map(str.isalpha, text)) and (saying.units or saying.strange) and saying not in sayings:
             sayings.add(saying)
             at = partial(Mistake, row=table.header.number, column=column)
-            yield _Claim("the column name", " ".join(saying.strange) or ", ".join(saying.units), saying, at)
+            of_name = text in column
+            source = "the column name" if of_name else "the row of units"
+            yield _Claim(source, " ".join(saying.strange) or ", ".join(saying.units), saying, at, of_name)
     for place, name in enumerate(table.header.cells):
         if name.casefold() in known.UNIT_NAMES:  # it says the unit of each row: of one series always the same
             first_rows = {row.cells[place].strip(): row.number for row in reversed(table.rows)}

@@ -39,7 +39,7 @@ YEAR_NAMES = _HEADINGS["calendar_year"] | WATER_YEAR_NAMES
 #: Names of the columns of the parts of a date, from the longest on; the least and the largest number of each.
 DATE_PARTS = tuple(
     (part, frozenset(_WORDS["headings"]["part"][part].split()), allowed)
-    for part, allowed in {"year": range(10_000), "month": range(1, 13), "day": range(1, 32), "hour": range(25)}.items()
+    for part, allowed in {"year": range(10_000), "month": range(1, 13), "day": range(1, 32), "hour": range(26)}.items()
 )
 #: Names of the column of an ensemble's members, of dimensions of NetCDF that are members even where there is one, and
 #: of a column that tells the unit of each row.
@@ -49,7 +49,9 @@ UNIT_NAMES = _HEADINGS["unit"]
 #: Cells in the place of a value that is not known, and of a date beside rows of means and totals.
 MISSING_WORDS = _CELLS["missing"] | {"", "#n/a n/a", "no data"}
 SUMMARY = re.compile(
-    r"(mean|average|avg|total|sum|min|max|median|std|mittel|summe|media|moyenne|平均|合计|多年)\w*.*", re.IGNORECASE
+    r"(mean|average|avg|total|sum|min|max|median|std|mittel|summe|m[eé]dia|m[eé]d\b|m[ií]n|m[aá]x|moyenne|平均|合计|总|多年"
+    r"|[月年](平均|最大|最小|总量)|最大|最小)\w*.*",
+    re.IGNORECASE,
 )
 #: What says that a date or a time stands at the end of its period, or at its beginning; HEC-DSS has types of its own
 #: for means and sums of periods, whose times are their ends.
@@ -164,10 +166,14 @@ _PARTS = {
     **dict.fromkeys((f"{letter}{percent}" for letter in "pq" for percent in range(1, 100)), WordKind.STATISTIC),
 }
 _LONGEST_JOINED = 40
+#: Words with a hyphen in them, and marks of footnotes behind a word.
+_HYPHENED = frozenset(word for words in WORDS.values() for word in words if "-" in word)
+_MARKS = re.compile(r"(?<=[\w)\]])[*†‡§^]+(?=\s|\(|$)(?!\s*\(?\s*\d)")
 
 
 def folded(text: str) -> str:
     """One spelling for what typography writes in many: ``m³·s⁻¹`` and ``M^3 s-1`` are ``m3 s-1``."""
+    text = _MARKS.sub("", text)
     # Compatibility would make 10⁶ of a million and 106 of both.
     text = re.sub("([0-9])([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", r"\1^\2", text)
     text = unicodedata.normalize("NFKC", text).translate(_DASHES).casefold()
@@ -193,7 +199,7 @@ def words_of(text: str) -> tuple[Word, ...]:
     text = re.sub(r"(?<![a-z])mm\s?/\s?(?:d|day|month|mon|a|yr|year)(?![a-z])", " mmday ", text)
     tokens, words = list[str](), list[Word]()
     for token in re.findall(r"""[()\[\]{}/]|[^\s()\[\]{}/<>,;:=|"'.?!]+""", text):
-        hyphened = "-" in token.strip("-") and token not in _UNIT_OF and token != "s-1"
+        hyphened = "-" in token.strip("-") and token not in _UNIT_OF and token != "s-1" and token not in _HYPHENED
         tokens += [part for part in token.split("-") if part] if hyphened else [token] if token.strip("-") else []
     place = 0
     while place < len(tokens):

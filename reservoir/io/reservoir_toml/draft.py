@@ -17,8 +17,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reservoir.errors import InputError, Mistake, shortened
-from reservoir.hydro.attributes import ATTRIBUTES, CURVES, Attribute, Kind, Unit, curve_keys, plain
-from reservoir.text.data_file import read_limited
+from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, Attribute, Kind, Unit, curve_keys, plain
+from reservoir.hydro.units import key_suffix
+from reservoir.io.workbook import MOST_BYTES as BOOK_BYTES
+from reservoir.io.workbook import is_workbook
+from reservoir.text.data_file import read_limited, text_of
 
 
 def _all_keys() -> dict[str, Attribute]:
@@ -45,6 +48,15 @@ KEYS_OF = {
     section: [row for key, row in KEYS.items() if key.rpartition(".")[0] == section]
     for section in {key.rpartition(".")[0] for key in KEYS}
 }
+#: The ways to say how much power water gives, and other keys of which a file has one.
+WAYS_TO_POWER = tuple(f"curves.{name}" for name in (*CONVERSIONS.values(), "turbine"))
+WAYS_TO_POWER += ("plant.output_coefficient", "plant.efficiency")
+ONE_OF = (
+    ("curves.capacity", "curves.turbine", "plant.hydraulic_capacity_m3s", "plant.unit_hydraulic_capacity_m3s"),
+    ("plant.installed_capacity_mw", "plant.unit_capacity_mw"),
+    ("curves.seepage", "losses.seepage_m3s"),
+    ("plant.plant_factor", "plant.full_load_hours"),
+)
 #: How deep sections lie within each other.
 DEPTH = max(key.count(".") for key in KEYS) + 1
 #: A file that holds more keys than this is of another kind.
@@ -63,6 +75,8 @@ MOST_DIGITS = 400
 _START_ANEW = '"reservoir new NAME" writes a commented file to start from'
 _PART = r"""(?:[\w-]++|"(?:[^"\\]|\\.)*+"|'[^']*+')"""
 _LONG_KEY = re.compile(rf"(?:^|[,=\[\]{{}}])[ \t]*+{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_PARTS}}}")
+#: A row of a table: a year or a date, and further cells.
+_OF_TABLE = re.compile(r"[\s\"]*\d[^,;\t=\[]*[,;\t]")
 #: What is wrong with a line, by how the decoder's message begins.
 _SYNTAX = {
     "Cannot overwrite": "repeats a key",
@@ -86,7 +100,7 @@ def file_content(path: str | Path) -> bytes:
         If there is no such file, it cannot be read, or it is too large.
     """
     try:
-        return read_limited(path, MOST_BYTES)
+        return read_limited(path, BOOK_BYTES if is_workbook(path) else MOST_BYTES)
     except FileNotFoundError:
         problem, mend = "does not exist", f"check the path; {_START_ANEW}"
     except IsADirectoryError:
@@ -106,11 +120,7 @@ def parsed(content: bytes, file: str) -> dict[str, Any]:
     InputError
         If they are not TOML, or hold what no reservoir file needs and no decoder takes.
     """
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = content.count(b"\n", 0, error.start) + 1
-        raise InputError("is not UTF-8 text", mend="save the file as UTF-8", file=file, row=row) from None
+    text = text_of(content, file)
     for row, line in enumerate(text.split("\n"), 1):
         digits = re.search(rf"[\d_]{{{MOST_DIGITS + 1},}}|0[xX][\da-fA-F_]{{{MOST_DIGITS + 1},}}", line)
         if digits:
@@ -137,6 +147,10 @@ def _not_toml(message: str, text: str, file: str) -> Mistake:
     place = re.search(r" \(at (?:line (\d+)|end of document)", message)
     row = min(int(place[1]), len(lines)) if place and place[1] else len(lines)
     said = message[: place.start()] if place else message
+    content = [line for line in lines if line.strip() and line[0] != "#"]
+    if "=" not in "".join(content) and 2 * sum(_OF_TABLE.match(line) is not None for line in content) >= len(content):
+        mend = f"give the record in its own place, and a reservoir file here: {_START_ANEW}"
+        return Mistake("is a table, such as a record of inflow", "a reservoir file (TOML)", mend, file=file)
     problem = next((words for begin, words in _SYNTAX.items() if said.startswith(begin)), f"is not TOML: {said}")
     expected = 'key = value, with text in "quotes", lists in [brackets] and decimals with a point'
     line = lines[row - 1].strip() or None
@@ -150,6 +164,12 @@ def known_unit(section: str, written: str) -> tuple[str, Unit | None]:
         if unit is not None:
             return row.name, unit
     return written, None
+
+
+def row_of(dotted: str) -> Attribute | None:
+    """The row of a key as written, with any unit; None where it is no such key."""
+    section, _, written = dotted.rpartition(".")
+    return KEYS.get(f"{section}.{known_unit(section, written)[0]}".lstrip("."))
 
 
 class Entry(NamedTuple):
@@ -268,11 +288,22 @@ def _entries(table: Mapping[str, Any], section: str = "", prefix: str = "") -> I
     for key, value in table.items():
         name, unit = (key, None) if isinstance(value, dict) else known_unit(section, key)
         dotted = f"{section}.{name}".lstrip(".") if 0 < len(name) <= LONGEST_KEY and "." not in name else None
-        yield dotted, Entry(prefix + key, value, unit, value if unit is None else _scaled(value, unit.size))
+        scaled = _unit_of_formula(dotted, value) if unit is None else _scaled(value, unit.size)
+        yield dotted, Entry(prefix + key, value, unit, scaled)
         # What lies deeper than any key of a reservoir file is no part of one, and is not looked into.
         if isinstance(value, dict) and dotted and name not in seen and dotted.count(".") < DEPTH - 1:
             yield from _entries(value, dotted, f"{prefix}{key}.")
         seen.add(name)
+
+
+def _unit_of_formula(dotted: str | None, value: object) -> object:
+    """The table's name of a unit that a formula is in, however it is spelt; any other value as it is."""
+    row = KEYS.get(dotted or "")
+    if row is None or row.kind is not Kind.UNIT or not isinstance(value, str) or value in row.choices:
+        return value
+    from reservoir.io.key_words import unit_meant  # a file that has the table's own names waits for no words
+
+    return unit_meant(value[:LONGEST_KEY], {key_suffix(name): name for name in row.choices}) or value
 
 
 def _scaled(value: object, size: float) -> object:
@@ -306,8 +337,17 @@ def _guess(section: str, written: str) -> tuple[Attribute, str] | None:
 
 def unknown_key(dotted: str, draft: Draft) -> tuple[Mistake, str]:
     """State that a key is not known, and which key of its section it was meant to be, as far as can be guessed."""
+    from reservoir.io.key_words import keys_meant, unit_meant
+
     section, _, name = dotted.rpartition(".")
-    guess = _guess(section, draft.entry(dotted).key.rpartition(".")[2])
+    written = draft.entry(dotted).key.rpartition(".")[2]
+    for meant in keys_meant(written, section=section):  # in other words, such as dead_storage_hm3
+        ending = written.removeprefix(f"{meant.row.stem}_")
+        if unit_meant(ending, {unit.suffix: unit.name for unit in meant.row.units}):
+            continue  # the key itself, in a unit that no key is in
+        mend = f"write {meant.written} if that is meant"
+        return draft.mistake(dotted, "is not a known key", meant.row.description, mend), meant.row.key
+    guess = _guess(section, written)
     if guess:
         return draft.mistake(dotted, *_almost(*guess)), f"{section}.{guess[0].name}".lstrip(".")
     elsewhere = [known for known in KEYS if known.rpartition(".")[2] == name]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from operator import lt
 from pathlib import Path
@@ -21,7 +21,18 @@ from reservoir.hydro.curve_checks import ROUNDING, Domain, checked_curves, unlim
 from reservoir.hydro.curves.curve import Curve, Follows, Polynomial, PowerLaw, Table, constant, point_mistakes
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.io.reservoir_toml.draft import KEYS, Draft, file_content, home, parsed, unknown_key
+from reservoir.io.reservoir_toml.draft import (
+    KEYS,
+    ONE_OF,
+    WAYS_TO_POWER,
+    Draft,
+    file_content,
+    home,
+    parsed,
+    unknown_key,
+)
+from reservoir.io.workbook import WORKBOOK
+from reservoir.text.quantities import is_name
 
 #: What is sound of the file, by dotted key; or of a section, by its keys.
 Values = dict[str, Any]
@@ -37,15 +48,6 @@ _REQUIRED = {
 }
 #: Sections that a file may leave out.
 _OPTIONAL = ("marks", "horizon", "losses", "objective")
-#: The ways to say how much power water gives, and other keys of which a file has one.
-_CONVERSIONS = tuple(f"curves.{name}" for name in (*CONVERSIONS.values(), "turbine"))
-_CONVERSIONS += ("plant.output_coefficient", "plant.efficiency")
-_ONE_OF = (
-    ("curves.capacity", "curves.turbine", "plant.hydraulic_capacity_m3s", "plant.unit_hydraulic_capacity_m3s"),
-    ("plant.installed_capacity_mw", "plant.unit_capacity_mw"),
-    ("curves.seepage", "losses.seepage_m3s"),
-    ("plant.plant_factor", "plant.full_load_hours"),
-)
 #: Keys in GWh beside those in the unit of any objective, and what to write where that is another.
 _IN_GWH = (
     ("objective", "penalty", "penalty_gwh", "write penalty in place of penalty_gwh"),
@@ -58,15 +60,26 @@ _CURVES["level"] = CURVES["level"]._replace(claim=_RISING, holds=lt, broken="doe
 _KW_PER_MW = 1000
 
 
-def read_reservoir(path: str | Path, *, step: TimeStep | str | None = None) -> Reservoir:
-    """Read and check a reservoir file.
+def read_reservoir(
+    path: str | Path,
+    *,
+    step: TimeStep | str | None = None,
+    sheet: str | Sequence[str] = (),
+    inflow: tuple[str | Path, Mapping[str, Any]] | None = None,
+) -> Reservoir:
+    """Read and check a reservoir file, or a workbook that has a level curve.
 
     Parameters
     ----------
     path : str or Path
-        A TOML file; data/template.toml explains every key.
+        A TOML file; data/template.toml explains every key. Or a workbook: its sheets are found by what they hold, and
+        what they do not give is guessed, from its inflow too, as a note says.
     step : TimeStep or str, optional
         Time step to plan for, in place of the one in the file.
+    sheet : str or sequence of str
+        Sheets of a workbook that are meant, where several may be.
+    inflow : tuple, optional
+        The record that a workbook's guesses are made from in place of its own, with arguments of `read_inflow`.
 
     Returns
     -------
@@ -80,7 +93,36 @@ def read_reservoir(path: str | Path, *, step: TimeStep | str | None = None) -> R
     """
     if step is not None and step not in tuple(TimeStep):
         raise InputError("is unknown", " or ".join(TimeStep), "give one of these", column="step", value=step)
-    return reservoir_of(file_content(path), str(path), None if step is None else TimeStep(step))
+    content, asked = file_content(path), None if step is None else TimeStep(step)
+    if content.startswith(WORKBOOK):
+        return _reservoir_of_workbook(Path(path), asked, (sheet,) if isinstance(sheet, str) else tuple(sheet), inflow)
+    return reservoir_of(content, str(path), asked)
+
+
+def _reservoir_of_workbook(path: Path, step: TimeStep | None, sheet: Sequence[str], inflow: Any) -> Reservoir:
+    """Read a workbook as the reservoir file that `reservoir new` would write of it."""
+    from reservoir.io.reservoir_draft import RecordScale, draft_of_workbook  # a reservoir file waits for no records
+
+    file, reading = inflow or (path, {"sheet": sheet})
+
+    def scale_of(first_month: int | None) -> RecordScale | None:
+        with suppress(InputError):  # the reader of the record says why
+            return RecordScale.of(Path(file), reading, first_month)
+        return None
+
+    draft = draft_of_workbook(path, sheet, scale_of=scale_of)
+    content = "".join(f"# read: {sentence}\n" for sentence in draft.read) + draft.text
+
+    def of_sheet(mistake: Mistake) -> Mistake:
+        keys = (mistake.column, mistake.column.rpartition(".")[0])
+        stems = {key.rpartition("_")[0] or key: place for key, place in draft.places.items()}
+        place = next((stems[key] for key in stems if any(each.startswith(key) for each in keys if each)), "")
+        return replace(mistake, file=f"{path}, {place}" if place else str(path))
+
+    try:
+        return reservoir_of(content.encode(), str(path), step)
+    except InputError as refused:
+        raise InputError(map(of_sheet, refused.mistakes)) from None
 
 
 def reservoir_of(content: bytes, source: str, step: TimeStep | None = None) -> Reservoir:
@@ -179,8 +221,8 @@ def _value(row: Attribute, given: Any, dotted: str, draft: Draft) -> Any:
             raise InputError(draft.mistake(dotted, problem, attributes.LISTS[row.kind]))
         given = [given] * MONTHS_PER_YEAR
     value = value_of(row, given, dotted, draft)
-    if row.kind is Kind.NAME and not re.fullmatch(r"[A-Za-z0-9_-]+", value):
-        raise InputError(draft.mistake(dotted, "is not valid in file names", "only letters a to z, digits, - and _"))
+    if row.kind is Kind.NAME and not is_name(value):
+        raise InputError(draft.mistake(dotted, "is not valid in file names", "only letters, digits, - and _"))
     return value
 
 
@@ -236,12 +278,12 @@ def _complete_storage(values: Values, parts: dict[str, Any]) -> None:
 def _mistakes_of_keys(values: Values, sections: set[str], parts: Mapping[str, Any], draft: Draft) -> Iterator[Mistake]:
     """State what is wrong between keys, of which some give no field by themselves."""
     unit = parts["objective"].unit
-    ways = [key for key in _CONVERSIONS if draft.has(key)]
+    ways = [key for key in WAYS_TO_POWER if draft.has(key)]
     if not ways and (draft.has_section("plant") or not draft.has("plant")):
-        yield draft.mistake("plant", "has no conversion from water to power", f"one of {', '.join(_CONVERSIONS)}")
+        yield draft.mistake("plant", "has no conversion from water to power", f"one of {', '.join(WAYS_TO_POWER)}")
     for key in ways[1:]:
         yield draft.mistake(key, f"contradicts {ways[0]}", f"only one of {', '.join(ways)}")
-    for keys in _ONE_OF:
+    for keys in ONE_OF:
         given = [key for key in keys if draft.has(key)]
         for key in given[1:]:
             yield draft.mistake(key, f"contradicts {given[0]}", "only one of the two")

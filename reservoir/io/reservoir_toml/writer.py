@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
@@ -12,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reservoir import runtime
 from reservoir.errors import InputError
-from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, LONGEST_NAME, Attribute
+from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, Attribute
 from reservoir.hydro.curve_checks import storages_of
 from reservoir.hydro.curves.curve import Curve, Polynomial, PowerLaw, Table
 from reservoir.hydro.objectives import Goal, Horizon
 from reservoir.hydro.reservoir import Reservoir, differing_parts, reservoir_digests
 from reservoir.io.output import write_new
+from reservoir.io.reservoir_draft import ReservoirDraft, draft
 from reservoir.io.reservoir_toml.reader import reservoir_of
 
 if TYPE_CHECKING:
-    from reservoir.io.level_table import LevelColumn, LevelTable
+    from reservoir.io.level_table import LevelTable
 
 Value = str | float | Sequence[float] | None
 
@@ -31,7 +30,6 @@ Value = str | float | Sequence[float] | None
 _ALWAYS = ("first_month", "year_end", "horizon")
 #: What stands behind the lists by step of an objective, before its penalty.
 _LAST = ("currency", "firm_power_mw", "firm_share")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 #: How far the invented tailwater of the template lies below the lowest level of a table, m.
 _BELOW_M = 43.0
 _FROM_TABLE = "an end of the table, in place of yours"
@@ -168,58 +166,11 @@ def write_template(name: str, target: Path, table: LevelTable | None = None, *, 
     OutputError
         If the file exists and `force` is off, or cannot be written.
     """
-    text = _template(name)
-    if table is not None:
-        text = _with_table(text, table)
-        reservoir_of(text.encode(), str(target))
-    write_new(target, text, force=force, choose="choose another --out", replace="give --force to replace it")
+    return write_draft(draft(name, table), target, force=force)
+
+
+def write_draft(content: ReservoirDraft, target: Path, *, force: bool = False) -> Path:
+    """Write a first reservoir file, if it can be planned; raises as `write_template` does."""
+    reservoir_of(content.text.encode(), str(target))
+    write_new(target, content.text, force=force, choose="choose another --out", replace="give --force to replace it")
     return target
-
-
-def _template(name: str) -> str:
-    """The template under a reservoir's name, and every key of the table that it does not know."""
-    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
-        expected = f"letters, digits, - and _, at most {LONGEST_NAME} characters"
-        raise InputError("is not a valid reservoir name", expected, "choose another name", value=name)
-    text = runtime.package_text("data", "template.toml").replace('"NAME"', f'"{name}"')
-    further = [row for row in ATTRIBUTES if not re.search(rf"\b{row.name}\b", text)]
-    return text + "".join(
-        f"# In [{row.section}], optional: {row.description}.\n# {row.name} = {row.default}\n" for row in further
-    )
-
-
-def _mark(value: str) -> str:
-    """The comment that says that a number is invented, until the number is another (`notes_of`)."""
-    return f"# invented ({value}): replace it"
-
-
-def _with_table(text: str, table: LevelTable) -> str:
-    level, storage = table.level, table.storage
-    for stem, place in (("dead", 0), ("full", -1), ("initial", -1), ("final", -1)):
-        value = storage.values[place]
-        line = f"{stem}_{storage.head.ending} = {value!r} {_mark(repr(value))}; {_FROM_TABLE}"
-        text = _replaced(text, f"{stem}_hm3", line)
-    for stem, value in (("normal", level.values[-1]), ("dead", level.values[0])):
-        text = _replaced(text, f"{stem}_m", f"{stem}_{level.head.ending} = {value!r} # {_FROM_TABLE}")
-    below = round(level.values[0] - _BELOW_M / level.head.size, 2)
-    text = _replaced(text, "offset_m", f"offset_{level.head.ending} = {below!r} {_mark(repr(below))}")
-    # In the place of the points of the template's table; the other kinds of curve stay as comments.
-    points = f"{_list('storage', storage)}\n{_list('level', level)}"
-    pattern = r'(\[curves\.level\]\nkind = "table"\n)\w+ = \[.*\n\w+ = \[.*'
-    text = re.sub(pattern, lambda head: head[1] + points, text, count=1)
-    if table.area is None:
-        return text
-    area = f"{_list('storage', storage)}\n{_list('area', table.area)}\n"
-    return f'{text.rstrip()}\n\n# From the table, as the level curve.\n[curves.area]\nkind = "table"\n{area}'
-
-
-def _list(stem: str, column: LevelColumn) -> str:
-    """A key with the values of a column, ten a line."""
-    lines = [", ".join(map(repr, column.values[first : first + 10])) for first in range(0, len(column.values), 10)]
-    values = f"[{lines[0]}]" if len(lines) == 1 else "[\n    " + ",\n    ".join(lines) + ",\n]"
-    return f"{stem}_{column.head.ending} = {values}"
-
-
-def _replaced(text: str, key: str, line: str) -> str:
-    """Put a line in the place of the first of a key that is no comment."""
-    return re.sub(rf"(?m)^{key} = .*$", lambda _: line, text, count=1)

@@ -19,8 +19,8 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.operation import Operation, joined
-from reservoir.hydro.record_rows import UNLIMITED
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.rows import UNLIMITED
 from reservoir.problems.base import FloatArray, rows_at
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYears
 

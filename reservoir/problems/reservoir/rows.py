@@ -13,12 +13,13 @@ from reservoir.hydro.rows import (
     ATTRIBUTE_FIELDS,
     FIELDS,
     NUMBERS,
-    OFFSET,
     PER_SHORTAGE,
     PLAIN_FIELDS,
     PLAIN_NUMBERS,
+    POWER_UPPER,
     TERMS,
     YearRows,
+    without_negative_prices,
 )
 from reservoir.hydro.step import violation_scale
 from reservoir.problems.base import ContextLayout
@@ -30,7 +31,7 @@ FloatArray = NDArray[np.float64]
 #: read what a shortage costs (``SHORTAGE_COST``) in place of ``PER_SHORTAGE``.
 _ROWS = tuple(name.upper() for name in FIELDS[:PLAIN_FIELDS])
 _CONDITIONS = tuple(name.upper() for name in FIELDS[PLAIN_FIELDS:PER_SHORTAGE])
-_CONDITION_ROWS = (*_CONDITIONS, *(name.upper() for name in FIELDS[PER_SHORTAGE + 1 : OFFSET]))
+_CONDITION_ROWS = (*_CONDITIONS, *(name.upper() for name in FIELDS[PER_SHORTAGE + 1 : POWER_UPPER]))
 #: Rows of the terms of an objective that is not energy, by their names in `hydro.rows`.
 TERM_ROWS = {name: f"TERM_{name.upper()}" for name in TERMS}
 #: Rows and numbers that are worked out of them; ``REPAIRABLE`` is not 0 if repair always leaves storages and releases
@@ -104,7 +105,7 @@ def kernel_rows(
         values |= {name: getattr(years, name.lower()) for name in (*_CONDITION_ROWS, *_CONDITION_NUMBERS)}
         values |= {"PER_RAMP_UP": 1 / years.ramp_up, "PER_RAMP_DOWN": 1 / years.ramp_down, **_demands(years, penalty)}
     if years.priced:
-        values |= {row: getattr(years, name) for name, row in TERM_ROWS.items()}
+        values |= terms_of_steps(years)
     return year_layout(limits).pack(values, np.shape(years.capacity), dtype)
 
 
@@ -116,6 +117,13 @@ def _demands(years: YearRows, penalty: float) -> dict[str, FloatArray]:
         "POWER_COST": np.where(lowest > 0, penalty / np.where(lowest > 0, lowest, 1.0), 0.0),
         "SHORTAGE_COST": penalty * years.per_shortage,
     }
+
+
+def terms_of_steps(year: YearRows) -> dict[str, FloatArray]:
+    """The terms of a kernel's steps (`TERM_ROWS`), in which water is spilled where it would cost to turbine it."""
+    lowest = getattr(year, _POWER_DEMAND) if year.lake else 0.0
+    terms = without_negative_prices({name: getattr(year, name) for name in TERM_ROWS}, lowest)
+    return {row: terms[name] for name, row in TERM_ROWS.items()}
 
 
 def conditions_of_steps(year: YearRows, penalty: float) -> dict[str, FloatArray]:

@@ -9,6 +9,7 @@ from matplotlib.patches import StepPatch
 from numpy.typing import NDArray
 
 from reservoir.hydro.unit_system import labelled
+from reservoir.planning.checks import BALANCE_TOLERANCE
 from reservoir.planning.columns import FIRM_QUANTILE
 from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
@@ -28,7 +29,7 @@ LEFT_OUT = 0.35
 
 def annual_energy_figure(plan: Plan) -> Figure:
     """Draw the energy; under it the change of storage of a long horizon, and the spill if any year spills."""
-    below = [] if plan.horizon.is_year else [draw_storage_change]
+    below = [] if plan.horizon.is_year or not storage_change_hm3(plan).any() else [draw_storage_change]
     below += [draw_annual_spill] if spilling(plan).any() else []
 
     def draw(sheet: SubFigure) -> Axes | None:
@@ -76,15 +77,21 @@ def draw_annual_spill(ax: Axes, plan: Plan) -> Axes:
     """Draw the spill of every year as thin bars; returns the axis."""
     _draw_bars(ax, plan, annual_spill_hm3(plan), SPILL, 0.35)
     ax.set_ylim(bottom=0)
-    return axes.quantity_axis(ax, labelled("Spill ({})", "hm³"), 3)
+    return axes.quantity_axis(ax, labelled("Spill\n({})", "hm³"), 3)
 
 
 def draw_storage_change(ax: Axes, plan: Plan) -> Axes:
     """Draw what every year added to the storage, or took from it; returns the axis."""
-    storage = plan.operation.storage_hm3
-    _draw_bars(ax, plan, storage[:, -1] - storage[:, 0], STORAGE, 0.8)
+    _draw_bars(ax, plan, storage_change_hm3(plan), STORAGE, 0.8)
     ax.axhline(0, color=LIMITS, lw=0.8, zorder=3)
-    return axes.quantity_axis(ax, labelled("Change of\nstorage ({})", "hm³"), 3)
+    return axes.quantity_axis(ax, labelled("Change of\nstorage\n({})", "hm³"), 3)
+
+
+def storage_change_hm3(plan: Plan) -> FloatArray:
+    """What each year added to the storage, shape (years,); what rounding leaves is none."""
+    storage = plan.operation.storage_hm3
+    change = storage[:, -1] - storage[:, 0]
+    return np.where(np.abs(change) > BALANCE_TOLERANCE * storage.max(), change, 0.0)
 
 
 def annual_spill_hm3(plan: Plan) -> FloatArray:

@@ -149,7 +149,7 @@ def month_runs(calendar: Calendar, months: Sequence[int]) -> list[tuple[float, f
 def year_axis(ax: Axes, calendar: Calendar) -> Axes:
     """Make x the water years: their names at round numbers, as many as have room."""
     years = calendar.start_years
-    places, names = year_ticks(calendar, 12 if calendar.first_month == 1 else 9)
+    places, names = year_ticks(calendar, 12 if calendar.first_month == 1 else 6)
     ax.xaxis.set_major_locator(FixedLocator(places))
     ax.xaxis.set_major_formatter(FixedFormatter(names))
     middle, half = (years[0] + years[-1]) / 2, max(len(years) / 2 + 0.2, LEAST_YEARS / 2)
@@ -218,7 +218,7 @@ def level_axis(ax: Axes, reservoir: Reservoir, units: UnitSystem) -> Axes:
     shown.reverse()
     right = ax.twinx()
     right.set_ylim(limits)
-    right.set_yticks(places[shown], [f"{level:g}" for level in levels[shown]])
+    right.set_yticks(places[shown], [f"{level:,g}" for level in levels[shown]])
     right.set_ylabel(units.text(labelled("Level ({})", "m")))
     right.grid(visible=False)
     right.spines["right"].set_visible(True)
@@ -393,7 +393,7 @@ class LevelMark(NamedTuple):
     @property
     def words(self) -> UnitText:
         """Its name and height."""
-        return UnitText(lambda units: f"{self.name} level {units.stated(self.level_m, 'm', 'g')}")
+        return UnitText(lambda units: f"{self.name} level {units.stated(self.level_m, 'm', ',.10g')}")
 
 
 def level_marks(plan: Plan, near_hm3: tuple[float, float]) -> list[LevelMark]:

@@ -121,6 +121,8 @@ def percent(part: float) -> str:
 
 
 START = "Start"
+#: Years that are named beside each other.
+_MOST_YEARS = 7
 
 
 def linkage_map_figure(plan: Plan) -> Figure | None:
@@ -149,9 +151,21 @@ def mean_linkage(plan: Plan) -> NDArray[np.float64] | None:
 
 
 def storage_names(plan: Plan) -> list[str]:
-    """The storages that are chosen: at the end of months, and at the start of a cyclic year."""
-    names = [name[:3] for name in plan.inflow.calendar.step_names]
-    return [*([START] if plan.problems.cyclic else ()), *names][: len(plan.engine_solutions.linkage[0])]
+    """The storages that are chosen: at the end of steps, and at the start of a cyclic year; empty where none is named.
+
+    Named is each month, or of a horizon of many years the first step of some of them.
+    """
+    calendar, count = plan.inflow.calendar, len(plan.engine_solutions.linkage[0])
+    names = [
+        name[:3] if begins else "" for name, begins in zip(calendar.step_names, calendar.begins_month, strict=True)
+    ]
+    if count > calendar.steps:
+        years = -(-count // calendar.steps)
+        every = -(-years // _MOST_YEARS)
+        of_years = calendar.labels if len(plan.problems) == 1 else tuple(map(str, range(1, years + 1)))
+        firsts = ["" if year % every else name for year, name in enumerate(of_years[:years])]
+        names = [name for first in firsts for name in (first, *[""] * (calendar.steps - 1))]
+    return [*([START] if plan.problems.cyclic else ()), *names][:count]
 
 
 def draw_linkage(ax: Axes, linkage: NDArray[np.float64], names: list[str]) -> PolyCollection:
@@ -159,10 +173,11 @@ def draw_linkage(ax: Axes, linkage: NDArray[np.float64], names: list[str]) -> Po
     one, other = np.nonzero(~np.eye(len(linkage), dtype=bool))
     drawn: PolyCollection = draw_cells(ax, other - 0.5, one, 1, linkage[one, other], cmap="Blues")
     drawn.set_clim(0, None)
-    ax.set_xticks(range(len(names)), names)
-    ax.set_yticks(range(len(names)), names)
-    ax.set_xlim(-0.5, len(names) - 0.5)
-    ax.set_ylim(len(names) - 0.5, -0.5)
+    named = [place for place, name in enumerate(names) if name]
+    ax.set_xticks(named, [names[place] for place in named])
+    ax.set_yticks(named, [names[place] for place in named])
+    ax.set_xlim(-0.5, len(linkage) - 0.5)
+    ax.set_ylim(len(linkage) - 0.5, -0.5)
     ax.set_aspect("equal")
     ax.grid(visible=False)
     ax.set_facecolor(OUTSIDE)

@@ -325,9 +325,10 @@ def named_spill_m3s(run: RecordRun, evaluation: Evaluation) -> FloatArray:
 def _scale(evaluation: Evaluation) -> dict[str, Any]:
     """Colours of all panels, in steps: from light for little spill to dark for much."""
     spill = np.concatenate([named_spill_m3s(run, evaluation) for run in record_runs(evaluation)])
-    most = float(np.nanmax(spill, initial=0.0)) or 1.0
+    size = evaluation.plan.units.size("spill_m3s")  # round numbers of the unit that is shown
+    most = float(np.nanmax(spill, initial=0.0)) / size or 1.0
     edges = np.asarray(MaxNLocator(_CLASSES, steps=axes.ROUND_STEPS).tick_values(0, most))
-    return axes.classes(_COLOURS, edges[edges >= 0])
+    return axes.classes(_COLOURS, size * edges[edges >= 0])
 
 
 def spill_map_caption(evaluation: Evaluation) -> str:

@@ -16,14 +16,24 @@ from reservoir.hydro.unit_system import labelled
 from reservoir.planning.sentences import chosen, listed
 from reservoir.report.figures import axes
 from reservoir.report.figures.record_runs import rules_figure
-from reservoir.report.figures.style import DASHES, LIMITS, STORAGE, family_look, on_axes, plan_figure, shade, tint
+from reservoir.report.figures.style import (
+    DASHES,
+    LIMITS,
+    STORAGE,
+    family_look,
+    luminance,
+    on_axes,
+    plan_figure,
+    shade,
+    tint,
+)
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.evaluation import Evaluation
 from reservoir.rules.families.linear import GUIDE_CURVE, LINEAR, LOWER_QUANTILE, UPPER_QUANTILE, GuideCurve
 from reservoir.rules.families.sdp import WaterValue
 from reservoir.rules.families.zones import ALIKE, ZonesRule, zone_name
 from reservoir.rules.families.zones import ZONES_FAMILY as ZONES
-from reservoir.text.quantities import counted, quantity
+from reservoir.text.quantities import counted, decimals_of, quantity
 
 FloatArray = NDArray[np.float64]
 Drawn = TypeVar("Drawn", bound=Rule)
@@ -150,6 +160,8 @@ _NAME_HEIGHT = 1.9 * axes.TEXT_SHARE
 _NEARLY_THICKEST = 0.95
 #: A zone that is nowhere thicker than this part of the axis looks like a line.
 _VISIBLE = 0.01
+#: Black letters cannot be read on colours of less luminance.
+_DARK = 0.5
 
 
 def dispatch_chart_figure(evaluation: Evaluation) -> Figure:
@@ -177,7 +189,8 @@ def draw_dispatch_chart(ax: Axes, evaluation: Evaluation) -> Axes:
         thick = f" (at most {evaluation.plan.units.stated(thickness, 'hm³')} thick)" if thickness else " (empty)"
         thick = thick if thickness < _VISIBLE * (high - low) else ""
         ax.fill_between(months, lower, upper, color=COLOURS[last], lw=0, label=f"{name}, {output}{thick}", zorder=2)
-        _name_zone(ax, months, lower, upper, f"{name}\n{output}")
+        ink = "white" if luminance(COLOURS[last]) < _DARK else "black"
+        _name_zone(ax, months, lower, upper, f"{name}\n{output}", ink)
         if first:
             ax.plot(months, lower, color=_EDGE, lw=1.3, zorder=2.4)
     return ax
@@ -192,7 +205,7 @@ def zone_edges(rule: ZonesRule, lower_hm3: FloatArray, upper_hm3: FloatArray) ->
     return np.vstack([lower_hm3, np.clip(curves, lower_hm3, upper_hm3), upper_hm3])
 
 
-def _name_zone(ax: Axes, months: FloatArray, lower: FloatArray, upper: FloatArray, name: str) -> None:
+def _name_zone(ax: Axes, months: FloatArray, lower: FloatArray, upper: FloatArray, name: str, ink: str) -> None:
     """Write a zone's name where the zone is thickest, if it has room for it."""
     middles = np.linspace(months[0] + _NAME_HALF_WIDTH, months[-1] - _NAME_HALF_WIDTH, 61)
     around = middles[:, None] + np.linspace(-_NAME_HALF_WIDTH, _NAME_HALF_WIDTH, 9)
@@ -206,7 +219,7 @@ def _name_zone(ax: Axes, months: FloatArray, lower: FloatArray, upper: FloatArra
     best = longest[len(longest) // 2]
     if room[best] > _NAME_HEIGHT * (high - low):
         at = middles[best], (top[best] + bottom[best]) / 2
-        ax.annotate(name, at, ha="center", va="center", fontsize=8, fontweight="bold", zorder=4)
+        ax.annotate(name, at, ha="center", va="center", fontsize=8, fontweight="bold", color=ink, zorder=4)
 
 
 def dispatch_chart_caption(evaluation: Evaluation) -> str:
@@ -245,8 +258,7 @@ def draw_water_value_table(ax: Axes, evaluation: Evaluation) -> Axes:
     above = storages[:, np.newaxis] >= np.array(rule.storage_lower_hm3) - 1e-6
     within = above & (storages[:, np.newaxis] <= np.array(rule.storage_upper_hm3) + 1e-6)
     middles = axes.month_middles(plan.inflow.calendar)
-    # Three figures of the largest.
-    decimals = max(0, 2 - int(np.floor(np.log10(max(float(np.abs(values[within]).max(initial=0.0)), 1e-9)))))
+    decimals = decimals_of(float(np.abs(values[within]).max(initial=0.0)))
     for step, column in enumerate(values.T):
         for storage, value in zip(storages[within[:, step]], column[within[:, step]], strict=True):
             ax.text(middles[step], storage, f"{value:.{decimals}f}", ha="center", va="center", fontsize=7.5, bbox=_CELL)

@@ -22,7 +22,7 @@ from reservoir.report.figures.record_runs import (
 )
 from reservoir.rules.evaluation import FORESIGHT, HELD_OUT, TEST, Evaluation, FamilyResult, MemberRuns, member_runs
 from reservoir.rules.scores import SimulationMode
-from reservoir.text.quantities import counted, quantity
+from reservoir.text.quantities import counted, decimals_of, quantity
 
 FloatArray = NDArray[np.float64]
 
@@ -31,6 +31,8 @@ WHISKERS, WHISKER_YEARS = (5, 95), 20
 #: Of more years than this, those beyond the whiskers are not drawn one by one.
 MOST_DOTS = 1_000
 _WIDTH, _OFFSET = 0.34, 0.2
+#: More names than this have room beside each other only if they are small.
+_MOST_LARGE_NAMES = 8
 _STRENGTH = 0.55
 
 
@@ -73,8 +75,8 @@ def draw_rule_energy(ax: Axes, evaluation: Evaluation) -> Axes:
 
 def family_axis(ax: Axes, families: list[str], label: str) -> Axes:
     """Make an axis one of boxes of a quantity, a place for each family and for perfect foresight; returns it."""
-    names = [FORESIGHT_NAME.replace(" ", "\n") if family == FORESIGHT else family for family in families]
-    ax.set_xticks(range(len(names)), names)
+    names = [FORESIGHT_NAME.replace(" ", "\n") if name == FORESIGHT else name.replace("-", "-\n") for name in families]
+    ax.set_xticks(range(len(names)), names, fontsize=7 if len(names) > _MOST_LARGE_NAMES else None)
     ax.set_xlim(-0.6, len(names) - 0.4)
     ax.grid(visible=False, axis="x")
     return axes.quantity_axis(ax, label)
@@ -147,7 +149,7 @@ def draw_regret(ax: Axes, evaluation: Evaluation) -> Axes:
     ranked, unit = by_regret(evaluation), evaluation.plan.objective.unit
     scores = {key: [result.runs[key].score for result in ranked] for key in (HELD_OUT, TRAINING)}
     most = max(abs(score.regret) for of_run in scores.values() for score in of_run)
-    digits = max(0, 2 - int(np.floor(np.log10(max(most, 1e-2)))))  # three figures of the largest
+    digits = decimals_of(most)
     short = unit if len(unit) <= _SHORT_UNIT else ""  # a longer one is told by the axis
     look: dict[str, Any] = {"va": "center", "fontsize": 8, "bbox": {"facecolor": "white", "lw": 0, "pad": 1}}
     for place, result in enumerate(ranked):

@@ -134,7 +134,7 @@ def set_level_limits(ax: Axes, plan: Plan, levels: FloatArray) -> None:
     margin = 0.06 * (high - low) or 1.0
     ax.set_ylim(low - margin, high + margin)
     ax.yaxis.set_major_locator(MaxNLocator(3, steps=axes.ROUND_STEPS))
-    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_major_formatter(axes.THOUSANDS)
 
 
 def draw_level_marks(ax: Axes, plan: Plan) -> None:
@@ -144,7 +144,7 @@ def draw_level_marks(ax: Axes, plan: Plan) -> None:
         for start, end in _spans(plan, name):
             ax.plot([start, end], [level, level], color=LIMITS, lw=0.9, ls=_STYLES[name], zorder=2, gid=f"{name} level")
     stated = plan.units.stated
-    axes.name_lines(ax, [(level, f"{name} {stated(level, 'm', 'g')}", LIMITS) for name, level in levels.items()])
+    axes.name_lines(ax, [(level, f"{name} {stated(level, 'm', ',.10g')}", LIMITS) for name, level in levels.items()])
 
 
 def _spans(plan: Plan, name: str) -> list[tuple[float, float]]:
@@ -170,7 +170,7 @@ def record_trace_caption(plan: Plan) -> str | None:
 
 
 #: Names of months on the axis of an outlook.
-_MOST_NAMES = 24
+_MOST_NAMES = 16
 
 
 def outlook_figure(outlook: Outlook, plant: Reservoir, units: UnitSystem, notes: tuple[str, ...] = ()) -> Figure:

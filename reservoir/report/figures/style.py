@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from io import BytesIO
 from typing import Any, NamedTuple
 
 import matplotlib.style
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis, XAxis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.font_manager import FontProperties, fontManager
+from matplotlib.font_manager import FontProperties, findfont, findSystemFonts, fontManager, get_font
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
@@ -126,8 +128,17 @@ _FOOT_SIDE_POINTS = 5.0
 FOOT_CHARACTERS = 2_400
 _CUT = " ... (shortened; full text in plan.json and report.html)"
 
-#: For names and caveats in Chinese, Japanese or Korean; the first of each that is installed.
-_EAST_ASIAN_FONTS = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "Microsoft YaHei", "SimHei")
+#: The font of every figure, which comes with matplotlib, and the last of the letters that it is known to have.
+_FONT, _LAST_KNOWN = "DejaVu Sans", "\u024f"
+#: For names and caveats in Chinese, Japanese or Korean, the best first; without any of them, others that are installed.
+_EAST_ASIAN_FONTS = (
+    *("Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN", "Noto Sans CJK JP"),
+    *("WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "Microsoft YaHei", "PingFang SC", "SimHei", "SimSun"),
+)
+#: Has a box for every letter that there is.
+_BOXES = "Last Resort"
+#: Letters that no font has, of which a sentence names so many.
+_NAMED_LETTERS = 12
 
 RC: dict[str, Any] = {
     "font.size": 8.5,
@@ -160,18 +171,74 @@ RC: dict[str, Any] = {
 }
 
 
+def _unknown(text: str) -> frozenset[str]:
+    """Letters of a text that the usual font lacks."""
+    foreign = {letter for letter in text if letter > _LAST_KNOWN}
+    return frozenset(foreign - _letters_of(_FONT, foreign)) if foreign else frozenset()
+
+
+def _letters_of(font: str, letters: Collection[str]) -> set[str]:
+    """Those of some letters that a font has."""
+    with suppress(OSError, RuntimeError):  # a file that is gone since matplotlib saw it, or is no font
+        opened = get_font(findfont(FontProperties(family=font)))
+        return {letter for letter in letters if opened.get_char_index(ord(letter))}
+    return set()
+
+
 @cache
-def _font_families() -> list[str]:
-    installed = {font.name for font in fontManager.ttflist}
-    return ["DejaVu Sans", *(name for name in _EAST_ASIAN_FONTS if name in installed)][:2]
+def _further_fonts(letters: frozenset[str]) -> tuple[list[str], frozenset[str]]:
+    """Installed fonts that together have letters that the usual one lacks, and the letters that none has."""
+    fonts = list[str]()
+    for look_again in (False, True):  # matplotlib notes once for all later runs which fonts there are
+        if look_again:
+            _find_new_fonts()
+        names = {font.name for font in fontManager.ttflist if not font.name.startswith(_BOXES)}
+        for name in [*(name for name in _EAST_ASIAN_FONTS if name in names), *sorted(names - {*_EAST_ASIAN_FONTS})]:
+            if letters and (known := _letters_of(name, letters)):
+                fonts, letters = [*fonts, name], letters - known
+        if not letters:
+            break
+    return fonts, letters
+
+
+def _find_new_fonts() -> None:
+    for file in {*findSystemFonts()} - {font.fname for font in fontManager.ttflist}:
+        with suppress(OSError, RuntimeError):
+            fontManager.addfont(file)
+
+
+def _families(text: str) -> list[str]:
+    """The fonts that a text is drawn in."""
+    letters = _unknown(text)
+    return [_FONT, *(_further_fonts(letters)[0] if letters else ())]
+
+
+def drawable(text: str) -> str:
+    """A text with an ellipsis for what no installed font has: reports have it whole."""
+    letters = _unknown(text)
+    missing = _further_fonts(letters)[1] if letters else None
+    return re.sub(f"[{re.escape(''.join(sorted(missing)))}]+", "…", text) if missing else text
+
+
+def undrawn_sentence(*texts: str) -> str:
+    """Say which letters of texts figures cannot show, and what mends it; empty if they show all."""
+    letters = _unknown("".join(texts))
+    missing = "".join(sorted(_further_fonts(letters)[1])) if letters else ""
+    if not missing:
+        return ""
+    named = missing[:_NAMED_LETTERS] + (" ..." if len(missing) > _NAMED_LETTERS else "")
+    return (
+        f"No font of this machine has {named}: figures show an ellipsis in their place; the report and all other files "
+        "have them. Fix: install a font for them, such as Noto Sans CJK (Debian: fonts-noto-cjk), and run again"
+    )
 
 
 @contextmanager
 def figure_style() -> Iterator[None]:
     """Draw and save in this style, whatever the user's own settings of matplotlib are; they are back afterwards."""
-    rc = {**RC, "font.family": _font_families()}
+    rc = {**RC, "font.family": _FONT}
     with matplotlib.style.context(["default", rc]), warnings.catch_warnings():
-        # A character that no font has is drawn as an empty box, which says enough.
+        # What no font has is drawn as an empty box where it is no text of a figure's own.
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         # So are letters that should be joined or run from right to left, each by itself.
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support", category=UserWarning)
@@ -195,9 +262,20 @@ def sheet_figure(
         figure, sheet = footed_figure(height, broken(*foot))
         labelled = draw(sheet)
         show_in_units(figure, units)
+        _write_in_fonts(figure)
         if labelled is not None and labelled.get_legend_handles_labels()[1]:
             add_legend(sheet, labelled, **legend)
         return settled(figure)
+
+
+def _write_in_fonts(figure: Figure) -> None:
+    """Give every text and label of a figure the fonts that have its letters."""
+    for artist in figure.findobj():
+        label = artist.get_label()
+        if isinstance(label, str) and _unknown(label):
+            artist.set_label(drawable(label))
+        if isinstance(artist, Text) and _unknown(artist.get_text()):
+            artist.set(fontfamily=_families(artist.get_text()), text=drawable(artist.get_text()))
 
 
 def plan_figure(
@@ -226,6 +304,7 @@ def footed_figure(height: float, lines: Sequence[str]) -> tuple[Figure, SubFigur
     parts: Any = figure.subfigures(2, 1, height_ratios=[height, foot], hspace=0)
     sheet, strip = parts
     look: dict[str, Any] = {"fontsize": FOOT_POINTS, "color": LIMITS, "linespacing": 1.2, "va": "bottom", "gid": FOOT}
+    look |= {"fontfamily": _families("".join(lines))}
     strip.text(_FOOT_SIDE_POINTS / 72 / WIDTH, _FOOT_MARGIN_INCHES / foot, "\n".join(lines), **look)
     return figure, sheet
 
@@ -237,6 +316,8 @@ def add_legend(sheet: SubFigure, ax: Axes, *, above: bool = False, **look: Any) 
     for rows in range(1, len(labels) + 1):
         columns = math.ceil(len(labels) / rows)
         legend = sheet.legend(handles, labels, loc=where, ncols=columns, **look)
+        for text in legend.get_texts():
+            text.set_fontfamily(_families(text.get_text()))
         if columns == 1 or legend.get_window_extent().width <= sheet.bbox.width:
             break
         legend.remove()
@@ -260,8 +341,9 @@ def broken(*texts: str) -> list[str]:
 
     Beyond `FOOT_CHARACTERS` a text is cut off, and says so.
     """
-    room, font, broken_lines = 72 * WIDTH - 2 * _FOOT_SIDE_POINTS, FontProperties(size=FOOT_POINTS), list[str]()
-    for text in filter(None, texts):
+    room, broken_lines = 72 * WIDTH - 2 * _FOOT_SIDE_POINTS, list[str]()
+    for text in filter(None, map(drawable, texts)):
+        font = FontProperties(size=FOOT_POINTS, family=_families(text))
         if len(text) > FOOT_CHARACTERS:
             text = text[: FOOT_CHARACTERS - len(_CUT)].rstrip() + _CUT
         lines, columns = [text], len(text)
@@ -311,6 +393,11 @@ def tint(colour: str, strength: float) -> str:
 def shade(colour: str, strength: float) -> str:
     """Mix a colour with black, for a line on its own tints."""
     return to_hex(tuple(strength * part for part in to_rgb(colour)))  # type: ignore[arg-type]
+
+
+def luminance(colour: str) -> float:
+    """How light a colour is, from 0 to 1 (Rec. 601)."""
+    return float(np.dot(to_rgb(colour), (0.299, 0.587, 0.114)))
 
 
 class Look(NamedTuple):

@@ -109,7 +109,7 @@ def draw_level(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
         if outside.size:
             ax.plot(outside + 1, levels[year.row, outside + 1], **OUTSIDE_MARK | {"ms": 7})
     axes.month_axis(ax, plan.inflow.calendar)
-    ax.set_ylabel(labelled(f"Level at the end of the {plan.inflow.calendar.step.noun} ({{}})", "m"))
+    axes.quantity_axis(ax, labelled(f"Level at the end of the {plan.inflow.calendar.step.noun} ({{}})", "m"))
     return titled(ax, "Forebay level")
 
 
@@ -156,6 +156,7 @@ def _draw_lines(ax: Axes, plan: Plan, years: list[TypicalYear], x: FloatArray, v
 def _label(plan: Plan, year: TypicalYear) -> str:
     label, mean = plan.inflow.labels[year.row], plan.inflow.annual_mean_m3s[year.row]
     kinds = f"{', '.join(year.kinds)}: " if plan.inflow.years > 1 else ""
+    kinds += "member " if plan.inflow.members else ""
     outside = "" if plan.keeps_limits[year.row] else ", violates its limits"
     taken = f", schedule of {plan.references.solver}" if plan.from_reference[year.row] else ""
     return f"{kinds}{label}, {plan.units.stated(float(mean), 'm³/s')}{taken}{outside}"

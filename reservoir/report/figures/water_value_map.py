@@ -11,7 +11,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator
 
 from reservoir.hydro.calendar import MONTH_NAMES
-from reservoir.hydro.unit_system import labelled
+from reservoir.hydro.unit_system import UnitText, labelled
 from reservoir.planning.plan import Plan
 from reservoir.planning.water_values import LEVELS, table_months
 from reservoir.report.figures import axes
@@ -48,8 +48,7 @@ def water_value_figure(plan: Plan) -> Figure | None:
         first: Axes = panels[0]
         first.set_ylabel(labelled("Storage at the start of the month ({})", "hm³"))
         axes.level_axis(panels[-1], plan.reservoir, plan.units)
-        label = labelled("Water value ({})", f"{plan.objective.unit} per hm³".strip())
-        axes.colour_bar(sheet, panels, label, _scale(plan), location="bottom", aspect=50)
+        axes.colour_bar(sheet, panels, _label(plan), _scale(plan), location="bottom", aspect=50)
         return first
 
     return plan_figure(plan, 4.3, draw, above=True)
@@ -86,19 +85,24 @@ def draw_water_values(ax: Axes, plan: Plan, column: str) -> Axes:
     return axes.named_steps(ax, [MONTH_NAMES[month - 1][0] for month in months])
 
 
+def _label(plan: Plan) -> UnitText:
+    return labelled("Water value ({})", f"{plan.objective.unit} per hm³".strip())
+
+
 def _scale(plan: Plan) -> dict[str, Any]:
-    """Colours of all panels, in classes."""
-    values = np.concatenate([by_month_and_storage(plan, column).ravel() for column in PANELS])
-    values = values[np.isfinite(values)]
+    """Colours of all panels, in classes between round numbers of the unit that is shown."""
+    values, unit = np.concatenate([by_month_and_storage(plan, column).ravel() for column in PANELS]), _label(plan)
+    size = shown.size if (shown := plan.units.of_label(unit)) else 1.0
+    values = values[np.isfinite(values)] / size
     low, high = min(float(values.min()), 0.0), float(np.quantile(values, _SCALE_QUANTILE))
     high = max(high, low + 1e-6)
     if low < 0 or high <= _SKEWED * float(np.median(values)):
         edges = np.asarray(MaxNLocator(_CLASSES, steps=axes.ROUND_STEPS).tick_values(low, high))
     else:  # few values are many times the others
         last = int(np.ceil(np.log10(high)))
-        series = np.outer(10.0 ** np.arange(last - _DECADES, last + 1), [1, 1.5, 2, 3, 5, 7]).ravel()
+        series = np.outer(10.0 ** np.arange(last - _DECADES, last + 1), [1, 2, 5]).ravel()
         edges = np.append(0.0, series[: int(np.searchsorted(series, high)) + 1])
-    return axes.classes(_COLOURS, edges, above=bool(values.max() > edges[-1]))
+    return axes.classes(_COLOURS, size * edges, above=bool(values.max() > edges[-1]))
 
 
 def water_value_caption(plan: Plan) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from reservoir.planning.checks import Check
+from reservoir.planning.key_figures import FIRM, key_figures, spill_words
 from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import (
@@ -21,8 +22,8 @@ from reservoir.planning.sentences import (
     source_sentence,
 )
 from reservoir.report.html.page import Heading, Picture, Section, render
-from reservoir.report.html.tables import acceptance_table, kept_years, member_table, monthly_table, number, yearly_table
-from reservoir.text.quantities import counted, quantity
+from reservoir.report.html.tables import checks_section, kept_years, member_table, monthly_table, yearly_table
+from reservoir.text.quantities import counted, percentage, quantity
 
 #: Months with storages outside their limits that a report tells of; plan.json has more of them.
 SHOWN_SHORTFALLS = 24
@@ -82,17 +83,13 @@ def plan_sections(
     plan: Plan, checks: Sequence[Check], origin: Mapping[str, Any], pictures: Sequence[Picture]
 ) -> list[Section]:
     """Make the parts of the report in their order."""
-    months = (
-        "Median of each quantity in each month. Medians are taken per column, so the values of a row need not balance; "
-        f"the schedule has every {plan.inflow.calendar.step.noun} of every year."
-    )
     members = members_table(plan)
     sections = [
         _shortfalls(plan),
         Section("planned", "Summary", facts=tuple(_planned(plan, origin))),
-        Section("acceptance", "Acceptance", tables=(acceptance_table(checks, plan.units),)),
+        checks_section("acceptance", "Checks", checks, plan.units),
         Section("figures", "Figures", pictures=tuple(pictures)) if pictures else None,
-        Section("months", "Months", text=(months,), tables=(monthly_table(plan),)),
+        Section("months", "Months", tables=(monthly_table(plan),)),
         None if members is None else Section("members", "Members", tables=(member_table(members, plan.units),)),
         Section("years", "Years", tables=(yearly_table(plan),)) if plan.inflow.years <= SHOWN_YEARS else None,
         Section("provenance", "Provenance", facts=tuple(_provenance(origin))),
@@ -101,39 +98,43 @@ def plan_sections(
 
 
 def _key_figures(plan: Plan, checks: Sequence[Check]) -> list[tuple[str, str]]:
-    energy, objective, kept = plan.kept_energy_gwh, plan.objective, plan.benefit[plan.keeps_limits]
+    objective, kept, one, key = plan.objective, plan.benefit[plan.keeps_limits], plan.year_word, key_figures(plan)
     claims = [check.passed for check in checks if check.passed is not None]
-    of = "" if plan.keeps_limits.all() else f" of {kept_years(plan)}"
-    what = "energy of a scenario" if plan.start else "annual energy"
-    figures = [(what, f"– (no year satisfies its {limits_word(plan)})")]
-    if energy.size:
-        figures = [
-            (f"mean {what}{of}", f"{energy.mean():,.0f} GWh"),
-            (f"lowest to highest {what}{of}", f"{energy.min():,.0f} to {energy.max():,.0f} GWh"),
-        ]
+    of = "" if plan.keeps_limits.all() else f", mean of {kept_years(plan)}"
+    figures = list[tuple[str, str]]()
     if objective.is_firm and kept.size:
         lowest, highest = (quantity(float(power)) for power in (plan.firm_power_mw.min(), plan.firm_power_mw.max()))
-        figures.append(("firm power", f"{lowest} MW" if lowest == highest else f"{lowest} to {highest} MW"))
+        figures.append(("firm power planned", f"{lowest} MW" if lowest == highest else f"{lowest} to {highest} MW"))
     elif not objective.is_energy and kept.size:
-        what = f"mean {objective.title} of a scenario" if plan.start else f"mean annual {objective.title}"
-        figures.append((what, f"{quantity(float(kept.mean()))} {objective.unit}".strip()))
-    figures.append(("acceptance checks passed", f"{sum(claims)} of {len(claims)}"))
-    if plan.references and plan.feasible.any():
-        largest = number(float(np.nanmax(np.abs(plan.gap))), "{:.1e}")
-        figures.append(("largest gap to dynamic programming", largest))
+        figures.append((f"{objective.title} a {one}", f"{quantity(float(kept.mean()))} {objective.unit}".strip()))
+    if key is None:
+        figures.append((f"energy a {one}", f"– (no {one} satisfies its {limits_word(plan)})"))
+    else:
+        spill, part = spill_words(key, plan)
+        figures += [
+            (f"energy a {one}{of}", f"{quantity(key.energy_gwh)} GWh"),
+            (f"worst {one}, {key.worst_year}", f"{quantity(key.worst_energy_gwh)} GWh"),
+            (f"best {one}, {key.best_year}", f"{quantity(key.best_energy_gwh)} GWh"),
+            (f"firm power, in {FIRM} {plan.inflow.calendar.step.noun}s", f"{quantity(key.firm_power_mw)} MW"),
+            (f"spill a {one}, {part}", spill.replace("hm3", "hm³")),
+            ("capacity factor", percentage(key.capacity_factor)),
+        ]
     if plan.proofs is not None and np.isfinite(plan.proofs.worst_gap):
-        figures.append(("largest gap to a proven bound", number(plan.proofs.worst_gap, "{:.1e}")))
+        figures.append(("most that a better schedule could bring, proven", percentage(plan.proofs.worst_gap)))
+    elif plan.references and plan.feasible.any():
+        worst = float(np.nanmax(np.abs(plan.gap)))
+        figures.append((f"largest gap of a {one} to the best that dynamic programming finds", percentage(worst)))
+    figures.append(("checks passed", f"{sum(claims)} of {len(claims)}"))
     return figures
 
 
 def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
     first, years, energy = plan.solutions[0], counted(plan.inflow.years, "year"), plan.kept_energy_gwh
     settings, one = origin["settings"], "year" if plan.horizon.is_year else "problem"
-    mean, unit = plan.units.amount(float(plan.inflow.annual_mean_m3s.mean()), "m3s")
     # Of all years; scenarios exclude each other, and have a mean.
-    made = f"{energy.sum():,.1f} GWh in {kept_years(plan)}"
+    made = f"{quantity(float(energy.sum()))} GWh in {kept_years(plan)}"
     if plan.start and energy.size:
-        made = f"{energy.mean():,.1f} GWh, mean of {kept_years(plan)}"
+        made = f"{quantity(float(energy.mean()))} GWh, mean of {kept_years(plan)}"
     guaranteed, reached = plan.reservoir.guaranteed_energy_gwh, ""
     if guaranteed is not None:
         of_years = f"{int((energy >= guaranteed).sum())} of {kept_years(plan)}"
@@ -142,7 +143,7 @@ def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Reservoir", f"{plan.reservoir.name}, {plan.reservoir.installed_mw:,g} MW installed"),
         ("Record", f"{plan.inflow.span_text}, {years} of inflow by {plan.inflow.calendar.step.noun}"),
         ("Horizon", "" if plan.horizon.is_year and not plan.start else horizon_text(plan)),
-        ("Mean inflow", f"{mean:,.0f} {unit.replace('m3', 'm³')}"),
+        ("Mean inflow", plan.units.stated(float(plan.inflow.annual_mean_m3s.mean()), "m³/s")),
         ("Inflow unit", f"{plan.inflow.unit} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
         ("Energy", made if energy.size else ""),
         ("Objective", objective_sentence(plan)),

@@ -14,7 +14,7 @@ from reservoir.planning.checks import Check
 from reservoir.planning.columns import MEAN_ENERGY, shown, shown_columns
 from reservoir.report.html.page import HtmlTable, Picture, Section, render
 from reservoir.report.html.plan_page import plan_heading
-from reservoir.report.html.tables import acceptance_table, result_table
+from reservoir.report.html.tables import checks_section, result_table, without_constants, without_rows_of
 from reservoir.rules import FAMILIES, Forecast
 from reservoir.rules.base.targets import STRICTER_SHARE, Targets
 from reservoir.rules.evaluation import TEST, Evaluation, Sample, robustness_table
@@ -137,7 +137,11 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
     said = [*findings(evaluation), *spills(evaluation)]
 
     def tables(kind: str) -> tuple[HtmlTable, ...]:
-        return tuple(scores_table(evaluation, mode, kind) for mode in evaluation.modes)
+        first, *others = (scores_table(evaluation, mode, kind) for mode in evaluation.modes)
+        further = (without_rows_of(table, first) for table in others)
+        same = "".join(f" {table.caption}" for table in others if not without_rows_of(table, first).rows)
+        shown = replace(first, caption=f"{first.caption} The same:{same}") if same else first
+        return tuple(map(without_constants, (shown, *(table for table in further if table.rows))))
 
     sections = [
         Section("rules-shortfalls", "Limits and demands that rules do not keep", items=tuple(outside), warning=True)
@@ -173,11 +177,7 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
         )
         if said
         else None,
-        Section(
-            "rules-acceptance",
-            "Acceptance of the rules",
-            tables=(acceptance_table(checks, units, "rules-acceptance-table"),),
-        ),
+        checks_section("rules-acceptance", "Checks of the rules", checks, units),
         Section("rules-figures", "Figures of the rules", pictures=tuple(pictures)) if pictures else None,
     ]
     return [section for section in sections if section is not None]

@@ -20,9 +20,8 @@ from reservoir.hydro.conditions import NO_CONDITIONS, demanded, released, unmet,
 from reservoir.hydro.curves.curve import joined_lines
 from reservoir.hydro.elementwise import clip, mean
 from reservoir.hydro.plant import Plant, plant_of
-from reservoir.hydro.record_rows import UNLIMITED
 from reservoir.hydro.reservoir import CONDITIONS, Reservoir
-from reservoir.hydro.rows import ATTRIBUTE_FIELDS, TERMS, Lake, YearRows, filled_years, per_shortage
+from reservoir.hydro.rows import ATTRIBUTE_FIELDS, TERMS, UNLIMITED, Lake, YearRows, filled_years, per_shortage
 from reservoir.hydro.step import (
     enforce_limits,
     power_at,

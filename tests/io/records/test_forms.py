@@ -35,11 +35,11 @@ def test_a_way_to_write_dates_is_one_form(tmp_path, monkeypatch):
 
 def test_a_word_for_no_value_is_one_word(tmp_path, monkeypatch):
     days = np.arange(np.datetime64("1990-01-01"), np.datetime64("1991-01-01"))
-    rows = [f"{day},{'Eqp' if place == 40 else 5}" for place, day in enumerate(days)]
+    rows = [f"{day},{'Defekt' if place == 40 else 5}" for place, day in enumerate(days)]
     path = written(tmp_path, "date,inflow", rows)
     with pytest.raises(InputError, match="not a number"):
         read_inflow(path, missing_days=1)
-    monkeypatch.setattr(words, "MISSING_WORDS", words.MISSING_WORDS | {"eqp"})
+    monkeypatch.setattr(words, "MISSING_WORDS", words.MISSING_WORDS | {"defekt"})
     assert read_inflow(path, missing_days=1).flow_m3s.tolist() == [[5.0] * 12]
 
 

@@ -107,6 +107,20 @@ READ: dict[str, tuple[str | bytes, str]] = {
     "names of months in dates": (long().replace("1953-05", "1953-May").replace("1953-06", "30-Jun-1953"), "1953"),
     "thousands in quotes": (WIDE.replace("1470", '"1,470"'), "1953"),
     "a long caveat": (f"# caveat: {'x' * MOST_CAVEAT}\n{WIDE}", "1953"),
+    "mean row": (f"{WIDE}\nMean,{ROW}", "1953"),
+    "average row": (f"{WIDE}\nAVERAGE,{ROW}", "1953"),
+    "total row": (long() + "\nTotal,14920", "1953"),
+    "Chinese mean row": (f"{WIDE}\n多年平均,{ROW}", "1953"),
+    "rows of means and extremes": (f"{WIDE}\nMIN,{ROW}\nMED,{ROW}\nMAX,{ROW}", "1953"),
+    "footer": (f"{WIDE}\nSource: the operator", "1953"),
+    "footers with marks": (f"{long()}\n* estimated, by the operator\n** computed\n(1) not measured", "1953"),
+    "zero width in the header": ("\u200b" + long(), "1953"),
+    "blanks before and after": (
+        long(first=-1, months=2).replace(",850", ",").replace(",600", ",-999")
+        + long().partition("\n")[2].join("\n\n")
+        + "1954-01,\n1954-02,NA",
+        "1953",
+    ),
     "a tab in a caveat": (f"# caveat: synthetic,\tnot observed\n{WIDE}", "1953"),
 }
 
@@ -114,13 +128,11 @@ DATES = "date,inflow\n{},400"
 #: Files that are refused, and part of what is said.
 REFUSED: dict[str, tuple[str | bytes, str]] = {
     # Not such a file.
-    "utf-16": (WIDE.encode("utf-16"), "UTF-16"),
-    "utf-16 without a mark": (WIDE.encode("utf-16-le"), "NUL byte"),
+    "half of utf-16": (WIDE.encode("utf-16")[:-1], "not UTF-16"),
     "latin-1": (long(header="date,inflow (m³/s)").encode("latin-1"), "not UTF-8: byte 0xb3"),
     "a broken workbook": (b"PK\x03\x04", "workbook"),
     "two marks": ("\ufeff\ufeff" + WIDE, "the unprintable character U+FEFF"),
     "escape in the header": (long(header="date,inflow\x1b[31m"), "the unprintable character U+001B"),
-    "zero width in the header": ("\u200b" + long(), "neither a year nor a date"),
     "html": ("<html><body>404</body></html>", "only one column"),
     "json": ('{"year": [1953], "m01": [400]}', "cannot be split into cells"),
     "pipes": (WIDE.replace(",", "|"), "separate the columns with commas"),
@@ -136,11 +148,9 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "a day that is no day": ("year,month,day,inflow\n1953,2,30,400", "the date does not exist"),
     "a year of two digits apart": ("year,month,inflow\n53,1,400", "the century is unknown"),
     # Other columns and rows.
-    "mean row": (f"{WIDE}\nMean,{ROW}", "delete rows of means and totals"),
-    "average row": (f"{WIDE}\nAVERAGE,{ROW}", "delete rows of means and totals"),
-    "total row": (long() + "\nTotal,14920", "delete rows of means and totals"),
-    "Chinese mean row": (f"{WIDE}\n多年平均,{ROW}", "delete rows of means and totals"),
-    "footer": (f"{WIDE}\nSource: the operator", "wrong number of cells"),
+    "mean row above": (wide(f"Mean,{ROW}", f"1953,{ROW}"), "delete rows of means and totals"),
+    "total row among months": (long().replace("1953-06", "Total"), "delete rows of means and totals"),
+    "footer that is a row": (f"{WIDE}\nSource 1955,7", "wrong number of cells"),
     "two values": (long(header="date,inflow,flow").replace(",4", ",4,1"), "2 columns besides the date: inflow, flow"),
     "no value": ("date\n1953-01", "no column besides the date"),
     "a cell more": (wide(f"1953,{ROW},7"), "wrong number of cells (found 14)"),

@@ -34,7 +34,7 @@ def test_stations_one_below_the_other_are_named(tmp_path):
     rows = "\n".join(f"{row},{name}" for name in ("Verona", "Bend") for row in long().splitlines()[1:])
     cause = mistakes_of(tmp_path, f"date,inflow_m3s,Station\n{rows}")[0]
     assert cause.problem == "the file has the rows of 2 stations, one below the other: Verona, Bend"
-    assert cause.mend == "keep the rows of one station"
+    assert cause.mend == 'name the rows to read, such as --column "Station=Verona", or keep only these'
     tables = wide(more="Verona").replace("Extra", "station") + "\n" + wide(more="Bend").partition("\n")[2]
     assert mistakes_of(tmp_path, tables)[0].problem == cause.problem
 

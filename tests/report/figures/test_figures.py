@@ -57,7 +57,9 @@ def test_captions_are_sentences(any_plan: Plan):
 def test_every_vertical_axis_has_a_unit(figures: dict[str, Figure]):
     for name, figure in figures.items():
         for ax in figure.get_axes():
-            assert ax.get_ylabel().endswith((" (hm³)", " (m)", " (m³/s)", " (MW)", " (GWh)", " (%)")), name
+            assert " ".join(ax.get_ylabel().split()).endswith(
+                (" (hm³)", " (m)", " (m³/s)", " (MW)", " (GWh)", " (%)")
+            ), name
 
 
 def test_the_caveats_stand_on_every_figure(figures: dict[str, Figure]):

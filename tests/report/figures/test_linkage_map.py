@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -59,6 +60,25 @@ def test_a_cyclic_year_has_its_start_and_a_free_one_its_end(linked: Plan):
         assert len(names) == 12
         assert names[0] == ("Start" if first == "Start" else months[0])
         assert names[-1] == months[last]
+
+
+def test_years_are_named_of_a_long_horizon_and_their_names_lie_apart(linked: Plan):
+    calendar, count = replace(linked.inflow.calendar, years=62), 62 * 12
+
+    class Record(list):
+        cyclic = False
+
+    solved = SimpleNamespace(linkage=[np.eye(count)])
+    long = SimpleNamespace(inflow=SimpleNamespace(calendar=calendar), engine_solutions=solved, problems=Record([1]))
+    names = storage_names(long)
+    assert len(names) == count
+    named = [name for name in names if name]
+    assert named == list(calendar.labels[::9])
+    with figure_style():
+        figure = Figure(figsize=(7.2, 4.6), layout="constrained")
+        draw_linkage(figure.add_subplot(), np.zeros((count, count)), names)
+        figure.draw_without_rendering()
+        tick_labels_lie_apart("linkage", figure)
 
 
 def test_neighbouring_months_hang_together_more_than_others(linked: Plan):

@@ -52,7 +52,7 @@ def test_the_widest_band_holds_every_year(plan: Plan):
 
 def test_levels_are_drawn_and_named(plan: Plan, texts):
     ax = draw_storage_fan(Figure().add_subplot(), plan)
-    assert {"normal level 1240 m", "flood level 1236 m", "dead level 1166 m"} <= set(texts(ax))
+    assert {"normal level 1,240 m", "flood level 1,236 m", "dead level 1,166 m"} <= set(texts(ax))
     (normal,), (dead,) = line_of(ax, "normal level"), line_of(ax, "dead level")
     assert plan.reservoir.level(normal.get_ydata()) == pytest.approx(1240, abs=1e-3)
     assert plan.reservoir.level(dead.get_ydata()) == pytest.approx(1166, abs=1e-3)
@@ -111,7 +111,7 @@ def test_the_level_axis_agrees_with_the_storage_axis(plan: Plan):
     ax = draw_storage_fan(Figure().add_subplot(), plan)
     (right,) = [other for other in ax.figure.axes if other is not ax]
     assert right.get_ylim() == ax.get_ylim()
-    shown = [float(label.get_text()) for label in right.get_yticklabels()]
+    shown = [float(label.get_text().replace(",", "")) for label in right.get_yticklabels()]
     assert plan.reservoir.level(right.get_yticks()) == pytest.approx(shown, abs=1e-3)
 
 

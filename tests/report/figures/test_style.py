@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont
+from matplotlib.text import Text
 
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import Plan
@@ -178,14 +180,66 @@ def test_caveats_of_a_thousand_letters_each_are_whole(plan: Plan):
     assert " ".join(broken(*foot_texts(both))).count("ends.") == 2
 
 
+@pytest.fixture
+def no_other_font(monkeypatch):
+    """A machine that has the font of figures and no other."""
+    usual = [font for font in style.fontManager.ttflist if font.name in ("DejaVu Sans", "Last Resort High-Efficiency")]
+    monkeypatch.setattr(style.fontManager, "ttflist", usual)
+    monkeypatch.setattr(style, "findSystemFonts", lambda: [])
+    style._further_fonts.cache_clear()
+    yield
+    style._further_fonts.cache_clear()
+
+
 @pytest.mark.parametrize(
     "text", ["a_b^c$d$\\frac{1}{2", "<b>&amp;</b>", "W" * 64, "小湾水库", "مرحبا بالعالم हिन्दी עברית 🙂"]
 )
-def test_names_of_any_letters_are_drawn_as_they_are_and_warn_of_nothing(plan: Plan, text: str):
+def test_names_of_any_letters_are_drawn_as_far_as_fonts_have_them_and_warn_of_nothing(plan: Plan, text: str):
     named = replace(plan, reservoir=replace(plan.reservoir, name=text, caveat=text))
     with figure_style():
         figure, _ = footed_figure(3, broken(*foot_texts(named)))
         shown = foot_of(figure).get_text().replace("\n", "")
-    assert shown.startswith(text)
+    assert shown.startswith(text if text.isascii() else style.drawable(text))
     assert rendered(figure, "png")
     assert b"<svg" in rendered(figure, "svg")
+
+
+@pytest.mark.usefixtures("no_other_font")
+def test_what_no_font_has_is_an_ellipsis_in_figures_and_told_with_what_mends_it():
+    assert style.drawable("小湾水库 dam, café Œuvre Бра") == "… dam, café Œuvre Бра"
+    told = style.undrawn_sentence("xiaowan", "小湾水库")
+    assert told.startswith("No font of this machine has 小库水湾:")
+    assert "fonts-noto-cjk" in told
+    assert style.undrawn_sentence("xiaowan", "café") == ""
+
+
+@pytest.mark.usefixtures("no_other_font")
+def test_no_figure_has_a_letter_that_no_font_has(plan: Plan):
+    named = replace(
+        plan, reservoir=replace(plan.reservoir, name="小湾水库"), inflow=replace(plan.inflow, caveat="合成")
+    )
+    for figure in plan_figures(named).values():
+        words = " ".join(text.get_text() for text in figure.findobj(match=Text))
+        assert "…, 1953 to 1957" in words
+        assert not {*"小湾水库合成"} & {*words}
+
+
+def test_letters_that_the_usual_font_lacks_are_drawn_in_another_that_is_installed():
+    symbol = "\u214a"  # which STIX has, that comes with matplotlib
+    assert style._families(symbol) == ["DejaVu Sans", "STIXGeneral"]
+    assert style.drawable(symbol) == symbol
+
+
+def test_a_font_that_was_installed_after_matplotlib_looked_is_found(no_other_font, monkeypatch):
+    file = findfont(FontProperties(family="STIXGeneral"))
+    monkeypatch.setattr(style, "findSystemFonts", lambda: [str(file)])
+    assert style.drawable("\u214a") == "\u214a"
+
+
+@pytest.mark.skipif(not style._further_fonts(frozenset("水"))[0], reason="no font with Chinese letters is installed")
+def test_a_chinese_name_is_drawn_where_a_font_has_it(plan: Plan):
+    named = replace(plan, reservoir=replace(plan.reservoir, name="小湾水库"))
+    (foot,) = [foot_of(figure) for name, figure in plan_figures(named).items() if name == "storage-fan"]
+    assert foot.get_text().startswith("小湾水库, 1953")
+    assert len(foot.get_fontfamily()) > 1
+    assert style.undrawn_sentence("小湾水库") == ""
