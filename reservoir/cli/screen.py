@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -202,8 +203,8 @@ logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
 def progress_bars() -> Iterator[StageProgress]:
     """A bar a stage, on standard error, and only on a terminal.
 
-    What is compiled, the first time on a machine, has bars of its own: how many functions are ready, not yet of how
-    many.
+    What is compiled, the first time on a machine, has bars of its own: how many functions, or programs of a device, are
+    ready, not yet of how many.
     """
     screen = console(stderr=True)
     columns = (
@@ -217,8 +218,9 @@ def progress_bars() -> Iterator[StageProgress]:
     silent = not screen.is_terminal
     with Progress(*columns, console=screen, disable=silent, speed_estimate_period=SPEED_SECONDS) as bars:
         tasks: dict[str, TaskID] = {}
+        built = Counter[str]()
 
-        def show(stage: str, done: int, total: int | None) -> None:
+        def show(stage: str, done: float, total: int | None) -> None:
             if stage not in tasks:
                 tasks[stage] = bars.add_task(stage, total=total, completed=done)
             bars.update(tasks[stage], completed=done, total=total)
@@ -226,11 +228,17 @@ def progress_bars() -> Iterator[StageProgress]:
         def show_compiling(name: str, parts: int, ready: bool) -> None:
             show(f"compiling {name}", parts, parts if ready else None)
 
+        def show_building(device: str, ready: bool) -> None:
+            built[device] += ready
+            show(f"compiling for {device}", built[device], built[device] if ready else None)
+
         with ExitStack() as stack:
             if not silent:
                 from reservoir.hydro.jit import compiling_told  # takes a moment
+                from reservoir.opencl.program import builds_told
 
                 stack.enter_context(compiling_told(show_compiling))
+                stack.enter_context(builds_told(show_building))
             yield show
 
 
