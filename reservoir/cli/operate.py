@@ -142,7 +142,13 @@ _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def _with_futures(
-    inputs: RuleInputs, month: int, members: int | None, months: int | None, ensemble: Path | None, figure: Path | None
+    inputs: RuleInputs,
+    month: int,
+    members: int | None,
+    months: int | None,
+    ensemble: Path | None,
+    dates: str | None,
+    figure: Path | None,
 ) -> RuleInputs:
     """The inputs with another number of futures, or with those of a forecast; refused with a rule that has none.
 
@@ -151,7 +157,13 @@ def _with_futures(
     InputError
         With what does not go together, or with the mistakes of the forecast's file.
     """
-    given = {"--members": members, "--months-ahead": months, "--ensemble": ensemble, "--figure": figure}
+    given = {
+        "--members": members,
+        "--months-ahead": months,
+        "--ensemble": ensemble,
+        "--dates": dates,
+        "--figure": figure,
+    }
     if inputs.rule.family != FAMILY:
         mend = "add --replan, or use the rule file of the family replan"
         mistakes = [
@@ -171,7 +183,7 @@ def _with_futures(
         from reservoir.io.records.reader import read_inflow_forecast
         from reservoir.rules.families.replan import MOST_MEMBERS, ReplanOnForecast
 
-        flow_m3s = read_inflow_forecast(ensemble, inputs.record_unit, month)
+        flow_m3s = read_inflow_forecast(ensemble, inputs.record_unit, month, dates)
         if len(flow_m3s) > MOST_MEMBERS:
             problem, expected = f"has {len(flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
             raise InputError(problem, expected, "give fewer of them", file=str(ensemble))
@@ -255,7 +267,7 @@ class Month(click.IntRange):
         month = MONTH_OF_NAME.get(word.casefold().rstrip("."), word)
         if not str(month).lstrip("+-").isdecimal():
             self.fail(f"{value!r} is not a month; give 1 to 12, or a name such as May", param, ctx)
-        return super().convert(month, param, ctx)
+        return int(super().convert(cast(Any, month), param, ctx))
 
 
 # fmt: off
@@ -278,6 +290,7 @@ _OPTIONS = (
     click.option("--ensemble", type=options.FilePath(),
         help="Forecast of the inflow with members, from the month on: CSV (date, member, inflow) or NetCDF. A replan "
         "rule decides with it instead of --inflow."),
+    options.dates,
     click.option("--months-ahead", type=click.IntRange(1, 60),
         help="Months of the outlook of a replan rule.  [default: 12]"),
     click.option("--figure", type=options.FilePath(),
@@ -302,6 +315,7 @@ def command(
     replan: bool,
     members: int | None,
     ensemble: Path | None,
+    dates: str | None,
     months_ahead: int | None,
     figure: Path | None,
     unit_system: str | None,
@@ -328,7 +342,7 @@ def command(
             mend = 'fit it: "reservoir rules PLAN_DIR", with all families or with --family replan'
             raise InputError(problem, mend=mend, column="--replan")
         inputs = replace(inputs, rule=other)
-    inputs = _with_futures(inputs, month, members, months_ahead, ensemble, figure)
+    inputs = _with_futures(inputs, month, members, months_ahead, ensemble, dates, figure)
     situation = _situation(inputs, month, level, storage, inflow, inflow_before, flood_index, units)
     advice = advise(inputs.rule, plant, situation)
     ahead, similar, chart = None, None, cast(Any, inputs.beside("zones"))

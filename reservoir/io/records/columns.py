@@ -307,7 +307,8 @@ def _may_be_inflow(table: InflowTable, place: int) -> bool:
     beside = not BESIDE.isdisjoint(words) and all(word in BESIDE or word.isdecimal() for word in words)
     if beside or understand(name).is_no_inflow or nearly_named(name):
         return False
-    if may_tell_series(name) and len({row.cells[place] for row in table.rows}) <= _FEW_NUMBERS < len(table.rows):
+    names_series = may_tell_series(name) and not understand(name).kinds & {*known.QUANTITIES, WordKind.UNIT}
+    if names_series and len({row.cells[place] for row in table.rows}) <= _FEW_NUMBERS < len(table.rows):
         return False
     filled = [row.cells[place] for row in table.rows[:_LOOKED_AT] if not cells.is_missing(row.cells[place])]
     return not table.rows or sum(map(looks_like_number, filled)) * 2 > len(filled)

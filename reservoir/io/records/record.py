@@ -28,7 +28,7 @@ from reservoir.hydro.calendar import (
 from reservoir.hydro.inflow import RECORDED_LOSSES, Inflow
 from reservoir.io.records.cells import NAMED, StepValue, negative_note, no_flow
 from reservoir.io.records.columns import with_volumes
-from reservoir.io.records.dates import MINUTES
+from reservoir.io.records.dates import MINUTES, ORDERS
 from reservoir.io.records.units import InflowUnit
 from reservoir.text.quantities import counted
 
@@ -60,6 +60,8 @@ class InflowReading:
     flood_column: str | None = None
     #: Checked beside the file, whose mistakes are told together with it.
     first_month: int | None = None
+    #: Order of day and month in dates of numbers.
+    dates: str | None = None
     #: Sheets of a workbook that are meant, of which the record is one.
     sheet: str | Sequence[str] = ()
 
@@ -70,7 +72,8 @@ class InflowReading:
             value = getattr(self, name)
             if not isinstance(value, str | None):
                 mistakes.append(Mistake("is no name", "a text", "give a text", column=name, value=value))
-        for name, known in (("water_year", (None, *WATER_YEARS)), ("negative", (None, *NEGATIVES)), ("step", STEPS)):
+        choices = {"water_year": WATER_YEARS, "negative": NEGATIVES, "dates": ORDERS}
+        for name, known in {**{name: (None, *words) for name, words in choices.items()}, "step": STEPS}.items():
             value = getattr(self, name)
             if value not in known:
                 expected = " or ".join(str(choice) for choice in known if choice)

@@ -115,9 +115,8 @@ def _reservoir_of_workbook(path: Path, step: TimeStep | None, sheet: Sequence[st
     content = "".join(f"# read: {sentence}\n" for sentence in draft.read) + draft.text
 
     def of_sheet(mistake: Mistake) -> Mistake:
-        keys = (mistake.column, mistake.column.rpartition(".")[0])
-        stems = {key.rpartition("_")[0] or key: place for key, place in draft.places.items()}
-        place = next((stems[key] for key in stems if any(each.startswith(key) for each in keys if each)), "")
+        stems = ((attributes.units_of(key)[0], place) for key, place in draft.places.items())
+        place = next((place for stem, place in stems if mistake.column.startswith(stem)), "")
         return replace(mistake, file=f"{path}, {place}" if place else str(path))
 
     try:
