@@ -439,8 +439,10 @@ def _situation(
         else:
             (low, high), start = plant.level.domain, storage * units.size("storage_hm3")
             if not low <= start <= high:
-                least, most = units.number(low, "hm3", ",.6g"), units.stated(high, "hm3", ",.6g")
-                what = f"{least} to {most}, the range of the level curve of {plant.name}"
+                least, most = (units.amount(bound, "hm3")[0] for bound in (low, high))
+                form = ",.0f" if most >= 1000 else ",.6g"  # no digit of a bound is rounded away
+                ends = f"{least:{form}} to {most:{form}} {units.unit_name('hm3')}"
+                what = f"{ends}, the range of the level curve of {plant.name}"
                 raise InputError("is outside the level curve", what, column="--storage", value=start)
     if (space := plant.flood_space) is not None and flood_index is None:
         expected_value = f"a value of {space.column}, {space.values[0]:g} to {space.values[-1]:g} in its table"

@@ -297,6 +297,7 @@ def test_the_choices_are_those_of_the_engines_and_of_reading():
         "water_year": set(WATER_YEARS),
         "negative": set(NEGATIVES),
         "step": set(TimeStep),
+        "dates": {"month-first", "day-first"},
     }
 
 

@@ -176,6 +176,21 @@ CALLS: list[tuple[list[str], int]] = [
     (["operate", "best/rules/standard.json", "--month", "5", "--level", "317", "--inflow", "80", "--json"], 0),
     (
         [
+            "operate",
+            "best/rules/standard.json",
+            "--month",
+            "5",
+            "--level",
+            "317",
+            "--inflow",
+            "80",
+            "--flood-index",
+            "300",
+        ],
+        2,
+    ),
+    (
+        [
             *("operate", "best/rules/standard.json", "--reservoir", "hill-lake.toml", "--month", "5"),
             *("--storage", "70", "--inflow-before", "60", "--debug"),
         ],

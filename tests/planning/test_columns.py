@@ -22,9 +22,9 @@ STORED = ResultColumn(
     "stored_hm3", "water stored in the step, hm3", "hm3", lambda record: np.diff(record.operation.storage_hm3),
     "water stored in the step", page=Shown("Stored", "{:,.2f}"),
 )  # fmt: skip
-HIGHEST = ResultColumn(
-    "highest_hm3", "highest storage of the year, hm3", "hm3", lambda plan: plan.operation.storage_hm3.max(axis=1),
-    "highest storage of the year", cells="{:.2e}", page=Shown("Highest storage", "{:,.1f}"),
+MEAN = ResultColumn(
+    "mean_hm3", "mean storage of the year, hm3", "hm3", lambda plan: plan.operation.storage_hm3.mean(axis=1),
+    "mean storage of the year", cells="{:.2e}", page=Shown("Mean storage", "{:,.1f}"),
 )  # fmt: skip
 SCORE = ResultColumn(
     "spill_part", "an invented score", screen=Shown("invented score", "{:.1%}", 3.5),
@@ -39,8 +39,8 @@ def plan(six_year_plan: Plan) -> Plan:
 
 @pytest.fixture
 def invented(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Score, "spill_part", property(lambda score: 0.5), raising=False)
-    for name, column in (("schedule", STORED), ("summary", HIGHEST), ("scores", SCORE)):
+    monkeypatch.setattr(Score, "spill_part", property(lambda score: score.worst / score.mean), raising=False)
+    for name, column in (("schedule", STORED), ("summary", MEAN), ("scores", SCORE)):
         monkeypatch.setitem(TABLES, name, (*TABLES[name], column))
 
 
@@ -51,11 +51,11 @@ def test_an_invented_column_is_in_every_file_and_page(plan: Plan, tmp_path: Path
     with (tmp_path / "plan" / "schedule.csv").open(encoding="utf-8") as table:
         cells = [row["stored_hm3"] for row in csv.DictReader(table)]
     np.testing.assert_allclose(np.array(cells, float), stored.ravel(), atol=1e-6)
-    highest = plan.operation.storage_hm3.max(axis=1)
+    mean = plan.operation.storage_hm3.mean(axis=1)
     with (tmp_path / "plan" / "summary.csv").open(encoding="utf-8") as table:
-        assert [row["highest_hm3"] for row in csv.DictReader(table)] == [f"{value:.2e}" for value in highest]
+        assert [row["mean_hm3"] for row in csv.DictReader(table)] == [f"{value:.2e}" for value in mean]
     page = (tmp_path / "plan" / "report.html").read_text(encoding="utf-8")
-    for title, value in (("Stored", np.median(stored[:, 0])), ("Highest storage", highest[0])):
+    for title, value in (("Stored", np.median(stored[:, 0])), ("Mean storage", mean[0])):
         assert title in page
         assert f"{value:,.2f}".replace("-", "−") in page or f"{value:,.1f}" in page
 
@@ -66,14 +66,14 @@ def test_an_invented_column_is_in_datasets_and_documents(plan: Plan) -> None:
     dataset = plan.to_xarray()
     assert dataset["stored_hm3"].dims == ("year", "step")
     assert dataset["stored_hm3"].attrs == {"units": "hm3", "long_name": "water stored in the step"}
-    np.testing.assert_array_equal(dataset["highest_hm3"], plan.operation.storage_hm3.max(axis=1))
+    np.testing.assert_array_equal(dataset["mean_hm3"], plan.operation.storage_hm3.mean(axis=1))
     assert meanings("schedule")["stored_hm3"] == STORED.meaning
     sys.path.insert(0, "docs/_extensions")
     try:
         import generated
     finally:
         sys.path.pop(0)
-    assert ("`highest_hm3`", HIGHEST.meaning) in list(generated.columns("summary"))
+    assert ("`mean_hm3`", MEAN.meaning) in list(generated.columns("summary"))
 
 
 @pytest.mark.usefixtures("invented")
@@ -82,7 +82,7 @@ def test_an_invented_score_is_on_the_screen_and_the_page(
 ) -> None:
     show_evaluation(six_year_rules[0])
     shown = capsys.readouterr().out
-    assert shown.index("regret") < shown.index("invented score") < shown.index("worst decile")
+    assert shown.index("worst year") < shown.index("invented score") < shown.index("reliable")
     titles = [column.title for column in scores_table(six_year_rules[0], SimulationMode.CONTINUOUS, "energy").columns]
     assert titles[-1] == "Invented"
 

@@ -138,7 +138,8 @@ def test_the_second_run_is_one_call_with_more_work_and_another_seed(xiaowan, fiv
 
     monkeypatch.setattr("reservoir.planning.search.solve", noted)
     assert reservoir.optimise(xiaowan, five_years, **FAIR).source.tolist() == fair.source.tolist()
-    (years, first), (_, reference), (again, second) = calls
+    (years, first), (_, reference), (again, second), *of_year_ends = calls
+    assert [call["solver"] for _, call in of_year_ends] == ["dp"]
     assert (first["solver"], reference["solver"], second["solver"]) == (SOLVER, "dp", SOLVER)
     assert years == 5
     assert again == (fair.source == SECOND).sum() == beyond(fair_alone.solutions, fair_alone.references).count(True)
@@ -251,7 +252,7 @@ def test_the_reference_itself_has_nothing_to_replace(best):
 def test_the_second_run_is_a_stage_with_its_own_time(small, small_inflow):
     told = []
     plan = reservoir.optimise(small, small_inflow, progress=lambda *each: told.append(each), **POOR)
-    assert list(plan.seconds)[-4:] == [SOLVER, "dp", SECOND, "certify"]
+    assert list(plan.seconds)[-5:] == [SOLVER, "dp", SECOND, "certify", "year end"]
     assert [each for each in told if each[0] == SECOND] == [(SECOND, done, 3) for done in range(4)]
 
 

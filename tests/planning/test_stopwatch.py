@@ -103,5 +103,5 @@ def test_seconds_of_several_devices_that_overlap_are_not_cut(six_year_plan: Plan
 
 
 def test_a_plan_tells_the_seconds_of_all_that_was_done(six_year_plan: Plan):
-    assert list(six_year_plan.seconds) == ["prepare", "devices", "dp", "certify"]
+    assert list(six_year_plan.seconds) == ["prepare", "devices", "dp", "certify", "year end"]
     assert all(seconds >= 0 for seconds in six_year_plan.seconds.values())

@@ -210,6 +210,9 @@ def test_the_figure_shows_the_members_of_the_test_and_says_so(tested):
     assert {each.sample for each in shown_runs(tested)} == {"test"}
     assert len(member_runs(tested)) == 8
     above, below = robustness_figure(tested).subfigs[0].axes
-    assert [label.get_text() for label in below.get_xticklabels()] == ["perfect\nforesight", *FAMILIES]
+    assert [label.get_text() for label in below.get_xticklabels()] == [
+        "perfect\nforesight",
+        *(family.replace("-", "-\n") for family in FAMILIES),
+    ]
     assert above.get_title(loc="left") or above.get_title()
     assert "11 members" in rules_captions(tested)["robustness"]

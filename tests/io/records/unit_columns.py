@@ -216,7 +216,7 @@ READ = {
         *("monthly volume", "apports", "flow volume"),
     ],
     "Refused with does not seem to be inflow": [
-        *("storage_hm3", "outflow_m3s", "release (m3/s)", "evaporation hm3", "出库流量(m3/s)", "库容(亿m3)", "level"),
+        *("storage_hm3", "outflow_m3s", "release (m3/s)", "出库流量(m3/s)", "库容(亿m3)", "level"),
     ],
 }
 EVERY = [(name, expected) for expected, names in READ.items() for name in names]
