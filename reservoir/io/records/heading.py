@@ -195,6 +195,7 @@ def in_parts(
     """
     same = [cell.casefold() for cell in header.cells]
     starts = [at for at, row in enumerate(rows) if isinstance(row, Row) and [*map(str.casefold, row.cells)] == same]
+    starts = [] if len(starts) == len(rows) else starts  # a file without data
     labels = [at for at, name in enumerate(header.cells) if name.casefold() in _HEADER_NAMES | known.DATE_PARTS[2][1]]
     label = labels[0] if labels else 0
     parts, titles, first, passed_over = list[list[Row | Mistake]](), [title], 0, list[Row]()
