@@ -267,7 +267,7 @@ class Month(click.IntRange):
         month = MONTH_OF_NAME.get(word.casefold().rstrip("."), word)
         if not str(month).lstrip("+-").isdecimal():
             self.fail(f"{value!r} is not a month; give 1 to 12, or a name such as May", param, ctx)
-        return super().convert(month, param, ctx)
+        return int(super().convert(cast(Any, month), param, ctx))
 
 
 # fmt: off
@@ -281,6 +281,8 @@ _OPTIONS = (
         help="Storage at the start of the month, hm3 (or as --units), instead of --level."),
     click.option("--inflow", type=_amount, help="Expected mean inflow of the month, m3/s (or as --units)."),
     click.option("--inflow-before", type=_amount, help="Mean inflow of the previous month, m3/s (or as --units)."),
+    click.option("--flood-index", type=options.FiniteNumber(),
+        help="Value of the column that the reservoir's flood space depends on."),
     click.option("--replan", is_flag=True,
         help="Decide by many futures: with the rule of the family replan beside this one."),
     click.option("--members", type=click.IntRange(1, 10_000),
@@ -309,6 +311,7 @@ def command(
     storage: float | None,
     inflow: float | None,
     inflow_before: float | None,
+    flood_index: float | None,
     replan: bool,
     members: int | None,
     ensemble: Path | None,
@@ -340,7 +343,7 @@ def command(
             raise InputError(problem, mend=mend, column="--replan")
         inputs = replace(inputs, rule=other)
     inputs = _with_futures(inputs, month, members, months_ahead, ensemble, dates, figure)
-    situation = _situation(inputs, month, level, storage, inflow, inflow_before, units)
+    situation = _situation(inputs, month, level, storage, inflow, inflow_before, flood_index, units)
     advice = advise(inputs.rule, plant, situation)
     ahead, similar, chart = None, None, cast(Any, inputs.beside("zones"))
     if inputs.rule.family == FAMILY:
@@ -368,7 +371,7 @@ def command(
                 "reservoir": plant.name,
                 "month": month,
                 "units": units.as_dict,
-                "situation": units.values(asdict(situation)),
+                "situation": units.values({name: at for name, at in asdict(situation).items() if at is not None}),
                 "advice": units.values(asdict(advice)),
                 "zone": zone,
                 "water_value": None if worth is None else _worth_as_json(worth, plant.objective.unit, units),
@@ -406,6 +409,7 @@ def _situation(
     storage: float | None,
     inflow: float | None,
     inflow_before: float | None,
+    flood_index: float | None,
     units: UnitSystem,
 ) -> Situation:
     """What is known of the month, of numbers as they are typed; inflows that are not are means of the fitted years."""
@@ -438,7 +442,12 @@ def _situation(
                 least, most = units.number(low, "hm3", ",.6g"), units.stated(high, "hm3", ",.6g")
                 what = f"{least} to {most}, the range of the level curve of {plant.name}"
                 raise InputError("is outside the level curve", what, column="--storage", value=start)
-    return Situation(step, start, expected, before)
+    if (space := plant.flood_space) is not None and flood_index is None:
+        expected_value = f"a value of {space.column}, {space.values[0]:g} to {space.values[-1]:g} in its table"
+        raise InputError("is missing: the flood space depends on it", expected_value, column="--flood-index")
+    if space is None and flood_index is not None:
+        raise InputError("is given, but the reservoir has no flood space", "leave it out", column="--flood-index")
+    return Situation(step, start, expected, before, flood_index)
 
 
 def _worth_words(worth: MarginalWorth, unit: str, units: UnitSystem) -> str:

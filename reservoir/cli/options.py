@@ -148,7 +148,11 @@ def read_record(
     from reservoir.hydro.inflow import ASSUMED
     from reservoir.io.records.reader import read_inflow
 
-    steps = {"first_month": plant.first_month, "step": plant.step} if plant else {"step": step or "month"}
+    steps: dict[str, Any] = (
+        {"first_month": plant.first_month, "step": plant.step} if plant else {"step": step or "month"}
+    )
+    if plant and plant.flood_space:
+        steps["flood_column"] = plant.flood_space.column
     with named_as({name: f"--{name.replace('_', '-')}" for name in READING_OPTIONS if name != "unit"}):
         inflow = read_inflow(file, **steps, **reading)
         if plan_unit and inflow.unit_from == ASSUMED and file.is_file():  # a pipe is read once

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from reservoir.cli.options import Inputs
     from reservoir.planning.checks import Check
-    from reservoir.planning.plan import Plan, StageProgress
+    from reservoir.planning.plan import Plan
 
 #: Width where output goes into a pipe or a file: more than anything needs.
 _PIPE_WIDTH = 100_000
@@ -199,11 +200,11 @@ logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
 
 
 @contextmanager
-def progress_bars() -> Iterator[StageProgress]:
+def progress_bars() -> Iterator[Callable[[str, float, int], None]]:
     """A bar a stage, on standard error, and only on a terminal.
 
-    What is compiled, the first time on a machine, has bars of its own: how many functions are ready, not yet of how
-    many.
+    What is compiled, the first time on a machine, has bars of its own: how many functions, or programs of a device, are
+    ready, not yet of how many.
     """
     screen = console(stderr=True)
     columns = (
@@ -217,20 +218,27 @@ def progress_bars() -> Iterator[StageProgress]:
     silent = not screen.is_terminal
     with Progress(*columns, console=screen, disable=silent, speed_estimate_period=SPEED_SECONDS) as bars:
         tasks: dict[str, TaskID] = {}
+        built = Counter[str]()
 
-        def show(stage: str, done: int, total: int | None) -> None:
+        def show(stage: str, done: float, total: int | None) -> None:
             if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total, completed=done)
+                tasks[stage] = bars.add_task(stage, total=total)
             bars.update(tasks[stage], completed=done, total=total)
 
         def show_compiling(name: str, parts: int, ready: bool) -> None:
             show(f"compiling {name}", parts, parts if ready else None)
 
+        def show_building(device: str, ready: bool) -> None:
+            built[device] += ready
+            show(f"compiling for {device}", built[device], built[device] if ready else None)
+
         with ExitStack() as stack:
             if not silent:
                 from reservoir.hydro.jit import compiling_told  # takes a moment
+                from reservoir.opencl.program import builds_told
 
                 stack.enter_context(compiling_told(show_compiling))
+                stack.enter_context(builds_told(show_building))
             yield show
 
 

@@ -30,6 +30,7 @@ from reservoir.io.reservoir_toml.draft import KEYS, row_of
 from reservoir.io.reservoir_toml.template import Value, literal, template
 from reservoir.io.workbook import MOST_BYTES, sheets_of
 from reservoir.text.data_file import read_limited
+from reservoir.text.quantities import is_name, printable
 
 #: How far the guessed tailwater lies below the lowest level, as far as the curve is high within these ends, m; how far
 #: it rises with the largest release, at most and as a part of that; its exponent.
@@ -145,7 +146,7 @@ def draft_of_workbook(
     first_month = given.get("first_month")
     scale = scale_of(first_month if isinstance(first_month, int) else None) if scale_of else None
     names_of_it = (
-        re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-_")[:LONGEST_NAME]
+        re.sub("-+", "-", "".join(letter if is_name(letter) else "-" for letter in text)).strip("-_")[:LONGEST_NAME]
         for text in (str(given.get("name", "")), path.stem)
     )
     try:
@@ -180,7 +181,7 @@ def draft(
     guessed = {
         f"{value.key.rpartition('.')[0]}.{value.written}": value.source for value in values.values() if value.guess
     }
-    return ReservoirDraft(text, tuple(_read(table, plant)), of_sheets, guessed)
+    return ReservoirDraft(text, tuple(map(printable, _read(table, plant))), of_sheets, guessed)
 
 
 def _key(column: LevelColumn) -> str:

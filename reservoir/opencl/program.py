@@ -7,8 +7,8 @@ import math
 import os
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from numbers import Integral
@@ -232,6 +232,29 @@ def build(device: DeviceInfo, source: str, options: Sequence[str] = (), *, as_wr
 
 #: One thread builds at a time: a driver's compiler need not bear two.
 _BUILDING = Lock()
+#: Told which device a program is built for, and whether it is ready.
+Tell = Callable[[str, bool], None]
+_TOLD: list[Tell] = []
+
+
+@contextmanager
+def builds_told(tell: Tell) -> Iterator[None]:
+    """Tell which programs are built during a block, by any thread; nothing of what is kept on the disk."""
+    _TOLD.append(tell)
+    try:
+        yield
+    finally:
+        _TOLD.remove(tell)
+
+
+@contextmanager
+def _told(device: DeviceInfo) -> Iterator[None]:
+    for ready in (False, True):
+        for tell in _TOLD:
+            tell(device.name, ready)
+        if not ready:
+            yield
+
 
 # What a compiler remarks is kept in BuiltProgram.log. For good, and not around a build: Python's list of what to ignore
 # is the same for all threads, and one that compiles meanwhile puts back the list that it found.
@@ -250,7 +273,7 @@ def _build_once(device: DeviceInfo, source: str, options: tuple[str, ...]) -> Bu
         kept = kept_program(device, file, context_of(device)) if file else None
         program = kept or cl.Program(context_of(device), text)
         try:
-            with _BUILDING:
+            with _BUILDING, nullcontext() if kept else _told(device):
                 program.build(options)
         except cl.Error as error:
             refusal = error

@@ -180,7 +180,7 @@ def stop_sentence(stage: str, done: int, total: int, stop: NotedStop | None, wha
 StageProgress = Callable[[str, int, int], None]
 
 
-def silent_stage(stage: str, done: int, total: int) -> None:
+def silent_stage(stage: str, done: float, total: int) -> None:
     """No-op callback."""
 
 

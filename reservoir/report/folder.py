@@ -300,7 +300,8 @@ def figures_left_out(left_out: Mapping[str, str], tell: Callable[[str], None], *
 
 def figure_texts(drawn: Any) -> tuple[str, ...]:
     """Texts of others in the figures of a plan or a front: names and caveats."""
-    return (drawn.reservoir.name, *drawn.caveats, *(drawn.inflow.members or ()))
+    members = drawn.inflow.members
+    return (drawn.reservoir.name, *drawn.caveats, *([] if members is None else map(str, members)))
 
 
 def write_profile(profile: Profile, folder: Path) -> Path:

@@ -5,7 +5,7 @@ Families are scored on the years that they were fitted to, and on years that the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -21,20 +21,22 @@ from reservoir.hydro.objectives import Horizon, Objective
 from reservoir.hydro.system import System
 from reservoir.planning.columns import FIRM_QUANTILE
 from reservoir.planning.notes import CARRY_OVER, storage_ratio
-from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
+from reservoir.planning.plan import Plan, optimise, silent_stage
 from reservoir.planning.sentences import horizon_text
 from reservoir.planning.solving import HOST_REFERENCE
 from reservoir.rules import FAMILIES, Fitter, Forecast, Rule, Training, fit
 from reservoir.rules.base.foresight import Foresight
-from reservoir.rules.base.simulation import Violations, beyond_bounds, decisions
+from reservoir.rules.base.simulation import Violations, beyond_bounds, decisions, highest_storages
 from reservoir.rules.base.targets import Targets
-from reservoir.rules.base.training import outside, parts_of
+from reservoir.rules.base.training import outside, parts_of, parts_told
 from reservoir.rules.reliability import fit_promise, promising
 from reservoir.rules.scores import RecordEvaluation, Score, SimulationMode, benefit_suffix, evaluate_rules, worst_decile
 
 FloatArray = NDArray[np.float64]
 
 FOLDS = 5
+#: Told a stage, how much of it is done, parts of a fit among it, and how much there is.
+FitProgress = Callable[[str, float, int], None]
 
 
 class Sample(StrEnum):
@@ -185,7 +187,7 @@ def evaluate(
     test: Inflow | None = None,
     reliability: float | None = None,
     fitter: Fitter | None = None,
-    progress: StageProgress = silent_stage,
+    progress: FitProgress = silent_stage,
 ) -> Evaluation:
     """Fit, cross-validate and score families of rules.
 
@@ -272,7 +274,7 @@ def fitted_rules(
     training: Training,
     forecast: Forecast,
     folds: int,
-    progress: StageProgress = silent_stage,
+    progress: FitProgress = silent_stage,
     fitter: Fitter = fit,
 ) -> dict[str, dict[Sample, list[Rule]]]:
     """Fit rules of families, one a year each: to all years, and for every year to the years outside its block.
@@ -289,7 +291,7 @@ def fitted_rules(
     folds : int
         Number of blocks.
     progress : callable
-        Told how many fits of a family are done.
+        Told how many fits of a family are done, with the part of the one that is being made.
     fitter : callable, optional
         In place of `reservoir.rules.fit`.
 
@@ -312,11 +314,17 @@ def fitted_rules(
     for done, block in enumerate([range(0), *parts]):
         years = training.select(outside(training.years, block)) if block else training
         for family, of_family in rules.items():
-            progress(f"fit {family}", done, len(parts) + 1)
+            tell = partial(_told_part, progress, f"fit {family}", done, len(parts) + 1)
+            tell(0.0)
             sample, count = (Sample.HELD_OUT, len(block)) if block else (Sample.TRAINING, training.years)
-            of_family[sample] += [fitter(family, years, forecast)] * count
-            progress(f"fit {family}", done + 1, len(parts) + 1)
+            with parts_told(tell):
+                of_family[sample] += [fitter(family, years, forecast)] * count
+            tell(1.0)
     return rules
+
+
+def _told_part(progress: FitProgress, stage: str, done: int, total: int, part: float) -> None:
+    progress(stage, done + part, total)
 
 
 #: What perfect foresight is called beside families of rules.
@@ -356,7 +364,8 @@ class MemberRuns:
         brought = run.at_equal_storage if best is None else run.foresight_benefit
         benefit, of_foresight = (each.reshape(members, -1).mean(axis=1) for each in (brought, run.foresight_benefit))
         ends = operation.storage_hm3[..., 1:].reshape(-1, len(run.reservoir.months))
-        missed = (beyond_bounds(run.reservoir, ends) != 0) | (operation.missing_m3s.reshape(ends.shape) > 0)
+        upper = highest_storages(run.reservoir, run.limits)
+        missed = (beyond_bounds(run.reservoir, ends, upper) != 0) | (operation.missing_m3s.reshape(ends.shape) > 0)
         return cls(
             family=run.score.family if best is None else FORESIGHT,
             sample=run.score.sample,

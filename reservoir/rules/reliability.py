@@ -20,7 +20,7 @@ from reservoir.hydro.rows import TERMS
 from reservoir.rules import Fitter, Forecast, Rule
 from reservoir.rules.base.simulation import operated_training
 from reservoir.rules.base.targets import TOLERANCE, Targets, firm_powers
-from reservoir.rules.base.training import Promise, Training, made_once
+from reservoir.rules.base.training import Promise, Training, made_once, part_of_fit
 
 #: Prices that are tried first, in parts of what the promised power brings in a month, up to the one that is enough.
 PRICES = (0.1, 0.4, 1.6, 6.4, 25.6)
@@ -69,8 +69,11 @@ def fit_promise(fitter: Fitter, family: str, training: Training, forecast: Forec
     wanted = share + min(sqrt((1 - share) / sample.inflow_m3s.size), (1 - share) / 2)
     tried: dict[float, tuple[float, Rule]] = {}
 
+    most = 1 + len(PRICES) + BETWEEN
+
     def kept_at(price: float) -> bool:
-        rule = fitter(family, priced(training, price), forecast)
+        with part_of_fit(len(tried), most):
+            rule = fitter(family, priced(training, price), forecast)
         tried[price] = share_kept(rule, sample), rule
         return tried[price][0] >= wanted
 

@@ -179,7 +179,7 @@ _MOST_SLIPS = 3
 def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) -> Record:
     """Read a table with dates, in one column or several, and a column of values, besides known companions."""
     table, clock = dates.with_clock(table, places)
-    column = value_column(table, (*places, *clock), reading.column)
+    column = value_column(table, (*places, *clock), reading.column, reading.flood_column)
     header, place = table.header.cells, column.place
     stamps, undated, date_notes = dates.stamps_of(table, places, reading.dates)
     comments = tuple(comment.text for comment in table.comments)

@@ -67,7 +67,7 @@ def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:
     """
     reading.require_months("an ensemble")
     header = file.header.cells
-    column = value_column(file, (file.member, file.date), reading.column)
+    column = value_column(file, (file.member, file.date), reading.column, reading.flood_column)
     name = header[column.place]
     unit, unit_from, wrong_unit = choose_unit(file, name, ((name, name),), reading.unit)
     mistakes = [*column.mistakes(file), *wrong_unit, *caveat_mistakes(file.caveats)]

@@ -27,7 +27,7 @@ from reservoir.hydro.calendar import (
 from reservoir.hydro.inflow import ASSUMED, FileRows, Inflow
 from reservoir.io.containers import is_netcdf
 from reservoir.io.records.cells import FILL_IN, looks_like_number, negative_note, thousands_mistakes
-from reservoir.io.records.columns import companion_notes, series_mistakes
+from reservoir.io.records.columns import companion_notes, series_mistakes, with_volumes
 from reservoir.io.records.layouts import member_file, read_record, stamp_mistakes
 from reservoir.io.records.record import (
     InflowReading,
@@ -61,6 +61,7 @@ def read_inflow(
     negative: str | None = None,
     step: TimeStep | str = TimeStep.MONTH,
     dates: str | None = None,
+    flood_column: str | None = None,
     sheet: str | Sequence[str] = (),
 ) -> Inflow:
     """Read the inflows of steps: one record, or an ensemble of several members, which has months.
@@ -106,6 +107,8 @@ def read_inflow(
         rows stand for.
     dates : str, optional
         ``month-first`` or ``day-first``: the order in dates such as ``10/01/1990``, where the column does not show it.
+    flood_column : str, optional
+        Name of the column that the flood space of the reservoir depends on (`Reservoir.flood_space`).
     sheet : str or sequence of str
         Sheets of a workbook that are meant, of which the record is one. Without it, the record is the sheet that has
         dates, or years, and flows; several such sheets are refused.
@@ -123,7 +126,8 @@ def read_inflow(
     """
     file = os.fspath(path)
     try:
-        reading = InflowReading(unit, column, water_year, missing_days, negative, step, first_month, dates, sheet)  # type: ignore[arg-type]
+        how = {"step": step, "flood_column": flood_column, "first_month": first_month, "dates": dates, "sheet": sheet}
+        reading = InflowReading(unit, column, water_year, missing_days, negative, **how)  # type: ignore[arg-type]
         series = _series_of(file, reading)
         if series is None:
             return _read_table(file, reading)
@@ -235,10 +239,11 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
             mend = 'check the value; if the unit is another, add a comment line such as "# unit: hm3"'
             raise InputError(inside[at].mistake(problem, expected, mend) for at in excessive)
         negative = _negative_notes(record, unit, reading.negative) if reading.negative else ()
-    beside = {
+    as_read = {
         field: (name, np.array([of_row[value.row] for value in inside]).reshape(flow.shape))
         for field, (name, of_row) in flows.companions.items()
     }
+    beside = with_volumes(as_read, calendar.hm3_per_m3s)
     caveat = " ".join(text for _, text in table.caveats if text)
     about: dict[str, Any] = {field: column for field, (_, column) in beside.items()} | reading.about(file, unit_from)
     about |= {"sha256": hashlib.sha256(table.content).hexdigest(), "caveat": caveat, "unit": unit.name}

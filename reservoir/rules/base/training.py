@@ -7,7 +7,9 @@ back to the plan at its end (`OtherStarts`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from itertools import pairwise
@@ -215,9 +217,10 @@ class Training(Decisions):
         require_no_ramps(plan.problems.model.reservoir)
         operation, members, hm3_per_m3s = plan.operation, plan.inflow.member_count, plan.inflow.calendar.hm3_per_m3s
         lost_m3s = (operation.evaporation_hm3 + operation.seepage_hm3) / hm3_per_m3s
+        lost_m3s = lost_m3s - (plan.inflow.flow_m3s - limits.inflow_m3s)  # what was recorded is no inflow for rules
         made = cls(
-            inflow_m3s=plan.inflow.flow_m3s,
-            inflow_before_m3s=inflow_before(plan.inflow.flow_m3s, members=members),
+            inflow_m3s=limits.inflow_m3s,
+            inflow_before_m3s=inflow_before(limits.inflow_m3s, members=members),
             storage_start_hm3=operation.storage_hm3[:, :-1],
             storage_end_hm3=operation.storage_hm3[:, 1:],
             release_m3s=operation.release_m3s,
@@ -287,6 +290,48 @@ class Training(Decisions):
     def steps(self) -> int:
         """Steps in a year."""
         return int(self.inflow_m3s.shape[1])
+
+
+#: Told which part of a fit is done.
+_PART_TOLD: ContextVar[Callable[[float], None]] = ContextVar("part told")
+
+
+def tell_part(part: float) -> None:
+    """Tell, in a fit, which part of it is done, from 0 to 1; no-op where nobody listens."""
+    if tell := _PART_TOLD.get(None):
+        tell(part)
+
+
+@contextmanager
+def parts_told(tell: Callable[[float], None]) -> Iterator[None]:
+    """Listen to the fits during a block."""
+    token = _PART_TOLD.set(tell)
+    try:
+        yield
+    finally:
+        _PART_TOLD.reset(token)
+
+
+@contextmanager
+def part_of_fit(place: int, count: int) -> Iterator[None]:
+    """One of so many equal parts of a fit, which tells its own parts."""
+    whole = _PART_TOLD.get(None)
+    if whole is None:
+        yield
+        return
+    whole(place / count)
+    with parts_told(lambda part: whole((place + part) / count)):
+        yield
+
+
+Item = TypeVar("Item")
+
+
+def parts_of_fit(items: Sequence[Item], count: int = 0) -> Iterator[Item]:
+    """What a fit goes through, each item as one of so many equal parts of it, or of as many as items."""
+    for place, item in enumerate(items):
+        with part_of_fit(place, count or len(items)):
+            yield item
 
 
 Made = TypeVar("Made", bound=Callable[..., Any])

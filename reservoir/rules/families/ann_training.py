@@ -21,7 +21,7 @@ import numpy as np
 from reservoir.hydro.step import release_to_reach
 from reservoir.problems.mlp import Perceptron, TrainingError
 from reservoir.rules.base.rule import Forecast, Months
-from reservoir.rules.base.training import FloatArray, Training, made_once, outside, parts_of
+from reservoir.rules.base.training import FloatArray, Training, made_once, outside, parts_of, parts_of_fit, tell_part
 from reservoir.rules.families.ann import AnnRegressionRule, AnnRule, Scales, input_names, known_inputs
 from reservoir.rules.families.ann_operation import NetworkOperation
 from reservoir.rules.inflow_model import InflowModel, uniform_numbers
@@ -89,10 +89,12 @@ def trained(training: Training, forecast: Forecast) -> Trained:
     training = training.searched()
     stages, inputs = _Stages(training, forecast, Scales.of(training)), len(input_names(forecast))
     sizes = SIZES if training.years >= PARTS * YEARS_A_PART else ()
-    choices = {size: stages.choice(Perceptron(inputs, size, 1, bias=True)) for size in sizes}
+    tried = parts_of_fit(sizes, len(sizes) + 1)
+    choices = {size: stages.choice(Perceptron(inputs, size, 1, bias=True)) for size in tried}
     size = max(choices, key=lambda each: choices[each][0], default=SMALLEST)
     _, regression_part, search_part = choices.get(size, (-np.inf, 1.0, 1.0))
     network = Perceptron(inputs, size, 1, bias=True)
+    tell_part(len(sizes) / (len(sizes) + 1))
     fitted = stages.regression(network, [np.ones(training.years)])[0]
     stop = max(1, round(regression_part * len(fitted.best_position_history)))
     begun = fitted.best_position_history[stop - 1]
@@ -129,6 +131,7 @@ class _Stages:
         errors = [stages.errors(network, fit.best_position_history) for stages, fit in zip(held_out, fits, strict=True)]
         stop = int(np.mean(errors, axis=0).argmin())
         room = max(map(len, others)) + TRIAL_YEARS
+        tell_part(0.5)
         operations = [
             self.select(each).operation(network, TRIAL_YEARS, room, place) for place, each in enumerate(others)
         ]

@@ -19,7 +19,7 @@ from reservoir.hydro.rows import RELEASE_UPPER, STORAGE_LOWER, STORAGE_UPPER
 from reservoir.hydro.step import release_to_reach
 from reservoir.rules.base.record_operation import RecordArrays, generated, record_of
 from reservoir.rules.base.rule import Forecast, Months
-from reservoir.rules.base.training import Training, outside, parts_of
+from reservoir.rules.base.training import Training, outside, parts_of, parts_of_fit, tell_part
 from reservoir.rules.families import linear
 from reservoir.rules.families.linear import LEAST_VARIATION, LinearSearchRule
 
@@ -39,7 +39,7 @@ def fit(training: Training, forecast: Forecast) -> LinearSearchRule:
     start = np.column_stack([begun.constant_hm3, begun.factors])
     sample = training.searched()
     trials = [LinearTrial.of(sample.select(years), begun.months, forecast) for years in _parts(sample)]
-    numbers = np.mean([trial.improved(start) for trial in trials], axis=0)
+    numbers = np.mean([trial.improved(start) for trial in parts_of_fit(trials)], axis=0)
     lowest, highest = training.model.reservoir.storage_bounds_hm3
     return LinearSearchRule.fitted(
         training, forecast, constant_hm3=numbers[:, 0], factors=numbers[:, 1:], lowest_hm3=lowest, highest_hm3=highest
@@ -94,7 +94,8 @@ class LinearTrial:
         moves = np.full(moved.shape, FIRST_MOVE * self.range_hm3)
         moves[:, 1:][self.spread == 0] = 0.0
         value = float(self.values(moved[None])[0])
-        for _ in range(MOST_SWEEPS):
+        for sweep in range(MOST_SWEEPS):
+            tell_part(sweep / MOST_SWEEPS)
             for place in np.argwhere(moves > 0):
                 at = tuple(place)
                 tried = np.repeat(moved[None], 2, axis=0)

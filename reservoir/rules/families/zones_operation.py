@@ -29,7 +29,7 @@ from reservoir.hydro.step import release_to_reach
 from reservoir.rules.base.record_operation import RecordArrays, generated, record_of
 from reservoir.rules.base.rule import Forecast, Months
 from reservoir.rules.base.targets import Targets
-from reservoir.rules.base.training import FloatArray, Training
+from reservoir.rules.base.training import FloatArray, Training, parts_of_fit, tell_part
 from reservoir.rules.families.zones import CURVES, ON_CURVE, ZONES, ZonesRule
 
 IntArray = NDArray[np.int64]
@@ -151,7 +151,8 @@ class Trial:
 
 def best_chart(trial: Trial) -> Charts:
     """The chart of highest value that the search finds from its starts."""
-    return max((_searched(trial, _nearest_to_plan(trial, each)) for each in START_QUANTILES), key=itemgetter(0))[1]
+    starts = (_nearest_to_plan(trial, quantile) for quantile in parts_of_fit(START_QUANTILES))
+    return max((_searched(trial, start) for start in starts), key=itemgetter(0))[1]
 
 
 def _nearest_to_plan(trial: Trial, quantile: float) -> Charts:
@@ -195,9 +196,11 @@ def _boundaries(trial: Trial, step: int, outputs: FloatArray) -> FloatArray:
 def _searched(trial: Trial, chart: Charts) -> tuple[float, Charts]:
     """Move boundaries and outputs one by one, as long as a sweep gains `_LEAST_GAIN`; its value, GWh, and the chart."""
     value = -np.inf
-    for _ in range(_SWEEPS):
+    moves = list(_moves(trial))
+    for sweep in range(_SWEEPS):
         before = value
-        for move in _moves(trial):
+        for place, move in enumerate(moves):
+            tell_part((sweep + place / len(moves)) / _SWEEPS)
             charts = move(chart)
             values_gwh, _ = trial.operate(charts)
             best = int(values_gwh.argmax())

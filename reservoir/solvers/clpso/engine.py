@@ -113,7 +113,7 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings]):
     name = "clpso"
     settings_class = DeviceSwarmSettings
     window_defaults: ClassVar[Mapping[str, Any]] = {"generations": 2000}
-    launch_evaluations: ClassVar[dict[str, int]] = {"GPU": 2 * 10**10, "accelerator": 10**9, "CPU": 5 * 10**7}
+    launch_evaluations: ClassVar[dict[str, int]] = {"GPU": 2 * 10**10, "accelerator": 10**9, "CPU": 10**7}
 
     def launches(self, problems: Sequence[Problem], devices: Sequence[DeviceInfo]) -> Launches:
         """On one device alone where the paper's schemes number the swarms of a launch."""
