@@ -255,7 +255,7 @@ class Month(click.IntRange):
         month = MONTH_OF_NAME.get(word.casefold().rstrip("."), word)
         if not str(month).lstrip("+-").isdecimal():
             self.fail(f"{value!r} is not a month; give 1 to 12, or a name such as May", param, ctx)
-        return super().convert(month, param, ctx)
+        return int(super().convert(cast(Any, month), param, ctx))
 
 
 # fmt: off

@@ -210,8 +210,8 @@ def show_evaluation(evaluation: Evaluation) -> None:
         rows.append((result.family, str(score.sample), *cells))
     heads = [Column("family"), Column("years"), *(Column(_title(column, units), "right") for column in columns)]
     filled = [place for place in range(len(heads)) if any(row[place] for row in rows)]
-    heads, cells = [heads[place] for place in filled], [[row[place] for place in filled] for row in rows]
-    show_table(heads, cells, title=escape(title), lines_after=lines, most_columns=2 + _MOST_SCORES, screen=screen)
+    heads, table = [heads[place] for place in filled], [[row[place] for place in filled] for row in rows]
+    show_table(heads, table, title=escape(title), lines_after=lines, most_columns=2 + _MOST_SCORES, screen=screen)
     power = f"{quantity(targets.firm_mw)} MW"
     reliable = f"months with {power}"
     if targets.guaranteed:

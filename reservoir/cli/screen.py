@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from reservoir.cli.options import Inputs
     from reservoir.planning.checks import Check
-    from reservoir.planning.plan import Plan, StageProgress
+    from reservoir.planning.plan import Plan
 
 #: Width where output goes into a pipe or a file: more than anything needs.
 _PIPE_WIDTH = 100_000
@@ -200,7 +200,7 @@ logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
 
 
 @contextmanager
-def progress_bars() -> Iterator[StageProgress]:
+def progress_bars() -> Iterator[Callable[[str, float, int], None]]:
     """A bar a stage, on standard error, and only on a terminal.
 
     What is compiled, the first time on a machine, has bars of its own: how many functions, or programs of a device, are
@@ -222,7 +222,7 @@ def progress_bars() -> Iterator[StageProgress]:
 
         def show(stage: str, done: float, total: int | None) -> None:
             if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total, completed=done)
+                tasks[stage] = bars.add_task(stage, total=total)
             bars.update(tasks[stage], completed=done, total=total)
 
         def show_compiling(name: str, parts: int, ready: bool) -> None:

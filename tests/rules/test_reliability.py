@@ -9,6 +9,7 @@ from reservoir.errors import InputError
 from reservoir.hydro.benefit import stage_benefit
 from reservoir.hydro.calendar import HOURS_PER_YEAR
 from reservoir.hydro.objectives import Goal, Objective
+from reservoir.hydro.record_rows import UNLIMITED
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.planning.plan import optimise
 from reservoir.rules import Forecast, Training, fit, rule_from_dict
@@ -177,3 +178,25 @@ def test_a_promise_of_the_reservoir_file_is_told_where_no_share_is_asked_for(xia
         f"guide-curve gives it in {often:.1%} of the held-out months; --reliability SHARE fits rules that keep it"
     )
     assert said["2,200 MW, the guaranteed power of the reservoir"] == expected
+
+
+def test_rules_for_revenue_keep_a_promise_too_and_have_no_limit_of_costs_without_one(xiaowan, ten_years):
+    prices = Objective({Goal.REVENUE: 1.0}, price_per_mwh=np.linspace(30.0, 60.0, 12))
+    plain = replace(xiaowan, objective=prices, guaranteed_energy_gwh=None, guaranteed_power_mw=2000.0)
+    training = Training.of(optimise(plain, ten_years, solver="dp"))
+    free = fit("water-value", training)
+    assert free.objective.power_cost_most == (UNLIMITED,) * 12
+    promised = promising(training, 0.95)
+    rule = fit_promise(fit, "water-value", promised, Forecast.MONTH)
+    assert 0 < max(rule.objective.power_cost_most) < UNLIMITED
+    assert share_kept(free, promised) < 0.95 <= share_kept(rule, promised)
+    assert rule_from_dict(rule.to_dict()) == rule
+
+
+def test_a_rule_file_without_the_terms_of_a_promise_is_read(xiaowan, ten_years):
+    prices = Objective({Goal.REVENUE: 1.0}, price_per_mwh=50.0)
+    plan = optimise(replace(xiaowan, objective=prices), ten_years.span(0, 4), solver="dp")
+    rule = fit("water-value", Training.of(plan))
+    content = rule.to_dict()
+    del content["objective"]["power_cost"], content["objective"]["power_cost_most"]
+    assert rule_from_dict(content) == rule

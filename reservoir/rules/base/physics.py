@@ -207,7 +207,11 @@ class LakeMonths(_by_month(CONDITION_FIELDS)):  # type: ignore[misc]
         return Lake(*(joined_lines(self.storage_hm3, values) for values in (self.area_km2, self.seepage_m3s)))
 
 
-class ObjectiveMonths(_by_month(TERMS, power_cost=0.0, power_cost_most=UNLIMITED)):  # type: ignore[misc]
+#: Terms of a promised power (`reservoir.rules.reliability`), as they are without one.
+_OF_A_PROMISE = {"power_cost": 0.0, "power_cost_most": UNLIMITED}
+
+
+class ObjectiveMonths(_by_month(TERMS, **_OF_A_PROMISE)):  # type: ignore[misc]
     """What a month's power and release are worth, in the unit of the objective, where that is not energy alone.
 
     The fields are rows of a year with the same names (`hydro.rows.TERMS`), means of the training years.
@@ -219,7 +223,8 @@ class ObjectiveMonths(_by_month(TERMS, power_cost=0.0, power_cost_most=UNLIMITED
         limits = training.limits
         if not limits.priced:
             return None
-        return cls(**{name: _mean_of_years(getattr(limits, name)) for name in cls.model_fields})
+        weighed = [name for name in cls.model_fields if training.promise is not None or name not in _OF_A_PROMISE]
+        return cls(**{name: _mean_of_years(getattr(limits, name)) for name in weighed})
 
 
 class Physics(Block):
