@@ -142,7 +142,13 @@ _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def _with_futures(
-    inputs: RuleInputs, month: int, members: int | None, months: int | None, ensemble: Path | None, figure: Path | None
+    inputs: RuleInputs,
+    month: int,
+    members: int | None,
+    months: int | None,
+    ensemble: Path | None,
+    dates: str | None,
+    figure: Path | None,
 ) -> RuleInputs:
     """The inputs with another number of futures, or with those of a forecast; refused with a rule that has none.
 
@@ -151,7 +157,13 @@ def _with_futures(
     InputError
         With what does not go together, or with the mistakes of the forecast's file.
     """
-    given = {"--members": members, "--months-ahead": months, "--ensemble": ensemble, "--figure": figure}
+    given = {
+        "--members": members,
+        "--months-ahead": months,
+        "--ensemble": ensemble,
+        "--dates": dates,
+        "--figure": figure,
+    }
     if inputs.rule.family != FAMILY:
         mend = "add --replan, or use the rule file of the family replan"
         mistakes = [
@@ -171,7 +183,7 @@ def _with_futures(
         from reservoir.io.records.reader import read_inflow_forecast
         from reservoir.rules.families.replan import MOST_MEMBERS, ReplanOnForecast
 
-        flow_m3s = read_inflow_forecast(ensemble, inputs.record_unit, month)
+        flow_m3s = read_inflow_forecast(ensemble, inputs.record_unit, month, dates)
         if len(flow_m3s) > MOST_MEMBERS:
             problem, expected = f"has {len(flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
             raise InputError(problem, expected, "give fewer of them", file=str(ensemble))
@@ -269,6 +281,8 @@ _OPTIONS = (
         help="Storage at the start of the month, hm3 (or as --units), instead of --level."),
     click.option("--inflow", type=_amount, help="Expected mean inflow of the month, m3/s (or as --units)."),
     click.option("--inflow-before", type=_amount, help="Mean inflow of the previous month, m3/s (or as --units)."),
+    click.option("--flood-index", type=options.FiniteNumber(),
+        help="Value of the column that the reservoir's flood space depends on."),
     click.option("--replan", is_flag=True,
         help="Decide by many futures: with the rule of the family replan beside this one."),
     click.option("--members", type=click.IntRange(1, 10_000),
@@ -276,6 +290,7 @@ _OPTIONS = (
     click.option("--ensemble", type=options.FilePath(),
         help="Forecast of the inflow with members, from the month on: CSV (date, member, inflow) or NetCDF. A replan "
         "rule decides with it instead of --inflow."),
+    options.dates,
     click.option("--months-ahead", type=click.IntRange(1, 60),
         help="Months of the outlook of a replan rule.  [default: 12]"),
     click.option("--figure", type=options.FilePath(),
@@ -296,9 +311,11 @@ def command(
     storage: float | None,
     inflow: float | None,
     inflow_before: float | None,
+    flood_index: float | None,
     replan: bool,
     members: int | None,
     ensemble: Path | None,
+    dates: str | None,
     months_ahead: int | None,
     figure: Path | None,
     unit_system: str | None,
@@ -325,8 +342,8 @@ def command(
             mend = 'fit it: "reservoir rules PLAN_DIR", with all families or with --family replan'
             raise InputError(problem, mend=mend, column="--replan")
         inputs = replace(inputs, rule=other)
-    inputs = _with_futures(inputs, month, members, months_ahead, ensemble, figure)
-    situation = _situation(inputs, month, level, storage, inflow, inflow_before, units)
+    inputs = _with_futures(inputs, month, members, months_ahead, ensemble, dates, figure)
+    situation = _situation(inputs, month, level, storage, inflow, inflow_before, flood_index, units)
     advice = advise(inputs.rule, plant, situation)
     ahead, similar, chart = None, None, cast(Any, inputs.beside("zones"))
     if inputs.rule.family == FAMILY:
@@ -354,7 +371,7 @@ def command(
                 "reservoir": plant.name,
                 "month": month,
                 "units": units.as_dict,
-                "situation": units.values(asdict(situation)),
+                "situation": units.values({name: at for name, at in asdict(situation).items() if at is not None}),
                 "advice": units.values(asdict(advice)),
                 "zone": zone,
                 "water_value": None if worth is None else _worth_as_json(worth, plant.objective.unit, units),
@@ -392,6 +409,7 @@ def _situation(
     storage: float | None,
     inflow: float | None,
     inflow_before: float | None,
+    flood_index: float | None,
     units: UnitSystem,
 ) -> Situation:
     """What is known of the month, of numbers as they are typed; inflows that are not are means of the fitted years."""
@@ -424,7 +442,12 @@ def _situation(
                 least, most = units.number(low, "hm3", ",.6g"), units.stated(high, "hm3", ",.6g")
                 what = f"{least} to {most}, the range of the level curve of {plant.name}"
                 raise InputError("is outside the level curve", what, column="--storage", value=start)
-    return Situation(step, start, expected, before)
+    if (space := plant.flood_space) is not None and flood_index is None:
+        expected_value = f"a value of {space.column}, {space.values[0]:g} to {space.values[-1]:g} in its table"
+        raise InputError("is missing: the flood space depends on it", expected_value, column="--flood-index")
+    if space is None and flood_index is not None:
+        raise InputError("is given, but the reservoir has no flood space", "leave it out", column="--flood-index")
+    return Situation(step, start, expected, before, flood_index)
 
 
 def _worth_words(worth: MarginalWorth, unit: str, units: UnitSystem) -> str:

@@ -148,7 +148,11 @@ def read_record(
     from reservoir.hydro.inflow import ASSUMED
     from reservoir.io.records.reader import read_inflow
 
-    steps = {"first_month": plant.first_month, "step": plant.step} if plant else {"step": step or "month"}
+    steps: dict[str, Any] = (
+        {"first_month": plant.first_month, "step": plant.step} if plant else {"step": step or "month"}
+    )
+    if plant and plant.flood_space:
+        steps["flood_column"] = plant.flood_space.column
     with named_as({name: f"--{name.replace('_', '-')}" for name in READING_OPTIONS if name != "unit"}):
         inflow = read_inflow(file, **steps, **reading)
         if plan_unit and inflow.unit_from == ASSUMED and file.is_file():  # a pipe is read once
@@ -197,15 +201,23 @@ class CaseFiles(NamedTuple):
             from reservoir.io.records.sheets import has_record
 
             inflow = reservoir if has_record(reservoir) else None
-        if inflow is not None and is_workbook(reservoir) and not is_workbook(inflow):
-            return cls(reservoir, inflow, {**reading, "sheet": ()})
-        return cls(reservoir, inflow, reading)
+        return cls(reservoir, inflow, {**reading, "sheet": _sheets_for(inflow, reservoir, reading.get("sheet", ()))})
 
     def plant(self, step: str | None, sheet: Sequence[str]) -> Reservoir:
         """Read the reservoir; `sheet` as it was asked for."""
         assert self.reservoir is not None
         record = None if self.inflow is None else (self.inflow, self.reading)
-        return read_plant(self.reservoir, step, sheet, record)
+        return read_plant(self.reservoir, step, _sheets_for(self.reservoir, self.inflow, sheet), record)
+
+
+def _sheets_for(file: Path | None, other: Path | None, names: Sequence[str]) -> Sequence[str]:
+    """Of names of sheets, those of a file: the others are of another workbook."""
+    from reservoir.io.workbook import own_sheets
+
+    if file is None or other is None or file == other:
+        return names
+    elsewhere = {*own_sheets(other, names)} - {*own_sheets(file, names)}
+    return tuple(name for name in names if name not in elsewhere)
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -358,6 +370,12 @@ def out(default: str) -> Decorator:
     return click.option("--out", type=FolderPath(), help=f"Output folder.  [default: {default} in ./reports]")
 
 
+#: Order of day and month in dates of numbers.
+dates = click.option(
+    "--dates",
+    type=click.Choice(["month-first", "day-first"]),
+    help="Order in dates such as 10/01/1990.  [default: as the whole column shows, else they are refused]",
+)
 #: A part of a workbook that could be something else, too.
 sheet = click.option(
     "--sheet",
@@ -367,7 +385,11 @@ sheet = click.option(
 )
 _READING = (
     click.option("--unit", metavar="UNIT", help="Unit of the inflow: m3/s, cfs, ... or hm3, acre-ft, ... (volume)."),
-    click.option("--column", metavar="NAME", help="Column of the inflow, if the file has several."),
+    click.option(
+        "--column",
+        metavar="NAME",
+        help='Column of the inflow, if the file has several; or rows of one series: OTHER=VALUE, "NAME; OTHER=VALUE".',
+    ),
     click.option(
         "--water-year",
         type=click.Choice(["begins", "ends"]),
@@ -385,6 +407,7 @@ _READING = (
         type=click.Choice(["keep", "zero"]),
         help="What becomes of negative values, such as those of a reservoir balance.  [default: they are refused]",
     ),
+    dates,
     sheet,
 )
 #: How an inflow is read; a command gets them as ``reading``, arguments of `reservoir.read_inflow`.
@@ -450,6 +473,8 @@ proof_gap = click.option("--gap", type=FiniteRange(1e-9, 1.0), default=1e-5, sho
     help="Relative gap at which the proof of a year ends.")
 proof_seconds = click.option("--prove-seconds", type=FiniteRange(0.0), default=600.0, show_default=True,
     help="Most time for the proofs; what is proved until then holds, with a larger gap.")
+table_format = click.option("--format", "table_format", type=click.Choice(["csv", "xlsx"]), default="csv",
+    show_default=True, help="Format of the tables: CSV files, or the sheets of one workbook.")
 json = click.option("--json", "as_json", is_flag=True, help="Print machine-readable JSON on standard output.")
 
 debug = click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")

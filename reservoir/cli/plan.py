@@ -56,7 +56,7 @@ _OPTIONS = (
         "without a number."),
     options.proof_seconds,
     click.option("--figures/--no-figures", default=True, help="Draw the figures."),
-    click.option("--format", "table_format", type=click.Choice(["csv", "netcdf", "zarr"]),
+    click.option("--format", "table_format", type=click.Choice(["csv", "xlsx", "netcdf", "zarr"]),
         help="Format of the tables.  [default: csv below 5,000 years, else netcdf if it is installed]"),
     click.option("--cluster", metavar="ADDRESS",
         help="Search many years, in parts, on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N "
@@ -116,7 +116,7 @@ def command(
     with watch("read"):
         inputs = request.at_point(point).read(step).optimised_for(objective)
         units = UnitSystem.of(unit_system or "si")
-        kind = format_of(table_format, inputs.inflow.years)
+        kind = format_of(table_format, inputs.inflow.years, inputs.inflow.steps)
     with (
         claimed_for_plan(out, inputs.reservoir.name, force=force) as claim,
         PartsFolder(

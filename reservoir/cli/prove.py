@@ -55,11 +55,13 @@ def command(
     from dataclasses import replace
 
     from reservoir.cli.screen import progress_bars
+    from reservoir.io.level_table import has_levels
     from reservoir.io.plan_folder.saved_plan import read_plan, require_follows
     from reservoir.planning.checks import plan_checks
     from reservoir.planning.proof import prove_plan
 
-    files = options.CaseFiles.of(reservoir_file, inflow_file, reading)
+    case = plan if has_levels(plan) else None  # a workbook of its own, with the schedule in a sheet
+    files = options.CaseFiles.of(reservoir_file or case, inflow_file, reading)
     if _is_schedule(plan, files.reservoir, files.inflow, [*filter(None, (horizon, step, *reading.values()))]):
         given = _read(plan, files, reading["sheet"], horizon, step)
         with progress_bars() as progress:
@@ -102,12 +104,18 @@ def _read(
 ) -> CheckedSchedule:
     from reservoir.hydro.system import System
     from reservoir.io.given_schedule import read_given_schedule
+    from reservoir.io.workbook import own_sheets
     from reservoir.planning.checked_schedule import checked_schedule
 
-    assert files.inflow is not None
+    of_schedule = own_sheets(plan, sheet)
+    if plan not in (files.reservoir, files.inflow):  # a workbook of its own has sheets of its own
+        sheet = [name for name in sheet if name not in of_schedule]
+        files = files._replace(reading={**files.reading, "sheet": sheet})
     reservoir = files.plant(step, sheet)
+    assert files.inflow is not None
     record = System.of(reservoir).on_calendar(options.read_record(files.inflow, files.reading, reservoir, step))
-    return checked_schedule(reservoir, record, read_given_schedule(plan, record), horizon)
+    schedule = read_given_schedule(plan, record, of_schedule, files.reading["dates"])
+    return checked_schedule(reservoir, record, schedule, horizon)
 
 
 def _show(
@@ -124,11 +132,13 @@ def _show(
         content = checks_json(checks) | {"proof": plan.proofs.as_dict(), "years": _years(plan)}
         if given:
             content |= {"limits_not_kept": list(given.missed), "differences": list(map(str, given.differences))}
-            content |= {"columns_not_read": list(given.not_read)}
+            content |= {"columns_not_read": list(given.not_read), "notes": list(given.notes)}
         show_json(content | ({"folder": str(folder)} if folder else {}))
         return 0 if all_pass(checks) else 1
     if given:
         say(given.energy_sentence())
+        for note in given.notes:
+            say(note[:1].upper() + note[1:])
         if given.not_read:
             say(f"Not read: {', '.join(given.not_read)}")
         for sentences in (given.missed, [str(each) for each in given.differences]):

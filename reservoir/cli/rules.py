@@ -60,6 +60,7 @@ _OPTIONS = (
     click.option("--units", "unit_system", type=click.Choice(["si", "us"]),
         help="Units of the rules' tables and figures; the plan keeps its own.  [default: those of the plan]"),
     click.option("--figures/--no-figures", default=True, help="Draw the figures."),
+    options.table_format,
     click.option("--force", is_flag=True, help="Replace earlier rules in that folder."),
     options.json, options.debug,
 )
@@ -79,6 +80,7 @@ def command(
     reliability: float | None,
     unit_system: str | None,
     figures: bool,
+    table_format: str,
     force: bool,
     as_json: bool,
 ) -> int:
@@ -92,6 +94,7 @@ def command(
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.io.kept_fits import KeptFits
+    from reservoir.io.plan_folder.formats import PlanFormat, format_of
     from reservoir.io.plan_folder.saved_plan import read_plan
     from reservoir.planning.checks import all_pass
     from reservoir.report.folder import FITS
@@ -100,6 +103,7 @@ def command(
     from reservoir.rules.evaluation import evaluate, robustness_table
     from reservoir.rules.findings import best_fitted, findings, rules_checks, sentence_on_test, shortfalls, spills
 
+    workbook = format_of(table_format, 1) is PlanFormat.XLSX
     with claimed_for_rules(plan_folder, force=force) as claim, KeptFits(plan_folder / FITS, warn) as fits:
         saved = read_plan(plan_folder)
         inflow = saved.plan.inflow
@@ -126,7 +130,9 @@ def command(
                 progress=progress,
             )
             checks = rules_checks(evaluation)
-            write_rules(evaluation, saved, checks, claim=claim, figures=figures, progress=progress, tell=warn)
+            write_rules(
+                evaluation, saved, checks, claim=claim, figures=figures, workbook=workbook, progress=progress, tell=warn
+            )
         fits.remove()
     if as_json:
         import pandas as pd
@@ -149,7 +155,8 @@ def command(
         _show_robustness(evaluation)
         show_checks(checks, units)
         drawn = "figures, " if figures else ""
-        say(f"Written to {plan_folder}: rules/*.json, scores.csv, rules.json, {drawn}rules.html")
+        scores = "rules.xlsx" if workbook else "scores.csv"
+        say(f"Written to {plan_folder}: rules/*.json, {scores}, rules.json, {drawn}rules.html")
     return 0 if all_pass(checks) else 1
 
 

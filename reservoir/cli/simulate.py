@@ -33,6 +33,7 @@ _TITLE = 12
 @click.option("--yearly", is_flag=True, help="Start every year from that level instead of carrying the storage over.")
 @click.option("--foresight/--no-foresight", default=True, help="Compare with perfect foresight over the record.")
 @options.units_of_plan
+@options.table_format
 @options.out("a new folder")
 @options.json
 @options.debug
@@ -46,6 +47,7 @@ def command(
     yearly: bool,
     foresight: bool,
     unit_system: str | None,
+    table_format: str,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -58,6 +60,7 @@ def command(
     from reservoir.cli.operate import read_rule_inputs, said_units
     from reservoir.cli.screen import progress_bars, show_json
     from reservoir.hydro.plant import storage_at_level
+    from reservoir.io.plan_folder.formats import PlanFormat, format_of
     from reservoir.report.folder import claimed_empty
     from reservoir.report.rules_folder import write_simulation
     from reservoir.rules.scores import evaluate_record
@@ -68,10 +71,11 @@ def command(
     if level is not None:
         with told_in(units):
             start = storage_at_level(inputs.reservoir, level * units.size("level_m"), "--level")
+    workbook = format_of(table_format, inflow.years, inflow.steps) is PlanFormat.XLSX
     with claimed_empty(out, f"simulation-{inputs.rule.family}") as claim, progress_bars() as progress:
         how: dict[str, Any] = {"start_hm3": start, "continuous": not yearly, "foresight": foresight}
         run = evaluate_record(inputs.rule, inputs.reservoir, inflow, **how, progress=progress)
-        target = write_simulation(run, claim, inputs.file, units)
+        target = write_simulation(run, claim, inputs.file, units, workbook=workbook)
     if as_json:
         score = units.values(run.score.as_dict())
         show_json({"units": units.as_dict, "score": score, "folder": str(target)})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import told_apart
 
 if TYPE_CHECKING:
     from reservoir.planning.tradeoff import Tradeoff
@@ -80,5 +80,7 @@ def _show(front: Tradeoff) -> None:
 
     step = max(-(-len(front.points) // _SHOWN), 1)
     places = sorted({*range(0, len(front.points), step), len(front.points) - 1})
-    rows = [(front.points[place].name, *map(quantity, front.points[place].values)) for place in places]
+    points = [front.points[place] for place in places]
+    values = map(told_apart, zip(*(point.values for point in points), strict=True))
+    rows = list(zip([point.name for point in points], *values, strict=True))
     show_table((Column("point"), *(Column(label, "right") for label in front.labels)), rows)

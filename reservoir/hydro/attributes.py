@@ -92,6 +92,10 @@ RAMP_M3S = Range(1e-3, 1e6)
 AREA_KM2 = Range(0.0, 1e6)
 #: Of a month, negative where it rains more than evaporates; the wettest month on Earth had 9,300 mm.
 EVAPORATION_MM = Range(-1e4, 2e3)
+#: Recorded losses of a step: Lake Nasser evaporates 2e3 in a month; banks give water back, too.
+LOSS_HM3 = Range(-1e5, 1e5)
+#: What flood space depends on, in any unit.
+FLOOD_INDEX = Range(-1e12, 1e12)
 FRACTION = Range(0.0, 1.0)
 #: A hm3 from 10 km of head makes 27 GWh.
 WATER_VALUE_GWH_PER_HM3 = Range(0.0, 30.0)
@@ -177,6 +181,10 @@ class Kind(Enum):
     """A number, one for each calendar month, January first, or one for each step."""
     BY_MONTH = auto()
     NUMBERS = auto()
+    ROWS = auto()
+    """Lists of numbers."""
+    DATES = auto()
+    """Days of the year, as texts."""
     INTERVAL = auto()
     COEFFICIENTS = auto()
     EXPONENT = auto()
@@ -357,6 +365,16 @@ ATTRIBUTES: tuple[Attribute, ...] = (
             "value that the record implies", WATER_VALUE_GWH_PER_HM3, "end_value_gwh_per_hm3", "end value"),
     _number("storage.end_value_per_hm3", "the same in the unit of the objective, where that is not GWh",
             END_VALUE_PER_HM3, "end_value_gwh_per_hm3"),
+
+    Attribute("flood_space.column", "the column of the record that the highest storage depends on, such as snow",
+              kind=Kind.TEXT, required=True),
+    Attribute("flood_space.values", "a list of values of that column, rising", kind=Kind.NUMBERS, required=True),
+    Attribute("flood_space.dates", 'a list of days of the year such as "04-01", between which it is interpolated',
+              kind=Kind.DATES),
+    Attribute("flood_space.upper_hm3", "the maximum storage for each of the values: a list of twelve (January to "
+              "December), one a step, or one for each of the dates", STORAGE_HM3, kind=Kind.ROWS),
+    Attribute("flood_space.space_hm3", "the space to leave below the full storage, in place of upper_hm3", STORAGE_HM3,
+              kind=Kind.ROWS),
 
     Attribute("horizon.span",
               '"year" (each year by itself), "record" (all years as one problem) or a number of years', kind=Kind.SPAN,

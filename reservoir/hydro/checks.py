@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -29,10 +30,13 @@ from reservoir.hydro.curves.curve import (
     area_of_levels,
     most_evaporated,
 )
+from reservoir.hydro.flood_space import FloodSpace, day_of_year, is_day_of_year
 from reservoir.hydro.objectives import NEEDED, Goal, Horizon, Objective
 from reservoir.text.quantities import counted, first_unprintable
 
 Claim = Callable[..., Iterator[Mistake]]
+#: What is expected of a list by month or step.
+LIST_EXPECTED = f"{MONTHS_PER_YEAR} numbers, January first, or one a step"
 
 #: An installed capacity of so many times what water and head can give is a slip of units.
 BEYOND_REACH = 100
@@ -127,6 +131,15 @@ def value_of(row: Attribute, given: Any, name: str, words: Words) -> Any:
             return array
         case Kind.NUMBERS | Kind.MONTHS:
             return numbers()
+        case Kind.ROWS:
+            if not isinstance(given, list | tuple) or not all(isinstance(each, list | tuple) for each in given):
+                refuse("is not a list of lists", f"lists of numbers in square brackets: {row.description}")
+            return tuple(tuple(number(value) for value in each) for each in given)
+        case Kind.DATES:
+            dates = given if isinstance(given, list | tuple) else [given]
+            if wrong := [date for date in dates if not isinstance(date, str) or not is_day_of_year(date)]:
+                refuse(f"has {wrong[0]!r}, which is no day of a year", f'texts such as "04-01": {row.description}')
+            return tuple(dates)
         case Kind.INTERVAL:
             ends = numbers()
             if len(ends) != 2 or ends[0] >= ends[1]:
@@ -224,6 +237,8 @@ def _sound_field(name: str, value: Any, words: Words) -> Any:
             raise InputError(words.mistake(name, "is not a curve", expected))
     if name in _CLASSES and not isinstance(value, _CLASSES[name][0]):
         raise InputError(words.mistake(name, *_CLASSES[name][1:]))
+    if name == "flood_space" and value is not None and not isinstance(value, FloodSpace):
+        raise InputError(words.mistake(name, "is no flood space", "FloodSpace(...)"))
     if isinstance(value, ReferenceLevels | Objective):
         sound, mistakes = _sound_fields(_within(name, value), words)
         if mistakes:
@@ -352,6 +367,39 @@ def _crossing(lower: str, least: FloatArray, upper: str, most: FloatArray, words
     if months := offending(least > most):
         problem = f"is above {words.named(upper)} in {months}"
         yield words.mistake(lower, problem, "a lower limit not above the upper limit")
+
+
+def flood_space_is_a_table(
+    flood_space: FloodSpace | None,
+    storage_lower_hm3: FloatArray,
+    storage_upper_hm3: FloatArray,
+    step: TimeStep,
+    first_month: int,
+    words: Words,
+) -> Iterator[Mistake]:
+    """Require a highest storage for each value and time, between dead and full storage, and above the lowest."""
+    if flood_space is None:
+        return
+    values, dates, table = flood_space.values, flood_space.dates, flood_space.upper_hm3
+    name, least, most = "flood_space.upper_hm3", float(storage_lower_hm3.min()), float(storage_upper_hm3.max())
+    days = [day_of_year(date) for date in dates]
+    if len(values) < 2 or not all(before < after for before, after in pairwise(values)):
+        yield words.mistake("flood_space.values", "does not rise", "two values or more, each above the one before")
+    elif days and not all(before < after for before, after in pairwise(days)):
+        yield words.mistake("flood_space.dates", "is not in the order of the year", "dates from January on, each once")
+    elif len(table) != len(values):
+        problem = f"has {counted(len(table), 'list')}, but there are {counted(len(values), 'value')} of the column"
+        yield words.mistake(name, problem, "a list for each of the values")
+    elif not all(len(row) in ((len(dates),) if dates else (MONTHS_PER_YEAR, step.per_year)) for row in table):
+        expected = f"{counted(len(dates), 'number')}, one for each date" if dates else LIST_EXPECTED
+        yield words.mistake(name, "has a list of another length", expected)
+    elif not all(least <= each <= most for row in table for each in row):
+        expected = f"{words.amount(name, least)} (dead) to {words.amount(name, most)} (full)"
+        yield words.mistake(name, "is outside the storage range", expected)
+    else:
+        lower = step.in_water_year(step.listed(storage_lower_hm3, first_month), first_month)
+        if np.any(flood_space.by_step(step, first_month) < lower):
+            yield words.mistake(name, f"is below {words.named('storage_lower_hm3')} in some step", "no less than that")
 
 
 def releases_in_order(release_lower_m3s: FloatArray, release_upper_m3s: FloatArray, words: Words) -> Iterator[Mistake]:
@@ -520,7 +568,13 @@ CLAIMS: Mapping[Claim, tuple[str, ...]] = {
     claim: tuple(_CALLED.get(name, name) for name in inspect.signature(claim).parameters)
     for claim in (
         *(has_a_name, guarantee_can_be_generated, lake_large_enough, storages_in_order, year_end_has_its_storages),
-        *(ends_within_the_lake, releases_in_order, installed_capacity_within_reach, marks_near_the_lake),
+        *(
+            flood_space_is_a_table,
+            ends_within_the_lake,
+            releases_in_order,
+            installed_capacity_within_reach,
+            marks_near_the_lake,
+        ),
         *(plant_runs_in_some_month, power_demanded_can_be_made, operating_level_within_the_lake),
         *(end_value_needs_its_year_end, losses_follow_the_storage, weights_are_positive, targets_are_given),
         firm_power_is_possible,

@@ -151,10 +151,9 @@ def available(year: Any, step: Any, capacity: Numbers | float) -> Numbers | floa
 
 
 @none_without(lambda year, step, installed_mw: installed_mw)
-def most_power(year: Any, step: Any, installed_mw: Numbers | float) -> Numbers | float:
+def most_power(year: Any, step: Any, installed_mw: Any) -> Any:
     """Most mean power of a step, MW: of the installed capacity, no more than is of use (`rows.most_wanted`)."""
-    most: Any = lesser(available(year, step, installed_mw), year.rows[POWER_UPPER][step])  # type: ignore[type-var]
-    return most
+    return lesser(available(year, step, installed_mw), year.rows[POWER_UPPER][step])
 
 
 @none_without(lambda year, mean_storage, amount: amount)

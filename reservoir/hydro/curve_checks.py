@@ -163,7 +163,7 @@ def checked_curves(
         sound["conversion_kind"] = next(kind for kind, name in CONVERSIONS.items() if name == section)
         take(section, heads, whole=False)
     take("capacity", heads, whole=False)
-    if heads and releases and "conversion" in sound and "capacity_m3s" in sound:
+    if heads and storages and releases and "conversion" in sound and "capacity_m3s" in sound:
         sound["most_power_mw"] = most_power_mw(sound, heads, releases[1])
         if "installed_mw" in parts:
             heads = heads_of(sound["level"], sound["tailrace"], _within_bounds(parts, storages), releases)

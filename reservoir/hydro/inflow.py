@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.attributes import EVAPORATION_MM, FLOW_M3S, PRICE_PER_MWH, Range
+from reservoir.hydro.attributes import EVAPORATION_MM, FLOOD_INDEX, FLOW_M3S, LOSS_HM3, PRICE_PER_MWH, Range
 from reservoir.hydro.calendar import (
     MONTH_NAMES,
     MONTHS_PER_YEAR,
@@ -180,8 +180,18 @@ def _sequence_mistakes(months: list[int]) -> Iterator[Mistake]:
             yield _mistake(missing, "every month from the first to the last", mend)
 
 
-#: What a record may say of its steps beside the inflow.
-COMPANIONS = ("evaporation_mm", "withdrawal_m3s", "price_per_mwh")
+#: What a record may say of its steps beside the inflow, and the range of each.
+_COMPANION_RANGES: Mapping[str, Range] = {
+    "evaporation_mm": EVAPORATION_MM,
+    "withdrawal_m3s": FLOW_M3S,
+    "price_per_mwh": PRICE_PER_MWH,
+    "evaporation_hm3": LOSS_HM3,
+    "bank_storage_hm3": LOSS_HM3,
+    "flood_index": FLOOD_INDEX,
+}
+COMPANIONS = tuple(_COMPANION_RANGES)
+#: Of these, losses as they were recorded: volumes of a step.
+RECORDED_LOSSES = ("evaporation_hm3", "bank_storage_hm3")
 #: Where the unit of a file was said, if it was not.
 ASSUMED = "assumed: the file gives no unit"
 #: From a member's random numbers to the next one's: 2**32 over the golden ratio, made odd.
@@ -214,6 +224,11 @@ class Inflow:
         Net evaporation and the withdrawal demanded in each step; without them, the reservoir's of the calendar month.
     price_per_mwh : ndarray, shape (years, steps), optional
         Price of energy in each step; without it, the reservoir's of the calendar month.
+    evaporation_hm3, bank_storage_hm3 : ndarray, shape (years, steps), optional
+        Net evaporation and what goes into the banks in each step, as recorded: they are lost whatever the storage is,
+        the first in place of evaporation by area.
+    flood_index : ndarray, shape (years, steps), optional
+        What the reservoir's flood space depends on.
     members : ndarray of str, optional
         Names of the members of an ensemble, in their order; without them, they are numbered from 1.
     reading : mapping
@@ -241,6 +256,9 @@ class Inflow:
     evaporation_mm: NDArray[np.float64] | None = None
     withdrawal_m3s: NDArray[np.float64] | None = None
     price_per_mwh: NDArray[np.float64] | None = None
+    evaporation_hm3: NDArray[np.float64] | None = None
+    bank_storage_hm3: NDArray[np.float64] | None = None
+    flood_index: NDArray[np.float64] | None = None
     members: NDArray[np.str_] | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
     allow_negative: bool = False
@@ -252,10 +270,13 @@ class Inflow:
         object.__setattr__(self, "flow_m3s", flow)
         if self.calendar.is_ensemble:
             object.__setattr__(self, "members", _names(self.members, self.calendar.of_member))
-        for name, allowed in zip(COMPANIONS, (EVAPORATION_MM, FLOW_M3S, PRICE_PER_MWH), strict=True):
+        for name, allowed in _COMPANION_RANGES.items():
             given = getattr(self, name)
             if given is not None:
                 object.__setattr__(self, name, _column(name, given, flow.shape, allowed))
+        if self.evaporation_mm is not None and self.evaporation_hm3 is not None:
+            problem, mend = "is given beside evaporation_mm", "leave out one of the two"
+            raise InputError(problem, "evaporation as a depth or as a volume", mend, self.source, "evaporation_hm3")
 
     def __repr__(self) -> str:
         return f"<Inflow {self.span_text}: {counted(self.years, 'year')}, mean {quantity(self.mean_m3s)} m3/s>"
@@ -310,7 +331,13 @@ class Inflow:
     def has_conditions(self) -> bool:
         """Whether the record says more of its steps than the inflow."""
         costs = self.price_per_mwh is not None and bool(self.price_per_mwh.min() < 0)
-        return costs or self.evaporation_mm is not None or self.withdrawal_m3s is not None
+        return costs or any(getattr(self, name) is not None for name in (*RECORDED_LOSSES, *COMPANIONS[:2]))
+
+    @property
+    def recorded_losses_hm3(self) -> dict[str, NDArray[np.float64]]:
+        """Losses of each step that were recorded, by their fields."""
+        losses = {name: getattr(self, name) for name in RECORDED_LOSSES}
+        return {name: volume for name, volume in losses.items() if volume is not None}
 
     def require_no_members(self, what: str) -> None:
         """Refuse an ensemble for what goes through the years of one record: InputError."""

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -109,6 +108,24 @@ def _stretches(alike: NDArray[np.bool_]) -> NDArray[np.int64]:
     return np.stack([begins, np.append(begins[1:], len(alike)) - 1], axis=1)
 
 
+def _months_of(rows: FileRows) -> NDArray[np.int64]:
+    """Calendar month of each row, from 0."""
+    return np.asarray(rows.starts.astype("datetime64[M]").astype(np.int64) % MONTHS_PER_YEAR)
+
+
+def _described(rows: FileRows, places: Iterable[tuple[int, int]]) -> tuple[Stretch, ...]:
+    """Stretches by the places of their first and last rows."""
+    months, usual, stretches = _months_of(rows), dict[bytes, float](), list[Stretch]()
+    for first, last in places:
+        within = np.unique(months[first : last + 1])
+        if (key := within.tobytes()) not in usual:
+            flowing = rows.flow_m3s[np.isin(months, within) & (rows.flow_m3s > 0)]
+            usual[key] = float(np.median(flowing)) if len(flowing) else 0.0
+        begin, end = map(str, rows.starts[[first, last]])
+        stretches.append(Stretch(begin, end, last - first + 1, float(rows.flow_m3s[first]), usual[key]))
+    return tuple(stretches)
+
+
 def _equal_rows(rows: FileRows) -> NDArray[np.int64]:
     """Stretches of equal values, as `_stretches` has them; a hole between two rows ends one."""
     steps = np.diff(rows.starts).astype(np.int64)
@@ -157,29 +174,24 @@ class InflowCheck:
         unit = "M" if calendar.step is TimeStep.MONTH else "D"
         return FileRows(calendar.starts.ravel().astype(f"datetime64[{unit}]"), inflow.flow_m3s.ravel(), calendar.step)
 
-    def _stretch(self, rows: FileRows, first: int, last: int) -> Stretch:
-        months = rows.starts.astype("datetime64[M]").astype(np.int64) % MONTHS_PER_YEAR
-        flowing = rows.flow_m3s[np.isin(months, months[first : last + 1]) & (rows.flow_m3s > 0)]
-        usual = float(np.median(flowing)) if len(flowing) else 0.0
-        flow, (begin, end) = float(rows.flow_m3s[first]), map(str, rows.starts[[first, last]])
-        return Stretch(begin, end, last - first + 1, flow, usual)
-
     @cached_property
     def zeros(self) -> tuple[Stretch, ...]:
         """Rows of exactly 0 in months in which the river flows, and where it did not fall dry by and by."""
-        rows, suspect = self.rows, list[Stretch]()
+        rows = self.rows
         if rows is None or (rows.flow_m3s == 0).mean() > _INTERMITTENT:
             return ()
-        flow, months = rows.flow_m3s, rows.starts.astype("datetime64[M]").astype(np.int64) % MONTHS_PER_YEAR
+        flow, months = rows.flow_m3s, _months_of(rows)
+        count, dry = (np.bincount(months[which], minlength=MONTHS_PER_YEAR) for which in (slice(None), flow == 0))
+        wet = list[tuple[int, int]]()
         for first, last in _equal_rows(rows).tolist():
             if flow[first] == 0:
-                stretch = self._stretch(rows, first, last)
-                others = np.isin(months, months[first : last + 1])
-                others[first : last + 1] = False
-                is_wet = others.sum() >= _LEAST_OTHERS and (flow[others] == 0).mean() <= _SELDOM
-                beside = max(flow[max(first - 1, 0)], flow[min(last + 1, len(flow) - 1)])
-                suspect += [stretch] if is_wet and beside >= _TRICKLE * stretch.usual_m3s > 0 else []
-        return tuple(suspect)
+                within, length = np.unique(months[first : last + 1]), last - first + 1
+                others, dry_others = int(count[within].sum()) - length, int(dry[within].sum()) - length
+                if others >= _LEAST_OTHERS and dry_others <= _SELDOM * others:
+                    wet.append((first, last))
+        beside = (max(flow[max(first - 1, 0)], flow[min(last + 1, len(flow) - 1)]) for first, last in wet)
+        zeros = zip(_described(rows, wet), beside, strict=True)
+        return tuple(zero for zero, flow_m3s in zeros if flow_m3s >= _TRICKLE * zero.usual_m3s > 0)
 
     @cached_property
     def stuck(self) -> tuple[Stretch, ...]:
@@ -200,15 +212,20 @@ class InflowCheck:
         digit = float(gaps[gaps > 1e-6 * np.abs(flow).max()].min(initial=np.inf))
         back = {value for value in values[long].tolist() if (values[lengths >= least] == value).sum() > 1}
         long &= (values > _COARSE * digit) & ~np.isin(values, [*back])
-        return tuple(self._stretch(rows, first, last) for first, last in equal[long].tolist())
+        return _described(rows, equal[long].tolist())
 
     @cached_property
     def gaps(self) -> tuple[Stretch, ...]:
-        """Days that the file has no value of, between its first and its last."""
-        rows = self.rows
-        days = () if rows is None else rows.days.astype(np.int64).tolist()
-        holes = [(before + 1, after - 1) for before, after in pairwise(days) if after > before + 1]
-        return tuple(Stretch(*np.array(hole, "datetime64[D]").astype(str), hole[1] - hole[0] + 1) for hole in holes)
+        """Days of these years that the file has no value of, where its rows are those of days or hours."""
+        rows, calendar = self.rows, self.inflow.calendar
+        if rows is None or not len(rows.days):
+            return ()
+        begin, end = calendar.starts[0, 0].astype("datetime64[D]"), calendar.edges[-1, -1].astype("datetime64[D]")
+        within = rows.days[(rows.days >= begin) & (rows.days < end)]
+        days = np.concatenate([[begin - 1], within, [end]])
+        holes = np.flatnonzero(np.diff(days).astype(np.int64) > 1).tolist()
+        ends = ((days[at] + 1, days[at + 1] - 1) for at in holes)
+        return tuple(Stretch(str(first), str(last), int((last - first).astype(np.int64)) + 1) for first, last in ends)
 
     @cached_property
     def years_by_first_month(self) -> dict[int, int]:

@@ -26,7 +26,7 @@ from reservoir.hydro.elementwise import curve_value, mean
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.rows import HM3_PER_M3S, INFLOW, RELEASE_LOWER, YearRows
+from reservoir.hydro.rows import BANK_STORAGE, HM3_PER_M3S, INFLOW, RECORDED_EVAPORATION, RELEASE_LOWER, YearRows
 from reservoir.hydro.step import REPAIR_TOLERANCE, head_at, power_of, turbined_at, volume_gained
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.runtime import processors
@@ -252,9 +252,12 @@ def _operate_year(
         before = release
         if len(columns) > _PLAIN_COLUMNS:
             evaporated, seeped = step_losses(year, step, mean_storage, year.rows[HM3_PER_M3S, step])
+            recorded = year.rows[RECORDED_EVAPORATION, step] + year.rows[BANK_STORAGE, step]
+            evaporated = evaporated + year.rows[RECORDED_EVAPORATION, step]
+            seeped = seeped + year.rows[BANK_STORAGE, step]
             if storages[step + 1] <= 0.0 < evaporated + seeped:  # of an empty lake no more is lost than there was
                 gained = volume_gained(year.rows[INFLOW, step], drafts[step], year.rows[HM3_PER_M3S, step])
-                lost = (storages[step] + gained - storages[step + 1]) / (evaporated + seeped)
+                lost = (storages[step] + gained + recorded - storages[step + 1]) / (evaporated + seeped)
                 evaporated, seeped = evaporated * lost, seeped * lost
             columns[7, step] = release
             columns[8, step], columns[9, step] = evaporated, seeped

@@ -32,6 +32,8 @@ UNLIMITED_M3S = 1e9
 _NEVER = -1e9
 
 
+#: Rows of recorded losses.
+_RECORDED = {"evaporation_hm3": "recorded_evaporation", "bank_storage_hm3": "bank_storage"}
 #: Rows by field, numbers that all years have, by name, and the curves of the lake; these only with `conditions`.
 RecordRows = tuple[dict[str, FloatArray], dict[str, float], Lake | tuple[()]]
 
@@ -39,12 +41,14 @@ RecordRows = tuple[dict[str, FloatArray], dict[str, float], Lake | tuple[()]]
 def record_rows(reservoir: Reservoir, inflow: Inflow) -> RecordRows:
     """What a record gives, an attribute by step of the reservoir as its own field, but for the objective (`terms_of`).
 
-    Evaporation is in mm; inflow and least release are those of the record and the reservoir, withdrawals not reckoned.
+    Evaporation is in mm; inflow and least release are those of the record and the reservoir, withdrawals not reckoned,
+    but for losses that were recorded, which are taken of the inflow.
 
     Raises
     ------
     InputError
-        If the evaporation of the record and the area of the lake do not fit together.
+        If the evaporation of the record and the area of the lake do not fit together, or if the record does not say
+        what the flood space depends on.
     """
     calendar, lossy = inflow.calendar, reservoir.has_conditions or inflow.has_conditions
     rows = {"inflow": inflow.flow_m3s, "hm3_per_m3s": calendar.hm3_per_m3s}
@@ -54,8 +58,16 @@ def record_rows(reservoir: Reservoir, inflow: Inflow) -> RecordRows:
         if name is None or given is None or (row.part in CONDITIONS and not lossy):
             continue
         rows[name] = reservoir.in_years(given, calendar) if of_record is None else of_record
-        if name == "evaporation" and of_record is None and len(given) == MONTHS_PER_YEAR != calendar.step.per_year:
+        if name == "evaporation" and inflow.evaporation_hm3 is not None:
+            rows[name] = np.broadcast_to(0.0, inflow.flow_m3s.shape)
+        elif name == "evaporation" and of_record is None and len(given) == MONTHS_PER_YEAR != calendar.step.per_year:
             rows[name] = rows[name] * calendar.part_of_month  # that of a month in parts by days
+    losses = inflow.recorded_losses_hm3
+    rows |= {_RECORDED[name]: volume for name, volume in losses.items()}
+    if losses:
+        rows["inflow"] = inflow.flow_m3s - sum(losses.values()) / calendar.hm3_per_m3s
+    if reservoir.flood_space is not None:
+        rows["storage_upper"] = np.minimum(rows["storage_upper"], _flood_limits(reservoir, inflow))
     numbers = {"dead": float(reservoir.storage_lower_hm3.min())}
     if not lossy:
         return rows, numbers, ()
@@ -69,6 +81,16 @@ def record_rows(reservoir: Reservoir, inflow: Inflow) -> RecordRows:
         "end_value": reservoir.end_value_gwh_per_hm3 or 0.0,
     }
     return rows, numbers, Lake(lake_area(reservoir), lake_seepage(reservoir))
+
+
+def _flood_limits(reservoir: Reservoir, inflow: Inflow) -> FloatArray:
+    space = reservoir.flood_space
+    assert space is not None
+    if inflow.flood_index is None:
+        problem = f'has no column "{space.column}", which the flood space of the reservoir depends on'
+        mend = f"add the column; in Python, read the record with flood_column={space.column!r}"
+        raise InputError(problem, "a value in every step", mend, inflow.source)
+    return space.upper_of(inflow.flood_index, reservoir.step, reservoir.first_month)
 
 
 def lake_area(reservoir: Reservoir) -> Curve:

@@ -26,6 +26,7 @@ from reservoir.hydro.calendar import Calendar, TimeStep
 from reservoir.hydro.checks import checked
 from reservoir.hydro.curve_checks import notes_of, storages_of
 from reservoir.hydro.curves.curve import Curve
+from reservoir.hydro.flood_space import FloodSpace
 from reservoir.hydro.objectives import Horizon, Objective
 from reservoir.text.quantities import quantity
 
@@ -84,6 +85,8 @@ class Reservoir:
         What is optimised: energy, if nothing else is said.
     horizon : Horizon
         What is planned as one problem where the call does not say it.
+    flood_space : FloodSpace, optional
+        Highest storages by date and by a column of the record, where these are less than `storage_upper_hm3`.
     area_km2 : Curve, optional
         Area of the lake (km2) by storage (hm3); without it, the slope of the storage over the level.
     evaporation_mm : ndarray, shape (12,) or (steps,)
@@ -143,6 +146,7 @@ class Reservoir:
     penalty: float
     objective: Objective = field(default_factory=Objective)
     horizon: Horizon = field(default_factory=Horizon)
+    flood_space: FloodSpace | None = None
     area_km2: Curve | None = None
     evaporation_mm: NDArray[np.float64] = field(default_factory=attribute_of("evaporation_mm").usual)
     seepage_m3s: Curve | None = None
@@ -266,6 +270,7 @@ def reservoir_digests(reservoir: Reservoir) -> dict[str, str]:
         "hydraulic capacity": _shape(plant.capacity_m3s),
         _REACH: [curve.domain for curve in (plant.level, plant.tailrace, plant.conversion, plant.capacity_m3s)],
         **{part: values[part] for part in (*_ALWAYS, *others)},
+        **({} if plant.flood_space is None else {"flood space": plant.flood_space.stated}),
         **({} if plant.objective.is_energy else {"objective": plant.objective.stated}),
         **({part: values[part] for part in CONDITIONS} if plant.has_conditions else {}),
     }

@@ -39,6 +39,8 @@ from reservoir.hydro.attributes import by_step_attributes, units_of
     TILT_LOWER,  # how much more than a hm3 the reachable bounds of a cyclic year rise with each hm3 of its start
     TILT_UPPER,
     POWER_UPPER,  # MW of which any more only costs: where prices are negative, water is spilled instead (`most_wanted`)
+    RECORDED_EVAPORATION,  # hm3, as the next: of ``INFLOW`` they are taken already
+    BANK_STORAGE,
     OFFSET,  # what a step is worth whatever it does, in the unit of the objective, as all that follow (`benefit`)
     POWER_VALUE,  # of each MW of mean power
     POWER_TARGET,  # MW, of which less is a shortage
@@ -47,7 +49,7 @@ from reservoir.hydro.attributes import by_step_attributes, units_of
     POWER_COST_MOST,  # most that a shortage costs in a step
     SUPPLY_TARGET,  # release, m3/s, of which less is a shortage
     SUPPLY_COST_SQUARED,  # of the square of a shortage in m3/s
-) = range(26)
+) = range(28)
 #: Their names, in order.
 FIELDS = tuple(name.lower() for name in list(globals()) if name.isupper())
 #: Those of an objective's terms.

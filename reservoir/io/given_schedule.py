@@ -1,8 +1,9 @@
-"""Read a schedule by anyone: a CSV file with a release for each step of a record."""
+"""Read a schedule by anyone: a CSV file, or the sheet of a workbook, with a release for each step of a record."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +15,13 @@ from reservoir.hydro import attributes, units
 from reservoir.hydro.calendar import TimeStep
 from reservoir.hydro.inflow import Inflow, first_days
 from reservoir.io.plan_folder.tables import read_cells, require_one_of_each
+from reservoir.io.records.dates import Stamp, date_columns, parse_date, style_of
 from reservoir.planning.checked_schedule import CLAIMS, RELEASE, SHORTAGE, GivenSchedule
 from reservoir.planning.columns import FIRST_DAY, meanings
 
-DATE = "date"
+DATE, _MONTH = "date", "month"
+#: Characters of a day, and of a month, as 1953-01.
+_LENGTH = (10, 7)
 _MEND = "correct the file, and try again"
 #: Columns of numbers that are read; what the units of each are, by the end of its name; and what it may be.
 _READ = (RELEASE, SHORTAGE, *CLAIMS)
@@ -28,8 +32,12 @@ _RANGES = {RELEASE: attributes.FLOW_M3S, SHORTAGE: attributes.FLOW_M3S}
 _ANY = attributes.Range(-1e12, 1e12)
 
 
-def read_given_schedule(path: Path, inflow: Inflow) -> GivenSchedule:
-    """Read releases of consecutive steps of a record, whole water years of it.
+def read_given_schedule(
+    path: Path, inflow: Inflow, sheet: Sequence[str] = (), dates: str | None = None
+) -> GivenSchedule:
+    """Read releases of consecutive steps of a record, whole water years of it; `sheet` names those of a workbook.
+
+    `dates` is the order of day and month in dates of numbers, as in `reservoir.read_inflow`.
 
     Raises
     ------
@@ -38,7 +46,7 @@ def read_given_schedule(path: Path, inflow: Inflow) -> GivenSchedule:
         any schedule, or a step is missing, twice, or not of the record.
     """
     inflow.require_no_members("a schedule in a file of its own")
-    cells = read_cells(path, _MEND)
+    cells = read_cells(path, _MEND, sheet)
     # What each heading that is read names, as the program calls it; and its unit in the program's.
     endings = {name: next(end for end in _UNITS if name.endswith(f"_{end}")) for name in _READ}
     known = {
@@ -55,17 +63,18 @@ def read_given_schedule(path: Path, inflow: Inflow) -> GivenSchedule:
         raise InputError(problem, expected, mend, str(path), row=1, value=", ".join(map(str, cells.columns)))
     headings = {name: heading for heading, name in quantities.items()}
     cells = cells.rename(columns=quantities)
-    years = _years_of(path, cells, inflow)
+    column, steps, notes = _steps(path, cells, inflow, dates)
+    years = _years_of(path, column, steps, inflow)
     numbers = _numbers(path, cells, headings, sizes)
     columns = {name: values.reshape(years.flow_m3s.shape) for name, values in numbers.items()}
     digits = {name: 0.5 * 10.0 ** -_decimals(cells[name]) * sizes[name] for name in numbers}
-    not_read = tuple(str(name) for name in cells.columns if name not in (*meanings("schedule"), *headings, DATE))
-    return GivenSchedule(path, years, columns, digits, headings, sizes, not_read)
+    not_read = tuple(str(name) for name in cells.columns if name not in (*meanings("schedule"), *headings, column))
+    return GivenSchedule(path, years, columns, digits, headings, sizes, not_read, notes)
 
 
-def _years_of(path: Path, cells: pd.DataFrame, inflow: Inflow) -> Inflow:
-    """The years of the record whose steps the rows are, one after another."""
-    column, steps, wanted = _steps(path, cells, inflow)
+def _years_of(path: Path, column: str, steps: NDArray[np.object_], inflow: Inflow) -> Inflow:
+    """The years of the record whose `steps` the rows are, one after another, as a `column` names them."""
+    wanted = _wanted(column, inflow)
 
     def refused(problem: str, expected: str, mend: str, row: int, value: object) -> InputError:
         return InputError(problem, expected, mend, str(path), row, column, str(value))
@@ -96,21 +105,37 @@ def _years_of(path: Path, cells: pd.DataFrame, inflow: Inflow) -> Inflow:
     return inflow.span(first, first + len(steps) // inflow.steps)
 
 
-def _steps(path: Path, cells: pd.DataFrame, inflow: Inflow) -> tuple[str, NDArray[np.object_], NDArray[np.object_]]:
-    """The column that names the steps, these names in the file, and those of the record."""
+def _wanted(column: str, inflow: Inflow) -> NDArray[np.object_]:
+    """The steps of the record, as a column of months or of dates names them."""
     calendar = inflow.calendar
+    if column == _MONTH:
+        return np.array([f"{year}, month {month}" for year in calendar.labels for month in calendar.months], object)
+    return first_days(calendar).astype(str).str[: _LENGTH[calendar.step is TimeStep.MONTH]].to_numpy(object)
+
+
+def _steps(
+    path: Path, cells: pd.DataFrame, inflow: Inflow, asked: str | None
+) -> tuple[str, NDArray[np.object_], tuple[str, ...]]:
+    """The column that names the steps, these names in the file, and how its dates were read."""
+    of_months = inflow.calendar.step is TimeStep.MONTH
     dated = next((name for name in (DATE, FIRST_DAY) if name in cells), None)
-    of_months = calendar.step is TimeStep.MONTH
-    if dated:
-        length = len("1953-01") if of_months else len("1953-01-01")
-        days = first_days(calendar).astype(str).str[:length]
-        return dated, cells[dated].str.strip().str[:length].to_numpy(object), days.to_numpy(object)
-    if not of_months or not {"year", "month"} <= set(cells.columns):
+    if dated is None and len(places := date_columns(list(cells.columns)) or ()) == 1:
+        dated = str(cells.columns[places[0]])
+    if dated is not None:
+        texts = cells[dated].str.strip().tolist()
+        style, notes, doubt = style_of(texts, asked)
+        if doubt is not None:
+            raise InputError(replace(doubt, file=str(path), row=2, column=dated))
+        stamps = ((text, parse_date(text, style)) for text in texts)
+        names = [
+            str(stamp) if isinstance(stamp, Stamp) and (of_months or stamp.day) else text for text, stamp in stamps
+        ]
+        return dated, np.array([name[: _LENGTH[of_months]] for name in names], object), notes
+    if not of_months or not {"year", _MONTH} <= set(cells.columns):
         expected = "months such as 1953-01, or year and month" if of_months else "days such as 1953-01-01"
         raise InputError("no column names the steps", f"{DATE} with {expected}", "add such a column", str(path), row=1)
-    named = [f"{year}, month {month}" for year in calendar.labels for month in calendar.months]
-    given = cells["year"].str.strip() + ", month " + cells["month"].str.strip().str.lstrip("0")
-    return "month", given.to_numpy(object), np.array(named, object)
+    given = cells["year"].str.strip() + ", month " + cells[_MONTH].str.strip().str.lstrip("0")
+    return _MONTH, given.to_numpy(object), ()
 
 
 def _numbers(

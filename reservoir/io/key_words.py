@@ -166,7 +166,8 @@ def keys_meant(text: str, unit: str = "", *, curves: bool = False, section: str 
     section : str, optional
         The only section that is looked at.
     """
-    meant = list[KeyMeant]()
+    exact = re.sub(r"\W+", "_", f"{text} {unit}".strip()).casefold()
+    meant = [] if curves else list(_keys_written(exact, section))
     for name, ending in _without_unit(f"{text} {unit}".strip() if unit else text):
         bag = _bag(name)
         for row, names in _rows(curves):
@@ -175,6 +176,17 @@ def keys_meant(text: str, unit: str = "", *, curves: bool = False, section: str 
             if row.key in BY_LEVEL and section is None and (_as_storage(bag) in names or bag in names):
                 meant += [KeyMeant(row, unit, True) for unit in units_of("level_m")[1] if unit.suffix == ending]
     return meant
+
+
+def _keys_written(text: str, section: str | None) -> Iterator[KeyMeant]:
+    """Keys of a file as they are, or behind the name of their section."""
+    for row, _ in _rows(False):
+        first = row.section.partition(".")[0]
+        for name in (text, text.removeprefix(f"{first}_") if section in (None, row.section) else text):
+            unit = row.unit(name)
+            if section in (None, row.section) and (unit or (not row.units and name == row.name)):
+                yield KeyMeant(row, unit)
+                break
 
 
 def named_without_unit(text: str) -> Attribute | None:

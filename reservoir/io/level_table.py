@@ -15,6 +15,7 @@ from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.attributes import plain
 from reservoir.hydro.units import AREA_KM2, LENGTH_M, VOLUME_HM3, key_suffix
 from reservoir.io.records.cells import number_style, parse_number
+from reservoir.io.records.heading import DATE
 from reservoir.io.records.words import DATE_NAMES, DATE_PARTS, SPELLINGS, YEAR_NAMES, folded
 from reservoir.io.workbook import MOST_BYTES, Sheet, chosen_sheet, is_workbook, sheets_of
 from reservoir.text.data_file import bytes_in_limits, encoding_notes, encoding_of, read_limited, text_of
@@ -174,8 +175,11 @@ def holds_levels(sheet: Sheet) -> bool:
     """Whether a sheet has a header that names a level and a storage, and no dates: those are a record."""
     rows = list(sheet.filled)
     place = _header(rows)
-    names = set() if place is None else {folded(cell).strip() for cell in rows[place][1]}
-    return place is not None and names.isdisjoint(DATE_NAMES | YEAR_NAMES | MONTH_TITLES)
+    if place is None:
+        return False
+    names = {folded(cell).strip() for cell in rows[place][1]}
+    dated = any(DATE.fullmatch(cell) for _, cells in rows[place + 1 : place + 3] for cell in cells)
+    return not dated and names.isdisjoint(DATE_NAMES | YEAR_NAMES | MONTH_TITLES)
 
 
 def has_levels(path: Path | None) -> bool:

@@ -13,6 +13,7 @@ from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
 from reservoir.io.key_words import KeyMeant, keys_meant, named_without_unit
 from reservoir.io.level_table import MONTH_TITLES, holds_levels, with_units
 from reservoir.io.records.cells import number_style, parse_number
+from reservoir.io.records.heading import MOST_TITLES, above_dates
 from reservoir.io.records.words import DATE_NAMES, MONTH_OF_NAME, YEAR_NAMES, folded
 from reservoir.io.workbook import Cells, Sheet
 
@@ -84,7 +85,8 @@ class _Reading:
         self.mistakes, self.not_read, self._used = list[Mistake](), list[str](), set[int]()
         rows = sheet.filled if len(sheet.rows) <= 2 * _MOST_ROWS else []
         names = {folded(cell).strip() for _, cells in rows[:20] for cell in cells}
-        if len(rows) > _MOST_ROWS or not names.isdisjoint(DATE_NAMES | YEAR_NAMES) or holds_levels(sheet):
+        dated = above_dates([cells for _, cells in rows[:MOST_TITLES]]) is not None
+        if dated or len(rows) > _MOST_ROWS or not names.isdisjoint(DATE_NAMES | YEAR_NAMES) or holds_levels(sheet):
             return
         self._style = number_style((cell for _, cells in rows for cell in cells), ",")
         for read in (self._curve, self._months_below, self._months_beside, self._numbers):
@@ -234,4 +236,4 @@ def _text_of(row: Attribute, cell: str) -> Any:
         return [month_of(part) for part in re.split(r"[\s,;]+", cell) if part]
     if row.name == "first_month":
         return month_of(cell) or cell
-    return cell
+    return cell.casefold() if row.kind is Kind.CHOICE else cell

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from reservoir.errors import InputError, shortened
-from reservoir.hydro.attributes import LONGEST_NAME, plain
+from reservoir.hydro.attributes import LONGEST_NAME, YearEnd, plain
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
 from reservoir.hydro.curve_checks import invented_numbers
 from reservoir.hydro.curves.curve import Table
@@ -30,9 +30,11 @@ from reservoir.io.reservoir_toml.draft import KEYS, row_of
 from reservoir.io.reservoir_toml.template import Value, literal, template
 from reservoir.io.workbook import MOST_BYTES, sheets_of
 from reservoir.text.data_file import read_limited
+from reservoir.text.quantities import is_name, printable
 
-#: How far the guessed tailwater lies below the lowest level and rises with the largest release, m; its exponent.
-_BELOW_M, _RISE_M, _EXPONENT = 43.0, 4.0, 0.6
+#: How far the guessed tailwater lies below the lowest level, as far as the curve is high within these ends, m; how far
+#: it rises with the largest release, at most and as a part of that; its exponent.
+_BELOW_M, _RISE_M, _RISE, _EXPONENT = (3.0, 43.0), 4.0, 1 / 3, 0.6
 #: Guesses: turbine capacity over the mean flow, and output coefficient K, which the template has.
 _CAPACITY, _COEFFICIENT = 1.5, 8.3
 _OF_CURVE = "an end of the table, in place of yours"
@@ -48,7 +50,6 @@ class RecordScale:
     first_month: int
     years: int
     unit: str
-    notes: tuple[str, ...] = ()
 
     @property
     def first_month_name(self) -> str:
@@ -73,7 +74,7 @@ class RecordScale:
                 largest = max(largest, float(finest.flow_m3s.max()))
                 break
         return cls(
-            record.mean_m3s, largest, record.calendar.first_month, record.years, f"{record.unit} {record.unit_from}"
+            record.mean_m3s, largest, record.calendar.first_month, record.years, f"{record.unit} ({record.unit_from})"
         )
 
 
@@ -145,7 +146,7 @@ def draft_of_workbook(
     first_month = given.get("first_month")
     scale = scale_of(first_month if isinstance(first_month, int) else None) if scale_of else None
     names_of_it = (
-        re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-_")[:LONGEST_NAME]
+        re.sub("-+", "-", "".join(letter if is_name(letter) else "-" for letter in text)).strip("-_")[:LONGEST_NAME]
         for text in (str(given.get("name", "")), path.stem)
     )
     try:
@@ -180,7 +181,7 @@ def draft(
     guessed = {
         f"{value.key.rpartition('.')[0]}.{value.written}": value.source for value in values.values() if value.guess
     }
-    return ReservoirDraft(text, tuple(_read(table, plant)), of_sheets, guessed)
+    return ReservoirDraft(text, tuple(map(printable, _read(table, plant))), of_sheets, guessed)
 
 
 def _key(column: LevelColumn) -> str:
@@ -272,20 +273,16 @@ def _guess_storages(values: dict[str, Value], table: LevelTable | None) -> None:
             text = literal(round(float(curve(at_end)), 6))
             mark_key = f"marks.{mark}_m"
             values[mark_key] = Value(mark_key, f"{mark}_{level.head.ending}", text, f"the level at {stem} storage")
-    if "storage.initial_hm3" not in values and values.get("storage.year_end", _FIXED).text != '"cyclic"':
-        first_month = int(_numbers(values["first_month"])[0]) if "first_month" in values else 1
+    end = values["storage.year_end"].text.strip('"') if "storage.year_end" in values else YearEnd.FIXED
+    if "storage.initial_hm3" not in values and end != YearEnd.CYCLIC:
         value, source = in_table(values["storage.full_hm3"])[0], "full"
-        if "storage.upper_hm3" in values:
-            upper = in_table(values["storage.upper_hm3"])
-            value, source = upper[(first_month - 2) % len(upper)], "the largest at the end of a year"
+        if "storage.upper_hm3" in values:  # kept all year, it breaks no limit
+            value, source = min(in_table(values["storage.upper_hm3"])), "the smallest upper limit of the months"
         values["storage.initial_hm3"] = Value("storage.initial_hm3", f"initial_{ending}", literal(value), source, True)
-    if "storage.final_hm3" not in values and "storage.initial_hm3" in values:
+    if "storage.final_hm3" not in values and end == YearEnd.FIXED:
         initial = values["storage.initial_hm3"]
         written = initial.written.replace("initial", "final")
         values["storage.final_hm3"] = initial._replace(key="storage.final_hm3", written=written)
-
-
-_FIXED = Value("storage.year_end", "year_end", '"fixed"', "")
 
 
 def _guess_flows(
@@ -306,28 +303,32 @@ def _guess_flows(
         guess("release.lower_m3s", 0.0, "no flow is asked for")
     if table is None:
         return
-    below = table.level.values[0] - _BELOW_M / table.level.head.size
+    size, low = table.level.head.size, table.level.values[0]
+    drop_m = round(min(max((table.level.values[-1] - low) * size, _BELOW_M[0]), _BELOW_M[1]), 1)
+    below = low - drop_m / size
     head_m = (table.level.values[-1] - below) * table.level.head.size
     if "tailrace" not in curves:
         ending = table.level.head.ending
-        source = f"{_BELOW_M:.0f} m below the lowest level of the table"
+        source = f"{drop_m:g} m below the lowest level of the table"
         guess("curves.tailrace.offset_m", round(below, 2), source, f"offset_{ending}")
         if record is not None:
-            rise = _RISE_M / _rounded_up(record.largest_m3s) ** _EXPONENT
-            guess("curves.tailrace.factor", float(f"{rise:.3g}"), f"a rise of {_RISE_M:.0f} m at the largest flow")
+            rise_m = min(_RISE_M, _RISE * drop_m)
+            factor = float(f"{rise_m / _rounded_up(record.largest_m3s) ** _EXPONENT:.3g}")
+            guess("curves.tailrace.factor", factor, f"a rise of {rise_m:.3g} m at the largest flow")
     else:
         points, _ = curves["tailrace"]
         low, unit = next((values[0], key) for key, values in points.items() if not key.startswith("release_"))
-        size = LENGTH_M["ft"] if unit.endswith("ft") or points.get("level_unit") == "ft" else 1.0
-        head_m = max(table.level.values[-1] * table.level.head.size - low * size, 1.0)
+        of_unit = LENGTH_M["ft"] if unit.endswith("ft") or points.get("level_unit") == "ft" else 1.0
+        head_m = max(table.level.values[-1] * size - low * of_unit, 1.0)
     if record is None or {"turbine"} & set(curves):
         return
-    capacity_m3s = float(f"{_CAPACITY * record.mean_m3s:.2g}")
+    capacity_m3s = min(float(f"{_CAPACITY * record.mean_m3s:.2g}"), _rounded_up(record.largest_m3s))
     if (
         not {"plant.hydraulic_capacity_m3s", "plant.unit_hydraulic_capacity_m3s"} & set(values)
         and "capacity" not in curves
     ):
-        guess("plant.hydraulic_capacity_m3s", capacity_m3s, f"{_CAPACITY} times the mean flow of the record")
+        source = f"{_CAPACITY} times the mean flow of the record, at most the largest"
+        guess("plant.hydraulic_capacity_m3s", capacity_m3s, source)
     if not {"plant.installed_capacity_mw", "plant.unit_capacity_mw"} & set(values):
         if "plant.hydraulic_capacity_m3s" in values:
             given = values["plant.hydraulic_capacity_m3s"]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -162,6 +163,14 @@ def require_sheets(sheets: Sequence[Sheet], names: Sequence[str]) -> None:
             raise InputError("there is no such sheet", f"one of {listed}", "give sheet", column="sheet", value=name)
 
 
+def own_sheets(path: Path, names: Sequence[str]) -> list[str]:
+    """Those of some names that are sheets of a workbook; none where the file is no workbook."""
+    if not names or not is_workbook(path):
+        return []
+    present = {_folded(sheet.name) for sheet in sheets_of(path.read_bytes())}
+    return [name for name in names if _folded(name) in present]
+
+
 def _folded(name: str) -> str:
     return name.strip().casefold()
 
@@ -180,7 +189,7 @@ def write_workbook(tables: Mapping[str, Mapping[str, Any]], path: Path) -> None:
     InputError
         If a table has more rows than a sheet may have, or openpyxl is not installed.
     """
-    require_openpyxl()
+    require_openpyxl(max((len(next(iter(table.values()), ())) for table in tables.values()), default=0))
     import openpyxl
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font
@@ -188,9 +197,6 @@ def write_workbook(tables: Mapping[str, Mapping[str, Any]], path: Path) -> None:
     book = openpyxl.Workbook(write_only=True)
     for name, table in tables.items():
         columns = [np.asarray(table[heading]) for heading in table]
-        if columns and len(columns[0]) >= SHEET_ROWS:
-            problem, most = f"{name} has {len(columns[0]):,} rows", f"at most {SHEET_ROWS - 1:,} rows"
-            raise InputError(problem, f"{most} in a sheet", "choose the format csv or netcdf", column="format")
         sheet = book.create_sheet(name[:_LONGEST_NAME])
         sheet.freeze_panes = "A2"
         titles = [WriteOnlyCell(sheet, str(heading)) for heading in table]
@@ -202,12 +208,13 @@ def write_workbook(tables: Mapping[str, Mapping[str, Any]], path: Path) -> None:
     book.save(path)
 
 
-def require_openpyxl() -> None:
-    """Refuse to write a workbook where what writes it is not installed: InputError."""
-    try:
-        import openpyxl  # noqa: F401
-    except ModuleNotFoundError:
-        raise InputError("xlsx needs openpyxl, which is not installed", mend=_INSTALL, column="format") from None
+def require_openpyxl(rows: int = 0) -> None:
+    """Refuse to write a workbook of so many rows a sheet, or where what writes it is not installed: InputError."""
+    if find_spec("openpyxl") is None:
+        raise InputError("xlsx needs openpyxl, which is not installed", mend=_INSTALL, column="format")
+    if rows >= SHEET_ROWS:
+        problem, expected = f"a sheet of {rows:,} rows", f"at most {SHEET_ROWS - 1:,} rows in a sheet"
+        raise InputError(problem, expected, "choose the format csv or netcdf", column="format")
 
 
 def _values(column: np.ndarray[Any, Any]) -> list[Any]:

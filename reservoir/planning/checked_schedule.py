@@ -62,6 +62,8 @@ class GivenSchedule:
         One of each column's unit in the program's.
     not_read : tuple of str
         Headings of further columns, of which nothing is known.
+    notes : tuple of str
+        How its dates were read.
     """
 
     path: Path
@@ -71,6 +73,7 @@ class GivenSchedule:
     headings: Mapping[str, str]
     sizes: Mapping[str, float]
     not_read: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def mistake(self, problem: str, name: str, year: int, step: int, expected: str, mend: str = "") -> Mistake:
         """A mistake at a number of the file, with its row as an editor shows it."""
@@ -105,6 +108,8 @@ class CheckedSchedule:
         Claims of the file that do not follow from its releases.
     not_read : tuple of str
         Columns of the file of which nothing is known.
+    notes : tuple of str
+        How its dates were read.
     """
 
     plan: Plan
@@ -113,6 +118,7 @@ class CheckedSchedule:
     missed: tuple[str, ...]
     differences: tuple[Mistake, ...]
     not_read: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def proven(self, proofs: Proofs) -> CheckedSchedule:
         """The same with what was proved; a problem whose limits are not kept has no gap."""
@@ -175,7 +181,9 @@ def checked_schedule(
         *_differences(given, problems.inflow, as_given, (more, less), np.logical_and(*sound)),
     )
     sentences = tuple(sentence for _, sentence in missed)
-    return CheckedSchedule(plan, float(as_given.energy_gwh.sum()), kept, sentences, differences, given.not_read)
+    return CheckedSchedule(
+        plan, float(as_given.energy_gwh.sum()), kept, sentences, differences, given.not_read, given.notes
+    )
 
 
 def _positions(problems: RecordProblems, given: GivenSchedule, shortage: FloatArray) -> list[FloatArray]:

@@ -38,6 +38,10 @@ _MEANINGS = {
         "the water balance closes",
         "storages do not follow from inflow, release and losses. This is a fault of the program: please report it",
     ),
+    "release outside its limits in any simulation": (
+        "releases keep their limits",
+        "a rule releases more or less than is permitted. This is a fault of the program: please report it",
+    ),
     "release outside": (
         "",
         "a release is above or below what the reservoir file permits. This is a fault of the program: please report it",
@@ -74,6 +78,15 @@ _MEANINGS = {
     "firm power": (
         "more firm power cannot be kept",
         "more firm power may be possible. Fix: more --generations, or another --solver",
+    ),
+    "rules that decide differently": (
+        "saved rules decide as before",
+        "a rule decides otherwise when it is read again. This is a fault of the program: please report it",
+    ),
+    "largest benefit of any rule above": (
+        "no rule is better than perfect foresight",
+        "a rule brings more than perfect foresight, which cannot be: the optimum of the plan is not good enough. Fix: "
+        "plan again with --solver dp, or more --generations",
     ),
     "schedule above its proven bound": (
         "no schedule exceeds its proven bound",

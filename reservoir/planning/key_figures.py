@@ -64,6 +64,11 @@ def spill_words(figures: KeyFigures, plan: Plan) -> tuple[str, str]:
     return plan.units.stated(figures.spill_hm3, "hm3"), f"{percentage(figures.spill_fraction)} of the inflow"
 
 
+def gap_percentage(gap: float) -> str:
+    """A gap in per cent, as far as it tells anything."""
+    return "0 %" if gap == 0 else percentage(gap) if abs(gap) >= _LEAST_GAP else f"less than {100 * _LEAST_GAP:.4f} %"
+
+
 def gap_words(plan: Plan) -> str:
     """How far the worst year is below the best that dynamic programming finds; empty without a reference."""
     if not plan.references or plan.solutions.solver in REFERENCE_SOLVERS or np.isnan(plan.gap).all():
@@ -73,8 +78,8 @@ def gap_words(plan: Plan) -> str:
     if gap <= 0:
         return f"none: every {plan.problem_word} is {'at least as good as ' if gap else ''}{best}"
     if gap < _LEAST_GAP:
-        return f"less than {percentage(_LEAST_GAP)} below {best}"
-    return f"at most {percentage(gap)} ({plan.inflow.labels[worst]}) below {best}"
+        return f"{gap_percentage(gap)} below {best}"
+    return f"at most {gap_percentage(gap)} ({plan.inflow.labels[worst]}) below {best}"
 
 
 def key_sentences(plan: Plan) -> list[tuple[str, str]]:

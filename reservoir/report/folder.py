@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import Mistake, OutputError
-from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.calendar import TimeStep
+from reservoir.hydro.inflow import Inflow, first_days
 from reservoir.io.output import Claim, claimed, claimed_new, drafted, nothing, write_new
 from reservoir.io.plan_folder import files
 from reservoir.io.plan_folder.arrays import write_arrays
@@ -29,7 +30,8 @@ from reservoir.io.plan_folder.files import FIGURES, FILES, FORMAT, INFLOW, MEMBE
 from reservoir.io.plan_folder.files import write_json as write_json
 from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, append_to_dataset, format_of, write_dataset
 from reservoir.io.plan_folder.saved_plan import SavedPlan, copy_inputs, plan_arrays, proof_arrays
-from reservoir.io.plan_folder.tables import read_cells, write_table
+from reservoir.io.plan_folder.tables import read_cells, read_sheets, write_table
+from reservoir.io.plan_folder.tables import write_tables as tables_written
 from reservoir.io.workplace import contents, leaves
 from reservoir.planning.checks import Check, plan_checks, proof_lines
 from reservoir.planning.columns import PROVEN_BOUND, PROVEN_GAP, forms_of_cells
@@ -43,7 +45,7 @@ from reservoir.text.strict_json import strict_json
 REPORT = "report.html"
 #: What `reservoir rules` adds.
 RULES, SCORES, ROBUSTNESS, RULES_PROVENANCE = "rules", "scores.csv", "robustness.csv", "rules.json"
-RULES_REPORT = "rules.html"
+RULES_REPORT, RULES_WORKBOOK = "rules.html", "rules.xlsx"
 #: Fits of rules that are kept until the rules are written.
 FITS = "rules.parts"
 #: What `reservoir plan --profile` adds.
@@ -222,8 +224,8 @@ def save_plan(
     figures : bool
         Draw the figures.
     format : str, optional
-        Of the tables: ``"csv"``, ``"netcdf"`` or ``"zarr"``; by default CSV below 5,000 years, then NetCDF if the extra
-        ``netcdf`` is installed.
+        Of the tables: ``"csv"``, ``"xlsx"`` (one workbook, with the extra ``excel``), ``"netcdf"`` or ``"zarr"``; by
+        default CSV below 5,000 years, then NetCDF if the extra ``netcdf`` is installed.
 
     Returns
     -------
@@ -236,7 +238,7 @@ def save_plan(
         If the folder contains something and `force` is off, or contains files that belong to no plan, or cannot be
         written.
     """
-    kind = format_of(format, plan.inflow.years)
+    kind = format_of(format, plan.inflow.years, plan.inflow.steps)
     try:
         return write_plan(plan, Path(folder), plan_checks(plan), force=force, figures=figures, kind=kind)
     except OutputError as error:  # names the arguments in place of the options of the command
@@ -250,12 +252,12 @@ def save_plan(
 def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
     """Write the tables of a plan into a folder, and return the names of the files, or folders, that were written.
 
-    `kind` is that of the schedule and the summary; other tables are CSV always.
+    `kind` is that of the schedule and the summary; other tables are CSV, or sheets of the same workbook.
     """
     members = members_table(plan)
     tables: dict[str, dict[str, Any]] = {} if members is None else {MEMBERS: dict(members)}
     datasets = list[str]()
-    if kind is PlanFormat.CSV:
+    if kind in (PlanFormat.CSV, PlanFormat.XLSX):
         tables |= {files.SCHEDULE: schedule_columns(plan.step_table, plan), SUMMARY: plan.summary_columns()}
     else:
         write_dataset(plan.to_xarray(copy=False), folder, kind)
@@ -265,9 +267,10 @@ def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
             tables[SUMMARY][name] = as_written(name, tables[SUMMARY][name])
     if plan.water_values:
         tables[files.WATER_VALUES] = dict(plan.water_values.table)
-    for name, table in tables.items():
-        write_table(plan.units.columns(table), folder / name)
-    return [*datasets, *tables]
+    in_units = {name: plan.units.columns(table) for name, table in tables.items()}
+    if kind is PlanFormat.XLSX and members is None and plan.inflow.calendar.step is TimeStep.MONTH:
+        in_units[files.SCHEDULE] = {"date": first_days(plan.inflow.calendar), **in_units[files.SCHEDULE]}
+    return [*datasets, *tables_written(in_units, folder, files.XLSX if kind is PlanFormat.XLSX else "")]
 
 
 def as_written(name: str, numbers: NDArray[Any]) -> NDArray[np.object_]:
@@ -297,7 +300,8 @@ def figures_left_out(left_out: Mapping[str, str], tell: Callable[[str], None], *
 
 def figure_texts(drawn: Any) -> tuple[str, ...]:
     """Texts of others in the figures of a plan or a front: names and caveats."""
-    return (drawn.reservoir.name, *drawn.caveats, *(drawn.inflow.members or ()))
+    members = drawn.inflow.members
+    return (drawn.reservoir.name, *drawn.caveats, *([] if members is None else map(str, members)))
 
 
 def write_profile(profile: Profile, folder: Path) -> Path:
@@ -453,12 +457,22 @@ def _proven_table(saved: SavedPlan, plan: Plan, draft: Path) -> str:
     if FORMAT in saved.origin:
         kind = PlanFormat(saved.origin[FORMAT])
         name = DATASETS[kind]
+        if kind is PlanFormat.XLSX:
+            tables = read_sheets(saved.folder / name)
+            tables[SUMMARY] = _with_proof(tables[SUMMARY], summary)
+            return tables_written(tables, draft, name)[0]
         (shutil.copytree if kind is PlanFormat.ZARR else shutil.copyfile)(saved.folder / name, draft / name)
         append_to_dataset(plan.to_xarray(copy=False)[list(_PROVEN)], draft, kind)
         return name
-    table = read_cells(saved.folder / SUMMARY).drop(columns=list(_PROVEN), errors="ignore")
-    at = list(table).index("gap") + 1
-    for column in reversed(_PROVEN):
-        table.insert(at, column, as_written(column, summary[column]))
-    write_table(table, draft / SUMMARY)
+    write_table(_with_proof(dict(read_cells(saved.folder / SUMMARY)), summary), draft / SUMMARY)
     return SUMMARY
+
+
+def _with_proof(table: Mapping[str, Any], summary: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """The table of the years with the columns of what is proved, in place of earlier ones."""
+    proved = {name: as_written(name, summary[name]) for name in _PROVEN}
+    columns = list[tuple[str, Any]]()
+    for name, column in table.items():
+        columns += [] if name in _PROVEN else [(name, column)]
+        columns += proved.items() if name == "gap" else ()
+    return dict(columns)

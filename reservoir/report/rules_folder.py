@@ -15,7 +15,7 @@ from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.output import Claim, claimed, drafted
 from reservoir.io.plan_folder.files import FIGURES, require_folder
 from reservoir.io.plan_folder.saved_plan import SavedPlan
-from reservoir.io.plan_folder.tables import write_table
+from reservoir.io.plan_folder.tables import write_tables
 from reservoir.io.rule_file import UNITS, RuleFile, belongings, write_rule
 from reservoir.io.workplace import leaves
 from reservoir.planning.checks import Check
@@ -25,6 +25,7 @@ from reservoir.report.folder import (
     RULES,
     RULES_PROVENANCE,
     RULES_REPORT,
+    RULES_WORKBOOK,
     SCORES,
     check_new,
     figure_texts,
@@ -76,12 +77,14 @@ def write_rules(
     claim: Claim | None = None,
     force: bool = False,
     figures: bool = True,
+    workbook: bool = False,
     progress: StageProgress = silent_stage,
     tell: Callable[[str], None] = warnings.warn,
 ) -> Path:
     """Write ``rules/*.json``, ``scores.csv``, ``rules.json``, figures and ``rules.html`` into a plan's folder.
 
-    Where members were held out or tested on, ``robustness.csv`` too.
+    Where members were held out or tested on, ``robustness.csv`` too; with `workbook`, both are sheets of
+    ``rules.xlsx``.
 
     The folder stays the same one, and whatever else it holds, or comes to hold meanwhile, stays in it. `claim` is that
     of the run, if it has claimed the folder before; `tell` is told of figures that fail, which are left out.
@@ -106,10 +109,10 @@ def write_rules(
         (draft / RULES).mkdir()
         for result in evaluation.families:
             write_rule(result.rule, draft / RULES / f"{result.family}.json", fitted_to)
-        write_table(evaluation.plan.units.columns(evaluation.table()), draft / SCORES)
+        tables: dict[str, Any] = {SCORES: evaluation.plan.units.columns(evaluation.table())}
         robustness = robustness_table(evaluation)
-        if robustness is not None:
-            write_table(robustness, draft / ROBUSTNESS)
+        tables |= {} if robustness is None else {ROBUSTNESS: robustness}
+        write_tables(tables, draft, RULES_WORKBOOK if workbook else "")
         if figures:
             from reservoir.report.figures.figures import write_figures
             from reservoir.report.figures.rules_figures import rules_captions, rules_figures
@@ -131,7 +134,7 @@ def own_files(folder: Path) -> list[str]:
     from reservoir.report.figures.rules_figures import RULES_TITLES
 
     drawings = {f"{FIGURES}/{name}.{kind}" for name in RULES_TITLES for kind in KINDS}
-    paths = leaves(folder, (RULES, SCORES, ROBUSTNESS, RULES_PROVENANCE, RULES_REPORT, FIGURES))
+    paths = leaves(folder, (RULES, SCORES, ROBUSTNESS, RULES_WORKBOOK, RULES_PROVENANCE, RULES_REPORT, FIGURES))
     return [leaf for leaf in paths if leaf in drawings or leaf.split("/")[0] != FIGURES]
 
 
@@ -169,8 +172,12 @@ def _of_inflow(inflow: Inflow) -> dict[str, Any]:
     return source(inflow) | {"notes": list(inflow.notes)} | record_provenance(inflow)
 
 
-def write_simulation(run: RecordEvaluation, target: Path | Claim, rule_file: RuleFile, units: UnitSystem = SI) -> Path:
+def write_simulation(
+    run: RecordEvaluation, target: Path | Claim, rule_file: RuleFile, units: UnitSystem = SI, *, workbook: bool = False
+) -> Path:
     """Write ``simulation.csv``, ``summary.csv`` and ``simulation.json``; both tables in the units that are given.
+
+    With `workbook`, the tables are sheets of ``simulation.xlsx``.
 
     Raises
     ------
@@ -179,8 +186,8 @@ def write_simulation(run: RecordEvaluation, target: Path | Claim, rule_file: Rul
     """
     with drafted(target, check_new) as claim:
         draft = claim.draft
-        write_table(units.columns(run.schedule()), draft / "simulation.csv")
-        write_table(units.columns(run.summary()), draft / "summary.csv")
+        tables = {"simulation.csv": units.columns(run.schedule()), "summary.csv": units.columns(run.summary())}
+        write_tables(tables, draft, "simulation.xlsx" if workbook else "")
         write_json(draft / "simulation.json", simulation_provenance(run, rule_file, units))
     return claim.place
 

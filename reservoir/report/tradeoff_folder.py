@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from reservoir.errors import InputError, Mistake
@@ -26,7 +27,8 @@ from reservoir.report.folder import (
     write_json,
 )
 from reservoir.report.html.page import Column, Heading, HtmlTable, Picture, Section, picture, render
-from reservoir.text.quantities import counted, quantity
+from reservoir.report.html.tables import without_constants
+from reservoir.text.quantities import counted, told_apart
 from reservoir.text.strict_json import read_json
 
 #: Names of the files.
@@ -34,7 +36,7 @@ PROVENANCE, POINTS, INFLOW, TABLE, REPORT = "tradeoff.json", "points", "inflow.c
 _MOST_BYTES = 10_000_000
 _AGAIN = "run `reservoir tradeoff` again, or restore the file; plan a changed one by its own name, without --point"
 #: How a record can have been read.
-_READING = {"unit": str, "column": str, "water_year": str, "missing_days": int, "negative": str}
+_READING = {"unit": str, "column": str, "water_year": str, "missing_days": int, "negative": str, "dates": str}
 #: Where the unit of a record was said, if the caller gave it.
 _BY_ARGUMENT = "from the unit argument"
 #: Heads of columns of the report's table that are no goals.
@@ -115,20 +117,17 @@ def tradeoff_provenance(front: Tradeoff) -> dict[str, Any]:
 
 def _report(front: Tradeoff, pictures: tuple[Picture, ...]) -> str:
     labels, table = front.labels, front_table(front)
-    cells = [
-        (str(row[0]), *(quantity(float(value)) if value == value else "–" for value in row[1:]))
-        for row in table.itertuples(index=False)
-    ]
+    written = {name: told_apart(table[name].tolist()) for name in table.columns[1:]}
+    if written.get(asked := f"asked_{FIRM_POWER}") == written.get(FIRM_POWER.removesuffix("_mw")):
+        written.pop(asked, None)  # a column twice
+    cells = zip(table["point"].astype(str), *written.values(), strict=True)
     titles = dict(zip((goal.replace("-", "_") for goal in front.goals), labels, strict=True)) | _TITLES
     titles["energy_gwh"] = goal_label(Goal.ENERGY, years=front.inflow.years)
-    named = (titles.get(name, name.replace("_", " ").capitalize()) for name in table.columns[1:])
+    named = (titles.get(name, name.replace("_", " ").capitalize()) for name in written)
     columns = (Column("Point", text=True), *map(Column, named))
     how = "The command 'reservoir plan --point FOLDER/NAME' plans a point in full."
-    first, last = front.goal_values[0], front.goal_values[-1]
-    figures = tuple(
-        (label, f"{quantity(float(one))} to {quantity(float(other))}")
-        for label, one, other in zip(labels, first, last, strict=True)
-    )
+    ends = (told_apart(values)[:: len(values) - 1] for values in np.transpose(front.goal_values).tolist())
+    figures = tuple((label, f"{first} to {last}") for label, (first, last) in zip(labels, ends, strict=True))
     heading = Heading(
         title=f"Tradeoff of {front.reservoir.name}: {' against '.join(front.goals).replace('-', ' ')}",
         description=front.reservoir.description,
@@ -142,7 +141,7 @@ def _report(front: Tradeoff, pictures: tuple[Picture, ...]) -> str:
     )
     sections = [
         Section("figures", "Figure", pictures=pictures) if pictures else None,
-        Section("points", "Points", text=(how,), tables=(HtmlTable("points-table", "", columns, tuple(cells)),)),
+        Section("points", "Points", tables=(without_constants(HtmlTable("points-table", how, columns, tuple(cells))),)),
         Section("provenance", "Provenance", facts=facts),
     ]
     return render(heading, [section for section in sections if section is not None])

@@ -5,7 +5,7 @@ And what a hm3 is worth around the decision: kept in the reservoir, and through 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -40,13 +40,15 @@ _SOME_YEAR = 2001
 class Situation:
     """What is known on the first day of a month: its step of the water year, from 0, and the storage.
 
-    ``inflow_m3s`` is the mean inflow expected in the month, ``inflow_before_m3s`` that of the month before.
+    ``inflow_m3s`` is the mean inflow expected in the month, ``inflow_before_m3s`` that of the month before;
+    ``flood_index`` is what the flood space depends on, if the reservoir has one.
     """
 
     step: int
     storage_hm3: float
     inflow_m3s: float
     inflow_before_m3s: float
+    flood_index: float | None = None
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,11 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
     volume, dead = rule.months.volume_per_flow[step], float(plant.storage_lower_hm3.min())
     storages, releases = plant.storage_bounds_hm3[:, step].tolist(), plant.release_bounds_m3s[:, step].tolist()
     dry_year = Inflow(np.zeros((1, MONTHS_PER_YEAR)), Calendar(_SOME_YEAR, 1, plant.first_month))
+    if plant.flood_space is not None:
+        index = np.full((1, MONTHS_PER_YEAR), np.nan if situation.flood_index is None else situation.flood_index)
+        dry_year = replace(dry_year, flood_index=index)
+        highest = plant.flood_space.upper_of(index, plant.step, plant.first_month)[0, step]
+        storages[1] = min(storages[1], float(highest))
     require_no_ramps(plant)
     conditions = conditions_in(plant, dry_year), (0, step)
     ended = month_end(storage, asked, inflow, volume, storages, releases, dead, *conditions)

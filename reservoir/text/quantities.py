@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
 #: Control characters, halves of pairs, direction overrides, and code points that are no characters: a terminal obeys
@@ -38,6 +38,24 @@ def quantity(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
+def decimals_of(largest: float, figures: int = 3) -> int:
+    """Decimals that numbers up to a largest one need to have so many figures; none from thousands on."""
+    return max(0, figures - 1 - math.floor(math.log10(abs(largest)))) if largest and math.isfinite(largest) else 0
+
+
+def told_apart(values: Sequence[float]) -> list[str]:
+    """Numbers with as many decimals, four figures of the largest and two of their range; a dash for what is none."""
+    known = [value for value in values if math.isfinite(value)] or [0.0]
+    decimals = max(decimals_of(max(map(abs, known)), 4), decimals_of(max(known) - min(known), 2))
+    return [f"{value:,.{decimals}f}" if math.isfinite(value) else "–" for value in values]
+
+
+def percentage(part: float) -> str:
+    """Write a part in per cent, with three figures or from 1 % down two: ``63.8 %``, ``0.0023 %``."""
+    value = 100 * part
+    return f"{value:.{decimals_of(value, 3 if abs(value) >= 1 else 2)}f} %"
+
+
 def near_names(name: str, known: Mapping[str, str]) -> list[str]:
     """Names that a word may stand for, the nearest first: those that have it in them, are spelt alike, or do that.
 
@@ -53,17 +71,6 @@ def near_names(name: str, known: Mapping[str, str]) -> list[str]:
     parts = [each for each in known if word in each or (len(each) > 2 and each in word)]
     words = [each for each, meaning in known.items() if re.search(rf"\b{re.escape(word)}", meaning.casefold())]
     return list(dict.fromkeys([*parts, *get_close_matches(word, known, 3, 0.7), *(words if len(word) > 2 else [])]))
-
-
-def decimals_of(largest: float, figures: int = 3) -> int:
-    """Decimals that numbers up to a largest one need to have so many figures; none from thousands on."""
-    return max(0, figures - 1 - math.floor(math.log10(abs(largest)))) if largest and math.isfinite(largest) else 0
-
-
-def percentage(part: float) -> str:
-    """Write a part in per cent, with three figures or from 1 % down two: ``63.8 %``, ``0.0023 %``."""
-    value = 100 * part
-    return f"{value:.{decimals_of(value, 3 if abs(value) >= 1 else 2)}f} %"
 
 
 def counted(count: int, what: str = "year") -> str:

@@ -69,6 +69,30 @@ def test_dates_and_releases_of_three_decimals_are_enough(prove, schedules):
     assert 0 <= found["proof"]["worst_gap"] <= 1.01e-5
 
 
+@pytest.mark.parametrize(
+    ("form", "name", "words", "note"),
+    [
+        ("{month}/1/{year}", "date", [], "month first: 2/1/1981 is 1981-02-01 (so the rows are evenly apart)"),
+        ("1.{month}.{year}", "date", ["--dates", "day-first"], "day first: 1.2.1981 is 1981-02-01 (as asked)"),
+        ("{year}-{month:0>2}-01", "time", [], ""),
+    ],
+)
+def test_dates_of_numbers_and_a_column_of_time_are_read(prove, schedules, form, name, words, note):
+    table = schedules["years"]
+    dates = [form.format(year=year, month=month) for year, month in zip(table["year"], table["month"], strict=True)]
+    found = prove(pd.DataFrame({name: dates, "release_m3s": table["release_m3s"]}), *words)
+    assert found["limits_not_kept"] == found["differences"] == found["columns_not_read"] == []
+    assert found["notes"] == ([f"dates are read {note}"] if note else [])
+
+
+def test_a_schedule_whose_dates_can_be_read_in_two_ways_names_the_option(prove, schedules):
+    table = schedules["years"][:12]
+    dates = [f"{month}/1/{year}" for year, month in zip(table["year"], table["month"], strict=True)]
+    said = prove(pd.DataFrame({"date": dates, "release_m3s": table["release_m3s"]}), status=2)
+    assert "mine.csv, row 2, column date: ambiguous date" in said
+    assert "give --dates month-first or --dates day-first" in said
+
+
 def test_a_schedule_in_us_units_is_verified(prove, schedules):
     table = schedules["years"]
     release, storage = (table[name].astype(float) for name in ("release_m3s", "storage_end_hm3"))

@@ -34,7 +34,7 @@ def test_rules_scores_and_a_report_are_added_to_the_plan(run, plan):
     printed = run("rules", "plan", "--no-figures", "--family", "linear", "--family", "guide-curve", "--folds", 2).stdout
     assert "Written to plan: rules/*.json, scores.csv, rules.json, rules.html" in printed
     assert "2 blocks of years" in printed
-    assert "Acceptance" in printed
+    assert "Checks    all 4 pass: the water balance closes, releases keep their limits, " in printed
     assert "Written to plan" in printed
     assert "…" not in printed
     assert sorted(path.name for path in (plan / "rules").iterdir()) == ["guide-curve.json", "linear.json"]

@@ -30,24 +30,6 @@ def test_a_pipe_gets_every_cell_on_one_line():
     assert "│ a device with a name of many words │" in shown(100_000)
 
 
-def first_columns(width: int) -> list[str]:
-    screen = PrintableConsole(file=io.StringIO(), width=width)
-    columns = [Column(f"column {place}", "right") for place in range(9)]
-    show_table(columns, [["123,456"] * 9], most_columns=3, screen=screen)
-    return screen.file.getvalue().splitlines()
-
-
-@pytest.mark.parametrize(("width", "count"), [(100_000, 3), (91, 9), (80, 7), (31, 3), (21, 2)])
-def test_a_terminal_gets_as_many_columns_as_it_has_room_for_and_a_pipe_the_first(width, count):
-    lines = first_columns(width)
-    assert lines[-2].count("123,456") == count
-    assert max(map(len, lines)) <= width
-
-
-def test_where_not_even_one_column_has_room_the_first_stand_below_each_other():
-    assert [line for line in first_columns(8) if line] == [f"column {place}: 123,456" for place in range(3)]
-
-
 @pytest.mark.parametrize("width", [40, 80])
 def test_a_long_line_goes_on_below_itself_on_a_terminal_whatever_its_letters(monkeypatch, width):
     screen = PrintableConsole(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
@@ -65,6 +47,24 @@ def test_a_long_line_goes_on_below_itself_on_a_terminal_whatever_its_letters(mon
 def test_a_long_line_is_one_in_a_pipe(capsys):
     show_line("Inflow", "word " * 60 + "end")
     assert capsys.readouterr().out.splitlines() == ["Inflow    " + "word " * 60 + "end"]
+
+
+def first_columns(width: int) -> list[str]:
+    screen = PrintableConsole(file=io.StringIO(), width=width)
+    columns = [Column(f"column {place}", "right") for place in range(9)]
+    show_table(columns, [["123,456"] * 9], most_columns=3, screen=screen)
+    return screen.file.getvalue().splitlines()
+
+
+@pytest.mark.parametrize(("width", "count"), [(100_000, 3), (91, 9), (80, 7), (31, 3), (21, 2)])
+def test_a_terminal_gets_as_many_columns_as_it_has_room_for_and_a_pipe_the_first(width, count):
+    lines = first_columns(width)
+    assert lines[-2].count("123,456") == count
+    assert max(map(len, lines)) <= width
+
+
+def test_where_not_even_one_column_has_room_the_first_stand_below_each_other():
+    assert [line for line in first_columns(8) if line] == [f"column {place}: 123,456" for place in range(3)]
 
 
 def test_nothing_that_a_terminal_obeys_is_printed():

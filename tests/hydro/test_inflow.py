@@ -350,7 +350,9 @@ class TestValues:
             path = write("", header(delimiter=";"), row(1953, with_cell(cell), ";"))
             expected = (3, "m03", cell)
         else:
-            path = write("date;inflow", *(line.replace(",", ";") for line in dated(0, 12)), f"1954-01;{cell}")
+            path = write(
+                "date;inflow", *(line.replace(",", ";") for line in dated(0, 12)), f"1954-01;{cell}", "1954-02;1"
+            )
             expected = (14, "inflow", cell)
         mistake = only_mistake_of(path)
         assert problem in mistake.problem
@@ -397,7 +399,7 @@ class TestValues:
 
     def test_a_long_list_is_cut_short(self, write: Write) -> None:
         kinds = ["x", "-1", "inf", "", "-999"]
-        path = write("date,inflow", *(dated(n, n + 1, kinds[n % 5])[0] for n in range(60)))
+        path = write("date,inflow", *(dated(n, n + 1, kinds[n % 5])[0] for n in range(60)), *dated(60, 61))
         *told, last = mistakes_of(path)
         assert len(told) == MOST_MISTAKES
         assert last.problem.startswith(f"{60 - MOST_MISTAKES} more mistakes not shown: 2 x not a number, 2 x negative")
@@ -569,7 +571,7 @@ class TestFiles:
             ("year m01 m02", "only one column", "commas, semicolons or tabs"),
             ("year,flow", "a year but no months", "m01 to m12"),
             (",".join(["cycle", *MONTHS]), "months but no year", '"year"'),
-            ("time,flow", "neither a year nor a date", '"date"'),
+            ("when,flow", "neither a year nor a date", '"date"'),
         ],
     )
     def test_an_unknown_header_says_what_is_known(self, write: Write, line: str, problem: str, mend: str) -> None:

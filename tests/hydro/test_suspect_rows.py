@@ -116,6 +116,8 @@ def test_missing_days_are_named_where_steps_may_lack_some(tmp_path):
         "every month of these years has a value, without 11 days that the file lacks: 2001-04-11 to 2001-04-20, "
         "2002-02-05",
     )
+    at_ends = checked(tmp_path, RIVER, skip={0, 1, len(DAYS) - 1})
+    assert [(gap.name, gap.rows) for gap in at_ends.gaps] == [("2001-01-01 to 2001-01-02", 2), ("2006-12-31", 1)]
     assert checked(tmp_path, RIVER).sentences()["Gaps"] == ("none: every month of these years has a value",)
 
 

@@ -32,6 +32,9 @@ class Record:
     days: np.ndarray
     month: np.ndarray
     end_value: float | None = None
+    #: Losses as volumes of the months, in place of evaporation by area, and the highest storages at their ends.
+    recorded_hm3: np.ndarray | None = None
+    upper_hm3: np.ndarray | None = None
     curves: dict = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -45,6 +48,8 @@ class Record:
         seconds = 86_400 * self.days[step]
         middle = (start + end) / 2
         evaporated = losses["evaporation_mm"][month] * 1e-3 * self.curves["area"](middle)  # mm km2 = 1e-3 hm3
+        if self.recorded_hm3 is not None:
+            evaporated = self.recorded_hm3[step]
         seeped = self.curves["seepage"](middle) * seconds * 1e-6
         lost = (start - end - evaporated - seeped) * 1e6 / seconds + self.inflow[step]
         release = lost - losses["withdrawal_m3s"][month]
@@ -75,7 +80,9 @@ def read(reservoir: Path, inflow: Path, end_value: float | None = None, years: i
 def best_energy_gwh(record: Record) -> float:
     """Energy of the best trajectory, with the value of its change of storage if the end is valued."""
     storage, steps = record.facts["storage"], len(record.inflow)
-    lowest, highest = np.full(steps + 1, storage["dead_hm3"]), np.full(steps + 1, storage["full_hm3"])
+    lowest, highest = (np.full(steps + 1, float(storage[f"{end}_hm3"])) for end in ("dead", "full"))
+    if record.upper_hm3 is not None:
+        highest[1:] = np.minimum(highest[1:], record.upper_hm3)
     lowest[0] = highest[0] = storage["initial_hm3"]
     if record.end_value is None:
         lowest[-1] = highest[-1] = storage["initial_hm3"]

@@ -102,7 +102,7 @@ def test_chinese_names_are_read(tmp_path: Path) -> None:
     flows = [["日期", "入库流量(m3/s)"], *([row[0], row[1] * 40] for row in days()[2:])]
     sheets = {"曲线": levels, "参数": numbers, "限制": months, "径流": flows}
     lake = read_reservoir(saved(sheets, tmp_path / "水库.xlsx"))
-    assert (lake.name, lake.installed_mw) == ("reservoir", 4200)
+    assert (lake.name, lake.installed_mw) == ("水库", 4200)
     np.testing.assert_allclose([lake.storage_lower_hm3.min(), lake.storage_upper_hm3.max()], [4660, 14914])
     assert lake.release_lower_m3s.tolist() == [300] * 12
 

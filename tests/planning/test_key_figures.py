@@ -61,7 +61,7 @@ def test_the_lines_say_them_in_words(plan: Plan):
     ("gap", "said"),
     [
         ([1e-4, 0.0023e-2, -1e-5, 0], "at most 0.010 % (1953) below the best that dynamic programming finds"),
-        ([1e-9, 0, 0, 0], "less than 0.00010 % below the best that dynamic programming finds"),
+        ([1e-9, 0, 0, 0], "less than 0.0001 % below the best that dynamic programming finds"),
         ([0, 0, 0, -1e-6], "none: every year is the best that dynamic programming finds"),
         (
             [-1e-5, -1e-6, -1e-6, -1e-6],

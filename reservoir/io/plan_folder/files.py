@@ -19,8 +19,8 @@ _Value = TypeVar("_Value")
 PROVENANCE, SCHEDULE, SUMMARY, WATER_VALUES = "plan.json", "schedule.csv", "summary.csv", "water_values.csv"
 #: Of plans of ensembles.
 MEMBERS = "members.csv"
-#: In place of both tables where a plan is written as NetCDF or Zarr.
-NETCDF, ZARR = DATASET_NAMES = "plan.nc", "plan.zarr"
+#: In place of the tables where a plan is written as NetCDF, as Zarr or as a workbook.
+NETCDF, ZARR, XLSX = DATASET_NAMES = "plan.nc", "plan.zarr", "plan.xlsx"
 #: Copies of what was planned.
 RESERVOIR, INFLOW = "reservoir.toml", "inflow.csv"
 #: Folders of the figures, and of what a plan is read from: numbers with all their digits.
@@ -136,7 +136,7 @@ def check_files(folder: Path, wanted: Mapping[str, str]) -> None:
 
 
 def schedule_file(folder: Path) -> Path:
-    """Where the schedule of a plan stands: ``schedule.csv``, or the dataset that is there in its place."""
+    """Where the schedule of a plan stands: ``schedule.csv``, or what is there in its place."""
     present = (path for path in (folder / name for name in (SCHEDULE, *DATASET_NAMES)) if path.exists())
     return next(present, folder / SCHEDULE)
 

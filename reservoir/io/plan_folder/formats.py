@@ -1,4 +1,4 @@
-"""Formats of a plan's tables: CSV, or one dataset as NetCDF or Zarr."""
+"""Formats of a plan's tables: CSV, one workbook, or one dataset as NetCDF or Zarr."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from reservoir.errors import InputError
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.io.containers import write_netcdf
-from reservoir.io.plan_folder.files import NETCDF, ZARR
+from reservoir.io.plan_folder.files import NETCDF, XLSX, ZARR
+from reservoir.io.workbook import require_openpyxl
 from reservoir.planning.operated_record import INSTALL, Dataset
 
 #: From so many years on, tables are written as NetCDF unless another format is asked for.
@@ -24,20 +26,27 @@ class PlanFormat(StrEnum):
     CSV = "csv"
     NETCDF = "netcdf"
     ZARR = "zarr"
+    XLSX = "xlsx"
 
 
 #: The file, or folder, of each format but CSV; and the packages that write it.
-DATASETS = {PlanFormat.NETCDF: NETCDF, PlanFormat.ZARR: ZARR}
+DATASETS = {PlanFormat.NETCDF: NETCDF, PlanFormat.ZARR: ZARR, PlanFormat.XLSX: XLSX}
 _NEEDED = {PlanFormat.NETCDF: "h5netcdf", PlanFormat.ZARR: "zarr"}
 
 
-def format_of(asked: str | None, years: int) -> PlanFormat:
+def format_of(asked: str | None, years: int, steps: int = MONTHS_PER_YEAR) -> PlanFormat:
     """The format that is asked for, or by default CSV for few years, and NetCDF for many if it can be written.
+
+    Parameters
+    ----------
+    asked : str or None
+    years, steps : int
+        Years, and steps of each: a row of the schedule.
 
     Raises
     ------
     InputError
-        If there is no such format, or what writes it is not installed.
+        If there is no such format, what writes it is not installed, or a sheet cannot have so many rows.
     """
     if asked is None:
         return PlanFormat.NETCDF if years >= MANY_YEARS and _installed(PlanFormat.NETCDF) else PlanFormat.CSV
@@ -45,6 +54,8 @@ def format_of(asked: str | None, years: int) -> PlanFormat:
         chosen = PlanFormat(asked)
     except ValueError:
         raise InputError("is no format", ", ".join(PlanFormat), column="format", value=asked) from None
+    if chosen is PlanFormat.XLSX:
+        require_openpyxl(years * steps)
     if chosen in _NEEDED and not _installed(chosen):
         raise InputError(f"{chosen} needs xarray and {_NEEDED[chosen]}, which are not installed", mend=INSTALL)
     return chosen

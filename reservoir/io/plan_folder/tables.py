@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from io import StringIO
@@ -19,6 +19,7 @@ from reservoir.hydro.calendar import MONTHS_PER_YEAR, MOST_YEARS
 from reservoir.hydro.unit_system import UnitSystem
 from reservoir.io.plan_folder.arrays import months_of_plan
 from reservoir.io.plan_folder.files import AGAIN, SCHEDULE, changed, schedule_file
+from reservoir.io.workbook import WORKBOOK, Sheet, chosen_sheet, sheets_of, write_workbook
 from reservoir.text.data_file import read_limited, text_of
 
 if TYPE_CHECKING:
@@ -111,8 +112,47 @@ def _not_numbers(path: Path, cells: pd.Series, numbers: pd.Series) -> Iterator[M
         yield Mistake(problem, "a number", AGAIN, str(path), int(row) + 2, str(cells.name), value)
 
 
-def read_cells(path: Path, mend: str = AGAIN) -> pd.DataFrame:
-    """Every cell of a CSV file as text; `mend` is how a wrong one is to be mended."""
+def write_tables(tables: Mapping[str, Any], folder: Path, workbook: str = "") -> list[str]:
+    """Write tables, by the names of their CSV files; or as the sheets of one workbook. Returns the files' names."""
+    if workbook:
+        write_workbook({name.removesuffix(".csv"): table for name, table in tables.items()}, folder / workbook)
+        return [workbook]
+    for name, table in tables.items():
+        write_table(table, folder / name)
+    return list(tables)
+
+
+def read_sheets(path: Path) -> dict[str, dict[str, NDArray[Any]]]:
+    """The tables of a workbook that `write_tables` wrote, every cell as text, by the names of their CSV files."""
+    sheets = {}
+    for sheet in sheets_of(read_limited(path, MOST_BYTES)):
+        columns = zip(*sheet.rows[1:], strict=True)
+        sheets[f"{sheet.name}.csv"] = {
+            heading: np.array(column, object) for heading, column in zip(sheet.rows[0], columns, strict=True)
+        }
+    return sheets
+
+
+def _schedule_of_workbook(content: bytes, names: Sequence[str]) -> bytes:
+    """The sheet with a header that names a release, as CSV; `names` are sheets that are meant."""
+
+    def holds(sheet: Sheet) -> bool:
+        return any(cell.strip().casefold().startswith("release") for cell in sheet.rows[0])
+
+    sheets = sheets_of(content)
+    sheet = chosen_sheet(sheets, names, holds, "the schedule")
+    if sheet is None:
+        listed = ", ".join(sheet.name for sheet in sheets)
+        problem = f"no sheet has a first row with a release (sheets: {listed})"
+        raise InputError(problem, "a column such as release_m3s", "name the column so")
+    return sheet.csv()
+
+
+def read_cells(path: Path, mend: str = AGAIN, names: Sequence[str] = ()) -> pd.DataFrame:
+    """Every cell of a CSV file, or of the sheet of a workbook that is a schedule, as text.
+
+    `mend` is how a wrong one is to be mended, `names` are sheets that are meant.
+    """
     import pandas as pd
 
     refused = partial(InputError, mend=mend, file=str(path))
@@ -122,6 +162,8 @@ def read_cells(path: Path, mend: str = AGAIN) -> pd.DataFrame:
         raise refused("is missing") from error
     except (OSError, ValueError) as error:
         raise refused(f"cannot be read ({getattr(error, 'strerror', None) or error})") from error
+    if content.startswith(WORKBOOK):
+        content = _schedule_of_workbook(content, names)
     if len(content.partition(b"\n")[0]) > _LONGEST_HEADING:
         raise refused(f"has a header of more than {_LONGEST_HEADING:,} bytes")
     lines = content.count(b"\n")

@@ -354,10 +354,10 @@ def flows_among(
         place = f"row {cells[0].row}, column {cells[0].column}{f', {len(cells)} times' if len(cells) > 1 else ''}"
         notes.append(f"{text} ({place}) is read as a value, not as a missing-value code")
     for text, cells in () if months else codes.items():
-        rows = ", ".join(str(cell.row) for cell in cells[:_NAMED_ROWS])
+        rows = ("rows " if len(cells) > 1 else "row ") + ", ".join(str(cell.row) for cell in cells[:_NAMED_ROWS])
         more = f" and {len(cells) - _NAMED_ROWS:,} more" if len(cells) > _NAMED_ROWS else ""
-        plural = "s" if len(cells) > 1 else ""
-        missing.append(f"{text} is read as a missing value, not as a flow (row{plural} {rows}{more})")
+        times = f"{len(cells)} times: " if len(cells) > 1 else ""
+        missing.append(f"{text} is read as a missing value, not as a flow ({times}{rows}{more})")
     flows = tuple(value for value, code in zip(values, sure.tolist(), strict=True) if not code)
     return flows, mistakes, notes, tuple(missing)
 

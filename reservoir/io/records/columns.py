@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.attributes import EVAPORATION_MM, FLOW_M3S, PRICE_PER_MWH, Range
-from reservoir.hydro.unit_system import UnitText
-from reservoir.hydro.units import DEPTH_MM, key_suffix
+from reservoir.hydro.attributes import EVAPORATION_MM, FLOOD_INDEX, FLOW_M3S, LOSS_HM3, PRICE_PER_MWH, Range
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.inflow import RECORDED_LOSSES
+from reservoir.hydro.unit_system import UnitSystem, UnitText
+from reservoir.hydro.units import DEPTH_MM, VOLUME_HM3, key_suffix
 from reservoir.hydro.units import FLOW_M3S as FLOW_UNITS
 from reservoir.io.records import cells
 from reservoir.io.records import words as known
@@ -72,6 +74,29 @@ for _unit, _size in DEPTH_MM.items():
 COMPANIONS["price_per_mwh"] = Companion("price_per_mwh", parse_number, 1.0, PRICE_PER_MWH)
 for _unit, _size in FLOW_UNITS.items():
     COMPANIONS[f"withdrawal_{key_suffix(_unit)}"] = Companion("withdrawal_m3s", parse_flow, _size, FLOW_M3S)
+#: What flood space depends on, whatever the column is called.
+FLOOD_COLUMN = Companion("flood_index", parse_number, 1.0, FLOOD_INDEX)
+#: Further ones: losses as they were recorded, as volumes of a step, or as mean flows until steps are known.
+_FURTHER = {"flood_index": FLOOD_COLUMN}
+for _name in RECORDED_LOSSES:
+    for _units, _field, _allowed in (
+        (VOLUME_HM3, _name, LOSS_HM3),
+        (FLOW_UNITS, f"{_name.removesuffix('_hm3')}_m3s", Range(-FLOW_M3S.most, FLOW_M3S.most)),
+    ):
+        for _unit, _size in _units.items():
+            _key = f"{_name.removesuffix('hm3')}{key_suffix(_unit)}"
+            _FURTHER[_key] = Companion(_field, parse_number, _size, _allowed)
+
+
+def with_volumes(
+    beside: Mapping[str, tuple[str, NDArray[np.float64]]], hm3_per_m3s: NDArray[np.float64]
+) -> dict[str, tuple[str, NDArray[np.float64]]]:
+    """What was read beside the inflow, by field, with recorded losses that were given as mean flows as volumes."""
+    of_flows = {name.replace("_hm3", "_m3s"): name for name in RECORDED_LOSSES}
+    return {
+        of_flows.get(field, field): (column, values * hm3_per_m3s if field in of_flows else values)
+        for field, (column, values) in beside.items()
+    }
 
 
 #: Quantities beside the inflow by words by which they are read, and by all that name them.
@@ -79,7 +104,9 @@ _READ = {word: name for name, words in known.COMPANION_WORDS.items() for word in
 _ALL = _READ | {word: name for name, words in known.COMPANION_WORDS.items() for word in words["other"].split()}
 #: How a column of each is to be named.
 _WRITE = {
-    "evaporation": "evaporation_mm or evaporation_in, for the net depth of a row's period",
+    "evaporation": "evaporation_mm or evaporation_in, for the net depth of a row's period, or evaporation_acre_ft or "
+    "evaporation_hm3, for a volume",
+    "bank storage": "bank_storage_acre_ft or bank_storage_hm3",
     "withdrawal": "withdrawal_m3s or withdrawal_cfs, for a mean flow",
     "price": "price_per_mwh",
 }
@@ -91,15 +118,23 @@ _MISSPELT, _ALIKE, _LEAST_LETTERS = ("evaporation", "withdrawal", "withdrawals",
 _LEAST_CODE = 900.0
 
 
-def companion_of(name: str) -> Companion | None:
-    """What a column beside the inflow is by its name, if that is clear."""
-    exact = COMPANIONS.get(name.casefold())
+def companion_of(name: str, flood_column: str | None = None) -> Companion | None:
+    """What a column beside the inflow is by its name, if that is clear; flood space may depend on one of any name."""
+    if flood_column is not None and name.strip().casefold() == flood_column.strip().casefold():
+        return FLOOD_COLUMN
+    exact = COMPANIONS.get(name.casefold(), _FURTHER.get(name.casefold()))
     text = folded(name).replace("day-ahead", "")
     words = [word for word in re.findall(r"[^\W_]+", text) if word not in _PLAIN]
     quantities = {_READ[word] for word in words if word in _READ}
     if exact is not None or len(quantities) != 1:
         return exact
     rest = [word for word in words if word not in _READ]
+    if quantities <= {"evaporation", "bank storage"}:
+        unit = unit_named(re.sub(r"evap\w*|bank|storage|net|lake|total|monthly", " ", folded(name)))
+        (stem,) = (each.replace(" ", "_") for each in quantities)
+        if unit is not None:
+            field = f"{stem}_{'hm3' if unit.is_volume else 'm3s'}"
+            return _FURTHER[field]._replace(size=unit.size)
     if quantities == {"evaporation"}:
         spelt = rest[0] if len(rest) == 1 else ""
         depth = next((unit for unit, words in known.DEPTH_SPELLINGS.items() if spelt in words), spelt)
@@ -162,8 +197,27 @@ def companion_notes(columns: Mapping[str, tuple[str, NDArray[np.float64]]], step
             yield f"evaporation {quantity(mean * steps)} mm a year{FROM_COLUMN}{column}"
         elif field == "withdrawal_m3s":
             yield _withdrawal_note(mean, column)
+        elif field == "flood_index":
+            yield f"flood index {quantity(mean)} on average{FROM_COLUMN}{column}"
+        elif field.startswith(("evaporation", "bank_storage")):
+            yield _loss_note(field, mean * steps, column)
         else:
             yield f"price {quantity(mean)} per MWh on average{FROM_COLUMN}{column}"
+
+
+def _loss_note(field: str, sum_of_steps: float, column: str) -> UnitText:
+    """Of volumes their sum of a year, of flows their mean."""
+    stem, _, unit = field.rpartition("_")
+    instead = ", in place of evaporation by area" if stem == "evaporation" else ""
+
+    def said(units: UnitSystem) -> str:
+        if unit == "hm3":
+            amount = f"{units.stated(sum_of_steps, 'hm3')} a year"
+        else:
+            amount = f"{units.stated(sum_of_steps / MONTHS_PER_YEAR, 'm3/s')} on average"
+        return f"{stem.replace('_', ' ')} {amount}{instead}{FROM_COLUMN}{column}"
+
+    return UnitText(said)
 
 
 def _withdrawal_note(mean_m3s: float, column: str) -> UnitText:
@@ -186,7 +240,7 @@ class ValueColumn(NamedTuple):
         """Losses that would be passed over because of their names, and second columns of one quantity."""
         nearly = (nearly_named(table.header.cells[place]) for place in self.passed_over)
         yield from (replace(mistake, row=table.header.number) for mistake in nearly if mistake is not None)
-        fields = [companion.field for companion in self.companions.values()]
+        fields = [companion.field.rpartition("_")[0] for companion in self.companions.values()]
         for at, place in enumerate(self.companions):
             if fields[at] in fields[:at]:
                 name, problem = table.header.cells[place], "is a second column of the same quantity"
@@ -204,8 +258,12 @@ def passed_over_note(names: Sequence[str], read: str) -> str:
     return f"{read}, passed over {', '.join(names)}"
 
 
-def value_column(table: InflowTable, dates: Sequence[int], wanted: str | None) -> ValueColumn:
+def value_column(
+    table: InflowTable, dates: Sequence[int], wanted: str | None, flood_column: str | None = None
+) -> ValueColumn:
     """Find the column of values, beside those that say of when, and of which member, a value is.
+
+    Flood space may depend on one of any name (`flood_column`).
 
     Raises
     ------
@@ -214,7 +272,8 @@ def value_column(table: InflowTable, dates: Sequence[int], wanted: str | None) -
     """
     header = table.header.cells
     others = [place for place in range(len(header)) if place not in dates]
-    companions = {place: companion for place in others if (companion := companion_of(header[place])) is not None}
+    known_as = {place: companion_of(header[place], flood_column) for place in others}
+    companions = {place: companion for place, companion in known_as.items() if companion is not None}
     candidates = [place for place in others if place not in companions]
     if wanted is not None:
         labels = [header, *(row.cells for row in table.heading.labels)] if table.heading else [header]
@@ -248,7 +307,8 @@ def _may_be_inflow(table: InflowTable, place: int) -> bool:
     beside = not BESIDE.isdisjoint(words) and all(word in BESIDE or word.isdecimal() for word in words)
     if beside or understand(name).is_no_inflow or nearly_named(name):
         return False
-    if may_tell_series(name) and len({row.cells[place] for row in table.rows}) <= _FEW_NUMBERS < len(table.rows):
+    names_series = may_tell_series(name) and not understand(name).kinds & {*known.QUANTITIES, WordKind.UNIT}
+    if names_series and len({row.cells[place] for row in table.rows}) <= _FEW_NUMBERS < len(table.rows):
         return False
     filled = [row.cells[place] for row in table.rows[:_LOOKED_AT] if not cells.is_missing(row.cells[place])]
     return not table.rows or sum(map(looks_like_number, filled)) * 2 > len(filled)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import date, datetime
+from functools import partial
 from itertools import chain, takewhile
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from reservoir.hydro.calendar import MONTHS_PER_YEAR, month_name
 from reservoir.io.records import words as known
 from reservoir.io.records.cells import NO_SUMMARY
 from reservoir.io.records.table import InflowTable
-from reservoir.io.records.words import folded, understand
+from reservoir.io.records.words import WordKind, folded, plain_heading, understand
 
 #: No record is older than this; a year of fewer digits is a slip, or a synthetic year that can be numbered otherwise.
 FIRST_YEAR = 1000
@@ -23,7 +24,7 @@ LAST_YEAR = 9998
 #: Minutes of a day: the minute of 24:00.
 MINUTES = 24 * 60
 
-_SEPARATOR = r"[-/ ,.]*"
+_SEPARATOR, _MONTH = r"(?:[-/ ,.]| de )*", r"(?P<month>[a-zà-ÿÀ-ß]{3,10})"
 #: How dates are written: each form can be read in one way.
 _FORMS = tuple(
     re.compile(form, re.ASCII)
@@ -45,14 +46,26 @@ _FORMS = tuple(
         *(
             rf"(?i){form}(?P<clock>[T ,]+\d{{2}}:?\d{{2}}(?::\d{{2}})?)?"
             for form in (
-                rf"(?P<day>\d{{1,2}}){_SEPARATOR}(?P<month>[a-z]{{3,9}}){_SEPARATOR}(?P<year>\d+)",
-                rf"(?P<year>\d{{3,}}){_SEPARATOR}(?P<month>[a-z]{{3,9}})(?:{_SEPARATOR}(?P<day>\d{{1,2}}))?",
-                r"(?P<month>[a-z]{3,9})\.?\s+(?P<day>\d{1,2}),?\s+(?P<year>\d{3,})",
-                rf"(?P<month>[a-z]{{3,9}}){_SEPARATOR}(?P<year>\d+)",
+                rf"(?P<day>\d{{1,2}}){_SEPARATOR}{_MONTH}{_SEPARATOR}(?P<year>\d+)",
+                rf"(?P<year>\d{{3,}}){_SEPARATOR}{_MONTH}(?:{_SEPARATOR}(?P<day>\d{{1,2}}))?",
+                rf"{_MONTH}\.?\s+(?P<day>\d{{1,2}}),?\s+(?P<year>\d{{3,}})",
+                rf"{_MONTH}{_SEPARATOR}(?P<year>\d+)",
             )
         ),
     )
 )
+#: Dates of numbers, of which only the whole column or the caller says which is the day; and those with a month's name
+#: and a year of two digits.
+_NUMBERS = re.compile(
+    r"(?P<first>\d{1,2})(?P<sign>[/.\-])(?P<second>\d{1,2})(?P=sign)(?P<year>\d{4}|\d{2})"
+    r"(?P<clock>[T ,]+\d{1,2}:?\d{2}(?::\d{2})?)?(?: ?(?P<half>[AP])\.?M\.?)?",
+    re.ASCII | re.IGNORECASE,
+)
+_SHORT_YEAR = re.compile(
+    rf"(?i)(?:\d{{1,2}}{_SEPARATOR})?{_MONTH}{_SEPARATOR}(?P<year>\d{{2}})(?:[T ,]+\d{{2}}:?\d{{2}}.*)?", re.ASCII
+)
+#: Orders of such numbers: the groups that are the month and the day.
+ORDERS = {"month-first": ("first", "second"), "day-first": ("second", "first")}
 #: What a time such as 24:00 of a day within a month is.
 _START = "24:00 is the start of the next day, possibly in the next month"
 NEXT_DAY = Mistake(_START, "the month of the flow, such as 1953-01", "write dates as YYYY-MM")
@@ -95,40 +108,65 @@ class Stamp(NamedTuple):
         return f"{day} {self.minute // 60:02}:{self.minute % 60:02}" if self.timed else day
 
 
-def parse_date(text: str) -> Stamp | Mistake:
-    """Read a date whose year is first, one with the month's name, or the ten days of a month in Chinese."""
+class DateStyle(NamedTuple):
+    """How dates are read that can be read in several ways."""
+
+    #: One of `ORDERS`; empty where nobody knows.
+    order: str = ""
+    #: The first year that two digits may mean, of which the last is 99 later; 0 where nobody knows.
+    first_year: int = 0
+
+
+#: Only what can be read in one way.
+AS_WRITTEN = DateStyle()
+
+
+def parse_date(text: str, style: DateStyle = AS_WRITTEN) -> Stamp | Mistake:
+    """Read a date whose year is first, one with the month's name, the ten days of a month in Chinese, or as `style`."""
     match = next(filter(None, (form.fullmatch(text) for form in _FORMS)), None)
+    numbers = None if match else _NUMBERS.fullmatch(text)
     parts = match.groupdict() if match else {}
+    if numbers and style.order:
+        month_at, day_at = ORDERS[style.order]
+        parts = numbers.groupdict() | {"month": numbers[month_at], "day": numbers[day_at]}
     named = parts.get("month", "")
     month = int(named) if named.isdecimal() else known.MONTH_OF_NAME.get(named.casefold())
     if month is None:
-        unordered = re.fullmatch(r"\d{1,2}[/.\-]\d{1,2}[/.\-](\d{2}|\d{4})", text)
         ambiguous = "ambiguous date: day and month cannot be distinguished"
         expected = "1953-01 or 1953-01-31 (year, month, day), or a date with the month's name, such as 31-Jan-1953"
         mend = _mend(text, "write dates as YYYY-MM or YYYY-MM-DD, without a time zone")
-        return Mistake(ambiguous if unordered else "not a date that is understood", expected, mend)
-    if wrong := year_mistake(parts["year"]):
+        return Mistake(ambiguous if numbers else "not a date that is understood", expected, mend)
+    year = parts["year"]
+    if style.first_year and len(year) == 2:
+        year = str(style.first_year + (int(year) - style.first_year) % 100)
+    if wrong := year_mistake(year):
         return wrong
     day = str(1 + 10 * "上中下".index(parts["tenth"])) if "tenth" in parts else parts.get("day")
     day = None if day == "00" else day  # GRDC writes months as 1950-01-00
-    clock = re.sub(r"\D", "", parts.get("clock") or "")
+    return _stamp(int(year), month, int(day or 0), parts.get("clock") or "", parts.get("half") or "")
+
+
+def _stamp(year: int, month: int, day: int, clock: str, half: str) -> Stamp | Mistake:
+    """A date of numbers, if the calendar has it; `half` is the first letter of a.m. or p.m."""
+    clock = re.sub(r"\D", "", clock)
     clock = clock.zfill(len(clock) + len(clock) % 2)
     hour, minute, second = (int(clock[at : at + 2] or 0) for at in (0, 2, 4))
-    year = int(parts["year"])
+    if half and 1 <= hour <= 12:
+        hour = hour % 12 + 12 * (half.casefold() == "p")
     try:
-        datetime(year, month, int(day or 1), hour - (hour == 24 and minute == second == 0), minute, second)
+        datetime(year, month, day or 1, hour - (hour == 24 and minute == second == 0), minute, second)
     except ValueError:
         return Mistake("the date does not exist", "a calendar date", "correct the date")
-    return Stamp(year * MONTHS_PER_YEAR + month - 1, int(day or 0), hour * 60 + minute, bool(clock))
+    return Stamp(year * MONTHS_PER_YEAR + month - 1, day, hour * 60 + minute, bool(clock))
 
 
 def _mend(text: str, otherwise: str) -> str:
     return NO_SUMMARY if known.SUMMARY.fullmatch(text) else otherwise
 
 
-def parse_month(text: str) -> Stamp | Mistake:
+def parse_month(text: str, style: DateStyle = AS_WRITTEN) -> Stamp | Mistake:
     """Read the date of a month: 24:00 may only end its last day."""
-    stamp = parse_date(text)
+    stamp = parse_date(text, style)
     return NEXT_DAY if isinstance(stamp, Stamp) and stamp.minute == MINUTES and not stamp.ends_month else stamp
 
 
@@ -141,15 +179,124 @@ def year_mistake(year: str) -> Mistake | None:
     return Mistake(problem, f"a year from {FIRST_YEAR} to {LAST_YEAR}", mend)
 
 
+#: What a stretch has, of a row for each of its days or months, in a steady record at least, and in another at most.
+_STEADY, _UNSTEADY = 0.8, 0.5
+#: Spreadsheets know no date before this year.
+_FIRST_YEAR_OF_SHEETS, _MOST_DAYS = 1900, 31
+
+
+class Understood(NamedTuple):
+    """How a column of dates is read: what a reader should know, or why nobody can say which dates they are."""
+
+    style: DateStyle = AS_WRITTEN
+    notes: tuple[str, ...] = ()
+    doubt: Mistake | None = None
+
+
+def style_of(texts: Sequence[str], asked: str | None = None, *, is_past: bool = True) -> Understood:
+    """Find out from a whole column which number of a date is the day, and the century of years of two digits.
+
+    `texts` are its cells in the order of the file; `asked` is what the caller says, one of `ORDERS`; `is_past` whether
+    no date lies after this year. In a column that has dates of other kinds as well, these remain mistakes.
+    """
+    numbers = [match for match in map(_NUMBERS.fullmatch, texts) if match]
+    named = [match for match in map(_SHORT_YEAR.fullmatch, texts) if match]
+    dates = numbers or [match for match in named if match["month"].casefold() in known.MONTH_OF_NAME]
+    if not dates or any(form.fullmatch(numbers[0][0]) for form in _FORMS if numbers):
+        return Understood()
+    written = [match[0] for match in dates]
+    others = set(texts).difference(written)
+    short = {len(match["year"]) == 2 for match in dates}
+    if len(short) > 1 or any(isinstance(parse_date(text), Stamp) for text in others):
+        return Understood()
+    orders, why = _orders(numbers, asked, short={True} == short) if numbers else ([""], "")
+    styles = [DateStyle(order) for order in orders]
+    if True in short:
+        ends = {int(dates[at]["year"]) for at in (0, -1)}
+        centuries = (_FIRST_YEAR_OF_SHEETS, _FIRST_YEAR_OF_SHEETS + 100) if is_past else ()
+        styles = [DateStyle(order, century + end) for order in orders for century in centuries for end in ends]
+    elif asked in orders:
+        return Understood(styles[0], (_note(written, styles[0], "as asked"),))
+    stamps = {style: _in_order(written, style) for style in styles}
+    sound = [style for style in styles if stamps[style]]
+    if len({style.order for style in sound}) > 1:
+        steady = {style: _steadiness(stamps[style]) for style in sound}
+        even = [style for style in sound if steady[style] >= _STEADY]
+        if all(steady[style] <= _UNSTEADY for style in sound if style not in even):
+            sound, why = even, "so the rows are evenly apart"
+    if len(sound) == 1:
+        return Understood(sound[0], (_note(written, sound[0], "as asked" if asked else why),))
+    if not numbers or (True in short and len(orders) == 1):
+        return Understood(DateStyle(orders[0]))  # every year is a mistake
+    problem = "ambiguous date: day and month cannot be distinguished"
+    expected = "one order in all rows, which a day above 12 shows, or rows that are evenly apart"
+    mend = "give --dates month-first or --dates day-first" + "; and write years of four digits" * (True in short)
+    return Understood(doubt=Mistake(problem, expected, mend, value=written[0]))
+
+
+def _orders(numbers: Sequence[re.Match[str]], asked: str | None, *, short: bool) -> tuple[list[str], str]:
+    """Orders in which the numbers can be days and months, and why only these."""
+    if asked:
+        return [asked], ""
+    if short and all(int(match["year"]) <= _MOST_DAYS for match in numbers):
+        return [], ""  # the first number may be the year
+    pairs = [(int(match["first"]), int(match["second"])) for match in numbers]
+    days_first = any(second <= MONTHS_PER_YEAR < first for first, second in pairs)
+    months_first = any(first <= MONTHS_PER_YEAR < second for first, second in pairs)
+    possible = {"month-first": not days_first, "day-first": not months_first}
+    return [order for order, is_possible in possible.items() if is_possible], "the other number is no month"
+
+
+def _in_order(texts: Sequence[str], style: DateStyle) -> list[Stamp]:
+    """Dates read so, if they are in the order of time, or its reverse, and none lies in the future; else none."""
+    stamps = [stamp for text in texts if isinstance(stamp := parse_date(text, style), Stamp)]
+    ordered = sorted(stamps)
+    if ordered not in (stamps, stamps[::-1]) or (style.first_year and ordered[:1] == ordered[-1:]):
+        return []
+    years = [stamp.month // MONTHS_PER_YEAR for stamp in (*ordered[:1], *ordered[-1:])]
+    is_possible = not style.first_year or (years[:1] == [style.first_year] and years[-1] <= date.today().year)
+    return stamps if is_possible else []
+
+
+def _steadiness(stamps: Sequence[Stamp]) -> float:
+    """Rows in the stretch of some dates, of one for each of its months, or days."""
+    months, days = [stamp.month for stamp in stamps], {stamp.day_ordinal for stamp in stamps}
+    of_months = len(months) / (max(months) - min(months) + 1) if len(set(months)) == len(months) else 0.0
+    return max(of_months, len(days) / (max(days) - min(days) + 1))
+
+
+def _note(texts: Sequence[str], style: DateStyle, why: str) -> str:
+    """How dates are read, with the one that shows it best."""
+    stamps = {text: stamp for text in texts if isinstance(stamp := parse_date(text, style), Stamp)}
+    if not stamps:
+        return f"dates are read {style.order.replace('-', ' ')} ({why})"
+
+    def distinct(text: str) -> tuple[bool, bool]:
+        stamp = stamps[text]
+        return stamp.day > MONTHS_PER_YEAR, stamp.day != stamp.month % MONTHS_PER_YEAR + 1
+
+    shows = max(stamps, key=distinct)
+    example = f"{shows} is {stamps[shows] if stamps[shows].day else month_name(stamps[shows].month)}"
+    order = f"dates are read {style.order.replace('-', ' ')}: {example} ({why})" if style.order else ""
+    if not style.first_year:
+        return order
+    first, last = (choose(stamps.values()).month // MONTHS_PER_YEAR for choose in (min, max))
+    century = f"years of two digits are read as {first} to {last}, in the order of the rows and none to come"
+    return f"{order}; {century}" if order else f"{century}: {example}"
+
+
 def date_columns(header: Sequence[str]) -> tuple[int, ...] | None:
     """Find the column of dates; without one, columns of year and month, and of day and hour beside them, in order."""
-    names = [cell.casefold() for cell in header]
-    of_date = next((place for place, name in enumerate(names) if name in known.DATE_NAMES), None)
-    if of_date is not None:
-        return (of_date,)
-    parts = ([place for place, name in enumerate(names) if name in spelt][:1] for _, spelt, _ in known.DATE_PARTS)
-    places = tuple(chain(*takewhile(bool, parts)))
-    return places if len(places) > 1 else None
+    names = [{cell.casefold(), plain_heading(cell)} for cell in header]
+
+    def named(words: Set[str]) -> list[int]:
+        return [place for place, name in enumerate(names) if name & words][:1]
+
+    parts = chain(*takewhile(bool, (named(spelt) for _, spelt, _ in known.DATE_PARTS)))
+    places = named(known.DATE_NAMES) or [*parts]
+    if len(places) == 1 and not names[places[0]] & known.DATE_NAMES:
+        places = []
+    return tuple(places or named(known.PERHAPS_DATE_NAMES)) or None
 
 
 #: Times in a column of their own, and what it is called.
@@ -171,10 +318,17 @@ def with_clock(table: InflowTable, places: Sequence[int]) -> tuple[InflowTable, 
     return replace(table, rows=tuple(rows)), (at,)
 
 
-def stamps_of(table: InflowTable, places: Sequence[int]) -> tuple[dict[int, Stamp], list[Mistake]]:
-    """The date of each row by its number, from the `date_columns`, and what is wrong with some."""
+def stamps_of(
+    table: InflowTable, places: Sequence[int], asked: str | None = None
+) -> tuple[dict[int, Stamp], list[Mistake], tuple[str, ...]]:
+    """The date of each row by its number, from the `date_columns`, what is wrong with some, and how they are read."""
     if len(places) == 1:
-        return table.parsed(places[0], parse_date)
+        place = places[0]
+        style, notes, doubt = style_of([row.cells[place] for row in table.rows], asked)
+        if doubt is not None:
+            first = next(row.number for row in table.rows if row.cells[place] == doubt.value)
+            return {}, [replace(doubt, row=first, column=table.header.cells[place])], ()
+        return *table.parsed(place, partial(parse_date, style=style)), notes
     stamps, mistakes = dict[int, Stamp](), list[Mistake]()
     for row in table.rows:
         part, stamp = _put_together([row.cells[place] for place in places])
@@ -183,7 +337,7 @@ def stamps_of(table: InflowTable, places: Sequence[int]) -> tuple[dict[int, Stam
         else:
             name, value = table.header.cells[places[part]], row.cells[places[part]]
             mistakes.append(replace(stamp, row=row.number, column=name, value=value))
-    return stamps, mistakes
+    return stamps, mistakes, ()
 
 
 def _put_together(cells: Sequence[str]) -> tuple[int, Stamp | Mistake]:
@@ -192,7 +346,7 @@ def _put_together(cells: Sequence[str]) -> tuple[int, Stamp | Mistake]:
     for part, ((name, _, allowed), text) in enumerate(zip(known.DATE_PARTS, cells, strict=False)):
         number = known.MONTH_OF_NAME.get(text.casefold().rstrip(".")) if name == "month" else None
         if number is None:
-            whole = text.removesuffix(".0")  # spreadsheets write 1963.0
+            whole = re.sub(r"(\.0|[年日时])$", "", text)  # spreadsheets write 1963.0
             number = int(whole) if whole.isascii() and whole.isdecimal() and len(whole) <= 4 else -1
             if number not in allowed:
                 expected = "a year such as 1953" if name == "year" else f"{allowed[0]} to {allowed[-1]}"
@@ -207,19 +361,25 @@ def _put_together(cells: Sequence[str]) -> tuple[int, Stamp | Mistake]:
     return len(rest), parse_date("-".join((str(year), *(f"{number:02}" for number in rest))) + clock)
 
 
-_MONTH_OF = {
-    **{name: month for month in range(1, 13) for name in (f"m{month:02}", f"m{month}", f"{month:02}", f"{month}")},
-    **{name + point: month for name, month in known.MONTH_OF_NAME.items() for point in ("", ".")},
+_MONTH_NUMBERS = {
+    name: month for month in range(1, 13) for name in (f"m{month:02}", f"m{month}", f"{month:02}", f"{month}")
 }
-#: A year or a month and what stands behind it: ``Jan (hm3)``, ``m01_cfs``; behind a bare number only what is in
-#: brackets.
-_NAME_AND_MORE = re.compile(r"\s*(?:([a-z]+\.?|m\d{1,2})(?=[\s_\-,:(\[])|(\d{1,2})\s*(?=[(\[]))(.+)", re.IGNORECASE)
+#: Months by their names and numbers, in each language.
+_MONTHS_OF = [
+    _MONTH_NUMBERS | {name + point: month for name, month in names.items() for point in ("", ".")}
+    for names in known.MONTHS_BY_LANGUAGE.values()
+]
+#: A year or a month and what stands behind it: ``Jan (hm3)``, ``m01_cfs``, ``1月流量``; behind a bare number only what
+#: is in brackets.
+_NAME_AND_MORE = re.compile(
+    r"\s*(?:([^\W\d_]+\.?|m\d{1,2})(?=[\s_\-,:(\[])|(\d{1,2}月)|(\d{1,2})\s*(?=[(\[]))(.+)", re.IGNORECASE
+)
 
 
 class YearHeading(NamedTuple):
     """What the name of a column says in a table by years; nothing of a column beside these."""
 
-    #: The calendar month that it is named after, as m01, m1, 1, Jan, Sept or January, in any case; 0 of no month.
+    #: The calendar month that it is named after, as m01, m1, 1, Jan, Sept, January or 1月, in any case; 0 of no month.
     month: int = 0
     #: The name of a column of years in small letters.
     year: str = ""
@@ -227,18 +387,28 @@ class YearHeading(NamedTuple):
     unit: str = ""
 
     @classmethod
-    def of(cls, name: str) -> YearHeading:
-        """Understand the name of a column."""
+    def of(cls, name: str, months: Mapping[str, int]) -> YearHeading:
+        """Understand the name of a column, by the names of months in one language."""
         folded_name = name.casefold()
-        if folded_name in known.YEAR_NAMES or folded_name in _MONTH_OF:
-            return cls(_MONTH_OF.get(folded_name, 0), folded_name if folded_name in known.YEAR_NAMES else "")
+        if folded_name in known.YEAR_NAMES or folded_name in months:
+            return cls(months.get(folded_name, 0), folded_name if folded_name in known.YEAR_NAMES else "")
         match = _NAME_AND_MORE.fullmatch(name)
         if match:
-            saying, named = understand(match[3]), (match[1] or match[2]).casefold()
-            month, year = _MONTH_OF.get(named, 0), "year" * (named == "year")
-            if (month or year) and (saying.units or any(not word.isdecimal() for word in saying.strange)):
-                return cls(month, year, match[3])
+            named = (match[1] or match[2] or match[3]).casefold()
+            month, year, more = months.get(named, 0), "year" * (named == "year"), match[4]
+            if month and any(word in months for word in re.findall(r"\d+月|[^\W\d_]+", more.casefold())):
+                return cls()  # jan-dez is a sum or a mean of the year
+            saying = understand(more)
+            is_unit = saying.units or any(not word.isdecimal() for word in saying.strange)
+            if (month or year) and (is_unit or saying.kinds == {WordKind.FLOW}):
+                return cls(month, year, more)
         return cls()
+
+
+def year_headings(header: Sequence[str]) -> list[YearHeading]:
+    """Understand the names of columns, with the months of the language in which most of them are."""
+    languages = ([YearHeading.of(name, months) for name in header] for months in _MONTHS_OF)
+    return max(languages, key=lambda headings: len({heading.month for heading in headings if heading.month}))
 
 
 class Year(NamedTuple):
@@ -251,7 +421,7 @@ class Year(NamedTuple):
 
 _YEAR = re.compile(
     r"(?P<water>w\.?y\.?|(?:water|hydrologic(?:al)?)[ _-]?year)?[ _-]*(?P<first>\d+)"
-    r"(?:\s*(?P<sign>[/-])\s*(?P<second>\d{4}|\d{2}))?",
+    r"(?:\s*(?P<sign>[/-])\s*(?P<second>\d{4}|\d{2}))?年?",
     re.ASCII | re.IGNORECASE,
 )
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))

@@ -13,7 +13,7 @@ from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, TimeStep
 from reservoir.io.records import words as known
 from reservoir.io.records.cells import StepValue, flows_among, is_missing, number_style, parse_number
 from reservoir.io.records.columns import passed_over_note
-from reservoir.io.records.dates import Year, YearHeading, parse_year
+from reservoir.io.records.dates import Year, parse_year, year_headings
 from reservoir.io.records.heading import Row, year_in
 from reservoir.io.records.record import InflowReading, Record, RowPeriod
 from reservoir.io.records.table import InflowTable
@@ -47,7 +47,7 @@ class DayTable(NamedTuple):
             If it has several values of each day, and the caller names none of them.
         """
         header = table.header.cells
-        headings = [YearHeading.of(name) for name in header]
+        headings = year_headings(header)
         months = {at: heading.month for at, heading in enumerate(headings) if heading.month}
         year_names = known.YEAR_NAMES | known.DATE_PARTS[0][1]
         years = [at for at, name in enumerate(header) if name.casefold() in year_names]
@@ -156,7 +156,8 @@ def days_of(table: InflowTable, days: DayTable, reading: InflowReading) -> Recor
     else:
         read = f"a table of months by days: read columns {header[first]} to {header[last]}"
     passed_over = [header[at] or "(no name)" for at in beside]
-    unit_texts = [(header[at], YearHeading.of(header[at]).unit) for at in days.across if days.days_down]
+    headings = year_headings(header)
+    unit_texts = [(header[at], headings[at].unit) for at in days.across if days.days_down]
     unit_texts += [(days.name, days.name)] if len(days.name) > 1 or understand(days.name).means_flow else []
     return Record(
         values=flows,

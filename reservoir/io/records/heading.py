@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from reservoir.errors import Mistake
@@ -28,7 +29,7 @@ _MONTHS, _DAYS = 12, frozenset(map(str, range(1, 32)))
 #: Dates by which rows of data are known where no header names them, and how many rows in turn have one.
 DATE = re.compile(
     r"\d{4}[-/.年]\d{1,2}([-/.月]\d{1,2})?日?([T ].*)?|\d{4}-[^\W\d]{3,9}|\d{8} \d{4}"
-    r"|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}([T ].*)?"
+    r"|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?"
     r"|\d{1,2}[-/. ]?[^\W\d]{3,9}[-/., ]*(\d{4}|\d{2})([ ,].*)?|[^\W\d]{3,9}\.?[-/., ]*(\d{1,2},? +)?\d{4}"
 )
 _DATED_ROWS = 3
@@ -39,6 +40,8 @@ _TYPE = re.compile(r"(per|inst)-(aver|cum|val)", re.IGNORECASE)
 #: How footnotes begin; sentences without a mark are longer than dates.
 _FOOTNOTE = re.compile(r"[*†‡§^]|\(\d\)|(notes?|source|fonte|fuente|observações|注|备注|说明|附注)\b", re.IGNORECASE)
 _SENTENCE = 20
+#: Cells of a row of data that has one number: its label and its value, and perhaps a flag.
+_MOST_OF_A_ROW = 3
 #: Rows of means and totals that are named.
 _NAMED = 6
 #: Columns for what titles between parts of a table say: of which series, and of which year, each part is.
@@ -48,20 +51,31 @@ _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 
 def names_dates(cells: Sequence[str]) -> bool:
     """Whether cells are a header: one names dates or years, or they name twelve months, or the days of one."""
-    names = [cell.strip(' "').casefold() for cell in cells]
-    months = sum(name.strip(".") in known.MONTH_OF_NAME for name in names)
-    return not _HEADER_NAMES.isdisjoint(names) or months >= _MONTHS or _DAYS.issubset(names)
+    names = {name for cell in cells for name in (cell.strip(' "').casefold(), known.plain_heading(cell.strip(' "')))}
+    return not _HEADER_NAMES.isdisjoint(names) or _names_months(cells) or _DAYS.issubset(names)
+
+
+def _names_months(cells: Sequence[str]) -> bool:
+    return sum(cell.strip(' ".').casefold() in known.MONTH_OF_NAME for cell in cells) >= _MONTHS
 
 
 def above_dates(rows: Sequence[Sequence[str]]) -> int | None:
-    """The place of the row above the first rows that have dates in the same column; None if there is no such row."""
+    """The place of the row above the first rows that have dates in the same column; None if there is no such row.
+
+    A row that names twelve months, and has a year below it, is one, too.
+    """
     for place in range(1, len(rows) - _DATED_ROWS + 1):
         dated = [
             {at for at, cell in enumerate(row) if DATE.fullmatch(cell)} for row in rows[place : place + _DATED_ROWS]
         ]
         if set.intersection(*dated):
             return place - 1
-    return None
+    of_years = (
+        at
+        for at, (row, below) in enumerate(pairwise(rows))
+        if _names_months(row) and _YEAR.fullmatch("".join(below[:1]))
+    )
+    return next(of_years, None)
 
 
 class Heading(NamedTuple):
@@ -181,6 +195,7 @@ def in_parts(
     """
     same = [cell.casefold() for cell in header.cells]
     starts = [at for at, row in enumerate(rows) if isinstance(row, Row) and [*map(str.casefold, row.cells)] == same]
+    starts = [] if len(starts) == len(rows) else starts  # a file without data
     labels = [at for at, name in enumerate(header.cells) if name.casefold() in _HEADER_NAMES | known.DATE_PARTS[2][1]]
     label = labels[0] if labels else 0
     parts, titles, first, passed_over = list[list[Row | Mistake]](), [title], 0, list[Row]()
@@ -232,9 +247,13 @@ def _without_summaries(rows: list[Row | Mistake], label: int) -> tuple[list[Row 
 
 
 def _is_title(row: Row, label: int) -> bool:
-    """Whether a row above a header is a title: no number or date where rows of data have one, and no mean or total."""
-    text = (row.cells[label] if label < len(row.cells) else "") or next(filter(None, row.cells), "")
-    return not (_NUMBER.fullmatch(text) or DATE.fullmatch(text) or known.SUMMARY.fullmatch(text))
+    """Whether a row above a header is a title: words, of which at most one of several cells is a number."""
+    texts = [*filter(None, row.cells)]
+    text = (row.cells[label] if label < len(row.cells) else "") or "".join(texts[:1])
+    numbers = sum(_NUMBER.fullmatch(cell) is not None for cell in texts)
+    of_words = numbers == 0 or (numbers == 1 and len(texts) > _MOST_OF_A_ROW)
+    summary = known.SUMMARY.fullmatch(text) or DATE.fullmatch(text)
+    return of_words and re.search(r"[^\W\d]{2}", text) is not None and not summary
 
 
 def names_years(cells: Sequence[str]) -> bool:

@@ -70,7 +70,7 @@ def read_record(table: InflowTable, reading: InflowReading) -> Record:
         keys = (of_days.down, *([] if of_days.year is None else [of_days.year]))
         require_one_series(table, keys, reading.column)
         return days_of(table, of_days, reading)
-    of_dates, headings = dates.date_columns(header), [*map(YearHeading.of, header)]
+    of_dates, headings = dates.date_columns(header), dates.year_headings(header)
     months = sum(heading.month > 0 for heading in headings)
     # Where several name years, the one with the least beside it.
     of_years = (place for place, heading in enumerate(headings) if heading.year)
@@ -126,16 +126,16 @@ def member_file(file: str) -> MemberFile | None:
         if not stat.S_ISREG(os.stat(file).st_mode):
             return None  # a pipe is read once
         with open(file, "rb") as opened:
-            head = opened.read(_HEAD_BYTES)
-        whole, encoding = head_lines(head)
+            content = opened.read(_HEAD_BYTES)
+        whole, encoding = head_lines(content)
         lines, delimiter, comments, _ = content_of(whole)
         header = cut(*lines[0], delimiter)
         names = [cell.casefold() for cell in header.cells] if isinstance(header, Row) else []
         member = next((names.index(name) for name in MEMBER_NAMES if name in names), None)
         places = dates.date_columns(names) or ()
         if isinstance(header, Row) and member is not None and len(places) == 1:
-            at = {"member": member, "date": places[0]}
-            return MemberFile(b"", header, (), comments, delimiter=delimiter, file=file, encoding=encoding, **at)
+            head = InflowTable(b"", header, (), comments, delimiter=delimiter)
+            return MemberFile(**vars(head), file=file, encoding=encoding, member=member, date=places[0])
     return None
 
 
@@ -179,9 +179,9 @@ _MOST_SLIPS = 3
 def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) -> Record:
     """Read a table with dates, in one column or several, and a column of values, besides known companions."""
     table, clock = dates.with_clock(table, places)
-    column = value_column(table, (*places, *clock), reading.column)
+    column = value_column(table, (*places, *clock), reading.column, reading.flood_column)
     header, place = table.header.cells, column.place
-    stamps, undated = dates.stamps_of(table, places)
+    stamps, undated, date_notes = dates.stamps_of(table, places, reading.dates)
     comments = tuple(comment.text for comment in table.comments)
     of_rows = _row_dates(stamps, (*header, *comments), (*comments, *(header[at] for at in (*places, place))))
     is_month, of_dates = of_rows.period.step is TimeStep.MONTH, header[places[0]]
@@ -215,13 +215,16 @@ def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) 
         cumulated = [table.at_header(problem, "means or sums of periods", mend, header[place])]
     elif type_of_values.startswith("INST"):
         codes += (f"values of the type {type_of_values} are instants, which are read as means of their periods",)
-    notes = [*column.notes(header), *style.notes, *of_rows.notes, *filter(None, [ends]), *flow_notes, *codes]
+    notes = [*column.notes(header), *date_notes, *style.notes, *of_rows.notes, *filter(None, [ends]), *flow_notes]
+    notes += codes
     if first_stamp and flows:
         month = flows[0].ordinal
         name = f"{MONTH_NAMES[month % MONTHS_PER_YEAR]} {month // MONTHS_PER_YEAR}"
         note = f"dates on the first of a month are read as that month: {month_name(month)}-01 is {name}; if the flow"
         notes.append(f"{note} is that of the previous month, write {month_name(month - 1)}")
     wrong = [mistake for mistake in wrong if is_month or not is_missing(str(mistake.value))]
+    used = {value.row for value in flows}
+    wrong_beside = [each for each in wrong_beside if each.row in used or not is_missing(str(each.value))]
     return Record(
         values=flows,
         period=of_rows.period,

@@ -11,6 +11,7 @@ import hashlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -28,7 +29,7 @@ from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.containers import INSTALL, is_netcdf, write_netcdf
 from reservoir.io.records.cells import codes_among, parse_flow, parse_number
 from reservoir.io.records.columns import Companion, companion_notes, may_tell_series, several_series, value_column
-from reservoir.io.records.dates import parse_month
+from reservoir.io.records.dates import AS_WRITTEN, DateStyle, parse_month, style_of
 from reservoir.io.records.layouts import MemberFile
 from reservoir.io.records.record import InflowReading, Series
 from reservoir.io.records.table import caveat_mistakes
@@ -52,6 +53,8 @@ class _Rows(NamedTuple):
     numbers: Mapping[int, NDArray[np.float64]]
     #: Columns of texts, by their places: different texts, and which of them a row has.
     texts: Mapping[int, tuple[Sequence[str], NDArray[np.int32]]]
+    #: How dates were understood.
+    notes: tuple[str, ...] = ()
 
 
 def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:
@@ -64,7 +67,7 @@ def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:
     """
     reading.require_months("an ensemble")
     header = file.header.cells
-    column = value_column(file, (file.member, file.date), reading.column)
+    column = value_column(file, (file.member, file.date), reading.column, reading.flood_column)
     name = header[column.place]
     unit, unit_from, wrong_unit = choose_unit(file, name, ((name, name),), reading.unit)
     mistakes = [*column.mistakes(file), *wrong_unit, *caveat_mistakes(file.caveats)]
@@ -74,7 +77,8 @@ def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:
     if reading.negative is not None:
         flows = Companion("flow", parse_number, 1.0, ANY)
     numbers = {column.place: flows, **column.companions}
-    rows = _read_rows(file, numbers, [place for place in column.passed_over if may_tell_series(header[place])])
+    texts = [place for place in column.passed_over if may_tell_series(header[place])]
+    rows = _read_rows(file, numbers, texts, reading.dates)
     first, series = _by_member(file, rows)
     _check_texts(file, rows)
     months = Series(first, rows.names, series[column.place], unit)
@@ -85,47 +89,53 @@ def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:
     values, negative = months.without_negative(reading.negative)
     with open(file.file, "rb") as opened:
         sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
-    notes = (*column.notes(header), *companion_notes(beside, MONTHS_PER_YEAR), *negative)
+    notes = (*column.notes(header), *rows.notes, *companion_notes(beside, MONTHS_PER_YEAR), *negative)
     caveat = " ".join(text for _, text in file.caveats if text)
     about = reading.about(file.file, unit_from) | {"caveat": caveat, "sha256": sha256}
     about["notes"] = (*encoding_notes(file.encoding), *notes)
     return replace(months, values=values, companions=beside, about=about)
 
 
-def _read_rows(file: MemberFile, numbers: Mapping[int, Companion], texts: Sequence[int]) -> _Rows:
+def _read_rows(file: MemberFile, numbers: Mapping[int, Companion], texts: Sequence[int], asked: str | None) -> _Rows:
     """Read the rows below the header: columns of numbers and of texts, by their places.
+
+    `asked` is the order of day and month in dates of numbers.
 
     Raises
     ------
     InputError
         With the first mistakes in cells.
     """
-    names: dict[str, int] = {}
+    names, dates = dict[str, int](), dict[str, int]()
     different: dict[int, dict[str, int]] = {place: {} for place in texts}
     parts: list[list[NDArray[Any]]] = []
+    style = AS_WRITTEN
     try:
         for piece in _pieces(file, numbers):
-            stamps = _codes(piece[file.date], lambda text: getattr(parse_month(text), "month", -1))
             values = [piece[place].to_numpy() for place in numbers]
             ranges = [column.range for column in numbers.values()]
             good = (
                 np.isfinite(cells).all() and (least <= cells).all() and (cells <= most).all()
                 for (least, most), cells in zip(ranges, values, strict=True)
             )
-            if (stamps < 0).any() or not all(good):
-                raise ValueError("a number or a date is out of range")
+            if not all(good):
+                raise ValueError("a number is out of range")
             of_texts = [_numbered(piece[place], known) for place, known in different.items()]
-            parts.append([_numbered(piece[file.member], names), stamps, *values, *of_texts])
-        if any(map(wrong_name, names)):
-            raise ValueError("a name of a member is wrong")
+            parts.append([_numbered(piece[file.member], names), _numbered(piece[file.date], dates), *values, *of_texts])
+        style, notes, doubt = style_of([*dates], asked, is_past=False)
+        if doubt is not None:
+            raise InputError(replace(doubt, column=file.header.cells[file.date]))
+        months = np.array([getattr(parse_month(text, style), "month", -1) for text in dates], np.int32)
+        if (months < 0).any() or any(map(wrong_name, names)):
+            raise ValueError("a date or a name of a member is wrong")
     except (ValueError, pd.errors.ParserWarning) as error:
-        raise InputError(_mistakes(file, numbers, str(error))) from None
+        raise InputError(_mistakes(file, numbers, str(error), style)) from None
     if not any(len(member) for member, *_ in parts):
         raise InputError("there are no data rows below the header", mend="add the data rows", row=file.header.number)
-    member, month, *columns = (np.concatenate(column) for column in zip(*parts, strict=True))
+    member, date, *columns = (np.concatenate(column) for column in zip(*parts, strict=True))
     which = zip(different.items(), columns[len(numbers) :], strict=True)
     codes_of = {place: ([*known], codes) for (place, known), codes in which}
-    return _Rows(tuple(names), member, month, dict(zip(numbers, columns, strict=False)), codes_of)
+    return _Rows(tuple(names), member, months[date], dict(zip(numbers, columns, strict=False)), codes_of, notes)
 
 
 def _pieces(file: MemberFile, numbers: Mapping[int, Companion]) -> Iterator[pd.DataFrame]:
@@ -182,9 +192,9 @@ def _data_rows(file: MemberFile) -> Iterator[tuple[int, list[str]]]:
                 yield rows.line_num, [cell.strip() for cell in cells]
 
 
-def _mistakes(file: MemberFile, numbers: Mapping[int, Companion], reason: str) -> list[Mistake]:
+def _mistakes(file: MemberFile, numbers: Mapping[int, Companion], reason: str, style: DateStyle) -> list[Mistake]:
     """The first mistakes in cells, or the reason why no cells can be read."""
-    parsers: dict[int, Callable[[str], Any]] = {file.member: wrong_name, file.date: parse_month}
+    parsers: dict[int, Callable[[str], Any]] = {file.member: wrong_name, file.date: partial(parse_month, style=style)}
     parsers |= {place: column.read for place, column in numbers.items()}
     header, mistakes = file.header.cells, list[Mistake]()
     try:

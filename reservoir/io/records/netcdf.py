@@ -70,7 +70,7 @@ def netcdf_series(file: str, reading: InflowReading) -> Series:
         raise InputError("NetCDF and Zarr need xarray, which is not installed", mend=INSTALL)
     if not os.path.exists(file):
         raise InputError("the file does not exist", mend="check the path")
-    contents = of_dataset(path, lambda dataset: _contents(dataset, path, reading.column), _refused)
+    contents = of_dataset(path, lambda dataset: _contents(dataset, path, reading), _refused)
     # Dimensions and attributes may be anything.
     return library_call(lambda: contents.series(path, reading), _refused)
 
@@ -227,10 +227,11 @@ class _Contents(NamedTuple):
         """Values of a further variable in the unit of its field of `Inflow`, shape (members, months)."""
         self._check_method(name, "mean", "sum")
         column, attribute = self._values(name), self.variables[name].attrs.get("units")
-        if attribute is not None:
+        if attribute is not None and known.field != "flood_index":
             text, forms = str(attribute), _COMPANION_UNITS.get(known.field)
             unit = unit_named(text) if forms is None else None
-            right = unit is not None and not unit.is_volume and unit.size == known.size
+            of_volumes = known.field.endswith("_hm3")
+            right = unit is not None and unit.is_volume == of_volumes and unit.size == known.size
             if forms is not None:
                 right = re.fullmatch(forms[known.size], " ".join(text.casefold().split())) is not None
             if not right:
@@ -278,16 +279,16 @@ class _Values(NamedTuple):
         return "infinite value" if np.isinf(value) else ""
 
 
-def _contents(dataset: Any, path: Path, wanted: str | None) -> _Contents:
+def _contents(dataset: Any, path: Path, reading: InflowReading) -> _Contents:
     time, columns = _time_of(dataset), {str(key): column for key, column in dataset.variables.items()}
     # Zarr lists what it has as it comes, in another order every time.
     columns = dict(sorted(columns.items())) if path.is_dir() else columns
     data = [key for key in columns if key in dataset.data_vars]
-    companions = {key: known for key in data if (known := companion_of(key))}
+    companions = {key: known for key in data if (known := companion_of(key, reading.flood_column))}
     bounds_of_times = {str(column.attrs.get(kind)) for column in columns.values() for kind in ("bounds", "climatology")}
     numbers = [key for key in data if time in columns[key].dims and columns[key].dtype.kind in "iuf"]
     by_time = [key for key in numbers if key not in {*companions, *bounds_of_times} and not key.endswith("_bnds")]
-    name = _inflow_of(dataset, by_time, time, wanted)
+    name = _inflow_of(dataset, by_time, time, reading.column)
     column = dataset.variables[name]
     sizes = dict(zip(column.dims, column.shape, strict=True))
     of_members = [axis for axis in column.dims if axis != time and (sizes[axis] != 1 or axis in MEMBER_DIMENSIONS)]

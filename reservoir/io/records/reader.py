@@ -27,9 +27,18 @@ from reservoir.hydro.calendar import (
 from reservoir.hydro.inflow import ASSUMED, FileRows, Inflow
 from reservoir.io.containers import is_netcdf
 from reservoir.io.records.cells import FILL_IN, looks_like_number, negative_note, thousands_mistakes
-from reservoir.io.records.columns import companion_notes, series_mistakes
+from reservoir.io.records.columns import companion_notes, series_mistakes, with_volumes
 from reservoir.io.records.layouts import member_file, read_record, stamp_mistakes
-from reservoir.io.records.record import InflowReading, Record, Series, averaged, dates_of, too_large, too_many_years
+from reservoir.io.records.record import (
+    InflowReading,
+    Record,
+    Series,
+    averaged,
+    dates_of,
+    day_numbers,
+    too_large,
+    too_many_years,
+)
 from reservoir.io.records.series import STATION, chosen_rows
 from reservoir.io.records.sheets import record_sheet
 from reservoir.io.records.table import InflowTable, caveat_mistakes, read_table
@@ -51,6 +60,8 @@ def read_inflow(
     missing_days: int = 0,
     negative: str | None = None,
     step: TimeStep | str = TimeStep.MONTH,
+    dates: str | None = None,
+    flood_column: str | None = None,
     sheet: str | Sequence[str] = (),
 ) -> Inflow:
     """Read the inflows of steps: one record, or an ensemble of several members, which has months.
@@ -81,7 +92,8 @@ def read_inflow(
         January where there is one value a month. Months at either end that fill no whole water year are left out.
 
     column : str, optional
-        Name of the column of values, or of the variable of NetCDF and Zarr, if there are several.
+        Name of the column of values, or of the variable of NetCDF and Zarr, if there are several; of a table also the
+        rows of one series, by what a column says: ``SENSOR_TYPE=INFLOW``, or ``flow; station=Upper``.
     water_year : str, optional
         ``begins`` or ``ends``: the calendar year by which rows of a table by years are named, where the water year
         does not begin in January. Without it, a column or a label ``WY`` means its end, a plain year its beginning.
@@ -93,6 +105,10 @@ def read_inflow(
     step : TimeStep or str
         ``month``, ``ten-days``, ``week`` or ``day``: steps that the record is averaged to, none shorter than what its
         rows stand for.
+    dates : str, optional
+        ``month-first`` or ``day-first``: the order in dates such as ``10/01/1990``, where the column does not show it.
+    flood_column : str, optional
+        Name of the column that the flood space of the reservoir depends on (`Reservoir.flood_space`).
     sheet : str or sequence of str
         Sheets of a workbook that are meant, of which the record is one. Without it, the record is the sheet that has
         dates, or years, and flows; several such sheets are refused.
@@ -110,7 +126,8 @@ def read_inflow(
     """
     file = os.fspath(path)
     try:
-        reading = InflowReading(unit, column, water_year, missing_days, negative, step, first_month, sheet)  # type: ignore[arg-type]
+        how = {"step": step, "flood_column": flood_column, "first_month": first_month, "dates": dates, "sheet": sheet}
+        reading = InflowReading(unit, column, water_year, missing_days, negative, **how)  # type: ignore[arg-type]
         series = _series_of(file, reading)
         if series is None:
             return _read_table(file, reading)
@@ -222,10 +239,11 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
             mend = 'check the value; if the unit is another, add a comment line such as "# unit: hm3"'
             raise InputError(inside[at].mistake(problem, expected, mend) for at in excessive)
         negative = _negative_notes(record, unit, reading.negative) if reading.negative else ()
-    beside = {
+    as_read = {
         field: (name, np.array([of_row[value.row] for value in inside]).reshape(flow.shape))
         for field, (name, of_row) in flows.companions.items()
     }
+    beside = with_volumes(as_read, calendar.hm3_per_m3s)
     caveat = " ".join(text for _, text in table.caveats if text)
     about: dict[str, Any] = {field: column for field, (_, column) in beside.items()} | reading.about(file, unit_from)
     about |= {"sha256": hashlib.sha256(table.content).hexdigest(), "caveat": caveat, "unit": unit.name}
@@ -244,8 +262,8 @@ def _file_rows(record: Record, unit: InflowUnit) -> FileRows:
     rows = FileRows(starts, flow, record.period.step, record.period.per_day)
     if rows.step is not TimeStep.DAY:
         return rows
-    days, _ = record.period.of_days(np.array([value.ordinal for value in record.values]), values, amounts=False)
-    return rows._replace(days=dates_of(days))
+    whole, _ = record.period.of_days(day_numbers(starts), values, amounts=False)
+    return rows._replace(days=dates_of(whole))
 
 
 def _starts_and_days(record: Record) -> tuple[NDArray[np.datetime64], FloatArray]:
@@ -265,7 +283,9 @@ def _negative_notes(record: Record, unit: InflowUnit, negative: str) -> tuple[st
     return negative_note(volumes, list(map(str, starts)), negative)
 
 
-def read_inflow_forecast(path: str | os.PathLike[str], unless_said: str = "", month: int | None = None) -> FloatArray:
+def read_inflow_forecast(
+    path: str | os.PathLike[str], unless_said: str = "", month: int | None = None, dates: str | None = None
+) -> FloatArray:
     """Read an ensemble forecast; its months need not fill a year.
 
     Parameters
@@ -277,6 +297,8 @@ def read_inflow_forecast(path: str | os.PathLike[str], unless_said: str = "", mo
         The unit in place of m3/s where m3/s would be assumed.
     month : int, optional
         Calendar month that is decided on: that of the first values.
+    dates : str, optional
+        As in `reservoir.read_inflow`.
 
     Returns
     -------
@@ -290,14 +312,14 @@ def read_inflow_forecast(path: str | os.PathLike[str], unless_said: str = "", mo
     """
     file = os.fspath(path)
     try:
-        series = _series_of(file, InflowReading())
+        series = _series_of(file, InflowReading(dates=dates))
         if series is None or series.members is None:
             if not os.path.exists(file):
                 raise InputError("the file does not exist", mend="check the path")
             expected = "CSV with columns date, member and inflow, or NetCDF with a dimension member"
             raise InputError("is no ensemble forecast: there are no members in it", expected)
         if unless_said and series.about["unit_from"] == ASSUMED:
-            series = _series_of(file, InflowReading(unit=unless_said)) or series
+            series = _series_of(file, InflowReading(unit=unless_said, dates=dates)) or series
         flow = series.flow_m3s()
         if month is not None and series.first % MONTHS_PER_YEAR + 1 != month:
             expected = f"a first month that is the one of --month ({MONTH_NAMES[month - 1]})"
@@ -314,7 +336,6 @@ _NEARLY_ALL, _DAYS_A_YEAR = 0.8, 100
 #: Cells of a row in which its date is looked for, and dates of days, with their years.
 _DATE_CELLS = 4
 _DATED = re.compile(r"(?:(\d{4})[-/.]\w+[-/.]\w+|\w+[-/.]\w+[-/.](\d{4}|\d{2}))(?:[ T].*)?", re.ASCII)
-_NUMBERED = re.compile(r"(\d{1,2})[/.\-](\d{1,2})[/.\-](\d{4}|\d{2})(?:[ T].*)?")
 
 
 def _likely_cause(table: InflowTable, mistakes: Sequence[Mistake]) -> Mistake | None:
@@ -330,14 +351,6 @@ def _likely_cause(table: InflowTable, mistakes: Sequence[Mistake]) -> Mistake | 
     if count <= MOST_ALIKE or count < _NEARLY_ALL * rows:
         return None
     looks_like = _looks_like(table, column, f" of the station {stations.pop()}" if len(stations) == 1 else "")
-    if problem.startswith("ambiguous date"):  # which number is the day may show in the whole column
-        cells = [row.cells[header.index(column)] for row in table.rows]
-        parts = [match for match in map(_NUMBERED.fullmatch, cells) if match]
-        first, second = (max((int(part[at]) for part in parts), default=0) for at in (1, 2))
-        order = ", day first" if first > 12 >= second else ", month first" if second > 12 >= first else ""
-        problem = f"all dates are numbers such as {cells[0]}{order}{looks_like}"
-        mend = "write dates as YYYY-MM-DD, or with the month's name, such as 01-Jan-1964"
-        return Mistake(problem, "dates that can be read in one way", f"{mend} (a date format of the spreadsheet)")
     mend = next(wrong.mend for wrong in mistakes if (wrong.problem, wrong.column) == (problem, column))
     what = f"{problem} in column {column}" if column else problem
     return Mistake(f"nearly every row ({count:,} of {rows:,}) has the same mistake ({what}){looks_like}", mend=mend)

@@ -25,9 +25,10 @@ from reservoir.hydro.calendar import (
     step_name,
     whole_years,
 )
-from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.inflow import RECORDED_LOSSES, Inflow
 from reservoir.io.records.cells import NAMED, StepValue, negative_note, no_flow
-from reservoir.io.records.dates import MINUTES
+from reservoir.io.records.columns import with_volumes
+from reservoir.io.records.dates import MINUTES, ORDERS
 from reservoir.io.records.units import InflowUnit
 from reservoir.text.quantities import counted
 
@@ -56,19 +57,23 @@ class InflowReading:
     missing_days: int = 0
     negative: str | None = None
     step: TimeStep = TimeStep.MONTH
+    flood_column: str | None = None
     #: Checked beside the file, whose mistakes are told together with it.
     first_month: int | None = None
+    #: Order of day and month in dates of numbers.
+    dates: str | None = None
     #: Sheets of a workbook that are meant, of which the record is one.
     sheet: str | Sequence[str] = ()
 
     def __post_init__(self) -> None:
         mistakes = list[Mistake]()
         object.__setattr__(self, "sheet", (self.sheet,) if isinstance(self.sheet, str) else tuple(self.sheet or ()))
-        for name in ("unit", "column"):
+        for name in ("unit", "column", "flood_column"):
             value = getattr(self, name)
             if not isinstance(value, str | None):
                 mistakes.append(Mistake("is no name", "a text", "give a text", column=name, value=value))
-        for name, known in (("water_year", (None, *WATER_YEARS)), ("negative", (None, *NEGATIVES)), ("step", STEPS)):
+        choices = {"water_year": WATER_YEARS, "negative": NEGATIVES, "dates": ORDERS}
+        for name, known in {**{name: (None, *words) for name, words in choices.items()}, "step": STEPS}.items():
             value = getattr(self, name)
             if value not in known:
                 expected = " or ".join(str(choice) for choice in known if choice)
@@ -123,7 +128,7 @@ _LAST_TEN_BEGIN = 20
 #: What values of a period are called.
 _ADJECTIVES = {TimeStep.DAY: "daily", TimeStep.WEEK: "weekly", TimeStep.TEN_DAYS: "ten-day", TimeStep.MONTH: "monthly"}
 #: Fields of `Inflow` that a day adds to, and no mean.
-_SUMS = frozenset({"evaporation_mm"})
+_SUMS = frozenset({"evaporation_mm", *RECORDED_LOSSES})
 #: Steps that are named one by one.
 _NAMED_STEPS = 12
 
@@ -399,7 +404,9 @@ class Series:
 
         flow = self.unit.flow_m3s(in_years(self.values), calendar)
         self._require_river(flow, inside.start)
-        columns: dict[str, Any] = {name: in_years(series) for name, (_, series) in self.companions.items()}
+        beside = {name: (column, in_years(series)) for name, (column, series) in self.companions.items()}
+        beside = with_volumes(beside, calendar.hm3_per_m3s)
+        columns: dict[str, Any] = {name: series for name, (_, series) in beside.items()}
         about = {**self.about, "notes": (*self.about["notes"], *left_out)}
         names = None if self.members is None else np.array(self.members, np.str_)
         return Inflow(flow, calendar, members=names, unit=self.unit.name, **columns, **about)

@@ -9,11 +9,14 @@ from pathlib import Path
 from reservoir.errors import InputError
 from reservoir.io.level_table import holds_levels
 from reservoir.io.plant_table import holds_plant
-from reservoir.io.records.dates import YearHeading, date_columns
-from reservoir.io.records.table import Row, content_of, cut
+from reservoir.io.records.heading import Row, above_dates, names_dates
+from reservoir.io.records.table import content_of, cut
 from reservoir.io.records.words import QUANTITIES, WordKind, understand
 from reservoir.io.workbook import MOST_BYTES, Sheet, chosen_sheet, sheets_of
 from reservoir.text.data_file import read_limited
+
+#: Rows from the header on in which dates are looked for.
+_LOOKED_AT = 5
 
 
 def record_sheet(data: bytes, names: Sequence[str] = ()) -> tuple[Sheet, str]:
@@ -46,7 +49,8 @@ def record_sheet(data: bytes, names: Sequence[str] = ()) -> tuple[Sheet, str]:
         problem, expected = f"no sheet holds an inflow (sheets: {listed})", "a sheet with dates, or years, and flows"
         raise InputError(problem, expected, "add such a sheet, or give the record as a file of its own")
     sheet = sheet or (rest[0] if rest else Sheet("", ()))
-    passed_over = [each.name for each in rest if each != sheet]
+    of_no_use = [] if any(map(holds_levels, others)) else others  # limits without a curve
+    passed_over = [each.name for each in (*rest, *of_no_use) if each != sheet]
     note = f'inflow from sheet "{sheet.name}"' if len(sheets) > 1 else ""
     return sheet, f"{note}, passed over {', '.join(passed_over)}" if note and passed_over else note
 
@@ -60,13 +64,13 @@ def has_record(path: Path) -> bool:
 
 
 def _header(sheet: Sheet) -> tuple[str, ...]:
-    """The header of a sheet with dates or years; nothing of another."""
+    """The header of a sheet with dates, years or months; nothing of another."""
     with suppress(InputError):
-        lines, delimiter, _ = content_of(sheet.csv())
-        header = cut(*lines[0], delimiter)
-        cells = header.cells if isinstance(header, Row) else ()
-        if date_columns(cells) or any(YearHeading.of(cell).year for cell in cells):
-            return cells
+        content = content_of(sheet.csv())
+        rows = [cut(*line, content.delimiter) for line in content.lines[:_LOOKED_AT]]
+        cells = [row.cells if isinstance(row, Row) else () for row in rows]
+        if names_dates(cells[0]) or above_dates(cells) == 0:
+            return cells[0]
     return ()
 
 

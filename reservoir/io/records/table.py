@@ -248,6 +248,7 @@ def content_of(data: bytes) -> Content:
         if len(line) > MOST_CHARACTERS:
             problem = f"the line has {len(line):,} characters"
             raise _too_much(problem, f"at most {MOST_CHARACTERS:,} per line", number)
+    lines = _unmarked(lines)
     comments = [Comment(number, said) for number, line in lines if (said := _comment(line)) is not None]
     if len(comments) > MOST_COMMENTS:
         raise _too_much(f"the file has {len(comments):,} comment lines", f"at most {MOST_COMMENTS:,}")
@@ -273,6 +274,22 @@ def content_of(data: bytes) -> Content:
     place, delimiter = _header(content, delimiter)
     above, titles, content = content[:place], _titles(content, place), content[place:]
     return Content(content, delimiter, tuple(sorted((*comments, *titles))), above)
+
+
+def _unmarked(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Lines, of which the header has no mark of a comment, as in ``#Timestamp,Value`` above data without another."""
+    filled = ((at, line) for at, (_, line) in enumerate(lines) if line.strip())
+    before = -1
+    for at, line in filled:
+        if _comment(line) is None:
+            marked, header = lines[before] if before >= 0 else (0, "")
+            header, is_data = re.sub(r"#+\s*", "", header, count=1), re.match(r'[\s"]*\d', line)
+            marks = (mark for mark in DELIMITERS if 0 < header.count(mark) == line.count(mark))
+            if is_data and any(names_dates(header.split(mark)) for mark in marks):
+                return [*lines[:before], (marked, header), *lines[before + 1 :]]
+            return lines
+        before = at
+    return lines
 
 
 def _header(content: Sequence[tuple[int, str]], announced: str) -> tuple[int, str]:

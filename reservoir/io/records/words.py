@@ -29,12 +29,20 @@ def _sets(table: str) -> dict[str, frozenset[str]]:
 
 
 _HEADINGS, _CELLS, _KINDS, _JOINED = map(_sets, ("headings", "cells", "kinds", "parts"))
-#: Calendar month (1 to 12) by its name: ``jan``, ``january`` and ``sept``.
-MONTH_OF_NAME: Mapping[str, int] = {
-    name: month for month, full in enumerate(_WORDS["months"].split(), start=1) for name in (full[:3], full)
-} | {"sept": 9}
-#: Names of the column of dates, and of years; a water year is named by its end.
-DATE_NAMES, WATER_YEAR_NAMES = _HEADINGS["date"], _HEADINGS["water_year"]
+
+
+def _month_names(words: str) -> dict[str, int]:
+    """Calendar month (1 to 12) by its names, also without accents."""
+    names = ((name, month) for month, one in enumerate(words.split(), start=1) for name in one.split("|"))
+    forms = ((unicodedata.normalize("NFKD", name), name, month) for name, month in names)
+    return {spelt: month for apart, name, month in forms for spelt in (name, re.sub("[\u0300-\u036f]", "", apart))}
+
+
+#: Calendar month by its name, short or full, in each language; and in any.
+MONTHS_BY_LANGUAGE = {language: _month_names(words) for language, words in _WORDS["months"].items()}
+MONTH_OF_NAME = {name: month for names in MONTHS_BY_LANGUAGE.values() for name, month in names.items()}
+#: Names of the column of dates, and such as others have too; and of years; a water year is named by its end.
+DATE_NAMES, PERHAPS_DATE_NAMES, WATER_YEAR_NAMES = (_HEADINGS[name] for name in ("date", "perhaps_date", "water_year"))
 YEAR_NAMES = _HEADINGS["calendar_year"] | WATER_YEAR_NAMES
 #: Names of the columns of the parts of a date, from the longest on; the least and the largest number of each.
 DATE_PARTS = tuple(
@@ -179,6 +187,11 @@ def folded(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).translate(_DASHES).casefold()
     text = re.sub(r"(?<![a-z])([hk]?m|mm|ft|км|м)\s?(?:\^|\*\*)\s?3(?!\d)", r"\g<1>3", text)
     return re.sub(r"(?<![a-z])s\s?(?:\^|\*\*)\s?\(?-1\)?", "s-1", text)
+
+
+def plain_heading(name: str) -> str:
+    """The name of a column without a mark of comments, a time zone or a form in brackets: ``#Timestamp [UTC]``."""
+    return re.sub(r"^[#\s]+|\s*[(\[][^()\[\]]*[)\]]\s*$|\s(utc|gmt)\s*$", "", folded(name)).strip()
 
 
 def parts_of(name: str) -> list[str]:

@@ -56,6 +56,7 @@ ONE_OF = (
     ("plant.installed_capacity_mw", "plant.unit_capacity_mw"),
     ("curves.seepage", "losses.seepage_m3s"),
     ("plant.plant_factor", "plant.full_load_hours"),
+    ("flood_space.upper_hm3", "flood_space.space_hm3"),
 )
 #: How deep sections lie within each other.
 DEPTH = max(key.count(".") for key in KEYS) + 1
@@ -308,11 +309,16 @@ def _unit_of_formula(dotted: str | None, value: object) -> object:
 
 def _scaled(value: object, size: float) -> object:
     if isinstance(value, list):
-        return [item if isinstance(item, list) else _scaled(item, size) for item in value]
+        rows = ([_scaled(each, size) for each in item] if _is_row(item) else item for item in value)
+        return [item if isinstance(item, list) else _scaled(item, size) for item in rows]
     if size == 1.0 or isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300:
         return value
     # Twelve digits, so that one volume written in two units becomes one number.
     return float(f"{value * size:.12g}")
+
+
+def _is_row(item: object) -> bool:
+    return isinstance(item, list) and not any(isinstance(each, list) for each in item)
 
 
 def _guess(section: str, written: str) -> tuple[Attribute, str] | None:

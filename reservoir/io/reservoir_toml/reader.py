@@ -19,6 +19,7 @@ from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTH_NAMES, MONTHS_PER_YE
 from reservoir.hydro.checks import LakeRange, mistakes_between, offending, value_of
 from reservoir.hydro.curve_checks import ROUNDING, Domain, checked_curves, unlimited_m3s
 from reservoir.hydro.curves.curve import Curve, Follows, Polynomial, PowerLaw, Table, constant, point_mistakes
+from reservoir.hydro.flood_space import FloodSpace
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.reservoir_toml.draft import (
@@ -47,7 +48,7 @@ _REQUIRED = {
     "curves.tailrace": "a section [curves.tailrace]: the tailrace level by release",
 }
 #: Sections that a file may leave out.
-_OPTIONAL = ("marks", "horizon", "losses", "objective")
+_OPTIONAL = ("marks", "horizon", "losses", "objective", "flood_space")
 #: Keys in GWh beside those in the unit of any objective, and what to write where that is another.
 _IN_GWH = (
     ("objective", "penalty", "penalty_gwh", "write penalty in place of penalty_gwh"),
@@ -114,9 +115,8 @@ def _reservoir_of_workbook(path: Path, step: TimeStep | None, sheet: Sequence[st
     content = "".join(f"# read: {sentence}\n" for sentence in draft.read) + draft.text
 
     def of_sheet(mistake: Mistake) -> Mistake:
-        keys = (mistake.column, mistake.column.rpartition(".")[0])
-        stems = {key.rpartition("_")[0] or key: place for key, place in draft.places.items()}
-        place = next((stems[key] for key in stems if any(each.startswith(key) for each in keys if each)), "")
+        stems = ((attributes.units_of(key)[0], place) for key, place in draft.places.items())
+        place = next((place for stem, place in stems if mistake.column.startswith(stem)), "")
         return replace(mistake, file=f"{path}, {place}" if place else str(path))
 
     try:
@@ -257,6 +257,11 @@ def _fields(values: Values, sections: set[str]) -> dict[str, Any]:
             parts["penalty"] = parts["objective"].largest_per_year(parts["installed_mw"], steps)
     if "storage" in sections:
         _complete_storage(values, parts)
+    if {"storage", "flood_space"} <= sections:
+        upper, full = values.get("flood_space.upper_hm3"), values["storage.full_hm3"]
+        space = [[full - each for each in row] for row in values.get("flood_space.space_hm3", ())]
+        column, listed = values["flood_space.column"], values["flood_space.values"]
+        parts["flood_space"] = FloodSpace(column, listed, upper or space, values.get("flood_space.dates", ()))
     return parts
 
 
@@ -296,6 +301,8 @@ def _mistakes_of_keys(values: Values, sections: set[str], parts: Mapping[str, An
         elif f"{section}.{in_gwh}" in values and unit != "GWh":
             problem = "is in GWh, which the objective is not"
             yield draft.mistake(f"{section}.{in_gwh}", problem, mend=f"{instead}, {of_unit}")
+    if draft.has_section("flood_space") and not any(draft.has(f"flood_space.{key}_hm3") for key in ("upper", "space")):
+        yield draft.mistake("flood_space", "has no storages", "upper_hm3 or space_hm3: a list for each of the values")
     if "plant" in sections:
         yield from _mistakes_of_plant(values, draft)
     if "storage" in sections:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from reservoir import runtime
 from reservoir.errors import InputError
-from reservoir.hydro.attributes import ATTRIBUTES, LONGEST_NAME
+from reservoir.hydro.attributes import ATTRIBUTES, LONGEST_NAME, YearEnd
 from reservoir.io.reservoir_toml.draft import KEYS, ONE_OF, WAYS_TO_POWER
-from reservoir.text.quantities import is_name
+from reservoir.text.quantities import is_name, printable
 
 _SECTION = re.compile(r"(?:# )?\[([\w.]+)\]\s*(?:#.*)?")
+#: Storages of the template that a year does without which ends in these ways.
+_CHOSEN: Mapping[str, tuple[str, ...]] = {
+    YearEnd.CYCLIC: ("storage.initial_hm3", "storage.final_hm3"),
+    YearEnd.FREE: ("storage.final_hm3",),
+    YearEnd.VALUED: ("storage.final_hm3",),
+}
 
 
 class Value(NamedTuple):
@@ -37,7 +44,7 @@ class Value(NamedTuple):
     def line(self) -> str:
         """The line of the file."""
         if not self.guess:
-            return f"{self.written} = {self.text} # {self.source}"
+            return f"{self.written} = {self.text} # {printable(self.source)}"
         return f"{self.written} = {self.text} # invented ({self.text}): replace it; {self.meaning} ({self.source})"
 
 
@@ -77,12 +84,16 @@ def template(
         if given & set(keys):
             for key in set(keys) - given:
                 _remove(lines, key)
+    end = next((value.text.strip('"') for value in values if value.key == "storage.year_end"), YearEnd.FIXED)
+    for key in _CHOSEN.get(end, ()):
+        if key not in given:
+            _remove(lines, key)
     for value in values:
         _put(lines, value)
     for curve, (points, source) in (curves or {}).items():
         _remove(lines, f"curves.{curve}")
         kind = "polynomial" if "coefficients" in points else "table"
-        block = [f"# From {source}.", f"[curves.{curve}]", *[f'kind = "{kind}"'] * (curve != "turbine")]
+        block = [f"# From {printable(source)}.", f"[curves.{curve}]", *[f'kind = "{kind}"'] * (curve != "turbine")]
         lines += ["", *block, *(_list(key, numbers) for key, numbers in points.items())]
     return "\n".join([*lines, ""])
 
@@ -142,5 +153,5 @@ def _list(key: str, numbers: Sequence[float] | str) -> str:
 def literal(value: Any) -> str:
     """A number, a text or a list as TOML has it."""
     if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return json.dumps(value, ensure_ascii=False)
     return f"[{', '.join(map(literal, value))}]" if isinstance(value, list | tuple) else repr(value)

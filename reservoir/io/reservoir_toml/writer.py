@@ -24,7 +24,7 @@ from reservoir.io.reservoir_toml.reader import reservoir_of
 if TYPE_CHECKING:
     from reservoir.io.level_table import LevelTable
 
-Value = str | float | Sequence[float] | None
+Value = str | float | Sequence[float] | Sequence[str] | None
 
 #: Fields that are written though they are as usual.
 _ALWAYS = ("first_month", "year_end", "horizon")
@@ -102,6 +102,14 @@ def _sections(reservoir: Reservoir) -> dict[str, dict[str, Value]]:
             sections[row.section][row.name] = _of_field(reservoir, row)
     for name in (*_LAST, fields["penalty"].name):
         sections["objective"][name] = sections["objective"].pop(name)
+    if (space := reservoir.flood_space) is not None:
+        rows: Any = [row.tolist() for row in space.upper_hm3]
+        sections["flood_space"] = {
+            "column": space.column,
+            "values": space.values,
+            "dates": space.dates,
+            "upper_hm3": rows,
+        }
     curves = {constraint.field: name for name, constraint in CURVES.items()}
     curves["conversion"] = CONVERSIONS[reservoir.conversion_kind]
     for field, name in curves.items():

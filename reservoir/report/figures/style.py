@@ -72,19 +72,23 @@ def _convert(axis: Axis, unit: DisplayUnit) -> None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: _number(float(f"{value / unit.size:.3g}"))))
         return
     largest = max((abs(place / unit.size) for place in places), default=0.0)
-    # Numbers of millions have hardly room beside each other.
-    most = 1 if isinstance(axis, XAxis) and largest >= 1e6 else max(len(places), 2)
-    locator: Locator = UnitLocator(unit.size, most)
+    # Numbers of millions have no room beside each other.
+    short = isinstance(axis, XAxis) and largest >= _MILLION
+    locator: Locator = UnitLocator(unit.size, 2 if short else max(len(places), 2))
     if isinstance(axis.get_major_locator(), FixedLocator):
         low, high = sorted(axis.get_view_interval())
         least = max(low, min(places, default=low))
         locator = FixedLocator([place for place in locator.tick_values(low, high) if least <= place <= high])
     axis.set_major_locator(locator)
-    axis.set_major_formatter(FuncFormatter(lambda value, _: _number(value / unit.size)))
+    write = (lambda value: f"{_number(value / _MILLION)}M") if short else _number
+    axis.set_major_formatter(FuncFormatter(lambda value, _: write(value / unit.size)))
+
+
+_MILLION = 1e6
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1e6 else f"{float(f'{value:.10g}'):,g}"
+    return f"{value:,.0f}" if abs(value) >= _MILLION else f"{float(f'{value:.10g}'):,g}"
 
 
 # One colour for each meaning, in every figure. Okabe and Ito (2008, Color Universal Design), whose yellow is too pale
@@ -137,6 +141,8 @@ _EAST_ASIAN_FONTS = (
 )
 #: Has a box for every letter that there is.
 _BOXES = "Last Resort"
+#: Stands at the foot where an ellipsis does.
+_UNDRAWN = "…: letters that no font of this machine has; reports and tables have them"
 #: Letters that no font has, of which a sentence names so many.
 _NAMED_LETTERS = 12
 
@@ -342,7 +348,8 @@ def broken(*texts: str) -> list[str]:
     Beyond `FOOT_CHARACTERS` a text is cut off, and says so.
     """
     room, broken_lines = 72 * WIDTH - 2 * _FOOT_SIDE_POINTS, list[str]()
-    for text in filter(None, map(drawable, texts)):
+    drawn = [drawable(text) for text in texts if text]
+    for text in (*drawn, *([_UNDRAWN] if drawn != [text for text in texts if text] else ())):
         font = FontProperties(size=FOOT_POINTS, family=_families(text))
         if len(text) > FOOT_CHARACTERS:
             text = text[: FOOT_CHARACTERS - len(_CUT)].rstrip() + _CUT

@@ -156,7 +156,7 @@ def _draw_lines(ax: Axes, plan: Plan, years: list[TypicalYear], x: FloatArray, v
 def _label(plan: Plan, year: TypicalYear) -> str:
     label, mean = plan.inflow.labels[year.row], plan.inflow.annual_mean_m3s[year.row]
     kinds = f"{', '.join(year.kinds)}: " if plan.inflow.years > 1 else ""
-    kinds += "member " if plan.inflow.members else ""
+    kinds += "" if plan.inflow.members is None else "member "
     outside = "" if plan.keeps_limits[year.row] else ", violates its limits"
     taken = f", schedule of {plan.references.solver}" if plan.from_reference[year.row] else ""
     return f"{kinds}{label}, {plan.units.stated(float(mean), 'm³/s')}{taken}{outside}"

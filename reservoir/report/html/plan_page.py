@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from reservoir.planning.checks import Check
-from reservoir.planning.key_figures import FIRM, key_figures, spill_words
+from reservoir.planning.key_figures import FIRM, gap_percentage, gap_words, key_figures, spill_words
 from reservoir.planning.operated_record import members_table
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import (
@@ -120,10 +120,10 @@ def _key_figures(plan: Plan, checks: Sequence[Check]) -> list[tuple[str, str]]:
             ("capacity factor", percentage(key.capacity_factor)),
         ]
     if plan.proofs is not None and np.isfinite(plan.proofs.worst_gap):
-        figures.append(("most that a better schedule could bring, proven", percentage(plan.proofs.worst_gap)))
-    elif plan.references and plan.feasible.any():
+        figures.append(("proven: no schedule is better by more", gap_percentage(plan.proofs.worst_gap)))
+    elif gap_words(plan):
         worst = float(np.nanmax(np.abs(plan.gap)))
-        figures.append((f"largest gap of a {one} to the best that dynamic programming finds", percentage(worst)))
+        figures.append((f"largest gap of a {one} to the best of dynamic programming", gap_percentage(worst)))
     figures.append(("checks passed", f"{sum(claims)} of {len(claims)}"))
     return figures
 
@@ -143,7 +143,7 @@ def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Reservoir", f"{plan.reservoir.name}, {plan.reservoir.installed_mw:,g} MW installed"),
         ("Record", f"{plan.inflow.span_text}, {years} of inflow by {plan.inflow.calendar.step.noun}"),
         ("Horizon", "" if plan.horizon.is_year and not plan.start else horizon_text(plan)),
-        ("Mean inflow", plan.units.stated(float(plan.inflow.annual_mean_m3s.mean()), "m³/s")),
+        ("Mean inflow", plan.units.written(float(plan.inflow.annual_mean_m3s.mean()), "m3s").replace("m3", "m³")),
         ("Inflow unit", f"{plan.inflow.unit} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
         ("Energy", made if energy.size else ""),
         ("Objective", objective_sentence(plan)),

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 NOTHING = "–"
 #: Forms of quantities with so many decimals at least; shares have others.
 _QUANTITY = re.compile(r"\{:,\.(\d)f\}")
+#: Units of quantities that have as many decimals in all columns of a table.
+_ALIKE = ("m3/s", "GWh", BENEFIT)
 #: Members up to which each has a row; of more there are percentiles.
 SHOWN_MEMBERS = 100
 _PERCENTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -44,7 +46,7 @@ def result_table(
     marked: Iterable[int] = (),
     scales: Mapping[str, float] | None = None,
 ) -> HtmlTable:
-    """A table of results for reading, in some units: numbers of a column have as many decimals.
+    """A table of results for reading, in some units: quantities of a unit have as many decimals.
 
     Parameters
     ----------
@@ -64,6 +66,11 @@ def result_table(
         Beside what numbers of columns are small, as spill is beside the inflow; by default their own largest.
     """
     heads, cells = [Column(title, text=True) for title in names], list[list[str]]()
+    largest = dict.fromkeys(_ALIKE, 0.0)
+    for column in columns:
+        if column.unit in _ALIKE:
+            known = (abs(value) for value in values[column.name] if math.isfinite(value))
+            largest[column.unit] = max(largest[column.unit], *known, 0.0)
     for column in columns:
         page = column.page
         assert page is not None
@@ -71,7 +78,8 @@ def result_table(
         heads.append(Column(page.title, benefit if unit == BENEFIT else units.unit_name(unit)))
         size = units.size(column.name)
         numbers = [page.times * value / size for value in values[column.name]]
-        form = column_form(numbers, page.form, (scales or {}).get(column.name, 0.0) / size)
+        scale = max(largest.get(column.unit, 0.0), (scales or {}).get(column.name, 0.0))
+        form = column_form(numbers, page.form, scale / size)
         cells.append([number(value, form) for value in numbers])
     return HtmlTable(name, caption, tuple(heads), tuple(zip(*names.values(), *cells, strict=True)), frozenset(marked))
 
@@ -97,9 +105,9 @@ def without_constants(table: HtmlTable) -> HtmlTable:
         return table
     left = [place for place in range(len(table.columns)) if place not in same]
     told = ", ".join(
-        f"{' '.join((table.columns[place].title.lower(), cell, table.columns[place].unit)).strip()}"
+        " ".join((table.columns[place].title.lower(), cell, table.columns[place].unit.removeprefix("relative"))).strip()
         for place in same
-        if (cell := table.rows[0][place]) != NOTHING
+        if (cell := _shortest(table.rows[0][place])) != NOTHING
     )
     return replace(
         table,
@@ -107,6 +115,11 @@ def without_constants(table: HtmlTable) -> HtmlTable:
         columns=tuple(table.columns[place] for place in left),
         rows=tuple(tuple(row[place] for place in left) for row in table.rows),
     )
+
+
+def _shortest(cell: str) -> str:
+    """What a cell says, but zeros with decimals."""
+    return "0" if cell and not cell.strip("0.") else cell
 
 
 def without_rows_of(table: HtmlTable, other: HtmlTable) -> HtmlTable:
@@ -192,8 +205,7 @@ def monthly_table(plan: Plan) -> HtmlTable:
         f"Median of each column over {kept_years(plan)}: the values of a row need not balance. The schedule has every "
         f"{calendar.step.noun} of every year."
     )
-    scales = {"spill_m3s": float(plan.inflow.flow_m3s.max())}
-    return without_constants(result_table("monthly-table", caption, names, columns, values, plan.units, scales=scales))
+    return without_constants(result_table("monthly-table", caption, names, columns, values, plan.units))
 
 
 def number(value: float, form: str) -> str:

@@ -258,6 +258,8 @@ class Physics(Block):
         """The months of the training years."""
         plant = training.model.reservoir
         lower, upper = plant.storage_bounds_hm3.tolist()
+        if plant.flood_space:  # which a rule weighs by its mean, and keeps as it is
+            upper = _mean_of_years(training.limits.storage_upper_hm3)
         return Physics(
             months=Months.of(training),
             plant=PlantTable.of(plant),

@@ -36,7 +36,12 @@ KEPT_SUPPLY = 1e-6
 MOST_TOGETHER = 2_000
 
 
-def beyond_bounds(reservoir: Reservoir, ends_hm3: FloatArray) -> FloatArray:
+def highest_storages(reservoir: Reservoir, limits: Limits) -> FloatArray:
+    """Upper bounds of the storages at the end of each step, shape (steps,), or (years, steps) with flood space."""
+    return limits.storage_upper_hm3 if reservoir.flood_space else reservoir.storage_bounds_hm3[1]
+
+
+def beyond_bounds(reservoir: Reservoir, ends_hm3: FloatArray, upper_hm3: FloatArray | None = None) -> FloatArray:
     """How far each storage is above (+) or below (-) its bounds, hm3; 0 within them and for a rounding.
 
     Below dead storage only losses go, which no decision changes: that far down it is no violation.
@@ -46,8 +51,11 @@ def beyond_bounds(reservoir: Reservoir, ends_hm3: FloatArray) -> FloatArray:
     reservoir : Reservoir
     ends_hm3 : ndarray, shape (years, steps)
         Storage at the end of each step.
+    upper_hm3 : ndarray, optional
+        From `highest_storages`; by default those that the reservoir has in every year.
     """
     lower, upper = reservoir.storage_bounds_hm3
+    upper = upper if upper_hm3 is None else upper_hm3
     decided = np.maximum(ends_hm3, reservoir.storage_lower_hm3.min())
     beyond = np.maximum(ends_hm3 - upper, 0.0) - np.maximum(lower - decided, 0.0)
     # What is no number is no rounding either.
@@ -71,7 +79,8 @@ class Violations:
     @classmethod
     def of_operation(cls, limits: Limits, reservoir: Reservoir, operation: Operation) -> Violations:
         """Those of years operated within limits, a row for each year."""
-        stored, years = cls.of(reservoir, operation.storage_hm3[:, 1:]), limits.arrays()
+        upper, years = highest_storages(reservoir, limits), limits.arrays()
+        stored = cls.of(reservoir, operation.storage_hm3[:, 1:], upper)
         release, draft = operation.release_m3s, operation.draft_m3s
         of_step = years.by_field, (slice(None), slice(None))
         per_missing = years.per_missing[:, np.newaxis] * years.hm3_per_m3s
@@ -81,10 +90,11 @@ class Violations:
         return replace(stored, relative=stored.relative + float(missed.sum()), unmet_months=int((missed > 0).sum()))
 
     @classmethod
-    def of(cls, reservoir: Reservoir, ends_hm3: FloatArray) -> Violations:
-        """Those of storages at the end of each step, shape (years, steps)."""
-        beyond = beyond_bounds(reservoir, ends_hm3)
+    def of(cls, reservoir: Reservoir, ends_hm3: FloatArray, upper_hm3: FloatArray | None = None) -> Violations:
+        """Those of storages at the end of each step, shape (years, steps); see `beyond_bounds`."""
+        beyond = beyond_bounds(reservoir, ends_hm3, upper_hm3)
         lower, upper = reservoir.storage_bounds_hm3
+        upper = upper if upper_hm3 is None else upper_hm3
         bound = np.where(beyond > 0, upper, lower)
         relative = np.abs(beyond) / violation_scale(bound, float(upper.max()))
         return cls(int((beyond != 0).sum()), float(np.abs(beyond).max()), float(relative.sum()))
@@ -180,10 +190,10 @@ def simulate(
     rules = list(rule) if isinstance(rule, Sequence) else [rule] * inflow.years
     limits, members = open_limits(model.system, inflow), inflow.member_count
     require_no_ramps(model.reservoir)
-    before = inflow_before(inflow.flow_m3s, inflow_before_m3s, members)
+    before = inflow_before(limits.inflow_m3s, inflow_before_m3s, members)
     # Runs that do not wait for each other, by the places of their years: members, or years that start anew.
     runs = np.arange(inflow.years).reshape((members, -1) if continuous else (-1, 1))
-    asked, operation = _operated(rules, model, limits, inflow.flow_m3s, before, start_hm3, runs, members)
+    asked, operation = _operated(rules, model, limits, limits.inflow_m3s, before, start_hm3, runs, members)
     moved = repaired(model.reservoir, operation, asked)
     return Simulation(model.reservoir, inflow, operation, asked, moved, continuous, limits)
 

@@ -217,9 +217,10 @@ class Training(Decisions):
         require_no_ramps(plan.problems.model.reservoir)
         operation, members, hm3_per_m3s = plan.operation, plan.inflow.member_count, plan.inflow.calendar.hm3_per_m3s
         lost_m3s = (operation.evaporation_hm3 + operation.seepage_hm3) / hm3_per_m3s
+        lost_m3s = lost_m3s - (plan.inflow.flow_m3s - limits.inflow_m3s)  # what was recorded is no inflow for rules
         made = cls(
-            inflow_m3s=plan.inflow.flow_m3s,
-            inflow_before_m3s=inflow_before(plan.inflow.flow_m3s, members=members),
+            inflow_m3s=limits.inflow_m3s,
+            inflow_before_m3s=inflow_before(limits.inflow_m3s, members=members),
             storage_start_hm3=operation.storage_hm3[:, :-1],
             storage_end_hm3=operation.storage_hm3[:, 1:],
             release_m3s=operation.release_m3s,

@@ -506,9 +506,9 @@ BY_YEARS: dict[str, tuple[str, str, str]] = {
     ),
     "a month in another language": (
         "m03",
-        "März",
+        "maaliskuu",
         (
-            'inflow.csv, row 1: no column for Mar (found "März"); expected twelve month columns. Fix: add the'
+            'inflow.csv, row 1: no column for Mar (found "maaliskuu"); expected twelve month columns. Fix: add the'
             " missing columns, named m01 to m12 or Jan to Dec."
         ),
     ),
@@ -670,9 +670,8 @@ NO_RECORD: dict[str, tuple[bytes, str]] = {
     "TOML of a reservoir": (
         b'name = "small"\nfirst_month = 1\n\n[plant]\ninstalled_capacity_m',
         (
-            'inflow.csv, row 1: the header has only one column (found "name = "small""); expected '
-            '"year,m01,...,m12" with one row per year, or "date,inflow_m3s" with one row per month or day. '
-            "Fix: separate the columns with commas, semicolons or tabs."
+            "inflow.csv, row 1: this is a reservoir file (TOML), not a record; expected a table of dates, or years, "
+            "and inflow. Fix: give it by --reservoir, and a record in its place."
         ),
     ),
     "one number": (

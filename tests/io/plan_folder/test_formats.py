@@ -74,5 +74,5 @@ def test_many_years_are_written_as_netcdf_if_it_is_installed(monkeypatch):
 
 
 def test_an_unknown_format_is_refused_with_the_known_ones(plan, tmp_path):
-    with pytest.raises(InputError, match=r'is no format \(found "xlsx"\); expected csv, netcdf, zarr'):
-        plan.save(tmp_path / "plan", format="xlsx")
+    with pytest.raises(InputError, match=r'is no format \(found "ods"\); expected csv, netcdf, zarr, xlsx'):
+        plan.save(tmp_path / "plan", format="ods")

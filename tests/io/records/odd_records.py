@@ -91,6 +91,9 @@ def _dates() -> Iterator[OddRecord]:
         "Jan 1964": lambda year, month: f"{NAMES[month - 1]} {year}",
         "January 1964": lambda year, month: f"{calendar.month_name[month]} {year}",
         "1964-01-15": lambda year, month: f"{year}-{month:02}-15",
+        "1/2/1964": lambda year, month: f"01/{month:02}/{year}",
+        "1.2.64": lambda year, month: f"1.{month}.{year % 100}",
+        "Jan-64": lambda year, month: f"{NAMES[month - 1]}-{year % 100}",
         "1964-01-31 00:00": lambda year, month: f"{year}-{month:02}-{calendar.monthrange(year, month)[1]} 00:00",
     }
     for name, stamp in forms.items():
@@ -107,9 +110,6 @@ def _dates() -> Iterator[OddRecord]:
             text = "\n".join((header, *(",".join(line.split(",")[::-1]) for line in text.splitlines()[1:])))
         yield OddRecord(f"columns of {name}", text, PLAIN, {})
     wrong: dict[str, tuple[Callable[[int, int], str], str]] = {
-        "01/02/1964": (lambda year, month: f"01/{month:02}/{year}", "ambiguous date"),
-        "1.2.64": (lambda year, month: f"1.{month}.{year % 100}", "ambiguous date"),
-        "Jan-64": (lambda year, month: f"{NAMES[month - 1]}-{year % 100}", "the century is unknown"),
         "1964/01": (lambda year, month: f"{year}/{month:02}", "not a date"),
         "Winter 1964": (lambda year, month: f"Winter {year}", "not a date"),
         "a number of a spreadsheet": (lambda year, month: str(23_011 + 30 * month), "not a date"),

@@ -84,6 +84,23 @@ def _bureau_of_reclamation() -> Iterator[Form]:
     yield Form("USBR HydroData, months", page, text, OF_MONTHS, "cfs", note, {"unit": "cfs"})
 
 
+def _rise() -> Iterator[Form]:
+    page = "data.usbr.gov/rise/api/result/download?type=csv (header behind #SERIES DATA#)"
+    above = '"#RISE Time Series Query Package#"\n"Query Date","2024-01-05"\n\n"#SERIES DATA#"\n'
+    above += '"Location","Parameter","Result","Units","Timestep","Aggregation","Datetime (UTC)"\n'
+
+    def series(name: str, unit: str, value: Callable[[date], str]) -> str:
+        return _days(lambda day: f'"Lake Powell","{name}","{value(day)}","{unit}","day","mean","{day} 07:00:00"')
+
+    rows = series("Lake/Reservoir Inflow", "cfs", lambda day: _cfs(flow_of_day(day)))
+    note = "read column Result, passed over Location, Parameter, Units, Timestep, Aggregation"
+    yield Form("USBR RISE", page, above + rows, OF_DAYS, "cfs", note, {})
+    text = f"{above}{rows}\n{series('Lake/Reservoir Storage', 'af', lambda day: '9331029')}"
+    several = "2 series (Parameter), one below the other: Lake/Reservoir Inflow, Lake/Reservoir Storage"
+    options, note = {"column": "Parameter=Lake/Reservoir Inflow"}, "Parameter is Lake/Reservoir Inflow"
+    yield Form("USBR RISE, two parameters", page, text, OF_DAYS, "cfs", note, options, several)
+
+
 def _cdec() -> Iterator[Form]:
     page = "cdec.water.ca.gov/dynamicapp/req/CSVDataServlet?Stations=ORO&SensorNums=76,15&dur_code=D"
     header = "STATION_ID,DURATION,SENSOR_NUMBER,SENSOR_TYPE,DATE TIME,OBS DATE,VALUE,DATA_FLAG,UNITS"
@@ -406,6 +423,7 @@ FORMS = [
     form
     for of_service in (
         _bureau_of_reclamation,
+        _rise,
         _cdec,
         _geological_survey,
         _data_centre,
@@ -419,5 +437,4 @@ FORMS = [
         _natural_flow,
     )
     for form in of_service()
-    if "月" not in str(form.content) and "fev" not in str(form.content) and "FEV" not in str(form.content)
 ]

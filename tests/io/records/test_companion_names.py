@@ -49,8 +49,8 @@ def test_a_clear_name_is_read_and_told(tmp_path, name, members):
 
 
 NEARLY = {
-    **dict.fromkeys(("evaporation", "evap_hm3", "Evaporation (mm/day)", "evaporation_m3s", "pan_evaporation_mm",
-                     "evaporaton_mm", "Verdunstung_mm", "蒸发(mm)", "evap cfs", "evaporation_cm"), "evaporation_mm"),
+    **dict.fromkeys(("evaporation", "Evaporation (mm/day)", "pan_evaporation_mm",
+                     "evaporaton_mm", "Verdunstung_mm", "蒸发(mm)", "evaporation_cm"), "evaporation_mm"),
     **dict.fromkeys(("withdrawal_hm3", "withdrawal", "withdrawl_m3s", "abstraction_m3s", "Withdrawals (acre-ft)"),
                     "withdrawal_m3s"),
     **dict.fromkeys(("price", "price_eur", "tariff_eur_mwh", "Strompreis"), "price_per_mwh"),

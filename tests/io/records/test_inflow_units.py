@@ -11,7 +11,7 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
-from reservoir.io.records.dates import YearHeading
+from reservoir.io.records.dates import YearHeading, year_headings
 from reservoir.io.records.reader import read_inflow
 from tests.io.records.unit_columns import EVERY, NOTHING, READ
 from tests.io.records.unit_comments import CALLS, COMMENTS, EVERY_COMMENT
@@ -171,7 +171,7 @@ def test_months_in_two_units_contradict(write: Write) -> None:
     "cell", ["total", "Jan total", "Jan 1953", "1 hm3 cfs", "mean", "yearly", "year of birth", "1953"]
 )
 def test_other_columns_are_no_months_and_no_years(cell: str) -> None:
-    assert YearHeading.of(cell) == YearHeading()
+    assert year_headings([cell]) == [YearHeading()]
 
 
 def test_the_unit_and_the_mean_flow_are_said(write: Write) -> None:

@@ -141,7 +141,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "only sep": ("sep=;\n", "the file is empty"),
     "data above the header": (f"1953,{ROW}\n{WIDE}", "a line of data above the header in row 2"),
     "no header": (f"1953,{ROW}", "the header line is missing"),
-    "unnamed layout": ("time,inflow\n1953-01,400", "neither a year nor a date"),
+    "unnamed layout": ("when,inflow\n1953-01,400", "neither a year nor a date"),
     "a water year from January": (wide(f"1953,{ROW}", header=f"WY,{M}"), "but the months begin in January"),
     "a date and months": (WIDE.replace("year", "date"), 'name the column of years "year"'),
     "a month that is no month": ("year,month,inflow\n1953,13,400", 'not a month (found "13"); expected 1 to 12'),

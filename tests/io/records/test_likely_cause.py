@@ -4,7 +4,7 @@ import pytest
 
 from reservoir.errors import MOST_ALIKE, InputError
 from reservoir.io.records.reader import read_inflow
-from tests.io.records.odd_tables import DAYS, daily, flow_of_day, long, wide
+from tests.io.records.odd_tables import DAYS, flow_of_day, long, wide
 
 
 def mistakes_of(tmp_path, text):
@@ -14,20 +14,15 @@ def mistakes_of(tmp_path, text):
     return refused.value.mistakes
 
 
-def test_a_daily_file_of_a_station_with_dates_of_numbers_is_recognised(tmp_path):
-    rows = (f"USGS,11425500,{day:%m/%d/%Y},{flow_of_day(day)},A" for day in DAYS)
+def test_a_daily_file_of_a_station_with_dates_that_nobody_reads_is_recognised(tmp_path):
+    rows = (f"USGS,11425500,{day:%Y~%m~%d},{flow_of_day(day)},A" for day in DAYS)
     cause, *first, rest = mistakes_of(tmp_path, "\n".join(("agency_cd,site_no,date,inflow_cfs,inflow_cd", *rows)))
-    assert cause.problem == (
-        "all dates are numbers such as 01/01/1963, month first: this looks like a daily file of the station 11425500"
-    )
-    assert "01-Jan-1964" in cause.mend
+    assert cause.problem.startswith("nearly every row (1,096 of 1,096) has the same mistake (not a date that is")
+    assert cause.problem.endswith("this looks like a column of texts of the station 11425500")
+    assert "YYYY-MM-DD" in cause.mend
     assert [each.row for each in first] == list(range(2, 2 + MOST_ALIKE))
     more = len(DAYS) - MOST_ALIKE
-    assert rest.problem.startswith(f"{more} more mistakes not shown: {more} x ambiguous date: day and month")
-
-
-def test_days_before_months_are_recognised(tmp_path):
-    assert ", day first: this looks like a daily file" in mistakes_of(tmp_path, daily("%d.%m.%Y"))[0].problem
+    assert rest.problem.startswith(f"{more} more mistakes not shown: {more} x not a date that is understood")
 
 
 def test_stations_one_below_the_other_are_named(tmp_path):

@@ -47,7 +47,7 @@ def test_a_code_in_a_month_is_refused(tmp_path, code, negative):
 def test_days_with_a_code_are_missing_days_whatever_becomes_of_negative_ones(tmp_path, code, negative):
     file = tmp_path / "days.csv"
     file.write_text(days(code))
-    told = f"{code} is read as a missing value, not as a flow \\(rows 102, 103, 104 and 27 more\\)"
+    told = f"{code} is read as a missing value, not as a flow \\(30 times: rows 102, 103, 104 and 27 more\\)"
     with pytest.raises(
         InputError, match=rf"2 months with missing days: 2001-04 \(lacks 20 days\).*{told}".replace("+", r"\+")
     ):

@@ -10,7 +10,7 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.io.records.reader import read_inflow
 from tests.io.records.odd_tables import DAYS, NAMES, flow_of_day, wide
-from tests.io.records.service_forms import ENGLISH, FORMS, day_table
+from tests.io.records.service_forms import CHINESE, ENGLISH, FORMS, day_table
 
 CHOSEN = [form for form in FORMS if form.refused]
 
@@ -78,6 +78,11 @@ REFUSED_DAYS = {
         "delete",
     ),
     "levels": (f"Daily mean water level, 1963\n{ENGLISH}\n{day_table(1963)}", "does not speak of a flow", "--unit"),
+    "levels in Chinese": (
+        f"某站 1963年 逐日平均水位表\n{CHINESE}\n{day_table(1963)}",
+        "does not speak of a flow",
+        "--unit",
+    ),
     "a day twice": (f"{TITLE}, 1963\n{ENGLISH}\n{day_table(1963)}\n1,{','.join('5' * 12)}", "appears twice", "delete"),
     "day 32": (f"{TITLE}, 1963\n{ENGLISH}\n{day_table(1963)}\n32,{','.join('5' * 12)}", "not a day", "correct"),
     "a text": (f"{TITLE}, 1963\n{ENGLISH}\n{day_table(1963).replace('.25,', ' e,', 1)}", "not a number", "digits"),
@@ -144,3 +149,22 @@ def test_a_month_that_is_none_is_told_in_a_table_of_months_by_days(tmp_path):
     text = next(form for form in FORMS if form.name == "months down, days across").content
     with pytest.raises(InputError, match=r"row 4, column month: not a month"):
         read_inflow(written(tmp_path, text.replace("\n,1,2", "\nmonth,1,2").replace("Feb,", "x,")))
+
+
+@pytest.mark.parametrize("label", ["WY{}", "{}/04"])
+def test_no_row_of_data_above_a_repeated_header_is_taken_for_a_title(tmp_path, label):
+    header = "WY," + ",".join((*NAMES[9:], *NAMES[:9]))
+    rows = [f"{label.format(year)},{','.join(['5'] * 12)}" for year in (2003, 2004)]
+    text = "\n".join((header, rows[0], header, rows[1]))
+    if "/" in label:
+        with pytest.raises(InputError, match="a water year must span two consecutive years"):
+            read_inflow(written(tmp_path, text))
+    else:
+        assert read_inflow(written(tmp_path, text)).years == 2
+
+
+def test_a_date_that_is_not_understood_above_a_repeated_header_is_told(tmp_path):
+    rows = [f"1963-{month:02},{month}" for month in range(1, 13)]
+    text = "\n".join(("date,inflow_m3s", *rows[:5], "June 63,6", "date,inflow_m3s", *rows[6:]))
+    with pytest.raises(InputError, match="row 7, column date"):
+        read_inflow(written(tmp_path, text))

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from reservoir.hydro.unit_system import US
 from reservoir.report.figures.rule_charts import draw_rule_scatter, rule_scatter_figure
+from reservoir.report.figures.style import figure_style
 from reservoir.rules import Forecast
 from reservoir.rules.evaluation import Evaluation
 from reservoir.rules.families.linear import LinearRule
+from tests.report.layout import tick_labels_lie_apart
 
 
 def test_dots_are_the_releases_of_the_plan_and_marks_those_of_the_rule(evaluation: Evaluation):
@@ -47,3 +50,13 @@ def test_there_is_a_panel_for_every_month_of_the_water_year(october_evaluation: 
     panels = rule_scatter_figure(october_evaluation, "standard").get_axes()
     assert [ax.get_title(loc="left") for ax in panels][:4] == ["Oct", "Nov", "Dec", "Jan"]
     assert len(panels) == 12
+
+
+def test_numbers_of_millions_lie_apart_in_narrow_panels(evaluation: Evaluation):
+    with figure_style():
+        figure = rule_scatter_figure(replace(evaluation, plan=replace(evaluation.plan, units=US)))
+        figure.draw_without_rendering()
+        shown = [label.get_text() for label in figure.get_axes()[0].get_xticklabels() if label.get_text()]
+        tick_labels_lie_apart("rule-scatter", figure)
+    assert shown
+    assert all(text.endswith("M") for text in shown)

@@ -222,6 +222,7 @@ def test_no_figure_has_a_letter_that_no_font_has(plan: Plan):
         words = " ".join(text.get_text() for text in figure.findobj(match=Text))
         assert "…, 1953 to 1957" in words
         assert not {*"小湾水库合成"} & {*words}
+        assert "…: letters that no font of this machine has" in words
 
 
 def test_letters_that_the_usual_font_lacks_are_drawn_in_another_that_is_installed():

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
 import pytest
 
+import reservoir as package
+from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.inflow import Inflow
+from reservoir.planning.plan import Plan
 from reservoir.report.html.page import Column, HtmlTable
-from reservoir.report.html.tables import column_form, without_constants, without_rows_of
+from reservoir.report.html.tables import column_form, monthly_table, without_constants, without_rows_of, yearly_table
 
 TABLE = HtmlTable(
     "years",
@@ -42,7 +49,7 @@ def test_a_column_that_says_the_same_in_every_row_is_told_once_and_one_that_says
     table = without_constants(TABLE)
     assert [column.title for column in table.columns] == ["Year", "Energy"]
     assert table.rows == (("1953", "1.25"), ("1954", "1.31"), ("1955", "1.25"))
-    assert table.caption == "Three years. In every row: violation 0 relative."
+    assert table.caption == "Three years. In every row: violation 0."
     assert table.marked == {2}
 
 
@@ -59,3 +66,46 @@ def test_rows_of_a_table_above_are_left_out_and_marks_stay_where_they_belong():
     assert table.marked == {1}
     assert "left out" in table.caption
     assert without_rows_of(TABLE, HtmlTable("other", "", TABLE.columns, ())) is TABLE
+
+
+def test_a_small_plant_has_three_figures_and_spill_no_more_decimals_than_the_inflow(small_plant):
+    years = {column.title: place for place, column in enumerate(yearly_table(small_plant).columns)}
+    rows = yearly_table(small_plant).rows
+    assert [row[years["Energy"]] for row in rows] == [f"{energy:.3f}" for energy in small_plant.energy_gwh]
+    assert all(re.fullmatch(r"0\.\d\d\d", row[years["Spill"]]) for row in rows)
+    months = {column.title: place for place, column in enumerate(monthly_table(small_plant).columns)}
+    power = [row[months["Power"]] for row in monthly_table(small_plant).rows]
+    assert power == [f"{value:.4f}" for value in np.median(small_plant.operation.power_mw, axis=0)]
+
+
+MICRO = """
+name = "micro"
+[plant]
+installed_capacity_mw = 0.0123
+output_coefficient = 8
+[storage]
+dead_hm3 = 0.005
+full_hm3 = 0.03
+year_end = "cyclic"
+[release]
+lower_m3s = 0
+upper_m3s = 2
+[curves.level]
+kind = "table"
+storage_hm3 = [0.002, 0.005, 0.015, 0.03, 0.04]
+level_m = [304, 305.25, 308.1, 310.5, 311.6]
+[curves.tailrace]
+kind = "table"
+release_m3s = [0, 1, 2]
+level_m = [228.4, 228.5, 228.55]
+"""
+
+
+@pytest.fixture(scope="module")
+def small_plant(tmp_path_factory) -> Plan:
+    """A plant of 0.0123 MW, which spills."""
+    file = tmp_path_factory.mktemp("micro") / "micro.toml"
+    file.write_text(MICRO)
+    flows = 0.02 * np.array([[0.5, 0.4, 0.5, 0.8, 1.4, 1.9, 1.6, 1.2, 0.9, 0.8, 1.0, 0.8]]) * [[0.8], [1.0], [1.3]]
+    inflow = Inflow(flow_m3s=flows, calendar=Calendar(2001, 3))
+    return package.optimise(package.read_reservoir(file), inflow, solver="dp", reference=False)
