@@ -234,23 +234,23 @@ def build(device: DeviceInfo, source: str, options: Sequence[str] = (), *, as_wr
 _BUILDING = Lock()
 #: Told which device a program is built for, and whether it is ready.
 Tell = Callable[[str, bool], None]
-_TOLD: list[Tell] = []
+_LISTENERS: list[Tell] = []
 
 
 @contextmanager
 def builds_told(tell: Tell) -> Iterator[None]:
     """Tell which programs are built during a block, by any thread; nothing of what is kept on the disk."""
-    _TOLD.append(tell)
+    _LISTENERS.append(tell)
     try:
         yield
     finally:
-        _TOLD.remove(tell)
+        _LISTENERS.remove(tell)
 
 
 @contextmanager
-def _told(device: DeviceInfo) -> Iterator[None]:
+def _announced(device: DeviceInfo) -> Iterator[None]:
     for ready in (False, True):
-        for tell in _TOLD:
+        for tell in _LISTENERS:
             tell(device.name, ready)
         if not ready:
             yield
@@ -273,7 +273,7 @@ def _build_once(device: DeviceInfo, source: str, options: tuple[str, ...]) -> Bu
         kept = kept_program(device, file, context_of(device)) if file else None
         program = kept or cl.Program(context_of(device), text)
         try:
-            with _BUILDING, nullcontext() if kept else _told(device):
+            with _BUILDING, nullcontext() if kept else _announced(device):
                 program.build(options)
         except cl.Error as error:
             refusal = error
