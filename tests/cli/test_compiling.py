@@ -57,13 +57,13 @@ def test_a_terminal_says_that_a_device_s_program_is_built(monkeypatch: pytest.Mo
     text = io.StringIO()
     monkeypatch.setattr(screen, "console", lambda stderr=False: Console(file=text, force_terminal=True, width=120))
     with screen.progress_bars():
-        with program._told(SimpleNamespace(name="Some device")):
+        with program._announced(SimpleNamespace(name="Some device")):
             assert "compiling for Some device" not in text.getvalue() or "1/1" not in text.getvalue()
-        with program._told(SimpleNamespace(name="Some device")):
+        with program._announced(SimpleNamespace(name="Some device")):
             pass
     assert "compiling for Some device" in text.getvalue()
     assert "2/2" in text.getvalue()
-    assert program._TOLD == []
+    assert program._LISTENERS == []
 
 
 @pytest.mark.device
