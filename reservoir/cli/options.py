@@ -198,7 +198,7 @@ class CaseFiles(NamedTuple):
 
             reservoir = inflow if has_levels(inflow) else None
         elif reservoir is not None and inflow is None and is_workbook(reservoir):
-            from reservoir.io.records.sheets import has_record
+            from reservoir.io.records.choice import has_record
 
             inflow = reservoir if has_record(reservoir) else None
         return cls(reservoir, inflow, {**reading, "sheet": _sheets_for(inflow, reservoir, reading.get("sheet", ()))})

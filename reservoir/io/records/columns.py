@@ -137,7 +137,7 @@ def companion_of(name: str, flood_column: str | None = None) -> Companion | None
             return _FURTHER[field]._replace(size=unit.size)
     if quantities == {"evaporation"}:
         spelt = rest[0] if len(rest) == 1 else ""
-        depth = next((unit for unit, words in known.DEPTH_SPELLINGS.items() if spelt in words), spelt)
+        depth = next((unit for unit in DEPTH_MM if spelt in known.ALL_SPELLINGS[unit]), spelt)
         return COMPANIONS.get(f"evaporation_{depth}")
     if quantities == {"price"}:
         size = {"mwh": 1.0, "kwh": 1e3}.get(rest[-1] if rest else "", 0.0)

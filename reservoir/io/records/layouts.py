@@ -37,12 +37,12 @@ from reservoir.io.records.cells import (
     parse_number,
     without_blank_ends,
 )
+from reservoir.io.records.choice import require_one_series
 from reservoir.io.records.columns import companion_of, nearly_named, passed_over_note, read_companions, value_column
 from reservoir.io.records.dates import MINUTES, Stamp, Year, YearHeading, says_end
 from reservoir.io.records.day_tables import DayTable, days_of
 from reservoir.io.records.heading import Row
 from reservoir.io.records.record import A_MONTH, InflowReading, Record, RowPeriod, too_many_years
-from reservoir.io.records.series import require_one_series
 from reservoir.io.records.table import InflowTable, content_of, cut
 from reservoir.io.records.words import MEMBER_NAMES, WATER_YEAR_NAMES, WEEK_ENDS
 from reservoir.text.data_file import head_lines

@@ -27,6 +27,7 @@ from reservoir.hydro.calendar import (
 from reservoir.hydro.inflow import ASSUMED, FileRows, Inflow
 from reservoir.io.containers import is_netcdf
 from reservoir.io.records.cells import FILL_IN, looks_like_number, negative_note, thousands_mistakes
+from reservoir.io.records.choice import STATION, chosen_rows, record_sheet
 from reservoir.io.records.columns import companion_notes, series_mistakes, with_volumes
 from reservoir.io.records.layouts import member_file, read_record, stamp_mistakes
 from reservoir.io.records.record import (
@@ -39,8 +40,6 @@ from reservoir.io.records.record import (
     too_large,
     too_many_years,
 )
-from reservoir.io.records.series import STATION, chosen_rows
-from reservoir.io.records.sheets import record_sheet
 from reservoir.io.records.table import InflowTable, caveat_mistakes, read_table
 from reservoir.io.records.units import HM3_PER_M3S_DAY, InflowUnit, choose_unit
 from reservoir.io.records.words import folded

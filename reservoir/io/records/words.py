@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from reservoir.hydro.units import VOLUME_HM3
+from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
 from reservoir.runtime import package_text
 
 _WORDS = tomllib.loads(package_text("data", "words.toml"))
@@ -96,11 +96,25 @@ class WordKind(Enum):
     CLOSE = "a closing bracket"
 
 
-#: Spellings of each unit, and of times for which a volume can be given.
-SPELLINGS: Mapping[str, tuple[str, ...]] = {unit: tuple(spelt) for unit, spelt in _WORDS["spellings"].items()}
+#: Spellings of each unit, of those of records alone, and of times for which a volume can be given.
+ALL_SPELLINGS: Mapping[str, tuple[str, ...]] = {unit: tuple(spelt) for unit, spelt in _WORDS["spellings"].items()}
+SPELLINGS = {unit: spelt for unit, spelt in ALL_SPELLINGS.items() if unit in {**FLOW_M3S, **VOLUME_HM3}}
 TIMES: Mapping[str, tuple[str, ...]] = {time: tuple(spelt) for time, spelt in _WORDS["times"].items()}
-#: Spellings of depths of water, beside the names of the units.
-DEPTH_SPELLINGS: Mapping[str, list[str]] = _WORDS["depths"]
+
+
+def _forms_of(unit: str) -> Iterator[str]:
+    """The spellings of a unit, with or without spaces between their words, and its further form."""
+    yield from (re.escape(spelling).replace("\\ ", " ?") for spelling in ALL_SPELLINGS.get(unit, ()))
+    if unit in _WORDS["forms"]:
+        of_other = {f"<{other}>": f"(?:{'|'.join(map(re.escape, spelt))})" for other, spelt in ALL_SPELLINGS.items()}
+        yield re.sub("<.*?>", lambda other: of_other[other[0]], _WORDS["forms"][unit])
+
+
+#: Regular expressions of units in headings of a reservoir's tables, multiples before what they are multiples of.
+UNIT_FORMS: Mapping[str, str] = {unit: "|".join(_forms_of(unit)) for unit in (*ALL_SPELLINGS, "per-mwh")}
+#: Names of the quantities of a reservoir by their keys, and words in them that mean the same, or nothing.
+KEY_NAMES: Mapping[str, str] = _WORDS["keys"]
+SAME = {word: meaning for meaning, words in _WORDS["same"].items() for word in words.split()}
 #: Spellings of volumes for a time, by their names such as ``hm3/day``.
 RATES: Mapping[str, tuple[str, ...]] = {
     f"{volume}/{time}": tuple(
