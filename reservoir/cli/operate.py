@@ -148,6 +148,7 @@ def _with_futures(
     months: int | None,
     ensemble: Path | None,
     dates: str | None,
+    first_year: int | None,
     figure: Path | None,
 ) -> RuleInputs:
     """The inputs with another number of futures, or with those of a forecast; refused with a rule that has none.
@@ -162,6 +163,7 @@ def _with_futures(
         "--months-ahead": months,
         "--ensemble": ensemble,
         "--dates": dates,
+        "--first-year": first_year,
         "--figure": figure,
     }
     if inputs.rule.family != FAMILY:
@@ -183,7 +185,7 @@ def _with_futures(
         from reservoir.io.records.reader import read_inflow_forecast
         from reservoir.rules.families.replan import MOST_MEMBERS, ReplanOnForecast
 
-        flow_m3s = read_inflow_forecast(ensemble, inputs.record_unit, month, dates)
+        flow_m3s = read_inflow_forecast(ensemble, inputs.record_unit, month, dates=dates, first_year=first_year)
         if len(flow_m3s) > MOST_MEMBERS:
             problem, expected = f"has {len(flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
             raise InputError(problem, expected, "give fewer of them", file=str(ensemble))
@@ -291,6 +293,7 @@ _OPTIONS = (
         help="Forecast of the inflow with members, from the month on: CSV (date, member, inflow) or NetCDF. A replan "
         "rule decides with it instead of --inflow."),
     options.dates,
+    options.first_year,
     click.option("--months-ahead", type=click.IntRange(1, 60),
         help="Months of the outlook of a replan rule.  [default: 12]"),
     click.option("--figure", type=options.FilePath(),
@@ -316,6 +319,7 @@ def command(
     members: int | None,
     ensemble: Path | None,
     dates: str | None,
+    first_year: int | None,
     months_ahead: int | None,
     figure: Path | None,
     unit_system: str | None,
@@ -342,7 +346,7 @@ def command(
             mend = 'fit it: "reservoir rules PLAN_DIR", with all families or with --family replan'
             raise InputError(problem, mend=mend, column="--replan")
         inputs = replace(inputs, rule=other)
-    inputs = _with_futures(inputs, month, members, months_ahead, ensemble, dates, figure)
+    inputs = _with_futures(inputs, month, members, months_ahead, ensemble, dates, first_year, figure)
     situation = _situation(inputs, month, level, storage, inflow, inflow_before, flood_index, units)
     advice = advise(inputs.rule, plant, situation)
     ahead, similar, chart = None, None, cast(Any, inputs.beside("zones"))

@@ -376,6 +376,14 @@ dates = click.option(
     type=click.Choice(["month-first", "day-first"]),
     help="Order in dates such as 10/01/1990.  [default: as the whole column shows, else they are refused]",
 )
+#: Century of dates with years of two digits.
+first_year = click.option(
+    "--first-year",
+    metavar="YEAR",
+    type=int,
+    help="Year of the earliest row, where years have two digits (1-Oct-03).  [default: as the order of the rows shows, "
+    "else they are refused]",
+)
 #: A part of a workbook that could be something else, too.
 sheet = click.option(
     "--sheet",
@@ -408,6 +416,7 @@ _READING = (
         help="What becomes of negative values, such as those of a reservoir balance.  [default: they are refused]",
     ),
     dates,
+    first_year,
     sheet,
 )
 #: How an inflow is read; a command gets them as ``reading``, arguments of `reservoir.read_inflow`.

@@ -24,8 +24,8 @@ from reservoir.io.records.words import QUANTITIES, WordKind, folded, parts_of, u
 from reservoir.io.workbook import MOST_BYTES, Sheet, chosen_sheet, sheets_of
 from reservoir.text.data_file import read_limited
 
-#: Rows from the header on in which dates are looked for.
-_LOOKED_AT = 5
+#: Rows from the header on in which dates are looked for, and those in which the header is.
+_LOOKED_AT, _MOST_ABOVE = 5, 200
 
 
 def record_sheet(data: bytes, names: Sequence[str] = ()) -> tuple[Sheet, str]:
@@ -75,7 +75,7 @@ def has_record(path: Path) -> bool:
 def _header(sheet: Sheet) -> tuple[str, ...]:
     """The header of a sheet with dates, years or months; nothing of another."""
     with suppress(InputError):
-        content = content_of(sheet.csv())
+        content = content_of(sheet._replace(rows=sheet.rows[:_MOST_ABOVE]).csv())
         rows = [cut(*line, content.delimiter) for line in content.lines[:_LOOKED_AT]]
         cells = [row.cells if isinstance(row, Row) else () for row in rows]
         if names_dates(cells[0]) or above_dates(cells) == 0:

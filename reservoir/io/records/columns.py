@@ -287,7 +287,11 @@ def value_column(
         passed_over = tuple(place for place in candidates if place != places[0] and place not in blank)
         return ValueColumn(places[0], companions, passed_over)
     columns = places or candidates
-    names = ", ".join(header[place] or "(no name)" for place in columns)
+    of_rows = [header, *(row.cells for row in table.heading.labels)] if table.heading else [header]
+    told_apart = [row for row in of_rows if row is header or len({row[at] for at in columns}) == len(columns)]
+    names = ", ".join(
+        " = ".join(dict.fromkeys(filter(None, (row[at] for row in told_apart)))) or "(no name)" for at in columns
+    )
     if not columns:
         raise InputError(table.at_header("no column besides the date", _ONE, "add an inflow column"))
     if wanted is not None:
@@ -296,7 +300,8 @@ def value_column(
         raise InputError(problem, "a name in the header", mend, column="column", value=wanted)
     problem, beside = f"{len(columns)} columns besides the date: {names}", ", ".join(COMPANIONS)
     name = table.column_option("NAME") if table.chosen else "--column NAME"
-    mend = f"name the column to read ({name}), or keep only the inflow column, and {beside} if there are any"
+    one_of = ", by any of its names" if " = " in names else ""
+    mend = f"name the column to read ({name}{one_of}), or keep only the inflow column, and {beside} if there are any"
     raise InputError(table.at_header(problem, _ONE, mend))
 
 
@@ -311,7 +316,8 @@ def _may_be_inflow(table: InflowTable, place: int) -> bool:
     if names_series and len({row.cells[place] for row in table.rows}) <= _FEW_NUMBERS < len(table.rows):
         return False
     filled = [row.cells[place] for row in table.rows[:_LOOKED_AT] if not cells.is_missing(row.cells[place])]
-    return not table.rows or sum(map(looks_like_number, filled)) * 2 > len(filled)
+    flows = sum(looks_like_number(cell) or cell.casefold() in known.ZERO_WORDS for cell in filled)
+    return not table.rows or flows * 2 > len(filled)
 
 
 #: Characters of a code that judges a value.
@@ -332,8 +338,7 @@ def several_series(name: str, texts: Sequence[str], long_block: int = _LONG_BLOC
     `texts` are those of its cells, in the order of time; empty ones say nothing. A block of `long_block` equal ones is
     made by no flag of single values. The mistake comes without its row; None where the rows may be of one series.
     """
-    filled = [(place, text) for place, cell in enumerate(texts) if (text := " ".join(cell.split()))]
-    values = {text.casefold() for _, text in filled}
+    values = {text.casefold() for cell in {*texts} if (text := " ".join(cell.split()))}
     words, of_series = set(parts_of(name)), may_tell_series(name)
     short = bool(words & known.CODED) and all(len(value) <= _SHORT_CODE for value in values)
     if len(values) < 2 or words & JUDGES or (not of_series and (words & known.VARYING or short)):
@@ -345,6 +350,7 @@ def several_series(name: str, texts: Sequence[str], long_block: int = _LONG_BLOC
     a_quantity = saying.units or saying.kinds & {*known.QUANTITIES, WordKind.OTHER, WordKind.STATISTIC}
     if numbers and (a_quantity or any("." in value for value in values)):
         return None
+    filled = [(place, text) for place, cell in enumerate(texts) if (text := " ".join(cell.split()))]
     pairs = ((place, before, after) for (_, before), (place, after) in pairwise(filled))
     changes = [change for change in pairs if change[1].casefold() != change[2].casefold()]
     in_blocks = len(values) <= _MOST_VALUES and len(filled) >= long_block * (len(changes) + 1)

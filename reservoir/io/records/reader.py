@@ -60,6 +60,7 @@ def read_inflow(
     negative: str | None = None,
     step: TimeStep | str = TimeStep.MONTH,
     dates: str | None = None,
+    first_year: int | None = None,
     flood_column: str | None = None,
     sheet: str | Sequence[str] = (),
 ) -> Inflow:
@@ -106,6 +107,9 @@ def read_inflow(
         rows stand for.
     dates : str, optional
         ``month-first`` or ``day-first``: the order in dates such as ``10/01/1990``, where the column does not show it.
+    first_year : int, optional
+        Year of the earliest row where dates have years of two digits (``1-Oct-03``) and the order of the rows does not
+        show the century.
     flood_column : str, optional
         Name of the column that the flood space of the reservoir depends on (`Reservoir.flood_space`).
     sheet : str or sequence of str
@@ -126,12 +130,13 @@ def read_inflow(
     file = os.fspath(path)
     try:
         how = {"step": step, "flood_column": flood_column, "first_month": first_month, "dates": dates, "sheet": sheet}
+        how["first_year"] = first_year
         reading = InflowReading(unit, column, water_year, missing_days, negative, **how)  # type: ignore[arg-type]
         series = _series_of(file, reading)
-        if series is None:
-            return _read_table(file, reading)
-        reading.require_no_sheet()
-        return series.inflow(first_month)
+        if series is not None:
+            reading.require_no_sheet()
+        inflow = _read_table(file, reading) if series is None else series.inflow(first_month)
+        return replace(inflow, notes=(*inflow.notes, *reading.unused_notes(inflow.notes)))
     except InputError as refused:
         in_order = worth_telling(sorted(refused.mistakes, key=lambda mistake: mistake.row or 0), file)
 
@@ -283,7 +288,11 @@ def _negative_notes(record: Record, unit: InflowUnit, negative: str) -> tuple[st
 
 
 def read_inflow_forecast(
-    path: str | os.PathLike[str], unless_said: str = "", month: int | None = None, dates: str | None = None
+    path: str | os.PathLike[str],
+    unless_said: str = "",
+    month: int | None = None,
+    dates: str | None = None,
+    first_year: int | None = None,
 ) -> FloatArray:
     """Read an ensemble forecast; its months need not fill a year.
 
@@ -296,7 +305,7 @@ def read_inflow_forecast(
         The unit in place of m3/s where m3/s would be assumed.
     month : int, optional
         Calendar month that is decided on: that of the first values.
-    dates : str, optional
+    dates, first_year : optional
         As in `reservoir.read_inflow`.
 
     Returns
@@ -311,14 +320,15 @@ def read_inflow_forecast(
     """
     file = os.fspath(path)
     try:
-        series = _series_of(file, InflowReading(dates=dates))
+        reading = InflowReading(dates=dates, first_year=first_year)
+        series = _series_of(file, reading)
         if series is None or series.members is None:
             if not os.path.exists(file):
                 raise InputError("the file does not exist", mend="check the path")
             expected = "CSV with columns date, member and inflow, or NetCDF with a dimension member"
             raise InputError("is no ensemble forecast: there are no members in it", expected)
         if unless_said and series.about["unit_from"] == ASSUMED:
-            series = _series_of(file, InflowReading(unit=unless_said, dates=dates)) or series
+            series = _series_of(file, replace(reading, unit=unless_said)) or series
         flow = series.flow_m3s()
         if month is not None and series.first % MONTHS_PER_YEAR + 1 != month:
             expected = f"a first month that is the one of --month ({MONTH_NAMES[month - 1]})"
