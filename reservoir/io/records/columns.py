@@ -102,17 +102,7 @@ def with_volumes(
 #: Quantities beside the inflow by words by which they are read, and by all that name them.
 _READ = {word: name for name, words in known.COMPANION_WORDS.items() for word in words["read"].split()}
 _ALL = _READ | {word: name for name, words in known.COMPANION_WORDS.items() for word in words["other"].split()}
-#: How a column of each is to be named.
-_WRITE = {
-    "evaporation": "evaporation_mm or evaporation_in, for the net depth of a row's period, or evaporation_acre_ft or "
-    "evaporation_hm3, for a volume",
-    "bank storage": "bank_storage_acre_ft or bank_storage_hm3",
-    "withdrawal": "withdrawal_m3s or withdrawal_cfs, for a mean flow",
-    "price": "price_per_mwh",
-}
-#: Words beside these that change nothing; how alike a slip is to its word.
-_PLAIN = frozenset({"net", "lake", "reservoir", "surface", "water", "total", "monthly", "mean", "average", "the", "of"})
-_PLAIN |= {"per", "energy", "electricity", "power", "spot", "market"}
+#: Words in which a slip is looked for, how alike it is to one, and how long.
 _MISSPELT, _ALIKE, _LEAST_LETTERS = ("evaporation", "withdrawal", "withdrawals", "abstraction"), 0.84, 7
 #: Evaporation and rain of a month stay below this, mm, and a negative price above its negative; a code is larger.
 _LEAST_CODE = 900.0
@@ -124,7 +114,7 @@ def companion_of(name: str, flood_column: str | None = None) -> Companion | None
         return FLOOD_COLUMN
     exact = COMPANIONS.get(name.casefold(), _FURTHER.get(name.casefold()))
     text = folded(name).replace("day-ahead", "")
-    words = [word for word in re.findall(r"[^\W_]+", text) if word not in _PLAIN]
+    words = [word for word in re.findall(r"[^\W_]+", text) if word not in known.OF_LOSSES]
     quantities = {_READ[word] for word in words if word in _READ}
     if exact is not None or len(quantities) != 1:
         return exact
@@ -163,7 +153,8 @@ def nearly_named(name: str) -> Mistake | None:
         mend = "give it in the reservoir file, and delete the column"
         return Mistake("is not read from a record", "a seepage in the reservoir file", mend, column=name)
     problem = f"seems to be {quantity}, but is not read by this name"
-    mend = f"name it {_WRITE[quantity]}; or delete the column"
+    write = " ".join(known.COMPANION_WORDS[quantity]["write"].split())
+    mend = f"name it {write}; or delete the column"
     return Mistake(problem, "a name and a unit that are understood", mend, column=name)
 
 

@@ -129,14 +129,14 @@ def read_inflow(
     """
     file = os.fspath(path)
     try:
-        how = {"step": step, "flood_column": flood_column, "first_month": first_month, "dates": dates, "sheet": sheet}
-        how["first_year"] = first_year
-        reading = InflowReading(unit, column, water_year, missing_days, negative, **how)  # type: ignore[arg-type]
+        asked = (unit, column, water_year, missing_days, negative, step, flood_column, first_month)
+        reading = InflowReading(*asked, dates, first_year, sheet)  # type: ignore[arg-type]
         series = _series_of(file, reading)
         if series is not None:
             reading.require_no_sheet()
         inflow = _read_table(file, reading) if series is None else series.inflow(first_month)
-        return replace(inflow, notes=(*inflow.notes, *reading.unused_notes(inflow.notes)))
+        unused = tuple(reading.unused_notes(inflow.notes))
+        return replace(inflow, notes=(*inflow.notes, *unused)) if unused else inflow
     except InputError as refused:
         in_order = worth_telling(sorted(refused.mistakes, key=lambda mistake: mistake.row or 0), file)
 

@@ -115,8 +115,8 @@ WORDS: Mapping[WordKind, frozenset[str]] = {WordKind[name.upper()]: words for na
     WordKind.PLAIN: _KINDS["plain"] | _JOINED["none"]
 }
 #: Words in the names of columns beside the values (``data/words.toml`` says of each what it means).
-BESIDE, OF_SERIES, JUDGES, VARYING, CODED = (
-    _HEADINGS[name] for name in ("beside", "of_series", "judging", "varying", "coded")
+BESIDE, OF_SERIES, JUDGES, VARYING, CODED, OF_LOSSES = (
+    _HEADINGS[name] for name in ("beside", "of_series", "judging", "varying", "coded", "of_losses")
 )
 #: Words of cells that say how good a value is, and how it was found.
 HOW_GOOD = _CELLS["how_good"]
