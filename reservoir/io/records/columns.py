@@ -266,10 +266,11 @@ def value_column(
     known_as = {place: companion_of(header[place], flood_column) for place in others}
     companions = {place: companion for place, companion in known_as.items() if companion is not None}
     candidates = [place for place in others if place not in companions]
+    further = table.heading.labels if table.heading else ()
+    labels = [[*header], *([*row.cells, *[""] * len(header)] for row in further)]  # columns of titles have none
     if wanted is not None:
-        labels = [header, *(row.cells for row in table.heading.labels)] if table.heading else [header]
         text = wanted.strip().casefold()
-        of_rows = ([at for at in candidates if at < len(row) and row[at].casefold() == text] for row in labels)
+        of_rows = ([at for at in candidates if row[at].casefold() == text] for row in labels)
         places = next(filter(None, of_rows), [])
     else:
         places = candidates if len(candidates) == 1 else [at for at in candidates if _may_be_inflow(table, at)]
@@ -278,11 +279,10 @@ def value_column(
         passed_over = tuple(place for place in candidates if place != places[0] and place not in blank)
         return ValueColumn(places[0], companions, passed_over)
     columns = places or candidates
-    of_rows = [header, *(row.cells for row in table.heading.labels)] if table.heading else [header]
-    told_apart = [row for row in of_rows if row is header or len({row[at] for at in columns}) == len(columns)]
-    names = ", ".join(
-        " = ".join(dict.fromkeys(filter(None, (row[at] for row in told_apart)))) or "(no name)" for at in columns
-    )
+    told_apart = [row for row in labels if row is labels[0] or len({row[at] for at in columns}) == len(columns)]
+    of_each = [" = ".join(dict.fromkeys(filter(None, (row[at] for row in told_apart)))) for at in columns]
+    one_of = ", by any of its names" if any(" = " in each for each in of_each) else ""
+    names = ("; " if one_of else ", ").join(each or "(no name)" for each in of_each)
     if not columns:
         raise InputError(table.at_header("no column besides the date", _ONE, "add an inflow column"))
     if wanted is not None:
@@ -291,7 +291,6 @@ def value_column(
         raise InputError(problem, "a name in the header", mend, column="column", value=wanted)
     problem, beside = f"{len(columns)} columns besides the date: {names}", ", ".join(COMPANIONS)
     name = table.column_option("NAME") if table.chosen else "--column NAME"
-    one_of = ", by any of its names" if " = " in names else ""
     mend = f"name the column to read ({name}{one_of}), or keep only the inflow column, and {beside} if there are any"
     raise InputError(table.at_header(problem, _ONE, mend))
 

@@ -304,7 +304,7 @@ def _dss() -> Iterator[Form]:
     yield Form("DSS, instants", page, text, OF_DAYS, "cfs", instants, {})
     two = "\n".join(f"{name},,{text},{other}" for (name, text), other in zip(parts, _OTHER_PARTS, strict=True)) + "\n"
     text = two + "\n".join(f"{row},7" for row in rows)
-    refused = "2 columns besides the date: SHASTA = SACRAMENTO, OROVILLE = FEATHER"
+    refused = "2 columns besides the date: SHASTA = SACRAMENTO; OROVILLE = FEATHER"
     yield Form("DSS, two paths", page, text, OF_DAYS, "cfs", "read column SHASTA", {"column": "SHASTA"}, refused)
     ends = (f"{calendar.monthrange(y, m)[1]}{NAMES[m - 1].upper()}{y} 2400,{_cfs(flow(y, m))}" for y, m in MONTHS)
     text = above.replace(",,", ",").replace("1DAY", "1MON") + "\n".join(ends)
