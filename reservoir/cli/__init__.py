@@ -88,8 +88,10 @@ def main() -> None:
                 raise KeyboardInterrupt from None
             raise
     except click.ClickException as error:
+        from reservoir.cli.hints import with_hint
+
         message = io.StringIO()
-        error.show(message)
+        with_hint(error).show(message)
         warn(message.getvalue().rstrip())
         status = error.exit_code
     except (KeyboardInterrupt, click.Abort) as error:

@@ -89,7 +89,7 @@ def _draft(name: str, files: options.CaseFiles, reading: dict[str, Any]) -> tupl
             scale = RecordScale.of(files.inflow, files.reading, first_month)
         return scale
 
-    with options.named_as({name: f"--{name.replace('_', '-')}" for name in options.READING_OPTIONS if name != "unit"}):
+    with options.named_as_reading():
         table_file = files.reservoir
         if table_file is not None and is_workbook(table_file):
             return draft_of_workbook(table_file, reading["sheet"], name, scale_of), scale

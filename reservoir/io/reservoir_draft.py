@@ -254,7 +254,7 @@ def _guess_storages(values: dict[str, Value], table: LevelTable | None) -> None:
 
     def in_table(value: Value) -> list[float]:
         unit = KEYS[value.key].unit(value.written)
-        size = level.head.size if value.key.startswith("marks") else storage.head.size
+        size = level.head.size if value.key.endswith("_m") else storage.head.size
         times = (unit.size if unit else 1.0) / size
         return [number if times == 1 else float(f"{number * times:.12g}") for number in _numbers(value)]
 
@@ -267,6 +267,8 @@ def _guess_storages(values: dict[str, Value], table: LevelTable | None) -> None:
                 value, source, guess = _storage_at(table, in_table(of_mark)[0], of_mark.source), of_mark.source, False
             elif of_limit is not None:
                 value, source, guess = pick(in_table(of_limit)), of_limit.source, False
+            elif stem == "dead" and (lowest := values.get("plant.operating_level_m")):  # below it, turbines stand still
+                value, source = _storage_at(table, in_table(lowest)[0], lowest.source), lowest.source
             values[key] = Value(key, f"{stem}_{ending}", literal(value), source, guess)
         if of_mark is None:
             at_end = min(max(in_table(values[key])[0], storage.values[0]), storage.values[-1])

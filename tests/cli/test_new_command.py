@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 
 import pytest
@@ -114,3 +115,39 @@ def test_sheets_of_two_workbooks_are_named_in_one_call(call, tmp_path):
     record(tmp_path)
     assert 'from sheet "B"' in call("check", "days.csv", *both[1:5]).out
     assert "the file is no workbook" in call("check", "days.csv", "--sheet", "B", status=2).err
+
+
+@pytest.fixture
+def of_feet(call, tmp_path):
+    """A rule outside its plan's folder, and the workbook in cfs without saying so that it was fitted to."""
+    sheets = case_sheets()
+    sheets["Daily flow"][1] = ["Date", "Inflow", "Quality"]
+    sheets["Daily flow"][2:] = [[day, 35 * flow, "A"] for day, flow, _ in sheets["Daily flow"][2:]]
+    saved(sheets | {"Other gauge": days()}, tmp_path / "case.xlsx")
+    reading = ["--unit", "cfs", "--sheet", "Daily flow"]
+    call("plan", "case.xlsx", *reading, "--solver", "dp", "--no-figures", "--out", "p")
+    call("rules", "p", "--family", "linear", "--folds", "2", "--no-figures")
+    shutil.copy(tmp_path / "p/rules/linear.json", tmp_path)
+    shutil.copy(tmp_path / "case.xlsx", tmp_path / "renamed.xlsx")
+    return reading
+
+
+OCTOBER = ["--month", "10", "--level", "317", "--inflow", "20"]
+
+
+def test_the_record_of_a_rules_workbook_is_read_as_for_its_plan(call, of_feet):
+    asked = ["operate", "linear.json", *OCTOBER, "--reservoir"]
+    answer = call(*asked, "case.xlsx").out
+    assert answer == call(*asked, "p/reservoir.toml").out
+    assert answer == call(*asked, "renamed.xlsx", *of_feet).out
+    said = call(*asked, "renamed.xlsx", "--sheet", "Daily flow", status=2).err
+    assert "different: release bounds" in said
+    assert "reservoir.toml in the folder of its plan" in said
+    simulated = call("simulate", "linear.json", "case.xlsx", *of_feet, "--reservoir", "case.xlsx", "--no-foresight")
+    assert "4 years" in simulated.out
+
+
+@pytest.mark.parametrize("option", [["--unit", "cfs"], ["--sheet", "Daily flow"], ["--missing-days", "2"]])
+def test_how_an_inflow_is_read_is_not_said_where_none_is(call, of_feet, option):
+    said = call("operate", "p/rules/linear.json", *OCTOBER, *option, status=2).err
+    assert f"{option[0]}: is given, but no inflow is read" in said

@@ -18,15 +18,12 @@ from reservoir.planning.sentences import (
     objective_sentence,
     outside_sentences,
     shortfall_months,
-    shortfalls,
+    shortfalls_by_kind,
     source_sentence,
 )
 from reservoir.report.html.page import Heading, Picture, Section, render
 from reservoir.report.html.tables import checks_section, kept_years, member_table, monthly_table, yearly_table
 from reservoir.text.quantities import counted, percentage, quantity
-
-#: Months with storages outside their limits that a report tells of; plan.json has more of them.
-SHOWN_SHORTFALLS = 24
 
 #: Years of which a report has a row each; the tables have all.
 SHOWN_YEARS = 2_000
@@ -160,7 +157,7 @@ def _shortfalls(plan: Plan) -> Section | None:
     months, step = shortfall_months(plan), plan.inflow.calendar.step.noun
     if not months:
         return None
-    sentences = shortfalls(plan, SHOWN_SHORTFALLS)
+    sentences = shortfalls_by_kind(plan)
     years = int((~plan.keeps_limits).sum())
     ends, violates = ("ends", "violates") if months == 1 else ("end", "violate")
     outside, title = f"{ends} with a storage outside its limits", "Storage limits violated"
@@ -170,8 +167,7 @@ def _shortfalls(plan: Plan) -> Section | None:
         f"{counted(months, step)} in {years} of {counted(plan.inflow.years, 'year')} {outside}.",
         f"{'; '.join(outside_sentences(plan))}. These years are excluded from means, sums and medians.",
     )
-    hidden = months - SHOWN_SHORTFALLS
-    more = (f"{counted(hidden, f'more {step}')}: see plan.json.",) if hidden > 0 else ()
+    more = (f"plan.json lists every {step}.",) if months > len(sentences) else ()
     return Section("shortfalls", title, text, items=(*sentences, *more), warning=True)
 
 
