@@ -551,4 +551,5 @@ def _alike_words(similar: AnalogueYears, units: UnitSystem) -> str:
     lowest, highest = (units.amount(each, "m3s")[0] for each in (similar.lowest_m3s, similar.highest_m3s))
     unit, median = units.amount(0.0, "m3s")[1], units.written(similar.median_m3s, "m3s")
     span = f"{quantity(lowest)} to {quantity(highest)} {unit}, median {median}"
+    span = f"each {median}" if quantity(lowest) == quantity(highest) else span
     return f"{span}, in the {len(similar.labels)} most similar years: {', '.join(similar.labels)}"

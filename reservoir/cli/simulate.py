@@ -110,10 +110,11 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
         ((title[:1].upper() + title[1:]) if len(title) < _TITLE else "Objective", _brought(run)),
         ("Targets", _targets(run)),
         ("Spill", f"{units.written(score.spill_hm3, 'hm3')} a year"),
-        ("Repairs", f"{score.repairs} of {counted(run.inflow.flow_m3s.size, run.inflow.calendar.step.noun)}"),
     ]
     if spilled := spill_with_room(run, units):
         rows.append(("", f"with room left in the lake: {spilled}"))
+    months = counted(run.inflow.flow_m3s.size, run.inflow.calendar.step.noun)
+    rows.append(("Repairs", f"{score.repairs} of {months}"))
     if score.months_violated:
         largest = f"by up to {units.written(score.largest_violation_hm3, 'hm3', ',.3g')}"
         months = counted(score.months_violated, "month")
