@@ -12,7 +12,7 @@ import click
 
 from reservoir.cli import options
 from reservoir.errors import InputError, Mistake, OutputError
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import quantity, typeset_unit
 
 if TYPE_CHECKING:
     from reservoir.hydro.reservoir import Reservoir
@@ -87,7 +87,8 @@ def said_units(units: UnitSystem, asked: str | None) -> str:
     """A line on units that a call does not name and that are not SI, see `RuleInputs.units`; else empty."""
     if asked or not units.by_ending:
         return ""
-    theirs, usual = ("{flow}, {volume} and {level}".format_map(each.as_dict) for each in (units, units.of("si")))
+    named = ("{flow}, {volume} and {level}".format_map(each.as_dict) for each in (units, units.of("si")))
+    theirs, usual = map(typeset_unit, named)
     return f"Units: {theirs}, as in the plan; for {usual} give --units si"
 
 

@@ -81,8 +81,10 @@ def command(
 
 
 def _show(front: Tradeoff) -> None:
-    from reservoir.cli.screen import Column, show_table
+    from reservoir.cli.screen import Column, show_notes, show_table
+    from reservoir.planning.notes import carry_over_note
 
+    show_notes(carry_over_note(front.reservoir, front.inflow, front.horizon))
     step = max(-(-len(front.points) // _SHOWN), 1)
     places = sorted({*range(0, len(front.points), step), len(front.points) - 1})
     points = [front.points[place] for place in places]

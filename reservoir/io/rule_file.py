@@ -17,6 +17,7 @@ import reservoir as package
 from reservoir.errors import InputError, Mistake, OutputError, worth_telling
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.reservoir import Reservoir, differing_parts, reservoir_digests
+from reservoir.io.output import content_sha256
 from reservoir.io.plan_folder.files import PROVENANCE, RESERVOIR, schedule_file, schedule_sha256
 from reservoir.rules import rule_from_dict
 from reservoir.rules.base.fields import WRITTEN
@@ -254,7 +255,8 @@ def require_same_plan(file: RuleFile, plan_folder: Path) -> None:
         If the schedule differs or cannot be read.
     """
     wanted = file.fitted_to.get(SCHEDULE_HASH)
-    if wanted is not None and wanted != schedule_sha256(plan_folder):
+    same = wanted is None or wanted == schedule_sha256(plan_folder)
+    if not same and wanted != content_sha256(schedule_file(plan_folder)):  # by which rules knew their plan before
         problem = f"was fitted to another plan: {schedule_file(plan_folder)} was changed, or is that of another plan"
         mend = f"restore that file, {_AGAIN}, or copy the rule elsewhere and give --reservoir"
         raise InputError(problem, mend=mend, file=file.source)

@@ -58,3 +58,13 @@ def test_rules_that_are_there_are_named_where_another_is_asked_for(call, files):
     (files / "planned/rules/zones.json").write_text(json.dumps({}))
     for rule in ("planned", "planned/rules/linear.json"):
         assert "rules there: planned/rules/zones.json" in call("operate", rule, "--month", "5", status=2).err
+
+
+def test_a_front_of_years_says_where_years_do_not_stand_by_themselves(call, tmp_path):
+    (tmp_path / "dry.csv").write_text(RECORD.replace(",3", ",").replace(",4", ",0"))
+    (tmp_path / "levels.csv").write_text(CURVE)
+    call("new", "lake", "--from", "levels.csv", "--inflow", "dry.csv")
+    asked = ["tradeoff", "dry.csv", "--reservoir", "lake.toml", "--points", "3", "--no-figures"]
+    said = "and a plan of each year alone does not represent the reservoir. Fix: plan the whole record"
+    assert said in call(*asked).out
+    assert said not in call(*asked, "--horizon", "record").out

@@ -25,8 +25,8 @@ def test_a_table_and_a_record_make_a_file_that_plans_at_once(call, tmp_path):
     (tmp_path / "levels.csv").write_text(LEVELS)
     record(tmp_path)
     shown = call("new", "lake", "--from", "levels.csv", "--inflow", "days.csv").out
-    assert "Record days.csv: 4 years from Oct, unit m3/s (from the column name)" in shown
-    assert "largest 99.5 m3/s, which must find a way out" in shown
+    assert "Record days.csv: 4 years from Oct, unit m³/s (from the column name)" in shown
+    assert "largest 99.5 m³/s, which must find a way out" in shown
     lake = read_reservoir(tmp_path / "lake.toml")
     assert (lake.first_month, lake.release_upper_m3s.max()) == (10, 100)
     planned = call("plan", "days.csv", "--reservoir", "lake.toml", "--solver", "dp", "--no-figures", "--out", "p").out
@@ -44,7 +44,7 @@ def test_every_guess_is_named_with_what_it_means_and_marked_in_the_file(call, tm
     told = re.findall(r"^  [\w.]*?(\w+) = \S+: (\w.*)$", shown, re.MULTILINE)
     assert sorted(key for key, _ in told) == sorted(marked)
     assert "  plant.hydraulic_capacity_m3s = 45.0: the maximum turbine discharge (1.5 times the mean flow" in shown
-    assert "  release.upper_m3s = 100.0: the maximum release (the largest flow of the record is 99.5 m3/s)" in shown
+    assert "  release.upper_m3s = 100.0: the maximum release (the largest flow of the record is 99.5 m³/s)" in shown
     assert "# invented (100.0): replace it; the maximum release (the largest flow" in text
 
 

@@ -92,7 +92,7 @@ def test_zones_of_about_the_same_output_are_told_as_one(call, plan, six_year_rul
         (("--month", "5", "--inflow", "800"), "--level: is missing"),
         ((*MAY, "--level", "1200"), "--level: is given together with --storage"),
         (("--month", "5", "--storage", "9000"), "--inflow: is missing: this rule uses the month's inflow"),
-        ((*MAY, "--storage", "100"), "expected 1,373 to 15,528 hm3"),
+        ((*MAY, "--storage", "100"), "expected 1,373 to 15,528 hm³"),
         ((*MAY, "--storage", "nan"), "'nan' is not between 0 and"),
         ((*MAY, "--inflow", "nan"), "'nan' is not between 0 and"),
         ((*MAY, "--inflow", "inf"), "'inf' is not between 0 and"),
@@ -117,7 +117,7 @@ def test_a_storage_below_the_dead_one_is_answered_and_said_to_be_beyond_help(cal
     printed = call("operate", "plan/rules/linear.json", "--month", "7", "--level", "1110", "--inflow", "500").out
     assert "No permitted release satisfies the storage limits of this month" in printed
     assert (
-        "The storage at the start, 1,699 hm3, is below dead storage, 4,662 hm3: nothing is released before the lake is"
+        "The storage at the start, 1,699 hm³, is below dead storage, 4,662 hm³: nothing is released before the lake is"
         in printed
     )
 

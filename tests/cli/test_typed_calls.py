@@ -45,6 +45,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["prove", "of-book/plan.xlsx", "--reservoir", "hill-lake.xlsx", "--sheet", "schedule"], 0),
     (["prove", "of-book/plan.xlsx", "--reservoir", "hill-lake.xlsx", "--sheet", "Plan B"], 2),
     (["rules", "of-book", "--family", "linear", "--folds", "2", "--no-figures", "--format", "xlsx"], 0),
+    (["prove", "of-book", "--gap", "1e-3"], 0),
     (
         [
             *("operate", "of-book/rules/linear.json", "--reservoir", "hill-lake.xlsx", "--sheet", "Level curve"),

@@ -23,7 +23,7 @@ from reservoir.planning.sentences import (
 )
 from reservoir.report.html.page import Heading, Picture, Section, render
 from reservoir.report.html.tables import checks_section, kept_years, member_table, monthly_table, yearly_table
-from reservoir.text.quantities import counted, percentage, quantity
+from reservoir.text.quantities import counted, percentage, quantity, typeset_unit
 
 #: Years of which a report has a row each; the tables have all.
 SHOWN_YEARS = 2_000
@@ -113,7 +113,7 @@ def _key_figures(plan: Plan, checks: Sequence[Check]) -> list[tuple[str, str]]:
             (f"worst {one}, {key.worst_year}", f"{quantity(key.worst_energy_gwh)} GWh"),
             (f"best {one}, {key.best_year}", f"{quantity(key.best_energy_gwh)} GWh"),
             (f"firm power, in {FIRM} {plan.inflow.calendar.step.noun}s", f"{quantity(key.firm_power_mw)} MW"),
-            (f"spill a {one}, {part}", spill.replace("hm3", "hm³")),
+            (f"spill a {one}, {part}", spill),
             ("capacity factor", percentage(key.capacity_factor)),
         ]
     if plan.proofs is not None and np.isfinite(plan.proofs.worst_gap):
@@ -140,8 +140,8 @@ def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Reservoir", f"{plan.reservoir.name}, {plan.reservoir.installed_mw:,g} MW installed"),
         ("Record", f"{plan.inflow.span_text}, {years} of inflow by {plan.inflow.calendar.step.noun}"),
         ("Horizon", "" if plan.horizon.is_year and not plan.start else horizon_text(plan)),
-        ("Mean inflow", plan.units.written(float(plan.inflow.annual_mean_m3s.mean()), "m3s").replace("m3", "m³")),
-        ("Inflow unit", f"{plan.inflow.unit} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
+        ("Mean inflow", plan.units.written(float(plan.inflow.annual_mean_m3s.mean()), "m3s")),
+        ("Inflow unit", f"{typeset_unit(plan.inflow.unit)} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
         ("Energy", made if energy.size else ""),
         ("Objective", objective_sentence(plan)),
         ("Guaranteed energy", reached),

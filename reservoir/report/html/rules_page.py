@@ -31,7 +31,7 @@ from reservoir.rules.findings import (
     spills,
 )
 from reservoir.rules.scores import SimulationMode, benefit_suffix, worst_decile
-from reservoir.text.quantities import counted
+from reservoir.text.quantities import counted, typeset_unit
 
 #: How the years follow each other, and what perfect foresight of them knows.
 _MODES = {
@@ -118,6 +118,7 @@ def rules_report(
     if ours != theirs:
         flow, volume, level = (f"{ours[what]} (the plan: {theirs[what]})" for what in ("flow", "volume", "level"))
         sentence = f"Tables and figures of the rules have flows in {flow}, volumes in {volume} and levels in {level}."
+        sentence = typeset_unit(sentence)
         sections = [Section("rules-units", "Units of the rules", text=(sentence,)), *sections]
     heading = plan_heading(evaluation.plan, checks)
     figures, best = list(heading.figures), best_fitted(evaluation)
