@@ -21,7 +21,7 @@ from reservoir.errors import InputError
 #: How a workbook, which is an archive, begins; and how its name ends.
 WORKBOOK, SUFFIXES = b"PK\x03\x04", (".xlsx", ".xlsm")
 #: Bytes of a workbook, and rows and characters of a sheet: five centuries of days.
-MOST_BYTES, _MOST_ROWS, _MOST_CHARACTERS = 16_000_000, 200_000, 16_000_000
+MOST_BYTES, MOST_ROWS, _MOST_CHARACTERS = 16_000_000, 200_000, 16_000_000
 #: Columns that are looked at, one more than a record may have; and rows that a sheet may have.
 _COLUMNS, SHEET_ROWS = 251, 1_048_576
 #: Bytes of all parts of a workbook, unpacked: in any case, and of one that is packed so tightly at most.
@@ -107,7 +107,7 @@ def _sheet(sheet: Any) -> Sheet:
         filled += [*([] for _ in range(blank)), cells]
         blank = 0
         characters += sum(map(len, cells))
-        for many, most, noun in ((len(filled), _MOST_ROWS, "rows"), (characters, _MOST_CHARACTERS, "characters")):
+        for many, most, noun in ((len(filled), MOST_ROWS, "rows"), (characters, _MOST_CHARACTERS, "characters")):
             if many > most:
                 mend = "keep only the sheet and the columns of the record"
                 raise InputError(f"the sheet has {many:,} {noun} or more", f"at most {most:,}", mend)
@@ -175,7 +175,7 @@ def _folded(name: str) -> str:
     return name.strip().casefold()
 
 
-def write_workbook(tables: Mapping[str, Mapping[str, Any]], path: Path) -> None:
+def write_workbook(tables: Mapping[str, Mapping[str, Any]], path: Path, caveat: str = "") -> None:
     """Write tables as the sheets of a workbook: numbers as numbers, dates as dates, the heading in bold and frozen.
 
     Parameters
@@ -183,13 +183,15 @@ def write_workbook(tables: Mapping[str, Mapping[str, Any]], path: Path) -> None:
     tables : mapping of str to mapping
         Columns of each sheet by their headings, which have the units; arrays of one length.
     path : Path
+    caveat : str
+        What must be said of the first sheet, in a row above its heading; readers of records understand it.
 
     Raises
     ------
     InputError
         If a table has more rows than a sheet may have, or openpyxl is not installed.
     """
-    require_openpyxl(max((len(next(iter(table.values()), ())) for table in tables.values()), default=0))
+    require_openpyxl(max((len(table[heading]) for table in tables.values() for heading in [*table][:1]), default=0))
     import openpyxl
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font
@@ -198,7 +200,10 @@ def write_workbook(tables: Mapping[str, Mapping[str, Any]], path: Path) -> None:
     for name, table in tables.items():
         columns = [np.asarray(table[heading]) for heading in table]
         sheet = book.create_sheet(name[:_LONGEST_NAME])
-        sheet.freeze_panes = "A2"
+        above = [f"# caveat: {caveat}"] if caveat and name == next(iter(tables)) else []
+        sheet.freeze_panes = f"A{2 + len(above)}"
+        if above:
+            sheet.append(above)
         titles = [WriteOnlyCell(sheet, str(heading)) for heading in table]
         for title in titles:
             title.font = Font(bold=True)
@@ -208,12 +213,12 @@ def write_workbook(tables: Mapping[str, Mapping[str, Any]], path: Path) -> None:
     book.save(path)
 
 
-def require_openpyxl(rows: int = 0) -> None:
+def require_openpyxl(rows: int = 0, most: int = SHEET_ROWS - 1) -> None:
     """Refuse to write a workbook of so many rows a sheet, or where what writes it is not installed: InputError."""
     if find_spec("openpyxl") is None:
         raise InputError("xlsx needs openpyxl, which is not installed", mend=_INSTALL, column="format")
-    if rows >= SHEET_ROWS:
-        problem, expected = f"a sheet of {rows:,} rows", f"at most {SHEET_ROWS - 1:,} rows in a sheet"
+    if rows > most:
+        problem, expected = f"a sheet of {rows:,} rows", f"at most {most:,} rows in a sheet"
         raise InputError(problem, expected, "choose the format csv or netcdf", column="format")
 
 
@@ -229,7 +234,7 @@ def _value(value: Any) -> Any:
     if not isinstance(value, str):
         return None if isinstance(value, float) and not math.isfinite(value) else value
     if value.isdecimal():
-        return int(value)
+        return int(value) if str(int(value)) == value else value  # a name such as 007
     for read in (date.fromisoformat, float):
         with suppress(ValueError):
             number = read(value)
