@@ -19,7 +19,7 @@ from reservoir.io.records.heading import DATE
 from reservoir.io.records.words import DATE_NAMES, DATE_PARTS, UNIT_FORMS, YEAR_NAMES, folded
 from reservoir.io.workbook import MOST_BYTES, Sheet, chosen_sheet, is_workbook, sheets_of
 from reservoir.text.data_file import bytes_in_limits, encoding_notes, encoding_of, read_limited, text_of
-from reservoir.text.quantities import counted
+from reservoir.text.quantities import counted, typeset_unit
 
 
 class _Quantity(NamedTuple):
@@ -98,7 +98,7 @@ class LevelColumn(NamedTuple):
     def told(self) -> str:
         """What was understood, in words."""
         low, high = plain(self.values[0]), plain(self.values[-1])
-        return f'{self.head.quantity} {low} to {high} {self.head.unit} (column "{self.title}")'
+        return f'{self.head.quantity} {low} to {high} {typeset_unit(self.head.unit)} (column "{self.title}")'
 
 
 class LevelTable(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objectives import Goal
+from reservoir.hydro.objectives import Goal, Horizon
 from reservoir.hydro.operation import Operation
 from reservoir.hydro.power import stored_energy_gwh
 from reservoir.hydro.reservoir import Reservoir
@@ -46,13 +46,8 @@ def horizon_notes(problems: RecordProblems, operation: Operation, *, from_month:
         return
     if not problems.horizon.is_year:
         one = f"each window of {problems.horizon} years"
-    ratio = storage_ratio(reservoir, inflow)
-    if problems.horizon.is_year and ratio >= CARRY_OVER and not from_month:
-        yield (
-            f"The active storage is {ratio:.2f} times the mean annual inflow; from {CARRY_OVER:g} on, years depend on "
-            "each other, and a plan of each year alone does not represent the reservoir. Fix: plan the whole record as "
-            "one problem with --horizon record."
-        )
+    if not from_month and (note := carry_over_note(reservoir, inflow, problems.horizon)):
+        yield note
     drawn, energy = drawn_gwh(problems, operation), operation.annual_energy_gwh.sum()
     if not drawn > UNPAID * energy:
         return
@@ -78,6 +73,18 @@ def horizon_notes(problems: RecordProblems, operation: Operation, *, from_month:
                 "--horizon record."
             )
         )
+
+
+def carry_over_note(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> str:
+    """What years by themselves do not say of a reservoir that carries water from year to year; empty of others."""
+    ratio = storage_ratio(reservoir, inflow)
+    if not horizon.is_year or ratio < CARRY_OVER:
+        return ""
+    return (
+        f"The active storage is {ratio:.2f} times the mean annual inflow; from {CARRY_OVER:g} on, years depend on "
+        "each other, and a plan of each year alone does not represent the reservoir. Fix: plan the whole record as "
+        "one problem with --horizon record."
+    )
 
 
 def drawn_gwh(problems: RecordProblems, operation: Operation) -> float:
@@ -146,7 +153,7 @@ def _fixed_end_note(own_hm3: float, better_hm3: float, gain: str) -> UnitText:
 
 #: Such a note as it was saved: it is said again without solving anything.
 _FIXED_END = re.compile(
-    r"Each year begins and ends with (\S+) hm3\. With (\S+) hm3 it would make about (.*?) years tried,.*"
+    r"Each year begins and ends with (\S+) hm[3³]\. With (\S+) hm[3³] it would make about (.*?) years tried,.*"
 )
 
 

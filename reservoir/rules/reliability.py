@@ -72,9 +72,10 @@ def fit_promise(fitter: Fitter, family: str, training: Training, forecast: Forec
     most = 1 + len(PRICES) + BETWEEN
 
     def kept_at(price: float) -> bool:
-        with part_of_fit(len(tried), most):
+        with part_of_fit(2 * len(tried), 2 * most):
             rule = fitter(family, priced(training, price), forecast)
-        tried[price] = share_kept(rule, sample), rule
+        with part_of_fit(2 * len(tried) + 1, 2 * most):  # to operate some rules takes longer than to fit them
+            tried[price] = share_kept(rule, sample), rule
         return tried[price][0] >= wanted
 
     low = high = 0.0

@@ -45,6 +45,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["prove", "of-book/plan.xlsx", "--reservoir", "hill-lake.xlsx", "--sheet", "schedule"], 0),
     (["prove", "of-book/plan.xlsx", "--reservoir", "hill-lake.xlsx", "--sheet", "Plan B"], 2),
     (["rules", "of-book", "--family", "linear", "--folds", "2", "--no-figures", "--format", "xlsx"], 0),
+    (["prove", "of-book", "--gap", "1e-3"], 0),
     (
         [
             *("operate", "of-book/rules/linear.json", "--reservoir", "hill-lake.xlsx", "--sheet", "Level curve"),
@@ -54,6 +55,10 @@ CALLS: list[tuple[list[str], int]] = [
     ),
     (["simulate", "of-book/rules/linear.json", "hill-lake.xlsx", "--no-foresight", "--format", "xlsx"], 0),
     (["synth", "hill-lake.xlsx", "--years", "20", "--no-check", "--out", "of-book.csv"], 0),
+    (["synth", "hill-lake.xlsx", "--years", "20", "--no-check", "--format", "xlsx", "--out", "of-book.xlsx"], 0),
+    (["check", "of-book.xlsx", "--reservoir", "hill-lake.xlsx", "--sheet", "Level curve"], 0),
+    (["tradeoff", "hill-lake.xlsx", "--points", "3", "--no-figures", "--format", "xlsx", "--out", "front-book"], 0),
+    (["plan", "--point", "front-book/p2", "hill-lake.xlsx", "--solver", "dp", "--no-figures", "--out", "p2"], 0),
     (["compare", "hill-lake.xlsx", "--sheet", "Daily inflow", "--solver", "dp"], 0),
     (["compare", "hill-lake.xlsx", "--sheet", "Hourly inflow"], 2),
     (["plan", *OWN, "--solver", "dp", "--out", "best", "--json", "--debug"], 0),
@@ -152,6 +157,13 @@ CALLS: list[tuple[list[str], int]] = [
             *("--dates", "month-first", "--first-year", "2027"),
         ],
         0,
+    ),
+    (
+        [
+            *("operate", "best/rules/replan.json", "--month", "5", "--level", "317", "--ensemble", "days.csv"),
+            *(*REFUSED, "--unit", "m3/s"),
+        ],
+        2,
     ),
     (["operate", "best/rules/water-value.json", "--month", "5", "--level", "317", "--inflow", "80"], 0),
     (

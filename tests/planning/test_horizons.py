@@ -222,7 +222,7 @@ def test_a_fixed_year_end_that_costs_much_is_told_with_a_better_one(xiaowan, fiv
 
     low, best = planned(9000.0), planned(14_557.0)
     (note,) = [str(note) for note in low.notes if "begins and ends" in str(note)]
-    assert "begins and ends with 9,000 hm3. With 14,557 hm3 it would make about" in note
+    assert "begins and ends with 9,000 hm³. With 14,557 hm³ it would make about" in note
     (saved,) = notes_again([note[:]], [])
     assert US.text(saved) == US.text(note) != note
     more = float(note.split("about ")[1].split("%")[0]) / 100

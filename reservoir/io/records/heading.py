@@ -104,11 +104,12 @@ def heading(header: Row, above: Sequence[Row], rows: Sequence[Row | Mistake]) ->
     width = max(len(header.cells), len(first.cells)) if unnamed and first is not None else len(header.cells)
     below = list[Row]()
     for row in rows:
-        if not isinstance(row, Row) or any(map(_NUMBER.fullmatch, row.cells)) or not (_is_units(row) or _is_types(row)):
+        told = isinstance(row, Row) and (_is_units(row) or _is_types(row) or _says_unit(row))
+        if not isinstance(row, Row) or any(map(_NUMBER.fullmatch, row.cells)) or not told:
             break
         below.append(row)
     beside = [row for row in above if sum(map(bool, row.cells)) > 1 and len(row.cells) <= width]
-    beside += [*([header] if unnamed else []), *below]
+    beside += [*([header] if unnamed else []), *(row for row in below if not _says_unit(row))]
     beside = [Row(row.number, _padded(row.cells, width)) for row in beside]
     units, types = [*filter(_is_units, beside)], [*filter(_is_types, beside)]
     labels = [row for row in beside if row not in units and row not in types]
@@ -139,6 +140,13 @@ def _is_units(row: Row) -> bool:
     allowed = {WordKind.UNIT, WordKind.STRANGE, WordKind.OPEN, WordKind.CLOSE}
     sayings = [understand(text) for text in _rest(row)]
     return any(saying.unit for saying in sayings) and all(saying.kinds <= allowed for saying in sayings)
+
+
+def _says_unit(row: Row) -> bool:
+    """Whether a row is one cell that says the unit of the table, as a comment does."""
+    texts = [cell for cell in row.cells if cell]
+    label = re.match(r"\(?([^:：=]+)[:：=]", texts[0]) if len(texts) == 1 else None
+    return label is not None and label[1].casefold().strip() in _LABELS
 
 
 def _header_of(candidates: list[Row], dated: int, rows: Sequence[Row]) -> tuple[Row, list[Row]]:

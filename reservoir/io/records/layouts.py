@@ -14,9 +14,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
+from io import BytesIO, StringIO
 from itertools import combinations, pairwise
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 from reservoir.errors import InputError, Mistake, shortened
 from reservoir.hydro.calendar import (
@@ -118,14 +119,22 @@ class MemberFile(InflowTable):
     encoding: str
     member: int
     date: int
+    #: The sheet of a workbook as CSV.
+    sheet: bytes | None = None
+
+    def opened(self) -> TextIO:
+        """The text of the file, or of the sheet, from its beginning."""
+        if self.sheet is not None:
+            return StringIO(self.sheet.decode("utf-8"), newline="")
+        return open(self.file, encoding=self.encoding, newline="")
 
 
-def member_file(file: str) -> MemberFile | None:
-    """Look for a column of members in a file; None where there is none, or no file that can be read."""
+def member_file(file: str, sheet: bytes | None = None) -> MemberFile | None:
+    """Look for a column of members in a file, or a sheet of it; None where there is none, or nothing can be read."""
     with suppress(OSError, ValueError, InputError):
         if not stat.S_ISREG(os.stat(file).st_mode):
             return None  # a pipe is read once
-        with open(file, "rb") as opened:
+        with open(file, "rb") if sheet is None else BytesIO(sheet) as opened:
             content = opened.read(_HEAD_BYTES)
         whole, encoding = head_lines(content)
         lines, delimiter, comments, _ = content_of(whole)
@@ -135,7 +144,8 @@ def member_file(file: str) -> MemberFile | None:
         places = dates.date_columns(names) or ()
         if isinstance(header, Row) and member is not None and len(places) == 1:
             head = InflowTable(b"", header, (), comments, delimiter=delimiter)
-            return MemberFile(**vars(head), file=file, encoding=encoding, member=member, date=places[0])
+            of_file = {"file": file, "encoding": encoding, "sheet": sheet, "member": member, "date": places[0]}
+            return MemberFile(**vars(head) | of_file)
     return None
 
 

@@ -27,7 +27,7 @@ from reservoir.io.records.heading import (
 )
 from reservoir.io.workbook import MOST_BYTES as BOOK_BYTES
 from reservoir.io.workbook import MOST_CELLS, WORKBOOK, is_workbook
-from reservoir.text.data_file import read_limited, text_of
+from reservoir.text.data_file import check_path, read_limited, text_of
 from reservoir.text.quantities import counted, first_unprintable
 
 #: What an inflow file may hold: five centuries of days, and no line that is a file by itself.
@@ -152,7 +152,7 @@ def read_table(path: str | os.PathLike[str], of_workbook: Callable[[bytes], byte
     try:
         data = read_limited(path, BOOK_BYTES if is_workbook(os.fspath(path)) else MOST_BYTES)
     except FileNotFoundError:
-        raise InputError("the file does not exist", mend="check the path") from None
+        raise InputError("the file does not exist", mend=check_path(path)) from None
     except IsADirectoryError:
         raise InputError("this is a folder", "a CSV file", "give a file in it") from None
     except (OSError, ValueError) as error:
