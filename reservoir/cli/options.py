@@ -222,7 +222,7 @@ class CaseFiles(NamedTuple):
 
             reservoir = inflow if has_levels(inflow) else None
         elif reservoir is not None and inflow is None and is_workbook(reservoir):
-            from reservoir.io.records.sheets import has_record
+            from reservoir.io.records.choice import has_record
 
             inflow = reservoir if has_record(reservoir) else None
         return cls(reservoir, inflow, {**reading, "sheet": sheets_for(inflow, reservoir, reading.get("sheet", ()))})
@@ -401,6 +401,14 @@ dates = click.option(
     type=click.Choice(["month-first", "day-first"]),
     help="Order in dates such as 10/01/1990.  [default: as the whole column shows, else they are refused]",
 )
+#: Century of dates with years of two digits.
+first_year = click.option(
+    "--first-year",
+    metavar="YEAR",
+    type=int,
+    help="Year of the earliest row, where years have two digits (1-Oct-03).  [default: as the order of the rows shows, "
+    "else they are refused]",
+)
 #: A part of a workbook that could be something else, too.
 sheet = click.option(
     "--sheet",
@@ -433,6 +441,7 @@ _READING = (
         help="What becomes of negative values, such as those of a reservoir balance.  [default: they are refused]",
     ),
     dates,
+    first_year,
     sheet,
 )
 #: How an inflow is read; a command gets them as ``reading``, arguments of `reservoir.read_inflow`.

@@ -28,6 +28,7 @@ from reservoir.hydro.inflow import ASSUMED, FileRows, Inflow
 from reservoir.io.containers import is_netcdf
 from reservoir.io.level_table import holds_levels
 from reservoir.io.records.cells import FILL_IN, looks_like_number, negative_note, thousands_mistakes
+from reservoir.io.records.choice import STATION, chosen_rows, record_sheet
 from reservoir.io.records.columns import companion_notes, series_mistakes, with_volumes
 from reservoir.io.records.layouts import member_file, read_record, stamp_mistakes
 from reservoir.io.records.record import (
@@ -40,8 +41,6 @@ from reservoir.io.records.record import (
     too_large,
     too_many_years,
 )
-from reservoir.io.records.series import STATION, chosen_rows
-from reservoir.io.records.sheets import record_sheet
 from reservoir.io.records.table import InflowTable, caveat_mistakes, read_table
 from reservoir.io.records.units import HM3_PER_M3S_DAY, InflowUnit, choose_unit
 from reservoir.io.records.words import folded
@@ -62,6 +61,7 @@ def read_inflow(
     negative: str | None = None,
     step: TimeStep | str = TimeStep.MONTH,
     dates: str | None = None,
+    first_year: int | None = None,
     flood_column: str | None = None,
     sheet: str | Sequence[str] = (),
 ) -> Inflow:
@@ -108,6 +108,9 @@ def read_inflow(
         rows stand for.
     dates : str, optional
         ``month-first`` or ``day-first``: the order in dates such as ``10/01/1990``, where the column does not show it.
+    first_year : int, optional
+        Year of the earliest row where dates have years of two digits (``1-Oct-03``) and the order of the rows does not
+        show the century.
     flood_column : str, optional
         Name of the column that the flood space of the reservoir depends on (`Reservoir.flood_space`).
     sheet : str or sequence of str
@@ -127,10 +130,14 @@ def read_inflow(
     """
     file = os.fspath(path)
     try:
-        how = {"step": step, "flood_column": flood_column, "first_month": first_month, "dates": dates, "sheet": sheet}
-        reading = InflowReading(unit, column, water_year, missing_days, negative, **how)  # type: ignore[arg-type]
+        asked = (unit, column, water_year, missing_days, negative, step, flood_column, first_month)
+        reading = InflowReading(*asked, dates, first_year, sheet)  # type: ignore[arg-type]
         series = _series_of(file, reading)
-        return _read_table(file, reading) if series is None else series.inflow(first_month)
+        if series is not None:
+            reading.require_no_sheet()
+        inflow = _read_table(file, reading) if series is None else series.inflow(first_month)
+        unused = tuple(reading.unused_notes(inflow.notes))
+        return replace(inflow, notes=(*inflow.notes, *unused)) if unused else inflow
     except InputError as refused:
         in_order = worth_telling(sorted(refused.mistakes, key=lambda mistake: mistake.row or 0), file)
 
