@@ -19,15 +19,8 @@ import numpy as np
 
 from reservoir.errors import Mistake
 from reservoir.hydro import units
-from reservoir.hydro.calendar import MONTHS_PER_YEAR, TimeStep
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, CalendarKind, TimeStep
 from reservoir.hydro.objectives import Goal, Horizon
-
-
-class CalendarKind(StrEnum):
-    """How long months are: as they are, or 30 days each, as in published test problems."""
-
-    REAL = "real"
-    EQUAL_MONTHS = "equal-months"
 
 
 class YearEnd(StrEnum):
@@ -313,7 +306,8 @@ ATTRIBUTES: tuple[Attribute, ...] = (
     Attribute("first_month", "the calendar month in which the water year begins, 1 to 12", MONTH,
               "first_month", "first month", kind=Kind.WHOLE, default=1),
     _choice("calendar",
-            '"real" (default), or "equal-months": every month has 30 days, as in published test problems',
+            '"real" (default); "equal-months": every month has 30 days, as in published test problems; or '
+            '"mean-months": February has 28.25 days',
             "calendar", CalendarKind.REAL, "calendar"),
     _choice("step",
             '"month" (default), "ten-days" (from the 1st, 11th and 21st), "week" or "day": what is planned for',
@@ -421,6 +415,24 @@ ATTRIBUTES: tuple[Attribute, ...] = (
             "penalty", "penalty"),
     _number("objective.penalty", "the cost of a relative violation of 1, in the unit of the objective", PENALTY,
             "penalty"),
+)
+#: The attributes of a link between reservoirs, in the order of a system file.
+LINK_ATTRIBUTES: tuple[Attribute, ...] = (
+    Attribute("links.from", "the name of the reservoir that it comes from", kind=Kind.NAME, field="source",
+              required=True),
+    Attribute("links.to", "the name of the reservoir that it goes to; left out, it leaves the system", kind=Kind.NAME,
+              field="target"),
+    Attribute("links.carries", '"all" (default), "turbined", "spilled", or a share of the release, 0 to 1', FRACTION,
+              field="carries", kind=Kind.OTHER, default="all"),
+    _number("links.travel_steps", "the steps that it is under way; fractions are allowed", Range(0.0, 1e4),
+            "travel_steps", default=0.0),
+    _number("links.travel_hours", "the hours that it is under way, in place of travel_steps", Range(0.0, 1e6)),
+    _number("links.lost_share", "the part that never arrives, 0 to 1", FRACTION, "lost_share", default=0.0),
+    _number("links.lost_m3s", "the flow that never arrives besides", FLOW_M3S, "lost_m3s", default=0.0),
+    _number("links.before_m3s", "the release before the first step; by default the mean that the record brings there",
+            FLOW_M3S, "before_m3s"),
+    Attribute("links.backwater", "whether the level of the reservoir below raises the tailrace", kind=Kind.OTHER,
+              field="backwater", default=False),
 )
 # fmt: on
 #: The field of the power that each step must give: what asks for it needs no other name.

@@ -515,5 +515,5 @@ def traces_of(inflow: Inflow, month: int, horizon: Horizon) -> Inflow:
         for field in fields(inflow)
         if isinstance(column := getattr(inflow, field.name), np.ndarray)
     }
-    traced = Calendar(first_year, count, month, steps, equal_months=calendar.equal_months, step=step)
+    traced = Calendar(first_year, count, month, steps, kind=calendar.kind, step=step)
     return replace(inflow, **columns, calendar=traced, rows=None)
