@@ -29,6 +29,8 @@ class Family:
     name, module, rule, summary : str
     fitter : str, optional
         Dotted path of the function; by default `fit` in `module`.
+    spill_reason : str, optional
+        Why a rule lets water past the turbines where no limit makes it, in words.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Family:
     rule: str
     summary: str
     fitter: str = ""
+    spill_reason: str = "the rule asks for it"
 
     def fit(self, training: Training, forecast: Forecast) -> Rule:
         """Fit a rule to optimised years."""
@@ -50,30 +53,38 @@ class Family:
 
 
 # fmt: off
-#: Name, class and the function that fits it in modules of `families`, and what it does.
+_OF_STORAGE = "the rule aims at a storage that is linear in storage and inflow, not at what the turbines take"
+_OF_VALUES = "by its values, water kept would bring no more later, since much of it would spill then"
+_OF_OUTPUT = "the rule releases what makes its output at the storage of the month's first day"
+_OF_NETWORK = "its network releases a fraction of what is feasible, as it learnt"
+#: Name, class and the function that fits it in modules of `families`, what it does, and why it spills.
 _FAMILIES = (
     ("guide-curve", "linear.GuideCurve", "linear.fit_guide_curve",
-        "end each month at the median of the optimised storages"),
+        "end each month at the median of the optimised storages",
+        "the rule aims at the storage of its curve, not at what the turbines take"),
     ("linear", "linear.LinearRule", "linear.fit",
-        "end each month at a storage linear in the start storage and the inflows"),
+        "end each month at a storage linear in the start storage and the inflows", _OF_STORAGE),
     ("linear-search", "linear.LinearSearchRule", "linear_operation.fit",
-        "the linear rule, its factors then optimised for simulated energy"),
-    ("zones", "zones.ZonesRule", "zones_operation.fit", "dispatch chart: the zone of the storage sets the output"),
-    ("sdp", "sdp.Sdp", "sdp.fit", "stochastic dynamic programming: most energy now plus expected later"),
+        "the linear rule, its factors then optimised for simulated energy", _OF_STORAGE),
+    ("zones", "zones.ZonesRule", "zones_operation.fit", "dispatch chart: the zone of the storage sets the output",
+        _OF_OUTPUT),
+    ("sdp", "sdp.Sdp", "sdp.fit", "stochastic dynamic programming: most energy now plus expected later", _OF_VALUES),
     ("water-value", "sdp.WaterValue", "sdp.fit_water_values",
-        "release while a hm3 makes more energy now than a table says it is worth in store"),
-    ("replan", "replan.Replan", "replan.fit", "re-planned every month with many futures drawn given what is known"),
+        "release while a hm3 makes more energy now than a table says it is worth in store", _OF_VALUES),
+    ("replan", "replan.Replan", "replan.fit", "re-planned every month with many futures drawn given what is known",
+        _OF_VALUES),
     ("ann-regression", "ann.AnnRegressionRule", "ann_training.fit_regression",
-        "neural network fitted to the plan: the first stage of ann"),
-    ("ann", "ann.AnnRule", "ann_training.fit", "the same neural network, then trained for simulated energy"),
+        "neural network fitted to the plan: the first stage of ann", _OF_NETWORK),
+    ("ann", "ann.AnnRule", "ann_training.fit", "the same neural network, then trained for simulated energy",
+        _OF_NETWORK),
     ("standard", "zones.StandardRule", "zones.fit_standard",
-        "standard operating policy, firm power while water lasts: the weak baseline"),
+        "standard operating policy, firm power while water lasts: the weak baseline", _OF_OUTPUT),
 )
 # fmt: on
 _HOME = f"{__name__}.families"
 FAMILIES: dict[str, Family] = {
-    name: Family(name, f"{_HOME}.{rule.split('.')[0]}", rule.split(".")[1], summary, f"{_HOME}.{fitter}")
-    for name, rule, fitter, summary in _FAMILIES
+    name: Family(name, f"{_HOME}.{rule.split('.')[0]}", rule.split(".")[1], summary, f"{_HOME}.{fitter}", spill_reason)
+    for name, rule, fitter, summary, spill_reason in _FAMILIES
 }
 
 #: What `fit` does, and what takes its place to keep fits.
