@@ -160,7 +160,9 @@ def findings(evaluation: Evaluation) -> list[Finding]:
         amount = f"least {nearest.family} (relative sum {nearest.held_out.avoidable_violation:,.3g})"
         said.append(Finding(compared, f"none: every family violates limits that foresight satisfies, {amount}"))
     elif fitted:
-        said.append(Finding(compared, f"none: every family {_misses(evaluation)} or violates limits"))
+        said.append(
+            Finding(compared, f"none: every family fitted to the plan {_misses(evaluation)} or violates limits")
+        )
     said += _on_promise(evaluation, best)
     if set(STAGES) <= set(results):
         first, searched = (results[name].held_out.score.beside_foresight for name in STAGES)
