@@ -124,15 +124,19 @@ def read_inflow(
     InputError
         With every mistake in the file and in the call; of an ensemble, with the first ones.
     """
-    file = os.fspath(path)
+    how = {"step": step, "flood_column": flood_column, "first_month": first_month, "dates": dates, "sheet": sheet}
+    reading = InflowReading(unit, column, water_year, missing_days, negative, **how)  # type: ignore[arg-type]
+    return inflow_of(os.fspath(path), reading)
+
+
+def inflow_of(file: str, reading: InflowReading) -> Inflow:
+    """Read the inflows of steps as asked for; raises as `read_inflow` does."""
     try:
-        how = {"step": step, "flood_column": flood_column, "first_month": first_month, "dates": dates, "sheet": sheet}
-        reading = InflowReading(unit, column, water_year, missing_days, negative, **how)  # type: ignore[arg-type]
         series = _series_of(file, reading)
         if series is None:
             return _read_table(file, reading)
         reading.require_no_sheet()
-        return series.inflow(first_month)
+        return series.inflow(reading.first_month)
     except InputError as refused:
         in_order = worth_telling(sorted(refused.mistakes, key=lambda mistake: mistake.row or 0), file)
 
@@ -154,7 +158,7 @@ def _series_of(file: str, reading: InflowReading) -> Series | None:
         return None
     from reservoir.io.records.members import ensemble_series
 
-    return ensemble_series(members, reading)
+    return ensemble_series(members.renamed(reading.named), reading)
 
 
 def _sound_record(table: InflowTable, reading: InflowReading) -> tuple[Record, InflowUnit, str, int]:
@@ -203,8 +207,8 @@ def _sound_record(table: InflowTable, reading: InflowReading) -> tuple[Record, I
     return record, unit, unit_from, begins
 
 
-def _read_table(file: str, reading: InflowReading) -> Inflow:
-    """Read the record of one series; raises as `_sound_record` does."""
+def table_of(file: str, reading: InflowReading) -> InflowTable:
+    """The cells of a file, or of the sheet of a workbook, which a note names; raises as `read_table` does."""
     of_sheet: tuple[str, ...] = ()
 
     def of_workbook(data: bytes) -> bytes:
@@ -216,7 +220,13 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
     table = read_table(file, of_workbook)
     if not table.content.startswith(WORKBOOK):
         reading.require_no_sheet()
-    table, column = chosen_rows(table, reading.column)
+    return replace(table, notes=(*of_sheet, *table.notes))
+
+
+def _read_table(file: str, reading: InflowReading) -> Inflow:
+    """Read the record of one series; raises as `_sound_record` does."""
+    table = table_of(file, reading)
+    table, column = chosen_rows(table.renamed(reading.named), reading.column)
     record, unit, unit_from, begins = _sound_record(table, replace(reading, column=column))
     values, by_month = record.values, record.period.step is TimeStep.MONTH
     flows = record
@@ -247,7 +257,7 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
     caveat = " ".join(text for _, text in table.caveats if text)
     about: dict[str, Any] = {field: column for field, (_, column) in beside.items()} | reading.about(file, unit_from)
     about |= {"sha256": hashlib.sha256(table.content).hexdigest(), "caveat": caveat, "unit": unit.name}
-    notes = (*of_sheet, *table.notes, *flows.notes, *companion_notes(beside, calendar.steps), *left_out, *negative)
+    notes = (*table.notes, *flows.notes, *companion_notes(beside, calendar.steps), *left_out, *negative)
     content = b"" if table.content.startswith(WORKBOOK) else table.content
     about["rows"] = _file_rows(record, unit)
     notes = (*encoding_notes(encoding_of(content)), *notes)
