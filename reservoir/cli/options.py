@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from reservoir.errors import Mistake
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
+    from reservoir.hydro.site_inflows import SiteInflows
+    from reservoir.hydro.system import System
     from reservoir.hydro.unit_system import UnitSystem
 
 
@@ -222,7 +224,7 @@ class CaseFiles(NamedTuple):
 
             reservoir = inflow if has_levels(inflow) else None
         elif reservoir is not None and inflow is None and is_workbook(reservoir):
-            from reservoir.io.records.sheets import has_record
+            from reservoir.io.records.choice import has_record
 
             inflow = reservoir if has_record(reservoir) else None
         return cls(reservoir, inflow, {**reading, "sheet": sheets_for(inflow, reservoir, reading.get("sheet", ()))})
@@ -242,6 +244,26 @@ def sheets_for(file: Path | None, other: Path | None, names: Sequence[str]) -> S
         return names
     elsewhere = {*own_sheets(other, names)} - {*own_sheets(file, names)}
     return tuple(name for name in names if name not in elsewhere)
+
+
+def names_system(file: Path | None) -> bool:
+    """Whether a file given by ``--reservoir`` is that of a system."""
+    from reservoir.io.system_file import names_system
+
+    return file is not None and file.suffix.casefold() not in (".xlsx", ".xlsm") and names_system(file)
+
+
+def read_case(
+    reservoir_file: Path, inflow_file: Path | None, reading: Mapping[str, Any], step: str | None = None
+) -> tuple[System, SiteInflows]:
+    """Read a system, and the inflow of all its reservoirs: where a file `names_system`; messages name the options."""
+    from reservoir.io.records.sites import read_system_inflow
+    from reservoir.io.system_file import read_system
+
+    with _restated(_step_asked if step else lambda mistake: mistake):
+        system = read_system(reservoir_file, step=step)
+    with named_as_reading():
+        return system, read_system_inflow(system, inflow_file, **reading)
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -401,6 +423,14 @@ dates = click.option(
     type=click.Choice(["month-first", "day-first"]),
     help="Order in dates such as 10/01/1990.  [default: as the whole column shows, else they are refused]",
 )
+#: Century of dates with years of two digits.
+first_year = click.option(
+    "--first-year",
+    metavar="YEAR",
+    type=int,
+    help="Year of the earliest row, where years have two digits (1-Oct-03).  [default: as the order of the rows shows, "
+    "else they are refused]",
+)
 #: A part of a workbook that could be something else, too.
 sheet = click.option(
     "--sheet",
@@ -433,6 +463,7 @@ _READING = (
         help="What becomes of negative values, such as those of a reservoir balance.  [default: they are refused]",
     ),
     dates,
+    first_year,
     sheet,
 )
 #: How an inflow is read; a command gets them as ``reading``, arguments of `reservoir.read_inflow`.

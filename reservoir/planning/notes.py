@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
@@ -134,18 +135,26 @@ def fixed_end_notes(problems: RecordProblems, solve: Callable[[ReservoirYears], 
     share[able.sum(axis=1) < max(2, able.shape[1] // 2)] = 0.0
     best = int(share.argmax())
     if share[best] >= _COSTLY:
-        better, gain, years = float(ends[best]), share[best], int(able[best].sum())
         what = "energy" if set(objective.weights) <= {Goal.ENERGY} else "revenue"
+        yield _fixed_end_note(own, float(ends[best]), f"{share[best]:.1%} more {what} ({int(able[best].sum())}")
 
-        def said(units: UnitSystem) -> str:
-            before, after = (units.stated(each, "hm3", ",.6g") for each in (own, better))
-            return (
-                f"Each year begins and ends with {before}. With {after} it would make about {gain:.1%} more {what} "
-                f"({years} years tried, on a coarse grid). Fix: if that storage is no must, set initial_hm3, or plan "
-                "the whole record as one problem with --horizon record."
-            )
 
-        yield UnitText(said)
+def _fixed_end_note(own_hm3: float, better_hm3: float, gain: str) -> UnitText:
+    def said(units: UnitSystem) -> str:
+        before, after = (units.stated(each, "hm3", ",.6g") for each in (own_hm3, better_hm3))
+        return (
+            f"Each year begins and ends with {before}. With {after} it would make about {gain} years tried, on a "
+            "coarse grid). Fix: if that storage is no must, set initial_hm3, or plan the whole record as one problem "
+            "with --horizon record."
+        )
+
+    return UnitText(said)
+
+
+#: Such a note as it was saved: it is said again without solving anything.
+_FIXED_END = re.compile(
+    r"Each year begins and ends with (\S+) hm3\. With (\S+) hm3 it would make about (.*?) years tried,.*"
+)
 
 
 #: Part of the largest storage by which rounding may lower the lake.
@@ -164,7 +173,10 @@ def plan_notes(
 
 def notes_again(texts: Iterable[str], made: Iterable[str]) -> tuple[str, ...]:
     """Notes that were saved as texts, with those of them that are `made` anew, which can be said in other units."""
-    again = {str(note): note for note in made}
+    texts = [*texts]
+    ends = (end.groups() for end in map(_FIXED_END.fullmatch, texts) if end)
+    fixed = (_fixed_end_note(*(float(each.replace(",", "")) for each in storages), gain) for *storages, gain in ends)
+    again = {str(note): note for note in (*made, *fixed)}
     return tuple(again.get(text, text) for text in texts)
 
 

@@ -85,10 +85,37 @@ def test_dates_of_numbers_and_a_column_of_time_are_read(prove, schedules, form, 
     assert found["notes"] == ([f"dates are read {note}"] if note else [])
 
 
-def test_a_schedule_whose_dates_can_be_read_in_two_ways_names_the_option(prove, schedules):
+def of_one_year(schedules, form):
     table = schedules["years"][:12]
-    dates = [f"{month}/1/{year}" for year, month in zip(table["year"], table["month"], strict=True)]
-    said = prove(pd.DataFrame({"date": dates, "release_m3s": table["release_m3s"]}), status=2)
+    dates = [form.format(year=year, month=month) for year, month in zip(table["year"], table["month"], strict=True)]
+    return pd.DataFrame({"date": dates, "release_m3s": table["release_m3s"]})
+
+
+@pytest.mark.parametrize(
+    ("form", "words", "note"),
+    [
+        ("{month}/1/{year}", [], "month first: 12/1/1981 is 1981-12 (so the rows are steps of the record)"),
+        ("1/{month}/{year}", [], "day first: 1/12/1981 is 1981-12 (so the rows are steps of the record)"),
+        ("{month:0>2}/{year}", [], ""),
+    ],
+)
+def test_dates_of_one_year_are_read_as_steps_of_the_record(prove, schedules, form, words, note):
+    found = prove(of_one_year(schedules, form), *words)
+    assert found["notes"] == ([f"dates are read {note}"] if note else [])
+    assert found["limits_not_kept"] == []
+
+
+def test_the_encoding_of_a_schedule_is_told(prove, schedules, tmp_path, call):
+    prove(of_one_year(schedules, "{year}-{month:0>2}").assign(流量="1"))
+    text = (tmp_path / "mine.csv").read_text(encoding="utf-8")
+    (tmp_path / "mine.csv").write_text(text, encoding="gb18030")
+    said = call("prove", "mine.csv", *INPUTS).out
+    assert "The file is read as GB18030 text, not as UTF-8" in said
+
+
+def test_a_schedule_whose_dates_can_be_read_in_two_ways_names_the_option(prove, schedules):
+    table = of_one_year(schedules, "{month}/1/{year}")
+    said = prove(table.iloc[[1, 0, *range(2, 12)]], status=2)
     assert "mine.csv, row 2, column date: ambiguous date" in said
     assert "give --dates month-first or --dates day-first" in said
 

@@ -28,7 +28,8 @@ _HEADER_NAMES, MOST_TITLES = known.DATE_NAMES | known.YEAR_NAMES | known.DATE_PA
 _MONTHS, _DAYS = 12, frozenset(map(str, range(1, 32)))
 #: Dates by which rows of data are known where no header names them, and how many rows in turn have one.
 DATE = re.compile(
-    r"\d{4}[-/.年]\d{1,2}([-/.月]\d{1,2})?日?([T ].*)?|\d{4}-[^\W\d]{3,9}|\d{8} \d{4}"
+    r"\d{4}[-/.年]\d{1,2}([-/.月]\d{1,2})?日?([T ].*)?|\d{4}-[^\W\d]{3,9}|\d{8} \d{4}|\d{1,2}/\d{4}"
+    r"|(0[1-9]|1[0-2])-(1[5-9]|20)\d\d"
     r"|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?"
     r"|\d{1,2}[-/. ]?[^\W\d]{3,9}[-/., ]*(\d{4}|\d{2})([ ,].*)?|[^\W\d]{3,9}\.?[-/., ]*(\d{1,2},? +)?\d{4}"
 )

@@ -78,7 +78,7 @@ def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:
         flows = Companion("flow", parse_number, 1.0, ANY)
     numbers = {column.place: flows, **column.companions}
     texts = [place for place in column.passed_over if may_tell_series(header[place])]
-    rows = _read_rows(file, numbers, texts, reading.dates)
+    rows = _read_rows(file, numbers, texts, reading.date_style)
     first, series = _by_member(file, rows)
     _check_texts(file, rows)
     months = Series(first, rows.names, series[column.place], unit)
@@ -96,10 +96,10 @@ def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:
     return replace(months, values=values, companions=beside, about=about)
 
 
-def _read_rows(file: MemberFile, numbers: Mapping[int, Companion], texts: Sequence[int], asked: str | None) -> _Rows:
+def _read_rows(file: MemberFile, numbers: Mapping[int, Companion], texts: Sequence[int], asked: DateStyle) -> _Rows:
     """Read the rows below the header: columns of numbers and of texts, by their places.
 
-    `asked` is the order of day and month in dates of numbers.
+    `asked` is what the caller says of dates.
 
     Raises
     ------

@@ -17,7 +17,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reservoir.errors import InputError, Mistake, shortened
-from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, Attribute, Kind, Unit, curve_keys, plain
+from reservoir.hydro.attributes import (
+    ATTRIBUTES,
+    CONVERSIONS,
+    CURVES,
+    LINK_ATTRIBUTES,
+    SITE_ATTRIBUTES,
+    Attribute,
+    Kind,
+    Unit,
+    curve_keys,
+    plain,
+)
 from reservoir.hydro.units import key_suffix
 from reservoir.io.workbook import MOST_BYTES as BOOK_BYTES
 from reservoir.io.workbook import is_workbook
@@ -48,6 +59,8 @@ KEYS_OF = {
     section: [row for key, row in KEYS.items() if key.rpartition(".")[0] == section]
     for section in {key.rpartition(".")[0] for key in KEYS}
 }
+#: And those of the entries of a system file.
+KEYS_OF |= {"reservoirs": [*SITE_ATTRIBUTES], "links": [*LINK_ATTRIBUTES]}
 #: The ways to say how much power water gives, and other keys of which a file has one.
 WAYS_TO_POWER = tuple(f"curves.{name}" for name in (*CONVERSIONS.values(), "turbine"))
 WAYS_TO_POWER += ("plant.output_coefficient", "plant.efficiency")
