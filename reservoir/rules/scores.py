@@ -398,7 +398,7 @@ def evaluate_rules(
         Told of perfect foresight, and how many of how many months are simulated.
     """
     months = len(rules) * inflow.flow_m3s.size
-    with parts_told(lambda part: simulated(part * months, months)):
+    with parts_told(lambda part: simulated(round(part * months), months)):
         each_time = parts_of_fit(rules)
         runs = [simulate(of_years, model, inflow, start_hm3, continuous=continuous) for of_years in each_time]
         tell_part(1.0)

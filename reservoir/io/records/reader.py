@@ -168,7 +168,7 @@ def _series_of(file: str, reading: InflowReading) -> Series | None:
     if sheet is None:
         reading.require_no_sheet()
     series = ensemble_series(members.renamed(reading.named), reading)
-    return replace(series, about=series.about | {"notes": (note, *series.about["notes"])}) if note else series
+    return replace(series, about={**series.about, "notes": (note, *series.about["notes"])}) if note else series
 
 
 def _sound_record(table: InflowTable, reading: InflowReading) -> tuple[Record, InflowUnit, str, int]:
