@@ -340,7 +340,8 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
             tables = curve_tables(years.model.reservoir, layout)
         bounds, every = years.limits.start_bounds_hm3, np.arange(len(years))
         with Session(device, clock) as session:
-            ready = _Years(years, grids, Launch(years, layout, program, session, clock, seed=0), rows, tables)
+            launch = Launch(years, layout, program, session, clock, seed=0)
+            ready = _Years(years, grids, layout, launch, rows, tables)
             starts, rounds = _starts(ready, bounds, grids) if years.limits.cyclic else (bounds[:, 0], [])
             rounds.append((every, ready.solved(every, starts[:, np.newaxis])))
         found = np.column_stack([rounds[-1][1].position[:, 0], starts])[:, : years.dimension].astype(np.float64)
@@ -366,22 +367,22 @@ class _Years:
 
     years: ReservoirYears
     grids: Grids
+    layout: GridLayout
     launch: Launch
     contexts: NDArray[np.floating]
     tables: NDArray[np.floating]
 
     def solved(self, places: NDArray[np.intp], starts_hm3: FloatArray) -> Runs:
         """Solve the years at some places from each of their starts; all have shape (places, starts)."""
-        layout, device = self.launch.layout, self.launch.session.device
+        layout, device = self.layout, self.launch.session.device
         years = np.repeat(places.astype(np.int32), starts_hm3.shape[1])
         starts = starts_hm3.ravel().astype(layout.dtype)
 
         def runs_of(which: NDArray[np.intp], states: NDArray[np.int32]) -> Runs:
             """As many at once as memory has room for."""
             at_once = max(self._memory // self._bytes_of_run(int(states.max())), 1)
-            of_runs = years[which], starts[which], states
             parts = [slice(first, first + at_once) for first in range(0, len(which), at_once)]
-            return Runs.joined([self._solved(*(each[some] for each in of_runs)) for some in parts])
+            return Runs.joined([self._solved(years[which[some]], starts[which[some]], states[some]) for some in parts])
 
         # Groups of several items fill a device with the transitions of one run.
         at_once = device.compute_units if layout.items == 1 else 1
@@ -396,18 +397,18 @@ class _Years:
 
     def _bytes_of_run(self, states: int) -> int:
         """Of the largest of a run's buffers; the transitions are those of one step."""
-        layout, steps, room = self.launch.layout, self.years.limits.steps, max(states, self.grids.fine_states)
+        layout, steps, room = self.layout, self.years.limits.steps, max(states, self.grids.fine_states)
         group = layout.group_numbers(steps) * np.dtype(layout.dtype).itemsize
         return max(group, steps * room * np.dtype(np.uint16).itemsize, layout.table_bytes(room))
 
     def _block(self, runs: int, states: int) -> int:
         """Steps of so many runs whose transitions memory has room for at once."""
-        memory, each = min(self._memory, _MOST_TABLE_BYTES), runs * self.launch.layout.table_bytes(states)
+        memory, each = min(self._memory, _MOST_TABLE_BYTES), runs * self.layout.table_bytes(states)
         return min(max(memory // max(each, 1), 1), self.years.limits.steps)
 
     def _tables(self, runs: int, states: int) -> list[Argument]:
         """Room for the transitions of a block of steps, of the first grids and of finer ones; none where none stand."""
-        layout, none = self.launch.layout, self.launch.layout.lanes
+        layout, none = self.layout, self.layout.lanes
         both = (states, self.grids.fine_states) if layout.items > 1 else ()
         columns = [runs * self._block(runs, each) * layout.table_width(each) for each in both]
         numbers = max((width * each for width, each in zip(columns, both, strict=True)), default=none)
@@ -420,7 +421,7 @@ class _Years:
 
     def _solved(self, years: NDArray[np.int32], starts: NDArray[np.floating], first_states: NDArray[np.int32]) -> Runs:
         """A run of each of some years from a first grid, a group each; all solve a grid, then the next one."""
-        launch, session, layout = self.launch, self.launch.session, self.launch.layout
+        launch, session, layout = self.launch, self.launch.session, self.layout
         runs, steps, states = len(years), self.years.limits.steps, int(first_states.max())
         room, active = max(states, self.grids.fine_states), np.arange(runs, dtype=np.int32)
         begin = launch.arguments(contexts=self.contexts, years=years, starts=starts, first_states=first_states)
