@@ -156,6 +156,10 @@ def value_of(row: Attribute, given: Any, name: str, words: Words) -> Any:
                 return row.choices(given)
             except ValueError:
                 refuse("is not one of the choices", row.description)
+        case Kind.FLAG:
+            if not isinstance(given, bool):
+                refuse("is neither true nor false", f"true or false: {row.description}")
+            return given
         case Kind.SPAN:
             try:
                 return Horizon.of(given)

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.attributes import LINK_ATTRIBUTES, YearEnd
+from reservoir.hydro.attributes import LINK_ATTRIBUTES, InflowIs, YearEnd
 from reservoir.hydro.calendar import MONTH_NAMES, CalendarKind, TimeStep
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Horizon, Objective
@@ -121,6 +122,17 @@ class Link:
         return total
 
 
+class InflowSource(NamedTuple):
+    """Where the record of a reservoir's inflow is, as a system file says: a column, a file of its own, and what it is.
+
+    Empty and None where it says nothing: the column of the reservoir's name, the record of all, local inflow.
+    """
+
+    column: str = ""
+    file: str = ""
+    is_what: InflowIs | None = None
+
+
 #: What a system and the file of a single reservoir both say, and where a system's own word counts.
 SHARED = ("objective", "penalty", "horizon", "first_month", "calendar", "step")
 
@@ -155,6 +167,8 @@ class System:
         Shown with results.
     source, sha256, content : str, str, bytes
         The file that it was read from, the hash of its bytes, and these.
+    inflow_of : mapping of str to InflowSource
+        Where the inflow of each reservoir is, by its name, as that file says.
 
     Raises
     ------
@@ -176,6 +190,7 @@ class System:
     source: str = ""
     sha256: str = ""
     content: bytes = field(default=b"", repr=False)
+    inflow_of: Mapping[str, InflowSource] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         reservoirs, links = tuple(self.reservoirs), tuple(self.links)
@@ -220,6 +235,12 @@ class System:
 
     def __repr__(self) -> str:
         return f"<System {self.name}: {', '.join(each.name for each in self.reservoirs)}>"
+
+    def to_toml(self, path: str | Path | None = None, *, force: bool = False) -> str:
+        """Return the text of a system file, and write it to `path` if given, see `reservoir.write_system`."""
+        import reservoir  # files are read and written above this folder: the package knows where
+
+        return reservoir.write_system(self, path, force=force)
 
     @property
     def reservoir(self) -> Reservoir:
