@@ -82,9 +82,10 @@ def least_price(training: Training, fitter: Fitter, family: str, forecast: Forec
             first = least_price(training, fitter, known.price_of, forecast)[0]
 
     def kept_at(price: float) -> bool:
-        with part_of_fit(len(tried) + 1, most):
+        with part_of_fit(2 * len(tried) + 2, 2 * most):
             rule = fitter(family, priced(training, price), forecast)
-        tried[price] = share_kept(rule, sample), rule
+        with part_of_fit(2 * len(tried) + 3, 2 * most):  # to operate some rules takes longer than to fit them
+            tried[price] = share_kept(rule, sample), rule
         return tried[price][0] >= wanted
 
     low, high = 0.0, first

@@ -29,7 +29,7 @@ def test_a_rule_that_aims_at_a_storage_says_so(run):
     months = int((spill > 1e-3 * run.operation.release_m3s).sum())
     volume = float((spill * run.inflow.calendar.hm3_per_m3s).sum()) / 10
     said = spill_with_room(run)
-    assert said.startswith(f"{volume:,.0f} hm3 a year in {months} of 120 months: ")
+    assert said.startswith(f"{volume:,.0f} hm³ a year in {months} of 120 months: ")
     assert f"{FAMILIES['guide-curve'].spill_reason} (" in said
     assert spill_with_room(run, UnitSystem.of("us")).partition(" a year")[0].endswith("acre-ft")
 
