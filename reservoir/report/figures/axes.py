@@ -16,6 +16,7 @@ from matplotlib.transforms import blended_transform_factory
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.hydro.calendar import MONTH_NAMES, Calendar, year_label
+from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import UnitSystem, UnitText, labelled
 from reservoir.planning.plan import Plan
@@ -329,7 +330,11 @@ def draw_storage_frame(ax: Axes, plan: Plan, storages: FloatArray) -> Axes:
     low, high = float(min([shown.min(), *marked])), float(max([shown.max(), *marked]))
     margin = MARGIN * (high - low) or 1.0
     ax.set_ylim(low - margin, high + margin)
-    shade_outside(ax, month_ends(plan.inflow.calendar), lower, upper)
+    months = month_ends(plan.inflow.calendar)
+    shade_outside(ax, months, lower, upper)
+    if plan.reservoir.flood_space is not None:
+        least = highest_storages(plan).min(axis=0)
+        ax.plot(months, [least[-1], *least], color=LIMITS, lw=1.0, ls=":", zorder=2.5, label="lowest limit of any year")
     month_axis(ax, plan.inflow.calendar)
     bottom, top = ax.get_ylim()
     marks, (left, right) = level_marks(plan, (bottom, top)), ax.get_xlim()
@@ -376,10 +381,21 @@ def draw_years_outside(ax: Axes, plan: Plan) -> Axes:
 
 
 def storage_bounds(plan: Plan) -> tuple[FloatArray, FloatArray]:
-    """Bounds of the storage at the start of the year, which is the end of the last step, and the end of each step."""
-    lower, upper = plan.reservoir.storage_bounds_hm3
+    """Bounds of the storage at the start of the year, which is the end of the last step, and the end of each step.
+
+    Where flood space makes the upper ones differ from year to year, the highest of any.
+    """
+    lower, upper = plan.reservoir.storage_bounds_hm3[0], highest_storages(plan).max(axis=0)
     steps = plan.inflow.steps
     return np.append(lower[-1], np.resize(lower, steps)), np.append(upper[-1], np.resize(upper, steps))
+
+
+def highest_storages(plan: Plan) -> FloatArray:
+    """Upper bounds of the storage at the end of each step, with each year's flood space, shape (years, steps)."""
+    if plan.reservoir.flood_space is None:
+        every_year = np.resize(plan.reservoir.storage_bounds_hm3[1], plan.inflow.steps)
+        return np.broadcast_to(every_year, plan.inflow.flow_m3s.shape)
+    return open_limits(plan.problems.model.system, plan.inflow).storage_upper_hm3
 
 
 class LevelMark(NamedTuple):

@@ -106,7 +106,7 @@ def draw_record_storage(ax: Axes, plan: Plan) -> Axes:
     """Draw the storage at the end of every month between its bounds; returns the axis."""
     calendar, storages = plan.inflow.calendar, plan.operation.storage_hm3[:, 1:]
     axes.draw_through_record(ax, calendar, storages, STORAGE)
-    lower, upper = (np.tile(bounds, calendar.years) for bounds in plan.reservoir.storage_bounds_hm3)
+    lower, upper = np.tile(plan.reservoir.storage_bounds_hm3[0], calendar.years), axes.highest_storages(plan).ravel()
     margin = 0.06 * float(upper.max() - lower.min())
     bottom, top = min(storages.min(), lower.min()) - margin, max(storages.max(), upper.max()) + margin
     ax.set_ylim(bottom, top)
@@ -186,8 +186,8 @@ def draw_outlook(ax: Axes, outlook: Outlook, plant: Reservoir, units: UnitSystem
     names = [MONTH_NAMES[month - 1][:3] for month in outlook.calendar_month]
     ends = np.arange(len(names) + 1)
     axes.draw_bands(ax, ends, outlook.storage_hm3, STORAGE, single="storage")
-    lower, upper = plant.storage_bounds_hm3[:, outlook.steps]
-    for bounds, label in ((upper, "storage bounds"), (lower, None)):
+    lower = plant.storage_bounds_hm3[0, outlook.steps]
+    for bounds, label in ((outlook.upper_hm3, "storage bounds"), (lower, None)):
         ax.step(ends, [*bounds, bounds[-1]], where="post", color=LIMITS, lw=1.0, ls="--", label=label)
     axes.named_steps(ax, names, -(-len(names) // _MOST_NAMES))
     axes.level_axis(axes.quantity_axis(ax, labelled("Storage ({})", "hm³")), plant, units)
