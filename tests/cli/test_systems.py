@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+import reservoir
 from tests.io.small_reservoir import SMALL
 from tests.io.two_dams import TWO, wide, write_two
 
@@ -91,3 +92,58 @@ def test_mistakes_of_all_files_end_with_2(call, two, tmp_path):
     assert json.loads(
         call("check", "flows.csv", "--reservoir", "upper.toml", "--column", "upper", "--unit", "m3/s", "--json").out
     )
+
+
+def test_new_writes_a_system_of_names_and_files_in_their_order(call, tmp_path):
+    (tmp_path / "lake.toml").write_text(SMALL.replace("first_month = 1", "first_month = 11"))
+    shown = call("new", "river", "--system", "--reservoir", "lake.toml", "--reservoir", "mill", "--out", "r.toml").out
+    assert "Written to mill.toml: 14 numbers of mill are guesses" in shown
+    assert "Written to r.toml: small -> mill; the times of travel are guesses" in shown
+    text = (tmp_path / "r.toml").read_text()
+    assert 'from = "small"\nto = "mill"\ntravel_hours = 0 # invented (0): replace it' in text
+    system = reservoir.read_system(tmp_path / "r.toml")
+    assert (system.name, system.names, system.first_month) == ("river", ("small", "mill"), 11)
+    (tmp_path / "flows.csv").write_text(wide("date,small,mill"))
+    told = call("check", "flows.csv", "--reservoir", "r.toml").out
+    assert '1 number is still one that "reservoir new" invented' in told
+    assert "links.travel_hours = 0" in told
+
+
+def test_new_takes_what_the_record_tells(call, tmp_path):
+    rows = wide(total=True).splitlines()[4:-9]  # from April on
+    (tmp_path / "flows.csv").write_text("\n".join(["date,top,low", *rows]))
+    shown = call("new", "river", "--system", "--reservoir", "top", "--reservoir", "low", "--inflow", "flows.csv").out
+    assert "reservoir check flows.csv --reservoir river.toml" in shown
+    most = max(float(row.split(",")[2]) for row in rows)
+    assert f"the maximum release (the largest flow of the record is {most:g} m3/s)" in shown
+    assert 'file = "low.toml"\ninflow_is = "total" # its column follows' in (tmp_path / "river.toml").read_text()
+    system = reservoir.read_system(tmp_path / "river.toml")
+    assert system.first_month == 4
+    assert {each.first_month for each in system.reservoirs} == {4}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--system", "--reservoir", "a"], "--reservoir: a system has several reservoirs"),
+        (["--reservoir", "a", "--reservoir", "b"], "--reservoir: is of a system"),
+        (["--system", "--reservoir", "a", "--reservoir", "a"], "two reservoirs are called a"),
+        (["--system", "--reservoir", "a b", "--reservoir", "c"], "is not a valid reservoir name"),
+        (["--system", "--reservoir", "no.toml", "--reservoir", "c"], "no.toml: does not exist"),
+        (["--system", "--reservoir", "a", "--reservoir", "b", "--from", "t.csv"], "gives the levels of one reservoir"),
+        (
+            ["--system", "--reservoir", "upper", "--reservoir", "b", "--inflow", "flows.csv"],
+            "there is no column b in flows.csv; expected one of its columns: date, upper, lower. Fix: call each res",
+        ),
+        (["--system", "--reservoir", "x", "--reservoir", "upper"], "upper.toml: already exists"),
+    ],
+)
+def test_new_refuses_what_is_no_system_and_writes_nothing(call, two, tmp_path, options, said):
+    before = sorted(tmp_path.iterdir())
+    assert said in call("new", "river", *options, status=2).err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_new_replaces_files_by_force(call, two, tmp_path):
+    call("new", "two", "--system", "--reservoir", "upper", "--reservoir", "z", "--force")
+    assert reservoir.read_system(tmp_path / "two.toml").names == ("upper", "z")
