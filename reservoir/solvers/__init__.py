@@ -18,6 +18,7 @@ from typing import Any
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.problems.base import BITS, PERMUTATION, REAL, Batch, Problem, encoding_of
+from reservoir.solvers.codings import CodingSettings, is_coded, nothing_to_choose, solve_coded
 from reservoir.solvers.engine import Engine, IntermediateResult, Progress, Stop, callers_own, silent
 from reservoir.solvers.settings import Settings
 from reservoir.solvers.solution import Solutions
@@ -65,6 +66,8 @@ class Solver:
         It solves horizons of many years; the others are made for a year's dozen variables.
     swept : bool
         It does so by sweeps over windows (`reservoir.solvers.windows`).
+    coded : bool
+        It has settings for years of systems, and chooses how their variables are coded (`reservoir.solvers.codings`).
     host_solver : str
         The solver with the same algorithm on the CPU, which replaces it where there is no OpenCL; empty if none.
     encodings : tuple of str
@@ -90,6 +93,7 @@ class Solver:
     general: bool = True
     long_horizons: bool = False
     swept: bool = False
+    coded: bool = False
     host_solver: str = ""
     encodings: tuple[str, ...] = (REAL,)
     measured_with: Mapping[str, Any] = field(default_factory=dict)
@@ -103,8 +107,8 @@ _ONE_THREAD = {"threads": 1}
 _SWEPT: dict[str, Any] = {"opencl": True, "long_horizons": True, "swept": True}
 
 #: What the engines of an algorithm have in common, on devices and on CPU threads.
-_CLPSO = partial(Solver, budget=_SWARM, zoo_gap=0.2)
-_LSHADE = partial(Solver, budget=_EVALUATIONS, zoo_gap=1e-3)
+_CLPSO = partial(Solver, budget=_SWARM, coded=True, zoo_gap=0.2)
+_LSHADE = partial(Solver, budget=_EVALUATIONS, coded=True, zoo_gap=1e-3)
 _TWO_LEVEL = partial(Solver, budget=_SWARM, zoo_gap=0.6)
 _RING = partial(Solver, budget=_SWARM, zoo_gap=0.2)
 _ISLANDS = partial(
@@ -309,6 +313,22 @@ def solve(
         unknown = [f"the solver {solver} has no setting {name}" for name in unknown]
         raise InputError(Mistake(each, expected, "remove it") for each in unknown)
     own = callers_own(stop) if stop else None
+
+    def run(problems: Sequence[Problem], options: Mapping[str, Any], progress: Progress) -> Solutions:
+        ready = engine(engine.settings_class(**options), seed=int(seed), seeded=entry.seeded, stop=own)
+        return ready.solve(problems, device=device, progress=progress)
+
+    if entry.coded:
+        first, coding = different[0], {name: options.pop(name) for name in ("coding",) if name in options}
+        if is_coded(first):
+            chosen: Any = CodingSettings(**coding)
+            if not first.dimension:
+                return nothing_to_choose(problems, solver)
+            of_systems = engine.settings_class.of_systems(len(first.years), first.steps, first.dimension)  # type: ignore[attr-defined]
+            return solve_coded(problems, chosen.coding, {**of_systems, **options}, entry.budget[-1], run, progress)
+        if coding:
+            mend, wrong = "remove it, or give it a system", "coding is a setting of systems of several reservoirs"
+            raise InputError(Mistake(wrong, "a system", mend, value=coding["coding"]))
     if entry.swept:
         long = any(each.limits.steps > MOST_STEPS_OF_YEAR for each in different if hasattr(each, "limits"))
         given = {**engine.window_defaults, **options} if long else options
@@ -327,12 +347,11 @@ def solve(
             raise InputError(
                 Mistake(wrong.format(name), expected, mend, value=value) for name, value in of_windows.items()
             )
-    ready = engine(engine.settings_class(**options), seed=int(seed), seeded=entry.seeded, stop=own)
-    return ready.solve(problems, device=device, progress=progress)
+    return run(problems, options, progress)
 
 
 def settings_of(name: str) -> tuple[str, ...]:
-    """Names of a solver's settings, those of sweeps over long horizons behind them."""
+    """Names of a solver's settings, those of sweeps over long horizons and of systems behind them."""
     return tuple(each.name for settings in _settings_classes(name) for each in fields(settings))
 
 
@@ -343,7 +362,8 @@ def described_settings(name: str) -> list[tuple[str, Any, str, str]]:
 
 def _settings_classes(name: str) -> list[type[Settings]]:
     entry = solver_named(name)
-    return [_engine_class(entry).settings_class, *([WindowSettings] if entry.swept else [])]
+    more = ([WindowSettings] if entry.swept else []) + ([CodingSettings] if entry.coded else [])
+    return [_engine_class(entry).settings_class, *more]
 
 
 def more_effort(name: str, options: Mapping[str, Any], times: int, *, swept: bool = False) -> dict[str, Any]:
