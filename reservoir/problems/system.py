@@ -103,7 +103,9 @@ class SystemYears(Sequence["SystemYears"]):
 
     def __getitem__(self, index: Any) -> SystemYears:
         one = not isinstance(index, slice | np.ndarray)
-        some = slice(index, index + 1) if one else index
+        if one:
+            place = range(len(self))[index]  # refuses one beyond the end
+        some = slice(place, place + 1) if one else index
         terms = {name: term[some] for name, term in self.terms.items()}
         return replace(self, years=tuple(each[some] for each in self.years), terms=terms, is_one=one)
 
