@@ -6,6 +6,7 @@ within what can be reached (`Coding.ABSOLUTE`); upstream first, for only then wh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -398,6 +399,15 @@ def _parts(years: YearRows, storages: FloatArray, absolute: bool, parts: FloatAr
             parts[index, step] = min(max(part, 0.0), 1.0)
 
 
+def highest_tailwater(system: System, place: int) -> float:
+    """Highest level, m, of the lake below that backs a reservoir up; minus infinity without one."""
+    below = system.backed_up_by(place)
+    if below is None:
+        return -math.inf
+    lake = system.reservoirs[below]
+    return float(lake.level(float(lake.storage_upper_hm3.max())))
+
+
 def stacked_links(system: System) -> Links:
     """The links between reservoirs, as compiled code and kernels read them."""
     inner = [link for link in system.links if link.target is not None]
@@ -441,13 +451,12 @@ def system_problems(system: System, inflows: SiteInflows, horizon: Horizon) -> R
             own = dict.fromkeys(TERMS, nothing) | {name: every[name] for name in ("power_value", "power_cost_most")}
             limits, terms = limits.with_terms(own), {**every, "power_value": nothing}
         opened.append(limits)
+    models = [ReservoirModel.of(each, highest_tailwater(system, place)) for place, each in enumerate(system.reservoirs)]
     for first, stop, length in horizon.equal_spans(inflows.years):
         named = labels[first:stop] if length == 1 else joined_labels(labels[first:stop], length)
         years = tuple(
-            ReservoirYears(
-                ReservoirModel.of(reservoir), limits[first:stop].joined(length), named, streams[first:stop:length]
-            )
-            for reservoir, limits in zip(system.reservoirs, opened, strict=True)
+            ReservoirYears(model, limits[first:stop].joined(length), named, streams[first:stop:length])
+            for model, limits in zip(models, opened, strict=True)
         )
         of_sum = {name: term[first:stop].reshape(len(named), -1) for name, term in terms.items()}
         batches.append(SystemYears(system, years, of_sum))

@@ -25,7 +25,10 @@ def random_system(seed: int, part: str = "plain", step: TimeStep = TimeStep.MONT
     """One of them, and two years."""
     random = np.random.default_rng([seed, PARTS.index(part), step.per_year])
     count = int(random.integers(2, 7))
-    reservoirs = [_placed(random, seed, place, part) for place in range(count)]
+    reservoirs: list[Reservoir] = []
+    for place in range(count):
+        above = float(reservoirs[-1].release_upper_m3s.max()) if reservoirs else 0.0
+        reservoirs.append(_placed(random, seed, place, part, above))
     links = [link for place in range(count - 1) for link in _links(random, reservoirs, place, part == "backwater")]
     objective = None
     if part == "terms":
@@ -37,21 +40,26 @@ def random_system(seed: int, part: str = "plain", step: TimeStep = TimeStep.MONT
     calendar = Calendar(2001, 2, step=step)
     season = 1 + 0.8 * np.sin(np.arange(step.per_year) / step.per_year * 2 * np.pi + random.uniform(0, 6))
     flows = {
-        each.name: each.release_upper_m3s.mean() * random.uniform(0.1, 0.5) * season * random.uniform(0.6, 1.4, (2, 1))
-        for each in reservoirs
+        each.name: random_reservoir(100 * seed + place).release_upper_m3s.mean()
+        * random.uniform(0.1, 0.5)
+        * season
+        * random.uniform(0.6, 1.4, (2, 1))
+        for place, each in enumerate(reservoirs)
     }
     return system, SiteInflows({name: Inflow(flow, calendar) for name, flow in flows.items()})
 
 
-def _placed(random: np.random.Generator, seed: int, place: int, part: str) -> Reservoir:
-    """A random reservoir, each some way below the one before it."""
+def _placed(random: np.random.Generator, seed: int, place: int, part: str, above_m3s: float) -> Reservoir:
+    """A random reservoir, each some way below the one before it, that can release what those above do."""
     own = random_reservoir(100 * seed + place)
-    fall = 75.0 * place
+    most = own.release_upper_m3s + above_m3s
+    fall = 110.0 * place
     full = float(own.storage_upper_hm3.max())
     changed: dict[str, object] = {
         "name": f"r{place}",
         "level": _lowered(own.level, fall),
-        "tailrace": replace(own.tailrace, offset=own.tailrace.offset - fall),
+        "tailrace": PowerLaw(240.0 - fall, 10 / float(most.max()) ** 0.6, 0.0, 0.6, (0.0, 1.5 * float(most.max()))),
+        "release_upper_m3s": most,
     }
     kind = list(YearEnd)[int(random.integers(0, 4))]
     end = float(max(own.storage_lower_hm3[-1], min(own.storage_upper_hm3[-1], 0.5 * full)))
@@ -68,6 +76,7 @@ def _placed(random: np.random.Generator, seed: int, place: int, part: str) -> Re
             changed["seepage_m3s"] = Polynomial((0.1, 3.0 / full), (0.0, 2 * full))
     if part == "demands":
         changed["withdrawal_m3s"] = random.uniform(0, 0.05, 12) * own.release_upper_m3s
+        changed["release_lower_m3s"] = own.release_lower_m3s * 0.3
         changed["plant_factor"] = random.uniform(0.7, 1.0, 12)
     if part == "ramps":
         changed |= dict.fromkeys(("ramp_up_m3s", "ramp_down_m3s"), 0.3 * float(own.release_upper_m3s.mean()))
