@@ -284,7 +284,7 @@ def solve(
         device, launches then have as many problems as it has compute units, so that it is asked often enough. Sweeps
         over long horizons ask after each sweep, and the solutions are the schedules so far.
     **options
-        Settings of the engine, and of the sweeps.
+        Settings of the engine, of the sweeps, and of systems.
 
     Raises
     ------
@@ -318,19 +318,14 @@ def solve(
         ready = engine(engine.settings_class(**options), seed=int(seed), seeded=entry.seeded, stop=own)
         return ready.solve(problems, device=device, progress=progress)
 
-    if entry.coded:
-        first, coding = different[0], {name: options.pop(name) for name in ("coding",) if name in options}
-        if is_coded(first):
-            chosen: Any = CodingSettings(**coding)
-            if not first.dimension:
-                return nothing_to_choose(problems, solver)
-            of_systems = engine.settings_class.of_systems(len(first.years), first.steps, first.dimension)  # type: ignore[attr-defined]
-            return solve_coded(problems, chosen.coding, {**of_systems, **options}, entry.budget[-1], run, progress)
-        if coding:
-            mend, wrong = "remove it, or give it a system", "coding is a setting of systems of several reservoirs"
-            raise InputError(Mistake(wrong, "a system", mend, value=coding["coding"]))
+    year: Any = different[0]
+    coding = options.pop("coding", None)
+    if coding is not None and not is_coded(year):
+        wrong = "coding is a setting of systems of several reservoirs"
+        raise InputError(Mistake(wrong, "a system", "remove it, or give it a system", value=coding))
     if entry.swept:
-        long = any(each.limits.steps > MOST_STEPS_OF_YEAR for each in different if hasattr(each, "limits"))
+        steps = [each.limits.steps for each in different if hasattr(each, "limits") and not is_coded(each)]
+        long = max(steps, default=0) > MOST_STEPS_OF_YEAR
         given = {**engine.window_defaults, **options} if long else options
         of_windows = {each.name: given[each.name] for each in fields(WindowSettings) if each.name in given}
         options = {name: value for name, value in given.items() if name not in of_windows}
@@ -347,6 +342,13 @@ def solve(
             raise InputError(
                 Mistake(wrong.format(name), expected, mend, value=value) for name, value in of_windows.items()
             )
+    if entry.coded and is_coded(year):
+        kind: Any = engine.settings_class
+        if not year.dimension:
+            return nothing_to_choose(problems, solver)
+        options = kind.of_systems(len(year.years), year.steps, year.dimension) | options
+        chosen = CodingSettings(**({} if coding is None else {"coding": coding}))
+        return solve_coded(problems, chosen.coding, options, entry.budget[-1], run, progress)
     return run(problems, options, progress)
 
 
