@@ -236,6 +236,14 @@ def new_state(kind: type[N], *sources: object, **values: Any) -> N:
     return kind(**state)
 
 
+def unrolled_variables(problem: Problem) -> tuple[int, ...]:
+    """A zero for each variable: a length that is known when code is compiled, so that loops become vector instructions.
+
+    None of a problem that says, by an attribute ``looped``, that it has too many: compiled code then asks an array.
+    """
+    return () if getattr(problem, "looped", False) else (0,) * problem.dimension
+
+
 def threads_in_words(threads: int) -> str:
     """Where an engine of so many threads runs, as solutions tell it."""
     return "one CPU thread" if threads == 1 else f"{threads} CPU threads"
