@@ -279,6 +279,8 @@ class Outlook:
     lowest_hm3 : float
     firm_mw : float or None
         Power that the reservoir's file promises.
+    upper_hm3 : ndarray, shape (months,)
+        The highest storage at the end of each month; with flood space that of its index, later the record's mean.
     """
 
     steps: NDArray[np.int64]
@@ -290,6 +292,7 @@ class Outlook:
     highest_hm3: float
     lowest_hm3: float
     firm_mw: float | None
+    upper_hm3: FloatArray
 
     @property
     def refill_probability(self) -> float:
@@ -334,15 +337,16 @@ def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: f
     storages = np.full((rule.members, months + 1), situation.storage_hm3)
     releases, spills, powers = (np.empty((rule.members, months)) for _ in range(3))
     before = np.full(rule.members, situation.inflow_before_m3s)
-    wanted = np.full(rule.members, release_m3s)
+    wanted, upper = np.full(rule.members, release_m3s), _highest_storages(rule, plant, situation, steps)
     for at, step in enumerate(steps.tolist()):
         storage, now = storages[:, at], inflow[:, at]
         if at > 0:
             wanted = rule.end.releases(step, storage, now if rule.end.forecast is Forecast.MONTH else None, before)
-        storage_bounds, release_bounds = plant.storage_bounds_hm3[:, step], plant.release_bounds_m3s[:, step]
+        storage_bounds = float(plant.storage_bounds_hm3[0, step]), float(upper[at])
+        release_bounds = plant.release_bounds_m3s[:, step]
         volume, dead = rule.months.volume_per_flow[step], float(plant.storage_lower_hm3.min())
         releases[:, at], _, end = month_end(
-            storage, wanted, now, volume, tuple(storage_bounds), tuple(release_bounds), dead, rule.end.year, step
+            storage, wanted, now, volume, storage_bounds, tuple(release_bounds), dead, rule.end.year, step
         )
         storages[:, at + 1] = end
         made = generation(plant, (storage + end) / 2, releases[:, at], rule.end.year, step)
@@ -360,4 +364,17 @@ def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: f
         float(highest.max()),
         float(lowest.min()),
         None if promised is None else promised.firm_mw,
+        upper,
     )
+
+
+def _highest_storages(rule: Replan, plant: Reservoir, situation: Situation, steps: NDArray[np.int64]) -> FloatArray:
+    highest = plant.storage_bounds_hm3[1, steps]
+    if plant.flood_space is None:
+        return highest
+    upper = np.minimum(highest, np.array(rule.end.storage_upper_hm3)[steps])
+    if situation.flood_index is not None:
+        index = np.full((1, plant.step.per_year), situation.flood_index)
+        now = plant.flood_space.upper_of(index, plant.step, plant.first_month)[0, steps[0]]
+        upper[0] = min(highest[0], float(now))
+    return upper
