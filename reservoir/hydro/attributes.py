@@ -19,15 +19,8 @@ import numpy as np
 
 from reservoir.errors import Mistake
 from reservoir.hydro import units
-from reservoir.hydro.calendar import MONTHS_PER_YEAR, TimeStep
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, CalendarKind, TimeStep
 from reservoir.hydro.objectives import Goal, Horizon
-
-
-class CalendarKind(StrEnum):
-    """How long months are: as they are, or 30 days each, as in published test problems."""
-
-    REAL = "real"
-    EQUAL_MONTHS = "equal-months"
 
 
 class YearEnd(StrEnum):
@@ -41,6 +34,22 @@ class YearEnd(StrEnum):
     """From the initial storage to anywhere within the bounds."""
     VALUED = "valued"
     """As `FREE`, but water left at the end is worth energy."""
+
+
+class FileKind(StrEnum):
+    """What a file of this program describes."""
+
+    RESERVOIR = "reservoir"
+    SYSTEM = "system"
+
+
+class InflowIs(StrEnum):
+    """What the inflow of a reservoir of a system is."""
+
+    LOCAL = "local"
+    """What joins the river below the reservoirs above."""
+    TOTAL = "total"
+    """All that flows there, with what the reservoirs above let pass."""
 
 
 class ConversionKind(StrEnum):
@@ -190,6 +199,7 @@ class Kind(Enum):
     EXPONENT = auto()
     MONTHS = auto()
     CHOICE = auto()
+    FLAG = auto()
     UNIT = auto()
     TEXT = auto()
     NAME = auto()
@@ -310,10 +320,13 @@ ATTRIBUTES: tuple[Attribute, ...] = (
     Attribute("name", "a short name for the reservoir", kind=Kind.NAME, field="name"),
     Attribute("description", "a sentence about the reservoir", kind=Kind.TEXT, field="description", default=""),
     Attribute("caveat", "a warning to print on every figure", kind=Kind.TEXT, field="caveat", default=""),
+    Attribute("kind", '"reservoir" (default); a file of kind "system" has several reservoirs', kind=Kind.CHOICE,
+              default=FileKind.RESERVOIR, choices=FileKind),
     Attribute("first_month", "the calendar month in which the water year begins, 1 to 12", MONTH,
               "first_month", "first month", kind=Kind.WHOLE, default=1),
     _choice("calendar",
-            '"real" (default), or "equal-months": every month has 30 days, as in published test problems',
+            '"real" (default); "equal-months": every month has 30 days, as in published test problems; or '
+            '"mean-months": February has 28.25 days',
             "calendar", CalendarKind.REAL, "calendar"),
     _choice("step",
             '"month" (default), "ten-days" (from the 1st, 11th and 21st), "week" or "day": what is planned for',
@@ -421,6 +434,37 @@ ATTRIBUTES: tuple[Attribute, ...] = (
             "penalty", "penalty"),
     _number("objective.penalty", "the cost of a relative violation of 1, in the unit of the objective", PENALTY,
             "penalty"),
+)
+#: The attributes of a link between reservoirs, in the order of a system file.
+LINK_ATTRIBUTES: tuple[Attribute, ...] = (
+    Attribute("links.from", "the name of the reservoir that it comes from", kind=Kind.NAME, field="source",
+              required=True),
+    Attribute("links.to", "the name of the reservoir that it goes to; left out, it leaves the system", kind=Kind.NAME,
+              field="target"),
+    Attribute("links.carries", '"all" (default), "turbined", "spilled", or a share of the release, 0 to 1', FRACTION,
+              field="carries", kind=Kind.OTHER, default="all"),
+    _number("links.travel_steps", "the steps that it is under way; fractions are allowed", Range(0.0, 1e4),
+            "travel_steps", default=0.0),
+    _number("links.travel_hours", "the hours that it is under way, in place of travel_steps", Range(0.0, 1e6)),
+    _number("links.lost_share", "the part that never arrives, 0 to 1", FRACTION, "lost_share", default=0.0),
+    _number("links.lost_m3s", "the flow that never arrives besides", FLOW_M3S, "lost_m3s", default=0.0),
+    _number("links.before_m3s", "the release before the first step; by default the mean that the record brings there",
+            FLOW_M3S, "before_m3s"),
+    Attribute("links.backwater", "whether the level of the reservoir below raises the tailrace", kind=Kind.FLAG,
+              field="backwater", default=False),
+)
+#: What a system file says of each of its reservoirs, beside the name of a file or the sections of one.
+SITE_ATTRIBUTES: tuple[Attribute, ...] = (
+    Attribute("reservoirs.name", "the name of the reservoir within the system; by default that of its file",
+              kind=Kind.NAME),
+    Attribute("reservoirs.file", "its reservoir file, as seen from the system file; or its sections stand here, as in "
+              "[reservoirs.storage]", kind=Kind.TEXT),
+    Attribute("reservoirs.inflow", "the column of the record with its inflow; by default that of its name",
+              kind=Kind.TEXT, default=""),
+    Attribute("reservoirs.inflow_file", "a record of its own, as seen from the system file", kind=Kind.TEXT,
+              default=""),
+    Attribute("reservoirs.inflow_is", '"local" (default): what joins the river below the reservoirs above; or "total": '
+              "all that flows there, of which what the links bring is subtracted", kind=Kind.CHOICE, choices=InflowIs),
 )
 # fmt: on
 #: The field of the power that each step must give: what asks for it needs no other name.

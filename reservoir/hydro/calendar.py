@@ -22,6 +22,20 @@ DAYS_PER_WEEK = 7
 _FIRST_DAYS_OF_TEN = np.array([0, 10, 20])
 
 
+class CalendarKind(StrEnum):
+    """How long months are: as they are, 30 days each as in published test problems, or as in a mean year."""
+
+    REAL = "real"
+    EQUAL_MONTHS = "equal-months"
+    MEAN_MONTHS = "mean-months"
+    """February has 28.25 days, so that every year is as long as any other."""
+
+    @property
+    def words(self) -> str:
+        """What a record of it has."""
+        return self.value.replace("-", " ") if self is not CalendarKind.REAL else "months as they are"
+
+
 class TimeStep(StrEnum):
     """How long a step is. Every water year has equally many, which begin on the same days each year."""
 
@@ -168,7 +182,8 @@ HOURS_PER_YEAR = 8766
 #: hm3 that 1 m3/s carries in such a year.
 HM3_PER_YEAR_AND_M3S = HOURS_PER_YEAR * 3600 / 1e6
 #: Of each calendar month, February in the mean of years with and without a leap day.
-HOURS_OF_MONTHS = tuple(24 * days for days in (31, 28.25, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31))
+HOURS_PER_DAY = 24
+HOURS_OF_MONTHS = tuple(HOURS_PER_DAY * days for days in (31, 28.25, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31))
 MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -192,8 +207,8 @@ class Calendar:
         Water years of each member of an ensemble; all if not given, for there is one series.
     left_out : int
         Water years of an ensemble before the first of these, of which this is a part.
-    equal_months : bool
-        Whether every month has 30 days, as in published test problems.
+    kind : CalendarKind
+        How long months are.
     step : TimeStep
         What a step is: a month, unless something else is said.
     """
@@ -204,11 +219,12 @@ class Calendar:
     steps: int = 0
     years_each: int = 0
     left_out: int = 0
-    equal_months: bool = False
+    kind: CalendarKind = CalendarKind.REAL
     step: TimeStep = TimeStep.MONTH
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", self.steps or self.step.per_year)
+        object.__setattr__(self, "kind", CalendarKind(self.kind))
 
     @classmethod
     def holding(cls, first: int, months: int, first_month: int) -> tuple[Calendar, int]:
@@ -251,10 +267,12 @@ class Calendar:
         return self.edges[:, :-1]
 
     @cached_property
-    def days(self) -> NDArray[np.int64]:
-        """Days in each step, shape (years, steps); leap years have a February of 29."""
-        if self.equal_months:
+    def days(self) -> NDArray[np.int64] | NDArray[np.float64]:
+        """Days in each step, shape (years, steps); leap years have a real February of 29."""
+        if self.kind is CalendarKind.EQUAL_MONTHS:
             return np.full((self.years, self.steps), DAYS_OF_EQUAL_MONTH)
+        if self.kind is CalendarKind.MEAN_MONTHS:
+            return np.tile(np.array(HOURS_OF_MONTHS)[self.months - 1] / HOURS_PER_DAY, (self.years, 1))
         return np.asarray(np.diff(self.edges, axis=1).astype(np.int64))
 
     @cached_property
@@ -297,7 +315,7 @@ class Calendar:
     @property
     def hm3_per_m3s(self) -> NDArray[np.float64]:
         """Volume (hm3) that a flow of 1 m3/s carries in each step, shape (years, steps)."""
-        return self.days.astype(np.float64) * (SECONDS_PER_DAY / 1e6)
+        return np.asarray(self.days, np.float64) * (SECONDS_PER_DAY / 1e6)
 
 
 def step_names(step: TimeStep, first_month: int) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro import attributes
 from reservoir.hydro.attributes import ATTRIBUTES, CURVES, Attribute, Kind, ReferenceLevels, Words, YearEnd
-from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTHS_PER_YEAR, TimeStep, step_names
+from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTHS_PER_YEAR, CalendarKind, TimeStep, step_names
 from reservoir.hydro.curve_checks import SLACK, checked_curves, following, releases_of, storages_of
 from reservoir.hydro.curves.curve import (
     LARGEST_EXPONENT,
@@ -156,6 +156,10 @@ def value_of(row: Attribute, given: Any, name: str, words: Words) -> Any:
                 return row.choices(given)
             except ValueError:
                 refuse("is not one of the choices", row.description)
+        case Kind.FLAG:
+            if not isinstance(given, bool):
+                refuse("is neither true nor false", f"true or false: {row.description}")
+            return given
         case Kind.SPAN:
             try:
                 return Horizon.of(given)
@@ -286,8 +290,8 @@ def mistakes_between(parts: Mapping[str, Any], words: Words) -> list[Mistake]:
             expected = f"one number, or {counted(MONTHS_PER_YEAR, 'month')}{own}"
             mistakes.append(words.mistake(name, problem, expected, f'set step = "{other}", or give other values'))
             sound.pop(name.partition(".")[0], None)
-    if step is not TimeStep.MONTH and parts.get("calendar") is attributes.CalendarKind.EQUAL_MONTHS:
-        problem = f'contradicts step = "{step}": only months can be equal'
+    if step is not TimeStep.MONTH and parts.get("calendar", CalendarKind.REAL) is not CalendarKind.REAL:
+        problem = f'contradicts step = "{step}": only months can be equal, or as long in all years'
         mistakes.append(words.mistake("calendar", problem, mend="remove one of the two"))
     # Limits are compared with each other; losses and what objectives have are compared with nothing.
     limits = [row.field for row in attributes.by_step_attributes() if row.section not in ("losses", "objective")]

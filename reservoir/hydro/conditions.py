@@ -38,6 +38,7 @@ from reservoir.hydro.rows import (
     POWER_UPPER,
     RAMP_DOWN,
     RAMP_UP,
+    TAILWATER,
     TILT_LOWER,
     TILT_UPPER,
     WITHDRAWAL,
@@ -154,6 +155,13 @@ def available(year: Any, step: Any, capacity: Numbers | float) -> Numbers | floa
 def most_power(year: Any, step: Any, installed_mw: Any) -> Any:
     """Most mean power of a step, MW: of the installed capacity, no more than is of use (`rows.most_wanted`)."""
     return lesser(available(year, step, installed_mw), year.rows[POWER_UPPER][step])
+
+
+@none_without(lambda year, step, tailrace_m: tailrace_m)
+def backed_up(year: Any, step: Any, tailrace_m: Numbers) -> Numbers:
+    """Tailrace level, m: no lower than the lake below."""
+    level: Numbers = greater(tailrace_m, year.rows[TAILWATER][step])
+    return level
 
 
 @none_without(lambda year, mean_storage, amount: amount)

@@ -30,7 +30,7 @@ _HALVINGS = 20
 
 def year_limits(system: System, inflow: Inflow) -> Limits:
     """Limits of every water year of a record, with the start and the end that the reservoir prescribes."""
-    return _with_ends(system.reservoir, open_limits(system, inflow))
+    return with_ends(system.reservoir, open_limits(system, inflow))
 
 
 def horizon_limits(system: System, inflow: Inflow, horizon: Horizon) -> list[Limits]:
@@ -39,10 +39,11 @@ def horizon_limits(system: System, inflow: Inflow, horizon: Horizon) -> list[Lim
     One item of equally long horizons, and one of the last where it is shorter.
     """
     years, spans = open_limits(system, inflow), horizon.equal_spans(inflow.years)
-    return [_with_ends(system.reservoir, years[first:stop].joined(length)) for first, stop, length in spans]
+    return [with_ends(system.reservoir, years[first:stop].joined(length)) for first, stop, length in spans]
 
 
-def _with_ends(reservoir: Reservoir, limits: Limits) -> Limits:
+def with_ends(reservoir: Reservoir, limits: Limits) -> Limits:
+    """Open horizons with the start and the end that a reservoir prescribes."""
     if reservoir.year_end is YearEnd.VALUED and reservoir.end_value_gwh_per_hm3 is None:
         problem = "is missing"
         mend = "set it, such as to end_value_gwh_per_hm3 of a plan by reservoir.optimise, which the record implies"
@@ -55,9 +56,12 @@ def _with_ends(reservoir: Reservoir, limits: Limits) -> Limits:
     return reaching_down(limits.begun_at(start))
 
 
-def open_limits(system: System, inflow: Inflow) -> Limits:
-    """Years with the bounds of their steps, nothing said of their ends, any start within the last step's bounds."""
-    rows, numbers, lake = record_rows(system.reservoir, inflow)
+def open_limits(system: System, inflow: Inflow, *, conditions: bool = False) -> Limits:
+    """Years with the bounds of their steps, nothing said of their ends, any start within the last step's bounds.
+
+    `conditions` is as of `record_rows`.
+    """
+    rows, numbers, lake = record_rows(system.reservoir, inflow, conditions=conditions)
     return Limits.given({**rows, **terms_of(system, inflow)}, numbers, lake)
 
 

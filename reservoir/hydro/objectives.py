@@ -197,6 +197,16 @@ class Objective:
         return dict(self.weights) == {Goal.ENERGY: 1.0} and self.firm_power_mw is None
 
     @property
+    def of_one_plant(self) -> Objective:
+        """What a plant of several contributes by itself: its energy, or its revenue; the rest is of the sum of all."""
+        weights: dict[Goal, float] = {
+            goal: weight for goal, weight in self.weights.items() if goal in (Goal.ENERGY, Goal.REVENUE)
+        }
+        if Goal.REVENUE not in weights:
+            return Objective()
+        return Objective(weights, price_per_mwh=self.price_per_mwh, currency=self.currency)
+
+    @property
     def is_firm(self) -> bool:
         """Whether it asks for firm power."""
         return Goal.FIRM_POWER in self.weights

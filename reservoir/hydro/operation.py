@@ -234,7 +234,7 @@ def _operate_year(
     for step in range(len(drafts)):
         mean_storage = mean(storages[step], storages[step + 1])
         release = released(year, step, drafts[step], year.rows[RELEASE_LOWER, step])
-        head = head_at(plant, mean_storage, release)
+        head = head_at(plant, mean_storage, release, year, step)
         turbined = while_operating(year, mean_storage, turbined_at(plant, head, release, year, step))
         power = power_of(plant, head, turbined, year, step)
         columns[0, step] = turbined

@@ -42,7 +42,7 @@ def generation(
     """
     plant, release = plant_of(reservoir), np.asarray(release_m3s, np.float64)
     mean_storage = np.asarray(mean_storage_hm3, np.float64)
-    head = np.asarray(head_at(plant, mean_storage, release))
+    head = np.asarray(head_at(plant, mean_storage, release, year, step))
     with np.errstate(divide="ignore"):  # where a head makes no power, the installed capacity limits nothing
         turbined = while_operating(year, mean_storage, np.asarray(turbined_at(plant, head, release, year, step)))
     power = while_operating(year, mean_storage, np.asarray(power_at_head(plant, head, release, year, step)))

@@ -38,8 +38,10 @@ _RECORDED = {"evaporation_hm3": "recorded_evaporation", "bank_storage_hm3": "ban
 RecordRows = tuple[dict[str, FloatArray], dict[str, float], Lake | tuple[()]]
 
 
-def record_rows(reservoir: Reservoir, inflow: Inflow) -> RecordRows:
+def record_rows(reservoir: Reservoir, inflow: Inflow, *, conditions: bool = False) -> RecordRows:
     """What a record gives, an attribute by step of the reservoir as its own field, but for the objective (`terms_of`).
+
+    With `conditions`, also of a reservoir that has no losses or demands, as what a lake below does to it is one.
 
     Evaporation is in mm; inflow and least release are those of the record and the reservoir, withdrawals not reckoned,
     but for losses that were recorded, which are taken of the inflow.
@@ -50,7 +52,7 @@ def record_rows(reservoir: Reservoir, inflow: Inflow) -> RecordRows:
         If the evaporation of the record and the area of the lake do not fit together, or if the record does not say
         what the flood space depends on.
     """
-    calendar, lossy = inflow.calendar, reservoir.has_conditions or inflow.has_conditions
+    calendar, lossy = inflow.calendar, conditions or reservoir.has_conditions or inflow.has_conditions
     rows = {"inflow": inflow.flow_m3s, "hm3_per_m3s": calendar.hm3_per_m3s}
     for row in by_step_attributes():
         name, of_record = ATTRIBUTE_FIELDS.get(row.field), getattr(inflow, row.field, None)
@@ -136,7 +138,7 @@ def terms_of(system: System, inflow: Inflow) -> dict[str, FloatArray]:
     InputError
         If revenue is optimised without prices.
     """
-    objective, reservoir = system.objective, system.reservoir
+    objective, reservoir = system.objective, system.reservoirs[0]
     if objective.is_energy:
         return {}
 
@@ -157,7 +159,7 @@ def terms_of(system: System, inflow: Inflow) -> dict[str, FloatArray]:
         weight(Goal.ENERGY) + weight(Goal.FIRM_POWER) + weight(Goal.REVENUE) * np.asarray(price) / 1000
     )
     return _terms(
-        value + unused / reservoir.installed_mw,
+        value + unused / system.installed_mw,
         offset=0.0 - unused,
         power_target=by_step(objective.power_target_mw),
         power_cost_squared=weight(Goal.POWER_SHORTAGE) / _square_of_most(objective.power_target_mw),

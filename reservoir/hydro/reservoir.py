@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.attributes import (
     ATTRIBUTES,
-    CalendarKind,
     ConversionKind,
     Kind,
     ReferenceLevels,
     YearEnd,
     attribute_of,
 )
-from reservoir.hydro.calendar import Calendar, TimeStep
+from reservoir.hydro.calendar import Calendar, CalendarKind, TimeStep
 from reservoir.hydro.checks import checked
 from reservoir.hydro.curve_checks import notes_of, storages_of
 from reservoir.hydro.curves.curve import Curve

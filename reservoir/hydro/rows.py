@@ -41,6 +41,7 @@ from reservoir.hydro.attributes import by_step_attributes, units_of
     POWER_UPPER,  # MW of which any more only costs: where prices are negative, water is spilled instead (`most_wanted`)
     RECORDED_EVAPORATION,  # hm3, as the next: of ``INFLOW`` they are taken already
     BANK_STORAGE,
+    TAILWATER,  # m, the level of the lake below: the tailrace is no lower
     OFFSET,  # what a step is worth whatever it does, in the unit of the objective, as all that follow (`benefit`)
     POWER_VALUE,  # of each MW of mean power
     POWER_TARGET,  # MW, of which less is a shortage
@@ -49,7 +50,7 @@ from reservoir.hydro.attributes import by_step_attributes, units_of
     POWER_COST_MOST,  # most that a shortage costs in a step
     SUPPLY_TARGET,  # release, m3/s, of which less is a shortage
     SUPPLY_COST_SQUARED,  # of the square of a shortage in m3/s
-) = range(28)
+) = range(29)
 #: Their names, in order.
 FIELDS = tuple(name.lower() for name in list(globals()) if name.isupper())
 #: Those of an objective's terms.
@@ -165,6 +166,8 @@ class YearRows(NamedTuple):
 
 #: In place of a limit that there is not: within float32, whose infinity not all devices know.
 UNLIMITED = 1e30
+#: In place of the level of a lake below: lower than any tailrace.
+NO_TAILWATER = -1e9
 #: Demands of a year of less volume count as so much.
 _LITTLE_HM3 = 1e-6
 
@@ -197,6 +200,8 @@ def filled_years(
         getattr(filled, name)[:] = value
     if lake:
         filled.power_upper[:] = most_wanted(filled) if priced else UNLIMITED
+        if "tailwater" not in rows:
+            filled.tailwater[:] = NO_TAILWATER
     return filled
 
 

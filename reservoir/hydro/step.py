@@ -15,6 +15,7 @@ import numpy as np
 from reservoir.hydro.conditions import (
     NO_CONDITIONS,
     available,
+    backed_up,
     demanded,
     end_after_losses,
     loss_volume,
@@ -207,9 +208,9 @@ def violation_scale(bound: Numbers, capacity: Numbers | float) -> Numbers:
     return choose(bound > 0, bound, capacity)
 
 
-def head_at(plant: Plant, mean_storage: Numbers, release: Numbers) -> Numbers:
+def head_at(plant: Plant, mean_storage: Numbers, release: Numbers, year: Any = NO_CONDITIONS, step: Any = 0) -> Numbers:
     """Head, m (eq. 8): forebay level at the step's mean storage less tailrace level at its release."""
-    return curve_value(plant.level, mean_storage) - curve_value(plant.tailrace, release)
+    return curve_value(plant.level, mean_storage) - backed_up(year, step, curve_value(plant.tailrace, release))
 
 
 def turbined_at(plant: Plant, head: Numbers, release: Numbers, year: Any = NO_CONDITIONS, step: Any = 0) -> Numbers:
@@ -237,6 +238,6 @@ def power_at(
     plant: Plant, mean_storage: Numbers, release: Numbers, year: Any = NO_CONDITIONS, step: Any = 0
 ) -> Numbers:
     """Power, MW, at a mean storage and a release (eq. 7-9)."""
-    power = power_at_head(plant, head_at(plant, mean_storage, release), release, year, step)
+    power = power_at_head(plant, head_at(plant, mean_storage, release, year, step), release, year, step)
     running: Numbers = while_operating(year, mean_storage, power)
     return running

@@ -81,6 +81,11 @@ def near_names(name: str, known: Mapping[str, str]) -> list[str]:
     return list(dict.fromkeys([*parts, *get_close_matches(word, known, 3, 0.7), *(words if len(word) > 2 else [])]))
 
 
+def typeset_unit(unit: str) -> str:
+    """Write a unit for people: ``hm3`` is ``hm³``, ``m3/s`` is ``m³/s``, ``km2`` is ``km²``."""
+    return re.sub(r"(?<=m)[23](?!\d)", lambda power: "²" if power[0] == "2" else "³", unit)
+
+
 def counted(count: int, what: str = "year") -> str:
     """Write a number of things: ``1 year``, ``62 years``."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.hydro.attributes import CalendarKind
+from reservoir.hydro.calendar import CalendarKind
 from reservoir.hydro.objectives import Goal, Horizon, Objective
 from reservoir.hydro.record_rows import terms_of
 from reservoir.hydro.system import System

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from reservoir import Calendar, Inflow, InputError, read_inflow, read_reservoir, save_plan, write_reservoir
-from reservoir.hydro.attributes import CalendarKind
+from reservoir.hydro.calendar import CalendarKind
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.system import System
 from reservoir.io.plan_folder.saved_plan import read_plan
@@ -71,7 +71,7 @@ def test_a_plan_with_equal_months_is_read_back(published, river, tmp_path):
     plan = plan_for(published, river.span(0, 2), Objective({Goal.UNUSED_CAPACITY: 1}), "dp")
     again = read_plan(save_plan(plan, tmp_path / "plan", figures=False)).plan
     np.testing.assert_array_equal(again.benefit, plan.benefit)
-    assert again.inflow.calendar.equal_months
+    assert again.inflow.calendar.kind is CalendarKind.EQUAL_MONTHS
 
 
 def test_a_reservoir_file_says_it(published, tmp_path):

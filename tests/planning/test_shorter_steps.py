@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from reservoir import Calendar, Inflow, InputError, Reservoir, TimeStep, optimise, save_plan, simulate
-from reservoir.hydro.attributes import CalendarKind
+from reservoir.hydro.calendar import CalendarKind
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.planning.plan import Plan

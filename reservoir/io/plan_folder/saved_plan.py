@@ -23,8 +23,8 @@ from reservoir.io.containers import is_netcdf
 from reservoir.io.plan_folder import files
 from reservoir.io.plan_folder.arrays import Arrays, read_arrays, record_arrays, saved_record
 from reservoir.io.plan_folder.files import COPY, FILES, INFLOW, PROVENANCE, RESERVOIR
+from reservoir.io.records.choice import record_sheet
 from reservoir.io.records.columns import FROM_COLUMN, companion_notes
-from reservoir.io.records.sheets import record_sheet
 from reservoir.io.reservoir_toml.reader import read_reservoir, reservoir_of
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.io.workbook import WORKBOOK

@@ -8,13 +8,24 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from operator import lt
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro import attributes
-from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, Attribute, Kind, Words, YearEnd, curve_keys
+from reservoir.hydro.attributes import (
+    ATTRIBUTES,
+    CONVERSIONS,
+    CURVES,
+    Attribute,
+    FileKind,
+    Kind,
+    Words,
+    YearEnd,
+    curve_keys,
+)
 from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTH_NAMES, MONTHS_PER_YEAR, TimeStep
 from reservoir.hydro.checks import LakeRange, mistakes_between, offending, value_of
 from reservoir.hydro.curve_checks import ROUNDING, Domain, checked_curves, unlimited_m3s
@@ -37,6 +48,7 @@ from reservoir.text.quantities import is_name
 
 #: What is sound of the file, by dotted key; or of a section, by its keys.
 Values = dict[str, Any]
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 #: What no file can do without, and what is expected there.
 _REQUIRED = {
@@ -94,13 +106,15 @@ def read_reservoir(
     """
     if step is not None and step not in tuple(TimeStep):
         raise InputError("is unknown", " or ".join(TimeStep), "give one of these", column="step", value=step)
-    content, asked = file_content(path), None if step is None else TimeStep(step)
+    content, asked = file_content(path), {} if step is None else {"step": TimeStep(step)}
     if content.startswith(WORKBOOK):
-        return _reservoir_of_workbook(Path(path), asked, (sheet,) if isinstance(sheet, str) else tuple(sheet), inflow)
+        return reservoir_of_workbook(Path(path), asked, (sheet,) if isinstance(sheet, str) else tuple(sheet), inflow)
     return reservoir_of(content, str(path), asked)
 
 
-def _reservoir_of_workbook(path: Path, step: TimeStep | None, sheet: Sequence[str], inflow: Any) -> Reservoir:
+def reservoir_of_workbook(
+    path: Path, stated: Mapping[str, Any], sheet: Sequence[str] = (), inflow: Any = None
+) -> Reservoir:
     """Read a workbook as the reservoir file that `reservoir new` would write of it."""
     from reservoir.io.reservoir_draft import RecordScale, draft_of_workbook  # a reservoir file waits for no records
 
@@ -120,18 +134,37 @@ def _reservoir_of_workbook(path: Path, step: TimeStep | None, sheet: Sequence[st
         return replace(mistake, file=f"{path}, {place}" if place else str(path))
 
     try:
-        return reservoir_of(content.encode(), str(path), step)
+        return reservoir_of(content.encode(), str(path), stated)
     except InputError as refused:
         raise InputError(map(of_sheet, refused.mistakes)) from None
 
 
-def reservoir_of(content: bytes, source: str, step: TimeStep | None = None) -> Reservoir:
+def reservoir_of(content: bytes, source: str, stated: Mapping[str, Any] = NOTHING) -> Reservoir:
     """Check what a reservoir file holds; `source` names it. Raises as `read_reservoir` does."""
-    draft = Draft.of(parsed(content, source), source)
-    values, sections, refused = _sound_values(draft)
-    if step is not None:
-        values["step"] = step
-    parts = _fields(values, sections)
+    tree = parsed(content, source)
+    if is_system(tree):
+        mend = "give a file of one reservoir; `reservoir.read_system` reads systems"
+        raise InputError("is a system file, of several reservoirs", "a reservoir file", mend, file=source)
+    about = {"source": source, "sha256": hashlib.sha256(content).hexdigest(), "content": content}
+    return reservoir_of_tree(tree, source, stated, about)
+
+
+def is_system(tree: Mapping[str, Any]) -> bool:
+    """Whether a parsed file is that of a system."""
+    return tree.get("kind") == FileKind.SYSTEM or isinstance(tree.get("reservoirs"), list)
+
+
+def reservoir_of_tree(
+    tree: Mapping[str, Any], source: str, stated: Mapping[str, Any] = NOTHING, about: Mapping[str, Any] = NOTHING
+) -> Reservoir:
+    """Check the parsed keys of a reservoir; those that are `stated` elsewhere count. Raises as `read_reservoir` does.
+
+    `about` has fields of the reservoir on where it was read from.
+    """
+    draft = Draft.of(tree, source)
+    values, sections, refused = sound_values(draft)
+    values |= stated
+    parts = fields_of(values, sections)
     curves, astray = _curves(values, sections, parts, draft)
     of_file = list(_mistakes_of_keys(values, sections, parts, draft))
     fields_in_file = {row.field: row.key for row in reversed(ATTRIBUTES)} | {"lake_hm3": "storage.dead_hm3"}
@@ -143,11 +176,11 @@ def reservoir_of(content: bytes, source: str, step: TimeStep | None = None) -> R
         raise InputError(draft.in_order(mistakes))
     sound = {"area_km2": None, "seepage_m3s": None, **parts, **curves}
     given = {field.name: sound[field.name] for field in fields(Reservoir) if field.name in sound}
-    return Reservoir(**given, source=source, sha256=hashlib.sha256(content).hexdigest(), content=content)
+    return Reservoir(**given, **about)
 
 
-def _sound_values(draft: Draft) -> tuple[Values, set[str], list[Mistake]]:
-    """Read every key as the table says.
+def sound_values(draft: Draft, required: Mapping[str, str] = _REQUIRED) -> tuple[Values, set[str], list[Mistake]]:
+    """Read every key as the table says; `required` are those that must be there, and what is expected there.
 
     Returns
     -------
@@ -168,7 +201,7 @@ def _sound_values(draft: Draft) -> tuple[Values, set[str], list[Mistake]]:
         row = next((row for row in rows[section] if row.name == name), None)
         if row is not None:
             try:
-                values[dotted] = _value(row, entry.scaled, dotted, draft)
+                values[dotted] = read_value(row, entry.scaled, dotted, draft)
             except InputError as refused:
                 mistakes += refused.mistakes
                 broken.add(section)
@@ -203,8 +236,8 @@ def _sound_values(draft: Draft) -> tuple[Values, set[str], list[Mistake]]:
     broken |= {section.rpartition(".")[0] for section in broken}
     sections = set(rows) - (broken - {"", "curves"})
     mistakes += (mistake for dotted, mistake in missing.items() if dotted not in meant)
-    absent = [key for key in _REQUIRED if not draft.has(key) and key not in meant]
-    mistakes += (draft.mistake(key, "is missing", _REQUIRED[key]) for key in absent)
+    absent = [key for key in required if not draft.has(key) and key not in meant]
+    mistakes += (draft.mistake(key, "is missing", required[key]) for key in absent)
     installed = ("plant.installed_capacity_mw", "plant.unit_capacity_mw")
     if draft.has_section("plant") and not any(draft.has(key) or key in meant for key in installed):
         mend = f"add installed_capacity_mw = ... {home(installed[0])}"
@@ -213,7 +246,7 @@ def _sound_values(draft: Draft) -> tuple[Values, set[str], list[Mistake]]:
     return sound, sections, mistakes
 
 
-def _value(row: Attribute, given: Any, dotted: str, draft: Draft) -> Any:
+def read_value(row: Attribute, given: Any, dotted: str, draft: Draft) -> Any:
     """What a file gives for an attribute; InputError if it is not what it should be."""
     if row.kind in attributes.LISTS and not isinstance(given, list):
         if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) < np.inf:
@@ -226,7 +259,7 @@ def _value(row: Attribute, given: Any, dotted: str, draft: Draft) -> Any:
     return value
 
 
-def _fields(values: Values, sections: set[str]) -> dict[str, Any]:
+def fields_of(values: Values, sections: set[str]) -> dict[str, Any]:
     """What is sound of the file but for its curves, by the fields of `Reservoir`, and what else claims name."""
     parts: dict[str, Any] = {}
     for row in ATTRIBUTES:

@@ -184,7 +184,7 @@ def record_problems(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> R
     batches, promised = [], system.objective.firm_power_mw
     spans = horizon.equal_spans(inflow.years)
     for limits, (first, stop, length) in zip(horizon_limits(system, inflow, horizon), spans, strict=True):
-        named = labels[first:stop] if length == 1 else _joined(labels[first:stop], length)
+        named = labels[first:stop] if length == 1 else joined_labels(labels[first:stop], length)
         batch = ReservoirYears(model, limits, named, streams[first:stop:length])
         if promised is not None:
             batch = promising(batch, np.full(len(batch), promised), system.objective.firm_share)
@@ -192,6 +192,6 @@ def record_problems(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> R
     return RecordProblems(horizon, inflow, tuple(batches))
 
 
-def _joined(labels: Sequence[str], length: int) -> tuple[str, ...]:
+def joined_labels(labels: Sequence[str], length: int) -> tuple[str, ...]:
     """Name of every so many years."""
     return tuple(f"{labels[first]} to {labels[first + length - 1]}" for first in range(0, len(labels), length))

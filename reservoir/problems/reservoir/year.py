@@ -123,12 +123,24 @@ def _position(coding: StorageCoding, parts: RealArray, position: RealArray) -> N
 @inlined
 def _release_to(year: YearRows, step: int, storage: float, start: float, part: float) -> tuple[float, float]:
     """Release of a step, and the storage that it leaves."""
+    lower, upper = ends_in_reach(year, step, storage, start)
+    target = lower + part * (upper - lower)
+    return release_to_end(year, step, storage, target)
+
+
+@inlined
+def ends_in_reach(year: YearRows, step: int, storage: float, start: float) -> tuple[float, float]:
+    """Lowest and highest storage at the end of a step that begins at one, from which the year can be completed."""
     per_flow, inflow = year.rows[HM3_PER_M3S, step], year.rows[INFLOW, step]
     least = storage_after(storage, inflow, year.rows[RELEASE_UPPER, step], per_flow, year, step)
     most = storage_after(storage, inflow, year.rows[RELEASE_LOWER, step], per_flow, year, step)
-    lower = max(lower_reach(year, step, start), least)
-    upper = min(upper_reach(year, step, start), most)
-    target = lower + part * (upper - lower)
+    return max(lower_reach(year, step, start), least), min(upper_reach(year, step, start), most)
+
+
+@inlined
+def release_to_end(year: YearRows, step: int, storage: float, target: float) -> tuple[float, float]:
+    """Release of a step that is to end at a storage, within its bounds, and the storage that it leaves."""
+    per_flow, inflow = year.rows[HM3_PER_M3S, step], year.rows[INFLOW, step]
     wanted = release_to_reach(storage, target, inflow, per_flow, year, step)
     release = clip(wanted, year.rows[RELEASE_LOWER, step], year.rows[RELEASE_UPPER, step])
     end = storage_after(storage, inflow, release, per_flow, year, step)

@@ -249,7 +249,6 @@ _MOST_ROWS = 11
 def water_value_table_figure(evaluation: Evaluation) -> Figure:
     """Draw the table of the middle inflow class, its numbers in its cells."""
     _, unit = evaluation.plan.units.per_volume(0.0, evaluation.plan.objective.unit)
-    unit = unit.replace("hm3", "hm³")
     drawn = on_axes(f"Water value at the end of each month ({unit})", draw_water_value_table, evaluation)
     return plan_figure(evaluation.plan, 4.3, drawn)
 

@@ -74,7 +74,7 @@ def result_table(
     for column in columns:
         page = column.page
         assert page is not None
-        unit = column.unit.replace("m3", "m³") if page.unit is None else page.unit
+        unit = column.unit if page.unit is None else page.unit
         heads.append(Column(page.title, benefit if unit == BENEFIT else units.unit_name(unit)))
         size = units.size(column.name)
         numbers = [page.times * value / size for value in values[column.name]]

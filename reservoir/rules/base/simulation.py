@@ -25,7 +25,7 @@ from reservoir.planning.operated_record import OperatedRecord
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.physics import month_end
 from reservoir.rules.base.rule import Rule
-from reservoir.rules.base.training import ROUNDING, Training, inflow_before, require_no_ramps
+from reservoir.rules.base.training import ROUNDING, Training, inflow_before, parts_of_fit, require_no_ramps
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -265,7 +265,7 @@ def decisions(rules: Sequence[Rule], training: Training) -> FloatArray:
 
 def _prepare(rules: Sequence[Rule], inflow_m3s: FloatArray, before_m3s: FloatArray) -> None:
     """Let rules, one a year, work out at once what they will be asked for."""
-    for rule, years in _in_groups(rules, len(rules)):
+    for rule, years in parts_of_fit(_in_groups(rules, len(rules))):
         steps = np.tile(np.arange(inflow_m3s.shape[1]), len(years))
         rule.prepare(steps, rule.known(inflow_m3s[years].ravel()), before_m3s[years].ravel())
 

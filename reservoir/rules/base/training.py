@@ -297,7 +297,7 @@ _PART_TOLD: ContextVar[Callable[[float], None]] = ContextVar("part told")
 
 
 def tell_part(part: float) -> None:
-    """Tell, in a fit, which part of it is done, from 0 to 1; no-op where nobody listens."""
+    """Tell, in a fit or a simulation, which part of it is done, from 0 to 1; no-op where nobody listens."""
     if tell := _PART_TOLD.get(None):
         tell(part)
 

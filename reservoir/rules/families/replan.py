@@ -26,7 +26,7 @@ from reservoir.rules.advice import Situation
 from reservoir.rules.base.physics import Physics, month_end
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.targets import Targets
-from reservoir.rules.base.training import FloatArray, Training
+from reservoir.rules.base.training import FloatArray, Training, tell_part
 from reservoir.rules.families import sdp
 from reservoir.rules.families.sdp import Sdp, shares
 from reservoir.rules.inflow_model import InflowModel, uniform_numbers
@@ -77,8 +77,8 @@ def withdrawals(physics: Physics) -> FloatArray:
 MEMBERS, MONTHS_DRAWN = 200, 2
 MOST_MEMBERS, MOST_MONTHS_AHEAD = 10_000, 60
 SEED = 1
-#: Futures that are solved at once.
-MOST_FUTURES = 200_000
+#: Futures that are solved at once: enough to keep all processors busy, and few enough to tell how it goes.
+MOST_FUTURES = 20_000
 
 #: A decision: its step and the inflows that are known, the latest first.
 Key = tuple[int, tuple[float, ...]]
@@ -158,9 +158,10 @@ class Replan(Rule):
         now = [None] * len(steps) if inflow_now_m3s is None else inflow_now_m3s.tolist()
         keys = [self._key(*each) for each in zip(steps.tolist(), now, inflow_before_m3s.tolist(), strict=True)]
         missing = [key for key in dict.fromkeys(keys) if key not in self._kept]
-        at_once = max(MOST_FUTURES // self.members, 1)
-        for first in range(0, len(missing), at_once):
-            self._solve(missing[first : first + at_once])
+        count = -(-len(missing) // max(MOST_FUTURES // self.members, 1))
+        for piece in range(count):  # equal ones: a few left over would be solved in another way, and rounded so
+            tell_part(piece / count)
+            self._solve(missing[len(missing) * piece // count : len(missing) * (piece + 1) // count])
 
     def _key(self, step: int, now: float | None, before: float) -> Key:
         known = self.forecast is Forecast.MONTH and now is not None
