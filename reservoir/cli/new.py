@@ -77,7 +77,8 @@ def command(
             say(f"  {sentence}")
     if record is not None:
         say(f"Record {files.inflow}: {record.years} years from {record.first_month_name}, unit {record.unit}")
-        say(f"  mean flow {record.mean_m3s:.4g} m3/s; largest {record.largest_m3s:.4g} m3/s, which must find a way out")
+        mean, largest = (f"{flow:.4g} m³/s" for flow in (record.mean_m3s, record.largest_m3s))
+        say(f"  mean flow {mean}; largest {largest}, which must find a way out")
     say(f"{len(draft.guesses)} numbers are guesses, to be replaced where they matter:")
     for guess in draft.guesses:
         say(f"  {guess}")
@@ -139,7 +140,7 @@ def _draft(name: str, files: options.CaseFiles, reading: dict[str, Any]) -> tupl
             scale = RecordScale.of(files.inflow, files.reading, first_month)
         return scale
 
-    with options.named_as({name: f"--{name.replace('_', '-')}" for name in options.READING_OPTIONS if name != "unit"}):
+    with options.named_as_reading():
         table_file = files.reservoir
         if table_file is not None and is_workbook(table_file):
             return draft_of_workbook(table_file, reading["sheet"], name, scale_of), scale

@@ -33,7 +33,7 @@ from reservoir.io.records.members import wrong_name
 from reservoir.io.records.record import InflowReading, Series
 from reservoir.io.records.table import caveat_mistakes
 from reservoir.io.records.units import ACCEPTED, InflowUnit, unit_named
-from reservoir.io.records.words import DEPTH_SPELLINGS, MEMBER_DIMENSIONS, STRANGE_FORMS, understand, words_of
+from reservoir.io.records.words import ALL_SPELLINGS, MEMBER_DIMENSIONS, STRANGE_FORMS, understand, words_of
 from reservoir.text.quantities import printable
 
 #: Names of a variable that is the inflow whatever stands beside it.
@@ -50,7 +50,7 @@ _CLOSE = 0.06
 _YEARS = 10_000
 #: How depths of evaporation are written, by the sizes of their units, and prices by theirs.
 _MM = r"(mm|milli ?met(er|re)s?)( ?(/|per) ?month| month-1)?|kg m-2|kg/m2|kg m\^-2"
-_DEPTHS = {size: "|".join((unit, *DEPTH_SPELLINGS[unit])) for unit, size in DEPTH_MM.items()} | {1.0: _MM}
+_DEPTHS = {size: "|".join(ALL_SPELLINGS[unit]) for unit, size in DEPTH_MM.items()} | {1.0: _MM}
 _PRICES = {size: rf".*((/|per) ?{of}|{of} ?(\^|\*\*)?-1)" for size, of in ((1.0, "mwh"), (1e3, "kwh"))}
 _COMPANION_UNITS = {"evaporation_mm": _DEPTHS, "price_per_mwh": _PRICES}
 FloatArray = NDArray[np.float64]

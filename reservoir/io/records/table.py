@@ -25,8 +25,9 @@ from reservoir.io.records.heading import (
     names_dates,
     without_footnotes,
 )
-from reservoir.io.workbook import WORKBOOK
-from reservoir.text.data_file import read_limited, text_of
+from reservoir.io.workbook import MOST_BYTES as BOOK_BYTES
+from reservoir.io.workbook import MOST_CELLS, WORKBOOK, is_workbook
+from reservoir.text.data_file import check_path, read_limited, text_of
 from reservoir.text.quantities import counted, first_unprintable
 
 #: What an inflow file may hold: five centuries of days, and no line that is a file by itself.
@@ -36,8 +37,8 @@ MOST_CHARACTERS = 10_000
 MOST_COMMENTS = 1_000
 #: Characters of all comments: every word of theirs is weighed, as it may speak of the unit.
 MOST_COMMENTED = 100_000
-#: Columns of a file: services put a plant or a gauge in each. And cells: a year of days of all reservoirs of a country.
-MOST_COLUMNS, MOST_CELLS = 250, 2_500_000
+#: Columns of a file: services put a plant or a gauge in each.
+MOST_COLUMNS = 250
 #: Characters of all caveats of a file: they stand on every figure.
 MOST_CAVEAT = 1_000
 
@@ -153,9 +154,9 @@ def read_table(path: str | os.PathLike[str], of_workbook: Callable[[bytes], byte
         If the file cannot be read, is too large, is no text (`text_of`), or holds no header.
     """
     try:
-        data = read_limited(path, MOST_BYTES)
+        data = read_limited(path, BOOK_BYTES if is_workbook(os.fspath(path)) else MOST_BYTES)
     except FileNotFoundError:
-        raise InputError("the file does not exist", mend="check the path") from None
+        raise InputError("the file does not exist", mend=check_path(path)) from None
     except IsADirectoryError:
         raise InputError("this is a folder", "a CSV file", "give a file in it") from None
     except (OSError, ValueError) as error:

@@ -32,7 +32,7 @@ from reservoir.hydro.attributes import (
 from reservoir.hydro.units import key_suffix
 from reservoir.io.workbook import MOST_BYTES as BOOK_BYTES
 from reservoir.io.workbook import is_workbook
-from reservoir.text.data_file import read_limited, text_of
+from reservoir.text.data_file import check_path, read_limited, text_of
 
 
 def _all_keys() -> dict[str, Attribute]:
@@ -119,7 +119,7 @@ def file_content(path: str | Path) -> bytes:
     try:
         return read_limited(path, BOOK_BYTES if is_workbook(path) else MOST_BYTES)
     except FileNotFoundError:
-        problem, mend = "does not exist", f"check the path; {_START_ANEW}"
+        problem, mend = "does not exist", f"{check_path(path)}; {_START_ANEW}"
     except IsADirectoryError:
         problem, mend = "is a folder, not a file", "give the TOML file in it"
     except OSError as error:
@@ -166,7 +166,9 @@ def _not_toml(message: str, text: str, file: str) -> Mistake:
     said = message[: place.start()] if place else message
     content = [line for line in lines if line.strip() and line[0] != "#"]
     if "=" not in "".join(content) and 2 * sum(_OF_TABLE.match(line) is not None for line in content) >= len(content):
-        mend = f"give the record in its own place, and a reservoir file here: {_START_ANEW}"
+        mend = (
+            f'give the record in its own place, and a reservoir file here: {_START_ANEW}, with "--from TABLE" of levels'
+        )
         return Mistake("is a table, such as a record of inflow", "a reservoir file (TOML)", mend, file=file)
     problem = next((words for begin, words in _SYNTAX.items() if said.startswith(begin)), f"is not TOML: {said}")
     expected = 'key = value, with text in "quotes", lists in [brackets] and decimals with a point'
