@@ -173,8 +173,8 @@ def test_flood_space_of_each_year_is_drawn(small, small_inflow):
     within = [edges[(edges[:, 0] > first + year) & (edges[:, 0] < first + year + 1), 1] for year in range(years)]
     assert [bool(np.isclose(heights, april - 20).any()) for heights in within] == [False, True, *[False] * (years - 2)]
     fan = draw_storage_fan(Figure().add_subplot(), plan)
-    (least,) = [line for line in fan.get_lines() if line.get_label() == "lowest limit of any year"]
+    (least,) = [line for line in fan.get_lines() if line.get_label() == "lowest upper limit of a year"]
     assert least.get_ydata()[step + 1] == pytest.approx(april - 20)
     assert storage_bounds(plan)[1][step + 1] == april
     without = draw_storage_fan(Figure().add_subplot(), optimise(small, small_inflow, solver="dp"))
-    assert "lowest limit of any year" not in [line.get_label() for line in without.get_lines()]
+    assert "lowest upper limit of a year" not in [line.get_label() for line in without.get_lines()]
