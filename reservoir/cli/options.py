@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from reservoir.errors import Mistake
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
+    from reservoir.hydro.site_inflows import SiteInflows
+    from reservoir.hydro.system import System
     from reservoir.hydro.unit_system import UnitSystem
 
 
@@ -242,6 +244,26 @@ def sheets_for(file: Path | None, other: Path | None, names: Sequence[str]) -> S
         return names
     elsewhere = {*own_sheets(other, names)} - {*own_sheets(file, names)}
     return tuple(name for name in names if name not in elsewhere)
+
+
+def names_system(file: Path | None) -> bool:
+    """Whether a file given by ``--reservoir`` is that of a system."""
+    from reservoir.io.system_file import names_system
+
+    return file is not None and file.suffix.casefold() not in (".xlsx", ".xlsm") and names_system(file)
+
+
+def read_case(
+    reservoir_file: Path, inflow_file: Path | None, reading: Mapping[str, Any], step: str | None = None
+) -> tuple[System, SiteInflows]:
+    """Read a system, and the inflow of all its reservoirs: where a file `names_system`; messages name the options."""
+    from reservoir.io.records.sites import read_system_inflow
+    from reservoir.io.system_file import read_system
+
+    with _restated(_step_asked if step else lambda mistake: mistake):
+        system = read_system(reservoir_file, step=step)
+    with named_as_reading():
+        return system, read_system_inflow(system, inflow_file, **reading)
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

@@ -167,7 +167,7 @@ class SystemYears(Sequence["SystemYears"]):
     def variables(self) -> tuple[Variables, ...]:
         """The variables of each reservoir: none of a run-of-river plant, one less than steps where the end is fixed."""
         ends = [each.year_end for each in self.system.reservoirs]
-        fixed = [each.storage_lower_hm3.min() == each.storage_upper_hm3.max() for each in self.system.reservoirs]
+        fixed = [each.is_run_of_river for each in self.system.reservoirs]
         counts = [0 if rigid else self.steps - (end is YearEnd.FIXED) for rigid, end in zip(fixed, ends, strict=True)]
         places = pairwise(np.cumsum([0, *counts]).tolist())
         return tuple(

@@ -52,7 +52,7 @@ class IntermediateResult:
 Stop = Callable[[IntermediateResult], bool]
 
 
-def silent(done: int, total: int) -> None:
+def silent(done: float, total: int) -> None:
     """No-op callback."""
 
 

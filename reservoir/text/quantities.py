@@ -43,10 +43,18 @@ def decimals_of(largest: float, figures: int = 3) -> int:
     return max(0, figures - 1 - math.floor(math.log10(abs(largest)))) if largest and math.isfinite(largest) else 0
 
 
+#: Of so many numbers, some are nearer to each other than a tenth of their range.
+_MANY = 10
+
+
 def told_apart(values: Sequence[float]) -> list[str]:
-    """Numbers with as many decimals, four figures of the largest and two of their range; a dash for what is none."""
+    """Numbers with as many decimals, four figures of the largest and two of their range; a dash for what is none.
+
+    Of ten numbers or more, three of their range.
+    """
     known = [value for value in values if math.isfinite(value)] or [0.0]
-    decimals = max(decimals_of(max(map(abs, known)), 4), decimals_of(max(known) - min(known), 2))
+    of_range = 2 if len(known) < _MANY else 3
+    decimals = max(decimals_of(max(map(abs, known)), 4), decimals_of(max(known) - min(known), of_range))
     return [f"{value:,.{decimals}f}" if math.isfinite(value) else "–" for value in values]
 
 

@@ -128,14 +128,15 @@ def read_inflow(
     InputError
         With every mistake in the file and in the call; of an ensemble, with the first ones.
     """
-    file = os.fspath(path)
+    asked = (unit, column, water_year, missing_days, negative, step, flood_column, first_month)
+    return inflow_of(os.fspath(path), InflowReading(*asked, dates, first_year, sheet))  # type: ignore[arg-type]
+
+
+def inflow_of(file: str, reading: InflowReading) -> Inflow:
+    """Read the inflows of steps as asked for; raises as `read_inflow` does."""
     try:
-        asked = (unit, column, water_year, missing_days, negative, step, flood_column, first_month)
-        reading = InflowReading(*asked, dates, first_year, sheet)  # type: ignore[arg-type]
         series = _series_of(file, reading)
-        if series is not None:
-            reading.require_no_sheet()
-        inflow = _read_table(file, reading) if series is None else series.inflow(first_month)
+        inflow = _read_table(file, reading) if series is None else series.inflow(reading.first_month)
         unused = tuple(reading.unused_notes(inflow.notes))
         return replace(inflow, notes=(*inflow.notes, *unused)) if unused else inflow
     except InputError as refused:
@@ -157,7 +158,7 @@ def _series_of(file: str, reading: InflowReading) -> Series | None:
         return netcdf_series(file, reading)
     sheet, note = None, ""
     if os.path.isfile(file) and is_workbook(file):
-        chosen, note = record_sheet(read_limited(file, MOST_BYTES), reading.sheet)
+        chosen, note = record_sheet(read_limited(file, MOST_BYTES), tuple(reading.sheet))
         sheet = chosen.csv()
     members = member_file(file, sheet)
     if members is None:
@@ -166,8 +167,8 @@ def _series_of(file: str, reading: InflowReading) -> Series | None:
 
     if sheet is None:
         reading.require_no_sheet()
-    series = ensemble_series(members, reading)
-    return replace(series, about=series.about | {"notes": (note, *series.about["notes"])}) if note else series
+    series = ensemble_series(members.renamed(reading.named), reading)
+    return replace(series, about={**series.about, "notes": (note, *series.about["notes"])}) if note else series
 
 
 def _sound_record(table: InflowTable, reading: InflowReading) -> tuple[Record, InflowUnit, str, int]:
@@ -223,20 +224,26 @@ def _sound_record(table: InflowTable, reading: InflowReading) -> tuple[Record, I
     return record, unit, unit_from, begins
 
 
-def _read_table(file: str, reading: InflowReading) -> Inflow:
-    """Read the record of one series; raises as `_sound_record` does."""
+def table_of(file: str, reading: InflowReading) -> InflowTable:
+    """The cells of a file, or of the sheet of a workbook, which a note names; raises as `read_table` does."""
     of_sheet: tuple[str, ...] = ()
 
     def of_workbook(data: bytes) -> bytes:
         nonlocal of_sheet
-        sheet, note = record_sheet(data, reading.sheet)
+        sheet, note = record_sheet(data, tuple(reading.sheet))
         of_sheet = (note,) if note else ()
         return sheet.csv()
 
     table = read_table(file, of_workbook)
     if not table.content.startswith(WORKBOOK):
         reading.require_no_sheet()
-    table, column = chosen_rows(table, reading.column)
+    return replace(table, notes=(*of_sheet, *table.notes))
+
+
+def _read_table(file: str, reading: InflowReading) -> Inflow:
+    """Read the record of one series; raises as `_sound_record` does."""
+    table = table_of(file, reading)
+    table, column = chosen_rows(table.renamed(reading.named), reading.column)
     record, unit, unit_from, begins = _sound_record(table, replace(reading, column=column))
     values, by_month = record.values, record.period.step is TimeStep.MONTH
     flows = record
@@ -267,7 +274,7 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
     caveat = " ".join(text for _, text in table.caveats if text)
     about: dict[str, Any] = {field: column for field, (_, column) in beside.items()} | reading.about(file, unit_from)
     about |= {"sha256": hashlib.sha256(table.content).hexdigest(), "caveat": caveat, "unit": unit.name}
-    notes = (*of_sheet, *table.notes, *flows.notes, *companion_notes(beside, calendar.steps), *left_out, *negative)
+    notes = (*table.notes, *flows.notes, *companion_notes(beside, calendar.steps), *left_out, *negative)
     content = b"" if table.content.startswith(WORKBOOK) else table.content
     about["rows"] = _file_rows(record, unit)
     notes = (*encoding_notes(encoding_of(content)), *notes)

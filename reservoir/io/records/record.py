@@ -66,6 +66,8 @@ class InflowReading:
     first_year: int | None = None
     #: Sheets of a workbook that are meant, of which the record is one.
     sheet: str | Sequence[str] = ()
+    #: Columns that are read by other names than they have: of one of several sites, say.
+    named: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         mistakes = list[Mistake]()
@@ -131,14 +133,14 @@ class InflowReading:
 
     def about(self, file: str, unit_from: str) -> dict[str, Any]:
         """Fields of `Inflow` that say how a file was read: what is not as usual, but for the step of the calendar."""
-        given = ((field.name, getattr(self, field.name), field.default) for field in fields(self))
+        given = ((each.name, getattr(self, each.name), each.default) for each in fields(self))
         reading = {name: value for name, value, usual in given if value != usual and name not in _OF_CALENDAR}
         negative = self.negative == "keep"
         return {"source": file, "unit_from": unit_from, "reading": reading, "allow_negative": negative}
 
 
-#: What is asked for that the calendar of an inflow says.
-_OF_CALENDAR = ("step", "first_month")
+#: What is asked for that the calendar of an inflow says, or the system.
+_OF_CALENDAR = ("step", "first_month", "named")
 #: Day numbers of Python's calendar, which begin with year 1, are those of NumPy's and this.
 _DAY_OF_1970 = 719_163
 _LAST_TEN_BEGIN = 20

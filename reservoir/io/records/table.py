@@ -9,10 +9,10 @@ import csv
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, Self, TypeVar
 
 from reservoir.errors import InputError, Mistake
 from reservoir.io.records.heading import (
@@ -98,6 +98,10 @@ class InflowTable:
         """What ``# caveat: synthetic, not observed`` says, by its row."""
         said = ((comment.number, comment.says("caveat")) for comment in self.comments)
         return tuple((number, text.replace("\t", " ")) for number, text in said if text is not None)
+
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        """With columns by other names."""
+        return replace(self, header=Row(self.header.number, tuple(names.get(cell, cell) for cell in self.header.cells)))
 
     def parsed(self, column: int, parse: Callable[[str], T | Mistake]) -> tuple[dict[int, T], list[Mistake]]:
         """Read every cell of a column: what was understood by its row's number, and mistakes with their places."""

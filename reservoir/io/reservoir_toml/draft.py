@@ -17,7 +17,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reservoir.errors import InputError, Mistake, shortened
-from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, Attribute, Kind, Unit, curve_keys, plain
+from reservoir.hydro.attributes import (
+    ATTRIBUTES,
+    CONVERSIONS,
+    CURVES,
+    LINK_ATTRIBUTES,
+    SITE_ATTRIBUTES,
+    Attribute,
+    Kind,
+    Unit,
+    curve_keys,
+    plain,
+)
 from reservoir.hydro.units import key_suffix
 from reservoir.io.workbook import MOST_BYTES as BOOK_BYTES
 from reservoir.io.workbook import is_workbook
@@ -48,6 +59,8 @@ KEYS_OF = {
     section: [row for key, row in KEYS.items() if key.rpartition(".")[0] == section]
     for section in {key.rpartition(".")[0] for key in KEYS}
 }
+#: And those of the entries of a system file.
+KEYS_OF |= {"reservoirs": [*SITE_ATTRIBUTES], "links": [*LINK_ATTRIBUTES]}
 #: The ways to say how much power water gives, and other keys of which a file has one.
 WAYS_TO_POWER = tuple(f"curves.{name}" for name in (*CONVERSIONS.values(), "turbine"))
 WAYS_TO_POWER += ("plant.output_coefficient", "plant.efficiency")
@@ -55,9 +68,12 @@ ONE_OF = (
     ("curves.capacity", "curves.turbine", "plant.hydraulic_capacity_m3s", "plant.unit_hydraulic_capacity_m3s"),
     ("plant.installed_capacity_mw", "plant.unit_capacity_mw"),
     ("curves.seepage", "losses.seepage_m3s"),
+    ("curves.level", "storage.level_m"),
     ("plant.plant_factor", "plant.full_load_hours"),
     ("flood_space.upper_hm3", "flood_space.space_hm3"),
 )
+#: What makes a reservoir a run-of-river plant, which needs no dead and full storage.
+RUN_OF_RIVER = ("storage.fixed_hm3", "storage.level_m")
 #: How deep sections lie within each other.
 DEPTH = max(key.count(".") for key in KEYS) + 1
 #: A file that holds more keys than this is of another kind.
