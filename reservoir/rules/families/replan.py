@@ -370,10 +370,10 @@ def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: f
 
 
 def _highest_storages(rule: Replan, plant: Reservoir, situation: Situation, steps: NDArray[np.int64]) -> FloatArray:
-    highest = plant.storage_bounds_hm3[1, steps]
+    highest: FloatArray = plant.storage_bounds_hm3[1, steps]
     if plant.flood_space is None:
         return highest
-    upper = np.minimum(highest, np.array(rule.end.storage_upper_hm3)[steps])
+    upper: FloatArray = np.minimum(highest, np.array(rule.end.storage_upper_hm3)[steps])
     if situation.flood_index is not None:
         index = np.full((1, plant.step.per_year), situation.flood_index)
         now = plant.flood_space.upper_of(index, plant.step, plant.first_month)[0, steps[0]]
