@@ -91,11 +91,11 @@ def main() -> None:
             raise
     except click.ClickException as error:
         message = io.StringIO()
-        if hint := _hint(error):
-            end = "" if error.message.endswith((".", "?")) or not error.message else "."
-            error.message = f"{error.message}{end} {hint}".strip()
         error.show(message)
-        warn(message.getvalue().rstrip())
+        text = message.getvalue().rstrip()
+        if hint := _hint(error):
+            text += f"{'' if text.endswith(('.', '?')) else '.'} {hint}"
+        warn(text)
         status = error.exit_code
     except (KeyboardInterrupt, click.Abort) as error:
         # click takes a file that ended too early for an interrupt, too.

@@ -262,7 +262,7 @@ def read_case(
 
     with _restated(_step_asked if step else lambda mistake: mistake):
         system = read_system(reservoir_file, step=step)
-    with named_as({name: f"--{name.replace('_', '-')}" for name in READING_OPTIONS if name != "unit"}):
+    with named_as_reading():
         return system, read_system_inflow(system, inflow_file, **reading)
 
 

@@ -91,8 +91,7 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
 
     from reservoir.cli.screen import console
     from reservoir.planning.notes import below_dead_notes
-    from reservoir.rules.findings import DEMANDS
-    from reservoir.rules.findings import spill_with_room
+    from reservoir.rules.findings import DEMANDS, spill_with_room
 
     screen, score, labels = console(), run.score, run.inflow.labels
     years = f"{len(labels)} years, {labels[0]} to {labels[-1]}" if len(labels) > 1 else f"1 year, {labels[0]}"

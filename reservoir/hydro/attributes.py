@@ -368,6 +368,11 @@ ATTRIBUTES: tuple[Attribute, ...] = (
              "storage_lower_hm3", "storage bounds"),
     _by_step("storage.upper_hm3", "the maximum storage at the end of a step", STORAGE_HM3,
              "storage_upper_hm3", "storage bounds"),
+    _number("storage.fixed_hm3",
+            "the storage of a run-of-river plant, which stores nothing and releases what flows in, in place of dead "
+            "and full storage", STORAGE_HM3, above=True),
+    _number("storage.level_m", "the constant level of the lake of a run-of-river plant, m, in place of [curves.level]",
+            LEVEL_M),
     _choice("storage.year_end", '"fixed" (default), "cyclic", "free" or "valued": how a year ends',
             "year_end", YearEnd.FIXED, "year end"),
     _number("storage.initial_hm3", "the storage at the start of every year", STORAGE_HM3,

@@ -299,6 +299,27 @@ class System:
             total = brought if total is None else total + brought
         return total
 
+    def brought_m3s(self, place: int, flows_m3s: Mapping[str, FloatArray], hm3_per_m3s: FloatArray) -> FloatArray:
+        """What links bring to a reservoir of flows that nothing stores, m3/s, shape (members, steps).
+
+        Before the first step, a source releases what its link says, else what flows there in the first.
+
+        Parameters
+        ----------
+        place : int
+        flows_m3s : mapping of str to ndarray, shape (members, steps)
+            Of the reservoirs above, by their names: turbined, if a link carries that.
+        hm3_per_m3s : ndarray, shape (members, steps)
+            The volume of a flow.
+        """
+        total = np.zeros_like(hm3_per_m3s)
+        for _, link in self.into(place):
+            flow = flows_m3s[link.source]
+            before = float(flow[:, 0].mean()) if link.before_m3s is None else link.before_m3s
+            begun = replace(link, before_m3s=before)
+            total += begun.arriving_m3s(link.of_release(flow, flow), hm3_per_m3s)
+        return total
+
     def under_way(self, inflows: Sequence[Inflow]) -> System:
         """With what is under way at the start of every year, where no link says it.
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.attributes import LINK_ATTRIBUTES, SITE_ATTRIBUTES, Attribute, FileKind, Kind
-from reservoir.hydro.calendar import HOURS_PER_YEAR, TimeStep
+from reservoir.hydro.calendar import TimeStep
 from reservoir.hydro.checks import mistakes_between
 from reservoir.hydro.objectives import Goal
 from reservoir.hydro.reservoir import Reservoir
@@ -40,8 +40,6 @@ ENTRIES: Mapping[str, tuple[Attribute, ...]] = {"reservoirs": SITE_ATTRIBUTES, "
 _SHARED = ("objective", "horizon")
 #: What the reservoirs' files may say too, if they say the same; of the objective all but the penalty.
 _AGREED = ("first_month", "calendar", "step", "horizon.span")
-#: Hours of steps that are as long in all years; of others a mean.
-_HOURS = {TimeStep.DAY: 24.0, TimeStep.WEEK: 168.0}
 
 
 def read_system(path: str | Path, *, step: TimeStep | str | None = None) -> System:
@@ -366,7 +364,7 @@ class _SystemFile:
             wrong = entry.draft.mistake("links.travel_hours", "contradicts travel_steps", "only one of the two")
             mistakes.append(self.of_entry(wrong, "links", entry.place, entry.name))
         elif hours is not None:
-            values["travel_steps"] = float(f"{hours / _HOURS.get(step, HOURS_PER_YEAR / step.per_year):.12g}")
+            values["travel_steps"] = float(f"{hours / step.hours:.12g}")
         fields = {row.name: row.field for row in LINK_ATTRIBUTES}
         return Link(**{fields[name]: value for name, value in values.items()}) if "from" in values else None
 

@@ -153,7 +153,7 @@ def _fixed_end_note(own_hm3: float, better_hm3: float, gain: str) -> UnitText:
 
 #: Such a note as it was saved: it is said again without solving anything.
 _FIXED_END = re.compile(
-    r"Each year begins and ends with (\S+) hm3\. With (\S+) hm3 it would make about (.*?) years tried,.*"
+    r"Each year begins and ends with (\S+) hm[3³]\. With (\S+) hm[3³] it would make about (.*?) years tried,.*"
 )
 
 

@@ -26,7 +26,7 @@ from reservoir.planning.sentences import horizon_text
 from reservoir.planning.solving import HOST_REFERENCE
 from reservoir.rules import FAMILIES, Fitter, Forecast, Rule, Training, fit
 from reservoir.rules.base.foresight import Foresight
-from reservoir.rules.base.simulation import Violations, beyond_bounds, decisions, highest_storages
+from reservoir.rules.base.simulation import Violations, beyond_bounds, decisions
 from reservoir.rules.base.targets import Targets
 from reservoir.rules.base.training import outside, parts_of, parts_told
 from reservoir.rules.reliability import fit_promise, promising
@@ -372,8 +372,9 @@ class MemberRuns:
         brought = run.at_equal_storage if best is None else run.foresight_benefit
         benefit, of_foresight = (each.reshape(members, -1).mean(axis=1) for each in (brought, run.foresight_benefit))
         ends = operation.storage_hm3[..., 1:].reshape(-1, len(run.reservoir.months))
-        upper = highest_storages(run.reservoir, run.limits)
-        missed = (beyond_bounds(run.reservoir, ends, upper) != 0) | (operation.missing_m3s.reshape(ends.shape) > 0)
+        missed = (beyond_bounds(run.reservoir, ends, run.limits.storage_upper_hm3) != 0) | (
+            operation.missing_m3s.reshape(ends.shape) > 0
+        )
         return cls(
             family=run.score.family if best is None else FORESIGHT,
             sample=run.score.sample,

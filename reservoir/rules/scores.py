@@ -26,7 +26,7 @@ from reservoir.planning.shortfalls import Shortfall, by_kind, step_by_step
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules import Rule
 from reservoir.rules.base.foresight import Foresight
-from reservoir.rules.base.simulation import Simulation, Violations, beyond_bounds, highest_storages, simulate
+from reservoir.rules.base.simulation import Simulation, Violations, beyond_bounds, simulate
 from reservoir.rules.base.targets import TOLERANCE, Targets
 from reservoir.rules.base.training import ROUNDING, parts_of_fit, parts_told, tell_part
 from reservoir.solvers import Progress
@@ -242,7 +242,7 @@ class RecordEvaluation(Simulation):
         monthly, stricter = (service(power, mw, TOLERANCE) for mw in (targets.firm_mw, targets.firm_95_mw))
         best, sign = float(self.foresight_benefit.sum()), float(shown(objective, np.ones(1))[0])
         ends, lower = operation.storage_hm3[:, 1:], self.reservoir.storage_bounds_hm3[0]
-        upper = highest_storages(self.reservoir, self.limits)
+        upper = self.limits.storage_upper_hm3
         slack = AT_LIMIT * float(upper.max())
         return Score(
             family=self.rule.family,
@@ -281,9 +281,8 @@ class RecordEvaluation(Simulation):
         the months in which perfect foresight does not keep them either, which its energy does not show.
         """
         lower, missing = self.reservoir.storage_bounds_hm3[0], self.operation.missing_m3s
-        upper = highest_storages(self.reservoir, self.limits)
+        upper = self.limits.storage_upper_hm3
         beyond = beyond_bounds(self.reservoir, self.operation.storage_hm3[:, 1:], upper)
-        highest = np.broadcast_to(upper, beyond.shape)
         sentences = []
         dead = float(self.reservoir.storage_lower_hm3.min())
         if self.start_hm3 < dead - ROUNDING * float(upper.max()):
@@ -295,7 +294,7 @@ class RecordEvaluation(Simulation):
 
         def outside(year: int, step: int) -> Shortfall:
             above = beyond[year, step] > 0
-            where, bound = ("above its upper", highest[year, step]) if above else ("below its lower", lower[step])
+            where, bound = ("above its upper", upper[year, step]) if above else ("below its lower", lower[step])
             most = units.written(float(abs(beyond[year, step])), "hm3", ",.4g")
             limit = units.written(float(bound), "hm3", ",.6g")
             sentence = f"the storage at the end of the month is {most} {where} limit of {limit}"
@@ -398,7 +397,7 @@ def evaluate_rules(
         Told of perfect foresight, and how many of how many months are simulated.
     """
     months = len(rules) * inflow.flow_m3s.size
-    with parts_told(lambda part: simulated(part * months, months)):
+    with parts_told(lambda part: simulated(round(part * months), months)):
         each_time = parts_of_fit(rules)
         runs = [simulate(of_years, model, inflow, start_hm3, continuous=continuous) for of_years in each_time]
         tell_part(1.0)

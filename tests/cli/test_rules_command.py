@@ -129,7 +129,7 @@ def test_rules_are_kept_unless_forced(call, plan):
         (("--family", "guide"), "Fix: write guide-curve."),
         (("--family", "neural"), "Fix: write ann-regression or ann."),
         (("--family", "zone"), "Fix: write zones."),
-        (("--reliability", "95"), "0.0<x<=1.0"),
+        (("--reliability", "95"), "is not a share of 1; for 95 % give 0.95"),
         (("--reliability", "0"), "0.0<x<=1.0"),
         (("--reliability", "nan"), "not a finite number"),
         (("--forecast", "week"), "'month', 'none'"),

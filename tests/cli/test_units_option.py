@@ -243,7 +243,7 @@ def test_rules_may_be_in_other_units_than_the_plan(both, call_in_module):
     scores = pd.read_csv(folder / "si/scores.csv")
     np.testing.assert_allclose(scores["spill_acre_ft"] * US.size("spill_hm3"), own["spill_hm3"], rtol=1e-9)
     page = (folder / "si/rules.html").read_text()
-    assert "have flows in cfs (the plan: m3/s), volumes in acre-ft (the plan: hm3)" in page
+    assert "have flows in cfs (the plan: m³/s), volumes in acre-ft (the plan: hm³)" in page
     assert SI_AMOUNT.search((folder / "si/report.html").read_text())
     assert "acre-ft" in page.partition('id="rules-units"')[2].partition("</section>")[2]
 

@@ -229,9 +229,10 @@ GROUP_KERNEL solve_grids(GRID_ARGUMENTS, const int room, __global ushort *all_ch
 #else
     __global REAL *values = group->values;
 #endif
-    FOR_SHARE (int state = item; state < grid[end].states; state += ITEMS) {
-        const int to = end % 2 * ROOM + state;
-        values[to] = end < STEPS ? group->values[to] : worth_of_end(storage_at(&grid[end], state), group);
+    FOR_SHARE (int at = item; at < 2 * ROOM; at += ITEMS) { // also those of states that no release leads to
+        const int state = at - end % 2 * ROOM;
+        if (state < 0 || state >= grid[end].states) values[at] = 0;
+        else values[at] = end < STEPS ? group->values[at] : worth_of_end(storage_at(&grid[end], state), group);
     }
     GROUP_BARRIER(ALL_MEMORY);
     long tried = 0;

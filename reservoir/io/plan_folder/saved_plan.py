@@ -129,7 +129,7 @@ def _record_copy(record: Inflow) -> tuple[str, bytes]:
     content = record.content or (b"" if record.members is not None or is_netcdf(source) else _still_there(source))
     if content and sha256(content).hexdigest() == record.sha256:
         if content.startswith(WORKBOOK):
-            return _SHEET, record_sheet(content, record.reading.get("sheet", ()))[0].csv()
+            return _SHEET, record_sheet(content, tuple(record.reading.get("sheet", ())))[0].csv()
         return _FILE, content
     beside = [name for name in COMPANIONS if getattr(record, name) is not None]
     whole = record.calendar.step is TimeStep.MONTH and record.calendar.steps == TimeStep.MONTH.per_year

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 from reservoir.errors import InputError, shortened
@@ -28,7 +29,8 @@ from reservoir.text.data_file import read_limited
 _LOOKED_AT, _MOST_ABOVE = 5, 200
 
 
-def record_sheet(data: bytes, names: Sequence[str] = ()) -> tuple[Sheet, str]:
+@lru_cache(maxsize=1)  # a sheet may be an ensemble, and then is one record
+def record_sheet(data: bytes, names: tuple[str, ...] = ()) -> tuple[Sheet, str]:
     """The sheet of a workbook that is a record, and how it was chosen; nothing where there was no choice.
 
     Where no sheet has dates or years, it is the first that is neither a level curve nor numbers of a reservoir, whose
@@ -37,7 +39,7 @@ def record_sheet(data: bytes, names: Sequence[str] = ()) -> tuple[Sheet, str]:
     Parameters
     ----------
     data : bytes
-    names : sequence of str
+    names : tuple of str
         Sheets that the caller names; others of them may be the curve, or the limits.
 
     Raises

@@ -158,7 +158,7 @@ def _series_of(file: str, reading: InflowReading) -> Series | None:
         return netcdf_series(file, reading)
     sheet, note = None, ""
     if os.path.isfile(file) and is_workbook(file):
-        chosen, note = record_sheet(read_limited(file, MOST_BYTES), reading.sheet)
+        chosen, note = record_sheet(read_limited(file, MOST_BYTES), tuple(reading.sheet))
         sheet = chosen.csv()
     members = member_file(file, sheet)
     if members is None:
@@ -168,7 +168,7 @@ def _series_of(file: str, reading: InflowReading) -> Series | None:
     if sheet is None:
         reading.require_no_sheet()
     series = ensemble_series(members.renamed(reading.named), reading)
-    return replace(series, about=series.about | {"notes": (note, *series.about["notes"])}) if note else series
+    return replace(series, about={**series.about, "notes": (note, *series.about["notes"])}) if note else series
 
 
 def _sound_record(table: InflowTable, reading: InflowReading) -> tuple[Record, InflowUnit, str, int]:
@@ -230,7 +230,7 @@ def table_of(file: str, reading: InflowReading) -> InflowTable:
 
     def of_workbook(data: bytes) -> bytes:
         nonlocal of_sheet
-        sheet, note = record_sheet(data, reading.sheet)
+        sheet, note = record_sheet(data, tuple(reading.sheet))
         of_sheet = (note,) if note else ()
         return sheet.csv()
 

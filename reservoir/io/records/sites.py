@@ -233,12 +233,7 @@ def _local(system: System, records: SiteInflows, negative: str | None) -> SiteIn
         by_member = record.member_count, -1
         flow = record.flow_m3s.reshape(by_member)
         volume = system.on_calendar(record).calendar.hm3_per_m3s.reshape(by_member)
-        brought, above = np.zeros_like(flow), list[str]()
-        for _, link in system.into(place):
-            total = totals[link.source]
-            above.append(link.source)
-            before = link if link.before_m3s is not None else replace(link, before_m3s=float(total[:, 0].mean()))
-            brought += before.arriving_m3s(link.of_release(total, total), volume)
+        brought, above = system.brought_m3s(place, totals, volume), [link.source for _, link in system.into(place)]
         if system.inflow_of.get(name, InflowSource()).is_what is not InflowIs.TOTAL or not above:
             totals[name], local[name] = flow + brought, record
             continue

@@ -68,9 +68,12 @@ ONE_OF = (
     ("curves.capacity", "curves.turbine", "plant.hydraulic_capacity_m3s", "plant.unit_hydraulic_capacity_m3s"),
     ("plant.installed_capacity_mw", "plant.unit_capacity_mw"),
     ("curves.seepage", "losses.seepage_m3s"),
+    ("curves.level", "storage.level_m"),
     ("plant.plant_factor", "plant.full_load_hours"),
     ("flood_space.upper_hm3", "flood_space.space_hm3"),
 )
+#: What makes a reservoir a run-of-river plant, which needs no dead and full storage.
+RUN_OF_RIVER = ("storage.fixed_hm3", "storage.level_m")
 #: How deep sections lie within each other.
 DEPTH = max(key.count(".") for key in KEYS) + 1
 #: A file that holds more keys than this is of another kind.

@@ -36,6 +36,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.reservoir_toml.draft import (
     KEYS,
     ONE_OF,
+    RUN_OF_RIVER,
     WAYS_TO_POWER,
     Draft,
     file_content,
@@ -170,7 +171,8 @@ def reservoir_of_tree(
     fields_in_file = {row.field: row.key for row in reversed(ATTRIBUTES)} | {"lake_hm3": "storage.dead_hm3"}
     if not draft.has("storage.final_hm3"):  # left out, it is the initial one
         fields_in_file["final_storage_hm3"] = "storage.initial_hm3"
-    between = mistakes_between({**parts, **curves}, replace(draft, keys=fields_in_file))
+    absent = {} if draft.has("curves.area") else {"area_km2": None}
+    between = mistakes_between({**parts, **curves, **absent}, replace(draft, keys=fields_in_file))
     mistakes = [*draft.mistakes, *refused, *of_file, *between, *astray]
     if mistakes:
         raise InputError(draft.in_order(mistakes))
@@ -194,6 +196,7 @@ def sound_values(draft: Draft, required: Mapping[str, str] = _REQUIRED) -> tuple
     values, broken, mistakes, missing, meant = Values(), set[str](), list[Mistake](), dict[str, Mistake](), set[str]()
     # The keys of every section that is there; those of a curve by its kind.
     rows: dict[str, Sequence[Attribute]] = {"": [row for row in ATTRIBUTES if not row.section]}
+    run_of_river = any(map(draft.has, RUN_OF_RIVER))
     for dotted, entry in draft.entries.items():
         section, _, name = dotted.rpartition(".")
         if section not in rows:
@@ -229,14 +232,15 @@ def sound_values(draft: Draft, required: Mapping[str, str] = _REQUIRED) -> tuple
             rows[dotted] = [row for row in ATTRIBUTES if row.section == dotted]
     for section, of_section in rows.items():
         for dotted in (f"{section}.{row.name}".lstrip(".") for row in of_section if row.required):
-            if not draft.has(dotted):
+            if not draft.has(dotted) and not (section == "storage" and run_of_river):
                 mend = f"add {dotted.rpartition('.')[2]} = ... {home(dotted)}"
                 missing[dotted] = draft.mistake(dotted, "is missing", KEYS[dotted].description, mend)
                 broken.add(section)
     broken |= {section.rpartition(".")[0] for section in broken}
     sections = set(rows) - (broken - {"", "curves"})
     mistakes += (mistake for dotted, mistake in missing.items() if dotted not in meant)
-    absent = [key for key in required if not draft.has(key) and key not in meant]
+    given = {*draft.entries, *(["curves.level"] if draft.has("storage.level_m") else [])}
+    absent = [key for key in required if key not in given and key not in meant]
     mistakes += (draft.mistake(key, "is missing", required[key]) for key in absent)
     installed = ("plant.installed_capacity_mw", "plant.unit_capacity_mw")
     if draft.has_section("plant") and not any(draft.has(key) or key in meant for key in installed):
@@ -300,6 +304,10 @@ def fields_of(values: Values, sections: set[str]) -> dict[str, Any]:
 
 def _complete_storage(values: Values, parts: dict[str, Any]) -> None:
     """Take what a file leaves out from dead and full storage, and leave out what contradicts these."""
+    fixed = _fixed_hm3(values)
+    if fixed is not None:
+        values |= {"storage.dead_hm3": fixed, "storage.full_hm3": fixed}
+        parts |= {"initial_storage_hm3": fixed, "final_storage_hm3": fixed, "lake": LakeRange(fixed, fixed)}
     dead, full = values["storage.dead_hm3"], values["storage.full_hm3"]
     bounds = {"storage_lower_hm3": np.full(MONTHS_PER_YEAR, dead), "storage_upper_hm3": np.full(MONTHS_PER_YEAR, full)}
     given = {name: parts.pop(name) for name in bounds}
@@ -307,10 +315,16 @@ def _complete_storage(values: Values, parts: dict[str, Any]) -> None:
     parts["bounds"] = tuple(bounds.values())
     if parts["year_end"] is YearEnd.FIXED and parts["final_storage_hm3"] is None:
         parts["final_storage_hm3"] = parts["initial_storage_hm3"]
-    if dead < full:
+    if dead < full or fixed is not None:
         parts["lake"] = LakeRange(dead, full)
         if all(np.all((dead <= listed) & (listed <= full)) for listed in bounds.values()):
             parts |= bounds
+
+
+def _fixed_hm3(values: Values) -> float | None:
+    """The storage of a run-of-river plant; None of another. Where only the level is known, nothing depends on it."""
+    given = [key for key in RUN_OF_RIVER if key in values]
+    return float(values.get(RUN_OF_RIVER[0], 1.0)) if given else None
 
 
 def _mistakes_of_keys(values: Values, sections: set[str], parts: Mapping[str, Any], draft: Draft) -> Iterator[Mistake]:
@@ -364,8 +378,17 @@ def _mistakes_of_storage(values: Values, parts: Mapping[str, Any], draft: Draft)
     A reservoir made in Python may end otherwise: a plan that begins in any month has its final storage from the file.
     """
     key, (dead, full) = "storage.dead_hm3", (values["storage.dead_hm3"], values["storage.full_hm3"])
+    of_river = next(filter(draft.has, RUN_OF_RIVER), None)
+    if of_river is not None:
+        beside = (row.key for row in ATTRIBUTES if row.section == "storage" and row.key not in RUN_OF_RIVER)
+        mend = f"remove it; or remove {of_river.partition('.')[2]}, if the reservoir stores water"
+        for other in filter(draft.has, beside):
+            yield draft.mistake(other, f"contradicts {of_river}: a run-of-river plant stores nothing", mend=mend)
+        return
     if not dead < full:
-        yield draft.mistake(key, "leaves no active storage", f"less than the full storage, {draft.amount(key, full)}")
+        expected = f"less than the full storage, {draft.amount(key, full)}"
+        mend = "correct one of the two; a run-of-river plant has fixed_hm3 in their place"
+        yield draft.mistake(key, "leaves no active storage", expected, mend)
         return
     step, first_month, final = parts["step"], parts["first_month"], parts["final_storage_hm3"]
     for name, listed in zip(("lower_hm3", "upper_hm3"), parts["bounds"], strict=True):
@@ -409,6 +432,8 @@ def _curves(
     def curve_of(section: str, needed: Domain | None) -> tuple[Curve | None, list[Mistake]]:
         if "turbine" in given and section in ("output_coefficient", "capacity"):
             return of_turbine.get(section), []
+        if section == "level" and needed is not None and "storage.level_m" in values:
+            return constant(values["storage.level_m"], (0.0, 2 * needed[1]), Follows.RANGE), []
         if section in given:
             return _curve(section, given[section], needed, replace(draft, section=f"curves.{section}"))
         value = values.get(f"plant.{section}") if section in CONVERSIONS.values() else None
@@ -427,7 +452,8 @@ def _curves(
         return replace(draft, section=f"curves.{'turbine' if by_head else section}")
 
     words = replace(draft, section="curves")
-    sound, mistakes = checked_curves(parts, curve_of, (storages, releases), words, words_of, conversions, _CURVES)
+    laws = CURVES if "storage.level_m" in values else _CURVES
+    sound, mistakes = checked_curves(parts, curve_of, (storages, releases), words, words_of, conversions, laws)
     return sound, [*astray, *mistakes]
 
 

@@ -152,6 +152,12 @@ def _sections(reservoir: Reservoir) -> dict[str, dict[str, Value]]:
     sections: dict[str, dict[str, Value]] = {row.section: {} for row in ATTRIBUTES}
     sections["storage"] |= zip(("dead_hm3", "full_hm3"), storages_of(vars(reservoir)), strict=True)
     _put_fields(sections, reservoir)
+    level, fixed = reservoir.level, reservoir.is_run_of_river
+    flat = fixed and isinstance(level, Polynomial) and not any(level.coefficients[1:])
+    if fixed:
+        sections["storage"] = {"fixed_hm3": storages_of(vars(reservoir))[0]}
+    if flat:
+        sections["storage"]["level_m"] = float(level(0.0))
     if (space := reservoir.flood_space) is not None:
         rows: Any = [row.tolist() for row in space.upper_hm3]
         sections["flood_space"] = {
@@ -164,7 +170,7 @@ def _sections(reservoir: Reservoir) -> dict[str, dict[str, Value]]:
     curves["conversion"] = CONVERSIONS[reservoir.conversion_kind]
     for field, name in curves.items():
         curve = getattr(reservoir, field)
-        if curve is not None:
+        if curve is not None and not (flat and name == "level"):
             sections[f"curves.{name}"] = _curve(name, curve)
     return sections
 

@@ -293,6 +293,6 @@ def water_value_table_caption(evaluation: Evaluation) -> str:
     return (
         f"What one more {volume} in store at the end of a month is worth, by the rule of the family water-value fitted "
         f"to all years, with the middle class of inflow of {of_month}. Release while one more {volume} through the "
-        "turbines makes more; keep it where it makes less. Dashed: the storage bounds. All classes are in "
-        "water-value.json."
+        "turbines makes more; keep it where it makes less. Dashed: the storage bounds, of flood space the mean. All "
+        "classes are in water-value.json."
     )

@@ -22,7 +22,7 @@ from reservoir.hydro.conditions import demanded, loss_volume, released, unmet, u
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import power_at, violation_scale
-from reservoir.rules.advice import Situation
+from reservoir.rules.advice import Situation, highest_storage
 from reservoir.rules.base.physics import Physics, month_end
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.targets import Targets
@@ -128,7 +128,8 @@ class Replan(Rule):
             now = None if inflow_now_m3s is None else inflow_now_m3s[at]
             inflow, values = self._outcomes(step, now, inflow_before_m3s[at])
             given = inflow[None], np.full((1, len(inflow)), 1 / len(inflow)), self.tables.grid_hm3, values[None]
-            chosen[at : at + 1] = self.end.best_releases(step, storage_hm3[at : at + 1], *given)
+            end = self.end if self._upper_hm3 is None else self.end.limited(self._upper_hm3[at : at + 1])
+            chosen[at : at + 1] = end.best_releases(step, storage_hm3[at : at + 1], *given)
         return chosen
 
     def water_value(
@@ -273,6 +274,8 @@ class Outlook:
     ----------
     steps, calendar_month : ndarray of int, shape (months,)
         Steps of the water year, from 0, and their calendar months.
+    upper_hm3 : ndarray, shape (months,)
+        The highest storage at the end of each month.
     storage_hm3 : ndarray, shape (members, months + 1)
     release_m3s, spill_m3s, power_mw : ndarray, shape (members, months)
     highest_hm3 : float
@@ -280,12 +283,11 @@ class Outlook:
     lowest_hm3 : float
     firm_mw : float or None
         Power that the reservoir's file promises.
-    upper_hm3 : ndarray, shape (months,)
-        The highest storage at the end of each month; with flood space that of its index, later the record's mean.
     """
 
     steps: NDArray[np.int64]
     calendar_month: NDArray[np.int64]
+    upper_hm3: FloatArray
     storage_hm3: FloatArray
     release_m3s: FloatArray
     spill_m3s: FloatArray
@@ -293,7 +295,6 @@ class Outlook:
     highest_hm3: float
     lowest_hm3: float
     firm_mw: float | None
-    upper_hm3: FloatArray
 
     @property
     def refill_probability(self) -> float:
@@ -316,7 +317,8 @@ def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: f
     """Follow the futures of a decision.
 
     The release of the first month is the one decided, as far as each future's limits allow; those of later months are
-    decided in each future by what is known there, with the values of `Replan.end`.
+    decided in each future by what is known there, with the values of `Replan.end`. Flood space that depends on an index
+    is known of the first month; later months have its mean of the years that the rule was fitted to.
 
     Parameters
     ----------
@@ -338,13 +340,15 @@ def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: f
     storages = np.full((rule.members, months + 1), situation.storage_hm3)
     releases, spills, powers = (np.empty((rule.members, months)) for _ in range(3))
     before = np.full(rule.members, situation.inflow_before_m3s)
-    wanted, upper = np.full(rule.members, release_m3s), _highest_storages(rule, plant, situation, steps)
+    wanted = np.full(rule.members, release_m3s)
+    lower, upper = plant.storage_bounds_hm3[:, steps]
+    if plant.flood_space is not None:
+        upper = np.append(highest_storage(plant, situation), np.array(rule.end.storage_upper_hm3)[steps[1:]])
     for at, step in enumerate(steps.tolist()):
         storage, now = storages[:, at], inflow[:, at]
         if at > 0:
             wanted = rule.end.releases(step, storage, now if rule.end.forecast is Forecast.MONTH else None, before)
-        storage_bounds = float(plant.storage_bounds_hm3[0, step]), float(upper[at])
-        release_bounds = plant.release_bounds_m3s[:, step]
+        storage_bounds, release_bounds = (lower[at], upper[at]), plant.release_bounds_m3s[:, step]
         volume, dead = rule.months.volume_per_flow[step], float(plant.storage_lower_hm3.min())
         releases[:, at], _, end = month_end(
             storage, wanted, now, volume, storage_bounds, tuple(release_bounds), dead, rule.end.year, step
@@ -358,6 +362,7 @@ def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: f
     return Outlook(
         steps,
         plant.months[steps],
+        upper,
         storages,
         releases,
         np.maximum(spills, 0.0),
@@ -365,17 +370,4 @@ def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: f
         float(highest.max()),
         float(lowest.min()),
         None if promised is None else promised.firm_mw,
-        upper,
     )
-
-
-def _highest_storages(rule: Replan, plant: Reservoir, situation: Situation, steps: NDArray[np.int64]) -> FloatArray:
-    highest: FloatArray = plant.storage_bounds_hm3[1, steps]
-    if plant.flood_space is None:
-        return highest
-    upper: FloatArray = np.minimum(highest, np.array(rule.end.storage_upper_hm3)[steps])
-    if situation.flood_index is not None:
-        index = np.full((1, plant.step.per_year), situation.flood_index)
-        now = plant.flood_space.upper_of(index, plant.step, plant.first_month)[0, steps[0]]
-        upper[0] = min(highest[0], float(now))
-    return upper

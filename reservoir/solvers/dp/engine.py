@@ -10,7 +10,7 @@ water of the best trajectories between steps (`reservoir.solvers.exchanges`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -31,6 +31,7 @@ from reservoir.runtime import processors
 from reservoir.solvers.device_engine import (
     LOCAL_RESERVE_BYTES,
     VECTOR_WIDTHS,
+    Argument,
     DeviceEngine,
     Launch,
     build_around,
@@ -337,11 +338,12 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         with clock("prepare"):
             rows = years.kernel_rows(EXACT_MARGIN) if layout.double else years.kernel_contexts()
             tables = curve_tables(years.model.reservoir, layout)
-        ready = _Years(years, grids, device, clock, layout, program, rows, tables)
-        bounds = years.limits.start_bounds_hm3
-        starts, rounds = _starts(ready, bounds, grids) if years.limits.cyclic else (bounds[:, 0], [])
-        every = np.arange(len(years))
-        rounds.append((every, ready.solved(every, starts[:, np.newaxis])))
+        bounds, every = years.limits.start_bounds_hm3, np.arange(len(years))
+        with Session(device, clock) as session:
+            launch = Launch(years, layout, program, session, clock, seed=0)
+            ready = _Years(years, grids, layout, launch, rows, tables)
+            starts, rounds = _starts(ready, bounds, grids) if years.limits.cyclic else (bounds[:, 0], [])
+            rounds.append((every, ready.solved(every, starts[:, np.newaxis])))
         found = np.column_stack([rounds[-1][1].position[:, 0], starts])[:, : years.dimension].astype(np.float64)
         with clock("polish"):
             positions = polished(years, found, processors()).positions
@@ -353,7 +355,7 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         results = engine_results(
             position=positions, generations=refined, evaluations=transitions, of_all={"settings": used}
         )
-        return results, sum(ready.device_seconds)
+        return results, sum(session.device_seconds.values())
 
 
 ENGINE = DpEngine
@@ -365,94 +367,93 @@ class _Years:
 
     years: ReservoirYears
     grids: Grids
-    device: DeviceInfo
-    clock: HostClock
     layout: GridLayout
-    program: BuiltProgram
+    launch: Launch
     contexts: NDArray[np.floating]
     tables: NDArray[np.floating]
-    device_seconds: list[float] = field(default_factory=list)
 
     def solved(self, places: NDArray[np.intp], starts_hm3: FloatArray) -> Runs:
         """Solve the years at some places from each of their starts; all have shape (places, starts)."""
+        layout, device = self.layout, self.launch.session.device
         years = np.repeat(places.astype(np.int32), starts_hm3.shape[1])
-        starts = starts_hm3.ravel().astype(self.layout.dtype)
-        grids, agreement = first_grids(self.grids), self.grids.agreement
+        starts = starts_hm3.ravel().astype(layout.dtype)
 
         def runs_of(which: NDArray[np.intp], states: NDArray[np.int32]) -> Runs:
             """As many at once as memory has room for."""
             at_once = max(self._memory // self._bytes_of_run(int(states.max())), 1)
-            of_runs = years[which], starts[which], states
             parts = [slice(first, first + at_once) for first in range(0, len(which), at_once)]
-            return Runs.joined([self._launched(*(each[some] for each in of_runs)) for some in parts])
+            return Runs.joined([self._solved(years[which[some]], starts[which[some]], states[some]) for some in parts])
 
-        at_once = self.device.compute_units if self.layout.items == 1 else 1  # more items fill a device with one run
-        runs = until_agreed(grids, agreement, len(starts), runs_of, at_once)
+        # Groups of several items fill a device with the transitions of one run.
+        at_once = device.compute_units if layout.items == 1 else 1
+        runs = until_agreed(first_grids(self.grids), self.grids.agreement, len(starts), runs_of, at_once)
         return runs.reshaped(starts_hm3.shape)
 
     @property
     def _memory(self) -> int:
         """Bytes of a buffer at most."""
-        return min(self.device.max_allocation_bytes, self.device.global_memory_bytes // _PART_OF_MEMORY)
+        device = self.launch.session.device
+        return min(device.max_allocation_bytes, device.global_memory_bytes // _PART_OF_MEMORY)
 
     def _bytes_of_run(self, states: int) -> int:
         """Of the largest of a run's buffers; the transitions are those of one step."""
-        steps, room = self.years.limits.steps, max(states, self.grids.fine_states)
-        group = self.layout.group_numbers(steps) * np.dtype(self.layout.dtype).itemsize
-        return max(group, steps * room * np.dtype(np.uint16).itemsize, self.layout.table_bytes(room))
+        layout, steps, room = self.layout, self.years.limits.steps, max(states, self.grids.fine_states)
+        group = layout.group_numbers(steps) * np.dtype(layout.dtype).itemsize
+        return max(group, steps * room * np.dtype(np.uint16).itemsize, layout.table_bytes(room))
 
-    def _launched(
-        self, years: NDArray[np.int32], starts: NDArray[np.floating], first_states: NDArray[np.int32]
-    ) -> Runs:
+    def _block(self, runs: int, states: int) -> int:
+        """Steps of so many runs whose transitions memory has room for at once."""
+        memory, each = min(self._memory, _MOST_TABLE_BYTES), runs * self.layout.table_bytes(states)
+        return min(max(memory // max(each, 1), 1), self.years.limits.steps)
+
+    def _tables(self, runs: int, states: int) -> list[Argument]:
+        """Room for the transitions of a block of steps, of the first grids and of finer ones; none where none stand."""
+        layout, none = self.layout, self.layout.lanes
+        both = (states, self.grids.fine_states) if layout.items > 1 else ()
+        columns = [runs * self._block(runs, each) * layout.table_width(each) for each in both]
+        numbers = max((width * each for width, each in zip(columns, both, strict=True)), default=none)
+        return self.launch.arguments(
+            worth=(numbers, layout.dtype),
+            unmet=(numbers if layout.conditions else none, layout.dtype),
+            cost=(max(columns, default=none), layout.dtype),
+            ranges=(2 * max(columns, default=none), np.int32),
+        )
+
+    def _solved(self, years: NDArray[np.int32], starts: NDArray[np.floating], first_states: NDArray[np.int32]) -> Runs:
         """A run of each of some years from a first grid, a group each; all solve a grid, then the next one."""
-        runs, steps, layout, dtype = len(years), self.years.limits.steps, self.layout, self.layout.dtype
-        states, fine = int(first_states.max()), self.grids.fine_states
-        room, memory = max(states, fine), min(self._memory, _MOST_TABLE_BYTES)
-
-        def block_of(states: int) -> int:
-            """Steps whose transitions memory has room for at once."""
-            return min(max(memory // max(runs * layout.table_bytes(states), 1), 1), steps)
-
-        valued, small = layout.items > 1, layout.lanes  # numbers of a buffer that is not used
-        columns = [runs * block_of(each) * layout.table_width(each) for each in (states, fine)]
-        most, width = max(columns[0] * states, columns[1] * fine), max(columns)
-        with Session(self.device, self.clock) as session:
-            launch = Launch(self.years, layout, self.program, session, self.clock, seed=0)
-            begin = launch.arguments(contexts=self.contexts, years=years, starts=starts, first_states=first_states)
-            shared = launch.arguments(tables=self.tables, groups=((runs, layout.group_numbers(steps)), dtype))
-            following = launch.arguments(next_states=(runs, np.int32))
-            launch.run("begin_runs", runs, *begin, *shared, *following)
-            active = np.arange(runs, dtype=np.int32)
-            shared += launch.arguments(active=active)
-            table = launch.arguments(
-                worth=(most if valued else small, dtype),
-                unmet=(most if valued and layout.conditions else small, dtype),
-                cost=(width if valued else small, dtype),
-                ranges=(2 * width if valued else small, np.int32),
-            )
-            choices = launch.arguments(room=np.int32(room), choices=((runs, steps, room), np.uint16))
-            counted = launch.arguments(transitions=((runs, layout.items), np.int64))
-            found = launch.arguments(position=((runs, steps), dtype), fitness=(runs, dtype), grids=(runs, np.int32))
+        launch, session, layout = self.launch, self.launch.session, self.layout
+        runs, steps, states = len(years), self.years.limits.steps, int(first_states.max())
+        room, active = max(states, self.grids.fine_states), np.arange(runs, dtype=np.int32)
+        begin = launch.arguments(contexts=self.contexts, years=years, starts=starts, first_states=first_states)
+        shared = launch.arguments(tables=self.tables, groups=((runs, layout.group_numbers(steps)), layout.dtype))
+        following = launch.arguments(next_states=(runs, np.int32))
+        launch.run("begin_runs", runs, *begin, *shared, *following)
+        shared += launch.arguments(active=active)
+        tables = self._tables(runs, states)
+        choices = launch.arguments(room=np.int32(room), choices=((runs, steps, room), np.uint16))
+        counted = launch.arguments(transitions=((runs, layout.items), np.int64))
+        position = ((runs, steps), layout.dtype)
+        found = launch.arguments(position=position, fitness=(runs, layout.dtype), grids=(runs, np.int32))
+        while states:
+            for first in reversed(range(0, steps, self._block(runs, states))):
+                block = min(self._block(runs, states), steps - first)
+                sizes = map(np.int32, (first, block, states, layout.table_width(states)))
+                grid, groups = (*shared, *sizes, *tables), active.size * block
+                if layout.items > 1:
+                    slices = min(max(_GROUPS_OF_UNIT * session.device.compute_units // groups, 1), states)
+                    launch.run("value_transitions", groups * slices, *grid, np.int32(slices))
+                launch.run("solve_grids", active.size, *grid, *choices, *counted)
             restarts = np.int32(self.grids.most_restarts)
-            while states:
-                for first in reversed(range(0, steps, block_of(states))):
-                    block = min(block_of(states), steps - first)
-                    sizes = map(np.int32, (first, block, states, layout.table_width(states)))
-                    grid = (*shared, *sizes, *table)
-                    if valued:
-                        groups = active.size * block
-                        slices = min(max(_GROUPS_OF_UNIT * self.device.compute_units // groups, 1), states)
-                        launch.run("value_transitions", groups * slices, *grid, np.int32(slices))
-                    launch.run("solve_grids", active.size, *grid, *choices, *counted)
-                launch.run("judge_grids", active.size, *shared, *choices, restarts, *following, *found)
-                of_next = session.download("next_states", at_once=True)
-                states, left = int(of_next.max()), np.flatnonzero(of_next).astype(np.int32)
-                if 0 < left.size < active.size:
-                    session.upload(active=np.resize(left, runs))
-                active = left
-            position, fitness, grids, tried = map(session.download, ("position", "fitness", "grids", "transitions"))
-            self.device_seconds.append(sum(session.device_seconds.values()))
-        return Runs(position, fitness, grids.astype(np.int64), tried.sum(axis=1))
+            launch.run("judge_grids", active.size, *shared, *choices, restarts, *following, *found)
+            of_next = session.download("next_states", at_once=True)
+            states, left = int(of_next.max()), np.flatnonzero(of_next).astype(np.int32)
+            if 0 < left.size < active.size:
+                session.upload(active=np.resize(left, runs))
+            active = left
+        result = Runs(*map(session.download, ("position", "fitness", "grids", "transitions")))
+        buffers = (*begin, *shared, *following, *tables, *choices, *counted, *found)
+        session.free(*(each for each in buffers if isinstance(each, str)))
+        return result._replace(grids=result.grids.astype(np.int64), transitions=result.transitions.sum(axis=1))
 
 
 def _starts(ready: _Years, bounds_hm3: FloatArray, grids: Grids) -> tuple[FloatArray, list[Round]]:

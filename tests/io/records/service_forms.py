@@ -79,7 +79,7 @@ def _bureau_of_reclamation() -> Iterator[Form]:
         f"Date,Elevation (feet),Storage (af),Evaporation (af),Inflow** (cfs),Total Release (cfs)\n{rows}\n{_FOOTNOTES}"
     )
     page = "usbr.gov/rsvrWater/HistoricalApp.html (Navajo)"
-    note = "evaporation 2.939 hm3 a year, in place of evaporation by area, from column Evaporation (af)"
+    note = "evaporation 2.939 hm³ a year, in place of evaporation by area, from column Evaporation (af)"
     yield Form("USBR, evaporation", page, text, OF_DAYS, "cfs", note, {})
     page = "usbr.gov/uc/water/hydrodata/reservoir_data/919/csv/29.csv"
     rows = _days(lambda day: f"{day},{_cfs(flow_of_day(day))}")
