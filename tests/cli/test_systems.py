@@ -22,7 +22,7 @@ def test_check_tells_of_each_reservoir_and_of_the_system(call, two):
     assert "System    two-dams (two.toml)\n" in shown
     assert shown.count("4 years, 1990 to 1993; each Jan to Dec") == 1
     assert "Reservoir upper (upper.toml)\n" in shown
-    assert re.search(r"lower: \d\.\d+ m3/s of its own, 2\d\.\d+ m3/s with what comes from above", shown)
+    assert re.search(r"lower: \d\.\d+ m³/s of its own, 2\d\.\d+ m³/s with what comes from above", shown)
     assert "write backwater = true if it reaches the plant" in shown
 
 
@@ -38,7 +38,7 @@ def test_check_as_json_has_the_same(call, two, strict):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--unit", "hm3"], "values in hm3 (from the unit argument)"),
+        (["--unit", "hm3"], "values in hm³ (from the unit argument)"),
         (["--step", "month"], "each Jan to Dec"),
         (["--negative", "keep"], "4 years"),
         (["--missing-days", "3"], "4 years"),
@@ -115,7 +115,7 @@ def test_new_takes_what_the_record_tells(call, tmp_path):
     shown = call("new", "river", "--system", "--reservoir", "top", "--reservoir", "low", "--inflow", "flows.csv").out
     assert "reservoir check flows.csv --reservoir river.toml" in shown
     most = max(float(row.split(",")[2]) for row in rows)
-    assert f"the maximum release (the largest flow of the record is {most:g} m3/s)" in shown
+    assert f"the maximum release (the largest flow of the record is {most:g} m³/s)" in shown
     assert 'file = "low.toml"\ninflow_is = "total" # its column follows' in (tmp_path / "river.toml").read_text()
     system = reservoir.read_system(tmp_path / "river.toml")
     assert system.first_month == 4

@@ -60,7 +60,7 @@ def test_the_flow_at_each_reservoir_has_all_that_comes_from_above():
     check = checked([upper, lower], links=(Link("r0", "r1", 0.5), Link("r0", None, 0.5)))
     np.testing.assert_allclose(check.natural["r1"], 9.0)
     flow = check.sentences()["Flow"]
-    assert flow == ("r0: 10 m3/s of its own", "r1: 4 m3/s of its own, 9 m3/s with what comes from above")
+    assert flow == ("r0: 10 m³/s of its own", "r1: 4 m³/s of its own, 9 m³/s with what comes from above")
     assert "317.8 cfs with what comes from above" in check.sentences(US)["Flow"][1]
     assert check.sizes["r1"].size.inflow_fraction == pytest.approx(9 / 45, rel=0.01)
 

@@ -1,5 +1,6 @@
 """The system file: what it gives, how it is written, and every mistake with its file, line, reservoir and mend."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -174,6 +175,15 @@ def test_all_mistakes_of_all_files_are_told_at_once(tmp_path):
     told = complaints(tmp_path, text, upper=upper, lower=lower)
     places = ("links.before_gallons", "links.to", "storage.dead_gallons", "release.lower_m3s")
     assert all(any(place in line for line in told) for place in places)
+
+
+def test_the_example_of_the_page_is_read(tmp_path):
+    page = (Path(__file__).parents[2] / "docs/formats/system.md").read_text()
+    (example,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    files = SMALL.replace("first_month = 1\n", "")
+    system = reservoir.read_system(write_two(tmp_path, example, files, files))
+    assert (system.first_month, system.horizon, system.links[0].backwater) == (11, Horizon(None), True)
+    assert system.inflow_of["lower"] == InflowSource("Q at lower dam", "", InflowIs.TOTAL)
 
 
 def test_a_file_of_several_is_no_reservoir_file(tmp_path):

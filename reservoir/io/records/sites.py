@@ -32,6 +32,7 @@ from reservoir.io.records.record import InflowReading
 from reservoir.io.records.units import unit_named
 from reservoir.io.records.words import QUANTITIES, understand
 from reservoir.io.workbook import own_sheets
+from reservoir.text.quantities import counted
 
 FloatArray = NDArray[np.float64]
 
@@ -157,16 +158,33 @@ def read_system_inflow(system: System, path: str | os.PathLike[str] | None = Non
             continue
         try:
             flood = reservoir.flood_space.column if reservoir.flood_space else None
-            sheets = own_sheets(Path(file), [source.column or name])
-            how = replace(asked, sheet=tuple(sheets) or asked.sheet, flood_column=flood)
+            sheets = () if asked.sheet else tuple(own_sheets(Path(file), [source.column or name]))
+            how = replace(asked, sheet=asked.sheet or sheets, flood_column=flood)
             key = file, how.sheet
             columns = looked[key] if key in looked else looked.setdefault(key, _Columns.of(file, how))
             records[name] = _site(columns, file, name, source, system, replace(how, column=None), asked.column, sheets)
         except InputError as refused:
-            mistakes += refused.mistakes
+            mistakes += (
+                each if each.column and each.row is None else replace(each, file=file) for each in refused.mistakes
+            )
     if mistakes:
         raise InputError(dict.fromkeys(mistakes))
-    return _local(system, SiteInflows(records), asked.negative)
+    return _local(system, SiteInflows(_of_common_years(records)), asked.negative)
+
+
+def _of_common_years(records: Mapping[str, Inflow]) -> Mapping[str, Inflow]:
+    """Records of the years that all have, which a note tells; as they are where there are none, or of members."""
+    years = [each.calendar.start_years for each in records.values()]
+    first, last = max(each[0] for each in years), min(each[-1] for each in years)
+    if first > last or any(each.members is not None for each in records.values()):
+        return records
+    common = {}
+    for name, each in records.items():
+        begin, stop = (int(year - each.calendar.start_years[0]) for year in (first, last + 1))
+        left_out = each.years - (stop - begin)
+        note = f"{name}: left out {counted(left_out)} that other records lack"
+        common[name] = replace(each.span(begin, stop), notes=(*each.notes, note)) if left_out else each
+    return common
 
 
 def _site(

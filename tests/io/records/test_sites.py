@@ -139,6 +139,23 @@ def test_a_reservoir_may_have_a_record_of_its_own(two, tmp_path):
         reservoir.read_system_inflow(replace(system, inflow_of=own))
 
 
+def test_records_of_other_years_are_read_where_all_have_them(two, tmp_path):
+    rows = [row.split(",") for row in wide().splitlines()[1:]]
+    own = {"lower": InflowSource("", str(tmp_path / "own.csv"))}
+    (tmp_path / "own.csv").write_text("\n".join(["date,inflow_m3s", *(f"{row[0]},{row[2]}" for row in rows[:-12])]))
+    read = two(wide("date,upper,other"), inflow_of=own)
+    assert (read.years, read.first.labels[-1]) == (3, "1992")
+    assert "upper: left out 1 year that other records lack" in read.notes
+    np.testing.assert_allclose(read["lower"].flow_m3s, LOCAL[:3, :, 1])
+    later = "\n".join(["date,inflow_m3s", *(f"20{row[0][2:]},{row[2]}" for row in rows)])
+    (tmp_path / "own.csv").write_text(later)
+    with pytest.raises(InputError, match="the record of lower is another than that of upper"):
+        two(wide("date,upper,other"), inflow_of=own)
+    (tmp_path / "own.csv").unlink()
+    with pytest.raises(InputError, match=r"own.csv: the file does not exist"):
+        two(wide("date,upper,other"), inflow_of=own)
+
+
 def test_what_stands_beside_is_of_all_or_of_the_site_that_it_names(two):
     rows = [f"{line},3,7,50" for line in wide().splitlines()[1:] if line]
     header = "date,upper,lower,evaporation_mm,lower_evaporation_mm,upper price (EUR/MWh)"
