@@ -181,7 +181,8 @@ class _SystemFile:
         if len(sites) == len(self.text.tree.get("reservoirs", ())):  # an entry that is none is told already
             self._tell_of_links([site.name for site in sites], whole)
         known = [each for each in reservoirs if each is not None]
-        of_sum = {name: parts[name] for name in ("objective", "step", "first_month", "calendar") if name in parts}
+        names = ("objective", "step", "first_month", "calendar")
+        of_sum: dict[str, Any] = {name: parts[name] for name in names if name in parts}
         if len(known) == len(sites):
             of_sum["installed_mw"] = sum(each.installed_mw for each in known)
         self.tell(mistakes_between(of_sum, draft))
