@@ -33,7 +33,7 @@ from reservoir.bench.runs import processes
 from reservoir.bench.tables import Row
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.report.figures.style import GRID, LIMITS, STORAGE
-from reservoir.solvers import SOLVERS, Solutions, solve, why_unusable
+from reservoir.solvers import RESERVOIR_SOLVERS, Solutions, solve, why_unusable
 from reservoir.solvers.engine import Progress
 
 #: Stands where libraries have their name.
@@ -136,7 +136,7 @@ def time_peers(
     budget: RunBudget,
     search: SearchBudget | None = None,
     peers: Sequence[Peer] = PEERS,
-    solvers: Sequence[str] = tuple(SOLVERS),
+    solvers: Sequence[str] = tuple(RESERVOIR_SOLVERS),
 ) -> PeerRace:
     """Time the project's solvers and other libraries on the same years.
 
@@ -196,7 +196,7 @@ def _timed(entry: Row, runs: Generator[Row], unusable: str, course: RaceCourse, 
 
 
 def _own_runs(name: str, course: RaceCourse, device: str) -> Generator[Row]:
-    """Run a solver of `SOLVERS` to its end: it is told neither the optimum nor when to stop.
+    """Run a solver of `RESERVOIR_SOLVERS` to its end: it is told neither the optimum nor when to stop.
 
     A first run compiles and is not counted.
     """

@@ -34,7 +34,7 @@ from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.planning.checks import Check
 from reservoir.report.figures.style import LIMITS, NORMAL, POWER, RELEASE, SPILL, STORAGE, sheet_figure
 from reservoir.report.folder import PROFILE
-from reservoir.solvers import SOLVERS
+from reservoir.solvers import RESERVOIR_SOLVERS
 from reservoir.synthetic.ensemble import synthetic_inflow
 
 YEARS, QUICK_YEARS = "1000,3000,10000,30000,100000", "100,200"
@@ -215,7 +215,7 @@ def run(
     asked = years or budget.usual(YEARS, QUICK_YEARS)
     problem, expected = "these are no numbers of years of whole members", f"multiples of {MEMBER_YEARS}"
     counts = numbers_named(asked, lambda count: count > 0 and not count % MEMBER_YEARS, problem, expected, "years")
-    names = names_named(solvers or USUAL, SOLVERS, "there is no such solver", "solvers")
+    names = names_named(solvers or USUAL, RESERVOIR_SOLVERS, "there is no such solver", "solvers")
     own: dict[str, Any] = {"reservoir": reservoir, "record": record, "years": counts, "solvers": names}
     return ScaleStudy.of(budget, reference=reference, **own).measured().result()
 

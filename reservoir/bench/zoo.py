@@ -30,7 +30,7 @@ from reservoir.planning.validation import REFERENCE_GAP
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.report.figures import style
 from reservoir.report.figures.style import LIMITS, sheet_figure
-from reservoir.solvers import SOLVERS, Solutions, runs_here
+from reservoir.solvers import RESERVOIR_SOLVERS, Solutions, runs_here
 from reservoir.zoo import Part, ZooCase, zoo_case
 
 #: Reservoirs and years of each part; and those of solvers on the host, which take many times as long.
@@ -107,7 +107,7 @@ class ReservoirStudy(DeviceStudy):
         Or why it refused them, for a device may be too small for a solver.
         """
         for solver in self.solvers:
-            own = SOLVERS[solver]
+            own = RESERVOIR_SOLVERS[solver]
             years = min(self.host_years, self.years) if number < self.host_reservoirs else 0
             years = self.years if own.opencl else years
             for seed in range(self.budget.seed, self.budget.seed + (self.budget.runs if own.seeded else 1)):
@@ -129,7 +129,7 @@ def parts_named(part: str) -> tuple[Part, ...]:
 
 def usable_solvers(text: str | None) -> tuple[str, ...]:
     """Solvers that are compared with the reference: those named, or all that can run here."""
-    known = [name for name in SOLVERS if name != HOST_REFERENCE]
+    known = [name for name in RESERVOIR_SOLVERS if name != HOST_REFERENCE]
     if text is not None:
         return names_named(text, known, "there is no such solver", "--solvers")
     return tuple(name for name in known if runs_here(name))
@@ -212,11 +212,11 @@ class ZooStudy(ReservoirStudy):
             solved = select(calls, refused="")
             row: Row = {"solver": solver, "part": part, "reservoirs": solved["number"].nunique(), "years": len(able)}
             row |= {beyond(gap): share_beyond(able, gap) for gap in GAPS}
-            row |= {"worst gap": largest(able["gap"]), "its range": SOLVERS[solver].zoo_gap}
+            row |= {"worst gap": largest(able["gap"]), "its range": RESERVOIR_SOLVERS[solver].zoo_gap}
             row |= {"better than dp": -min(able["gap"].min(), 0.0) + 0.0}
             row |= {"years that violate": int(violates(able).sum()), "infeasible years": len(unable)}
             row |= {"of them worse": int(violates(unable).sum()), "refused": int((calls["refused"] != "").sum())}
-            alone = solved["device_seconds"] if SOLVERS[solver].opencl else solved["seconds"]
+            alone = solved["device_seconds"] if RESERVOIR_SOLVERS[solver].opencl else solved["seconds"]
             row |= {"seconds a year": (alone / solved["years"]).median()}
             rows.append(row | {"seconds to compile": (solved["seconds"] - solved["device_seconds"]).median()})
         return pd.DataFrame(rows)

@@ -24,7 +24,7 @@ from reservoir.planning.sentences import chosen
 from reservoir.planning.solving import HOST_REFERENCE, is_swept, relative_gap, require_horizon, require_settings
 from reservoir.planning.start import with_implied_end_value
 from reservoir.problems.reservoir.record import record_problems
-from reservoir.solvers import SOLVERS, devices_of, runs_here, solve, solver_named
+from reservoir.solvers import RESERVOIR_SOLVERS, devices_of, runs_here, solve, solver_named
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def compare(
     Parameters
     ----------
     solvers : sequence of str
-        Names of `SOLVERS`; if empty, all of them that can run here and solve such horizons.
+        Names of `RESERVOIR_SOLVERS`; if empty, all of them that can run here and solve such horizons.
     horizon : Horizon, str or int, optional
         As `reservoir.planning.plan.optimise`.
     repeats : int
@@ -97,12 +97,12 @@ def compare(
     span = System.of(reservoir).asked_horizon(horizon)
     problems = record_problems(with_implied_end_value(reservoir, inflow), inflow, span)
     several = problems.steps > inflow.steps
-    able = [name for name, solver in SOLVERS.items() if solver.long_horizons or not several]
+    able = [name for name, solver in RESERVOIR_SOLVERS.items() if solver.long_horizons or not several]
     if reservoir.objective.is_firm:
         firm = firm_power_of(problems, partial(solve, solver=HOST_REFERENCE), progress)
         problems = promised_within(promising_all(problems, firm.power_mw), firm.positions)
     names = list(dict.fromkeys(solvers)) or [name for name in able if runs_here(name)]
-    sizes = {size for solver in SOLVERS.values() for size in solver.budget}
+    sizes = {size for solver in RESERVOIR_SOLVERS.values() for size in solver.budget}
     others = {name: value for name, value in (options or {}).items() if name not in sizes}
     require_settings(names, others, "is compared")
     for name in names:

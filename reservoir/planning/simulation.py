@@ -21,7 +21,7 @@ from reservoir.planning.notes import below_dead_notes
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.planning.solving import FIRST
 from reservoir.problems.reservoir.record import RecordProblems
-from reservoir.solvers import SOLVERS, settings_of
+from reservoir.solvers import RESERVOIR_SOLVERS, settings_of
 from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def first_positions(
     problems : RecordProblems
     initial : Plan, ReleaseSimulation, or releases as of `releases_of`
     solver : str
-        A name of `SOLVERS`.
+        A name of `RESERVOIR_SOLVERS`.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def first_positions(
         If the solver cannot begin with given releases, with the names of those that can; as `releases_of`.
     """
     if FIRST not in settings_of(solver):
-        able = ", ".join(name for name in SOLVERS if FIRST in settings_of(name))
+        able = ", ".join(name for name in RESERVOIR_SOLVERS if FIRST in settings_of(name))
         raise InputError(
             f"the solver {solver} cannot begin with given releases", able, "choose one of them", column="initial"
         )

@@ -14,7 +14,7 @@ from reservoir.hydro.calendar import TimeStep
 from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.problems.base import FloatArray
 from reservoir.problems.reservoir.record import RecordProblems
-from reservoir.solvers import SOLVERS, Progress, Solutions, settings_of, solver_named, why_unusable
+from reservoir.solvers import RESERVOIR_SOLVERS, Progress, Solutions, settings_of, solver_named, why_unusable
 from reservoir.solvers.engine import IntermediateResult, Stop
 from reservoir.text.quantities import counted
 
@@ -42,7 +42,7 @@ def require_horizon(solver: str, problems: RecordProblems) -> None:
         With the names of those that can.
     """
     if problems.steps > MOST_STEPS_OF_YEAR and not solver_named(solver).long_horizons:
-        able = " or ".join(name for name, entry in SOLVERS.items() if entry.long_horizons)
+        able = " or ".join(name for name, entry in RESERVOIR_SOLVERS.items() if entry.long_horizons)
         step = problems.inflow.calendar.step
         problem = f"the solver {solver} cannot plan {counted(problems.steps, step.noun)} as one problem"
         fewer = "--horizon year" if step is TimeStep.MONTH else "months"

@@ -36,7 +36,7 @@ from reservoir.planning.solving import (
     require_settings,
 )
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
-from reservoir.solvers import SOLVERS, Solutions, settings_of, solve, why_unusable
+from reservoir.solvers import RESERVOIR_SOLVERS, Solutions, settings_of, solve, why_unusable
 from reservoir.text.quantities import counted
 from reservoir.zoo import zoo_case
 
@@ -96,13 +96,13 @@ def validate_horizon(
 
 def able_solvers() -> list[str]:
     """Engines that plan horizons of several years and can run here."""
-    return [name for name, solver in SOLVERS.items() if solver.long_horizons and not why_unusable(name)]
+    return [name for name, solver in RESERVOIR_SOLVERS.items() if solver.long_horizons and not why_unusable(name)]
 
 
 def not_checked_on(horizon: Horizon) -> list[str]:
     """What a validation on a horizon of several years leaves out, each with the reason."""
-    short = [name for name, solver in SOLVERS.items() if not solver.long_horizons]
-    long = [name for name, solver in SOLVERS.items() if solver.long_horizons]
+    short = [name for name, solver in RESERVOIR_SOLVERS.items() if not solver.long_horizons]
+    long = [name for name, solver in RESERVOIR_SOLVERS.items() if solver.long_horizons]
     away = [f"{name} ({reason})" for name in long if (reason := why_unusable(name))]
     made = f"made for years, cannot plan the horizon {horizon}; validate without --horizon"
     return [
@@ -283,7 +283,7 @@ class _Measured(NamedTuple):
 
 def _measured(problems: RecordProblems, references: Solutions, solver: str, seed: int, device: str | None) -> _Measured:
     """What a solver reaches in the years that can keep their limits."""
-    years = YEARS if SOLVERS[solver].opencl else HOST_YEARS
+    years = YEARS if RESERVOIR_SOLVERS[solver].opencl else HOST_YEARS
     solutions = solve(problems.each[:years], solver=solver, seed=seed, device=device)
     feasible = np.flatnonzero(feasible_problems(problems, references.violation)[:years])
     gap = np.abs(relative_gap(solutions, references[:years]))[feasible]
@@ -311,7 +311,7 @@ def validate_zoo(
     left : list of str
         Solvers that were not checked, each with the reason.
     """
-    names = [name for name in SOLVERS if name != HOST_REFERENCE]
+    names = [name for name in RESERVOIR_SOLVERS if name != HOST_REFERENCE]
     progress(STAGE, 0, len(names))
     cases = (zoo_case(number, YEARS) for number in NUMBERS)
     samples = [record_problems(case.reservoir, case.inflow, Horizon()) for case in cases]
@@ -322,10 +322,10 @@ def validate_zoo(
         reason = why_unusable(name)
         try:
             if not reason:
-                chosen = list(zip(samples, references, strict=True))[: None if SOLVERS[name].opencl else 1]
+                chosen = list(zip(samples, references, strict=True))[: None if RESERVOIR_SOLVERS[name].opencl else 1]
                 measured = _together([_measured(*sample, name, seed, device) for sample in chosen])
                 what = f"{STAGE}: {name}, worst gap to dp, {counted(measured.years, 'year')}"
-                checks.append(Check(what, measured.gap, SOLVERS[name].zoo_gap))
+                checks.append(Check(what, measured.gap, RESERVOIR_SOLVERS[name].zoo_gap))
                 of_all.append(measured)
         except ReservoirError as error:  # a device may be too small for a solver
             reason = str(error)

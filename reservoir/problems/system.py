@@ -41,7 +41,13 @@ from reservoir.hydro.system import Carried, System
 from reservoir.hydro.system_operation import SystemOperation, operate_system
 from reservoir.problems.base import Certified, FloatArray, KernelProblem
 from reservoir.problems.reservoir.record import RecordProblems, joined_labels
-from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirModel, ReservoirYears, ends_in_reach
+from reservoir.problems.reservoir.year import (
+    FLOAT32_MARGIN,
+    ReservoirModel,
+    ReservoirYears,
+    ends_in_reach,
+    release_to_end,
+)
 from reservoir.problems.stacked import (
     CARRIES,
     RELEASED,
@@ -104,9 +110,7 @@ class SystemYears(Sequence["SystemYears"]):
 
     def __getitem__(self, index: Any) -> SystemYears:
         one = not isinstance(index, slice | np.ndarray)
-        if one:
-            place = range(len(self))[index]  # refuses one beyond the end
-        some = slice(place, place + 1) if one else index
+        some = slice(place := range(len(self))[index], place + 1) if one else index
         terms = {name: term[some] for name, term in self.terms.items()}
         return replace(self, years=tuple(each[some] for each in self.years), terms=terms, is_one=one)
 
@@ -327,6 +331,23 @@ class SystemYears(Sequence["SystemYears"]):
 
         return operate_system(self.system, self.hm3_per_m3s, run, self.terms)
 
+    def operate_storages(self, storages_hm3: FloatArray) -> SystemOperation:
+        """Run each year with releases that lead to storages as far as can be, shape (years, reservoirs, steps + 1).
+
+        The first storage counts in cyclic years alone.
+        """
+
+        def run(place: int, arriving_m3s: FloatArray | None, tailwater_m: FloatArray | None) -> Operation:
+            years, storage = self.linked(place, arriving_m3s, tailwater_m), storages_hm3[:, place]
+            if years.limits.cyclic:
+                start = np.clip(storage[:, 0], *years.limits.start_bounds_hm3.T)
+                years = replace(years, limits=years.limits.starting_at(start))
+            wanted = np.empty((len(years), self.steps))
+            _releases_towards(years.exact_year, np.ascontiguousarray(storage), wanted)
+            return years.operate(wanted)
+
+        return operate_system(self.system, self.hm3_per_m3s, run, self.terms)
+
     def positions_of(self, operation: SystemOperation, coding: Coding = Coding.RELATIVE) -> FloatArray:
         """Positions that operate like this, relative to what can be reached, shape (years, dimension)."""
         found = np.zeros((len(self), self.dimension))
@@ -383,6 +404,19 @@ def _releases(years: YearRows, parts: FloatArray, absolute: bool, wanted: FloatA
             part = parts[index, step] if step < parts.shape[1] else 0.0
             wanted[index, step], draft, storage = draft_towards(year, step, storage, before, part, absolute)
             before = released(year, step, draft, year.rows[RELEASE_LOWER, step])
+
+
+@compiled
+def _releases_towards(years: YearRows, storages: FloatArray, wanted: FloatArray) -> None:
+    """Releases that lead as near to storages as limits and what comes later allow."""
+    for index in range(len(wanted)):
+        year = year_at(years, index)
+        start = year.numbers[START]
+        storage = start
+        for step in range(steps_in(year)):
+            lower, upper = ends_in_reach(year, step, storage, start)
+            target = min(max(storages[index, step + 1], lower), upper)
+            wanted[index, step], storage = release_to_end(year, step, storage, target)
 
 
 @compiled

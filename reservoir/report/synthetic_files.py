@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -69,7 +70,10 @@ class SyntheticFiles:
         """Write the ensemble, completely or not at all; and the table and the figure of its acceptance."""
         checks = None if assessment is None else comparison_table(assessment.comparisons, self.units)
         if self.workbook:
-            sheets = {"inflow": ensemble_columns(inflow, self.units), **({} if checks is None else {"checks": checks})}
+            sheets: dict[str, Any] = {
+                "inflow": ensemble_columns(inflow, self.units),
+                **({} if checks is None else {"checks": checks}),
+            }
             self._write(self.target, lambda path: write_workbook(sheets, path, printable(inflow.caveat)))
         else:
             self._write(self.target, lambda path: write_ensemble(inflow, self.target.name, path, self.units))

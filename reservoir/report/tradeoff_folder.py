@@ -37,7 +37,7 @@ TABLE, WORKBOOK = "front.csv", "front.xlsx"
 _MOST_BYTES = 10_000_000
 _AGAIN = "run `reservoir tradeoff` again, or restore the file; plan a changed one by its own name, without --point"
 #: How a record can have been read.
-_READING = dict.fromkeys(("unit", "column", "water_year", "negative", "dates"), str)
+_READING: dict[str, type] = dict.fromkeys(("unit", "column", "water_year", "negative", "dates"), str)
 _READING |= dict.fromkeys(("missing_days", "first_year"), int)
 #: Where the unit of a record was said, if the caller gave it.
 _BY_ARGUMENT = "from the unit argument"

@@ -26,6 +26,7 @@ from reservoir.solvers.windows import WindowSettings
 
 __all__ = [
     "GENERAL_SOLVERS",
+    "RESERVOIR_SOLVERS",
     "SOLVERS",
     "IntermediateResult",
     "Problem",
@@ -81,6 +82,10 @@ class Solver:
     zoo_gap : float
         Its range: the largest gap to dynamic programming in a year of random reservoirs (`reservoir.zoo`), with default
         settings, as a part of the fitness; measured and rounded up. By default it states none.
+    alone : bool
+        It plans one reservoir.
+    systems : bool
+        It plans systems of several reservoirs (`reservoir.problems.system`).
     """
 
     name: str
@@ -100,6 +105,8 @@ class Solver:
     effort: tuple[str, ...] = ()
     effort_settings: Mapping[str, Any] = field(default_factory=dict)
     zoo_gap: float = inf
+    alone: bool = True
+    systems: bool = False
 
 
 _SWARM, _EVALUATIONS = ("particles", "generations"), ("evaluations",)
@@ -107,14 +114,15 @@ _ONE_THREAD = {"threads": 1}
 _SWEPT: dict[str, Any] = {"opencl": True, "long_horizons": True, "swept": True}
 
 #: What the engines of an algorithm have in common, on devices and on CPU threads.
-_CLPSO = partial(Solver, budget=_SWARM, coded=True, zoo_gap=0.2)
-_LSHADE = partial(Solver, budget=_EVALUATIONS, coded=True, zoo_gap=1e-3)
+_CLPSO = partial(Solver, systems=True, budget=_SWARM, coded=True, zoo_gap=0.2)
+_LSHADE = partial(Solver, systems=True, budget=_EVALUATIONS, coded=True, zoo_gap=1e-3)
 _TWO_LEVEL = partial(Solver, budget=_SWARM, zoo_gap=0.6)
 _RING = partial(Solver, budget=_SWARM, zoo_gap=0.2)
 _ISLANDS = partial(
     Solver, budget=_EVALUATIONS, zoo_gap=0.1, effort=(*_EVALUATIONS, "iterations"), encodings=(REAL, PERMUTATION)
 )
 _DP = partial(Solver, seeded=False, general=False, long_horizons=True)
+_OF_SYSTEMS = partial(_DP, alone=False, systems=True)
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
@@ -200,9 +208,16 @@ SOLVERS: dict[str, Solver] = {
             opencl=True,
             host_solver="dp",
         ),
+        _OF_SYSTEMS(
+            "slp",
+            "successive linear programming of systems: all reservoirs at once, close to the optimum in a few programs",
+            "reservoir.solvers.slp.engine",
+        ),
     )
 }
 
+#: Those that plan one reservoir.
+RESERVOIR_SOLVERS = {name: solver for name, solver in SOLVERS.items() if solver.alone}
 #: Those that solve whatever is a `Problem`, not reservoir years alone.
 GENERAL_SOLVERS = {name: solver for name, solver in SOLVERS.items() if solver.general}
 
@@ -307,6 +322,11 @@ def solve(
             unsupported = f"the solver {solver} does not support {encoding} encoding"
             expected = " or ".join(f"{known} encoding" for known in entry.encodings)
             raise InputError(unsupported, expected, f"choose the solver {able}", value=problem.label)
+        if not (entry.systems if hasattr(problem, "system") else entry.alone):
+            several, one = "systems of several reservoirs", "one reservoir"
+            what, asked = (one, several) if entry.alone else (several, one)
+            able = ", ".join(name for name, other in SOLVERS.items() if (other.systems if entry.alone else other.alone))
+            raise InputError(f"the solver {solver} plans {what} only", mend=f"choose a solver of {asked}: {able}")
     engine, known = _engine_class(entry), settings_of(solver)
     if unknown := [name for name in options if name not in known]:
         expected = f"one of {', '.join(known)}"

@@ -11,7 +11,7 @@ from reservoir.bench.experiment import RunBudget
 from reservoir.bench.runs import Journal
 from reservoir.bench.zoo import ZooStudy, classes_of, short_gap, violates
 from reservoir.errors import DeviceError, InputError, Mistake
-from reservoir.solvers import SOLVERS
+from reservoir.solvers import RESERVOIR_SOLVERS
 from reservoir.zoo import Part, zoo_case
 
 FAST = "lshade,clpso-sequential,dp-opencl"
@@ -98,7 +98,7 @@ def test_a_refused_reservoir_is_listed_and_does_not_end_the_experiment(device, m
 
 
 def test_all_usable_solvers_run_by_default_and_unknown_ones_are_refused():
-    assert set(zoo.usable_solvers(None)) <= SOLVERS.keys() - {"dp"}
+    assert set(zoo.usable_solvers(None)) <= RESERVOIR_SOLVERS.keys() - {"dp"}
     assert zoo.usable_solvers("CLPSO, lshade") == ("clpso", "lshade")
     with pytest.raises(InputError, match=r"no such solver.*lshade"):
         zoo.usable_solvers("dance")
@@ -120,7 +120,7 @@ def made_up(gaps: dict[str, list[float]], **columns: Any) -> dict[str, pd.DataFr
     ]
     calls = [
         {"part": part, "number": 0, "solver": solver, "years": len(each), "refused": ""}
-        | {"seconds": 3.0, "device_seconds": 1.0 if SOLVERS[solver].opencl else np.nan}
+        | {"seconds": 3.0, "device_seconds": 1.0 if RESERVOIR_SOLVERS[solver].opencl else np.nan}
         for part in parts
         for solver, each in gaps.items()
     ]

@@ -9,7 +9,7 @@ import pytest
 from reservoir.cli import COMMANDS
 from reservoir.errors import DeviceError, Mistake
 from reservoir.planning import comparison
-from reservoir.solvers import SOLVERS
+from reservoir.solvers import RESERVOIR_SOLVERS
 from reservoir.solvers.clpso import SwarmSettings
 from reservoir.solvers.lshade import LshadeSettings
 
@@ -45,11 +45,11 @@ def test_compare_prints_the_agreed_json(call, short_record):
     printed = json.loads(call("compare", short_record, "--json").out)
     keys = {"solver", "device", "seconds", "device_seconds", "energy_gwh", "violation", "gap"}
     assert all(set(row) == keys for row in printed["solvers"])
-    assert [row["solver"] for row in printed["solvers"]] == list(SOLVERS)
+    assert [row["solver"] for row in printed["solvers"]] == list(RESERVOIR_SOLVERS)
     assert all(row["violation"] == 0 for row in printed["solvers"])
     # With the values of its paper the swarm that trains networks does not settle: see TwoLevelSettings.
     # The levels of a storage are 8 bits apart for dsmga2.
-    most = dict.fromkeys(SOLVERS, 2e-4) | {"ann-pso": 3e-2, "ann-pso-parallel": 3e-2, "dsmga2": 3e-3}
+    most = dict.fromkeys(RESERVOIR_SOLVERS, 2e-4) | {"ann-pso": 3e-2, "ann-pso-parallel": 3e-2, "dsmga2": 3e-3}
     assert all(row["gap"] < most[row["solver"]] for row in printed["solvers"])
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from reservoir.solvers import SOLVERS
+from reservoir.solvers import RESERVOIR_SOLVERS
 from tests.golden.commands import command_digests
 from tests.golden.plans import SETTINGS, plan_digests
 
@@ -30,7 +30,7 @@ from tests.golden.plans import SETTINGS, plan_digests
 def main(task: str, file: Path, device: str, alone: bool, only: str, keep: Path | None) -> None:
     """Write digests to FILE, or check them against FILE."""
     before = json.loads(file.read_text("utf-8")) if task == "check" else {}
-    found: dict[str, str] = {f"no call names {name}": "" for name in sorted(set(SOLVERS) - set(SETTINGS))}
+    found: dict[str, str] = {f"no call names {name}": "" for name in sorted(set(RESERVOIR_SOLVERS) - set(SETTINGS))}
     with tempfile.TemporaryDirectory() as scratch:
         digests = [plan_digests(device, only)]
         digests += [] if alone else [command_digests(device, keep or Path(scratch), only)]

@@ -14,7 +14,7 @@ from reservoir.planning.checks import all_pass, plan_checks
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import reference_sentence, solved_by, source_sentence
 from reservoir.planning.solving import SWEPT_GAP, TOTAL_GAP, YEAR_GAP, beyond_limits
-from reservoir.solvers import SOLVERS, Solutions, more_effort, settings_of, solve
+from reservoir.solvers import RESERVOIR_SOLVERS, Solutions, more_effort, settings_of, solve
 from reservoir.zoo import zoo_case
 
 SOLVER = "clpso-sequential"
@@ -306,9 +306,9 @@ def test_a_second_run_that_fails_is_told_and_the_reference_taken(small, small_in
     assert "more than --generations 20" in source_sentence(plan)
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", RESERVOIR_SOLVERS)
 def test_every_solver_can_work_more(solver):
-    entry = SOLVERS[solver]
+    entry = RESERVOIR_SOLVERS[solver]
     more = more_effort(solver, {}, 4)
     assert set(more) <= set(settings_of(solver))
     assert bool(more) == entry.general, "dynamic programming has no budget"

@@ -9,7 +9,7 @@ import pytest
 import reservoir
 from reservoir.errors import InputError
 from reservoir.hydro.inflow import periods_of
-from reservoir.solvers import SOLVERS, settings_of
+from reservoir.solvers import RESERVOIR_SOLVERS, settings_of
 from tests.hydro import paper
 from tests.year_ends import cyclic, free
 
@@ -158,7 +158,7 @@ def optimum(small, small_inflow):
 
 
 def test_the_solvers_that_can_are_those_of_the_documentation():
-    assert {name for name in SOLVERS if "first" in settings_of(name)} == set(SHORT)
+    assert {name for name in RESERVOIR_SOLVERS if "first" in settings_of(name)} == set(SHORT)
 
 
 @pytest.mark.device

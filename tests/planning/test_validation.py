@@ -11,7 +11,7 @@ from reservoir.planning import validation
 from reservoir.planning.checks import all_pass
 from reservoir.planning.validation import not_checked_on, validate_horizon, validate_zoo
 from reservoir.problems.base import Problem
-from reservoir.solvers import SOLVERS, solve
+from reservoir.solvers import RESERVOIR_SOLVERS, solve
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def test_engines_that_can_are_compared_with_dynamic_programming_on_the_host(hori
     assert all_pass(checks)
     assert (plan.solutions.solver, plan.horizon) == ("dp", Horizon(horizon))
     names = [check.check for check in checks]
-    for name in (name for name, solver in SOLVERS.items() if solver.long_horizons and name != "dp"):
+    for name in (name for name, solver in RESERVOIR_SOLVERS.items() if solver.long_horizons and name != "dp"):
         assert f"{name} against dp, worst problem (absolute value)" in names
     assert not [name for name in names if "gap to dp" in name]  # of dp to itself
 
@@ -53,12 +53,12 @@ def test_an_engine_that_misses_the_optimum_fails(lake, record, device, monkeypat
 def test_engines_made_for_years_are_named_with_the_reason():
     left = not_checked_on(Horizon(None))
     (short,) = [each for each in left if each.startswith("clpso")]
-    assert all(name in short for name, solver in SOLVERS.items() if not solver.long_horizons)
+    assert all(name in short for name, solver in RESERVOIR_SOLVERS.items() if not solver.long_horizons)
     assert "cannot plan the horizon record; validate without --horizon" in short
 
 
 def test_engines_that_cannot_run_here_are_named_with_the_reason(lake, record, monkeypatch):
-    monkeypatch.setattr(validation, "why_unusable", lambda name: "no driver" if SOLVERS[name].opencl else "")
+    monkeypatch.setattr(validation, "why_unusable", lambda name: "no driver" if RESERVOIR_SOLVERS[name].opencl else "")
     plan, checks = validate_horizon(lake, record, Horizon(2))
     assert not [check for check in checks if "opencl" in check.check]
     assert all_pass(checks)
@@ -73,13 +73,13 @@ def test_settings_that_no_such_engine_has_are_refused(lake, record):
 @pytest.fixture
 def few(monkeypatch):
     """Only some of the solvers are registered."""
-    few = {name: SOLVERS[name] for name in ("lshade", "clpso-sequential", "dp")}
-    monkeypatch.setattr(validation, "SOLVERS", few)
+    few = {name: RESERVOIR_SOLVERS[name] for name in ("lshade", "clpso-sequential", "dp")}
+    monkeypatch.setattr(validation, "RESERVOIR_SOLVERS", few)
     return few
 
 
 def test_every_registered_solver_but_the_reference_states_its_range():
-    assert {name for name, solver in SOLVERS.items() if not np.isfinite(solver.zoo_gap)} == {"dp"}
+    assert {name for name, solver in RESERVOIR_SOLVERS.items() if not np.isfinite(solver.zoo_gap)} == {"dp"}
 
 
 def test_each_solver_is_held_to_its_range(few, device):

@@ -8,12 +8,12 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.problems.reservoir.year import ReservoirYears
-from reservoir.solvers import SOLVERS, settings_of, solve, solver_named
+from reservoir.solvers import RESERVOIR_SOLVERS, SOLVERS, settings_of, solve, solver_named
 from reservoir.solvers.windows import WindowSettings
 from tests.solvers.engines import each_of
 
 
-@pytest.fixture(params=each_of(SOLVERS))
+@pytest.fixture(params=each_of(RESERVOIR_SOLVERS))
 def name(request: pytest.FixtureRequest) -> str:
     """Each solver."""
     return request.param

@@ -1,0 +1,1 @@
+"""Successive linear programming of systems."""

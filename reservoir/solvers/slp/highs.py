@@ -1,0 +1,68 @@
+"""HiGHS as it comes with SciPy: a linear program that begins where another of its shape ended."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.solvers.slp.program import FloatArray, Programs
+
+
+class Solved(NamedTuple):
+    """The best point, shape (columns,), its value, and where another program may begin; None where there is none."""
+
+    point: FloatArray | None
+    value: float
+    basis: Any = None
+
+
+def maximised(programs: Programs, place: int, basis: Any = None) -> Solved:
+    """Solve the program at a place, from the basis of another if one is given."""
+    of_year = _Arrays(programs, place)
+    try:  # what SciPy shows of HiGHS begins anew each time, which takes several times as long
+        from scipy.optimize._highspy import _core as highs
+    except ImportError:
+        return _by_scipy(of_year)
+    return _by_highs(highs, of_year, basis)
+
+
+class _Arrays:
+    def __init__(self, programs: Programs, place: int) -> None:
+        self.start, self.index, self.values = programs.start, programs.index, programs.values[place]
+        self.cost = programs.cost[place]
+        self.columns = programs.columns[0][place], programs.columns[1][place]
+        self.rows = programs.rows[0][place], programs.rows[1][place]
+
+
+def _by_highs(highs: Any, of: _Arrays, basis: Any) -> Solved:
+    program, solver = highs.HighsLp(), highs._Highs()
+    program.num_col_, program.num_row_ = len(of.cost), len(of.rows[0])
+    program.col_cost_, program.row_lower_, program.row_upper_ = of.cost, *of.rows
+    program.col_lower_, program.col_upper_ = of.columns
+    program.sense_ = highs.ObjSense.kMaximize
+    matrix = program.a_matrix_
+    matrix.format_ = highs.MatrixFormat.kColwise
+    matrix.num_col_, matrix.num_row_ = program.num_col_, program.num_row_
+    matrix.start_, matrix.index_, matrix.value_ = of.start, of.index, of.values
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("threads", 1)
+    solver.passModel(program)
+    if basis is not None:
+        solver.setBasis(basis)
+    solver.run()
+    if solver.getModelStatus() != highs.HighsModelStatus.kOptimal:
+        return Solved(None, -np.inf)
+    point = np.array(solver.getSolution().col_value)
+    return Solved(point, float(solver.getInfo().objective_function_value), solver.getBasis())
+
+
+def _by_scipy(of: _Arrays) -> Solved:
+    from scipy.optimize import LinearConstraint, milp
+    from scipy.sparse import csc_array
+
+    matrix = csc_array((of.values, of.index, of.start), shape=(len(of.rows[0]), len(of.cost)))
+    found = milp(-of.cost, constraints=LinearConstraint(matrix, *of.rows), bounds=of.columns)
+    point: NDArray[np.float64] | None = found.x
+    return Solved(point, -np.inf if point is None else float(of.cost @ point))

@@ -1,0 +1,141 @@
+"""Engines that improve schedules of systems, all years of a batch side by side, in float64 on the host."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError
+from reservoir.hydro.system_operation import SystemOperation
+from reservoir.problems.base import Problem, as_batch, by_program_key, take
+from reservoir.problems.system import SystemYears
+from reservoir.solvers.engine import Engine, IntermediateResult, Progress, threads_in_words
+from reservoir.solvers.settings import Settings
+from reservoir.solvers.solution import Solutions, engine_results, joined_results, to_solutions
+
+FloatArray = NDArray[np.float64]
+Places = NDArray[np.intp]
+#: A year gains only what is more than this part of its fitness: less is rounding.
+LEAST_GAIN = 1e-12
+
+
+@dataclass(eq=False)
+class Schedules:
+    """The best schedules so far of years of a system.
+
+    Parameters
+    ----------
+    batch : SystemYears
+    operation : SystemOperation
+    fitness : ndarray, shape (years,)
+    rounds, tried : ndarray, shape (years,)
+        What was solved for each, and how many schedules or transitions were tried.
+    """
+
+    batch: SystemYears
+    operation: SystemOperation
+    fitness: FloatArray
+    rounds: NDArray[np.int64]
+    tried: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, batch: SystemYears, operation: SystemOperation) -> Schedules:
+        """Schedules to begin with."""
+        counts = (np.zeros(len(batch), np.int64) for _ in range(2))
+        return cls(batch, operation, batch.fitness_of(operation), *counts)
+
+    @classmethod
+    def begun(cls, batch: SystemYears, first: FloatArray | None = None) -> Schedules:
+        """From positions, shape (years, dimension), or in the middle of what can be reached."""
+        positions = np.full((len(batch), batch.dimension), 0.5) if first is None else first
+        return cls.of(batch, batch.operate(positions))
+
+    @property
+    def storages_hm3(self) -> FloatArray:
+        """Storages, shape (years, reservoirs, steps + 1)."""
+        return self.operation.stacked("storage_hm3")
+
+    @property
+    def scale(self) -> FloatArray:
+        """What gains are a part of, shape (years,)."""
+        return np.maximum(np.abs(self.fitness), 1e-9)
+
+    def improve(self, places: Places, storages_hm3: FloatArray) -> FloatArray:
+        """Keep what is better of schedules of some years, shape (places, reservoirs, steps + 1); what each gained."""
+        some = self.batch[places]
+        tried = some.operate_storages(storages_hm3)
+        gains = some.fitness_of(tried) - self.fitness[places]
+        better = gains > LEAST_GAIN * self.scale[places]
+
+        def put(kept: FloatArray, new: FloatArray) -> FloatArray:
+            changed = kept.copy()
+            changed[places[better]] = new[better]
+            return changed
+
+        if better.any():
+            self.operation = self.operation._of(put, tried)
+            self.fitness[places] += np.where(better, gains, 0.0)
+        return np.asarray(gains)
+
+
+S = TypeVar("S", bound=Settings)
+
+
+class SystemEngine(Engine[S]):
+    """An engine that takes years of systems alone."""
+
+    def solve(self, problems: Sequence[Problem], *, device: str | None, progress: Progress) -> Solutions:
+        """Solve years of systems; `device` is not used. A stop ends with the schedules so far."""
+        if others := [each.label for each in problems[:1] if not isinstance(each, SystemYears)]:
+            problem = f"the solver {self.name} plans systems, and {others[0]} is no year of one"
+            raise InputError(problem, "years of a system", "choose another solver")
+        self.require_solvable(problems)
+        started, done, results = time.perf_counter(), 0, dict[int, Any]()
+        for members in by_program_key(problems).values():
+            batch = as_batch(take(problems, members))
+
+            def told(finished: int, before: int = done) -> None:
+                progress(before + finished, len(problems))
+
+            first = np.stack([self.first_of(problems[each], each)[0] for each in members]) if self.first else None
+            schedules = self.improved(Schedules.begun(batch, first), told)
+            positions = batch.positions_of(schedules.operation)
+            columns = {"generations": schedules.rounds, "evaluations": schedules.tried}
+            found = engine_results(of_all={}, position=positions, **columns)
+            results |= {each: {name: rows[[row]] for name, rows in found.items()} for row, each in enumerate(members)}
+            done += len(batch)
+            told(0, done)
+        return to_solutions(
+            problems,
+            joined_results([results[place] for place in range(len(problems))]),
+            settings=self.record(),
+            solver=self.name,
+            device=threads_in_words(int(getattr(self.settings, "workers", 1))),
+            wall_seconds=time.perf_counter() - started,
+        )
+
+    def ends(self, schedules: Schedules) -> bool:
+        """Whether the caller wants to end with the schedules so far."""
+        if self.stop is None:
+            return False
+        total = len(schedules.fitness)
+        return bool(self.stop(IntermediateResult(self.name, total, total, schedules.fitness.copy())))
+
+    @abstractmethod
+    def improved(self, schedules: Schedules, progress: Callable[[int], None]) -> Schedules:
+        """Better schedules of all years; tell how many years are done."""
+
+
+def on_threads(work: Callable[[int], Any], count: int, threads: int) -> list[Any]:
+    """What work comes to for each place, some at a time; in order."""
+    if min(threads, count) <= 1:
+        return list(map(work, range(count)))
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, range(count)))
