@@ -33,6 +33,9 @@ _HOMES = {
     "Reservoir": "reservoir.hydro.reservoir",
     "ReservoirError": "reservoir.errors",
     "Table": "reservoir.hydro.curves.curve",
+    "System": "reservoir.hydro.system",
+    "SiteInflows": "reservoir.hydro.site_inflows",
+    "Link": "reservoir.hydro.system",
     "TimeStep": "reservoir.hydro.calendar",
     "YearEnd": "reservoir.hydro.attributes",
     "bundled_case": "reservoir.cases",
@@ -40,9 +43,12 @@ _HOMES = {
     "plan_figures": "reservoir.report.figures.figures",
     "read_inflow": "reservoir.io.records.reader",
     "read_reservoir": "reservoir.io.reservoir_toml.reader",
+    "read_system": "reservoir.io.system_file",
+    "read_system_inflow": "reservoir.io.records.sites",
     "save_plan": "reservoir.report.folder",
     "simulate": "reservoir.planning.simulation",
     "write_reservoir": "reservoir.io.reservoir_toml.writer",
+    "write_system": "reservoir.io.reservoir_toml.writer",
 }
 
 __all__ = [
@@ -52,6 +58,7 @@ __all__ = [
     "Horizon",
     "Inflow",
     "InputError",
+    "Link",
     "PartsFolder",
     "Plan",
     "Polynomial",
@@ -60,6 +67,8 @@ __all__ = [
     "ReleaseSimulation",
     "Reservoir",
     "ReservoirError",
+    "SiteInflows",
+    "System",
     "Table",
     "TimeStep",
     "YearEnd",
@@ -69,9 +78,12 @@ __all__ = [
     "plan_figures",
     "read_inflow",
     "read_reservoir",
+    "read_system",
+    "read_system_inflow",
     "save_plan",
     "simulate",
     "write_reservoir",
+    "write_system",
 ]
 
 if TYPE_CHECKING:
@@ -83,10 +95,14 @@ if TYPE_CHECKING:
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.objectives import Horizon
     from reservoir.hydro.reservoir import Reservoir
+    from reservoir.hydro.site_inflows import SiteInflows
+    from reservoir.hydro.system import Link, System
     from reservoir.io.plan_parts import PartsFolder
     from reservoir.io.records.reader import read_inflow
+    from reservoir.io.records.sites import read_system_inflow
     from reservoir.io.reservoir_toml.reader import read_reservoir
-    from reservoir.io.reservoir_toml.writer import write_reservoir
+    from reservoir.io.reservoir_toml.writer import write_reservoir, write_system
+    from reservoir.io.system_file import read_system
     from reservoir.planning.plan import Plan, optimise
     from reservoir.planning.simulation import ReleaseSimulation, simulate
     from reservoir.report.figures.figures import plan_figures

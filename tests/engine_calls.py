@@ -12,16 +12,19 @@ from reservoir.cases import bundled_case
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import Horizon
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.problems.bits import FAMILIES
 from reservoir.problems.functions import FUNCTIONS, RING_FUNCTIONS, FunctionProblem, function_problems
 from reservoir.problems.mlp import modelled
 from reservoir.problems.reservoir.year import reservoir_problems
+from reservoir.problems.system import system_problems
 from reservoir.problems.tours import tour_problem
 from reservoir.runtime import package_path
 from reservoir.solvers import Problem
 from tests.golden.plans import FEW, ISLANDS, SWARM
 from tests.io.small_reservoir import SMALL
+from tests.problems.random_systems import dams
 
 #: Engine, settings beside its defaults, and the problems it is given (`problems_by_name`).
 CALLS: list[tuple[str, dict[str, Any], str]] = [
@@ -51,6 +54,9 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     *(("ring-pso-sequential", SWARM, problems) for problems in ("years", "ring")),
     *(("dsmga2", {"generations": 3}, problems) for problems in ("year", "bits", "functions")),
     ("dsmga2", {"generations": 3, "model": "lossless"}, "bits"),
+    *((engine, SWARM, "system") for engine in ("clpso", "clpso-sequential", "ring-pso", "ann-pso")),
+    *((engine, FEW, "system") for engine in ("lshade", "lshade-sequential")),
+    ("island-ga", {**ISLANDS, "scheme": "lim-is"}, "system"),
     *((engine, {}, problems) for engine in ("dp", "dp-opencl") for problems in ("years", "small", "cyclic", "free")),
 ]
 
@@ -76,5 +82,6 @@ def problems_by_name() -> dict[str, Sequence[Problem]]:
         "networks": [network],
         "tours": [tour_problem(package_path("data", "tsp/att48.tsp"))],
         "ring": [FunctionProblem(each, 16, 0) for each in RING_FUNCTIONS.values()],
+        "system": system_problems(*dams(("xiaowan", "nuozhadu")), Horizon()).batches[0],
         "bits": [each.of(4 * each.stride, 1) for each in FAMILIES.values()],
     }

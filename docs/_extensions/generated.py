@@ -55,8 +55,9 @@ def table(head: tuple[str, ...], rows_of: Callable[[str], Rows]) -> type[SphinxD
 
 
 def section_keys(section: str) -> Rows:
-    """Keys of a section of the reservoir file, or of its top for none."""
-    rows = import_module("reservoir.hydro.attributes").ATTRIBUTES
+    """Keys of a section of the reservoir file, or of its top for none; and of the entries of the system file."""
+    of = import_module("reservoir.hydro.attributes")
+    rows = (*of.ATTRIBUTES, *of.SITE_ATTRIBUTES, *of.LINK_ATTRIBUTES)
     return [key_of(row) for row in rows if row.section == section]
 
 

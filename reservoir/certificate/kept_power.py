@@ -9,6 +9,8 @@ more water never harms, the schedule that follows these storages keeps the power
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -77,7 +79,9 @@ class HighestPower(NamedTuple):
     exempt: NDArray[np.bool_]
 
 
-def highest_power(year: ReservoirYears, failures: int, most_mw: float, precision: float) -> HighestPower | None:
+def highest_power(
+    year: ReservoirYears, failures: int, most_mw: float, precision: float, threads: int = 1
+) -> HighestPower | None:
     """Bound the largest power that all steps of a horizon can give but so many.
 
     Parameters
@@ -89,6 +93,8 @@ def highest_power(year: ReservoirYears, failures: int, most_mw: float, precision
         More than the plant can give.
     precision : float
         How close, relatively, the schedule's power and the one that is not kept are tried.
+    threads : int
+        Powers tried at once, of those that may come next; the result does not depend on them.
 
     Returns
     -------
@@ -101,7 +107,14 @@ def highest_power(year: ReservoirYears, failures: int, most_mw: float, precision
     if tracks is None:
         return None
     cyclic = bool(year.limits.cyclic)
+
+    def is_kept(power: float) -> bool:
+        own = tracks._replace(highest=np.empty_like(tracks.highest), failed=np.empty_like(tracks.failed))
+        return bool(_followed(year.model.exact, stages, own, cyclic, (power, power), 0.0, np.empty(0))[1])
+
     powers = 0.0, most_mw
+    if threads > 2 and is_kept(0.0):
+        powers = _narrowed(is_kept, *powers, precision, threads)
     not_kept, some_keep = _followed(year.model.exact, stages, tracks, cyclic, powers, precision, np.empty(0))
     if not some_keep:
         return None
@@ -109,6 +122,26 @@ def highest_power(year: ReservoirYears, failures: int, most_mw: float, precision
     if cyclic:
         storages[-1] = storages[0]
     return HighestPower(float(not_kept), storages, exempt)
+
+
+def _narrowed(
+    is_kept: Callable[[float], bool], low: float, high: float, precision: float, threads: int
+) -> tuple[float, float]:
+    """Halve the interval between a power that is kept and one that is not, as `_followed` does, some times at once."""
+    with ThreadPoolExecutor(threads) as pool:
+        while high - low > precision * high:
+            intervals, tried = [(low, high)], list[float]()
+            while len(tried) < (1 << (threads + 1).bit_length() - 1) - 1:  # all that the next halvings may try
+                lowest, highest = intervals[len(tried)]
+                tried.append(0.5 * (lowest + highest))
+                intervals += [(lowest, tried[-1]), (tried[-1], highest)]
+            kept, place = list(pool.map(is_kept, tried)), 0
+            while place < len(tried) and high - low > precision * high:
+                if kept[place]:
+                    low, place = tried[place], 2 * place + 2
+                else:
+                    high, place = tried[place], 2 * place + 1
+    return low, high
 
 
 def proved_impossible(year: ReservoirYears) -> bool:

@@ -6,7 +6,9 @@ import codecs
 import errno
 import io
 import os
+import re
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -90,7 +92,10 @@ def main() -> None:
     except click.ClickException as error:
         message = io.StringIO()
         error.show(message)
-        warn(message.getvalue().rstrip())
+        text = message.getvalue().rstrip()
+        if hint := _hint(error):
+            text += f"{'' if text.endswith(('.', '?')) else '.'} {hint}"
+        warn(text)
         status = error.exit_code
     except (KeyboardInterrupt, click.Abort) as error:
         # click takes a file that ended too early for an interrupt, too.
@@ -122,6 +127,36 @@ def main() -> None:
         status = status or WRONG_INPUT
     sys.stderr.flush()
     sys.exit(status or DONE)
+
+
+#: What arguments of commands are, by their names.
+_ARGUMENTS = {
+    "plan_folder": 'It is a folder that "reservoir plan" wrote.',
+    "plan": 'It is a folder that "reservoir plan" wrote, or a table with a release for each step.',
+    "rule_file": 'It is a rule that "reservoir rules PLAN_DIR" wrote, such as PLAN_DIR/rules/linear.json.',
+    "inflow_file": "It is a record of inflow: a table of dates, or years, and flows.",
+    "name": 'It is a name for the reservoir, such as hill-lake; "reservoir new hill-lake" writes hill-lake.toml.',
+}
+_RESERVOIR_FILES = (".toml", ".xlsx", ".xlsm")
+
+
+def _hint(error: click.ClickException) -> str:
+    """What to do about a call that cannot be understood; empty where the refusal says it."""
+    if not isinstance(error, click.UsageError) or error.ctx is None:
+        return ""
+    if isinstance(error, click.MissingParameter):
+        return _ARGUMENTS.get(getattr(error.param, "name", None) or "", "")
+    command = error.ctx.command
+    if isinstance(command, click.Group) and (unknown := re.search(r"No such command '(.*)'", error.message)):
+        known = command.list_commands(error.ctx)
+        near = get_close_matches(unknown[1], known, 1, 0.6)
+        return f"Did you mean {near[0]}?" if near else f"Commands are {', '.join(known)}."
+    if extra := re.search(r"unexpected extra arguments? \((.*)\)", error.message):
+        file = next((word for word in extra[1].split() if word.casefold().endswith(_RESERVOIR_FILES)), None)
+        if file and any(parameter.name == "reservoir_file" for parameter in command.params):
+            return f"The reservoir is given by an option: --reservoir {file}"
+        return "A value with blanks stands in quotation marks; names in a list have commas and no blanks between them."
+    return ""
 
 
 def prepare_environment() -> None:

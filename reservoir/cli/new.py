@@ -34,6 +34,15 @@ if TYPE_CHECKING:
     help="Inflow record: the first month of its years, the largest release and the size of the turbines are taken from "
     "it.  [default: the sheet of the workbook that holds one]",
 )
+@click.option("--system", "of_system", is_flag=True, help="Write the file of a system of several reservoirs.")
+@click.option(
+    "--reservoir",
+    "reservoirs",
+    metavar="FILE|NAME",
+    multiple=True,
+    help="With --system: a reservoir file, or the name of a reservoir whose file is written too; repeatable, from "
+    "upstream to downstream.",
+)
 @options.reading
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @options.debug
@@ -42,6 +51,8 @@ def command(
     out: Path | None,
     table_file: Path | None,
     inflow_file: Path | None,
+    of_system: bool,
+    reservoirs: tuple[str, ...],
     reading: dict[str, Any],
     force: bool,
 ) -> None:
@@ -54,6 +65,9 @@ def command(
     from reservoir.io.reservoir_toml.writer import write_draft
 
     target = out or Path(f"{name}.toml")
+    if of_system or reservoirs:
+        _new_system(name, target, table_file, inflow_file, reservoirs, reading, of_system=of_system, force=force)
+        return
     files = options.CaseFiles.of(table_file, inflow_file, reading)
     draft, record = _draft(name, files, reading)
     write_draft(draft, target, force=force)
@@ -63,7 +77,8 @@ def command(
             say(f"  {sentence}")
     if record is not None:
         say(f"Record {files.inflow}: {record.years} years from {record.first_month_name}, unit {record.unit}")
-        say(f"  mean flow {record.mean_m3s:.4g} m3/s; largest {record.largest_m3s:.4g} m3/s, which must find a way out")
+        mean, largest = (f"{flow:.4g} m³/s" for flow in (record.mean_m3s, record.largest_m3s))
+        say(f"  mean flow {mean}; largest {largest}, which must find a way out")
     say(f"{len(draft.guesses)} numbers are guesses, to be replaced where they matter:")
     for guess in draft.guesses:
         say(f"  {guess}")
@@ -71,6 +86,42 @@ def command(
     again += [f'--sheet "{sheet}"' for sheet in reading["sheet"] if record is not None]
     say(f"Written to {target}. Replace its numbers with those of your reservoir, then run:")
     say(" ".join([f"  reservoir plan {files.inflow or 'INFLOW.csv'} --reservoir {target}", *again]))
+
+
+def _new_system(
+    name: str,
+    target: Path,
+    table_file: Path | None,
+    inflow_file: Path | None,
+    reservoirs: tuple[str, ...],
+    reading: dict[str, Any],
+    *,
+    of_system: bool,
+    force: bool,
+) -> None:
+    """Write the file of a system, and of those reservoirs that have none."""
+    from reservoir.cli import say
+    from reservoir.errors import InputError
+    from reservoir.io.system_draft import system_draft
+
+    if not of_system:
+        raise InputError("is of a system", "--system beside it", "add --system", column="--reservoir")
+    if table_file is not None:
+        mend = "make that file first (reservoir new NAME --from TABLE), and give it by --reservoir NAME.toml"
+        raise InputError("gives the levels of one reservoir", "no --system", mend, column="--from")
+    if len(reservoirs) < 2:
+        mend = "give --reservoir FILE.toml, or --reservoir NAME, for each, from upstream to downstream"
+        raise InputError("a system has several reservoirs", "two or more", mend, column="--reservoir")
+    with options.named_as({each: f"--{each.replace('_', '-')}" for each in options.READING_OPTIONS if each != "unit"}):
+        content = system_draft(name, reservoirs, target, inflow_file, reading)
+    *files, _ = content.write(target, force=force)
+    for file, (reservoir, draft) in zip(files, content.new.items(), strict=True):
+        say(f"Written to {file}: {len(draft.guesses)} numbers of {reservoir} are guesses, to be replaced:")
+        for guess in draft.guesses:
+            say(f"  {guess}")
+    say(f"Written to {target}: {' -> '.join(content.system.names)}; the times of travel are guesses. Then run:")
+    again = (f"--{key.replace('_', '-')} {value}" for key, value in reading.items() if key != "sheet" and value)
+    say(" ".join([f"  reservoir check {inflow_file or 'INFLOW.csv'} --reservoir {target}", *again]))
 
 
 def _draft(name: str, files: options.CaseFiles, reading: dict[str, Any]) -> tuple[ReservoirDraft, RecordScale | None]:
@@ -89,7 +140,7 @@ def _draft(name: str, files: options.CaseFiles, reading: dict[str, Any]) -> tupl
             scale = RecordScale.of(files.inflow, files.reading, first_month)
         return scale
 
-    with options.named_as({name: f"--{name.replace('_', '-')}" for name in options.READING_OPTIONS if name != "unit"}):
+    with options.named_as_reading():
         table_file = files.reservoir
         if table_file is not None and is_workbook(table_file):
             return draft_of_workbook(table_file, reading["sheet"], name, scale_of), scale

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ import click
 
 from reservoir.cli import options
 from reservoir.errors import InputError, Mistake, OutputError
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import quantity, typeset_unit
 
 if TYPE_CHECKING:
     from reservoir.hydro.reservoir import Reservoir
@@ -45,9 +45,7 @@ class RuleInputs:
     @property
     def record_unit(self) -> str:
         """The unit of the record that the plan was made for; empty if nobody said it."""
-        plan = self.file.fitted_to.get("plan")
-        record = plan.get("inflow") if isinstance(plan, dict) else None
-        return options.unit_said(record) if isinstance(record, dict) else ""
+        return options.unit_said(self.file.record)
 
     def units(self, asked: str | None) -> UnitSystem:
         """The units asked for, else those of the rule's plan: by ``plan.json``, or by the rule's file elsewhere.
@@ -89,16 +87,22 @@ def said_units(units: UnitSystem, asked: str | None) -> str:
     """A line on units that a call does not name and that are not SI, see `RuleInputs.units`; else empty."""
     if asked or not units.by_ending:
         return ""
-    theirs, usual = ("{flow}, {volume} and {level}".format_map(each.as_dict) for each in (units, units.of("si")))
+    named = ("{flow}, {volume} and {level}".format_map(each.as_dict) for each in (units, units.of("si")))
+    theirs, usual = map(typeset_unit, named)
     return f"Units: {theirs}, as in the plan; for {usual} give --units si"
 
 
 def read_rule_inputs(
-    rule_file: Path, reservoir_file: Path | None, step: str | None = None, sheet: Sequence[str] = ()
+    rule_file: Path,
+    reservoir_file: Path | None,
+    step: str | None = None,
+    sheet: Sequence[str] = (),
+    reading: Mapping[str, Any] | None = None,
 ) -> RuleInputs:
     """Read a rule, and its reservoir from the file given or from the plan's folder that the rule stands in.
 
-    A `step` replaces that of the reservoir file; `sheet` names those of a workbook that are meant.
+    A `step` replaces that of the reservoir file; `sheet` names those of a workbook that are meant. The record in a
+    workbook is read as `reading` says, and by default as it was for the rule's plan.
 
     Raises
     ------
@@ -122,7 +126,9 @@ def read_rule_inputs(
         mistakes += error.mistakes
     try:
         if path is not None:
-            plant = options.read_plant(path, step, sheet)
+            how = {} if file is None else file.reading_of(path.name, options.READING_OPTIONS)
+            how |= {**(reading or {}), **({"sheet": sheet} if sheet else {})}
+            plant = options.read_plant(path, step, how.get("sheet", ()), (path, how))
         elif file is not None:
             mend = "give --reservoir FILE.toml, or use the rule file in the rules folder of its plan"
             raise InputError("the rule's reservoir file is unknown", mend=mend, file=str(rule_file))
@@ -147,7 +153,7 @@ def _with_futures(
     members: int | None,
     months: int | None,
     ensemble: Path | None,
-    dates: str | None,
+    reading: Mapping[str, Any],
     figure: Path | None,
 ) -> RuleInputs:
     """The inputs with another number of futures, or with those of a forecast; refused with a rule that has none.
@@ -161,7 +167,6 @@ def _with_futures(
         "--members": members,
         "--months-ahead": months,
         "--ensemble": ensemble,
-        "--dates": dates,
         "--figure": figure,
     }
     if inputs.rule.family != FAMILY:
@@ -183,7 +188,8 @@ def _with_futures(
         from reservoir.io.records.reader import read_inflow_forecast
         from reservoir.rules.families.replan import MOST_MEMBERS, ReplanOnForecast
 
-        flow_m3s = read_inflow_forecast(ensemble, inputs.record_unit, month, dates)
+        with options.named_as_reading():
+            flow_m3s = read_inflow_forecast(ensemble, inputs.record_unit, month, **reading)
         if len(flow_m3s) > MOST_MEMBERS:
             problem, expected = f"has {len(flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
             raise InputError(problem, expected, "give fewer of them", file=str(ensemble))
@@ -272,7 +278,7 @@ class Month(click.IntRange):
 
 # fmt: off
 _OPTIONS = (
-    options.rule, options.rule_reservoir, options.sheet,
+    options.rule, options.rule_reservoir,
     click.option("--month", type=Month(1, 12), metavar="MONTH", required=True,
         help="Calendar month: 1 to 12, or its name."),
     click.option("--level", type=options.FiniteNumber(),
@@ -288,9 +294,9 @@ _OPTIONS = (
     click.option("--members", type=click.IntRange(1, 10_000),
         help="Futures of a replan rule.  [default: those of the rule]"),
     click.option("--ensemble", type=options.FilePath(),
-        help="Forecast of the inflow with members, from the month on: CSV (date, member, inflow) or NetCDF. A replan "
-        "rule decides with it instead of --inflow."),
-    options.dates,
+        help="Forecast of the inflow with members, from the month on: CSV or a workbook (date, member, inflow), or "
+        "NetCDF. A replan rule decides with it instead of --inflow."),
+    options.reading,
     click.option("--months-ahead", type=click.IntRange(1, 60),
         help="Months of the outlook of a replan rule.  [default: 12]"),
     click.option("--figure", type=options.FilePath(),
@@ -305,7 +311,7 @@ _OPTIONS = (
 def command(
     rule_file: Path,
     reservoir_file: Path | None,
-    sheet: tuple[str, ...],
+    reading: dict[str, Any],
     month: int,
     level: float | None,
     storage: float | None,
@@ -315,7 +321,6 @@ def command(
     replan: bool,
     members: int | None,
     ensemble: Path | None,
-    dates: str | None,
     months_ahead: int | None,
     figure: Path | None,
     unit_system: str | None,
@@ -326,14 +331,23 @@ def command(
     Prints the release that a rule recommends, the resulting level, power and energy, the zone of the dispatch chart,
     and the releases of the optimised years in similar months. Inflows that are not given are replaced by their mean
     over the years that the rule was fitted to; a rule fitted with a one-month forecast needs --inflow. A replan rule
-    also tells the probability of refill, spill and firm power in the months to come.
+    also tells the probability of refill, spill and firm power in the months to come. Options on how an inflow is read
+    are of --ensemble, or without one of the record in a workbook that --reservoir names, which is read as for the
+    rule's plan otherwise.
     """
     from reservoir.io.plan_folder.files import read_caveats
     from reservoir.io.plan_folder.tables import read_schedule
     from reservoir.io.rule_file import require_same_plan
+    from reservoir.io.workbook import is_workbook
     from reservoir.rules.advice import advise, alike, marginal_worth
 
-    inputs = read_rule_inputs(rule_file, reservoir_file, sheet=sheet)
+    asked = {name: value for name, value in reading.items() if value}
+    if asked and ensemble is None and not is_workbook(reservoir_file):
+        problem, mend = "is given, but no inflow is read", "leave it out, or give --ensemble"
+        raise InputError(Mistake(problem, "", mend, column=f"--{name.replace('_', '-')}") for name in asked)
+    sheets = options.sheets_for(reservoir_file, ensemble, reading["sheet"])
+    of_ensemble = options.sheets_for(ensemble, reservoir_file, reading["sheet"])
+    inputs = read_rule_inputs(rule_file, reservoir_file, sheet=sheets, reading={} if ensemble else asked)
     units, plant = inputs.units(unit_system), inputs.reservoir
     if replan:
         other = inputs.beside(FAMILY)
@@ -342,7 +356,7 @@ def command(
             mend = 'fit it: "reservoir rules PLAN_DIR", with all families or with --family replan'
             raise InputError(problem, mend=mend, column="--replan")
         inputs = replace(inputs, rule=other)
-    inputs = _with_futures(inputs, month, members, months_ahead, ensemble, dates, figure)
+    inputs = _with_futures(inputs, month, members, months_ahead, ensemble, {**reading, "sheet": of_ensemble}, figure)
     situation = _situation(inputs, month, level, storage, inflow, inflow_before, flood_index, units)
     advice = advise(inputs.rule, plant, situation)
     ahead, similar, chart = None, None, cast(Any, inputs.beside("zones"))
@@ -538,4 +552,5 @@ def _alike_words(similar: AnalogueYears, units: UnitSystem) -> str:
     lowest, highest = (units.amount(each, "m3s")[0] for each in (similar.lowest_m3s, similar.highest_m3s))
     unit, median = units.amount(0.0, "m3s")[1], units.written(similar.median_m3s, "m3s")
     span = f"{quantity(lowest)} to {quantity(highest)} {unit}, median {median}"
+    span = f"each {median}" if quantity(lowest) == quantity(highest) else span
     return f"{span}, in the {len(similar.labels)} most similar years: {', '.join(similar.labels)}"

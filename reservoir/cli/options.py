@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce, wraps
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from reservoir.errors import Mistake
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
+    from reservoir.hydro.site_inflows import SiteInflows
+    from reservoir.hydro.system import System
     from reservoir.hydro.unit_system import UnitSystem
 
 
@@ -71,6 +73,23 @@ class FiniteRange(_Finite, click.FloatRange):
     """A finite number of a range."""
 
 
+class Share(FiniteRange):
+    """A part of a whole, above 0 and at most 1."""
+
+    def __init__(self) -> None:
+        super().__init__(0.0, 1.0, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read a share; per cent are told how to be given."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            number = str(value).strip().rstrip("%").strip()
+            if number.replace(".", "", 1).isdecimal() and 1 < float(number) <= 100:
+                self.fail(f"{value!r} is not a share of 1; for {number} % give {float(number) / 100:g}", param, ctx)
+            raise
+
+
 @contextmanager
 def _restated(change: Callable[[Mistake], Mistake]) -> Iterator[None]:
     """State the mistakes that are raised inside in other words."""
@@ -82,16 +101,17 @@ def _restated(change: Callable[[Mistake], Mistake]) -> Iterator[None]:
         raise type(error)(map(change, error.mistakes)) from error
 
 
-def named_as(names: Mapping[str, str]) -> AbstractContextManager[None]:
-    """Call the arguments of a function as the options of a command in messages about them."""
+def named_as(names: Mapping[str, str], in_sentences: Collection[str] | None = None) -> AbstractContextManager[None]:
+    """Call the arguments of a function as the options of a command in messages about them.
+
+    In sentences, too, unless only some are named there.
+    """
+    words = re.compile(rf"\b({'|'.join(names if in_sentences is None else in_sentences)})\b")
 
     def of_options(mistake: Mistake) -> Mistake:
         if mistake.column not in names:
             return mistake
-        expected, mend = (
-            re.sub(rf"\b({'|'.join(names)})\b", lambda found: names[found[1]], text)
-            for text in (mistake.expected, mistake.mend)
-        )
+        expected, mend = (words.sub(lambda found: names[found[1]], text) for text in (mistake.expected, mistake.mend))
         return replace(mistake, column=names[mistake.column], expected=expected, mend=mend)
 
     return _restated(of_options)
@@ -138,6 +158,12 @@ def _step_asked(mistake: Mistake) -> Mistake:
 OF_PLAN = "as in the plan: the file gives no unit"
 
 
+def named_as_reading() -> AbstractContextManager[None]:
+    """Call the arguments of `reservoir.read_inflow` as the options; sentences speak of units that are no option."""
+    names = {name: f"--{name.replace('_', '-')}" for name in READING_OPTIONS}
+    return named_as(names, in_sentences=names.keys() - {"unit"})
+
+
 def read_record(
     file: Path, reading: Mapping[str, Any], plant: Reservoir | None, step: str | None = None, plan_unit: str = ""
 ) -> Inflow:
@@ -153,7 +179,7 @@ def read_record(
     )
     if plant and plant.flood_space:
         steps["flood_column"] = plant.flood_space.column
-    with named_as({name: f"--{name.replace('_', '-')}" for name in READING_OPTIONS if name != "unit"}):
+    with named_as_reading():
         inflow = read_inflow(file, **steps, **reading)
         if plan_unit and inflow.unit_from == ASSUMED and file.is_file():  # a pipe is read once
             inflow = replace(read_inflow(file, **steps, **{**reading, "unit": plan_unit}), unit_from=OF_PLAN)
@@ -198,19 +224,19 @@ class CaseFiles(NamedTuple):
 
             reservoir = inflow if has_levels(inflow) else None
         elif reservoir is not None and inflow is None and is_workbook(reservoir):
-            from reservoir.io.records.sheets import has_record
+            from reservoir.io.records.choice import has_record
 
             inflow = reservoir if has_record(reservoir) else None
-        return cls(reservoir, inflow, {**reading, "sheet": _sheets_for(inflow, reservoir, reading.get("sheet", ()))})
+        return cls(reservoir, inflow, {**reading, "sheet": sheets_for(inflow, reservoir, reading.get("sheet", ()))})
 
     def plant(self, step: str | None, sheet: Sequence[str]) -> Reservoir:
         """Read the reservoir; `sheet` as it was asked for."""
         assert self.reservoir is not None
         record = None if self.inflow is None else (self.inflow, self.reading)
-        return read_plant(self.reservoir, step, _sheets_for(self.reservoir, self.inflow, sheet), record)
+        return read_plant(self.reservoir, step, sheets_for(self.reservoir, self.inflow, sheet), record)
 
 
-def _sheets_for(file: Path | None, other: Path | None, names: Sequence[str]) -> Sequence[str]:
+def sheets_for(file: Path | None, other: Path | None, names: Sequence[str]) -> Sequence[str]:
     """Of names of sheets, those of a file: the others are of another workbook."""
     from reservoir.io.workbook import own_sheets
 
@@ -218,6 +244,26 @@ def _sheets_for(file: Path | None, other: Path | None, names: Sequence[str]) -> 
         return names
     elsewhere = {*own_sheets(other, names)} - {*own_sheets(file, names)}
     return tuple(name for name in names if name not in elsewhere)
+
+
+def names_system(file: Path | None) -> bool:
+    """Whether a file given by ``--reservoir`` is that of a system."""
+    from reservoir.io.system_file import names_system
+
+    return file is not None and file.suffix.casefold() not in (".xlsx", ".xlsm") and names_system(file)
+
+
+def read_case(
+    reservoir_file: Path, inflow_file: Path | None, reading: Mapping[str, Any], step: str | None = None
+) -> tuple[System, SiteInflows]:
+    """Read a system, and the inflow of all its reservoirs: where a file `names_system`; messages name the options."""
+    from reservoir.io.records.sites import read_system_inflow
+    from reservoir.io.system_file import read_system
+
+    with _restated(_step_asked if step else lambda mistake: mistake):
+        system = read_system(reservoir_file, step=step)
+    with named_as_reading():
+        return system, read_system_inflow(system, inflow_file, **reading)
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -255,7 +301,8 @@ class Inputs:
             return self
         from reservoir.planning.tradeoff import with_goal
 
-        return replace(self, reservoir=with_goal(self.reservoir, goal), reference_gwh=None)
+        with named_as({"objective": "--objective"}):
+            return replace(self, reservoir=with_goal(self.reservoir, goal), reference_gwh=None)
 
 
 @dataclass(frozen=True)
@@ -376,6 +423,14 @@ dates = click.option(
     type=click.Choice(["month-first", "day-first"]),
     help="Order in dates such as 10/01/1990.  [default: as the whole column shows, else they are refused]",
 )
+#: Century of dates with years of two digits.
+first_year = click.option(
+    "--first-year",
+    metavar="YEAR",
+    type=int,
+    help="Year of the earliest row, where years have two digits (1-Oct-03).  [default: as the order of the rows shows, "
+    "else they are refused]",
+)
 #: A part of a workbook that could be something else, too.
 sheet = click.option(
     "--sheet",
@@ -408,6 +463,7 @@ _READING = (
         help="What becomes of negative values, such as those of a reservoir balance.  [default: they are refused]",
     ),
     dates,
+    first_year,
     sheet,
 )
 #: How an inflow is read; a command gets them as ``reading``, arguments of `reservoir.read_inflow`.

@@ -15,7 +15,6 @@ import click
 
 from reservoir.cli import options
 from reservoir.cli.options import FilePath, FiniteNumber, FiniteRange, named_as, told_in
-from reservoir.text.quantities import counted
 
 if TYPE_CHECKING:
     from reservoir.planning.plan import Plan
@@ -28,8 +27,6 @@ BEGAN = time.perf_counter() - time.process_time()
 
 #: Arguments of `reservoir.optimise` that options are called otherwise.
 _NAMES = {"start_level_m": "--level", "start_hm3": "--storage", "start": "--from", "cluster": "--cluster"}
-#: Months whose violations are shown on the screen; plan.json has more of them.
-SHOWN_SHORTFALLS = 12
 
 
 # fmt: off
@@ -199,11 +196,11 @@ def _show_result(plan: Plan) -> None:
             show_line(title, sentence)
     for sentence in sentences.outside_sentences(plan):
         show_line("Limits", sentence, "red")
-    for sentence in sentences.shortfalls(plan, SHOWN_SHORTFALLS):
+    told = sentences.shortfalls_by_kind(plan)
+    for sentence in told:
         show_line("Violation", sentence, "red")
-    hidden = sentences.shortfall_months(plan) - SHOWN_SHORTFALLS
-    if hidden > 0:
-        show_line("", f"and {counted(hidden, f'more {plan.inflow.calendar.step.noun}')}; plan.json lists them")
+    if sentences.shortfall_months(plan) > len(told):
+        show_line("", f"plan.json lists every {plan.inflow.calendar.step.noun}")
 
 
 def _show_profile(measured: Profile) -> None:

@@ -104,6 +104,7 @@ def _read(
 ) -> CheckedSchedule:
     from reservoir.hydro.system import System
     from reservoir.io.given_schedule import read_given_schedule
+    from reservoir.io.records.dates import DateStyle
     from reservoir.io.workbook import own_sheets
     from reservoir.planning.checked_schedule import checked_schedule
 
@@ -114,7 +115,9 @@ def _read(
     reservoir = files.plant(step, sheet)
     assert files.inflow is not None
     record = System.of(reservoir).on_calendar(options.read_record(files.inflow, files.reading, reservoir, step))
-    schedule = read_given_schedule(plan, record, of_schedule, files.reading["dates"])
+    schedule = read_given_schedule(
+        plan, record, of_schedule, DateStyle(files.reading["dates"] or "", files.reading["first_year"] or 0)
+    )
     return checked_schedule(reservoir, record, schedule, horizon)
 
 

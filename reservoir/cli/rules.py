@@ -54,7 +54,7 @@ _OPTIONS = (
     click.option("--test", "test_file", metavar="INFLOW", type=FilePath(),
         help="Test the rules fitted to all years on another record or ensemble, too."),
     options.reading,
-    click.option("--reliability", type=options.FiniteRange(0.0, 1.0, min_open=True), metavar="SHARE",
+    click.option("--reliability", type=options.Share(), metavar="SHARE",
         help="Share of the months, such as 0.95, in which rules are to give the guaranteed power of the reservoir "
         "file, or without one what the standard policy gives so often.  [default: no share is asked for]"),
     click.option("--units", "unit_system", type=click.Choice(["si", "us"]),

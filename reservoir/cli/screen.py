@@ -20,11 +20,13 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
@@ -192,6 +194,16 @@ def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], most: int)
     return widths
 
 
+class _Bar(BarColumn):
+    """A bar that runs to and fro until a first piece is done: a launch on a device tells nothing before its end."""
+
+    def render(self, task: Task) -> ProgressBar:
+        """The bar of a stage."""
+        bar = super().render(task)
+        bar.pulse = bar.pulse or not task.completed
+        return bar
+
+
 #: The time to go follows from the speed of so many last seconds.
 SPEED_SECONDS = 600.0
 
@@ -201,7 +213,7 @@ logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
 
 @contextmanager
 def progress_bars() -> Iterator[Callable[[str, float, int], None]]:
-    """A bar a stage, on standard error, and only on a terminal.
+    """A bar a stage, on standard error, and only on a terminal, with the time that it takes.
 
     What is compiled, the first time on a machine, has bars of its own: how many functions, or programs of a device, are
     ready, not yet of how many.
@@ -209,7 +221,7 @@ def progress_bars() -> Iterator[Callable[[str, float, int], None]]:
     screen = console(stderr=True)
     columns = (
         TextColumn("{task.description:<28}"),
-        BarColumn(bar_width=32),
+        _Bar(bar_width=32),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),

@@ -65,7 +65,9 @@ def command(
     from reservoir.report.rules_folder import write_simulation
     from reservoir.rules.scores import evaluate_record
 
-    inputs = read_rule_inputs(rule_file, reservoir_file, step, reading["sheet"])
+    inputs = read_rule_inputs(
+        rule_file, reservoir_file, step, options.sheets_for(reservoir_file, inflow_file, reading["sheet"])
+    )
     inflow = options.read_record(inflow_file, reading, inputs.reservoir, plan_unit=inputs.record_unit)
     units, start = inputs.units(unit_system), None
     if level is not None:
@@ -89,8 +91,7 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
 
     from reservoir.cli.screen import console
     from reservoir.planning.notes import below_dead_notes
-    from reservoir.rules.findings import DEMANDS
-    from reservoir.rules.spills import spill_with_room
+    from reservoir.rules.findings import DEMANDS, spill_with_room
 
     screen, score, labels = console(), run.score, run.inflow.labels
     years = f"{len(labels)} years, {labels[0]} to {labels[-1]}" if len(labels) > 1 else f"1 year, {labels[0]}"
@@ -108,10 +109,11 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
         ((title[:1].upper() + title[1:]) if len(title) < _TITLE else "Objective", _brought(run)),
         ("Targets", _targets(run)),
         ("Spill", f"{units.written(score.spill_hm3, 'hm3')} a year"),
-        ("Repairs", f"{score.repairs} of {counted(run.inflow.flow_m3s.size, run.inflow.calendar.step.noun)}"),
     ]
     if spilled := spill_with_room(run, units):
         rows.append(("", f"with room left in the lake: {spilled}"))
+    months = counted(run.inflow.flow_m3s.size, run.inflow.calendar.step.noun)
+    rows.append(("Repairs", f"{score.repairs} of {months}"))
     if score.months_violated:
         largest = f"by up to {units.written(score.largest_violation_hm3, 'hm3', ',.3g')}"
         months = counted(score.months_violated, "month")
@@ -129,7 +131,7 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
         rows.append(("Demands", f"{DEMANDS} is missed in {counted(score.months_unmet, 'month')}"))
     for title, text in rows:
         screen.print(f"{title:<12}{text}", soft_wrap=True)
-    for sentence in run.shortfalls(units):
+    for sentence in run.shortfalls(units, each_month=False):
         screen.print(f"[red]{escape(sentence)}[/]", soft_wrap=True)
 
 

@@ -39,8 +39,12 @@ _OPTIONS = (
     click.option("--check/--no-check", default=True, show_default=True,
         help="Compare with the record, with a reservoir also the optimised energy; status 1 if a check fails."),
     options.device, options.units,
+    click.option("--format", "table_format", type=click.Choice(["csv", "xlsx", "netcdf"]),
+        help="Format of the ensemble; of xlsx, the table of the checks is a sheet beside it.  [default: as --out ends, "
+        "else csv]"),
     click.option("--out", type=FilePath(),
-        help="File to write: NetCDF if it ends in .nc, else CSV.  [default: inflow-METHOD.csv in the current folder]"),
+        help="File to write: a workbook if it ends in .xlsx, NetCDF if it ends in .nc, else CSV.  [default: "
+        "inflow-METHOD.csv in the current folder]"),
     click.option("--force", is_flag=True, help="Replace existing files."),
     options.json, options.debug,
 )
@@ -61,6 +65,7 @@ def command(
     check: bool,
     device: str,
     unit_system: str | None,
+    table_format: str | None,
     out: Path | None,
     force: bool,
     as_json: bool,
@@ -80,7 +85,7 @@ def command(
     from reservoir.synthetic.ensemble import Adjustments, synthetic_inflow
 
     units = UnitSystem.of(unit_system or "si")
-    with named_as(_NAMES):
+    with named_as(_NAMES | {"format": "--format"}):
         adjustments = Adjustments.of(mean, cv, shift_season)
         given = options.CaseFiles.of(request.reservoir_file, request.inflow_file, request.reading)
         if given.inflow is None or given.reservoir or request.case:
@@ -92,7 +97,7 @@ def command(
         of_member = member_years or record.years
         members = -(-years // of_member)
         ensemble = source.ensemble(members, of_member)
-        target = out or Path(f"inflow-{method}.csv")
+        target = _target(out, f"inflow-{method}", table_format, members * of_member)
         files = SyntheticFiles(target, checked=check, force=force, units=units, tell=warn)
     assessment, to_try = None, ""
     if check:
@@ -100,9 +105,7 @@ def command(
             how: dict[str, Any] = {"device": device, "progress": progress}
             assessment = assessed(source, members, reservoir, **how)
             to_try = what_to_try(source, assessment, members, reservoir, **how)
-    files.write_ensemble(ensemble)
-    if assessment:
-        files.write_assessment(source, assessment)
+    files.write(ensemble, source, assessment)
     passed = assessment is None or all_pass(assessment.checks)
     if as_json:
         content: dict[str, Any] = {"members": members, "member_years": of_member, "caveat": ensemble.caveat}
@@ -114,6 +117,28 @@ def command(
     else:
         _show(record, ensemble, files, assessment, to_try, units)
     return 0 if passed else 1
+
+
+#: How the file of a format ends.
+_ENDINGS = {"csv": ".csv", "xlsx": ".xlsx", "netcdf": ".nc"}
+
+
+def _target(out: Path | None, name: str, asked: str | None, years: int) -> Path:
+    """The file of an ensemble of so many years, refused where its name is that of another format than is asked for."""
+    from reservoir.errors import InputError
+    from reservoir.hydro.calendar import MONTHS_PER_YEAR
+    from reservoir.io.workbook import MOST_ROWS, require_openpyxl
+
+    target = out or Path(f"{name}{_ENDINGS[asked or 'csv']}")
+    by_name = next((kind for kind, ending in _ENDINGS.items() if target.name.casefold().endswith(ending)), "csv")
+    if asked not in (None, by_name):
+        problem, expected = f"is not that of --out {target}", f"a name that ends in {_ENDINGS[asked]}"
+        raise InputError(
+            problem, expected, "name the file so, or leave one of them out", column="--format", value=asked
+        )
+    if by_name == "xlsx":
+        require_openpyxl(years * MONTHS_PER_YEAR, MOST_ROWS - 2)  # the heading and the caveat are read, too
+    return target
 
 
 def _show(

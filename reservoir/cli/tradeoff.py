@@ -14,6 +14,8 @@ from reservoir.text.quantities import told_apart
 if TYPE_CHECKING:
     from reservoir.planning.tradeoff import Tradeoff
 
+#: Options by the arguments that messages name.
+_NAMES = {"between": "--between", "objective": "--between", "horizon": "--horizon"}
 #: Points that the screen shows.
 _SHOWN = 11
 
@@ -33,6 +35,7 @@ _SHOWN = 11
 @options.device
 @click.option("--figures/--no-figures", default=True, help="Draw the figure.")
 @options.units
+@options.table_format
 @options.out("a new folder")
 @options.json
 @options.debug
@@ -42,6 +45,7 @@ def command(
     step: str | None,
     figures: bool,
     unit_system: str | None,
+    table_format: str,
     out: Path | None,
     as_json: bool,
     **search: Any,
@@ -55,19 +59,20 @@ def command(
     from reservoir.cli.options import named_as, told_in
     from reservoir.cli.screen import progress_bars, show_inputs, show_json
     from reservoir.hydro.unit_system import UnitSystem
+    from reservoir.io.plan_folder.formats import PlanFormat, format_of
     from reservoir.planning.tradeoff import tradeoff
     from reservoir.report.folder import claimed_empty
     from reservoir.report.tradeoff_folder import tradeoff_provenance, write_tradeoff
 
     inputs = request.read(step)
-    units = UnitSystem.of(unit_system or "si")
+    units, workbook = UnitSystem.of(unit_system or "si"), format_of(table_format, 1) is PlanFormat.XLSX
     with claimed_empty(out, f"tradeoff-{inputs.reservoir.name}") as claim:
         if not as_json:
             show_inputs(inputs, units)
-        with progress_bars() as progress, named_as({"between": "--between", "horizon": "--horizon"}), told_in(units):
+        with progress_bars() as progress, named_as(_NAMES), told_in(units):
             goals = [name.strip() for name in between.split(",")]
             front = replace(tradeoff(inputs.reservoir, inputs.inflow, goals, progress=progress, **search), units=units)
-        target = write_tradeoff(front, claim, figures=figures, tell=warn)
+        target = write_tradeoff(front, claim, figures=figures, workbook=workbook, tell=warn)
     if as_json:
         show_json(tradeoff_provenance(front) | {"folder": str(target)})
     else:
@@ -76,8 +81,10 @@ def command(
 
 
 def _show(front: Tradeoff) -> None:
-    from reservoir.cli.screen import Column, show_table
+    from reservoir.cli.screen import Column, show_notes, show_table
+    from reservoir.planning.notes import carry_over_note
 
+    show_notes(carry_over_note(front.reservoir, front.inflow, front.horizon))
     step = max(-(-len(front.points) // _SHOWN), 1)
     places = sorted({*range(0, len(front.points), step), len(front.points) - 1})
     points = [front.points[place] for place in places]

@@ -36,6 +36,22 @@ class YearEnd(StrEnum):
     """As `FREE`, but water left at the end is worth energy."""
 
 
+class FileKind(StrEnum):
+    """What a file of this program describes."""
+
+    RESERVOIR = "reservoir"
+    SYSTEM = "system"
+
+
+class InflowIs(StrEnum):
+    """What the inflow of a reservoir of a system is."""
+
+    LOCAL = "local"
+    """What joins the river below the reservoirs above."""
+    TOTAL = "total"
+    """All that flows there, with what the reservoirs above let pass."""
+
+
 class ConversionKind(StrEnum):
     """What the conversion curve says about a head."""
 
@@ -183,6 +199,7 @@ class Kind(Enum):
     EXPONENT = auto()
     MONTHS = auto()
     CHOICE = auto()
+    FLAG = auto()
     UNIT = auto()
     TEXT = auto()
     NAME = auto()
@@ -303,6 +320,8 @@ ATTRIBUTES: tuple[Attribute, ...] = (
     Attribute("name", "a short name for the reservoir", kind=Kind.NAME, field="name"),
     Attribute("description", "a sentence about the reservoir", kind=Kind.TEXT, field="description", default=""),
     Attribute("caveat", "a warning to print on every figure", kind=Kind.TEXT, field="caveat", default=""),
+    Attribute("kind", '"reservoir" (default); a file of kind "system" has several reservoirs', kind=Kind.CHOICE,
+              default=FileKind.RESERVOIR, choices=FileKind),
     Attribute("first_month", "the calendar month in which the water year begins, 1 to 12", MONTH,
               "first_month", "first month", kind=Kind.WHOLE, default=1),
     _choice("calendar",
@@ -349,6 +368,11 @@ ATTRIBUTES: tuple[Attribute, ...] = (
              "storage_lower_hm3", "storage bounds"),
     _by_step("storage.upper_hm3", "the maximum storage at the end of a step", STORAGE_HM3,
              "storage_upper_hm3", "storage bounds"),
+    _number("storage.fixed_hm3",
+            "the storage of a run-of-river plant, which stores nothing and releases what flows in, in place of dead "
+            "and full storage", STORAGE_HM3, above=True),
+    _number("storage.level_m", "the constant level of the lake of a run-of-river plant, m, in place of [curves.level]",
+            LEVEL_M),
     _choice("storage.year_end", '"fixed" (default), "cyclic", "free" or "valued": how a year ends',
             "year_end", YearEnd.FIXED, "year end"),
     _number("storage.initial_hm3", "the storage at the start of every year", STORAGE_HM3,
@@ -431,8 +455,21 @@ LINK_ATTRIBUTES: tuple[Attribute, ...] = (
     _number("links.lost_m3s", "the flow that never arrives besides", FLOW_M3S, "lost_m3s", default=0.0),
     _number("links.before_m3s", "the release before the first step; by default the mean that the record brings there",
             FLOW_M3S, "before_m3s"),
-    Attribute("links.backwater", "whether the level of the reservoir below raises the tailrace", kind=Kind.OTHER,
+    Attribute("links.backwater", "whether the level of the reservoir below raises the tailrace", kind=Kind.FLAG,
               field="backwater", default=False),
+)
+#: What a system file says of each of its reservoirs, beside the name of a file or the sections of one.
+SITE_ATTRIBUTES: tuple[Attribute, ...] = (
+    Attribute("reservoirs.name", "the name of the reservoir within the system; by default that of its file",
+              kind=Kind.NAME),
+    Attribute("reservoirs.file", "its reservoir file, as seen from the system file; or its sections stand here, as in "
+              "[reservoirs.storage]", kind=Kind.TEXT),
+    Attribute("reservoirs.inflow", "the column of the record with its inflow; by default that of its name",
+              kind=Kind.TEXT, default=""),
+    Attribute("reservoirs.inflow_file", "a record of its own, as seen from the system file", kind=Kind.TEXT,
+              default=""),
+    Attribute("reservoirs.inflow_is", '"local" (default): what joins the river below the reservoirs above; or "total": '
+              "all that flows there, of which what the links bring is subtracted", kind=Kind.CHOICE, choices=InflowIs),
 )
 # fmt: on
 #: The field of the power that each step must give: what asks for it needs no other name.

@@ -58,6 +58,11 @@ class TimeStep(StrEnum):
         step._value_, step.per_year, step.noun = name, per_year, noun or name
         return step
 
+    @property
+    def hours(self) -> float:
+        """Hours of one; of those that are not all as long, of a mean one."""
+        return {TimeStep.DAY: 24.0, TimeStep.WEEK: 168.0}.get(self, HOURS_PER_YEAR / self.per_year)
+
     def first_days(self, first_month: int) -> NDArray[np.datetime64]:
         """First day of each step of a water year without a leap day, and of the next year, shape (per_year + 1,)."""
         begins = np.array([_JANUARY + (first_month - 1) * ONE_MONTH])

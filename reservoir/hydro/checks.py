@@ -156,6 +156,10 @@ def value_of(row: Attribute, given: Any, name: str, words: Words) -> Any:
                 return row.choices(given)
             except ValueError:
                 refuse("is not one of the choices", row.description)
+        case Kind.FLAG:
+            if not isinstance(given, bool):
+                refuse("is neither true nor false", f"true or false: {row.description}")
+            return given
         case Kind.SPAN:
             try:
                 return Horizon.of(given)
@@ -350,9 +354,9 @@ def guarantee_can_be_generated(
 
 
 def lake_large_enough(lake: LakeRange, words: Words) -> Iterator[Mistake]:
-    """Require storage to work with that float32 tells from none."""
+    """Require storage to work with that float32 tells from none; or none at all, of a run-of-river plant."""
     least = max(attributes.LEAST_FULL_HM3, attributes.LEAST_ACTIVE_PART * lake.most)
-    if lake.most - lake.least < least:
+    if 0 < lake.most - lake.least < least:
         expected = f"an active storage of at least {words.amount('lake_hm3', least)}"
         yield words.mistake("lake_hm3", "leaves too little active storage", expected)
 
@@ -500,7 +504,13 @@ def losses_follow_the_storage(
     evaporation_mm: FloatArray, level: Curve, area_km2: Curve | None, lake: LakeRange, words: Words
 ) -> Iterator[Mistake]:
     """Allow no evaporation that would take most of what each further hm3 adds."""
-    if np.any(evaporation_mm):
+    if np.any(evaporation_mm) and area_km2 is None and level(lake.least) == level(lake.most):
+        problem, expected = (
+            "has no area to evaporate from: the level does not tell it",
+            "the area of the lake by storage",
+        )
+        yield words.mistake("evaporation_mm", problem, expected, "give [curves.area] (area_km2)")
+    elif np.any(evaporation_mm) and lake.least < lake.most:
         area = area_km2 or area_of_levels(level)
         yield from evaporation_mistakes(area, lake, evaporation_mm, words)
 

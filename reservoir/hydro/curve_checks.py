@@ -284,7 +284,7 @@ def releases_of(parts: Mapping[str, Any]) -> Domain:
 
 
 #: A table of a reservoir file, and a number that is marked as invented, with what it was.
-_SECTION = re.compile(r"\[([\w.]+)\]")
+_SECTION = re.compile(r"\[+([\w.]+)\]")
 #: And how the sheet of a workbook was read.
 _READ = re.compile(r"^# read: (.+)$", re.MULTILINE)
 _INVENTED = re.compile(r"\s*(\w+)\s*=\s*(.+?)\s*# invented \((.+?)\)")
@@ -315,7 +315,7 @@ def notes_of(parts: Mapping[str, Any]) -> Iterator[str]:
         gaps = [(least, low)] * (low > least + slack) + [(high, most)] * (high < most - slack)
         if gaps:
             yield _gap_note(name, gaps, why)
-    yield from _notes_of_file(parts["content"])
+    yield from notes_of_file(parts["content"])
 
 
 def _drowned(level: Curve, tailrace: Curve, storages: Domain, releases: Domain) -> Iterator[UnitText]:
@@ -366,7 +366,7 @@ def invented_numbers(content: bytes) -> Iterator[tuple[str, str]]:
             yield f"{section}{marked[1]}", marked[2]
 
 
-def _notes_of_file(content: bytes) -> Iterator[str]:
+def notes_of_file(content: bytes) -> Iterator[str]:
     """The encoding, how a workbook was read, and which numbers nobody gave."""
     yield from encoding_notes(encoding_of(content))
     yield from _READ.findall(content.decode(encoding_of(content), "replace"))

@@ -29,7 +29,7 @@ from reservoir.hydro.calendar import (
 )
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.text.quantities import counted, quantity
+from reservoir.text.quantities import counted, quantity, typeset_unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -410,7 +410,7 @@ class Inflow:
 
     def scale_in(self, units: UnitSystem) -> str:
         """The same, with the mean flow in some units."""
-        unit = f"values in {self.unit} ({self.unit_from}); " if self.unit else ""
+        unit = f"values in {typeset_unit(self.unit)} ({self.unit_from}); " if self.unit else ""
         mean, name = units.amount(self.mean_m3s, "m3s")
         return f"{unit}mean flow {mean:{',.0f' if mean >= 1000 else '.3g'}} {name}"
 

@@ -17,7 +17,7 @@ from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import SI, UnitSystem, UnitText
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
-from reservoir.text.quantities import counted
+from reservoir.text.quantities import counted, typeset_unit
 
 FloatArray = NDArray[np.float64]
 
@@ -264,7 +264,7 @@ class InflowCheck:
         named = " or ".join(f"{fits[size]} (then {fraction * size:.0%})" for size in best)
         mend = f"give the unit: {named} would fit" if named else "no known unit would fit: is it this river?"
         times = f"{fraction:,.0f} times" if fraction > 1 else f"{fraction:.2g} of"
-        read = f"the file gives no unit, and read as {self.inflow.unit} its mean flow"
+        read = f"the file gives no unit, and read as {typeset_unit(self.inflow.unit)} its mean flow"
         return (
             UnitText(
                 lambda units: (

@@ -91,6 +91,9 @@ def _flood_limits(reservoir: Reservoir, inflow: Inflow) -> FloatArray:
     if inflow.flood_index is None:
         problem = f'has no column "{space.column}", which the flood space of the reservoir depends on'
         mend = f"add the column; in Python, read the record with flood_column={space.column!r}"
+        if inflow.calendar.is_ensemble:
+            mend = "add the column, a value for each member and step; for synthetic inflow, which has none, give "
+            mend += "upper_hm3 of [storage] by month in place of [flood_space]"
         raise InputError(problem, "a value in every step", mend, inflow.source)
     return space.upper_of(inflow.flood_index, reservoir.step, reservoir.first_month)
 

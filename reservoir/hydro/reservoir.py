@@ -193,6 +193,11 @@ class Reservoir:
         return self.objective.price_per_mwh is not None and bool(self.objective.price_per_mwh.min() < 0)
 
     @property
+    def is_run_of_river(self) -> bool:
+        """Whether it stores nothing, and releases what flows in."""
+        return bool(self.storage_lower_hm3.min() == self.storage_upper_hm3.max())
+
+    @property
     def months(self) -> NDArray[np.int64]:
         """Calendar month of each step of the water year: the one in which its middle lies."""
         return self.step.months(self.first_month)

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.attributes import LINK_ATTRIBUTES, YearEnd
+from reservoir.hydro.attributes import LINK_ATTRIBUTES, InflowIs, YearEnd
 from reservoir.hydro.calendar import MONTH_NAMES, CalendarKind, TimeStep
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Horizon, Objective
@@ -121,6 +122,17 @@ class Link:
         return total
 
 
+class InflowSource(NamedTuple):
+    """Where the record of a reservoir's inflow is, as a system file says: a column, a file of its own, and what it is.
+
+    Empty and None where it says nothing: the column of the reservoir's name, the record of all, local inflow.
+    """
+
+    column: str = ""
+    file: str = ""
+    is_what: InflowIs | None = None
+
+
 #: What a system and the file of a single reservoir both say, and where a system's own word counts.
 SHARED = ("objective", "penalty", "horizon", "first_month", "calendar", "step")
 
@@ -155,6 +167,8 @@ class System:
         Shown with results.
     source, sha256, content : str, str, bytes
         The file that it was read from, the hash of its bytes, and these.
+    inflow_of : mapping of str to InflowSource
+        Where the inflow of each reservoir is, by its name, as that file says.
 
     Raises
     ------
@@ -176,6 +190,7 @@ class System:
     source: str = ""
     sha256: str = ""
     content: bytes = field(default=b"", repr=False)
+    inflow_of: Mapping[str, InflowSource] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         reservoirs, links = tuple(self.reservoirs), tuple(self.links)
@@ -220,6 +235,12 @@ class System:
 
     def __repr__(self) -> str:
         return f"<System {self.name}: {', '.join(each.name for each in self.reservoirs)}>"
+
+    def to_toml(self, path: str | Path | None = None, *, force: bool = False) -> str:
+        """Return the text of a system file, and write it to `path` if given, see `reservoir.write_system`."""
+        import reservoir  # files are read and written above this folder: the package knows where
+
+        return reservoir.write_system(self, path, force=force)
 
     @property
     def reservoir(self) -> Reservoir:
@@ -276,6 +297,27 @@ class System:
             of_year = wraps and self.reservoirs[source].year_end is YearEnd.CYCLIC
             brought = link.arriving_m3s(flows_m3s(source, link), hm3_per_m3s, wraps=of_year)
             total = brought if total is None else total + brought
+        return total
+
+    def brought_m3s(self, place: int, flows_m3s: Mapping[str, FloatArray], hm3_per_m3s: FloatArray) -> FloatArray:
+        """What links bring to a reservoir of flows that nothing stores, m3/s, shape (members, steps).
+
+        Before the first step, a source releases what its link says, else what flows there in the first.
+
+        Parameters
+        ----------
+        place : int
+        flows_m3s : mapping of str to ndarray, shape (members, steps)
+            Of the reservoirs above, by their names: turbined, if a link carries that.
+        hm3_per_m3s : ndarray, shape (members, steps)
+            The volume of a flow.
+        """
+        total = np.zeros_like(hm3_per_m3s)
+        for _, link in self.into(place):
+            flow = flows_m3s[link.source]
+            before = float(flow[:, 0].mean()) if link.before_m3s is None else link.before_m3s
+            begun = replace(link, before_m3s=before)
+            total += begun.arriving_m3s(link.of_release(flow, flow), hm3_per_m3s)
         return total
 
     def under_way(self, inflows: Sequence[Inflow]) -> System:

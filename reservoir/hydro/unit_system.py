@@ -51,7 +51,8 @@ _WRITTEN = {
     "hm3": "hm3",
     "m": "m",
 }
-#: Their names by these ends, without typography.
+#: Their names by these ends: for people, and for machines without typography.
+_SPELLED = {"gwh_per_hm3": "GWh per hm³", "m3s": "m³/s", "hm3": "hm³", "m": "m"}
 _NAMES = {ending: name for name, ending in _WRITTEN.items()}
 #: What may follow a unit in the head of a column.
 _RATES = ("", "a year", "per year")
@@ -77,15 +78,15 @@ class UnitText(str):
     --------
     >>> note = UnitText(lambda units: f"The lake holds {units.stated(12.5, 'hm3')}.")
     >>> note, US.text(note)
-    ('The lake holds 12.5 hm3.', 'The lake holds 10,134 acre-ft.')
+    ('The lake holds 12.5 hm³.', 'The lake holds 10,134 acre-ft.')
     """
 
     said: Callable[[UnitSystem], str]
     unit: str
 
-    def __new__(cls, said: Callable[[UnitSystem], str], unit: str = "") -> UnitText:
-        """Make it, as it is said in the program's units."""
-        words = super().__new__(cls, said(SI))
+    def __new__(cls, said: Callable[[UnitSystem], str], unit: str = "", plain: str | None = None) -> UnitText:
+        """Make it, as it is said in the program's units; or with `plain` for the string, as files have it."""
+        words = super().__new__(cls, said(SI) if plain is None else plain)
         words.said, words.unit = said, unit
         return words
 
@@ -98,7 +99,7 @@ class UnitText(str):
 
 def labelled(form: str, unit: str) -> UnitText:
     """The label of an axis or a column with its unit in place of ``{}``: ``labelled("Storage ({})", "hm³")``."""
-    return UnitText(lambda units: form.format(units.unit_name(unit)), unit)
+    return UnitText(lambda units: form.format(units.unit_name(unit)), unit, form.format(unit))
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ class UnitSystem:
     def amount(self, value: float, ending: str) -> tuple[float, str]:
         """A quantity in these units, and the unit; `ending` is that of the program's name."""
         unit = self.by_ending.get(ending)
-        return (value, _NAMES[ending]) if unit is None else (value / unit.size, unit.name)
+        return (value, _SPELLED[ending]) if unit is None else (value / unit.size, unit.name)
 
     def per_volume(self, value: float, unit: str) -> tuple[float, str]:
         """A worth of one hm3 in some unit of worth as that of one of these volumes, and its unit."""
@@ -209,10 +210,15 @@ class UnitSystem:
         return _rewritten(number, other.size) if other and math.isfinite(value) else number
 
     def unit_name(self, unit: str) -> str:
-        """A unit of the program, or a rate in it such as ``hm³ a year``, in this system; others as they are."""
+        """A unit of the program, or a rate in it such as ``hm3 a year``, in this system for people; others as they are.
+
+        In SI, ``hm3`` is spelt ``hm³``.
+        """
         name, _, rate = (unit, "", "") if unit in _WRITTEN else unit.partition(" ")
-        other = self.by_ending.get(_WRITTEN.get(name, "")) if rate in _RATES else None
-        return unit if other is None else f"{other.name} {rate}".rstrip()
+        if name not in _WRITTEN or rate not in _RATES:
+            return unit
+        other = self.by_ending.get(_WRITTEN[name])
+        return f"{_SPELLED[_WRITTEN[name]] if other is None else other.name} {rate}".rstrip()
 
     def text(self, text: str) -> str:
         """A sentence or label in this system, if it was made to be said in others too; any other as it is."""
@@ -226,7 +232,8 @@ class UnitSystem:
     def as_dict(self) -> dict[str, str]:
         """The system, and its units by quantity, for provenance."""
         quantities = {"flow": "m3s", "volume": "hm3", "level": "m"}
-        return {"system": self.name} | {what: self.amount(0.0, ending)[1] for what, ending in quantities.items()}
+        names = _NAMES | {ending: unit.name for ending, unit in self.by_ending.items()}
+        return {"system": self.name} | {what: names[ending] for what, ending in quantities.items()}
 
 
 def _rewritten(number: str, size: float) -> str:

@@ -16,6 +16,7 @@ VOLUME_HM3: Mapping[str, float] = {
     "Mm3": 1.0,
     "MCM": 1.0,
     "1e8m3": 100.0,
+    "1e4m3": 1e-2,
     "km3": 1000.0,
     "m3": 1e-6,
     "acre-ft": _ACRE_FT_HM3,

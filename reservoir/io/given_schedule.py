@@ -15,9 +15,10 @@ from reservoir.hydro import attributes, units
 from reservoir.hydro.calendar import TimeStep
 from reservoir.hydro.inflow import Inflow, first_days
 from reservoir.io.plan_folder.tables import read_cells, require_one_of_each
-from reservoir.io.records.dates import Stamp, date_columns, parse_date, style_of
+from reservoir.io.records.dates import AS_WRITTEN, ORDERS, DateStyle, Stamp, date_columns, parse_date, style_of
 from reservoir.planning.checked_schedule import CLAIMS, RELEASE, SHORTAGE, GivenSchedule
 from reservoir.planning.columns import FIRST_DAY, meanings
+from reservoir.text.data_file import encoding_notes
 
 DATE, _MONTH = "date", "month"
 #: Characters of a day, and of a month, as 1953-01.
@@ -33,11 +34,11 @@ _ANY = attributes.Range(-1e12, 1e12)
 
 
 def read_given_schedule(
-    path: Path, inflow: Inflow, sheet: Sequence[str] = (), dates: str | None = None
+    path: Path, inflow: Inflow, sheet: Sequence[str] = (), asked: DateStyle = AS_WRITTEN
 ) -> GivenSchedule:
     """Read releases of consecutive steps of a record, whole water years of it; `sheet` names those of a workbook.
 
-    `dates` is the order of day and month in dates of numbers, as in `reservoir.read_inflow`.
+    `asked` is what the caller says of dates: their order, where neither they nor the steps of the record show it.
 
     Raises
     ------
@@ -63,12 +64,13 @@ def read_given_schedule(
         raise InputError(problem, expected, mend, str(path), row=1, value=", ".join(map(str, cells.columns)))
     headings = {name: heading for heading, name in quantities.items()}
     cells = cells.rename(columns=quantities)
-    column, steps, notes = _steps(path, cells, inflow, dates)
+    column, steps, notes = _steps(path, cells, inflow, asked)
     years = _years_of(path, column, steps, inflow)
     numbers = _numbers(path, cells, headings, sizes)
     columns = {name: values.reshape(years.flow_m3s.shape) for name, values in numbers.items()}
     digits = {name: 0.5 * 10.0 ** -_decimals(cells[name]) * sizes[name] for name in numbers}
     not_read = tuple(str(name) for name in cells.columns if name not in (*meanings("schedule"), *headings, column))
+    notes = (*encoding_notes(cells.attrs["encoding"]), *notes)
     return GivenSchedule(path, years, columns, digits, headings, sizes, not_read, notes)
 
 
@@ -114,7 +116,7 @@ def _wanted(column: str, inflow: Inflow) -> NDArray[np.object_]:
 
 
 def _steps(
-    path: Path, cells: pd.DataFrame, inflow: Inflow, asked: str | None
+    path: Path, cells: pd.DataFrame, inflow: Inflow, asked: DateStyle
 ) -> tuple[str, NDArray[np.object_], tuple[str, ...]]:
     """The column that names the steps, these names in the file, and how its dates were read."""
     of_months = inflow.calendar.step is TimeStep.MONTH
@@ -123,19 +125,36 @@ def _steps(
         dated = str(cells.columns[places[0]])
     if dated is not None:
         texts = cells[dated].str.strip().tolist()
-        style, notes, doubt = style_of(texts, asked)
-        if doubt is not None:
-            raise InputError(replace(doubt, file=str(path), row=2, column=dated))
-        stamps = ((text, parse_date(text, style)) for text in texts)
-        names = [
-            str(stamp) if isinstance(stamp, Stamp) and (of_months or stamp.day) else text for text, stamp in stamps
-        ]
-        return dated, np.array([name[: _LENGTH[of_months]] for name in names], object), notes
+        understood, wanted = style_of(texts, asked), [*_wanted(DATE, inflow)]
+        steps = _names(texts, understood.style, of_months)
+        if understood.doubt is not None:  # in one order, the rows may be the steps of the record
+            orders = [asked._replace(order=order) for order in ORDERS]
+            named = {style: _names(texts, style, of_months) for style in orders}
+            fits = [style for style in orders if _follow(named[style], wanted)]
+            if len(fits) != 1:
+                raise InputError(replace(understood.doubt, file=str(path), row=2, column=dated))
+            order, steps = fits[0].order.replace("-", " "), named[fits[0]]
+            note = f"dates are read {order}: {texts[-1]} is {steps[-1]} (so the rows are steps of the record)"
+            understood = understood._replace(notes=(note,))
+        return dated, np.array(steps, object), understood.notes
     if not of_months or not {"year", _MONTH} <= set(cells.columns):
         expected = "months such as 1953-01, or year and month" if of_months else "days such as 1953-01-01"
         raise InputError("no column names the steps", f"{DATE} with {expected}", "add such a column", str(path), row=1)
     given = cells["year"].str.strip() + ", month " + cells[_MONTH].str.strip().str.lstrip("0")
     return _MONTH, given.to_numpy(object), ()
+
+
+def _names(texts: Sequence[str], style: DateStyle, of_months: bool) -> list[str]:
+    """Steps that dates in a style name, as `_wanted` writes them; what is no date as it is."""
+    stamps = ((text, parse_date(text, style)) for text in texts)
+    names = (str(stamp) if isinstance(stamp, Stamp) and (of_months or stamp.day) else text for text, stamp in stamps)
+    return [name[: _LENGTH[of_months]] for name in names]
+
+
+def _follow(steps: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether steps are some of those of a record, one after another."""
+    first = wanted.index(steps[0]) if steps[0] in wanted else len(wanted)
+    return wanted[first : first + len(steps)] == [*steps]
 
 
 def _numbers(

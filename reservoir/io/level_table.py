@@ -16,56 +16,29 @@ from reservoir.hydro.attributes import plain
 from reservoir.hydro.units import AREA_KM2, LENGTH_M, VOLUME_HM3, key_suffix
 from reservoir.io.records.cells import number_style, parse_number
 from reservoir.io.records.heading import DATE
-from reservoir.io.records.words import DATE_NAMES, DATE_PARTS, SPELLINGS, YEAR_NAMES, folded
+from reservoir.io.records.words import DATE_NAMES, DATE_PARTS, UNIT_FORMS, YEAR_NAMES, folded
 from reservoir.io.workbook import MOST_BYTES, Sheet, chosen_sheet, is_workbook, sheets_of
 from reservoir.text.data_file import bytes_in_limits, encoding_notes, encoding_of, read_limited, text_of
-from reservoir.text.quantities import counted
+from reservoir.text.quantities import counted, typeset_unit
 
 
 class _Quantity(NamedTuple):
-    """Words that name a quantity, spellings of its units, longer ones first, their sizes, and an example of a head."""
+    """Words that name a quantity, sizes of its units, and an example of a head."""
 
     words: re.Pattern[str]
-    units: Mapping[str, str]
     sizes: Mapping[str, float]
     example: str
 
 
-def spelt(unit: str) -> str:
-    """The spellings of a unit of records, with or without spaces between their words."""
-    return "|".join(re.escape(spelling).replace("\\ ", " ?") for spelling in SPELLINGS[unit])
-
-
-#: Multipliers of a volume in the head of a column, which a record must not have.
-_MILLION, _THOUSAND = r"(?:million|mio\.?|10\^6|1e6|mill?) ", r"(?:thousands?|1000|1,000|10\^3|1e3) "
-_ACRE_FEET, _CUBIC = f"(?:of )?(?:{spelt('acre-ft')})", f"(?:{spelt('m3')}|cubic met(?:re|er))"
+_OF_LEVELS = "pool|water|surface|lake|forebay|level|elevation|elev|el|stage|wse?l?|height"
 #: What a column may hold, in the order in which its words are looked for.
-QUANTITIES = {
-    "area": _Quantity(
-        re.compile(r"\b(surface area|water surface|area|surface)\b|面积"),
-        {"km2": r"km(?:\^?2|²)|sq(?:uare)?\.? ?km", "ha": r"ha|hectares?", "acres": r"acres?|ac"},
-        AREA_KM2,
-        "area_acres",
-    ),
-    "storage": _Quantity(
-        re.compile(r"\b(storage|volume|vol|capacity|contents?|stored|gross|total)\b|库容"),
-        {
-            **{unit: spelt(unit) for unit in ("maf", "kaf", "taf", "acre-ft", *VOLUME_HM3)},
-            "maf": f"{spelt('maf')}|{_MILLION}{_ACRE_FEET}",
-            "kaf": f"{spelt('kaf')}|{_THOUSAND}{_ACRE_FEET}",
-            "acre-ft": _ACRE_FEET,
-            "hm3": f"{spelt('hm3')}|{_MILLION}{_CUBIC}",
-            "m3": _CUBIC,
-        },
-        VOLUME_HM3,
-        "storage_acre_ft",
-    ),
-    "level": _Quantity(
-        re.compile(r"\b(pool|water|surface|lake|forebay|level|elevation|elev|el|stage|wse?l?|height)\b|水位"),
-        {"ft": r"ft|feet|foot", "m": r"m|met(?:re|er)s?|masl|米"},
-        LENGTH_M,
-        "level_ft",
-    ),
+_QUANTITIES = {
+    name: _Quantity(re.compile(rf"\b({words})\b|{chinese}"), sizes, example)
+    for name, words, chinese, sizes, example in (
+        ("area", "surface area|water surface|area|surface", "面积", AREA_KM2, "area_acres"),
+        ("storage", "storage|volume|vol|capacity|contents?|stored|gross|total", "库容", VOLUME_HM3, "storage_acre_ft"),
+        ("level", _OF_LEVELS, "水位", LENGTH_M, "level_ft"),
+    )
 }
 #: Words beside them that change nothing; anything else might be a multiplier or another unit.
 _PLAIN = re.compile(
@@ -82,7 +55,7 @@ class Head(NamedTuple):
     @property
     def size(self) -> float:
         """The program's unit in one of the column's."""
-        return QUANTITIES[self.quantity].sizes[self.unit]
+        return _QUANTITIES[self.quantity].sizes[self.unit]
 
     @property
     def ending(self) -> str:
@@ -93,13 +66,13 @@ class Head(NamedTuple):
 def head_of(text: str) -> Head | None:
     """Understand the head of a column; None if it is another quantity's."""
     words = re.sub(r"[\s_,;:()\[\]{}/]+", " ", folded(text.replace("m²", "m2"))).strip()
-    quantity = next((name for name, known in QUANTITIES.items() if known.words.search(words)), None)
+    quantity = next((name for name, known in _QUANTITIES.items() if known.words.search(words)), None)
     for of in ("storage", "area", "level") if quantity is None else (quantity,):
-        for unit, pattern in QUANTITIES[of].units.items():
-            match = re.search(rf"(?<![\w-])(?:{pattern})(?![\w-])", words)
+        for unit in (unit for unit in UNIT_FORMS if unit in _QUANTITIES[of].sizes):
+            match = re.search(rf"(?<![\w-])(?:{UNIT_FORMS[unit]})(?![\w-])", words)
             if match:
                 rest = f"{words[: match.start()]} {words[match.end() :]}"
-                for known in QUANTITIES.values():
+                for known in _QUANTITIES.values():
                     rest = known.words.sub(" ", rest)
                 known_unit = all(map(_PLAIN.fullmatch, rest.split()))
                 return Head(of, unit if known_unit else "") if known_unit or quantity else None
@@ -125,7 +98,7 @@ class LevelColumn(NamedTuple):
     def told(self) -> str:
         """What was understood, in words."""
         low, high = plain(self.values[0]), plain(self.values[-1])
-        return f'{self.head.quantity} {low} to {high} {self.head.unit} (column "{self.title}")'
+        return f'{self.head.quantity} {low} to {high} {typeset_unit(self.head.unit)} (column "{self.title}")'
 
 
 class LevelTable(NamedTuple):
@@ -282,7 +255,7 @@ def _columns(row: int, titles: list[str]) -> dict[Head, int]:
             expected, mend = "one column of each quantity", "remove one of them"
             mistakes.append(Mistake(problem, expected, mend, row=row, column=title))
         elif not head.unit:
-            known = QUANTITIES[head.quantity]
+            known = _QUANTITIES[head.quantity]
             expected = f"one of {', '.join(known.sizes)}"
             mend = f"add the unit to the header, as in {known.example}, and convert the numbers if it is another"
             mistakes.append(Mistake("names no unit that is known", expected, mend, row=row, column=title))

@@ -30,7 +30,7 @@ from reservoir.io.reservoir_toml.draft import KEYS, row_of
 from reservoir.io.reservoir_toml.template import Value, literal, template
 from reservoir.io.workbook import MOST_BYTES, sheets_of
 from reservoir.text.data_file import read_limited
-from reservoir.text.quantities import is_name, printable
+from reservoir.text.quantities import is_name, printable, typeset_unit
 
 #: How far the guessed tailwater lies below the lowest level, as far as the curve is high within these ends, m; how far
 #: it rises with the largest release, at most and as a part of that; its exponent.
@@ -74,7 +74,11 @@ class RecordScale:
                 largest = max(largest, float(finest.flow_m3s.max()))
                 break
         return cls(
-            record.mean_m3s, largest, record.calendar.first_month, record.years, f"{record.unit} ({record.unit_from})"
+            record.mean_m3s,
+            largest,
+            record.calendar.first_month,
+            record.years,
+            f"{typeset_unit(record.unit)} ({record.unit_from})",
         )
 
 
@@ -254,7 +258,7 @@ def _guess_storages(values: dict[str, Value], table: LevelTable | None) -> None:
 
     def in_table(value: Value) -> list[float]:
         unit = KEYS[value.key].unit(value.written)
-        size = level.head.size if value.key.startswith("marks") else storage.head.size
+        size = level.head.size if value.key.endswith("_m") else storage.head.size
         times = (unit.size if unit else 1.0) / size
         return [number if times == 1 else float(f"{number * times:.12g}") for number in _numbers(value)]
 
@@ -267,6 +271,8 @@ def _guess_storages(values: dict[str, Value], table: LevelTable | None) -> None:
                 value, source, guess = _storage_at(table, in_table(of_mark)[0], of_mark.source), of_mark.source, False
             elif of_limit is not None:
                 value, source, guess = pick(in_table(of_limit)), of_limit.source, False
+            elif stem == "dead" and (lowest := values.get("plant.operating_level_m")):  # below it, turbines stand still
+                value, source = _storage_at(table, in_table(lowest)[0], lowest.source), lowest.source
             values[key] = Value(key, f"{stem}_{ending}", literal(value), source, guess)
         if of_mark is None:
             at_end = min(max(in_table(values[key])[0], storage.values[0]), storage.values[-1])
@@ -298,7 +304,7 @@ def _guess_flows(
         if "first_month" not in values:
             source = f"keeps most years of the record, {record.years}"
             values["first_month"] = Value("first_month", "first_month", str(record.first_month), source)
-        largest = f"the largest flow of the record is {record.largest_m3s:.4g} m3/s"
+        largest = f"the largest flow of the record is {record.largest_m3s:.4g} m³/s"
         guess("release.upper_m3s", _rounded_up(record.largest_m3s), largest)
         guess("release.lower_m3s", 0.0, "no flow is asked for")
     if table is None:

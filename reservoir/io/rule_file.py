@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,12 @@ import reservoir as package
 from reservoir.errors import InputError, Mistake, OutputError, worth_telling
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.reservoir import Reservoir, differing_parts, reservoir_digests
-from reservoir.io.plan_folder.files import schedule_file, schedule_sha256
+from reservoir.io.output import content_sha256
+from reservoir.io.plan_folder.files import PROVENANCE, RESERVOIR, schedule_file, schedule_sha256
 from reservoir.rules import rule_from_dict
 from reservoir.rules.base.fields import WRITTEN
 from reservoir.rules.base.rule import Rule
-from reservoir.text.data_file import read_limited
+from reservoir.text.data_file import check_path, read_limited
 from reservoir.text.strict_json import each_key_once
 
 #: Number of the format; another one is not read.
@@ -87,6 +88,20 @@ class RuleFile:
     source: str
     sha256: str = ""
 
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """What the rule's plan says of its inflow record; nothing where the file says nothing sound."""
+        plan = self.fitted_to.get("plan")
+        record = plan.get("inflow") if isinstance(plan, dict) else None
+        return record if isinstance(record, dict) else {}
+
+    def reading_of(self, name: str, options: Collection[str]) -> dict[str, Any]:
+        """How the record of the rule's plan was read, by these arguments of `read_inflow`, if its file is named so."""
+        reading = self.record.get("reading")
+        if self.record.get("file") != name or not isinstance(reading, dict):
+            return {}
+        return {option: value for option, value in reading.items() if option in options}
+
 
 def read_rule(path: str | Path) -> Rule:
     """Read and check a rule file, and take the rule from it.
@@ -123,12 +138,20 @@ def _bytes(path: str | Path) -> bytes:
     try:
         return read_limited(path, MOST_BYTES)
     except FileNotFoundError:
-        problem, mend = "does not exist", "check the path"
+        problem, mend = "does not exist", check_path(path)
+        mend += _rules_in(Path(path).parent)
     except IsADirectoryError:
-        problem, mend = "is a folder, not a file", "give the JSON file in it"
+        problem, mend = "is a folder, not a file", "give the JSON file in it" + _rules_in(Path(path))
     except (OSError, ValueError) as error:
         problem, mend = f"cannot be read: {getattr(error, 'strerror', None) or error}", ""
     raise InputError(problem, _EXPECTED, mend)
+
+
+def _rules_in(folder: Path) -> str:
+    """What rules there are in a folder, in that of a plan, or how they are made, as the end of a sentence."""
+    rules = sorted([*folder.glob("*.json"), *folder.glob("rules/*.json")])
+    names = ", ".join(str(file) for file in rules if file.name not in (PROVENANCE, "rules.json"))
+    return f"; rules there: {names}" if names else '; "reservoir rules PLAN_DIR" writes rules into PLAN_DIR/rules'
 
 
 def _parsed(content: bytes) -> object:
@@ -219,7 +242,7 @@ def require_same_reservoir(file: RuleFile, reservoir: Reservoir) -> None:
             return
         than, what = reservoir.source or "the given reservoir", f"different: {', '.join(differing)}"
         problem = f"was fitted to another {reservoir.name} than that of {than}; {what}"
-    mend = f"give the reservoir file that it was fitted to, or {_AGAIN}"
+    mend = f"give the reservoir file that it was fitted to, {RESERVOIR} in the folder of its plan, or {_AGAIN}"
     raise InputError(problem, mend=mend, file=file.source)
 
 
@@ -232,7 +255,8 @@ def require_same_plan(file: RuleFile, plan_folder: Path) -> None:
         If the schedule differs or cannot be read.
     """
     wanted = file.fitted_to.get(SCHEDULE_HASH)
-    if wanted is not None and wanted != schedule_sha256(plan_folder):
+    same = wanted is None or wanted == schedule_sha256(plan_folder)
+    if not same and wanted != content_sha256(schedule_file(plan_folder)):  # by which rules knew their plan before
         problem = f"was fitted to another plan: {schedule_file(plan_folder)} was changed, or is that of another plan"
         mend = f"restore that file, {_AGAIN}, or copy the rule elsewhere and give --reservoir"
         raise InputError(problem, mend=mend, file=file.source)

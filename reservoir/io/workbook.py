@@ -20,12 +20,12 @@ from reservoir.errors import InputError
 
 #: How a workbook, which is an archive, begins; and how its name ends.
 WORKBOOK, SUFFIXES = b"PK\x03\x04", (".xlsx", ".xlsm")
-#: Bytes of a workbook, and rows and characters of a sheet: five centuries of days.
-MOST_BYTES, _MOST_ROWS, _MOST_CHARACTERS = 16_000_000, 200_000, 16_000_000
+#: Bytes of a workbook; rows of a sheet, five centuries of days; its cells, a century of days of a country's plants.
+MOST_BYTES, MOST_ROWS, MOST_CELLS, _MOST_CHARACTERS = 48_000_000, 200_000, 6_000_000, 48_000_000
 #: Columns that are looked at, one more than a record may have; and rows that a sheet may have.
 _COLUMNS, SHEET_ROWS = 251, 1_048_576
 #: Bytes of all parts of a workbook, unpacked: in any case, and of one that is packed so tightly at most.
-_USUAL_BYTES, _LARGEST_BYTES, _MOST_PACKED = 8_000_000, 120_000_000, 100
+_USUAL_BYTES, _LARGEST_BYTES, _MOST_PACKED = 8_000_000, 300_000_000, 100
 _SAVE = 'save the sheet as CSV (in a spreadsheet: "CSV UTF-8")'
 _INSTALL = "pip install 'reservoir[excel]'"
 #: Characters of a sheet's name.
@@ -96,33 +96,34 @@ def _sheet(sheet: Any) -> Sheet:
     What a sheet says of its own size is not asked: programs write one cell there, or all that a sheet may have.
     """
     filled: list[list[str]] = []
-    blank = characters = 0
+    texts: dict[str, str] = {}  # flows repeat
+    blank = characters = width = 0
     for row in sheet.iter_rows(values_only=True, max_row=SHEET_ROWS, max_col=_COLUMNS):
         if row.count(None) == len(row):
             blank += 1
             continue
-        cells = [_text(cell) for cell in row]
+        cells = [texts.setdefault(text, text) for text in map(_text, row)]
         while cells and not cells[-1]:
             cells.pop()
         filled += [*([] for _ in range(blank)), cells]
         blank = 0
-        characters += sum(map(len, cells))
-        for many, most, noun in ((len(filled), _MOST_ROWS, "rows"), (characters, _MOST_CHARACTERS, "characters")):
+        characters, width = characters + sum(map(len, cells)), max(width, len(cells))
+        sizes = {"rows": len(filled), "cells": width * len(filled), "characters": characters}
+        for (noun, many), most in zip(sizes.items(), (MOST_ROWS, MOST_CELLS, _MOST_CHARACTERS), strict=True):
             if many > most:
                 mend = "keep only the sheet and the columns of the record"
                 raise InputError(f"the sheet has {many:,} {noun} or more", f"at most {most:,}", mend)
-    width = max(map(len, filled), default=0)
     return Sheet(sheet.title, tuple((*cells, *[""] * (width - len(cells))) for cells in filled) if width else ())
 
 
 def _text(cell: object) -> str:
     """A cell as it would stand in a CSV file."""
+    if isinstance(cell, float):
+        return f"{cell:.0f}" if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
     if isinstance(cell, datetime):
         return cell.date().isoformat() if cell.time().isoformat() == "00:00:00" else cell.isoformat(" ", "minutes")
     if cell is None or isinstance(cell, date):
         return "" if cell is None else cell.isoformat()
-    if isinstance(cell, float):
-        return f"{cell:.0f}" if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
     return " ".join(str(cell).split())
 
 
@@ -175,7 +176,7 @@ def _folded(name: str) -> str:
     return name.strip().casefold()
 
 
-def write_workbook(tables: Mapping[str, Mapping[str, Any]], path: Path) -> None:
+def write_workbook(tables: Mapping[str, Mapping[str, Any]], path: Path, caveat: str = "") -> None:
     """Write tables as the sheets of a workbook: numbers as numbers, dates as dates, the heading in bold and frozen.
 
     Parameters
@@ -183,13 +184,15 @@ def write_workbook(tables: Mapping[str, Mapping[str, Any]], path: Path) -> None:
     tables : mapping of str to mapping
         Columns of each sheet by their headings, which have the units; arrays of one length.
     path : Path
+    caveat : str
+        What must be said of the first sheet, in a row above its heading; readers of records understand it.
 
     Raises
     ------
     InputError
         If a table has more rows than a sheet may have, or openpyxl is not installed.
     """
-    require_openpyxl(max((len(next(iter(table.values()), ())) for table in tables.values()), default=0))
+    require_openpyxl(max((len(table[heading]) for table in tables.values() for heading in [*table][:1]), default=0))
     import openpyxl
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font
@@ -198,7 +201,10 @@ def write_workbook(tables: Mapping[str, Mapping[str, Any]], path: Path) -> None:
     for name, table in tables.items():
         columns = [np.asarray(table[heading]) for heading in table]
         sheet = book.create_sheet(name[:_LONGEST_NAME])
-        sheet.freeze_panes = "A2"
+        above = [f"# caveat: {caveat}"] if caveat and name == next(iter(tables)) else []
+        sheet.freeze_panes = f"A{2 + len(above)}"
+        if above:
+            sheet.append(above)
         titles = [WriteOnlyCell(sheet, str(heading)) for heading in table]
         for title in titles:
             title.font = Font(bold=True)
@@ -208,12 +214,12 @@ def write_workbook(tables: Mapping[str, Mapping[str, Any]], path: Path) -> None:
     book.save(path)
 
 
-def require_openpyxl(rows: int = 0) -> None:
+def require_openpyxl(rows: int = 0, most: int = SHEET_ROWS - 1) -> None:
     """Refuse to write a workbook of so many rows a sheet, or where what writes it is not installed: InputError."""
     if find_spec("openpyxl") is None:
         raise InputError("xlsx needs openpyxl, which is not installed", mend=_INSTALL, column="format")
-    if rows >= SHEET_ROWS:
-        problem, expected = f"a sheet of {rows:,} rows", f"at most {SHEET_ROWS - 1:,} rows in a sheet"
+    if rows > most:
+        problem, expected = f"a sheet of {rows:,} rows", f"at most {most:,} rows in a sheet"
         raise InputError(problem, expected, "choose the format csv or netcdf", column="format")
 
 
@@ -229,7 +235,7 @@ def _value(value: Any) -> Any:
     if not isinstance(value, str):
         return None if isinstance(value, float) and not math.isfinite(value) else value
     if value.isdecimal():
-        return int(value)
+        return int(value) if str(int(value)) == value else value  # a name such as 007
     for read in (date.fromisoformat, float):
         with suppress(ValueError):
             number = read(value)

@@ -276,13 +276,13 @@ def _missed(
     release, storage = sound
     release_bounds = plan.reservoir.release_bounds_m3s
     for year, step in np.ndindex(*release.shape):
-        words = list(demand_shortfalls(plan, year, step))
+        words = [each.sentence for each in demand_shortfalls(plan, year, step)]
         if not release[year, step]:
             lower, upper = (float(bound[step]) for bound in release_bounds)
             flow = float(plan.operation.release_m3s[year, step])
             words.append(beyond_bounds("the release", flow, (lower, upper), "m3/s", plan))
         if not storage[year, step]:
-            words += storage_shortfall(plan, year, step)
+            words += [each.sentence for each in storage_shortfall(plan, year, step)]
         for each in words:
             known.add(int(of_year[year]))
             yield int(of_year[year]), f"{plan.inflow.labels[year]} {calendar.step_names[step]}: {each}"

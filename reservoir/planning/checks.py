@@ -142,7 +142,7 @@ class Check:
         """The line with its value in the units in which results are shown."""
         unit = units.of_label(self.check)
         if unit is None:
-            return self
+            return replace(self, check=units.text(self.check))
         threshold = None if self.threshold is None else self.threshold / unit.size
         return replace(self, check=units.text(self.check), value=self.value / unit.size, threshold=threshold)
 

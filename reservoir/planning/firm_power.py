@@ -290,7 +290,8 @@ def _proofs(batch: ReservoirYears, failures: int) -> Sequence[HighestPower | Non
     if batch.limits.steps * failures > _MOST_TRACKS:
         return [None] * len(batch)
     most = batch.model.reservoir.installed_mw * (1 + 2 * _PRECISION)  # which none can give
-    proved = partial(highest_power, failures=failures, most_mw=most, precision=_PRECISION)
+    each = max(processors() // len(batch), 1)
+    proved = partial(highest_power, failures=failures, most_mw=most, precision=_PRECISION, threads=each)
     with ThreadPoolExecutor(processors()) as pool:
         return list(pool.map(proved, batch))
 

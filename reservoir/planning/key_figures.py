@@ -14,6 +14,8 @@ from reservoir.text.quantities import counted, percentage, quantity
 
 #: Part of the inflow; less is not told as spill.
 _LEAST_SPILL = 1e-3
+#: A power is reached within this part, as rules count it.
+_NEARLY = 0.01
 #: A gap below this part is not told in figures.
 _LEAST_GAP = 1e-6
 #: What is written of a power that is exceeded in all but `FIRM_QUANTILE` of the steps.
@@ -102,6 +104,9 @@ def key_sentences(plan: Plan) -> list[tuple[str, str]]:
         f"{quantity(figures.firm_power_mw)} MW firm ({FIRM} {steps}), {quantity(figures.lowest_power_mw)} MW lowest; "
         f"capacity factor {percentage(figures.capacity_factor)}"
     )
+    if asked := plan.reservoir.guaranteed_power_mw:
+        given = float((plan.operation.power_mw[plan.keeps_limits] >= asked * (1 - _NEARLY)).mean())
+        power += f"; the guaranteed {quantity(asked)} MW in {percentage(given)} of the {steps}"
     lines = [
         ("Objective", objective_sentence(plan)),
         ("Energy", energy),

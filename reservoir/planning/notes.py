@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objectives import Goal
+from reservoir.hydro.objectives import Goal, Horizon
 from reservoir.hydro.operation import Operation
 from reservoir.hydro.power import stored_energy_gwh
 from reservoir.hydro.reservoir import Reservoir
@@ -45,13 +46,8 @@ def horizon_notes(problems: RecordProblems, operation: Operation, *, from_month:
         return
     if not problems.horizon.is_year:
         one = f"each window of {problems.horizon} years"
-    ratio = storage_ratio(reservoir, inflow)
-    if problems.horizon.is_year and ratio >= CARRY_OVER and not from_month:
-        yield (
-            f"The active storage is {ratio:.2f} times the mean annual inflow; from {CARRY_OVER:g} on, years depend on "
-            "each other, and a plan of each year alone does not represent the reservoir. Fix: plan the whole record as "
-            "one problem with --horizon record."
-        )
+    if not from_month and (note := carry_over_note(reservoir, inflow, problems.horizon)):
+        yield note
     drawn, energy = drawn_gwh(problems, operation), operation.annual_energy_gwh.sum()
     if not drawn > UNPAID * energy:
         return
@@ -77,6 +73,18 @@ def horizon_notes(problems: RecordProblems, operation: Operation, *, from_month:
                 "--horizon record."
             )
         )
+
+
+def carry_over_note(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> str:
+    """What years by themselves do not say of a reservoir that carries water from year to year; empty of others."""
+    ratio = storage_ratio(reservoir, inflow)
+    if not horizon.is_year or ratio < CARRY_OVER:
+        return ""
+    return (
+        f"The active storage is {ratio:.2f} times the mean annual inflow; from {CARRY_OVER:g} on, years depend on "
+        "each other, and a plan of each year alone does not represent the reservoir. Fix: plan the whole record as "
+        "one problem with --horizon record."
+    )
 
 
 def drawn_gwh(problems: RecordProblems, operation: Operation) -> float:
@@ -127,18 +135,26 @@ def fixed_end_notes(problems: RecordProblems, solve: Callable[[ReservoirYears], 
     share[able.sum(axis=1) < max(2, able.shape[1] // 2)] = 0.0
     best = int(share.argmax())
     if share[best] >= _COSTLY:
-        better, gain, years = float(ends[best]), share[best], int(able[best].sum())
         what = "energy" if set(objective.weights) <= {Goal.ENERGY} else "revenue"
+        yield _fixed_end_note(own, float(ends[best]), f"{share[best]:.1%} more {what} ({int(able[best].sum())}")
 
-        def said(units: UnitSystem) -> str:
-            before, after = (units.stated(each, "hm3", ",.6g") for each in (own, better))
-            return (
-                f"Each year begins and ends with {before}. With {after} it would make about {gain:.1%} more {what} "
-                f"({years} years tried, on a coarse grid). Fix: if that storage is no must, set initial_hm3, or plan "
-                "the whole record as one problem with --horizon record."
-            )
 
-        yield UnitText(said)
+def _fixed_end_note(own_hm3: float, better_hm3: float, gain: str) -> UnitText:
+    def said(units: UnitSystem) -> str:
+        before, after = (units.stated(each, "hm3", ",.6g") for each in (own_hm3, better_hm3))
+        return (
+            f"Each year begins and ends with {before}. With {after} it would make about {gain} years tried, on a "
+            "coarse grid). Fix: if that storage is no must, set initial_hm3, or plan the whole record as one problem "
+            "with --horizon record."
+        )
+
+    return UnitText(said)
+
+
+#: Such a note as it was saved: it is said again without solving anything.
+_FIXED_END = re.compile(
+    r"Each year begins and ends with (\S+) hm[3³]\. With (\S+) hm[3³] it would make about (.*?) years tried,.*"
+)
 
 
 #: Part of the largest storage by which rounding may lower the lake.
@@ -157,7 +173,10 @@ def plan_notes(
 
 def notes_again(texts: Iterable[str], made: Iterable[str]) -> tuple[str, ...]:
     """Notes that were saved as texts, with those of them that are `made` anew, which can be said in other units."""
-    again = {str(note): note for note in made}
+    texts = [*texts]
+    ends = (end.groups() for end in map(_FIXED_END.fullmatch, texts) if end)
+    fixed = (_fixed_end_note(*(float(each.replace(",", "")) for each in storages), gain) for *storages, gain in ends)
+    again = {str(note): note for note in (*made, *fixed)}
     return tuple(again.get(text, text) for text in texts)
 
 

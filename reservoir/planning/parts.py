@@ -91,7 +91,7 @@ def search_in_parts(
     left = [part for part in parts if part.number not in store.reports]
     done_before = years - sum(part.years for part in left)
 
-    def of_all(stage: str, done: int, total: int) -> None:
+    def of_all(stage: str, done: float, total: int) -> None:
         progress(stage, done_before + done, years)
 
     for part, columns, report in workers.search(problems, left, method, of_all):

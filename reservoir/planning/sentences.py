@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.calendar import some_labels
 from reservoir.planning.columns import column_of
 from reservoir.planning.planned_record import Plan
+from reservoir.planning.shortfalls import Shortfall, by_kind, step_by_step
 from reservoir.planning.solving import REFERENCE_SOLVERS, beyond_limits, gap_limits
 from reservoir.solvers import solver_named
 from reservoir.text.quantities import counted, quantity
@@ -190,12 +191,19 @@ def shortfalls(plan: Plan, most_months: int | None = None) -> list[str]:
 
     Of the first `most_months` that do not keep one, if that is given.
     """
-    return [
-        f"{plan.inflow.labels[year]} {plan.inflow.calendar.step_names[step]}: {shortfall}; "
-        f"{_blame(plan.feasible[year], plan)}"
-        for year, step in np.argwhere(~(plan.operation.violation <= 0))[:most_months].tolist()
-        for shortfall in (*storage_shortfall(plan, year, step), *demand_shortfalls(plan, year, step))
-    ]
+    return step_by_step(_shortfalls(plan, most_months), plan.inflow)
+
+
+def shortfalls_by_kind(plan: Plan) -> list[str]:
+    """What limits and demands are not kept, in a few sentences: of each kind how many steps, which, and the worst."""
+    return by_kind(_shortfalls(plan), plan.inflow)
+
+
+def _shortfalls(plan: Plan, most_months: int | None = None) -> Iterator[Shortfall]:
+    for year, step in np.argwhere(~(plan.operation.violation <= 0))[:most_months].tolist():
+        blame = _blame(plan.feasible[year], plan)
+        for each in (*storage_shortfall(plan, year, step), *demand_shortfalls(plan, year, step)):
+            yield each._replace(kind=f"{each.kind}, {blame}", sentence=f"{each.sentence}; {blame}")
 
 
 def _blame(feasible: bool, plan: Plan) -> str:
@@ -206,8 +214,8 @@ def _blame(feasible: bool, plan: Plan) -> str:
     return f"no permitted release keeps the storage of this {plan.problem_word} within its limits"
 
 
-def storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[str]:
-    """How far the storage at the end of a step is beyond its limits, in words; nothing within them."""
+def storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[Shortfall]:
+    """How far the storage at the end of a step is beyond its limits; nothing within them."""
     limits, storages = plan.problems.year_bounds, plan.operation.storage_hm3[year]
     storage = storages[step + 1]
     lower, upper = limits.storage_lower_hm3[year, step], limits.storage_upper_hm3[year, step]
@@ -218,7 +226,9 @@ def storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[str]:
         f"the storage at the end of the {plan.inflow.calendar.step.noun}", storage, (lower, upper), "hm3", plan
     )
     if sentence:
-        yield sentence + (f", where the {plan.problem_word} began and has to end" if closes else "")
+        side, size = ("above", storage - upper) if storage > upper else ("below", lower - storage)
+        end = f", where the {plan.problem_word} began and has to end" if closes else ""
+        yield Shortfall(year, step, f"storage {side}{end}", float(size), sentence + end)
 
 
 def beyond_bounds(what: str, value: float, bounds: tuple[float, float], unit: str, plan: Plan) -> str:
@@ -232,26 +242,26 @@ def beyond_bounds(what: str, value: float, bounds: tuple[float, float], unit: st
     return f"{what} is {stated(value, form=',.6g')}, {amount} {side} limit of {stated(bound, form=',.6g')}"
 
 
-def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
+def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[Shortfall]:
     """What a month does not deliver of minimum release, withdrawal and power, and how far its release changes."""
     limits, operation = plan.problems.year_bounds, plan.operation
     flow = partial(plan.units.stated, unit="m3/s", form=",.4g")
     missing, least = float(operation.missing_m3s[year, step]), float(plan.reservoir.release_bounds_m3s[0].max())
     if not missing <= _NEGLIGIBLE * least:
         release = float(operation.release_m3s[year, step])
-        yield (
-            f"{flow(missing)} are missing of the minimum release of {flow(release + missing)}: there is no more water "
-            "above dead storage"
-        )
+        of_least = f"of the minimum release of {flow(release + missing)}: there is no more water above dead storage"
+        yield Shortfall(year, step, "minimum release", missing, f"{flow(missing)} are missing {of_least}")
     if not limits.lake:
         return
     short, demanded = float(operation.shortage_m3s[year, step]), float(limits.withdrawal_m3s[year, step])
     if not short <= _NEGLIGIBLE * demanded:  # NaN fulfils nothing, here and below
         part = plan.units.number(short, "m3/s", ",.4g")
-        yield f"{part} of the {flow(demanded)} to be withdrawn are not delivered"
+        sentence = f"{part} of the {flow(demanded)} to be withdrawn are not delivered"
+        yield Shortfall(year, step, "withdrawal", short, sentence)
     power, lowest = float(operation.power_mw[year, step]), float(limits.power_demanded_mw[year, step])
     if not power >= lowest * (1 - _NEGLIGIBLE):
-        yield f"the mean power is {lowest - power:,.4g} MW below the minimum of {lowest:,.4g} MW"
+        sentence = f"the mean power is {lowest - power:,.4g} MW below the minimum of {lowest:,.4g} MW"
+        yield Shortfall(year, step, "power", lowest - power, sentence)
     releases = operation.release_m3s.ravel()
     place = year * operation.release_m3s.shape[1] + step
     if step == 0 and plan.problems.first_year(year) == year:
@@ -260,7 +270,8 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
     most = float((limits.ramp_up_m3s if change > 0 else limits.ramp_down_m3s)[year])
     if not abs(change) <= most * (1 + _NEGLIGIBLE):
         way, step_noun = "rises" if change > 0 else "falls", plan.inflow.calendar.step.noun
-        yield f"the release {way} by {flow(abs(change))} from the {step_noun} before, more than {flow(most)}"
+        sentence = f"the release {way} by {flow(abs(change))} from the {step_noun} before, more than {flow(most)}"
+        yield Shortfall(year, step, f"release {way}", abs(change) - most, sentence)
 
 
 def source_sentence(plan: Plan) -> str:

@@ -176,8 +176,8 @@ def stop_sentence(stage: str, done: int, total: int, stop: NotedStop | None, wha
     return f"A callback ended the run in {stage} {early}." if stop and stop.ended else ""
 
 
-#: Told the name of a stage, how much of it is done and how much there is.
-StageProgress = Callable[[str, int, int], None]
+#: Told the name of a stage, how much of it is done, parts of a piece among it, and how much there is.
+StageProgress = Callable[[str, float, int], None]
 
 
 def silent_stage(stage: str, done: float, total: int) -> None:

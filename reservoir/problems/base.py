@@ -34,6 +34,8 @@ class KernelProblem:
         ``add_term`` and ``fitness_of_terms`` beside ``fitness`` (``kernels/problems/sums/of_terms.cl``).
     bounded : bool
         Whether a position must be within the bounds; else they only say where a search begins.
+    looped : bool
+        Whether there are so many dimensions that loops over them stay loops.
     """
 
     source: str
@@ -42,6 +44,7 @@ class KernelProblem:
     terms: int = 0
     by_dimension: bool = False
     bounded: bool = True
+    looped: bool = False
 
     @property
     def noisy(self) -> bool:

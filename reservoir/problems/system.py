@@ -6,31 +6,61 @@ within what can be reached (`Coding.ABSOLUTE`); upstream first, for only then wh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.attributes import YearEnd
+from reservoir.hydro.benefit import objective_per_stage_benefit
 from reservoir.hydro.compiled_year import steps_in, year_at
-from reservoir.hydro.horizon_limits import open_limits, with_ends
+from reservoir.hydro.conditions import released
+from reservoir.hydro.horizon_limits import START_MARGIN, open_limits, with_ends
 from reservoir.hydro.jit import compiled
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.operation import Operation
 from reservoir.hydro.record_rows import terms_of
-from reservoir.hydro.rows import START, STORAGE_LOWER, STORAGE_UPPER, TERMS, YearRows
+from reservoir.hydro.rows import (
+    RELEASE_LOWER,
+    START,
+    STORAGE_LOWER,
+    STORAGE_UPPER,
+    TERMS,
+    YearRows,
+    filled_years,
+)
 from reservoir.hydro.site_inflows import SiteInflows
-from reservoir.hydro.system import System
+from reservoir.hydro.system import Carried, System
 from reservoir.hydro.system_operation import SystemOperation, operate_system
-from reservoir.problems.base import Certified, FloatArray
+from reservoir.problems.base import Certified, FloatArray, KernelProblem
 from reservoir.problems.reservoir.record import RecordProblems, joined_labels
-from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYears, ends_in_reach, release_to_end
+from reservoir.problems.reservoir.year import (
+    FLOAT32_MARGIN,
+    ReservoirModel,
+    ReservoirYears,
+    ends_in_reach,
+    release_to_end,
+)
+from reservoir.problems.stacked import (
+    CARRIES,
+    RELEASED,
+    SOURCE,
+    SPILLED,
+    TURBINED,
+    Curves,
+    Links,
+    SystemContext,
+    draft_towards,
+    start_range,
+)
+from reservoir.problems.stacked_kernel import system_contexts, system_kernel
 
 
 class Coding(StrEnum):
@@ -72,13 +102,17 @@ class SystemYears(Sequence["SystemYears"]):
     terms: Mapping[str, FloatArray]
     coding: Coding = Coding.RELATIVE
     is_one: bool = False
+    #: Compiled code loops over the variables, whatever their number.
+    looped: ClassVar[bool] = True
 
     def __len__(self) -> int:
         return len(self.years[0])
 
     def __getitem__(self, index: Any) -> SystemYears:
         one = not isinstance(index, slice | np.ndarray)
-        some = slice(place := range(len(self))[index], place + 1) if one else index
+        if one:
+            place = range(len(self))[index]  # refuses one beyond the end
+        some = slice(place, place + 1) if one else index
         terms = {name: term[some] for name, term in self.terms.items()}
         return replace(self, years=tuple(each[some] for each in self.years), terms=terms, is_one=one)
 
@@ -139,7 +173,7 @@ class SystemYears(Sequence["SystemYears"]):
     def variables(self) -> tuple[Variables, ...]:
         """The variables of each reservoir: none of a run-of-river plant, one less than steps where the end is fixed."""
         ends = [each.year_end for each in self.system.reservoirs]
-        fixed = [each.storage_lower_hm3.min() == each.storage_upper_hm3.max() for each in self.system.reservoirs]
+        fixed = [each.is_run_of_river for each in self.system.reservoirs]
         counts = [0 if rigid else self.steps - (end is YearEnd.FIXED) for rigid, end in zip(fixed, ends, strict=True)]
         places = pairwise(np.cumsum([0, *counts]).tolist())
         return tuple(
@@ -174,7 +208,98 @@ class SystemYears(Sequence["SystemYears"]):
             limits = limits.changed(inflow=limits.inflow_m3s + arriving_m3s)
         if tailwater_m is not None:
             limits = limits.changed(tailwater=tailwater_m)
+        if self.system.reservoirs[place].initial_storage_hm3 is None:
+            starts = np.empty((len(self), 2))
+            _start_ranges(limits.arrays(), np.array(START_MARGIN * limits.capacity_hm3), starts)
+            return replace(self.years[place], limits=limits.changed(start_bounds_hm3=starts))
         return replace(self.years[place], limits=with_ends(self.system.reservoirs[place], limits))
+
+    def unlinked(self, place: int) -> Limits:
+        """Limits of one reservoir with its end and its local inflow, as solvers fill in what links bring."""
+        reservoir, limits = self.system.reservoirs[place], self.years[place].limits
+        start, end = reservoir.initial_storage_hm3, reservoir.final_storage_hm3
+        if start is None:
+            return limits
+        if not any(self.system.into(place)):
+            return self.linked(place, None, None).limits
+        if reservoir.year_end is YearEnd.FIXED and end is not None:
+            limits = limits.ending_within(end, end)
+        return limits.begun_at(start)
+
+    def compiled_context(self, *, fine: bool = False) -> SystemContext:
+        """Of one year: all that `stacked` reads, in float32."""
+        system, models = self.system, [each.model for each in self.years]
+        lossy, limits = bool(self.limits.lake), [self.unlinked(place) for place in range(len(models))]
+        forms = [(each.fine if fine else each.approximation).plant[:4] for each in models]
+        lakes = [each.lake if self.loses(place) else () for place, each in enumerate(models)]
+        years = [each.arrays(FLOAT32_MARGIN, np.float32, ((), ())) for each in limits]
+        capacity = np.array([each.capacity_hm3[0] for each in limits])
+        terms = filled_years({"inflow": np.zeros((1, self.steps)), **self.terms})
+        links = self.links
+        shape, single = (len(models), self.steps), np.float32
+        return SystemContext(
+            curves=Curves.of([(*plant, *lake) for plant, lake in zip(forms, lakes, strict=True)]),
+            lake=(0,) if lossy else (),
+            priced=years[0].priced,
+            reservoirs=self.places,
+            rows=np.stack([each.rows[0, 0] for each in years]),
+            numbers=np.stack([each.numbers[0, 0] for each in years]),
+            inflow=np.stack([each.inflow[0] for each in years]),
+            ends=np.stack([(each.storage_lower[0, -1], each.storage_upper[0, -1]) for each in years]),
+            installed_mw=np.array([each.installed_mw for each in system.reservoirs], single),
+            slack=np.outer(capacity, (FLOAT32_MARGIN, START_MARGIN)).astype(single),
+            end_value=np.array(self.end_values, single),
+            terms=np.array(terms.rows[0, 0], single),
+            links=links,
+            penalty=single(self.penalty),
+            per_stage_benefit=single(objective_per_stage_benefit(years[0])),
+            absolute=self.coding is Coding.ABSOLUTE,
+            storage=np.zeros((len(models), self.steps + 1), single),
+            release=np.zeros(shape, single),
+            flow=np.zeros((len(links.places), self.steps), single),
+            total=np.zeros((2, self.steps), single),
+        )
+
+    def kernel(self, *, fine: bool = False) -> KernelProblem:
+        """The curves of all plants, and the file that loops over reservoirs."""
+        return system_kernel(self, fine=fine)
+
+    def kernel_contexts(self) -> NDArray[np.float32]:
+        """Rows of ``kernels/problems/system/system_year.cl``."""
+        return system_contexts(self, self.coding is Coding.ABSOLUTE)
+
+    def kernel_context(self) -> NDArray[np.float32]:
+        """The row of one year."""
+        return np.asarray(self.kernel_contexts()[0])
+
+    def loses(self, place: int) -> bool:
+        """Whether a reservoir loses water."""
+        limits = self.years[place].limits
+        seeps = self.system.reservoirs[place].seepage_m3s is not None
+        return bool(limits.lake) and (seeps or bool(np.any(limits.evaporation_mm)))
+
+    @property
+    def links(self) -> Links:
+        """The links between reservoirs, as compiled code and kernels read them."""
+        return stacked_links(self.system)
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """What is said of each reservoir (`stacked.FIRST` and those behind it)."""
+        split = {int(link[SOURCE]) for link in self.links.places if link[CARRIES] != RELEASED}
+        said = []
+        for place, (own, each) in enumerate(zip(self.variables, self.system.reservoirs, strict=True)):
+            below, linked = self.system.backed_up_by(place), any(self.system.into(place))
+            cyclic = each.initial_storage_hm3 is None
+            said.append((*own, cyclic, linked, -1 if below is None else below, place in split))
+        return np.array(said, np.int64)
+
+    @property
+    def end_values(self) -> list[float]:
+        """What a hm3 at the end of each reservoir's year is worth, in the unit of the objective."""
+        valued = [each.year_end is YearEnd.VALUED for each in self.system.reservoirs]
+        reservoirs = zip(valued, self.system.reservoirs, strict=True)
+        return [(each.end_value_gwh_per_hm3 or 0.0) if worth else 0.0 for worth, each in reservoirs]
 
     def operate(self, positions: FloatArray) -> SystemOperation:
         """Run a position of each year in float64."""
@@ -225,8 +350,8 @@ class SystemYears(Sequence["SystemYears"]):
 
         return operate_system(self.system, self.hm3_per_m3s, run, self.terms)
 
-    def positions_of(self, operation: SystemOperation) -> FloatArray:
-        """Positions, relative to what can be reached, that operate like this, shape (years, dimension)."""
+    def positions_of(self, operation: SystemOperation, coding: Coding = Coding.RELATIVE) -> FloatArray:
+        """Positions that operate like this, relative to what can be reached, shape (years, dimension)."""
         found = np.zeros((len(self), self.dimension))
         for place, own in enumerate(operation.of_reservoirs):
             first, stop, has_start = self.variables[place]
@@ -238,17 +363,16 @@ class SystemYears(Sequence["SystemYears"]):
                 found[:, first] = _part(storage[:, 0], lowest, highest)
                 years = replace(years, limits=years.limits.starting_at(storage[:, 0]))
             parts = np.empty((len(self), stop - first - has_start))
-            _parts(years.exact_year, np.ascontiguousarray(storage), parts)
+            _parts(years.exact_year, np.ascontiguousarray(storage), coding is Coding.ABSOLUTE, parts)
             found[:, first + has_start : stop] = parts
         return found
 
     def fitness_of(self, operation: SystemOperation) -> FloatArray:
         """Benefit less violation cost (eq. 21), and what is left in store is worth, shape (years,)."""
         fitness = operation.fitness(self.penalty)
-        for reservoir, own in zip(self.system.reservoirs, operation.of_reservoirs, strict=True):
-            if reservoir.year_end is YearEnd.VALUED:
-                change = own.storage_hm3[:, -1] - own.storage_hm3[:, 0]
-                fitness = fitness + (reservoir.end_value_gwh_per_hm3 or 0.0) * change
+        for value, own in zip(self.end_values, operation.of_reservoirs, strict=True):
+            if value:
+                fitness = fitness + value * (own.storage_hm3[:, -1] - own.storage_hm3[:, 0])
         return fitness
 
     def certify(self, positions: FloatArray) -> Certified:
@@ -266,20 +390,22 @@ def _part(value: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray
 
 
 @compiled
+def _start_ranges(years: YearRows, slack: FloatArray, starts: FloatArray) -> None:
+    """Between which storages each cyclic year may start."""
+    for index in range(len(starts)):
+        starts[index, 0], starts[index, 1] = start_range(year_at(years, index), slack[index])
+
+
+@compiled
 def _releases(years: YearRows, parts: FloatArray, absolute: bool, wanted: FloatArray) -> None:
     """Releases that lead to the storages that variables stand for; what has no variable is the lowest in reach."""
     for index in range(len(wanted)):
         year = year_at(years, index)
-        start = year.numbers[START]
-        storage = start
+        storage = before = year.numbers[START]
         for step in range(steps_in(year)):
-            lower, upper = ends_in_reach(year, step, storage, start)
             part = parts[index, step] if step < parts.shape[1] else 0.0
-            target = lower + part * (upper - lower)
-            if absolute:
-                least, most = year.rows[STORAGE_LOWER, step], year.rows[STORAGE_UPPER, step]
-                target = min(max(least + part * (most - least), lower), upper)
-            wanted[index, step], storage = release_to_end(year, step, storage, target)
+            wanted[index, step], draft, storage = draft_towards(year, step, storage, before, part, absolute)
+            before = released(year, step, draft, year.rows[RELEASE_LOWER, step])
 
 
 @compiled
@@ -296,15 +422,46 @@ def _releases_towards(years: YearRows, storages: FloatArray, wanted: FloatArray)
 
 
 @compiled
-def _parts(years: YearRows, storages: FloatArray, parts: FloatArray) -> None:
-    """Which part of what can be reached each storage is; the middle where there is no choice."""
+def _parts(years: YearRows, storages: FloatArray, absolute: bool, parts: FloatArray) -> None:
+    """Which part of what can be reached, or of the limits, each storage is; the middle where there is no choice."""
     for index in range(len(parts)):
         year = year_at(years, index)
         start = year.numbers[START]
         for step in range(parts.shape[1]):
             lower, upper = ends_in_reach(year, step, storages[index, step], start)
+            if absolute:
+                lower, upper = year.rows[STORAGE_LOWER, step], year.rows[STORAGE_UPPER, step]
             part = (storages[index, step + 1] - lower) / (upper - lower) if upper > lower else 0.5
             parts[index, step] = min(max(part, 0.0), 1.0)
+
+
+def highest_tailwater(system: System, place: int) -> float:
+    """Highest level, m, of the lake below that backs a reservoir up; minus infinity without one."""
+    below = system.backed_up_by(place)
+    if below is None:
+        return -math.inf
+    lake = system.reservoirs[below]
+    return float(lake.level(float(lake.storage_upper_hm3.max())))
+
+
+def stacked_links(system: System) -> Links:
+    """The links between reservoirs, as compiled code and kernels read them."""
+    inner = [link for link in system.links if link.target is not None]
+    kinds = {Carried.ALL: RELEASED, Carried.TURBINED: TURBINED, Carried.SPILLED: SPILLED}
+    places, numbers = np.zeros((len(inner), 5), np.int64), np.zeros((len(inner), 5), np.float32)
+    for row, link in enumerate(inner):
+        source, before, named = (
+            system.names.index(link.source),
+            link.before_m3s or 0.0,
+            isinstance(link.carries, Carried),
+        )
+        whole, later = divmod(link.travel_steps, 1.0)
+        wraps = system.reservoirs[source].year_end is YearEnd.CYCLIC
+        kind = kinds[Carried(link.carries)] if named else RELEASED
+        places[row] = source, system.names.index(link.target), kind, whole, wraps
+        share = 1.0 if named else link.carries
+        numbers[row] = share, 1.0 - link.lost_share, link.lost_m3s, link.of_release(before, before), later
+    return Links(places, numbers)
 
 
 def system_problems(system: System, inflows: SiteInflows, horizon: Horizon) -> RecordProblems:
@@ -319,22 +476,23 @@ def system_problems(system: System, inflows: SiteInflows, horizon: Horizon) -> R
     system, horizon = system.under_way(list(inflows.values())), horizon.within(inflows.calendar)
     batches, labels, streams = [], inflows.first.labels, inflows.first.rng_stream_ids
     opened, terms = [], dict[str, FloatArray]()
-    for place, (reservoir, inflow) in enumerate(zip(system.reservoirs, inflows.values(), strict=True)):
-        backed_up = system.backed_up_by(place) is not None
-        limits = open_limits(System.of(reservoir), inflow, conditions=backed_up)
+    pairs = list(zip(system.reservoirs, inflows.values(), strict=True))
+    conditions = any(link.backwater for link in system.links)  # all reservoirs have them, or none
+    conditions = conditions or any(each.has_conditions for pair in pairs for each in pair)
+    for reservoir, inflow in pairs:
+        limits = open_limits(System.of(reservoir), inflow, conditions=conditions)
         every = terms_of(system, inflow)
         if every:  # what power is worth is of each plant, the rest of the sum of all
             nothing = np.zeros_like(every["power_value"])
             own = dict.fromkeys(TERMS, nothing) | {name: every[name] for name in ("power_value", "power_cost_most")}
             limits, terms = limits.with_terms(own), {**every, "power_value": nothing}
         opened.append(limits)
+    models = [ReservoirModel.of(each, highest_tailwater(system, place)) for place, each in enumerate(system.reservoirs)]
     for first, stop, length in horizon.equal_spans(inflows.years):
         named = labels[first:stop] if length == 1 else joined_labels(labels[first:stop], length)
         years = tuple(
-            ReservoirYears(
-                ReservoirModel.of(reservoir), limits[first:stop].joined(length), named, streams[first:stop:length]
-            )
-            for reservoir, limits in zip(system.reservoirs, opened, strict=True)
+            ReservoirYears(model, limits[first:stop].joined(length), named, streams[first:stop:length])
+            for model, limits in zip(models, opened, strict=True)
         )
         of_sum = {name: term[first:stop].reshape(len(named), -1) for name, term in terms.items()}
         batches.append(SystemYears(system, years, of_sum))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -12,13 +13,15 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.output import require_free, write_new
 from reservoir.io.plan_folder.tables import write_table
-from reservoir.io.records.members import check_writable, write_ensemble
+from reservoir.io.records.members import check_writable, ensemble_columns, write_ensemble
+from reservoir.io.workbook import SUFFIXES, write_workbook
 from reservoir.report.figures.figures import attempted
 from reservoir.report.figures.inflow import synthetic_inflow_figure
 from reservoir.report.figures.style import rendered
 from reservoir.report.folder import figures_left_out
 from reservoir.synthetic.acceptance import Assessment, Comparison
 from reservoir.synthetic.ensemble import SyntheticInflow
+from reservoir.text.quantities import printable
 
 _ADVICE = {"choose": "choose another --out", "replace": "give --force to replace it"}
 
@@ -29,7 +32,7 @@ class SyntheticFiles:
     Parameters
     ----------
     target : Path
-        The ensemble.
+        The ensemble; a workbook has the table of its acceptance as a sheet beside it.
     checked : bool
         Whether there is a table and a figure of its acceptance.
     force : bool
@@ -58,19 +61,28 @@ class SyntheticFiles:
         self.target, self.force, self.units, self.tell = target, force, units, tell
         self.written: list[Path] = []
         self.table, self.figure = (target.with_name(f"{target.stem}-checks.{kind}") for kind in ("csv", "svg"))
+        self.workbook = target.name.casefold().endswith(SUFFIXES)
         check_writable(target.name)
-        for path in (self.table, self.figure) if checked else ():
+        for path in (*([] if self.workbook else [self.table]), self.figure) if checked else ():
             require_free(path, force=force, **_ADVICE)
 
-    def write_ensemble(self, inflow: Inflow) -> None:
-        """Write the ensemble, completely or not at all."""
-        self._write(self.target, lambda path: write_ensemble(inflow, self.target.name, path, self.units))
+    def write(self, inflow: Inflow, source: SyntheticInflow, assessment: Assessment | None) -> None:
+        """Write the ensemble, completely or not at all; and the table and the figure of its acceptance."""
+        checks = None if assessment is None else comparison_table(assessment.comparisons, self.units)
+        if self.workbook:
+            sheets: dict[str, Any] = {
+                "inflow": ensemble_columns(inflow, self.units),
+                **({} if checks is None else {"checks": checks}),
+            }
+            self._write(self.target, lambda path: write_workbook(sheets, path, printable(inflow.caveat)))
+        else:
+            self._write(self.target, lambda path: write_ensemble(inflow, self.target.name, path, self.units))
+        if checks is not None and not self.workbook:
+            self._write(self.table, lambda path: write_table(checks, path))
+        if assessment is not None:
+            self._write_figure(source, assessment)
 
-    def write_assessment(self, source: SyntheticInflow, assessment: Assessment) -> None:
-        """Write the table and the figure of the acceptance."""
-        table = comparison_table(assessment.comparisons, self.units)
-        self._write(self.table, lambda path: write_table(table, path))
-
+    def _write_figure(self, source: SyntheticInflow, assessment: Assessment) -> None:
         def draw() -> bytes:
             by_name = {comparison.statistic: comparison for comparison in assessment.comparisons}
             about = source.record.calendar, assessment.optimised, source.caveat, self.units

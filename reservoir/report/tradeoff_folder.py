@@ -14,7 +14,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.objectives import Goal, goal_label
 from reservoir.io.output import Claim, content_sha256, drafted
 from reservoir.io.plan_folder.files import FILES, file_hashes
-from reservoir.io.plan_folder.tables import write_table
+from reservoir.io.plan_folder.tables import write_tables
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.planning.columns import FIRM_POWER
 from reservoir.planning.tradeoff import Tradeoff
@@ -32,11 +32,13 @@ from reservoir.text.quantities import counted, told_apart
 from reservoir.text.strict_json import read_json
 
 #: Names of the files.
-PROVENANCE, POINTS, INFLOW, TABLE, REPORT = "tradeoff.json", "points", "inflow.csv", "front.csv", "report.html"
+PROVENANCE, POINTS, INFLOW, REPORT = "tradeoff.json", "points", "inflow.csv", "report.html"
+TABLE, WORKBOOK = "front.csv", "front.xlsx"
 _MOST_BYTES = 10_000_000
 _AGAIN = "run `reservoir tradeoff` again, or restore the file; plan a changed one by its own name, without --point"
 #: How a record can have been read.
-_READING = {"unit": str, "column": str, "water_year": str, "missing_days": int, "negative": str, "dates": str}
+_READING: dict[str, type] = dict.fromkeys(("unit", "column", "water_year", "negative", "dates"), str)
+_READING |= dict.fromkeys(("missing_days", "first_year"), int)
 #: Where the unit of a record was said, if the caller gave it.
 _BY_ARGUMENT = "from the unit argument"
 #: Heads of columns of the report's table that are no goals.
@@ -60,9 +62,16 @@ def front_table(front: Tradeoff) -> pd.DataFrame:
 
 
 def write_tradeoff(
-    front: Tradeoff, target: Path | Claim, *, figures: bool = True, tell: Callable[[str], None] = warnings.warn
+    front: Tradeoff,
+    target: Path | Claim,
+    *,
+    figures: bool = True,
+    workbook: bool = False,
+    tell: Callable[[str], None] = warnings.warn,
 ) -> Path:
     """Write table, figure, report, and a reservoir file for each point; `tell` is told of a figure that fails.
+
+    With `workbook`, the table is the sheet of ``front.xlsx``.
 
     Raises
     ------
@@ -71,7 +80,7 @@ def write_tradeoff(
     """
     with drafted(target, check_new) as claim:
         draft = claim.draft
-        write_table(front_table(front), draft / TABLE)
+        write_tables({TABLE: front_table(front)}, draft, WORKBOOK if workbook else "")
         (draft / POINTS).mkdir()
         for point in front.points:
             (draft / POINTS / f"{point.name}.toml").write_text(write_reservoir(point.reservoir), encoding="utf-8")

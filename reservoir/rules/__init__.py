@@ -29,6 +29,12 @@ class Family:
     name, module, rule, summary : str
     fitter : str, optional
         Dotted path of the function; by default `fit` in `module`.
+    spill_reason : str, optional
+        Why a rule lets water past the turbines where no limit makes it, in words.
+    price_of : str, optional
+        Family whose price on months that fall short of a promise is tried first (`reservoir.rules.reliability`).
+    follows_plan : bool
+        Whether it is fitted to the plan alone, so that no such price changes it.
     """
 
     name: str
@@ -36,6 +42,9 @@ class Family:
     rule: str
     summary: str
     fitter: str = ""
+    spill_reason: str = "the rule asks for it"
+    price_of: str = ""
+    follows_plan: bool = False
 
     def fit(self, training: Training, forecast: Forecast) -> Rule:
         """Fit a rule to optimised years."""
@@ -50,30 +59,40 @@ class Family:
 
 
 # fmt: off
-#: Name, class and the function that fits it in modules of `families`, and what it does.
+_OF_STORAGE = "the rule aims at a storage that is linear in storage and inflow, not at what the turbines take"
+_OF_VALUES = "by its values, water kept would bring no more later, since much of it would spill then"
+_OF_OUTPUT = "the rule releases what makes its output at the storage of the month's first day"
+_OF_NETWORK = "its network releases a fraction of what is feasible, as it learnt"
+#: Name, class and the function that fits it in modules of `families`, what it does, why it spills, with whose price of
+#: a promise it begins, and whether it follows the plan.
 _FAMILIES = (
     ("guide-curve", "linear.GuideCurve", "linear.fit_guide_curve",
-        "end each month at the median of the optimised storages"),
+        "end each month at the median of the optimised storages",
+        "the rule aims at the storage of its curve, not at what the turbines take", "", True),
     ("linear", "linear.LinearRule", "linear.fit",
-        "end each month at a storage linear in the start storage and the inflows"),
+        "end each month at a storage linear in the start storage and the inflows", _OF_STORAGE, "", True),
     ("linear-search", "linear.LinearSearchRule", "linear_operation.fit",
-        "the linear rule, its factors then optimised for simulated energy"),
-    ("zones", "zones.ZonesRule", "zones_operation.fit", "dispatch chart: the zone of the storage sets the output"),
-    ("sdp", "sdp.Sdp", "sdp.fit", "stochastic dynamic programming: most energy now plus expected later"),
+        "the linear rule, its factors then optimised for simulated energy", _OF_STORAGE, "", False),
+    ("zones", "zones.ZonesRule", "zones_operation.fit", "dispatch chart: the zone of the storage sets the output",
+        _OF_OUTPUT, "", False),
+    ("sdp", "sdp.Sdp", "sdp.fit", "stochastic dynamic programming: most energy now plus expected later",
+        _OF_VALUES, "", False),
     ("water-value", "sdp.WaterValue", "sdp.fit_water_values",
-        "release while a hm3 makes more energy now than a table says it is worth in store"),
-    ("replan", "replan.Replan", "replan.fit", "re-planned every month with many futures drawn given what is known"),
+        "release while a hm3 makes more energy now than a table says it is worth in store", _OF_VALUES, "sdp", False),
+    ("replan", "replan.Replan", "replan.fit", "re-planned every month with many futures drawn given what is known",
+        _OF_VALUES, "sdp", False),
     ("ann-regression", "ann.AnnRegressionRule", "ann_training.fit_regression",
-        "neural network fitted to the plan: the first stage of ann"),
-    ("ann", "ann.AnnRule", "ann_training.fit", "the same neural network, then trained for simulated energy"),
+        "neural network fitted to the plan: the first stage of ann", _OF_NETWORK, "sdp", True),
+    ("ann", "ann.AnnRule", "ann_training.fit", "the same neural network, then trained for simulated energy",
+        _OF_NETWORK, "sdp", False),
     ("standard", "zones.StandardRule", "zones.fit_standard",
-        "standard operating policy, firm power while water lasts: the weak baseline"),
+        "standard operating policy, firm power while water lasts: the weak baseline", _OF_OUTPUT, "", True),
 )
 # fmt: on
 _HOME = f"{__name__}.families"
 FAMILIES: dict[str, Family] = {
-    name: Family(name, f"{_HOME}.{rule.split('.')[0]}", rule.split(".")[1], summary, f"{_HOME}.{fitter}")
-    for name, rule, fitter, summary in _FAMILIES
+    name: Family(name, f"{_HOME}.{of.split('.')[0]}", of.split(".")[1], does, f"{_HOME}.{fits}", spills, price, follows)
+    for name, of, fits, does, spills, price, follows in _FAMILIES
 }
 
 #: What `fit` does, and what takes its place to keep fits.

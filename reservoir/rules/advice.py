@@ -105,15 +105,14 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
     """
     step, storage, inflow = situation.step, situation.storage_hm3, situation.inflow_m3s
     known = inflow if rule.forecast is Forecast.MONTH else None
-    asked = rule.release(step, storage, known, situation.inflow_before_m3s)
     volume, dead = rule.months.volume_per_flow[step], float(plant.storage_lower_hm3.min())
-    storages, releases = plant.storage_bounds_hm3[:, step].tolist(), plant.release_bounds_m3s[:, step].tolist()
+    storages = float(plant.storage_bounds_hm3[0, step]), highest_storage(plant, situation)
+    releases = plant.release_bounds_m3s[:, step].tolist()
     dry_year = Inflow(np.zeros((1, MONTHS_PER_YEAR)), Calendar(_SOME_YEAR, 1, plant.first_month))
     if plant.flood_space is not None:
-        index = np.full((1, MONTHS_PER_YEAR), np.nan if situation.flood_index is None else situation.flood_index)
-        dry_year = replace(dry_year, flood_index=index)
-        highest = plant.flood_space.upper_of(index, plant.step, plant.first_month)[0, step]
-        storages[1] = min(storages[1], float(highest))
+        dry_year = replace(dry_year, flood_index=np.full((1, MONTHS_PER_YEAR), situation.flood_index or 0.0))
+        rule = rule.limited(np.array(storages[1:]))
+    asked = rule.release(step, storage, known, situation.inflow_before_m3s)
     require_no_ramps(plant)
     conditions = conditions_in(plant, dry_year), (0, step)
     ended = month_end(storage, asked, inflow, volume, storages, releases, dead, *conditions)
@@ -144,6 +143,15 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
         starts_below_dead=below,
         within_bounds=storages[0] - slack <= (end if below else max(end, dead)) <= storages[1] + slack,
     )
+
+
+def highest_storage(plant: Reservoir, situation: Situation) -> float:
+    """Highest storage at the end of the month, hm3, with the flood space that its index asks for, if that is known."""
+    upper, space = float(plant.storage_bounds_hm3[1, situation.step]), plant.flood_space
+    if space is None or situation.flood_index is None:
+        return upper
+    index = np.full((1, len(plant.months)), situation.flood_index)
+    return min(upper, float(space.upper_of(index, plant.step, plant.first_month)[0, situation.step]))
 
 
 def step_of_month(plant: Reservoir, month: int) -> int:

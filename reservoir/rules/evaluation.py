@@ -5,7 +5,7 @@ Families are scored on the years that they were fitted to, and on years that the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -21,22 +21,28 @@ from reservoir.hydro.objectives import Horizon, Objective
 from reservoir.hydro.system import System
 from reservoir.planning.columns import FIRM_QUANTILE
 from reservoir.planning.notes import CARRY_OVER, storage_ratio
-from reservoir.planning.plan import Plan, optimise, silent_stage
+from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
 from reservoir.planning.sentences import horizon_text
 from reservoir.planning.solving import HOST_REFERENCE
 from reservoir.rules import FAMILIES, Fitter, Forecast, Rule, Training, fit
 from reservoir.rules.base.foresight import Foresight
-from reservoir.rules.base.simulation import Violations, beyond_bounds, decisions, highest_storages
+from reservoir.rules.base.simulation import Violations, beyond_bounds, decisions
 from reservoir.rules.base.targets import Targets
 from reservoir.rules.base.training import outside, parts_of, parts_told
 from reservoir.rules.reliability import fit_promise, promising
-from reservoir.rules.scores import RecordEvaluation, Score, SimulationMode, benefit_suffix, evaluate_rules, worst_decile
+from reservoir.rules.scores import (
+    SIMULATION,
+    RecordEvaluation,
+    Score,
+    SimulationMode,
+    benefit_suffix,
+    evaluate_rules,
+    worst_decile,
+)
 
 FloatArray = NDArray[np.float64]
 
 FOLDS = 5
-#: Told a stage, how much of it is done, parts of a fit among it, and how much there is.
-FitProgress = Callable[[str, float, int], None]
 
 
 class Sample(StrEnum):
@@ -187,7 +193,7 @@ def evaluate(
     test: Inflow | None = None,
     reliability: float | None = None,
     fitter: Fitter | None = None,
-    progress: FitProgress = silent_stage,
+    progress: StageProgress = silent_stage,
 ) -> Evaluation:
     """Fit, cross-validate and score families of rules.
 
@@ -245,7 +251,8 @@ def evaluate(
     for mode, foresight in foresights.items():
         known = start, foresight, targets, [sample for _, sample in rules], solved
         continuous = mode is SimulationMode.CONTINUOUS
-        evaluated = evaluate_rules([*rules.values()], model, plan.inflow, *known, continuous=continuous)
+        told = partial(progress, SIMULATION if continuous else f"{SIMULATION} {mode}")
+        evaluated = evaluate_rules([*rules.values()], model, plan.inflow, *known, continuous=continuous, simulated=told)
         for (family, sample), run in zip(rules, evaluated, strict=True):
             runs[family][mode, sample] = run
     results = []
@@ -257,7 +264,8 @@ def evaluate(
         stage = partial(progress, "test of the rules")
         of_families = [[result.rule] * test.years for result in results]
         foreseen, samples = Foresight.of(model, test, start, stage), [TEST] * len(results)
-        tests = evaluate_rules(of_families, model, test, start, foreseen, targets, samples, stage)
+        told = partial(progress, f"{SIMULATION} in the test")
+        tests = evaluate_rules(of_families, model, test, start, foreseen, targets, samples, stage, simulated=told)
     return Evaluation(plan, training, forecast, folds, targets, foresights, tuple(results), fitted_to, tuple(tests))
 
 
@@ -274,7 +282,7 @@ def fitted_rules(
     training: Training,
     forecast: Forecast,
     folds: int,
-    progress: FitProgress = silent_stage,
+    progress: StageProgress = silent_stage,
     fitter: Fitter = fit,
 ) -> dict[str, dict[Sample, list[Rule]]]:
     """Fit rules of families, one a year each: to all years, and for every year to the years outside its block.
@@ -323,7 +331,7 @@ def fitted_rules(
     return rules
 
 
-def _told_part(progress: FitProgress, stage: str, done: int, total: int, part: float) -> None:
+def _told_part(progress: StageProgress, stage: str, done: int, total: int, part: float) -> None:
     progress(stage, done + part, total)
 
 
@@ -364,8 +372,9 @@ class MemberRuns:
         brought = run.at_equal_storage if best is None else run.foresight_benefit
         benefit, of_foresight = (each.reshape(members, -1).mean(axis=1) for each in (brought, run.foresight_benefit))
         ends = operation.storage_hm3[..., 1:].reshape(-1, len(run.reservoir.months))
-        upper = highest_storages(run.reservoir, run.limits)
-        missed = (beyond_bounds(run.reservoir, ends, upper) != 0) | (operation.missing_m3s.reshape(ends.shape) > 0)
+        missed = (beyond_bounds(run.reservoir, ends, run.limits.storage_upper_hm3) != 0) | (
+            operation.missing_m3s.reshape(ends.shape) > 0
+        )
         return cls(
             family=run.score.family if best is None else FORESIGHT,
             sample=run.score.sample,

@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from reservoir.hydro.unit_system import labelled
+from reservoir.hydro.step import REPAIR_TOLERANCE
+from reservoir.hydro.unit_system import SI, UnitSystem, labelled
 from reservoir.planning.checks import BALANCE_TOLERANCE, Check, balance_residual, largest, release_excess
-from reservoir.rules import Rule, rule_from_dict
+from reservoir.rules import FAMILIES, Rule, rule_from_dict
 from reservoir.rules.base.simulation import decisions
 from reservoir.rules.base.targets import GUARANTEED_POWER, PROMISED_POWER
 from reservoir.rules.base.training import Training
 from reservoir.rules.evaluation import Evaluation, FamilyResult, Sample
 from reservoir.rules.families.sdp import Sdp
 from reservoir.rules.scores import RecordEvaluation, SimulationMode
-from reservoir.rules.spills import spill_with_room
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import counted, quantity
 
 #: Strong and weak baseline; every other family is fitted to the plan.
 BASELINES = {"sdp": "strong", "standard": "weak"}
@@ -160,7 +160,9 @@ def findings(evaluation: Evaluation) -> list[Finding]:
         amount = f"least {nearest.family} (relative sum {nearest.held_out.avoidable_violation:,.3g})"
         said.append(Finding(compared, f"none: every family violates limits that foresight satisfies, {amount}"))
     elif fitted:
-        said.append(Finding(compared, f"none: every family {_misses(evaluation)} or violates limits"))
+        said.append(
+            Finding(compared, f"none: every family fitted to the plan {_misses(evaluation)} or violates limits")
+        )
     said += _on_promise(evaluation, best)
     if set(STAGES) <= set(results):
         first, searched = (results[name].held_out.score.beside_foresight for name in STAGES)
@@ -181,6 +183,47 @@ def spills(evaluation: Evaluation) -> list[Finding]:
     results = [result for result in evaluation.families if result.family not in BASELINES]
     said = [(result.family, spill_with_room(result.held_out, evaluation.plan.units)) for result in results]
     return [Finding(f"spill of {family} with room in the lake", words) for family, words in said if words]
+
+
+#: Spill counts that is more than this part of the release, while at least this part of the range of storages is free.
+SPILL, ROOM = 1e-3, 0.01
+#: Months ahead whose limits are looked at.
+AHEAD = 2
+#: Why water passes the turbines by with room in the lake; where none of these, the family says why.
+BEFORE_LIMIT = f"the storage limit falls within {AHEAD} months"
+LEAST_RELEASE = "the least release is more than the turbines take"
+NO_TURBINES = "the turbines stand still: too little head, or below their operating level"
+
+
+def spill_with_room(run: RecordEvaluation, units: UnitSystem = SI) -> str:
+    """How much a rule spills in months that end with room in the lake, and why; empty if it does not.
+
+    A month has the first of the reasons that holds.
+    """
+    operation, limits = run.operation, run.limits
+    upper, lower = limits.storage_upper_hm3, float(limits.storage_lower_hm3.min())
+    end, release, spill = operation.storage_hm3[:, 1:], operation.release_m3s, operation.spill_m3s
+    spilled = (spill > SPILL * release) & (upper - end > ROOM * (float(upper.max()) - lower))
+    if not spilled.any():
+        return ""
+    volume_hm3 = spill * run.inflow.calendar.hm3_per_m3s
+    steps = np.arange(upper.shape[1])
+    ahead = np.min([upper[:, (steps + months) % len(steps)] for months in range(1, AHEAD + 1)], axis=0)
+    slack = REPAIR_TOLERANCE * float(limits.release_upper_m3s.max())
+    reasons = {
+        BEFORE_LIMIT: (ahead < upper) & (end + volume_hm3 > ahead),
+        LEAST_RELEASE: release <= limits.release_lower_m3s + slack,
+        NO_TURBINES: operation.turbined_m3s <= slack,
+        FAMILIES[run.rule.family].spill_reason: np.ones_like(spilled),
+    }
+    parts, left = [], spilled
+    for reason, holds in reasons.items():
+        if count := int((left & holds).sum()):
+            parts.append((count, f"{reason} ({counted(count, 'month')})"))
+        left = left & ~holds
+    a_year = units.written(float(volume_hm3[spilled].sum()) / len(release), "hm3")
+    months = f"{int(spilled.sum()):,} of {counted(spilled.size, 'month')}"
+    return f"{a_year} a year in {months}: {'; '.join(text for _, text in sorted(parts, reverse=True))}"
 
 
 def _all_violate(results: Sequence[FamilyResult]) -> bool:

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import sqrt
-from operator import itemgetter
 
 import numpy as np
 
 from reservoir.errors import InputError
 from reservoir.hydro.record_rows import energy_terms
 from reservoir.hydro.rows import TERMS
-from reservoir.rules import Fitter, Forecast, Rule
+from reservoir.rules import FAMILIES, Fitter, Forecast, Rule
 from reservoir.rules.base.simulation import operated_training
 from reservoir.rules.base.targets import TOLERANCE, Targets, firm_powers
 from reservoir.rules.base.training import Promise, Training, made_once, part_of_fit
@@ -64,34 +63,47 @@ def fit_promise(fitter: Fitter, family: str, training: Training, forecast: Forec
     It is to keep it in as many months more as their number is uncertain by (the root of those that may fail), so that
     other years like them keep it, too.
     """
+    return least_price(training, fitter, family, forecast)[1]
+
+
+@made_once
+def least_price(training: Training, fitter: Fitter, family: str, forecast: Forecast) -> tuple[float, Rule]:
+    """The price of `fit_promise`, in parts of what the promised power brings in a month, and the rule.
+
+    The search begins without a price, or at that of the family that the registry names.
+    """
     assert training.promise is not None
     sample, share = training.searched(), training.promise.share
     wanted = share + min(sqrt((1 - share) / sample.inflow_m3s.size), (1 - share) / 2)
     tried: dict[float, tuple[float, Rule]] = {}
-
-    most = 1 + len(PRICES) + BETWEEN
+    known, most, first = FAMILIES.get(family), 2 + len(PRICES) + BETWEEN, 0.0
+    if known and known.price_of:
+        with part_of_fit(0, most):
+            first = least_price(training, fitter, known.price_of, forecast)[0]
 
     def kept_at(price: float) -> bool:
-        with part_of_fit(len(tried), most):
+        with part_of_fit(2 * len(tried) + 2, 2 * most):
             rule = fitter(family, priced(training, price), forecast)
-        tried[price] = share_kept(rule, sample), rule
+        with part_of_fit(2 * len(tried) + 3, 2 * most):  # to operate some rules takes longer than to fit them
+            tried[price] = share_kept(rule, sample), rule
         return tried[price][0] >= wanted
 
-    low = high = 0.0
+    low, high = 0.0, first
     kept = kept_at(high)
-    for price in PRICES:
-        if kept or (high and tried[high][1] == tried[0.0][1]):  # which follows the plan, whatever a month costs
+    follows_plan = known is not None and known.follows_plan
+    for price in (each for each in PRICES if each > first):
+        if kept or follows_plan or (high > first and tried[high][1] == tried[first][1]):
             break
         low, high = high, price
         kept = kept_at(high)
     if not kept:
-        return max(tried.values(), key=itemgetter(0))[1]
-    for _ in range(BETWEEN):
+        high = max(tried, key=lambda price: tried[price][0])
+    for _ in range(BETWEEN if kept and not follows_plan else 0):
         if not high or tried[high][0] <= wanted + NEAR:
             break
         price = sqrt(low * high) if low else high / 4
         low, high = (low, price) if kept_at(price) else (price, high)
-    return tried[high][1]
+    return high, tried[high][1]
 
 
 @made_once

@@ -5,7 +5,7 @@ Reliability, resilience and vulnerability: Hashimoto, Stedinger and Loucks 1982,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, partial
@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError
-from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir import Reservoir
@@ -23,12 +22,13 @@ from reservoir.hydro.system import System
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.columns import MEAN_ENERGY, TABLES, shown
 from reservoir.planning.plan import StageProgress, silent_stage
+from reservoir.planning.shortfalls import Shortfall, by_kind, step_by_step
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules import Rule
 from reservoir.rules.base.foresight import Foresight
-from reservoir.rules.base.simulation import Simulation, Violations, beyond_bounds, highest_storages, simulate
+from reservoir.rules.base.simulation import Simulation, Violations, beyond_bounds, simulate
 from reservoir.rules.base.targets import TOLERANCE, Targets
-from reservoir.rules.base.training import ROUNDING
+from reservoir.rules.base.training import ROUNDING, parts_of_fit, parts_told, tell_part
 from reservoir.solvers import Progress
 from reservoir.solvers.engine import silent
 from reservoir.text.quantities import counted, quantity
@@ -242,7 +242,7 @@ class RecordEvaluation(Simulation):
         monthly, stricter = (service(power, mw, TOLERANCE) for mw in (targets.firm_mw, targets.firm_95_mw))
         best, sign = float(self.foresight_benefit.sum()), float(shown(objective, np.ones(1))[0])
         ends, lower = operation.storage_hm3[:, 1:], self.reservoir.storage_bounds_hm3[0]
-        upper = highest_storages(self.reservoir, self.limits)
+        upper = self.limits.storage_upper_hm3
         slack = AT_LIMIT * float(upper.max())
         return Score(
             family=self.rule.family,
@@ -274,16 +274,15 @@ class RecordEvaluation(Simulation):
             objective=objective,
         )
 
-    def shortfalls(self, units: UnitSystem = SI) -> list[str]:
-        """A sentence for each month in which no release could keep the storage within its limits, or the minimum flow.
+    def shortfalls(self, units: UnitSystem = SI, *, each_month: bool = True) -> list[str]:
+        """Months in which no release could keep the storage within its limits, or the minimum flow.
 
-        The first names a start below dead storage; the last the months in which perfect foresight does not keep them
-        either, which its energy does not show.
+        A sentence for each month, or for all that miss the same. The first names a start below dead storage; the last
+        the months in which perfect foresight does not keep them either, which its energy does not show.
         """
         lower, missing = self.reservoir.storage_bounds_hm3[0], self.operation.missing_m3s
-        upper = highest_storages(self.reservoir, self.limits)
+        upper = self.limits.storage_upper_hm3
         beyond = beyond_bounds(self.reservoir, self.operation.storage_hm3[:, 1:], upper)
-        highest = np.broadcast_to(upper, beyond.shape)
         sentences = []
         dead = float(self.reservoir.storage_lower_hm3.min())
         if self.start_hm3 < dead - ROUNDING * float(upper.max()):
@@ -293,24 +292,25 @@ class RecordEvaluation(Simulation):
                 "lake is above it."
             )
 
-        def outside(year: int, step: int) -> str:
+        def outside(year: int, step: int) -> Shortfall:
             above = beyond[year, step] > 0
-            where, bound = ("above its upper", highest[year, step]) if above else ("below its lower", lower[step])
+            where, bound = ("above its upper", upper[year, step]) if above else ("below its lower", lower[step])
             most = units.written(float(abs(beyond[year, step])), "hm3", ",.4g")
             limit = units.written(float(bound), "hm3", ",.6g")
-            return (
-                f"the storage at the end of the month is {most} {where} limit of {limit}; no permitted release "
-                "avoids this"
-            )
+            sentence = f"the storage at the end of the month is {most} {where} limit of {limit}"
+            size = float(abs(beyond[year, step]))
+            return Shortfall(year, step, where, size, f"{sentence}; no permitted release avoids this")
 
-        def short(year: int, step: int) -> str:
-            lacking = units.written(float(missing[year, step]), "m3s", ",.4g")
-            return f"{lacking} are missing of the minimum release; there is no more water above dead storage"
+        def short(year: int, step: int) -> Shortfall:
+            lacking = float(missing[year, step])
+            sentence = f"{units.written(lacking, 'm3s', ',.4g')} are missing of the minimum release; there is no more"
+            return Shortfall(year, step, "minimum release", lacking, f"{sentence} water above dead storage")
 
         for months, said in ((np.argwhere(beyond != 0), outside), (np.argwhere(missing > 0), short)):
-            for year, step in months[:MOST_MONTHS].tolist():
-                month = MONTH_NAMES[int(self.reservoir.months[step]) - 1]
-                sentences.append(f"{self.inflow.labels[year]} {month}: {said(year, step)}")
+            if not each_month:
+                sentences += by_kind((said(*month) for month in months.tolist()), self.inflow)
+                continue
+            sentences += step_by_step((said(*month) for month in months[:MOST_MONTHS].tolist()), self.inflow)
             if len(months) > MOST_MONTHS:
                 sentences.append(f"So it is in {len(months) - MOST_MONTHS:,} more months; simulation.csv lists them.")
         best = self.foresight_violations
@@ -361,8 +361,13 @@ def evaluate_record(
     model, solved = ReservoirModel.of(reservoir), partial(progress, "perfect foresight")
     best = Foresight.of(model, inflow, start, solved, continuous=continuous) if foresight else None
     aims = targets or Targets.of_reservoir(reservoir)
-    rules = [[rule] * inflow.years]
-    return evaluate_rules(rules, model, inflow, start, best, aims, [sample], solved, continuous=continuous)[0]
+    told = partial(progress, SIMULATION)
+    known = model, inflow, start, best, aims, [sample], solved
+    return evaluate_rules([[rule] * inflow.years], *known, continuous=continuous, simulated=told)[0]
+
+
+#: What the simulation of rules is called beside other stages.
+SIMULATION = "simulate rules"
 
 
 def evaluate_rules(
@@ -376,6 +381,7 @@ def evaluate_rules(
     progress: Progress = silent,
     *,
     continuous: bool = True,
+    simulated: Callable[[float, int], None] = silent,
 ) -> list[RecordEvaluation]:
     """Operate a record several times, and score the runs; see `evaluate_record`.
 
@@ -387,8 +393,14 @@ def evaluate_rules(
         Of the same record from the same storage, with as continuous a storage.
     samples : sequence of str
         What the score of each calls the record.
+    progress, simulated : callable
+        Told of perfect foresight, and how many of how many months are simulated.
     """
-    runs = [simulate(of_years, model, inflow, start_hm3, continuous=continuous) for of_years in rules]
+    months = len(rules) * inflow.flow_m3s.size
+    with parts_told(lambda part: simulated(round(part * months), months)):
+        each_time = parts_of_fit(rules)
+        runs = [simulate(of_years, model, inflow, start_hm3, continuous=continuous) for of_years in each_time]
+        tell_part(1.0)
     end_values = np.zeros((len(runs), inflow.years))
     if foresight is not None:  # without it, nobody knows what water left is worth
         end_values = foresight.end_values([run.operation for run in runs], progress)

@@ -18,6 +18,7 @@ from typing import Any
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.problems.base import BITS, PERMUTATION, REAL, Batch, Problem, encoding_of
+from reservoir.solvers.codings import CodingSettings, is_coded, nothing_to_choose, solve_coded
 from reservoir.solvers.engine import Engine, IntermediateResult, Progress, Stop, callers_own, silent
 from reservoir.solvers.settings import Settings
 from reservoir.solvers.solution import Solutions
@@ -66,6 +67,8 @@ class Solver:
         It solves horizons of many years; the others are made for a year's dozen variables.
     swept : bool
         It does so by sweeps over windows (`reservoir.solvers.windows`).
+    coded : bool
+        It has settings for years of systems, and chooses how their variables are coded (`reservoir.solvers.codings`).
     host_solver : str
         The solver with the same algorithm on the CPU, which replaces it where there is no OpenCL; empty if none.
     encodings : tuple of str
@@ -95,6 +98,7 @@ class Solver:
     general: bool = True
     long_horizons: bool = False
     swept: bool = False
+    coded: bool = False
     host_solver: str = ""
     encodings: tuple[str, ...] = (REAL,)
     measured_with: Mapping[str, Any] = field(default_factory=dict)
@@ -102,7 +106,7 @@ class Solver:
     effort_settings: Mapping[str, Any] = field(default_factory=dict)
     zoo_gap: float = inf
     alone: bool = True
-    systems: bool = False
+    systems: bool = True
 
 
 _SWARM, _EVALUATIONS = ("particles", "generations"), ("evaluations",)
@@ -110,15 +114,15 @@ _ONE_THREAD = {"threads": 1}
 _SWEPT: dict[str, Any] = {"opencl": True, "long_horizons": True, "swept": True}
 
 #: What the engines of an algorithm have in common, on devices and on CPU threads.
-_CLPSO = partial(Solver, budget=_SWARM, zoo_gap=0.2)
-_LSHADE = partial(Solver, budget=_EVALUATIONS, zoo_gap=1e-3)
+_CLPSO = partial(Solver, budget=_SWARM, coded=True, zoo_gap=0.2)
+_LSHADE = partial(Solver, budget=_EVALUATIONS, coded=True, zoo_gap=1e-3)
 _TWO_LEVEL = partial(Solver, budget=_SWARM, zoo_gap=0.6)
 _RING = partial(Solver, budget=_SWARM, zoo_gap=0.2)
 _ISLANDS = partial(
     Solver, budget=_EVALUATIONS, zoo_gap=0.1, effort=(*_EVALUATIONS, "iterations"), encodings=(REAL, PERMUTATION)
 )
-_DP = partial(Solver, seeded=False, general=False, long_horizons=True)
-_OF_SYSTEMS = partial(_DP, alone=False, systems=True)
+_HOST = partial(Solver, seeded=False, general=False, long_horizons=True)
+_DP, _OF_SYSTEMS = partial(_HOST, systems=False), partial(_HOST, alone=False)
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
@@ -295,7 +299,7 @@ def solve(
         device, launches then have as many problems as it has compute units, so that it is asked often enough. Sweeps
         over long horizons ask after each sweep, and the solutions are the schedules so far.
     **options
-        Settings of the engine, and of the sweeps.
+        Settings of the engine, of the sweeps, and of systems.
 
     Raises
     ------
@@ -329,8 +333,19 @@ def solve(
         unknown = [f"the solver {solver} has no setting {name}" for name in unknown]
         raise InputError(Mistake(each, expected, "remove it") for each in unknown)
     own = callers_own(stop) if stop else None
+
+    def run(problems: Sequence[Problem], options: Mapping[str, Any], progress: Progress) -> Solutions:
+        ready = engine(engine.settings_class(**options), seed=int(seed), seeded=entry.seeded, stop=own)
+        return ready.solve(problems, device=device, progress=progress)
+
+    year: Any = different[0]
+    coding = options.pop("coding", None)
+    if coding is not None and not is_coded(year):
+        wrong = "coding is a setting of systems of several reservoirs"
+        raise InputError(Mistake(wrong, "a system", "remove it, or give it a system", value=coding))
     if entry.swept:
-        long = any(each.limits.steps > MOST_STEPS_OF_YEAR for each in different if hasattr(each, "limits"))
+        steps = [each.limits.steps for each in different if hasattr(each, "limits") and not is_coded(each)]
+        long = max(steps, default=0) > MOST_STEPS_OF_YEAR
         given = {**engine.window_defaults, **options} if long else options
         of_windows = {each.name: given[each.name] for each in fields(WindowSettings) if each.name in given}
         options = {name: value for name, value in given.items() if name not in of_windows}
@@ -347,12 +362,18 @@ def solve(
             raise InputError(
                 Mistake(wrong.format(name), expected, mend, value=value) for name, value in of_windows.items()
             )
-    ready = engine(engine.settings_class(**options), seed=int(seed), seeded=entry.seeded, stop=own)
-    return ready.solve(problems, device=device, progress=progress)
+    if entry.coded and is_coded(year):
+        kind: Any = engine.settings_class
+        if not year.dimension:
+            return nothing_to_choose(problems, solver)
+        options = kind.of_systems(len(year.years), year.steps, year.dimension) | options
+        chosen = CodingSettings(**({} if coding is None else {"coding": coding}))
+        return solve_coded(problems, chosen.coding, options, entry.budget[-1], run, progress)
+    return run(problems, options, progress)
 
 
 def settings_of(name: str) -> tuple[str, ...]:
-    """Names of a solver's settings, those of sweeps over long horizons behind them."""
+    """Names of a solver's settings, those of sweeps over long horizons and of systems behind them."""
     return tuple(each.name for settings in _settings_classes(name) for each in fields(settings))
 
 
@@ -363,7 +384,8 @@ def described_settings(name: str) -> list[tuple[str, Any, str, str]]:
 
 def _settings_classes(name: str) -> list[type[Settings]]:
     entry = solver_named(name)
-    return [_engine_class(entry).settings_class, *([WindowSettings] if entry.swept else [])]
+    more = ([WindowSettings] if entry.swept else []) + ([CodingSettings] if entry.coded else [])
+    return [_engine_class(entry).settings_class, *more]
 
 
 def more_effort(name: str, options: Mapping[str, Any], times: int, *, swept: bool = False) -> dict[str, Any]:

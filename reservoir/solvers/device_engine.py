@@ -60,6 +60,7 @@ def build_around(
     before = [f"common/{name}.cl" for name in ("vector/lanes", *common)]
     head = assemble(before, {**kernel.constants, **constants})
     tail = assemble([*kernel.files, *(f"{name}.cl" for name in after)], {})
+    tail = tail.replace("#pragma unroll\n", "#pragma unroll 1\n") if kernel.looped else tail
     return build(device, "\n".join([head, kernel.source, tail]), options)
 
 

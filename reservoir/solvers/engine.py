@@ -52,7 +52,7 @@ class IntermediateResult:
 Stop = Callable[[IntermediateResult], bool]
 
 
-def silent(done: int, total: int) -> None:
+def silent(done: float, total: int) -> None:
     """No-op callback."""
 
 
@@ -234,6 +234,14 @@ def new_state(kind: type[N], *sources: object, **values: Any) -> N:
         else:
             state[name] = hint(value_of(name)) if hint in (bool, int, float, np.float32) else value_of(name)
     return kind(**state)
+
+
+def unrolled_variables(problem: Problem) -> tuple[int, ...]:
+    """A zero for each variable: a length that is known when code is compiled, so that loops become vector instructions.
+
+    None of a problem that says, by an attribute ``looped``, that it has too many: compiled code then asks an array.
+    """
+    return () if getattr(problem, "looped", False) else (0,) * problem.dimension
 
 
 def threads_in_words(threads: int) -> str:

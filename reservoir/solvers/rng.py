@@ -175,7 +175,7 @@ def fill_uniform(
 ) -> None:
     """Fill the first numbers of `drawn` as `next_uniform` would; the state stays in registers meanwhile."""
     s0, s1, s2, s3 = states[particle, 0], states[particle, 1], states[particle, 2], states[particle, 3]
-    for d in range(len(unrolled)):
+    for d in range(len(unrolled) or len(drawn)):
         bits, s0, s1, s2, s3 = _advanced(s0, s1, s2, s3)
         drawn[d] = uniform_of(bits)
     states[particle, 0], states[particle, 1], states[particle, 2], states[particle, 3] = s0, s1, s2, s3

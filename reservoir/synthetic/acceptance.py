@@ -442,6 +442,10 @@ def assessed(
     if reservoir.ramp_up_m3s is not None or reservoir.ramp_down_m3s is not None:
         why_not = f"{_OPTIMISED}: dynamic programming cannot limit the change of the release"
         return Assessment(tuple(comparisons), None, why_not)
+    if reservoir.flood_space is not None:
+        column = reservoir.flood_space.column
+        why_not = f'{_OPTIMISED}: flood space depends on the column "{column}", which synthetic inflow does not have'
+        return Assessment(tuple(comparisons), None, why_not)
     both = (
         optimised(reservoir, record[None], calendar, device=device, progress=progress),
         optimised(reservoir, flow[:MOST_RECORDS], calendar, device=device, progress=progress),

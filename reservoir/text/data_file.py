@@ -11,6 +11,7 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 
 from reservoir.errors import InputError, Mistake
@@ -90,6 +91,17 @@ def text_of(data: bytes, file: str = "") -> str:
 def _row_at(data: bytes, position: int) -> int:
     before = data[:position].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return before.count(b"\n") + 1
+
+
+def check_path(path: str | os.PathLike[str]) -> str:
+    """How to mend the path of a file that is not there: by files beside it of nearly its name."""
+    wanted = Path(path)
+    with suppress(OSError, ValueError):
+        present = sorted(os.listdir(wanted.parent))
+        alike = [name for name in present if Path(name).stem.casefold() == wanted.stem.casefold()]
+        if near := alike[:3] or get_close_matches(wanted.name, present, 1, 0.75):
+            return f"check the path; there is {' and '.join(str(wanted.with_name(name)) for name in near)}"
+    return "check the path"
 
 
 #: Seconds that a pipe may stay silent, or without a writer, before it is given up.
@@ -186,7 +198,7 @@ def bytes_in_limits(path: Path) -> bytes:
         return read_limited(path, MOST_BYTES)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"the file cannot be read: {reason}", mend="check the path", file=str(path)) from error
+        raise InputError(f"the file cannot be read: {reason}", mend=check_path(path), file=str(path)) from error
 
 
 def whole_number(word: str) -> int | None:

@@ -43,10 +43,18 @@ def decimals_of(largest: float, figures: int = 3) -> int:
     return max(0, figures - 1 - math.floor(math.log10(abs(largest)))) if largest and math.isfinite(largest) else 0
 
 
+#: Of so many numbers, some are nearer to each other than a tenth of their range.
+_MANY = 10
+
+
 def told_apart(values: Sequence[float]) -> list[str]:
-    """Numbers with as many decimals, four figures of the largest and two of their range; a dash for what is none."""
+    """Numbers with as many decimals, four figures of the largest and two of their range; a dash for what is none.
+
+    Of ten numbers or more, three of their range.
+    """
     known = [value for value in values if math.isfinite(value)] or [0.0]
-    decimals = max(decimals_of(max(map(abs, known)), 4), decimals_of(max(known) - min(known), 2))
+    of_range = 2 if len(known) < _MANY else 3
+    decimals = max(decimals_of(max(map(abs, known)), 4), decimals_of(max(known) - min(known), of_range))
     return [f"{value:,.{decimals}f}" if math.isfinite(value) else "–" for value in values]
 
 
@@ -71,6 +79,11 @@ def near_names(name: str, known: Mapping[str, str]) -> list[str]:
     parts = [each for each in known if word in each or (len(each) > 2 and each in word)]
     words = [each for each, meaning in known.items() if re.search(rf"\b{re.escape(word)}", meaning.casefold())]
     return list(dict.fromkeys([*parts, *get_close_matches(word, known, 3, 0.7), *(words if len(word) > 2 else [])]))
+
+
+def typeset_unit(unit: str) -> str:
+    """Write a unit for people: ``hm3`` is ``hm³``, ``m3/s`` is ``m³/s``, ``km2`` is ``km²``."""
+    return re.sub(r"(?<=m)[23](?!\d)", lambda power: "²" if power[0] == "2" else "³", unit)
 
 
 def counted(count: int, what: str = "year") -> str:

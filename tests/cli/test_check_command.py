@@ -92,7 +92,7 @@ def test_amounts_are_told_in_the_units_of_the_call_and_the_files_unit_stays(call
     assert (us["unit"], us["unit_from"]) == (si["unit"], si["unit_from"])
     record.write_text(record.read_text().replace("cfs", "m3/s"))
     shown = call("check", record, "--units", "us").out
-    assert "values in m3/s (from the column name); mean flow" in shown
+    assert "values in m³/s (from the column name); mean flow" in shown
     assert " cfs\n" in shown
     told = re.search(r"([\d,]+) acre-ft in a mean year \(([\d,]+) to ([\d,]+) acre-ft\)", shown)
     assert told
@@ -133,7 +133,7 @@ def test_a_unit_that_nobody_gave_is_doubted_beside_the_turbines_and_the_fitting_
     call("new", "lake", "--out", "lake.toml")
     record = river(tmp_path / "record.csv", size)
     shown = call("check", record, "--reservoir", "lake.toml", status=1).out
-    assert "Doubt     the file gives no unit, and read as m3/s its mean flow of " in shown
+    assert "Doubt     the file gives no unit, and read as m³/s its mean flow of " in shown
     assert re.search(rf"give the unit: .*\b{unit} \(then ", shown)
     told = json.loads(call("check", record, "--reservoir", "lake.toml", "--json", status=1).out)
     assert len(told["doubts"]) == 1
@@ -156,10 +156,10 @@ def test_a_plan_doubts_the_unit_too_on_the_screen_and_in_its_report(call, tmp_pa
     record = river(tmp_path / "record.csv", 35.3)
     quick = ("--solver", "lshade-sequential", "--evaluations", 200, "--engine-only", "--no-reference", "--no-figures")
     shown = call("plan", record, "--reservoir", "lake.toml", *quick, "--out", "plan", status=None).out
-    doubt = "the file gives no unit, and read as m3/s its mean flow of "
+    doubt = "the file gives no unit, and read as m³/s its mean flow of "
     assert f"Doubt     {doubt}" in shown
     assert any(note.startswith(doubt) for note in json.loads((tmp_path / "plan/plan.json").read_text())["notes"])
-    assert "he file gives no unit, and read as m3/s" in (tmp_path / "plan/report.html").read_text()
+    assert "he file gives no unit, and read as m³/s" in (tmp_path / "plan/report.html").read_text()
 
 
 @pytest.mark.parametrize("given", ["record", "reservoir", "case"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 
 import pytest
@@ -24,8 +25,8 @@ def test_a_table_and_a_record_make_a_file_that_plans_at_once(call, tmp_path):
     (tmp_path / "levels.csv").write_text(LEVELS)
     record(tmp_path)
     shown = call("new", "lake", "--from", "levels.csv", "--inflow", "days.csv").out
-    assert "Record days.csv: 4 years from Oct, unit m3/s (from the column name)" in shown
-    assert "largest 99.5 m3/s, which must find a way out" in shown
+    assert "Record days.csv: 4 years from Oct, unit m³/s (from the column name)" in shown
+    assert "largest 99.5 m³/s, which must find a way out" in shown
     lake = read_reservoir(tmp_path / "lake.toml")
     assert (lake.first_month, lake.release_upper_m3s.max()) == (10, 100)
     planned = call("plan", "days.csv", "--reservoir", "lake.toml", "--solver", "dp", "--no-figures", "--out", "p").out
@@ -43,7 +44,7 @@ def test_every_guess_is_named_with_what_it_means_and_marked_in_the_file(call, tm
     told = re.findall(r"^  [\w.]*?(\w+) = \S+: (\w.*)$", shown, re.MULTILINE)
     assert sorted(key for key, _ in told) == sorted(marked)
     assert "  plant.hydraulic_capacity_m3s = 45.0: the maximum turbine discharge (1.5 times the mean flow" in shown
-    assert "  release.upper_m3s = 100.0: the maximum release (the largest flow of the record is 99.5 m3/s)" in shown
+    assert "  release.upper_m3s = 100.0: the maximum release (the largest flow of the record is 99.5 m³/s)" in shown
     assert "# invented (100.0): replace it; the maximum release (the largest flow" in text
 
 
@@ -114,3 +115,39 @@ def test_sheets_of_two_workbooks_are_named_in_one_call(call, tmp_path):
     record(tmp_path)
     assert 'from sheet "B"' in call("check", "days.csv", *both[1:5]).out
     assert "the file is no workbook" in call("check", "days.csv", "--sheet", "B", status=2).err
+
+
+@pytest.fixture
+def of_feet(call, tmp_path):
+    """A rule outside its plan's folder, and the workbook in cfs without saying so that it was fitted to."""
+    sheets = case_sheets()
+    sheets["Daily flow"][1] = ["Date", "Inflow", "Quality"]
+    sheets["Daily flow"][2:] = [[day, 35 * flow, "A"] for day, flow, _ in sheets["Daily flow"][2:]]
+    saved(sheets | {"Other gauge": days()}, tmp_path / "case.xlsx")
+    reading = ["--unit", "cfs", "--sheet", "Daily flow"]
+    call("plan", "case.xlsx", *reading, "--solver", "dp", "--no-figures", "--out", "p")
+    call("rules", "p", "--family", "linear", "--folds", "2", "--no-figures")
+    shutil.copy(tmp_path / "p/rules/linear.json", tmp_path)
+    shutil.copy(tmp_path / "case.xlsx", tmp_path / "renamed.xlsx")
+    return reading
+
+
+OCTOBER = ["--month", "10", "--level", "317", "--inflow", "20"]
+
+
+def test_the_record_of_a_rules_workbook_is_read_as_for_its_plan(call, of_feet):
+    asked = ["operate", "linear.json", *OCTOBER, "--reservoir"]
+    answer = call(*asked, "case.xlsx").out
+    assert answer == call(*asked, "p/reservoir.toml").out
+    assert answer == call(*asked, "renamed.xlsx", *of_feet).out
+    said = call(*asked, "renamed.xlsx", "--sheet", "Daily flow", status=2).err
+    assert "different: release bounds" in said
+    assert "reservoir.toml in the folder of its plan" in said
+    simulated = call("simulate", "linear.json", "case.xlsx", *of_feet, "--reservoir", "case.xlsx", "--no-foresight")
+    assert "4 years" in simulated.out
+
+
+@pytest.mark.parametrize("option", [["--unit", "cfs"], ["--sheet", "Daily flow"], ["--missing-days", "2"]])
+def test_how_an_inflow_is_read_is_not_said_where_none_is(call, of_feet, option):
+    said = call("operate", "p/rules/linear.json", *OCTOBER, *option, status=2).err
+    assert f"{option[0]}: is given, but no inflow is read" in said

@@ -3,6 +3,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from reservoir.io.rule_file import belongings, read_rule, write_rule
 from reservoir.rules import fit
 from reservoir.rules.base.rule import Months
 from reservoir.rules.families.zones import ZonesRule
+from tests.io.case_book import saved
 
 MAY = ("--month", "5", "--storage", "9000", "--inflow", "800")
 
@@ -90,7 +92,7 @@ def test_zones_of_about_the_same_output_are_told_as_one(call, plan, six_year_rul
         (("--month", "5", "--inflow", "800"), "--level: is missing"),
         ((*MAY, "--level", "1200"), "--level: is given together with --storage"),
         (("--month", "5", "--storage", "9000"), "--inflow: is missing: this rule uses the month's inflow"),
-        ((*MAY, "--storage", "100"), "expected 1,373 to 15,528 hm3"),
+        ((*MAY, "--storage", "100"), "expected 1,373 to 15,528 hm³"),
         ((*MAY, "--storage", "nan"), "'nan' is not between 0 and"),
         ((*MAY, "--inflow", "nan"), "'nan' is not between 0 and"),
         ((*MAY, "--inflow", "inf"), "'inf' is not between 0 and"),
@@ -115,7 +117,7 @@ def test_a_storage_below_the_dead_one_is_answered_and_said_to_be_beyond_help(cal
     printed = call("operate", "plan/rules/linear.json", "--month", "7", "--level", "1110", "--inflow", "500").out
     assert "No permitted release satisfies the storage limits of this month" in printed
     assert (
-        "The storage at the start, 1,699 hm3, is below dead storage, 4,662 hm3: nothing is released before the lake is"
+        "The storage at the start, 1,699 hm³, is below dead storage, 4,662 hm³: nothing is released before the lake is"
         in printed
     )
 
@@ -367,6 +369,23 @@ def test_a_netcdf_forecast_is_read_as_well(call, replanned, forecast, tmp_path, 
         for file in (str(forecast), "forecast.nc")
     ]
     assert told[0] == told[1]
+
+
+def test_a_forecast_may_be_the_sheet_of_a_workbook(call, replanned, forecast, tmp_path, strict):
+    lines = [line.split(",") for line in forecast.read_text().splitlines()]
+    rows = [lines[0], *([date.fromisoformat(f"{month}-01"), name, float(flow)] for month, name, flow in lines[1:])]
+    saved({"Forecast": rows, "Hindcast": rows, "Notes": [["not a forecast"]]}, tmp_path / "forecast.xlsx")
+    asked = ["operate", replanned, *MAY_WITHOUT_INFLOW, "--json", "--ensemble"]
+    both, sheet = call(*asked, "forecast.xlsx", status=2).err, ["--sheet", "Forecast"]
+    assert "--sheet: 2 sheets may be the inflow: Forecast, Hindcast" in both
+    of_sheet = strict(call(*asked, "forecast.xlsx", *sheet).out)
+    of_file = strict(call(*asked, forecast).out)
+    for part in ("advice", "situation"):
+        assert of_sheet[part] == pytest.approx(of_file[part])
+    saved({"Forecast": [["date", "member", "flow"], *rows[1:]]}, tmp_path / "feet.xlsx")
+    in_feet = strict(call(*asked, "feet.xlsx", "--unit", "cfs").out)["situation"]["inflow_m3s"]
+    assert in_feet == pytest.approx(of_sheet["situation"]["inflow_m3s"] * 0.3048**3)
+    assert "no such sheet" in call(*asked, "forecast.xlsx", "--sheet", "Outlook", status=2).err
 
 
 @pytest.mark.parametrize(

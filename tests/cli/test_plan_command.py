@@ -113,14 +113,14 @@ def test_the_same_seed_gives_the_same_tables_byte_for_byte_in_any_process(run, c
     ("comment", "unit_from"),
     [
         ("# mean 900 m3/s", "assumed: the file gives no unit"),
-        ("# all values in m3/s", "from the comment in row 1"),
+        ("# all values in m³/s", "from the comment in row 1"),
     ],
 )
 def test_the_unit_and_the_mean_flow_are_told_everywhere(call, short_record, tmp_path, comment, unit_from):
     mean = read_inflow(short_record).mean_m3s
     short_record.write_text(f"{comment}\n{short_record.read_text()}")
     printed = call("plan", short_record, *QUICK, "--out", "out").out
-    assert f"values in m3/s ({unit_from}); mean flow {mean:,.0f} m3/s" in printed
+    assert f"values in m³/s ({unit_from}); mean flow {mean:,.0f} m³/s" in printed
     told = json.loads((tmp_path / "out/plan.json").read_text())["inflow"]
     assert (told["unit"], told["unit_from"]) == ("m3/s", unit_from)
     assert told["mean_m3s"] == pytest.approx(mean)
@@ -209,7 +209,7 @@ def test_a_year_that_cannot_satisfy_its_bounds_is_named_and_the_others_come_out(
     short_record.write_text("\n".join(lines))
     finished = call("plan", short_record, *QUICK, "--out", "out")  # that nothing can satisfy a year is found
     assert "1954 Dec: the storage at the end of the month is" in finished.out
-    assert "below its lower limit of 14,557 hm3" in finished.out
+    assert "below its lower limit of 14,557 hm³" in finished.out
     assert "1953 Dec" not in finished.out
     summary = table(tmp_path / "out/summary.csv")
     assert [float(row["violation"]) > 0 for row in summary] == [False, True, False]

@@ -24,7 +24,7 @@ def test_the_implied_value_is_shown_and_stands_in_the_folder(call, files: list[s
     shown = " ".join(call("plan", *files, "--out", str(folder), "--no-figures", *more).out.split())
     value = json.loads((folder / "plan.json").read_text())["end_value_gwh_per_hm3"]
     assert value > 0
-    told = f"1 hm3 left at the end of Dec is worth {value:g} GWh: the water value that the record implies"
+    told = f"1 hm³ left at the end of Dec is worth {value:g} GWh: the water value that the record implies"
     assert told in shown
     assert told in (folder / "report.html").read_text(encoding="utf-8")
 

@@ -85,10 +85,37 @@ def test_dates_of_numbers_and_a_column_of_time_are_read(prove, schedules, form, 
     assert found["notes"] == ([f"dates are read {note}"] if note else [])
 
 
-def test_a_schedule_whose_dates_can_be_read_in_two_ways_names_the_option(prove, schedules):
+def of_one_year(schedules, form):
     table = schedules["years"][:12]
-    dates = [f"{month}/1/{year}" for year, month in zip(table["year"], table["month"], strict=True)]
-    said = prove(pd.DataFrame({"date": dates, "release_m3s": table["release_m3s"]}), status=2)
+    dates = [form.format(year=year, month=month) for year, month in zip(table["year"], table["month"], strict=True)]
+    return pd.DataFrame({"date": dates, "release_m3s": table["release_m3s"]})
+
+
+@pytest.mark.parametrize(
+    ("form", "words", "note"),
+    [
+        ("{month}/1/{year}", [], "month first: 12/1/1981 is 1981-12 (so the rows are steps of the record)"),
+        ("1/{month}/{year}", [], "day first: 1/12/1981 is 1981-12 (so the rows are steps of the record)"),
+        ("{month:0>2}/{year}", [], ""),
+    ],
+)
+def test_dates_of_one_year_are_read_as_steps_of_the_record(prove, schedules, form, words, note):
+    found = prove(of_one_year(schedules, form), *words)
+    assert found["notes"] == ([f"dates are read {note}"] if note else [])
+    assert found["limits_not_kept"] == []
+
+
+def test_the_encoding_of_a_schedule_is_told(prove, schedules, tmp_path, call):
+    prove(of_one_year(schedules, "{year}-{month:0>2}").assign(流量="1"))
+    text = (tmp_path / "mine.csv").read_text(encoding="utf-8")
+    (tmp_path / "mine.csv").write_text(text, encoding="gb18030")
+    said = call("prove", "mine.csv", *INPUTS).out
+    assert "The file is read as GB18030 text, not as UTF-8" in said
+
+
+def test_a_schedule_whose_dates_can_be_read_in_two_ways_names_the_option(prove, schedules):
+    table = of_one_year(schedules, "{month}/1/{year}")
+    said = prove(table.iloc[[1, 0, *range(2, 12)]], status=2)
     assert "mine.csv, row 2, column date: ambiguous date" in said
     assert "give --dates month-first or --dates day-first" in said
 
@@ -119,10 +146,10 @@ def test_limits_that_are_not_kept_are_told_and_the_year_has_no_gap(prove, schedu
     table.iloc[2, 2], table.iloc[3, 2] = "5.5", "500.0"
     found = prove(table, status=1)
     told = "\n".join(found["limits_not_kept"])
-    assert "1981 Mar: the release is 5.5 m3/s, 0.5 m3/s below its lower limit of 6 m3/s" in told
-    assert "1981 Apr: the release is 500 m3/s, 100 m3/s above its upper limit of 400 m3/s" in told
+    assert "1981 Mar: the release is 5.5 m³/s, 0.5 m³/s below its lower limit of 6 m³/s" in told
+    assert "1981 Apr: the release is 500 m³/s, 100 m³/s above its upper limit of 400 m³/s" in told
     assert "1981 Apr: the storage at the end of the month is " in told
-    assert " hm3 below its lower limit of 15 hm3" in told
+    assert " hm³ below its lower limit of 15 hm³" in told
     first, second = found["years"]
     assert first["proven_gap"] is None
     assert first["proven_bound"] > 0
@@ -243,7 +270,7 @@ def test_cells_that_no_schedule_has_are_refused(drawn, name, cell):
 @pytest.mark.parametrize("claims", ["500", "0"])
 def test_a_release_beyond_all_limits_hides_nothing_of_the_other_months(drawn, claims):
     found = drawn("release_m3s,energy_gwh", f"30,{claims}", {11: "1000000,0"})
-    assert "2001 Dec: the release is 1e+06 m3/s, 9.998e+05 m3/s above its upper" in "".join(found["limits_not_kept"])
+    assert "2001 Dec: the release is 1e+06 m³/s, 9.998e+05 m³/s above its upper" in "".join(found["limits_not_kept"])
     assert len(found["differences"]) >= 11
     assert found["years"][0]["proven_gap"] is None
 
@@ -284,7 +311,7 @@ def test_each_column_is_read_in_the_unit_of_its_own_heading(drawn):
 def test_a_shortage_beside_a_free_release_is_told(drawn):
     found = drawn("release_m3s,shortage_m3s", "40,10")
     assert len(found["limits_not_kept"]) == len(found["differences"]) == 12
-    assert "2001 Jan: 10 of the 10 m3/s to be withdrawn are not delivered" in found["limits_not_kept"]
+    assert "2001 Jan: 10 of the 10 m³/s to be withdrawn are not delivered" in found["limits_not_kept"]
     assert "row 2, column release_m3s: does not follow beside a shortage of 10" in found["differences"][0]
     assert found["years"][0]["proven_gap"] is None
     in_cfs = drawn("release_cfs,shortage_m3s", "1412.59,10")
@@ -296,7 +323,7 @@ def test_a_shortage_at_the_least_release_is_an_unmet_demand_alone(drawn):
     first = dict.fromkeys(range(3), "40,0,10,40")
     found = drawn("release_m3s,shortage_m3s,withdrawal_m3s,turbined_m3s", "30,0,10,30", first | {3: "4.000,2.5,7.5,4"})
     assert found["differences"] == []
-    assert found["limits_not_kept"] == ["2001 Apr: 2.5 of the 10 m3/s to be withdrawn are not delivered"]
+    assert found["limits_not_kept"] == ["2001 Apr: 2.5 of the 10 m³/s to be withdrawn are not delivered"]
 
 
 def test_more_shortage_than_withdrawal_is_told(drawn):
@@ -310,17 +337,17 @@ def test_more_shortage_than_withdrawal_is_told(drawn):
 
 def test_a_release_below_its_limit_is_no_shortage(drawn):
     found = drawn("release_m3s", "30", dict.fromkeys(range(3), "40") | {3: "3"})
-    assert found["limits_not_kept"] == ["2001 Apr: the release is 3 m3/s, 1 m3/s below its lower limit of 4 m3/s"]
+    assert found["limits_not_kept"] == ["2001 Apr: the release is 3 m³/s, 1 m³/s below its lower limit of 4 m³/s"]
 
 
-@pytest.mark.parametrize(("start", "words"), [("140", "20 hm3 above its upper"), ("15", "5 hm3 below its")])
+@pytest.mark.parametrize(("start", "words"), [("140", "20 hm³ above its upper"), ("15", "5 hm³ below its")])
 def test_a_cyclic_year_that_starts_where_it_may_not_end_is_told(drawn, start, words):
     toml = DRAWN.replace('initial_hm3 = 110\nyear_end = "free"', 'year_end = "cyclic"')
     there, back = ("40", "20") if start == "140" else ("20", "40")
     row, last = (f"{release},{start}" for release in ("30", back))
     found = drawn("release_m3s,storage_start_hm3", row, {0: f"{there},{start}", 11: last}, toml=toml)
     (told,) = found["limits_not_kept"]
-    assert f"2001: the storage at the start, and so at the end, is {start} hm3, {words}" in told
+    assert f"2001: the storage at the start, and so at the end, is {start} hm³, {words}" in told
     assert found["years"][0]["proven_gap"] is None
 
 
@@ -345,3 +372,19 @@ def test_a_year_without_water_for_its_minimum_release_has_a_gap_and_is_named(cal
         row = pd.read_csv(tmp_path / folder / "summary.csv").iloc[1]
         assert row["proven_bound"] == pytest.approx(shown["proven_bound"], rel=1e-6)
         assert row["proven_gap"] <= 1e-5
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "netcdf"])
+def test_rules_stay_those_of_a_plan_that_is_proven(call, tmp_path, kind):
+    """The proof is written into the file of the schedule where that is one with the summary."""
+    pytest.importorskip({"csv": "csv", "xlsx": "openpyxl", "netcdf": "h5netcdf"}[kind])
+    (tmp_path / "inflow.csv").write_text("\n".join((EXAMPLE / "inflow.csv").read_text().splitlines()[:6]) + "\n")
+    inputs = ["inflow.csv", "--reservoir", str(EXAMPLE / "hill-lake.toml"), "--solver", "dp", "--no-figures"]
+    call("plan", *inputs, "--format", kind, "--out", "plan")
+    call("rules", "plan", "--family", "linear", "--folds", "2", "--no-figures")
+    call("prove", "plan", "--gap", "1e-2")
+    asked = ["operate", "plan/rules/linear.json", "--month", "5", "--level", "317", "--inflow", "80"]
+    assert "Optimised years" in call(*asked).out
+    (releases,) = (tmp_path / "plan").glob("schedule.csv" if kind == "csv" else "arrays/release_m3s.npy")
+    releases.write_bytes(releases.read_bytes()[:-7] + b"1234567")
+    assert "was changed" in call(*asked, status=2).err

@@ -70,7 +70,7 @@ def test_json_is_for_machines_and_alone_on_standard_output(call, plan):
 def test_five_scores_stand_beside_family_and_years_and_files_have_all(call, plan):
     printed = call("rules", "plan", "--no-figures", "--family", "linear", "--folds", "2").out.splitlines()
     head = next(line for line in printed if "family" in line and "┃" in line)
-    heads = ["family", "years", "mean", "% of foresight", "worst year", "reliable", "spill, hm3"]
+    heads = ["family", "years", "mean", "% of foresight", "worst year", "reliable", "spill, hm³"]
     assert [cell.strip() for cell in head.strip("┃").split("┃")] == heads
     assert {"regret_gwh", "repairs", "months_violated"} <= set(pd.read_csv(plan / "scores.csv").columns)
 
@@ -129,7 +129,7 @@ def test_rules_are_kept_unless_forced(call, plan):
         (("--family", "guide"), "Fix: write guide-curve."),
         (("--family", "neural"), "Fix: write ann-regression or ann."),
         (("--family", "zone"), "Fix: write zones."),
-        (("--reliability", "95"), "0.0<x<=1.0"),
+        (("--reliability", "95"), "is not a share of 1; for 95 % give 0.95"),
         (("--reliability", "0"), "0.0<x<=1.0"),
         (("--reliability", "nan"), "not a finite number"),
         (("--forecast", "week"), "'month', 'none'"),

@@ -1,8 +1,12 @@
 import io
+import time
 
 import pytest
 from rich.cells import cell_len
+from rich.console import Console
+from rich.progress import Progress
 
+from reservoir.cli import screen
 from reservoir.cli.screen import Column, PrintableConsole, show_line, show_table
 
 COLUMNS = (Column("solver"), Column("device"), Column("energy, GWh", "right"), Column("seconds", "right"))
@@ -73,3 +77,21 @@ def test_nothing_that_a_terminal_obeys_is_printed():
     screen.print("title\x1b]0;owned\x07")
     assert "\x1b" not in screen.file.getvalue()
     assert r"\x1b]0;owned\x07" in screen.file.getvalue()
+
+
+@pytest.mark.parametrize(("done", "runs"), [(0, True), (3, False), (62, False)])
+def test_a_bar_runs_to_and_fro_until_a_first_piece_is_done(done, runs):
+    """A launch of all years tells nothing before its end: a bar that stands at 0 would say that nothing is done."""
+    with Progress(disable=True) as bars:
+        bars.add_task("clpso", total=62, completed=done)
+        assert screen._Bar().render(bars.tasks[0]).pulse == runs
+
+
+def test_a_stage_shows_the_seconds_that_it_takes_before_its_first_piece(monkeypatch):
+    text = io.StringIO()
+    monkeypatch.setattr(screen, "console", lambda stderr=False: Console(file=text, force_terminal=True, width=120))
+    with screen.progress_bars() as show:
+        show("clpso", 0, 62)
+        time.sleep(1.2)
+    assert "0/62" in text.getvalue()
+    assert "0:00:01" in text.getvalue()

@@ -52,7 +52,7 @@ def test_the_tables_and_their_provenance_are_written(run, plan, record, tmp_path
     assert told["rule"]["family"] == "guide-curve"
     assert told["inflow"]["file"] == "record.csv"
     assert (told["inflow"]["unit"], told["inflow"]["unit_from"]) == ("m3/s", "assumed: the file gives no unit")
-    assert "Inflow: values in m3/s (assumed: the file gives no unit); mean flow " in printed
+    assert "Inflow: values in m³/s (assumed: the file gives no unit); mean flow " in printed
 
 
 def test_without_foresight_json_says_null_where_it_is_not_known(call, plan, record, tmp_path, strict):
@@ -74,9 +74,9 @@ def test_a_record_of_one_year_and_a_low_start_is_told_month_by_month(call, plan,
     printed = call("simulate", "plan/rules/linear.json", "one.csv", *options).out
     assert "1 year, 1953" in printed
     assert (
-        "The storage at the start, 1,373 hm3, is below dead storage, 4,662 hm3: nothing is released before" in printed
+        "The storage at the start, 1,373 hm³, is below dead storage, 4,662 hm³: nothing is released before" in printed
     )
-    assert "1953 Jan: 300 m3/s are missing of the minimum release; there is no more water above dead" in printed
+    assert "1953 Jan: 300 m³/s are missing of the minimum release; there is no more water above dead" in printed
     assert "storage outside its limits" not in printed  # below dead storage nothing was decided
     assert len(strict((tmp_path / "out/simulation.json").read_text())["shortfalls"]) > 0
 
@@ -169,7 +169,7 @@ def test_months_without_water_for_the_minimum_are_counted_and_told(call, plan, r
     told = strict((tmp_path / "out/simulation.json").read_text())["shortfalls"]
     start, *missing = told
     assert "is below dead storage" in start
-    assert all("m3/s are missing of the minimum release" in each for each in missing)
+    assert all("m³/s are missing of the minimum release" in each for each in missing)
     assert score["months_unmet"] == len(missing) > 0
     assert score["months_violated"] == 0
     assert score["violation"] > 0

@@ -167,3 +167,30 @@ def test_losses_in_the_record_are_said_to_be_left_out(call, tmp_path, inflow):
     (tmp_path / "long.csv").write_text("\n".join(["date,inflow_m3s,evaporation_mm", *rows]) + "\n")
     printed = call("synth", "long.csv", "--no-check").out
     assert "The record's evaporation and withdrawals are left out" in printed
+
+
+def test_a_workbook_has_the_ensemble_and_the_checks(call, record, tmp_path):
+    """By its name or by the format; what is in it is what the files of CSV have."""
+    asked = ["synth", "record.csv", "--years", "60", "--seed", "4", "--units", "us"]
+    call(*asked, "--out", "made.csv")
+    shown = call(*asked, "--format", "xlsx").out
+    assert "Written to inflow-kirsch.xlsx, inflow-kirsch-checks.svg" in shown
+    made, plain = (read_inflow(tmp_path / name) for name in ("inflow-kirsch.xlsx", "made.csv"))
+    assert np.allclose(made.flow_m3s, plain.flow_m3s, rtol=1e-5)
+    assert (made.labels, made.caveat, made.unit) == (plain.labels, plain.caveat, "cfs")
+    of_sheet = pd.read_excel(tmp_path / "inflow-kirsch.xlsx", sheet_name="checks")
+    pd.testing.assert_frame_equal(of_sheet, pd.read_csv(tmp_path / "made-checks.csv"), check_dtype=False, atol=1e-6)
+    call(*asked, "--no-check", "--out", "Other.XLSX")
+    assert read_inflow(tmp_path / "Other.XLSX").labels == made.labels
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--format", "xlsx", "--out", "made.csv"], "--format: is not that of --out made.csv"),
+        (["--format", "csv", "--out", "made.nc"], "a name that ends in .csv"),
+        (["--format", "xlsx", "--years", "20000"], "at most 199,998 rows in a sheet. Fix: choose the --format csv"),
+    ],
+)
+def test_a_workbook_that_cannot_be_is_refused(call, record, options, words):
+    assert words in call("synth", "record.csv", "--no-check", *options, status=2).err

@@ -21,9 +21,9 @@ OWN = ["inflow.csv", "--reservoir", "hill-lake.toml", "--unit", "m3/s"]
 SWARM = ["--particles", "8", "--generations", "30", "--seed", "3", "--device", "pocl"]
 #: A daily record of two columns, of which some days are missing or negative.
 DAYS = ["days.csv", "--reservoir", "hill-lake.toml", "--column", "inflow_m3s", "--missing-days", "2"]
-DAYS += ["--dates", "month-first"]
+DAYS += ["--dates", "month-first", "--first-year", "2001"]
 #: Refused in the call: the file has dates.
-FORECAST = "date,member,inflow_m3s\n5/1/2027,low,60\n6/1/2027,low,40\n5/1/2027,high,120\n6/1/2027,high,150\n"
+FORECAST = "date,member,inflow_m3s\n5/1/27,low,60\n6/1/27,low,40\n5/1/27,high,120\n6/1/27,high,150\n"
 REFUSED = [*DAYS[3:], "--water-year", "ends", "--negative", "keep", "--sheet", "Days"]
 BENCH = ["--quick", "--runs", "2", "--seed", "3", "--device", "pocl", "--force", "--json", "--debug"]
 
@@ -45,6 +45,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["prove", "of-book/plan.xlsx", "--reservoir", "hill-lake.xlsx", "--sheet", "schedule"], 0),
     (["prove", "of-book/plan.xlsx", "--reservoir", "hill-lake.xlsx", "--sheet", "Plan B"], 2),
     (["rules", "of-book", "--family", "linear", "--folds", "2", "--no-figures", "--format", "xlsx"], 0),
+    (["prove", "of-book", "--gap", "1e-3"], 0),
     (
         [
             *("operate", "of-book/rules/linear.json", "--reservoir", "hill-lake.xlsx", "--sheet", "Level curve"),
@@ -54,6 +55,10 @@ CALLS: list[tuple[list[str], int]] = [
     ),
     (["simulate", "of-book/rules/linear.json", "hill-lake.xlsx", "--no-foresight", "--format", "xlsx"], 0),
     (["synth", "hill-lake.xlsx", "--years", "20", "--no-check", "--out", "of-book.csv"], 0),
+    (["synth", "hill-lake.xlsx", "--years", "20", "--no-check", "--format", "xlsx", "--out", "of-book.xlsx"], 0),
+    (["check", "of-book.xlsx", "--reservoir", "hill-lake.xlsx", "--sheet", "Level curve"], 0),
+    (["tradeoff", "hill-lake.xlsx", "--points", "3", "--no-figures", "--format", "xlsx", "--out", "front-book"], 0),
+    (["plan", "--point", "front-book/p2", "hill-lake.xlsx", "--solver", "dp", "--no-figures", "--out", "p2"], 0),
     (["compare", "hill-lake.xlsx", "--sheet", "Daily inflow", "--solver", "dp"], 0),
     (["compare", "hill-lake.xlsx", "--sheet", "Hourly inflow"], 2),
     (["plan", *OWN, "--solver", "dp", "--out", "best", "--json", "--debug"], 0),
@@ -149,9 +154,16 @@ CALLS: list[tuple[list[str], int]] = [
     (
         [
             *("operate", "best/rules/replan.json", "--month", "5", "--level", "317", "--ensemble", "forecast.csv"),
-            *("--dates", "month-first"),
+            *("--dates", "month-first", "--first-year", "2027"),
         ],
         0,
+    ),
+    (
+        [
+            *("operate", "best/rules/replan.json", "--month", "5", "--level", "317", "--ensemble", "days.csv"),
+            *(*REFUSED, "--unit", "m3/s"),
+        ],
+        2,
     ),
     (["operate", "best/rules/water-value.json", "--month", "5", "--level", "317", "--inflow", "80"], 0),
     (
@@ -331,7 +343,7 @@ def days() -> list[str]:
     """Lines of a daily record of three years: two columns of flows, a day in fifty missing, some below zero."""
     first = date(2001, 1, 1)
     flows = ((day, 60 + 50 * math.sin(day / 58) - 400 * (day % 97 == 0)) for day in range(3 * 365) if day % 50)
-    rows = (f"{first + timedelta(day):%m/%d/%Y},{flow:.2f},{2 * flow:.2f}" for day, flow in flows)
+    rows = (f"{first + timedelta(day):%m/%d/%y},{flow:.2f},{2 * flow:.2f}" for day, flow in flows)
     return ["date,inflow_m3s,other_m3s", *rows]
 
 

@@ -136,7 +136,7 @@ def test_rules_of_a_plan_in_feet_are_asked_in_feet_and_that_is_said(both, rule_i
     beside, *alone = rule_in_feet
     for call in (["operate", beside], ["operate", *alone]):
         shown = call_in_module(folder, *call, "--month", "7", "--level", "3720", "--inflow", "1765.73")
-        assert "Units: cfs, acre-ft and ft, as in the plan; for m3/s, hm3 and m give --units si" in shown
+        assert "Units: cfs, acre-ft and ft, as in the plan; for m³/s, hm³ and m give --units si" in shown
         assert "level 3,720.00 ft" in shown
         assert "Inflow            1,766 cfs" in shown
         in_m3s = call_in_module(
@@ -221,7 +221,7 @@ def test_the_words_of_the_user_are_not_rewritten(tmp_path, call_in_module):
     printed += call_in_module(tmp_path, "rules", "plan", "--family", "replan", "--folds", "2", "--no-figures")
     asked = ("operate", "plan/rules/replan.json", "--month", "7", "--storage", "9000000", "--inflow", "40000")
     printed += call_in_module(tmp_path, *asked, "--figure", "outlook.svg")
-    assert not SI_AMOUNT.findall(re.sub(f"(?i){said}|{of_record}|values in m3/s", "", printed))
+    assert not SI_AMOUNT.findall(re.sub(f"(?i){said}|{of_record}|values in m³/s", "", printed))
     report = (tmp_path / "plan/report.html").read_text()
     for words in (said, of_record):
         assert words[1:] in printed
@@ -243,7 +243,7 @@ def test_rules_may_be_in_other_units_than_the_plan(both, call_in_module):
     scores = pd.read_csv(folder / "si/scores.csv")
     np.testing.assert_allclose(scores["spill_acre_ft"] * US.size("spill_hm3"), own["spill_hm3"], rtol=1e-9)
     page = (folder / "si/rules.html").read_text()
-    assert "have flows in cfs (the plan: m3/s), volumes in acre-ft (the plan: hm3)" in page
+    assert "have flows in cfs (the plan: m³/s), volumes in acre-ft (the plan: hm³)" in page
     assert SI_AMOUNT.search((folder / "si/report.html").read_text())
     assert "acre-ft" in page.partition('id="rules-units"')[2].partition("</section>")[2]
 
@@ -260,8 +260,8 @@ def test_a_front_tells_the_record_in_other_units(both, call_in_module):
     folder, _ = both
     asked = ("tradeoff", "inflow.csv", "--points", "3", "--device", "pocl", "--no-figures")
     printed = call_in_module(folder, *asked, "--units", "us", "--out", "front")
-    words = re.sub(r"values in m3/s", "", (folder / "front/report.html").read_text())
-    for text in (printed.replace("values in m3/s", ""), words):
+    words = re.sub(r"values in m³/s", "", (folder / "front/report.html").read_text())
+    for text in (printed.replace("values in m³/s", ""), words):
         assert not SI_AMOUNT.findall(text)
         assert "cfs" in text
     assert json.loads((folder / "front/tradeoff.json").read_text())["units"]["system"] == "us"
@@ -282,7 +282,7 @@ def test_synthetic_inflow_is_written_in_cfs_and_read_back(both, call_in_module):
     si, us = (read_inflow(folder / f"{units}.csv") for units in ("si", "us"))
     np.testing.assert_allclose(us.flow_m3s, si.flow_m3s, rtol=2e-5)  # both have six digits
     assert (folder / "us.csv").read_text().splitlines()[1] == "member,date,inflow_cfs"
-    assert not SI_AMOUNT.findall(texts[1].replace("values in m3/s", ""))
+    assert not SI_AMOUNT.findall(texts[1].replace("values in m³/s", ""))
     si, us = (pd.read_csv(folder / f"{units}-checks.csv").set_index("statistic") for units in ("si", "us"))
     size = US.size("inflow_m3s")
     for name, power in {"mean of the month": 1, "annual variance": 2, "Hurst exponent": 0}.items():

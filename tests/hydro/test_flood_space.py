@@ -126,6 +126,24 @@ def test_a_record_that_does_not_say_it_is_refused(record):
         optimise(lake_of(DATES), read_inflow(record[0], column="inflow_m3s"), solver="dp")
 
 
+def test_an_ensemble_needs_the_column_too_and_the_message_says_what_to_do_without(record, tmp_path):
+    path, members = record[0], tmp_path / "members.csv"
+    rows = path.read_text().splitlines()[1:]
+    both = [f"{member},{row}" for member in ("a", "b") for row in rows]
+    members.write_text("member,date,inflow_m3s,Snow (mm)\n" + "\n".join(both) + "\n")
+    lake = lake_of(DATES)
+    given = read_inflow(members, flood_column="Snow (mm)")
+    plan = optimise(lake, given, solver="dp")
+    highest = lake.flood_space.upper_of(np.concatenate([record[1]] * 2), TimeStep.MONTH, 1)
+    assert (plan.operation.storage_hm3[:, 1:12] <= highest[:, :11] + 1e-9).all()
+    bare = replace(given, flood_index=None)
+    with pytest.raises(InputError, match=r"each member and step; for synthetic inflow, which has none, give upper"):
+        optimise(lake, bare, solver="dp")
+    by_month = SMALL.replace("year_end", f"upper_hm3 = [{', '.join(['120'] * 3 + ['60'] + ['120'] * 8)}]\nyear_end")
+    monthly = optimise(reservoir_of(by_month.encode(), "r.toml"), bare, solver="dp")
+    assert monthly.operation.storage_hm3[:, 4].max() <= 60 + 1e-9
+
+
 def test_made_in_python_it_is_checked_as_in_a_file():
     with pytest.raises(InputError, match=r"flood_space\.values"):
         replace(lake_of(""), flood_space=FloodSpace("snow", (1.0,), [np.full(12, 100.0)]))

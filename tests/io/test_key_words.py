@@ -26,6 +26,7 @@ def test_every_key_is_known_by_itself_and_with_its_section(row):
         ("K", "", "plant.output_coefficient", "output_coefficient"),
         ("Dead storage [million m3]", "", "storage.dead_hm3", "dead_hm3"),
         ("总库容(亿m3)", "", "storage.full_hm3", "full_1e8m3"),
+        ("死库容", "万m3", "storage.dead_hm3", "dead_1e4m3"),
         ("Environmental flow", "m³/s", "release.lower_m3s", "lower_m3s"),
         ("Max. release (l/s)", "", "release.upper_m3s", "upper_ls"),
         ("Net evaporation (inches)", "", "losses.evaporation_mm", "evaporation_in"),

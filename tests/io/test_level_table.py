@@ -48,6 +48,7 @@ def refused(tmp_path: Path, text: str) -> list[str]:
         ("Volume (million m3)", "storage", "hm3"),
         ("Volume [10^6 m3]", "storage", "hm3"),
         ("库容(亿m3)", "storage", "1e8m3"),
+        ("库容(万m³)", "storage", "1e4m3"),
         ("Gross storage (m3)", "storage", "m3"),
         ("area_km2", "area", "km2"),
         ("Surface area (acres)", "area", "acres"),

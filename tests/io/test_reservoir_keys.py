@@ -12,7 +12,7 @@ from reservoir.io.reservoir_toml.draft import KEYS
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from tests.io.small_reservoir import SMALL
 
-VOLUMES = ("hm3", "mm3", "mcm", "1e8m3", "km3", "m3", "acre_ft", "kaf", "taf", "maf")
+VOLUMES = ("hm3", "mm3", "mcm", "1e8m3", "1e4m3", "km3", "m3", "acre_ft", "kaf", "taf", "maf")
 FLOWS = ("m3s", "ls", "cfs", "kcfs")
 LENGTHS = ("m", "ft")
 #: A unit that is none here, and the ways in which a known one may stand at its end.
@@ -148,6 +148,7 @@ SPELT = [
     ("storage_unit", "Mm3", ["Mm³", "mm3"]),
     ("storage_unit", "MCM", ["mcm", "Mcm"]),
     ("storage_unit", "1e8m3", ["亿m3", "亿立方米", "1E8M3"]),
+    ("storage_unit", "1e4m3", ["万m3", "万立方米"]),
     ("storage_unit", "km3", ["km³", "KM3"]),
     ("storage_unit", "m3", ["m³", "M3", "cubic metres"]),
     ("storage_unit", "acre-ft", ["acre-feet", "acre feet", "acre_ft", "af", "AF", "acft"]),

@@ -66,6 +66,17 @@ def test_no_random_schedule_gives_a_power_that_is_proved_not_to_be_kept(share):
             assert not (~able & (made.violation == 0)).any()
 
 
+@pytest.mark.parametrize("number", [0, 3, 6, 14, 20])
+def test_powers_that_are_tried_at_once_make_no_difference(number):
+    case = zoo_case(number, 4)
+    (year,) = record_problems(case.reservoir, case.inflow, Horizon.of("record")).batches[0]
+    most = case.reservoir.installed_mw * 1.01
+    one, *others = (highest_power(year, 2, most, 1e-7, threads) for threads in (1, 3, 16))
+    for other in others:
+        assert (one is None) == (other is None)
+        assert one is None or all(np.array_equal(*pair) for pair in zip(one, other, strict=True))
+
+
 def test_sixty_years_keep_more_than_grids_over_all_storages_find(dry_lake, sixty_years, tmp_path):
     """Grids found 26.67 MW and 18,495 GWh; with 26.808 MW as the lowest power they found 19,135 GWh."""
     plan = optimise(replace(dry_lake, objective=FIRM), sixty_years, solver="dp")

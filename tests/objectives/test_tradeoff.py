@@ -10,6 +10,7 @@ import pytest
 
 from reservoir import InputError, optimise, read_inflow, read_reservoir
 from reservoir.hydro.objectives import Goal, Objective, goal_label
+from reservoir.io.workbook import sheets_of
 from reservoir.planning.tradeoff import tradeoff, with_goal
 from reservoir.report.figures.front import front_caption, front_figure
 from reservoir.report.tradeoff_folder import front_table, point_inputs, write_tradeoff
@@ -159,6 +160,17 @@ def test_sums_of_years_say_of_how_many(front, tmp_path):
     page = (write_tradeoff(front, tmp_path / "front") / "report.html").read_text()
     assert "Energy (GWh)" not in page
     assert f"Energy of {years} years (GWh)" in page
+
+
+def test_a_front_is_the_sheet_of_a_workbook_where_that_is_asked_for(front, tmp_path):
+    folder = write_tradeoff(front, tmp_path / "front", figures=False, workbook=True)
+    assert not (folder / "front.csv").exists()
+    heading, *rows = sheets_of((folder / "front.xlsx").read_bytes())[0].rows
+    table = front_table(front)
+    assert list(heading) == list(table)
+    assert [row[0] for row in rows] == table["point"].tolist()
+    energy = [float(row[heading.index("energy" if "energy" in table else "energy_gwh")]) for row in rows]
+    assert energy == pytest.approx([point.energy_gwh for point in front.points], abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.unit_system import US
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.planning import solving
 from reservoir.planning.checks import SWEPT_GAP, all_pass, plan_checks
 from reservoir.planning.comparison import compare
-from reservoir.planning.notes import storage_ratio
+from reservoir.planning.notes import notes_again, storage_ratio
 from reservoir.planning.plan import Plan, optimise
 from reservoir.planning.validation import validate
 from reservoir.problems.reservoir.record import record_problems
@@ -221,7 +222,9 @@ def test_a_fixed_year_end_that_costs_much_is_told_with_a_better_one(xiaowan, fiv
 
     low, best = planned(9000.0), planned(14_557.0)
     (note,) = [str(note) for note in low.notes if "begins and ends" in str(note)]
-    assert "begins and ends with 9,000 hm3. With 14,557 hm3 it would make about" in note
+    assert "begins and ends with 9,000 hm³. With 14,557 hm³ it would make about" in note
+    (saved,) = notes_again([note[:]], [])
+    assert US.text(saved) == US.text(note) != note
     more = float(note.split("about ")[1].split("%")[0]) / 100
     gain = best.operation.annual_energy_gwh.sum() / low.operation.annual_energy_gwh.sum() - 1
     assert more == pytest.approx(gain, abs=1e-3)

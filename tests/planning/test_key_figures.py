@@ -57,6 +57,17 @@ def test_the_lines_say_them_in_words(plan: Plan):
     assert lines["Spill"].endswith(" % of the inflow")
 
 
+def test_the_line_of_power_says_how_often_the_guaranteed_one_is_given(plan: Plan):
+    assert "guaranteed" not in dict(key_sentences(plan))["Power"]
+    lake = replace(plan.reservoir, guaranteed_power_mw=1200.0, guaranteed_energy_gwh=None)
+    found = package.optimise(lake, plan.inflow, solver="clpso-sequential", generations=50, particles=8)
+    share = (found.schedule()["power_mw"] >= 0.99 * 1200).mean()
+    assert 0 < share < 1
+    assert dict(key_sentences(found))["Power"].endswith(
+        f"; the guaranteed 1,200 MW in {100 * share:.1f} % of the months"
+    )
+
+
 @pytest.mark.parametrize(
     ("gap", "said"),
     [

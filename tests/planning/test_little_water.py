@@ -107,7 +107,7 @@ def test_a_year_with_too_little_water_is_planned_with_the_least_shortage(drought
 
 def test_what_is_missing_is_named_and_counted(drought: Plan) -> None:
     july = next(text for text in shortfalls(drought) if text.startswith("2002 Aug"))
-    assert "5 m3/s are missing of the minimum release of 6 m3/s: there is no more water above dead storage" in july
+    assert "5 m³/s are missing of the minimum release of 6 m³/s: there is no more water above dead storage" in july
     missing = drought.schedule()["missing_m3s"].to_numpy().reshape(3, 12)
     np.testing.assert_allclose(missing, drought.operation.missing_m3s)
     relative = missing[1] * drought.inflow.calendar.hm3_per_m3s[1] / (6 * 31 * 0.0864)
@@ -148,8 +148,8 @@ def test_a_lake_below_dead_storage_by_evaporation_violates_nothing(arid_plan: Pl
     operation = arid_plan.operation
     assert arid_plan.feasible.all()
     ends = operation.storage_hm3[:, 1:]
-    lowest = f"the lowest {ends.min():,.6g} hm3 in 2001 Dec: losses go on there, and nothing is released."
-    below = f"The lake is below dead storage, 15 hm3, at the end of {(ends < 15 - 1e-6).sum()} of 36 months, {lowest}"
+    lowest = f"the lowest {ends.min():,.6g} hm³ in 2001 Dec: losses go on there, and nothing is released."
+    below = f"The lake is below dead storage, 15 hm³, at the end of {(ends < 15 - 1e-6).sum()} of 36 months, {lowest}"
     assert below in arid_plan.notes
     assert ends.min() == ends[0, -1]
     assert operation.violation.sum() == 0

@@ -157,15 +157,15 @@ def test_a_year_without_water_is_named_with_month_quantity_and_amount(impossible
     storage = impossible.operation[2].storage_hm3[-1]
     missing = 14_557 - storage
     assert missing > 1000
-    assert f"the storage at the end of the month is {storage:,.6g} hm3" in december
-    assert f"{missing:,.4g} hm3 below its lower limit of 14,557 hm3" in december
+    assert f"the storage at the end of the month is {storage:,.6g} hm³" in december
+    assert f"{missing:,.4g} hm³ below its lower limit of 14,557 hm³" in december
 
 
 def test_a_year_of_floods_is_named_with_month_quantity_and_amount(impossible: Plan) -> None:
     lines = [line for line in shortfalls(impossible) if line.startswith("1956")]
     july = next(line for line in lines if line.startswith("1956 Jul:"))
     storage = impossible.operation[3].storage_hm3[7]
-    assert f"{storage - 13_808:,.4g} hm3 above its upper limit of 13,808 hm3" in july
+    assert f"{storage - 13_808:,.4g} hm³ above its upper limit of 13,808 hm³" in july
     assert all("above its upper limit" in line for line in lines)
 
 
@@ -190,7 +190,7 @@ def test_a_cyclic_year_that_does_not_return_is_named_with_its_start(small: Reser
     start, end = plan.operation[0].storage_hm3[[0, -1]]
     may = next(line for line in shortfalls(plan) if line.startswith("1955/56 May:"))
     assert (
-        f"{start - end:,.4g} hm3 below its lower limit of {start:,.6g} hm3, where the year began and has to end;" in may
+        f"{start - end:,.4g} hm³ below its lower limit of {start:,.6g} hm³, where the year began and has to end;" in may
     )
 
 

@@ -127,7 +127,7 @@ def test_a_level_is_the_storage_that_it_stands_for(start, small, years):
     assert str(plan.start) == "2026-11"
     assert plan.start.storage_hm3 == pytest.approx(70.0, abs=1e-6)
     assert plan.start.level_m == pytest.approx(level)
-    assert f"The plan begins in 2026-11 with 70 hm3 ({level:,.2f} m): 6 scenarios of 7 months" in plan.notes[-1]
+    assert f"The plan begins in 2026-11 with 70 hm³ ({level:,.2f} m): 6 scenarios of 7 months" in plan.notes[-1]
     assert repr(plan).startswith("<Plan of small from 2026-11: ")
     assert "mean of 6 scenarios" in repr(plan)
 
@@ -285,7 +285,7 @@ def test_years_that_could_be_emptied_for_energy_leave_water(valued, river):
 
 
 def test_a_note_tells_the_value_and_the_month(plan, begun, valued, river):
-    told = f"1 hm3 left at the end of May is worth {plan.end_value_gwh_per_hm3:g} GWh"
+    told = f"1 hm³ left at the end of May is worth {plan.end_value_gwh_per_hm3:g} GWh"
     assert sum(told in note for note in plan.notes) == 1
     assert sum(told in note for note in begun.notes) == 1
     given = optimise(replace(valued, end_value_gwh_per_hm3=0.1), river, solver="dp")

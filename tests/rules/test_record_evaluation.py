@@ -97,12 +97,12 @@ def test_months_that_no_release_keeps_within_bounds_are_named(rule, xiaowan):
     bounded = replace(xiaowan, storage_lower_hm3=lower)
     told = evaluate_record(rule, bounded, drought, start_hm3=5000.0, foresight=False).shortfalls()
     assert told[0] == (
-        "2001 Mar: the storage at the end of the month is 1,338 hm3 below its lower limit of 6,000 hm3; "
+        "2001 Mar: the storage at the end of the month is 1,338 hm³ below its lower limit of 6,000 hm³; "
         "no permitted release avoids this"
     )
     flood = Inflow(flow_m3s=np.full((1, 12), 9000.0), calendar=Calendar(2001, 1))
     told = evaluate_record(rule, xiaowan, flood, foresight=False).shortfalls()
-    assert "above its upper limit of 14,557 hm3" in told[0]
+    assert "above its upper limit of 14,557 hm³" in told[0]
 
 
 def test_foresight_that_violates_the_limits_too_is_named(rule, xiaowan):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from reservoir.hydro.unit_system import UnitSystem
-from reservoir.rules import fit
+from reservoir.rules import FAMILIES, fit
+from reservoir.rules.findings import BEFORE_LIMIT, LEAST_RELEASE, NO_TURBINES, spill_with_room
 from reservoir.rules.scores import evaluate_record
-from reservoir.rules.spills import BEFORE_LIMIT, DECIDES, LEAST_RELEASE, NO_TURBINES, spill_with_room
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +29,8 @@ def test_a_rule_that_aims_at_a_storage_says_so(run):
     months = int((spill > 1e-3 * run.operation.release_m3s).sum())
     volume = float((spill * run.inflow.calendar.hm3_per_m3s).sum()) / 10
     said = spill_with_room(run)
-    assert said.startswith(f"{volume:,.0f} hm3 a year in {months} of 120 months: ")
-    assert f"{DECIDES['guide-curve']} (" in said
+    assert said.startswith(f"{volume:,.0f} hm³ a year in {months} of 120 months: ")
+    assert f"{FAMILIES['guide-curve'].spill_reason} (" in said
     assert spill_with_room(run, UnitSystem.of("us")).partition(" a year")[0].endswith("acre-ft")
 
 
@@ -57,7 +57,7 @@ def test_each_month_has_the_first_reason_that_holds(run):
     storage[0, step + 1] = limits.storage_lower_hm3.min()
     assert spill_with_room(with_operation(run, **made)).endswith(f": {NO_TURBINES} (1 month)")
     turbined[0, step] = release[0, step] / 2
-    assert spill_with_room(with_operation(run, **made)).endswith(f": {DECIDES['guide-curve']} (1 month)")
+    assert spill_with_room(with_operation(run, **made)).endswith(f": {FAMILIES['guide-curve'].spill_reason} (1 month)")
     release[0, step] = limits.release_lower_m3s[0, step]
     turbined[0, step] = release[0, step] / 2
     assert spill_with_room(with_operation(run, **made)).endswith(f": {LEAST_RELEASE} (1 month)")

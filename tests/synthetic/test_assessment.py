@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.flood_space import FloodSpace
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import optimise
 from reservoir.synthetic import METHODS
@@ -67,6 +68,13 @@ def test_without_a_reservoir_the_energy_is_said_not_to_be_checked(inflow):
 def test_with_limits_on_the_change_of_the_release_too(inflow, xiaowan):
     found = assessed(synthetic_inflow(inflow, "kirsch"), 1, replace(xiaowan, ramp_up_m3s=500.0))
     assert "cannot limit the change of the release" in found.not_checked
+
+
+def test_with_flood_space_that_depends_on_a_column_too(inflow, xiaowan):
+    space = FloodSpace("snow", (0.0, 1.0), [xiaowan.storage_upper_hm3, xiaowan.storage_upper_hm3])
+    found = assessed(synthetic_inflow(inflow, "kirsch"), 1, replace(xiaowan, flood_space=space))
+    assert found.optimised is None
+    assert 'depends on the column "snow", which synthetic inflow does not have' in found.not_checked
 
 
 @pytest.fixture

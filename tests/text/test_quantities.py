@@ -36,6 +36,7 @@ def test_what_a_disk_may_not_take_is_no_name(name):
         ([5.0, 5.0], ["5.000", "5.000"]),
         ([float("nan"), 12.0], ["–", "12.00"]),
         ([float("nan")], ["–"]),
+        ([4_000.0 + at for at in range(32)], [f"{4_000 + at:,}.0" for at in range(32)]),
     ],
 )
 def test_numbers_of_a_front_are_told_apart(values, written):

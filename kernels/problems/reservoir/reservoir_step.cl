@@ -2,7 +2,13 @@
 // reservoir/hydro/step.py is for Python. What is a macro takes vectors and single numbers alike, and is fused with what it is
 // added to; per_flow is hm3 per m3/s, per_volume its reciprocal, so that no step divides.
 //
-// Constant: CONDITIONS. Stands behind stage_benefit.cl.
+// Constants: CONDITIONS; PLANTS, if it is a step of one of several reservoirs: curves are then asked for by its plant, and what
+// flows in, and the level of the lake below, differ from lane to lane. Stands behind stage_benefit.cl.
+#ifdef PLANTS
+#define FLOW reals
+#else
+#define FLOW REAL
+#endif
 
 // Storage at the end of a step (eq. 10).
 #define STORAGE_AFTER(storage, inflow, release, per_flow) FUSED((inflow) - (release), per_flow, storage)
@@ -17,12 +23,17 @@
 // least release; `installed` is in MW, most_turbined the largest capacity at any head. With CONDITIONS the inflow is less the
 // withdrawal demanded, least is the least draft; *_cost are in GWH, of 1 m3/s of shortage and of 1 MW below the lowest power.
 typedef struct {
-    REAL inflow, per_flow, per_volume, least, most, dead, missing_cost, installed, most_turbined;
+    FLOW inflow;
+    REAL per_flow, per_volume, least, most, dead, missing_cost, installed, most_turbined;
 #if CONDITIONS
     REAL evaporation, withdrawal, plant_factor, operating_storage, shortage_cost, power_lower, power_cost;
 #endif
 #if TERMS
     Terms terms;
+#endif
+#ifdef PLANTS
+    int plant;
+    reals tailwater;
 #endif
 } Step;
 

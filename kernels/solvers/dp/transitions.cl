@@ -1,26 +1,14 @@
 // Bellman's recursion over the states of a step: what can follow a storage, and the value that it gives.
 //
-// Constants: ROOM, states at most; ROUNDING, what rounding adds to a storage, as a part of the largest; LONG_HORIZON, and
-// GROUP_SPACE, in which memory a group keeps what it works on (reservoir/solvers/dp/engine.py).
-
-// Which of the states that can follow one an item tries: all of them, or of a long horizon those of a member of its team.
-#if LONG_HORIZON
-#define MEMBER_OF , const int member, const int members
-#define EACH_FOLLOWER(state, first, last) int state = first + member; state <= last; state += members
-#else
-#define MEMBER_OF
-#define EACH_FOLLOWER(state, first, last) int state = first; state <= last; ++state
-#endif
+// Constants: ROOM, states at most; ROUNDING, what rounding adds to a storage, as a part of the largest.
 
 typedef struct {
     Search search;
     REAL year[CONTEXT];
     NearCurves near[STEPS];
-    REAL values[2][ROOM]; // of a point's states, less the violation cost of being there; every other point's in turn
-#if LONG_HORIZON
-    REAL walked[POINTS];  // storages that the releases of the latest trajectory lead to, which rounding moves off the grid
-    REAL fitness[STEPS];  // of its steps
-#endif
+    REAL values[2 * ROOM]; // of a point's states, less the violation cost of being there; every other point's in turn
+    REAL walked[POINTS];   // storages that the releases of the latest trajectory lead to, which rounding moves off the grid
+    REAL fitness[STEPS];   // of its steps
 } Group;
 
 // What can follow LANES storages: storages between two, and the places of these two among the next grid's states.
@@ -61,7 +49,7 @@ REAL ended_value(__global const REAL *tables, const REAL storage, const Ended *e
 }
 
 // What a storage at the end of the year is worth besides, GWH.
-REAL end_value(const REAL storage, GROUP_SPACE const Group *group) {
+REAL end_value(const REAL storage, __global const Group *group) {
 #if CONDITIONS
     return (storage - group->search.start) * group->year[END_VALUE];
 #else
@@ -70,28 +58,36 @@ REAL end_value(const REAL storage, GROUP_SPACE const Group *group) {
 }
 
 // Violation cost, GWh, of a storage at a point; none at the start.
-REAL cost_at(const REAL storage, const int point, GROUP_SPACE const Group *group) {
+REAL cost_at(const REAL storage, const int point, __global const Group *group) {
     if (point == 0) return 0;
     const reals cost = violation_cost((reals)(storage), (reals)(group->search.start), point - 1, group->year);
     return REAL_OF(cost, 0);
 }
 
+// What a state of the last point is worth.
+REAL worth_of_end(const REAL storage, __global const Group *group) {
+    return end_value(storage, group) - cost_at(storage, STEPS, group);
+}
+
+bool is_coarse(__global const Group *group) { return group->search.now.solved == 0; }
+
 #if CONDITIONS
 // Evaporation and seepage of a step, hm3: on a first grid by forms, on a finer one by parabolas.
-reals grid_loss(const reals mean_storage, const Step *step, GROUP_SPACE const NearCurves *near, const bool coarse) {
-    return coarse ? LOSS(FORM, reals, *step, mean_storage) : loss_near(near, mean_storage, *step);
+reals grid_loss(const reals mean_storage, const Step *step, const int number, __global const Group *group) {
+    return is_coarse(group) ? LOSS(FORM, reals, *step, mean_storage) : loss_near(&group->near[number], mean_storage, *step);
 }
 
 // As end_in for LANES storages: first by the curves of the grid, which hold between its bounds, then corrected by the tables.
-reals ends_in(__global const REAL *tables, const reals storage, const reals lossless, const Step *step,
-              GROUP_SPACE const Grid *next, GROUP_SPACE const NearCurves *near, const bool coarse) {
+reals ends_in(__global const REAL *tables, const reals storage, const reals lossless, const Step *step, const int number,
+              __global const Group *group) {
+    __global const Grid *next = &group->search.grid[number + 1];
     const reals low = next->low, high = next->high;
-    const reals lost = grid_loss((storage + LESSER(GREATER(lossless, low), high)) * 0.5f, step, near, coarse);
+    const reals lost = grid_loss((storage + LESSER(GREATER(lossless, low), high)) * 0.5f, step, number, group);
     reals end = lossless - lost;
-    const reals less = grid_loss((storage + LESSER(GREATER(end, low), high)) * 0.5f, step, near, coarse);
+    const reals less = grid_loss((storage + LESSER(GREATER(end, low), high)) * 0.5f, step, number, group);
     const reals slope = 1.0f + (lost - less) / CHOOSE(lost == 0.0f, (reals)(1.0f), lost);
     end += (lost - less) / slope;
-    const int corrections = next->exact ? 6 : 1 + coarse;
+    const int corrections = next->exact ? 6 : 1 + is_coarse(group);
     for (int lane = 0; lane < LANES; ++lane)
         for (int corrected = 0; corrected < corrections; ++corrected)
             REAL_OF(end, lane) += (REAL_OF(lossless, lane) -
@@ -101,16 +97,18 @@ reals ends_in(__global const REAL *tables, const reals storage, const reals loss
 }
 #endif
 
-Following following(const reals storage, const Step *step, const REAL rounding_hm3, GROUP_SPACE const Grid *next,
-                    GROUP_SPACE const NearCurves *near, const bool coarse, __global const REAL *tables) {
+Following following(const reals storage, const Step *step, const int number, __global const Group *group,
+                    __global const REAL *tables) {
+    __global const Grid *next = &group->search.grid[number + 1];
+    const REAL rounding_hm3 = ROUNDING * group->year[MAX_STORAGE];
     const REAL per_spacing = next->states > 1 ? 1 / next->spacing : 0;
     const reals before = (reals)(-1), after = (reals)(next->states);
     Following found;
     found.lowest = STORAGE_AFTER(storage, step->inflow, step->most, step->per_flow) - rounding_hm3;
     found.highest = STORAGE_AFTER(storage, step->inflow, step->least, step->per_flow) + rounding_hm3;
 #if CONDITIONS
-    found.lowest = ends_in(tables, storage, found.lowest, step, next, near, coarse);
-    found.highest = ends_in(tables, storage, found.highest, step, next, near, coarse);
+    found.lowest = ends_in(tables, storage, found.lowest, step, number, group);
+    found.highest = ends_in(tables, storage, found.highest, step, number, group);
 #endif
     const REAL empty = step->dead - DEAD_ROUNDING * (fabs(step->dead) + 1); // only losses lead below
     found.lowest = GREATER(found.lowest, (reals)(empty));
@@ -132,58 +130,53 @@ int last_of(const Following *range, const int lane, const int states) {
     return min((int)floor(REAL_OF(range->last_place, lane)), states - 1);
 }
 
-// The best state to follow each of LANES storages, -1 where none can, and the value that it gives.
-ints best_following(const reals storage, const Following *range, const Step *step, GROUP_SPACE const Grid *next,
-                    GROUP_SPACE const NearCurves *near, const bool coarse, GROUP_SPACE const REAL *ahead,
-                    reals *best_value MEMBER_OF) {
-    int first = next->states, last = -1;
-    for (int lane = 0; lane < LANES; ++lane) {
-        first = min(first, first_of(range, lane));
-        last = max(last, last_of(range, lane, next->states));
-    }
-    ints choice = (ints)(-1);
-    reals most = (reals)(-INFINITY);
-    const REAL benefit_per_mw = step->per_flow * PER_STAGE_BENEFIT;
-    for (EACH_FOLLOWER(state, first, last)) {
-        const REAL end = storage_at(next, state);
-        const reals mean_storage = (storage + end) * 0.5f;
-#if CONDITIONS
-        const reals lost = grid_loss(mean_storage, step, near, coarse);
-        const reals wanted = RELEASE_TO_REACH(storage, end + lost, step->inflow, step->per_volume);
+// What a step makes that ends at a state of the next point, to be multiplied by PER_WORTH; and the cost of what it does not
+// deliver.
+#if TERMS
+#define WORTH(power, release, step) STAGE_BENEFIT(reals, power, release, step, (reals)(0))
+#define PER_WORTH(step) ((REAL)1)
 #else
-        const reals wanted = RELEASE_TO_REACH(storage, end, step->inflow, step->per_volume);
+#define WORTH(power, release, step) (power)
+#define PER_WORTH(step) ((step).per_flow * PER_STAGE_BENEFIT)
 #endif
-        const reals draft = LESSER(GREATER(wanted, (reals)(step->least)), (reals)(step->most));
-        const reals release = RELEASED(reals, draft, *step);
-        const reals power = coarse ? power_at(storage + end, release, *step) : power_near(near, mean_storage, release, *step);
-        reals value = STAGE_BENEFIT(reals, power, release, *step, (reals)(benefit_per_mw)) + (reals)(ahead[state]);
+ALWAYS_INLINE reals worth_between(const reals storage, const REAL end, const Step *step, const int number,
+                                  __global const Group *group, reals *unmet) {
+    const reals mean_storage = (storage + end) * 0.5f;
 #if CONDITIONS
-        value -= unmet_cost(draft, power, *step);
+    const reals lost = grid_loss(mean_storage, step, number, group);
+    const reals wanted = RELEASE_TO_REACH(storage, end + lost, step->inflow, step->per_volume);
+#else
+    const reals wanted = RELEASE_TO_REACH(storage, end, step->inflow, step->per_volume);
 #endif
-        const ints better = (value > most) & (end >= range->lowest) & (end <= range->highest);
-        most = CHOOSE(better, value, most);
-        choice = CHOOSE(better, (ints)(state), choice);
-    }
-    *best_value = most;
-    return choice;
+    const reals draft = LESSER(GREATER(wanted, (reals)(step->least)), (reals)(step->most));
+    const reals release = RELEASED(reals, draft, *step);
+    const reals power = is_coarse(group) ? power_at(storage + end, release, *step)
+                                         : power_near(&group->near[number], mean_storage, release, *step);
+#if CONDITIONS
+    *unmet = unmet_cost(draft, power, *step);
+#endif
+    return WORTH(power, release, *step);
 }
 
-REAL beyond(const REAL storage, const Following *range, const int lane) {
-    return fmax(REAL_OF(range->lowest, lane) - storage, storage - REAL_OF(range->highest, lane));
+REAL beyond(const REAL storage, const Following *range) {
+    return fmax(REAL_OF(range->lowest, 0) - storage, storage - REAL_OF(range->highest, 0));
 }
 
 // Where none can follow, for want of water, a step ends where that leaves it, with the value between two states; likewise
 // between a state below dead storage, to which no release leads, and one that is too high. Else the nearest, at a penalty.
-int nearest(const REAL storage, const Following *range, const int lane, const Step *step, GROUP_SPACE const Grid *next,
-            const REAL penalty, GROUP_SPACE const REAL *ahead, __global const REAL *tables, REAL *best_value) {
-    const Ended least = ended_with(tables, storage, step->least, *step);
+int nearest(const REAL storage, const int number, __global const Group *group, VALUES_SPACE const REAL *ahead,
+            __global const REAL *tables, REAL *best_value) {
+    __global const Grid *next = &group->search.grid[number + 1];
+    const Step here = year_step(number, group->year), *step = &here;
+    const Following around = following((reals)(storage), step, number, group, tables), *range = &around;
+    const Ended least = ended_with(tables, storage, step->least, here);
     if (least.little) {
         *best_value = value_between(next, ahead, least.end) + ended_value(tables, storage, &least, step, 0);
         return state_near(next, least.end);
     }
 #if CONDITIONS
     if (next->low < step->dead - DEAD_ROUNDING * (fabs(step->dead) + 1)) {
-        const REAL lowest = fmax(REAL_OF(range->lowest, lane), step->dead);
+        const REAL lowest = fmax(REAL_OF(range->lowest, 0), step->dead);
         const REAL draft = draft_between(storage, lowest, step, tables);
         const Ended most = {draft, lowest, false};
         const REAL of_least = value_between(next, ahead, least.end) + ended_value(tables, storage, &least, step, 0);
@@ -192,11 +185,11 @@ int nearest(const REAL storage, const Following *range, const int lane, const St
         return state_near(next, of_most > of_least ? lowest : least.end);
     }
 #endif
-    const int below = max(last_of(range, lane, next->states), 0), above = min(first_of(range, lane), next->states - 1);
-    const REAL to_below = beyond(storage_at(next, below), range, lane);
-    const REAL to_above = beyond(storage_at(next, above), range, lane);
+    const int below = max(last_of(range, 0, next->states), 0), above = min(first_of(range, 0), next->states - 1);
+    const REAL to_below = beyond(storage_at(next, below), range);
+    const REAL to_above = beyond(storage_at(next, above), range);
     const int taken = to_above < to_below ? above : below;
-    *best_value = ahead[taken] - penalty * fmin(to_below, to_above) / fmax(fabs(storage), (REAL)1);
+    *best_value = ahead[taken] - group->year[PENALTY] * fmin(to_below, to_above) / fmax(fabs(storage), (REAL)1);
 #if CONDITIONS
     const REAL draft = taken == above ? step->least : step->most;
     *best_value -= (released(draft, *step) - draft) * step->shortage_cost;
@@ -204,18 +197,11 @@ int nearest(const REAL storage, const Following *range, const int lane, const St
     return taken;
 }
 
-// What a grid's recursion begins with: the last point's values, and in a finer grid the curves around its corridor.
-void prepare(GROUP_SPACE Group *group, const int item, __global const REAL *tables) {
-    GROUP_SPACE const Grid *end = &group->search.grid[STEPS];
-    FOR_SHARE (int state = item; state < end->states; state += ITEMS)
-        group->values[STEPS % 2][state] =
-            end_value(storage_at(end, state), group) - cost_at(storage_at(end, state), STEPS, group);
-    if (group->search.coarse) return;
-    FOR_SHARE (int number = item; number < STEPS; number += ITEMS) {
-        GROUP_SPACE const Grid *here = &group->search.grid[number], *next = here + 1;
-        const Step step = year_step(number, group->year);
-        group->near[number] = near_curves(tables, (here->low + next->low) / 2, (here->high + next->high) / 2,
-                                          draft_between(here->low, next->high, &step, tables),
-                                          draft_between(here->high, next->low, &step, tables));
-    }
+// The curves around the corridor of a finer grid in a step.
+NearCurves curves_near(const int number, __global const Group *group, __global const REAL *tables) {
+    __global const Grid *here = &group->search.grid[number], *next = here + 1;
+    const Step step = year_step(number, group->year);
+    return near_curves(tables, (here->low + next->low) / 2, (here->high + next->high) / 2,
+                       draft_between(here->low, next->high, &step, tables),
+                       draft_between(here->high, next->low, &step, tables));
 }

@@ -153,8 +153,12 @@ def _unclamped(form: Form) -> Any:
     return UnclampedPolynomial(*form[2:]) if isinstance(form, PolynomialForm) else form
 
 
-def approximate(reservoir: Reservoir, closeness: FitTolerance = COARSE) -> Approximation:
+def approximate(
+    reservoir: Reservoir, closeness: FitTolerance = COARSE, tailwater_m: float = -math.inf
+) -> Approximation:
     """The forms of a reservoir's curves: fitted once in a process, on one of a few ranges that its limits lie in.
+
+    Heads are down to those that a lake below leaves at its highest level, `tailwater_m`.
 
     Raises
     ------
@@ -169,14 +173,15 @@ def approximate(reservoir: Reservoir, closeness: FitTolerance = COARSE) -> Appro
         conversion = _defined_on(reservoir.conversion, head), reservoir.conversion_kind
         return _kept(level, tailrace, conversion, _defined_on(part, head), ranges, closeness, limits)
 
-    fitted = [forms_on(ranges, None) for ranges in _common_ranges(reservoir, part)]
+    fitted = [forms_on(ranges, None) for ranges in _common_ranges(reservoir, part, tailwater_m)]
     close = [forms for forms in fitted if forms.power_error <= POWER_TOLERANCE]
     if close:
         least = min(forms.cost for forms in close)
         forms = next(forms for forms in close if forms.cost <= _DEARER * least)
     else:
         storage, release = storages_of(vars(reservoir)), releases_of(vars(reservoir))
-        head = heads_of(reservoir.level, reservoir.tailrace, storage, release)
+        lowest, highest = heads_of(reservoir.level, reservoir.tailrace, storage, release)
+        head = min(lowest, float(reservoir.level(storage[0])) - tailwater_m), highest
         forms = forms_on((storage, release, head), (most, reservoir.installed_mw))
     if forms.power_error > POWER_TOLERANCE:
         problem = (
@@ -233,7 +238,7 @@ def most_and_part(capacity: Curve) -> tuple[float, Curve]:
     return most, replace(capacity, offset=part(capacity.offset), factor=part(capacity.factor))
 
 
-def _common_ranges(reservoir: Reservoir, part: Curve) -> Iterator[Ranges]:
+def _common_ranges(reservoir: Reservoir, part: Curve, tailwater_m: float) -> Iterator[Ranges]:
     """Ranges of storage, release and head within which a reservoir's lie, the widest first.
 
     They depend on where its limits lie only by whole steps, and never on what was planned before.
@@ -247,11 +252,12 @@ def _common_ranges(reservoir: Reservoir, part: Curve) -> Iterator[Ranges]:
         below = _defined_on(reservoir.tailrace, release)(np.linspace(*release, _STATES))
         points = np.linspace(*storage, _STORAGES)
         levels = _defined_on(reservoir.level, storage)(points)
-        covered = (levels - below.max() >= least) & (levels - below.max() > 0) & (levels - below.min() <= most)
+        above = levels - max(float(below.max()), tailwater_m)
+        covered = (above >= least) & (above > 0) & (levels - below.min() <= most)
         inside = np.flatnonzero(covered)
         if len(inside) and points[inside[0]] <= storages[0] and storages[1] <= points[inside[-1]]:
             first, last = inside[0], inside[-1]
-            head = float(levels[first] - below.max()), float(levels[last] - below.min())
+            head = float(above[first]), float(levels[last] - below.min())
             yield (float(points[first]), float(points[last])), release, head
 
 

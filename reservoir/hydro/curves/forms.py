@@ -64,6 +64,14 @@ class UniformTable(NamedTuple):
         return np.asarray(table_value(self, numbers))
 
 
+class AnyForm(NamedTuple):
+    """A form of either kind with any number of values, all of one type: compiled code can loop over many (float32)."""
+
+    ends: NDArray[Any]  # lower, upper, centre, per_unit
+    values: NDArray[Any]  # coefficients, highest power first, or those of a table
+    is_table: bool
+
+
 def exact_value(curve: CompiledCurve, x: float) -> float:
     """Value of a `CompiledCurve`; for one number alone."""
     held = min(max(x, curve.breaks[0]), curve.breaks[-1])
@@ -140,6 +148,20 @@ def table_value(table: UniformTable, x: Numbers) -> Numbers:
     return value
 
 
+def any_value(form: AnyForm, x: float) -> float:
+    """Value of an `AnyForm`; for one number alone."""
+    ends = form.ends
+    value: float
+    if form.is_table:
+        value = table_value(UniformTable(ends[0], ends[3], form.values), x)
+        return value
+    scaled = (clip(x, ends[0], ends[1]) - ends[2]) * ends[3]
+    value = form.values[0]
+    for place in range(1, len(form.values)):
+        value = value * scaled + form.values[place]
+    return value
+
+
 #: How compiled code evaluates a curve of a class.
 EVALUATIONS: dict[type, Callable[..., Any]] = {
     CompiledCurve: exact_value,
@@ -147,4 +169,5 @@ EVALUATIONS: dict[type, Callable[..., Any]] = {
     PolynomialForm: polynomial_value,
     UnclampedPolynomial: unclamped_value,
     UniformTable: table_value,
+    AnyForm: any_value,
 }

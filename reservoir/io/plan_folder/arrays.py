@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar, TimeStep
 from reservoir.hydro.inflow import COMPANIONS, Inflow
-from reservoir.io.plan_folder.files import ARRAYS, CALENDAR, FILES, changed, check_files, read_provenance
+from reservoir.io.plan_folder.files import ARRAYS, CALENDAR, FILES, PROVENANCE, changed, check_files, read_provenance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +68,12 @@ def saved_record(origin: Mapping[str, Any], arrays: Arrays) -> Inflow:
     further |= {name: record[name] for name in ("caveat", "sha256", "unit", "unit_from")}
     further |= {"members": arrays.get(_MEMBERS), "source": record["file"], "reading": reading}
     negative = reading.get("negative") == "keep" or bool((flow < 0).any())
-    calendar = Calendar(**calendar | {"step": TimeStep(calendar["step"])})
+    known = {field.name for field in fields(Calendar)}
+    if other := [name for name, value in calendar.items() if name not in known and value]:
+        problem = f"the calendar has {', '.join(other)}, which this edition does not know"
+        raise InputError(problem, mend="plan again, or use the edition that made the plan", file=PROVENANCE)
+    of_file = {name: value for name, value in calendar.items() if name in known}
+    calendar = Calendar(**of_file | {"step": TimeStep(calendar["step"])})
     return Inflow(flow, calendar, allow_negative=negative, **further)
 
 

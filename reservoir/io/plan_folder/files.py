@@ -24,7 +24,7 @@ NETCDF, ZARR, XLSX = DATASET_NAMES = "plan.nc", "plan.zarr", "plan.xlsx"
 #: Copies of what was planned.
 RESERVOIR, INFLOW = "reservoir.toml", "inflow.csv"
 #: Folders of the figures, and of what a plan is read from: numbers with all their digits.
-FIGURES, ARRAYS = "figures", "arrays"
+FIGURES, ARRAYS, RELEASES = "figures", "arrays", "release_m3s.npy"
 #: Keys of ``plan.json``: hashes of the folder's files, its own hash, the calendar of the record, what the copy of the
 #: record is if it is not the file itself, and the format of the tables if they are not CSV.
 FILES, SHA256, CALENDAR, COPY, FORMAT = "files", "sha256", "calendar", "copy", "format"
@@ -144,12 +144,16 @@ def schedule_file(folder: Path) -> Path:
 def schedule_sha256(folder: Path) -> str:
     """Hash of the schedule's file, by which a rule knows the plan that it was fitted to.
 
+    Where it has the summary too, to which a proof is added, that of the releases.
+
     Raises
     ------
     InputError
         If the file cannot be read.
     """
     path = schedule_file(folder)
+    if path.name in DATASET_NAMES:
+        path = folder / ARRAYS / RELEASES
     try:
         return content_sha256(path)
     except (OSError, ValueError) as error:

@@ -23,8 +23,8 @@ from reservoir.io.containers import is_netcdf
 from reservoir.io.plan_folder import files
 from reservoir.io.plan_folder.arrays import Arrays, read_arrays, record_arrays, saved_record
 from reservoir.io.plan_folder.files import COPY, FILES, INFLOW, PROVENANCE, RESERVOIR
+from reservoir.io.records.choice import record_sheet
 from reservoir.io.records.columns import FROM_COLUMN, companion_notes
-from reservoir.io.records.sheets import record_sheet
 from reservoir.io.reservoir_toml.reader import read_reservoir, reservoir_of
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.io.workbook import WORKBOOK
@@ -129,7 +129,7 @@ def _record_copy(record: Inflow) -> tuple[str, bytes]:
     content = record.content or (b"" if record.members is not None or is_netcdf(source) else _still_there(source))
     if content and sha256(content).hexdigest() == record.sha256:
         if content.startswith(WORKBOOK):
-            return _SHEET, record_sheet(content, record.reading.get("sheet", ()))[0].csv()
+            return _SHEET, record_sheet(content, tuple(record.reading.get("sheet", ())))[0].csv()
         return _FILE, content
     beside = [name for name in COMPANIONS if getattr(record, name) is not None]
     whole = record.calendar.step is TimeStep.MONTH and record.calendar.steps == TimeStep.MONTH.per_year

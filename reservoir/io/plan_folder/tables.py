@@ -20,7 +20,7 @@ from reservoir.hydro.unit_system import UnitSystem
 from reservoir.io.plan_folder.arrays import months_of_plan
 from reservoir.io.plan_folder.files import AGAIN, SCHEDULE, changed, schedule_file
 from reservoir.io.workbook import WORKBOOK, Sheet, chosen_sheet, sheets_of, write_workbook
-from reservoir.text.data_file import read_limited, text_of
+from reservoir.text.data_file import encoding_of, read_limited, text_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,7 +149,7 @@ def _schedule_of_workbook(content: bytes, names: Sequence[str]) -> bytes:
 
 
 def read_cells(path: Path, mend: str = AGAIN, names: Sequence[str] = ()) -> pd.DataFrame:
-    """Every cell of a CSV file, or of the sheet of a workbook that is a schedule, as text.
+    """Every cell of a CSV file, or of the sheet of a workbook that is a schedule, as text; `attrs` has the encoding.
 
     `mend` is how a wrong one is to be mended, `names` are sheets that are meant.
     """
@@ -196,7 +196,9 @@ def read_cells(path: Path, mend: str = AGAIN, names: Sequence[str] = ()) -> pd.D
         raise refused("has quotation marks that do not enclose a whole cell", row=row) from error
     if not heading:
         raise refused("is empty")
-    return pd.DataFrame(rows, columns=heading, dtype=str)
+    frame = pd.DataFrame(rows, columns=heading, dtype=str)
+    frame.attrs["encoding"] = encoding_of(content)
+    return frame
 
 
 def require_one_of_each(path: Path, quantities: Mapping[str, str], mend: str) -> None:

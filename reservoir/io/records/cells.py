@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
@@ -89,9 +90,13 @@ class NumberStyle(NamedTuple):
     commas_are: str = ""
     #: A number with a comma.
     example: str = ""
+    #: Words in the place of a flow of zero, as often as they stand there.
+    zeros: tuple[str, ...] = ()
 
     def plain(self, text: str) -> str:
         """A number as Python writes it; what is no number stays."""
+        if self.zeros and text.casefold() in known.ZERO_WORDS:
+            return "0"
         if self.commas_are == "decimal":
             grouped = _THOUSANDS_POINT.fullmatch(text)
             text = grouped[1] + grouped[2].replace(".", "") + (grouped[3] or "") if grouped else text
@@ -111,26 +116,34 @@ class NumberStyle(NamedTuple):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How commas were read."""
-        if not self.example or not self.commas_are:
-            return ()
-        kind = "decimal marks" if self.commas_are == "decimal" else "separators of thousands"
-        return (f"commas in numbers are {kind}: {self.example} is {self.plain(self.example)}",)
+        """How commas were read, and words."""
+        notes = [
+            f"{word} is read as a flow of zero ({counted(times, 'cell')})"
+            for word, times in Counter(self.zeros).items()
+        ]
+        if self.example and self.commas_are:
+            kind = "decimal marks" if self.commas_are == "decimal" else "separators of thousands"
+            notes.append(f"commas in numbers are {kind}: {self.example} is {self.plain(self.example)}")
+        return tuple(notes)
 
 
-def number_style(texts: Iterable[str], delimiter: str) -> NumberStyle:
-    """Look for numbers that say what their commas are."""
-    decimal, thousands, example = False, False, ""
-    for text in (text for text in texts if "," in text):
+def number_style(texts: Iterable[str], delimiter: str, *, flows: bool = False) -> NumberStyle:
+    """Look for numbers that say what their commas are; among flows also for words that stand for zero."""
+    decimal, thousands, example, zeros = False, False, "", list[str]()
+    for text in texts:
+        if flows and text.casefold() in known.ZERO_WORDS:
+            zeros.append(text)
+        if "," not in text:
+            continue
         is_decimal = bool(_DECIMAL_COMMA.fullmatch(text) or _DECIMAL_COMMA_TOO.fullmatch(text))
         is_thousands = _THOUSANDS_COMMA.fullmatch(text) is not None
         decimal, thousands = decimal or is_decimal, thousands or is_thousands
         example = example or (text if is_decimal or is_thousands or _EITHER.fullmatch(text) else "")
-    if decimal != thousands:
-        return NumberStyle("decimal" if decimal else "thousands", example)
     # Where commas stand between cells, a number with one is in quotation marks: a spreadsheet writes "1,470" so, and no
     # decimal comma looks like it there.
-    return NumberStyle("thousands" if delimiter == "," and not decimal else "", example)
+    separates = not decimal if decimal != thousands else delimiter == "," and not decimal
+    commas_are = "decimal" if decimal and not thousands else "thousands" if separates else ""
+    return NumberStyle(commas_are, example, tuple(zeros))
 
 
 BoolArray = NDArray[np.bool_]

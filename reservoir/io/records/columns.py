@@ -102,17 +102,7 @@ def with_volumes(
 #: Quantities beside the inflow by words by which they are read, and by all that name them.
 _READ = {word: name for name, words in known.COMPANION_WORDS.items() for word in words["read"].split()}
 _ALL = _READ | {word: name for name, words in known.COMPANION_WORDS.items() for word in words["other"].split()}
-#: How a column of each is to be named.
-_WRITE = {
-    "evaporation": "evaporation_mm or evaporation_in, for the net depth of a row's period, or evaporation_acre_ft or "
-    "evaporation_hm3, for a volume",
-    "bank storage": "bank_storage_acre_ft or bank_storage_hm3",
-    "withdrawal": "withdrawal_m3s or withdrawal_cfs, for a mean flow",
-    "price": "price_per_mwh",
-}
-#: Words beside these that change nothing; how alike a slip is to its word.
-_PLAIN = frozenset({"net", "lake", "reservoir", "surface", "water", "total", "monthly", "mean", "average", "the", "of"})
-_PLAIN |= {"per", "energy", "electricity", "power", "spot", "market"}
+#: Words in which a slip is looked for, how alike it is to one, and how long.
 _MISSPELT, _ALIKE, _LEAST_LETTERS = ("evaporation", "withdrawal", "withdrawals", "abstraction"), 0.84, 7
 #: Evaporation and rain of a month stay below this, mm, and a negative price above its negative; a code is larger.
 _LEAST_CODE = 900.0
@@ -124,7 +114,7 @@ def companion_of(name: str, flood_column: str | None = None) -> Companion | None
         return FLOOD_COLUMN
     exact = COMPANIONS.get(name.casefold(), _FURTHER.get(name.casefold()))
     text = folded(name).replace("day-ahead", "")
-    words = [word for word in re.findall(r"[^\W_]+", text) if word not in _PLAIN]
+    words = [word for word in re.findall(r"[^\W_]+", text) if word not in known.OF_LOSSES]
     quantities = {_READ[word] for word in words if word in _READ}
     if exact is not None or len(quantities) != 1:
         return exact
@@ -137,7 +127,7 @@ def companion_of(name: str, flood_column: str | None = None) -> Companion | None
             return _FURTHER[field]._replace(size=unit.size)
     if quantities == {"evaporation"}:
         spelt = rest[0] if len(rest) == 1 else ""
-        depth = next((unit for unit, words in known.DEPTH_SPELLINGS.items() if spelt in words), spelt)
+        depth = next((unit for unit in DEPTH_MM if spelt in known.ALL_SPELLINGS[unit]), spelt)
         return COMPANIONS.get(f"evaporation_{depth}")
     if quantities == {"price"}:
         size = {"mwh": 1.0, "kwh": 1e3}.get(rest[-1] if rest else "", 0.0)
@@ -163,7 +153,8 @@ def nearly_named(name: str) -> Mistake | None:
         mend = "give it in the reservoir file, and delete the column"
         return Mistake("is not read from a record", "a seepage in the reservoir file", mend, column=name)
     problem = f"seems to be {quantity}, but is not read by this name"
-    mend = f"name it {_WRITE[quantity]}; or delete the column"
+    write = " ".join(known.COMPANION_WORDS[quantity]["write"].split())
+    mend = f"name it {write}; or delete the column"
     return Mistake(problem, "a name and a unit that are understood", mend, column=name)
 
 
@@ -275,10 +266,11 @@ def value_column(
     known_as = {place: companion_of(header[place], flood_column) for place in others}
     companions = {place: companion for place, companion in known_as.items() if companion is not None}
     candidates = [place for place in others if place not in companions]
+    further = table.heading.labels if table.heading else ()
+    labels = [[*header], *([*row.cells, *[""] * len(header)] for row in further)]  # columns of titles have none
     if wanted is not None:
-        labels = [header, *(row.cells for row in table.heading.labels)] if table.heading else [header]
         text = wanted.strip().casefold()
-        of_rows = ([at for at in candidates if at < len(row) and row[at].casefold() == text] for row in labels)
+        of_rows = ([at for at in candidates if row[at].casefold() == text] for row in labels)
         places = next(filter(None, of_rows), [])
     else:
         places = candidates if len(candidates) == 1 else [at for at in candidates if _may_be_inflow(table, at)]
@@ -287,7 +279,10 @@ def value_column(
         passed_over = tuple(place for place in candidates if place != places[0] and place not in blank)
         return ValueColumn(places[0], companions, passed_over)
     columns = places or candidates
-    names = ", ".join(header[place] or "(no name)" for place in columns)
+    told_apart = [row for row in labels if row is labels[0] or len({row[at] for at in columns}) == len(columns)]
+    of_each = [" = ".join(dict.fromkeys(filter(None, (row[at] for row in told_apart)))) for at in columns]
+    one_of = ", by any of its names" if any(" = " in each for each in of_each) else ""
+    names = ("; " if one_of else ", ").join(each or "(no name)" for each in of_each)
     if not columns:
         raise InputError(table.at_header("no column besides the date", _ONE, "add an inflow column"))
     if wanted is not None:
@@ -296,7 +291,7 @@ def value_column(
         raise InputError(problem, "a name in the header", mend, column="column", value=wanted)
     problem, beside = f"{len(columns)} columns besides the date: {names}", ", ".join(COMPANIONS)
     name = table.column_option("NAME") if table.chosen else "--column NAME"
-    mend = f"name the column to read ({name}), or keep only the inflow column, and {beside} if there are any"
+    mend = f"name the column to read ({name}{one_of}), or keep only the inflow column, and {beside} if there are any"
     raise InputError(table.at_header(problem, _ONE, mend))
 
 
@@ -311,7 +306,8 @@ def _may_be_inflow(table: InflowTable, place: int) -> bool:
     if names_series and len({row.cells[place] for row in table.rows}) <= _FEW_NUMBERS < len(table.rows):
         return False
     filled = [row.cells[place] for row in table.rows[:_LOOKED_AT] if not cells.is_missing(row.cells[place])]
-    return not table.rows or sum(map(looks_like_number, filled)) * 2 > len(filled)
+    flows = sum(looks_like_number(cell) or cell.casefold() in known.ZERO_WORDS for cell in filled)
+    return not table.rows or flows * 2 > len(filled)
 
 
 #: Characters of a code that judges a value.
@@ -332,8 +328,7 @@ def several_series(name: str, texts: Sequence[str], long_block: int = _LONG_BLOC
     `texts` are those of its cells, in the order of time; empty ones say nothing. A block of `long_block` equal ones is
     made by no flag of single values. The mistake comes without its row; None where the rows may be of one series.
     """
-    filled = [(place, text) for place, cell in enumerate(texts) if (text := " ".join(cell.split()))]
-    values = {text.casefold() for _, text in filled}
+    values = {text.casefold() for cell in {*texts} if (text := " ".join(cell.split()))}
     words, of_series = set(parts_of(name)), may_tell_series(name)
     short = bool(words & known.CODED) and all(len(value) <= _SHORT_CODE for value in values)
     if len(values) < 2 or words & JUDGES or (not of_series and (words & known.VARYING or short)):
@@ -345,6 +340,7 @@ def several_series(name: str, texts: Sequence[str], long_block: int = _LONG_BLOC
     a_quantity = saying.units or saying.kinds & {*known.QUANTITIES, WordKind.OTHER, WordKind.STATISTIC}
     if numbers and (a_quantity or any("." in value for value in values)):
         return None
+    filled = [(place, text) for place, cell in enumerate(texts) if (text := " ".join(cell.split()))]
     pairs = ((place, before, after) for (_, before), (place, after) in pairwise(filled))
     changes = [change for change in pairs if change[1].casefold() != change[2].casefold()]
     in_blocks = len(values) <= _MOST_VALUES and len(filled) >= long_block * (len(changes) + 1)

@@ -32,6 +32,9 @@ _FORMS = tuple(
         # The first, second or last ten days of a month, as 1953年1月上旬 or 1953-01-中旬.
         r"(?P<year>\d{4})[-/年. ](?P<month>\d{1,2})[-/月. ]?(?P<tenth>[上中下])旬",
         r"(?P<year>\d{4})-(?P<month>\d{2})(?:-(?P<day>\d{2})(?P<clock>[T ]\d{2}:\d{2}(?::\d{2})?)?)?",
+        # A month alone: 2001/1, 2001.01, 01/2001, 01.2001; a spreadsheet makes 2001.1 of 2001.10.
+        r"(?P<year>\d{4})(?:/|\.(?=\d\d))(?P<month>\d{1,2})",
+        r"(?P<month>\d\d|\d(?=/))[-/.](?P<year>\d{4})",
         # Year first, which leaves one order: 1953/1/31, as spreadsheets write it in China and Canada, 1953.01.31,
         # 1953年1月31日, 1953年1月 and 19530131.
         *(
@@ -66,6 +69,7 @@ _SHORT_YEAR = re.compile(
 )
 #: Orders of such numbers: the groups that are the month and the day.
 ORDERS = {"month-first": ("first", "second"), "day-first": ("second", "first")}
+_CENTURY = "give the year of the earliest row, such as --first-year 1953, or write years of four digits"
 #: What a time such as 24:00 of a day within a month is.
 _START = "24:00 is the start of the next day, possibly in the next month"
 NEXT_DAY = Mistake(_START, "the month of the flow, such as 1953-01", "write dates as YYYY-MM")
@@ -140,7 +144,7 @@ def parse_date(text: str, style: DateStyle = AS_WRITTEN) -> Stamp | Mistake:
     if style.first_year and len(year) == 2:
         year = str(style.first_year + (int(year) - style.first_year) % 100)
     if wrong := year_mistake(year):
-        return wrong
+        return replace(wrong, mend=_CENTURY) if len(year) == 2 else wrong
     day = str(1 + 10 * "上中下".index(parts["tenth"])) if "tenth" in parts else parts.get("day")
     day = None if day == "00" else day  # GRDC writes months as 1950-01-00
     return _stamp(int(year), month, int(day or 0), parts.get("clock") or "", parts.get("half") or "")
@@ -193,11 +197,11 @@ class Understood(NamedTuple):
     doubt: Mistake | None = None
 
 
-def style_of(texts: Sequence[str], asked: str | None = None, *, is_past: bool = True) -> Understood:
+def style_of(texts: Sequence[str], asked: DateStyle = AS_WRITTEN, *, is_past: bool = True) -> Understood:
     """Find out from a whole column which number of a date is the day, and the century of years of two digits.
 
-    `texts` are its cells in the order of the file; `asked` is what the caller says, one of `ORDERS`; `is_past` whether
-    no date lies after this year. In a column that has dates of other kinds as well, these remain mistakes.
+    `texts` are its cells in the order of the file; `asked` is what the caller says of either; `is_past` whether no date
+    lies after this year. In a column that has dates of other kinds as well, these remain mistakes.
     """
     numbers = [match for match in map(_NUMBERS.fullmatch, texts) if match]
     named = [match for match in map(_SHORT_YEAR.fullmatch, texts) if match]
@@ -209,15 +213,16 @@ def style_of(texts: Sequence[str], asked: str | None = None, *, is_past: bool = 
     short = {len(match["year"]) == 2 for match in dates}
     if len(short) > 1 or any(isinstance(parse_date(text), Stamp) for text in others):
         return Understood()
-    orders, why = _orders(numbers, asked, short={True} == short) if numbers else ([""], "")
+    orders, why = _orders(numbers, asked.order, short={True} == short) if numbers else ([""], "")
     styles = [DateStyle(order) for order in orders]
     if True in short:
         ends = {int(dates[at]["year"]) for at in (0, -1)}
         centuries = (_FIRST_YEAR_OF_SHEETS, _FIRST_YEAR_OF_SHEETS + 100) if is_past else ()
-        styles = [DateStyle(order, century + end) for order in orders for century in centuries for end in ends]
-    elif asked in orders:
-        return Understood(styles[0], (_note(written, styles[0], "as asked"),))
-    stamps = {style: _in_order(written, style) for style in styles}
+        firsts = [asked.first_year] if asked.first_year else [century + end for century in centuries for end in ends]
+        styles = [DateStyle(order, first) for order in orders for first in firsts]
+    if len(styles) == 1 and (asked.order or not numbers) and (asked.first_year or True not in short):
+        return Understood(styles[0], (_note(written, styles[0], asked, why),))
+    stamps = {style: _in_order(written, style, asked) for style in styles}
     sound = [style for style in styles if stamps[style]]
     if len({style.order for style in sound}) > 1:
         steady = {style: _steadiness(stamps[style]) for style in sound}
@@ -225,16 +230,16 @@ def style_of(texts: Sequence[str], asked: str | None = None, *, is_past: bool = 
         if all(steady[style] <= _UNSTEADY for style in sound if style not in even):
             sound, why = even, "so the rows are evenly apart"
     if len(sound) == 1:
-        return Understood(sound[0], (_note(written, sound[0], "as asked" if asked else why),))
+        return Understood(sound[0], (_note(written, sound[0], asked, why),))
     if not numbers or (True in short and len(orders) == 1):
         return Understood(DateStyle(orders[0]))  # every year is a mistake
     problem = "ambiguous date: day and month cannot be distinguished"
     expected = "one order in all rows, which a day above 12 shows, or rows that are evenly apart"
-    mend = "give --dates month-first or --dates day-first" + "; and write years of four digits" * (True in short)
+    mend = "give --dates month-first or --dates day-first" + f"; and {_CENTURY}" * (True in short)
     return Understood(doubt=Mistake(problem, expected, mend, value=written[0]))
 
 
-def _orders(numbers: Sequence[re.Match[str]], asked: str | None, *, short: bool) -> tuple[list[str], str]:
+def _orders(numbers: Sequence[re.Match[str]], asked: str, *, short: bool) -> tuple[list[str], str]:
     """Orders in which the numbers can be days and months, and why only these."""
     if asked:
         return [asked], ""
@@ -247,14 +252,14 @@ def _orders(numbers: Sequence[re.Match[str]], asked: str | None, *, short: bool)
     return [order for order, is_possible in possible.items() if is_possible], "the other number is no month"
 
 
-def _in_order(texts: Sequence[str], style: DateStyle) -> list[Stamp]:
+def _in_order(texts: Sequence[str], style: DateStyle, asked: DateStyle) -> list[Stamp]:
     """Dates read so, if they are in the order of time, or its reverse, and none lies in the future; else none."""
     stamps = [stamp for text in texts if isinstance(stamp := parse_date(text, style), Stamp)]
-    ordered = sorted(stamps)
-    if ordered not in (stamps, stamps[::-1]) or (style.first_year and ordered[:1] == ordered[-1:]):
+    ordered, of_rows = sorted(stamps), style.first_year and not asked.first_year
+    if ordered not in (stamps, stamps[::-1]) or (of_rows and ordered[:1] == ordered[-1:]):
         return []
     years = [stamp.month // MONTHS_PER_YEAR for stamp in (*ordered[:1], *ordered[-1:])]
-    is_possible = not style.first_year or (years[:1] == [style.first_year] and years[-1] <= date.today().year)
+    is_possible = not of_rows or (years[:1] == [style.first_year] and years[-1] <= date.today().year)
     return stamps if is_possible else []
 
 
@@ -265,8 +270,9 @@ def _steadiness(stamps: Sequence[Stamp]) -> float:
     return max(of_months, len(days) / (max(days) - min(days) + 1))
 
 
-def _note(texts: Sequence[str], style: DateStyle, why: str) -> str:
+def _note(texts: Sequence[str], style: DateStyle, asked: DateStyle, why: str) -> str:
     """How dates are read, with the one that shows it best."""
+    why = "as asked" if asked.order else why
     stamps = {text: stamp for text in texts if isinstance(stamp := parse_date(text, style), Stamp)}
     if not stamps:
         return f"dates are read {style.order.replace('-', ' ')} ({why})"
@@ -281,7 +287,8 @@ def _note(texts: Sequence[str], style: DateStyle, why: str) -> str:
     if not style.first_year:
         return order
     first, last = (choose(stamps.values()).month // MONTHS_PER_YEAR for choose in (min, max))
-    century = f"years of two digits are read as {first} to {last}, in the order of the rows and none to come"
+    by = ", as asked" if asked.first_year else ", in the order of the rows and none to come"
+    century = f"years of two digits are read as {first} to {last}{by}"
     return f"{order}; {century}" if order else f"{century}: {example}"
 
 
@@ -319,7 +326,7 @@ def with_clock(table: InflowTable, places: Sequence[int]) -> tuple[InflowTable, 
 
 
 def stamps_of(
-    table: InflowTable, places: Sequence[int], asked: str | None = None
+    table: InflowTable, places: Sequence[int], asked: DateStyle = AS_WRITTEN
 ) -> tuple[dict[int, Stamp], list[Mistake], tuple[str, ...]]:
     """The date of each row by its number, from the `date_columns`, what is wrong with some, and how they are read."""
     if len(places) == 1:

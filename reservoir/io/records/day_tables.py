@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from dataclasses import replace
 from datetime import date
 from itertools import pairwise
@@ -105,42 +106,36 @@ def days_of(table: InflowTable, days: DayTable, reading: InflowReading) -> Recor
     _require_flows(table, reading)
     header, first_month = table.header.cells, next(iter(days.across.values())) if days.days_down else 1
     years, mistakes, notes = _years(table, days, first_month, reading)
-    style = number_style((row.cells[at] for row in table.rows for at in days.across), table.delimiter)
-    parts = known.DATE_PARTS[2 if days.days_down else 1]
-    cells, told = list[StepValue](), dict[str, list[int]]()
-    for row in table.rows:
-        text = row.cells[days.down]
+    style = number_style((row.cells[at] for row in table.rows for at in days.across), table.delimiter, flows=True)
+    part, _, allowed = known.DATE_PARTS[2 if days.days_down else 1]
+
+    def parse(text: str) -> int | Mistake:
         named = known.MONTH_OF_NAME.get(text.casefold().rstrip(".")) if not days.days_down else None
         whole = text.removesuffix(".0").rstrip("日月")
         number = named or (int(whole) if whole.isascii() and whole.isdecimal() and len(whole) < 3 else -1)
-        if number not in parts[2]:
-            problem, expected = f"not a {parts[0]}", f"{parts[2][0]} to {parts[2][-1]}"
-            wrong_cell = Mistake(
-                problem, expected, "correct the cell", row=row.number, column=header[days.down], value=text
-            )
-            mistakes.append(wrong_cell)
-            continue
-        if row.number not in years:
-            continue
+        return (
+            number
+            if number in allowed
+            else Mistake(f"not a {part}", f"{allowed[0]} to {allowed[-1]}", "correct the cell")
+        )
+
+    numbers, wrong_down = table.parsed(days.down, parse)
+    mistakes += wrong_down
+    cells = list[StepValue]()
+    for row in (row for row in table.rows if row.number in numbers and row.number in years):
+        number = numbers[row.number]
         for at, across in days.across.items():
             month, day = (across, number) if days.days_down else (number, across)
             text, year = row.cells[at], years[row.number] + (month < first_month)
             value = style.parsed(text, parse_number)
             wrong = value if isinstance(value, Mistake) else None
-            try:
+            if day > monthrange(year, month)[1]:
+                problem = f"a value on {year}-{month:02}-{day:02}, which does not exist"
+                wrong = None if value == 0 else wrong if is_missing(text) else Mistake(problem, "no value", "delete it")
+            elif not isinstance(value, Mistake):
                 ordinal = date(year, month, day).toordinal()
-            except ValueError:
-                if not is_missing(text) and value != 0:
-                    problem = f"a value on {year}-{month:02}-{day:02}, which does not exist"
-                    mistakes.append(
-                        Mistake(problem, "no value", "delete it", row=row.number, column=header[at], value=text)
-                    )
-                continue
-            if wrong is None:
-                cells.append(StepValue(ordinal, value, row.number, header[at], style.plain(text)))  # type: ignore[arg-type]
-            elif is_missing(text):
-                told.setdefault(text, []).append(row.number)
-            else:
+                cells.append(StepValue(ordinal, value, row.number, header[at], style.plain(text)))
+            if wrong is not None and not is_missing(text):
                 mistakes.append(replace(wrong, row=row.number, column=header[at], value=text))
     cells.sort()
     for before, after in pairwise(cells):

@@ -28,7 +28,8 @@ _HEADER_NAMES, MOST_TITLES = known.DATE_NAMES | known.YEAR_NAMES | known.DATE_PA
 _MONTHS, _DAYS = 12, frozenset(map(str, range(1, 32)))
 #: Dates by which rows of data are known where no header names them, and how many rows in turn have one.
 DATE = re.compile(
-    r"\d{4}[-/.年]\d{1,2}([-/.月]\d{1,2})?日?([T ].*)?|\d{4}-[^\W\d]{3,9}|\d{8} \d{4}"
+    r"\d{4}[-/.年]\d{1,2}([-/.月]\d{1,2})?日?([T ].*)?|\d{4}-[^\W\d]{3,9}|\d{8} \d{4}|\d{1,2}/\d{4}"
+    r"|(0[1-9]|1[0-2])-(1[5-9]|20)\d\d"
     r"|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?"
     r"|\d{1,2}[-/. ]?[^\W\d]{3,9}[-/., ]*(\d{4}|\d{2})([ ,].*)?|[^\W\d]{3,9}\.?[-/., ]*(\d{1,2},? +)?\d{4}"
 )
@@ -103,11 +104,12 @@ def heading(header: Row, above: Sequence[Row], rows: Sequence[Row | Mistake]) ->
     width = max(len(header.cells), len(first.cells)) if unnamed and first is not None else len(header.cells)
     below = list[Row]()
     for row in rows:
-        if not isinstance(row, Row) or any(map(_NUMBER.fullmatch, row.cells)) or not (_is_units(row) or _is_types(row)):
+        told = isinstance(row, Row) and (_is_units(row) or _is_types(row) or _says_unit(row))
+        if not isinstance(row, Row) or any(map(_NUMBER.fullmatch, row.cells)) or not told:
             break
         below.append(row)
     beside = [row for row in above if sum(map(bool, row.cells)) > 1 and len(row.cells) <= width]
-    beside += [*([header] if unnamed else []), *below]
+    beside += [*([header] if unnamed else []), *(row for row in below if not _says_unit(row))]
     beside = [Row(row.number, _padded(row.cells, width)) for row in beside]
     units, types = [*filter(_is_units, beside)], [*filter(_is_types, beside)]
     labels = [row for row in beside if row not in units and row not in types]
@@ -138,6 +140,13 @@ def _is_units(row: Row) -> bool:
     allowed = {WordKind.UNIT, WordKind.STRANGE, WordKind.OPEN, WordKind.CLOSE}
     sayings = [understand(text) for text in _rest(row)]
     return any(saying.unit for saying in sayings) and all(saying.kinds <= allowed for saying in sayings)
+
+
+def _says_unit(row: Row) -> bool:
+    """Whether a row is one cell that says the unit of the table, as a comment does."""
+    texts = [cell for cell in row.cells if cell]
+    label = re.match(r"\(?([^:：=]+)[:：=]", texts[0]) if len(texts) == 1 else None
+    return label is not None and label[1].casefold().strip() in _LABELS
 
 
 def _header_of(candidates: list[Row], dated: int, rows: Sequence[Row]) -> tuple[Row, list[Row]]:

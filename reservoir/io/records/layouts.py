@@ -14,9 +14,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
+from io import BytesIO, StringIO
 from itertools import combinations, pairwise
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 from reservoir.errors import InputError, Mistake, shortened
 from reservoir.hydro.calendar import (
@@ -37,12 +38,12 @@ from reservoir.io.records.cells import (
     parse_number,
     without_blank_ends,
 )
+from reservoir.io.records.choice import require_one_series
 from reservoir.io.records.columns import companion_of, nearly_named, passed_over_note, read_companions, value_column
 from reservoir.io.records.dates import MINUTES, Stamp, Year, YearHeading, says_end
 from reservoir.io.records.day_tables import DayTable, days_of
 from reservoir.io.records.heading import Row
 from reservoir.io.records.record import A_MONTH, InflowReading, Record, RowPeriod, too_many_years
-from reservoir.io.records.series import require_one_series
 from reservoir.io.records.table import InflowTable, content_of, cut
 from reservoir.io.records.words import MEMBER_NAMES, WATER_YEAR_NAMES, WEEK_ENDS
 from reservoir.text.data_file import head_lines
@@ -118,14 +119,22 @@ class MemberFile(InflowTable):
     encoding: str
     member: int
     date: int
+    #: The sheet of a workbook as CSV.
+    sheet: bytes | None = None
+
+    def opened(self) -> TextIO:
+        """The text of the file, or of the sheet, from its beginning."""
+        if self.sheet is not None:
+            return StringIO(self.sheet.decode("utf-8"), newline="")
+        return open(self.file, encoding=self.encoding, newline="")
 
 
-def member_file(file: str) -> MemberFile | None:
-    """Look for a column of members in a file; None where there is none, or no file that can be read."""
+def member_file(file: str, sheet: bytes | None = None) -> MemberFile | None:
+    """Look for a column of members in a file, or a sheet of it; None where there is none, or nothing can be read."""
     with suppress(OSError, ValueError, InputError):
         if not stat.S_ISREG(os.stat(file).st_mode):
             return None  # a pipe is read once
-        with open(file, "rb") as opened:
+        with open(file, "rb") if sheet is None else BytesIO(sheet) as opened:
             content = opened.read(_HEAD_BYTES)
         whole, encoding = head_lines(content)
         lines, delimiter, comments, _ = content_of(whole)
@@ -135,7 +144,8 @@ def member_file(file: str) -> MemberFile | None:
         places = dates.date_columns(names) or ()
         if isinstance(header, Row) and member is not None and len(places) == 1:
             head = InflowTable(b"", header, (), comments, delimiter=delimiter)
-            return MemberFile(**vars(head), file=file, encoding=encoding, member=member, date=places[0])
+            of_file = {"file": file, "encoding": encoding, "sheet": sheet, "member": member, "date": places[0]}
+            return MemberFile(**vars(head) | of_file)
     return None
 
 
@@ -181,11 +191,11 @@ def _by_date(table: InflowTable, places: Sequence[int], reading: InflowReading) 
     table, clock = dates.with_clock(table, places)
     column = value_column(table, (*places, *clock), reading.column, reading.flood_column)
     header, place = table.header.cells, column.place
-    stamps, undated, date_notes = dates.stamps_of(table, places, reading.dates)
+    stamps, undated, date_notes = dates.stamps_of(table, places, reading.date_style)
     comments = tuple(comment.text for comment in table.comments)
     of_rows = _row_dates(stamps, (*header, *comments), (*comments, *(header[at] for at in (*places, place))))
     is_month, of_dates = of_rows.period.step is TimeStep.MONTH, header[places[0]]
-    style = number_style((row.cells[place] for row in table.rows), table.delimiter)
+    style = number_style((row.cells[place] for row in table.rows), table.delimiter, flows=True)
     numbers, wrong = table.parsed(place, lambda text: style.parsed(text, parse_number))
     companions, wrong_beside = read_companions(table, column.companions)
     ordinals = {row: stamp.month for row, stamp in stamps.items()} if is_month else of_rows.first_days
@@ -324,7 +334,9 @@ def _row_dates(stamps: Mapping[int, Stamp], texts: Sequence[str], claims: Sequen
     }
     ended = _as_written(begins, (*texts, "week ending"))
     row = min(stamps, key=lambda number: stamps[number].minutes)
-    note = f'times are read as the ends of their periods ("{shortened(claim)}"): {stamps[row]} ends {begins[row]}'
+    hours = "hour" if length == 60 else f"{length / 60:g} hours"
+    ended_by = str(begins[row]) if whole_days else f"the {hours} from {begins[row]} on"
+    note = f'times are read as the ends of their periods ("{shortened(claim)}"): {stamps[row]} ends {ended_by}'
     return ended._replace(notes=(note, *ended.notes))
 
 
@@ -473,7 +485,8 @@ def _by_year(table: InflowTable, headings: Sequence[YearHeading], year_at: int, 
     years, unnamed = table.parsed(year_at, parse)
     by_end, naming_notes = _naming(headings[year_at], header[year_at], years.values(), first_month, reading.water_year)
     starts = {row: year.number - (by_end and not year.is_pair) for row, year in years.items()}
-    style = number_style((row.cells[place] for row in table.rows for place, _ in columns), table.delimiter)
+    cells_of_months = (row.cells[place] for row in table.rows for place, _ in columns)
+    style = number_style(cells_of_months, table.delimiter, flows=True)
     numbers = [table.parsed(place, lambda text: style.parsed(text, parse_number)) for place, _ in columns]
     cells = list[StepValue]()
     for row, texts in table.rows if starts else ():

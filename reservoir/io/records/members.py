@@ -78,7 +78,7 @@ def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:
         flows = Companion("flow", parse_number, 1.0, ANY)
     numbers = {column.place: flows, **column.companions}
     texts = [place for place in column.passed_over if may_tell_series(header[place])]
-    rows = _read_rows(file, numbers, texts, reading.dates)
+    rows = _read_rows(file, numbers, texts, reading.date_style)
     first, series = _by_member(file, rows)
     _check_texts(file, rows)
     months = Series(first, rows.names, series[column.place], unit)
@@ -96,10 +96,10 @@ def ensemble_series(file: MemberFile, reading: InflowReading) -> Series:
     return replace(months, values=values, companions=beside, about=about)
 
 
-def _read_rows(file: MemberFile, numbers: Mapping[int, Companion], texts: Sequence[int], asked: str | None) -> _Rows:
+def _read_rows(file: MemberFile, numbers: Mapping[int, Companion], texts: Sequence[int], asked: DateStyle) -> _Rows:
     """Read the rows below the header: columns of numbers and of texts, by their places.
 
-    `asked` is the order of day and month in dates of numbers.
+    `asked` is what the caller says of dates.
 
     Raises
     ------
@@ -143,8 +143,9 @@ def _pieces(file: MemberFile, numbers: Mapping[int, Companion]) -> Iterator[pd.D
     columns = list(range(len(file.header.cells)))
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
+        opened = file.opened()
         reader = pd.read_csv(
-            file.file,
+            opened,
             sep=file.delimiter,
             header=None,
             index_col=False,
@@ -153,10 +154,9 @@ def _pieces(file: MemberFile, numbers: Mapping[int, Companion]) -> Iterator[pd.D
             dtype={place: "float64" if place in numbers else "category" for place in columns},  # type: ignore[arg-type]
             keep_default_na=False,
             skipinitialspace=True,
-            encoding=file.encoding,
             chunksize=_PIECE,
         )
-        with reader:
+        with opened, reader:
             yield from reader
 
 
@@ -185,7 +185,7 @@ def wrong_name(name: str) -> Mistake | None:
 
 def _data_rows(file: MemberFile) -> Iterator[tuple[int, list[str]]]:
     """Every row that is not blank, with its number."""
-    with open(file.file, encoding=file.encoding, newline="") as text:
+    with file.opened() as text:
         rows = csv.reader(text, delimiter=file.delimiter, skipinitialspace=True)
         for cells in rows:
             if rows.line_num > file.header.number and any(cells):
@@ -293,6 +293,23 @@ def check_writable(file: str) -> None:
             raise InputError(f"NetCDF needs {module}, which is not installed", mend=INSTALL, file=file)
 
 
+def _by_month(inflow: Inflow) -> tuple[NDArray[np.datetime64], NDArray[np.float64]]:
+    """The first day of each month of a member, and flows (m3/s), shape (members, months)."""
+    starts = inflow.calendar.starts[: inflow.calendar.years_each].ravel()
+    return starts, inflow.flow_m3s.reshape(-1, starts.size)
+
+
+def ensemble_columns(inflow: Inflow, units: UnitSystem = SI) -> dict[str, NDArray[Any]]:
+    """The members of an ensemble as columns: member, first day of the month, and its flow in some units."""
+    assert inflow.members is not None
+    starts, flow = _by_month(inflow)
+    return {
+        "member": np.repeat(np.asarray(inflow.members, np.str_), starts.size),
+        "date": np.tile(starts.astype("datetime64[D]"), len(flow)),
+        units.column("inflow_m3s"): (flow / units.size("inflow_m3s")).ravel(),
+    }
+
+
 def write_ensemble(inflow: Inflow, file: str, path: Path, units: UnitSystem = SI) -> None:
     """Write the members of an ensemble to `path`, in the format that the name `file` ends in.
 
@@ -308,8 +325,7 @@ def write_ensemble(inflow: Inflow, file: str, path: Path, units: UnitSystem = SI
         Of the flows in CSV. NetCDF keeps to m3 s-1, as its conventions have it.
     """
     assert inflow.members is not None
-    starts = inflow.calendar.starts[: inflow.calendar.years_each].ravel()
-    flow = inflow.flow_m3s.reshape(-1, starts.size)
+    starts, flow = _by_month(inflow)
     if not is_netcdf(file):
         rows = "".join(f"%s,{date},{_DIGITS}\n" for date in starts.astype("datetime64[M]").astype(str).tolist())
         flow = flow / units.size("inflow_m3s") if units.by_ending else flow

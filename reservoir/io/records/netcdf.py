@@ -33,7 +33,7 @@ from reservoir.io.records.members import wrong_name
 from reservoir.io.records.record import InflowReading, Series
 from reservoir.io.records.table import caveat_mistakes
 from reservoir.io.records.units import ACCEPTED, InflowUnit, unit_named
-from reservoir.io.records.words import DEPTH_SPELLINGS, MEMBER_DIMENSIONS, STRANGE_FORMS, understand, words_of
+from reservoir.io.records.words import ALL_SPELLINGS, MEMBER_DIMENSIONS, STRANGE_FORMS, understand, words_of
 from reservoir.text.quantities import printable
 
 #: Names of a variable that is the inflow whatever stands beside it.
@@ -50,7 +50,7 @@ _CLOSE = 0.06
 _YEARS = 10_000
 #: How depths of evaporation are written, by the sizes of their units, and prices by theirs.
 _MM = r"(mm|milli ?met(er|re)s?)( ?(/|per) ?month| month-1)?|kg m-2|kg/m2|kg m\^-2"
-_DEPTHS = {size: "|".join((unit, *DEPTH_SPELLINGS[unit])) for unit, size in DEPTH_MM.items()} | {1.0: _MM}
+_DEPTHS = {size: "|".join(ALL_SPELLINGS[unit]) for unit, size in DEPTH_MM.items()} | {1.0: _MM}
 _PRICES = {size: rf".*((/|per) ?{of}|{of} ?(\^|\*\*)?-1)" for size, of in ((1.0, "mwh"), (1e3, "kwh"))}
 _COMPANION_UNITS = {"evaporation_mm": _DEPTHS, "price_per_mwh": _PRICES}
 FloatArray = NDArray[np.float64]
@@ -70,7 +70,7 @@ def netcdf_series(file: str, reading: InflowReading) -> Series:
         raise InputError("NetCDF and Zarr need xarray, which is not installed", mend=INSTALL)
     if not os.path.exists(file):
         raise InputError("the file does not exist", mend="check the path")
-    contents = of_dataset(path, lambda dataset: _contents(dataset, path, reading), _refused)
+    contents = of_dataset(path, lambda dataset: _contents(*_of_site(dataset, reading), path), _refused)
     # Dimensions and attributes may be anything.
     return library_call(lambda: contents.series(path, reading), _refused)
 
@@ -279,7 +279,36 @@ class _Values(NamedTuple):
         return "infinite value" if np.isinf(value) else ""
 
 
-def _contents(dataset: Any, path: Path, reading: InflowReading) -> _Contents:
+def columns_of(file: str) -> tuple[list[str], dict[str, list[str]]]:
+    """Names of the variables of a file, and the texts by which a dimension that is not of members tells its items."""
+
+    def listed(dataset: Any) -> tuple[list[str], dict[str, list[str]]]:
+        texts = {str(name): each for name, each in dataset.coords.items() if each.dtype.kind in "SUO"}
+        of_items = {name: each for name, each in texts.items() if each.ndim == 1 and name not in MEMBER_DIMENSIONS}
+        items = {name: [*map(_text, each.values)] for name, each in of_items.items()}
+        return [str(name) for name in dataset.data_vars], items
+
+    return of_dataset(Path(file), listed, _refused)
+
+
+def _of_site(dataset: Any, reading: InflowReading) -> tuple[Any, InflowReading]:
+    """The data of one item of a dimension where the caller asks for it by ``inflow; station=Upper``."""
+    dataset = dataset.rename({name: other for name, other in reading.named.items() if name in dataset.variables})
+    column = None
+    for part in filter(None, map(str.strip, (reading.column or "").split(";"))):
+        name, equals, value = (text.strip() for text in part.partition("="))
+        if not equals or name not in dataset.coords:
+            column = part
+            continue
+        items = [_text(each).strip().casefold() for each in dataset.coords[name].values]
+        if value.casefold() not in items:
+            expected = f"one of {shortened(', '.join(items), 200)}"
+            raise InputError(f"no item of {name} is {value}", expected, column="column", value=reading.column)
+        dataset = dataset.isel({dataset.coords[name].dims[0]: items.index(value.casefold())}, drop=True)
+    return dataset, replace(reading, column=column)
+
+
+def _contents(dataset: Any, reading: InflowReading, path: Path) -> _Contents:
     time, columns = _time_of(dataset), {str(key): column for key, column in dataset.variables.items()}
     # Zarr lists what it has as it comes, in another order every time.
     columns = dict(sorted(columns.items())) if path.is_dir() else columns

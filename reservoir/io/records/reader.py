@@ -26,7 +26,9 @@ from reservoir.hydro.calendar import (
 )
 from reservoir.hydro.inflow import ASSUMED, FileRows, Inflow
 from reservoir.io.containers import is_netcdf
+from reservoir.io.level_table import holds_levels
 from reservoir.io.records.cells import FILL_IN, looks_like_number, negative_note, thousands_mistakes
+from reservoir.io.records.choice import STATION, chosen_rows, record_sheet
 from reservoir.io.records.columns import companion_notes, series_mistakes, with_volumes
 from reservoir.io.records.layouts import member_file, read_record, stamp_mistakes
 from reservoir.io.records.record import (
@@ -39,13 +41,11 @@ from reservoir.io.records.record import (
     too_large,
     too_many_years,
 )
-from reservoir.io.records.series import STATION, chosen_rows
-from reservoir.io.records.sheets import record_sheet
 from reservoir.io.records.table import InflowTable, caveat_mistakes, read_table
 from reservoir.io.records.units import HM3_PER_M3S_DAY, InflowUnit, choose_unit
 from reservoir.io.records.words import folded
-from reservoir.io.workbook import WORKBOOK
-from reservoir.text.data_file import encoding_notes, encoding_of
+from reservoir.io.workbook import MOST_BYTES, WORKBOOK, Sheet, is_workbook
+from reservoir.text.data_file import check_path, encoding_notes, encoding_of, read_limited
 
 FloatArray = NDArray[np.float64]
 
@@ -61,6 +61,7 @@ def read_inflow(
     negative: str | None = None,
     step: TimeStep | str = TimeStep.MONTH,
     dates: str | None = None,
+    first_year: int | None = None,
     flood_column: str | None = None,
     sheet: str | Sequence[str] = (),
 ) -> Inflow:
@@ -107,6 +108,9 @@ def read_inflow(
         rows stand for.
     dates : str, optional
         ``month-first`` or ``day-first``: the order in dates such as ``10/01/1990``, where the column does not show it.
+    first_year : int, optional
+        Year of the earliest row where dates have years of two digits (``1-Oct-03``) and the order of the rows does not
+        show the century.
     flood_column : str, optional
         Name of the column that the flood space of the reservoir depends on (`Reservoir.flood_space`).
     sheet : str or sequence of str
@@ -124,15 +128,17 @@ def read_inflow(
     InputError
         With every mistake in the file and in the call; of an ensemble, with the first ones.
     """
-    file = os.fspath(path)
+    asked = (unit, column, water_year, missing_days, negative, step, flood_column, first_month)
+    return inflow_of(os.fspath(path), InflowReading(*asked, dates, first_year, sheet))  # type: ignore[arg-type]
+
+
+def inflow_of(file: str, reading: InflowReading) -> Inflow:
+    """Read the inflows of steps as asked for; raises as `read_inflow` does."""
     try:
-        how = {"step": step, "flood_column": flood_column, "first_month": first_month, "dates": dates, "sheet": sheet}
-        reading = InflowReading(unit, column, water_year, missing_days, negative, **how)  # type: ignore[arg-type]
         series = _series_of(file, reading)
-        if series is None:
-            return _read_table(file, reading)
-        reading.require_no_sheet()
-        return series.inflow(first_month)
+        inflow = _read_table(file, reading) if series is None else series.inflow(reading.first_month)
+        unused = tuple(reading.unused_notes(inflow.notes))
+        return replace(inflow, notes=(*inflow.notes, *unused)) if unused else inflow
     except InputError as refused:
         in_order = worth_telling(sorted(refused.mistakes, key=lambda mistake: mistake.row or 0), file)
 
@@ -148,13 +154,21 @@ def _series_of(file: str, reading: InflowReading) -> Series | None:
     if is_netcdf(file):  # what reads these is imported where there is one
         from reservoir.io.records.netcdf import netcdf_series
 
+        reading.require_no_sheet()
         return netcdf_series(file, reading)
-    members = member_file(file)
+    sheet, note = None, ""
+    if os.path.isfile(file) and is_workbook(file):
+        chosen, note = record_sheet(read_limited(file, MOST_BYTES), tuple(reading.sheet))
+        sheet = chosen.csv()
+    members = member_file(file, sheet)
     if members is None:
         return None
     from reservoir.io.records.members import ensemble_series
 
-    return ensemble_series(members, reading)
+    if sheet is None:
+        reading.require_no_sheet()
+    series = ensemble_series(members.renamed(reading.named), reading)
+    return replace(series, about={**series.about, "notes": (note, *series.about["notes"])}) if note else series
 
 
 def _sound_record(table: InflowTable, reading: InflowReading) -> tuple[Record, InflowUnit, str, int]:
@@ -198,25 +212,38 @@ def _sound_record(table: InflowTable, reading: InflowReading) -> tuple[Record, I
         years = record.value_column is None
         mistakes = [*series_mistakes(table, record.beside, rows, years=years, column=reading.column)]
     if mistakes:
+        if holds_levels(Sheet("", (table.header.cells, *(row.cells for row in table.rows)))):
+            expected, mend = (
+                "a table of dates, or years, and inflow",
+                '"reservoir new NAME --from FILE" makes a reservoir',
+            )
+            problem = "this is a table of levels and storages, not a record"
+            raise InputError(problem, expected, f"{mend} file of it; give the record in its place")
         cause = _likely_cause(table, mistakes)
         raise InputError([*([cause] if cause else ()), *mistakes])
     return record, unit, unit_from, begins
 
 
-def _read_table(file: str, reading: InflowReading) -> Inflow:
-    """Read the record of one series; raises as `_sound_record` does."""
+def table_of(file: str, reading: InflowReading) -> InflowTable:
+    """The cells of a file, or of the sheet of a workbook, which a note names; raises as `read_table` does."""
     of_sheet: tuple[str, ...] = ()
 
     def of_workbook(data: bytes) -> bytes:
         nonlocal of_sheet
-        sheet, note = record_sheet(data, reading.sheet)
+        sheet, note = record_sheet(data, tuple(reading.sheet))
         of_sheet = (note,) if note else ()
         return sheet.csv()
 
     table = read_table(file, of_workbook)
     if not table.content.startswith(WORKBOOK):
         reading.require_no_sheet()
-    table, column = chosen_rows(table, reading.column)
+    return replace(table, notes=(*of_sheet, *table.notes))
+
+
+def _read_table(file: str, reading: InflowReading) -> Inflow:
+    """Read the record of one series; raises as `_sound_record` does."""
+    table = table_of(file, reading)
+    table, column = chosen_rows(table.renamed(reading.named), reading.column)
     record, unit, unit_from, begins = _sound_record(table, replace(reading, column=column))
     values, by_month = record.values, record.period.step is TimeStep.MONTH
     flows = record
@@ -247,7 +274,7 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
     caveat = " ".join(text for _, text in table.caveats if text)
     about: dict[str, Any] = {field: column for field, (_, column) in beside.items()} | reading.about(file, unit_from)
     about |= {"sha256": hashlib.sha256(table.content).hexdigest(), "caveat": caveat, "unit": unit.name}
-    notes = (*of_sheet, *table.notes, *flows.notes, *companion_notes(beside, calendar.steps), *left_out, *negative)
+    notes = (*table.notes, *flows.notes, *companion_notes(beside, calendar.steps), *left_out, *negative)
     content = b"" if table.content.startswith(WORKBOOK) else table.content
     about["rows"] = _file_rows(record, unit)
     notes = (*encoding_notes(encoding_of(content)), *notes)
@@ -284,21 +311,21 @@ def _negative_notes(record: Record, unit: InflowUnit, negative: str) -> tuple[st
 
 
 def read_inflow_forecast(
-    path: str | os.PathLike[str], unless_said: str = "", month: int | None = None, dates: str | None = None
+    path: str | os.PathLike[str], unless_said: str = "", month: int | None = None, **reading: Any
 ) -> FloatArray:
     """Read an ensemble forecast; its months need not fill a year.
 
     Parameters
     ----------
     path : str or path-like
-        CSV with a column ``date``, a column ``member`` or ``scenario``, and one of values; or NetCDF or Zarr with a
-        dimension of members. The unit is said as in records of inflow (`reservoir.read_inflow`).
+        CSV, or a workbook, with a column ``date``, a column ``member`` or ``scenario``, and one of values; or NetCDF
+        or Zarr with a dimension of members. The unit is said as in records of inflow (`reservoir.read_inflow`).
     unless_said : str
         The unit in place of m3/s where m3/s would be assumed.
     month : int, optional
         Calendar month that is decided on: that of the first values.
-    dates : str, optional
-        As in `reservoir.read_inflow`.
+    **reading
+        How the file is to be read, as in `reservoir.read_inflow`.
 
     Returns
     -------
@@ -312,14 +339,14 @@ def read_inflow_forecast(
     """
     file = os.fspath(path)
     try:
-        series = _series_of(file, InflowReading(dates=dates))
+        series = _series_of(file, InflowReading(**reading))
         if series is None or series.members is None:
             if not os.path.exists(file):
-                raise InputError("the file does not exist", mend="check the path")
-            expected = "CSV with columns date, member and inflow, or NetCDF with a dimension member"
+                raise InputError("the file does not exist", mend=check_path(file))
+            expected = "a table with columns date, member and inflow, or NetCDF with a dimension member"
             raise InputError("is no ensemble forecast: there are no members in it", expected)
         if unless_said and series.about["unit_from"] == ASSUMED:
-            series = _series_of(file, InflowReading(unit=unless_said, dates=dates)) or series
+            series = _series_of(file, InflowReading(**{**reading, "unit": unless_said})) or series
         flow = series.flow_m3s()
         if month is not None and series.first % MONTHS_PER_YEAR + 1 != month:
             expected = f"a first month that is the one of --month ({MONTH_NAMES[month - 1]})"

@@ -28,7 +28,7 @@ from reservoir.hydro.calendar import (
 from reservoir.hydro.inflow import RECORDED_LOSSES, Inflow
 from reservoir.io.records.cells import NAMED, StepValue, negative_note, no_flow
 from reservoir.io.records.columns import with_volumes
-from reservoir.io.records.dates import MINUTES, ORDERS
+from reservoir.io.records.dates import FIRST_YEAR, LAST_YEAR, MINUTES, ORDERS, DateStyle
 from reservoir.io.records.units import InflowUnit
 from reservoir.text.quantities import counted
 
@@ -39,6 +39,7 @@ IntArray = NDArray[np.int64]
 MOST_MISSING_DAYS = 30
 #: What may be asked for.
 WATER_YEARS, NEGATIVES, STEPS = ("begins", "ends"), ("keep", "zero"), tuple(TimeStep)
+FIRST_YEARS = range(FIRST_YEAR, LAST_YEAR - 98)
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,13 @@ class InflowReading:
     flood_column: str | None = None
     #: Checked beside the file, whose mistakes are told together with it.
     first_month: int | None = None
-    #: Order of day and month in dates of numbers.
+    #: Order of day and month in dates of numbers, and the earliest year where years have two digits.
     dates: str | None = None
+    first_year: int | None = None
     #: Sheets of a workbook that are meant, of which the record is one.
     sheet: str | Sequence[str] = ()
+    #: Columns that are read by other names than they have: of one of several sites, say.
+    named: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         mistakes = list[Mistake]()
@@ -82,9 +86,24 @@ class InflowReading:
         if not isinstance(days, int) or isinstance(days, bool) or not 0 <= days <= MOST_MISSING_DAYS:
             expected = f"a whole number of days, 0 to {MOST_MISSING_DAYS}"
             mistakes.append(Mistake("is out of range", expected, "give fewer days", column="missing_days", value=days))
+        if self.first_year is not None and self.first_year not in FIRST_YEARS:
+            expected, mend = f"{FIRST_YEARS[0]} to {FIRST_YEARS[-1]}", "give the year of the earliest row"
+            mistakes.append(Mistake("is out of range", expected, mend, column="first_year", value=self.first_year))
         if mistakes:
             raise InputError(mistakes)
         object.__setattr__(self, "step", TimeStep(self.step))
+
+    @property
+    def date_style(self) -> DateStyle:
+        """What is said of dates."""
+        return DateStyle(self.dates or "", self.first_year or 0)
+
+    def unused_notes(self, notes: Sequence[str]) -> Iterator[str]:
+        """What was said of dates and decided nothing, as the notes on how a file was read show."""
+        if self.dates and not any(note.startswith("dates are read") for note in notes):
+            yield f'"{self.dates}" decides nothing: the file has no dates such as 10/01/1990'
+        if self.first_year and not any("years of two digits" in note for note in notes):
+            yield f"the first year {self.first_year} decides nothing: the file has no dates with years of two digits"
 
     def require_no_sheet(self) -> None:
         """Refuse the name of a sheet where the file has none: InputError."""
@@ -114,14 +133,14 @@ class InflowReading:
 
     def about(self, file: str, unit_from: str) -> dict[str, Any]:
         """Fields of `Inflow` that say how a file was read: what is not as usual, but for the step of the calendar."""
-        given = ((field.name, getattr(self, field.name), field.default) for field in fields(self))
+        given = ((each.name, getattr(self, each.name), each.default) for each in fields(self))
         reading = {name: value for name, value, usual in given if value != usual and name not in _OF_CALENDAR}
         negative = self.negative == "keep"
         return {"source": file, "unit_from": unit_from, "reading": reading, "allow_negative": negative}
 
 
-#: What is asked for that the calendar of an inflow says.
-_OF_CALENDAR = ("step", "first_month")
+#: What is asked for that the calendar of an inflow says, or the system.
+_OF_CALENDAR = ("step", "first_month", "named")
 #: Day numbers of Python's calendar, which begin with year 1, are those of NumPy's and this.
 _DAY_OF_1970 = 719_163
 _LAST_TEN_BEGIN = 20

@@ -9,10 +9,10 @@ import csv
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, Self, TypeVar
 
 from reservoir.errors import InputError, Mistake
 from reservoir.io.records.heading import (
@@ -25,8 +25,9 @@ from reservoir.io.records.heading import (
     names_dates,
     without_footnotes,
 )
-from reservoir.io.workbook import WORKBOOK
-from reservoir.text.data_file import read_limited, text_of
+from reservoir.io.workbook import MOST_BYTES as BOOK_BYTES
+from reservoir.io.workbook import MOST_CELLS, WORKBOOK, is_workbook
+from reservoir.text.data_file import check_path, read_limited, text_of
 from reservoir.text.quantities import counted, first_unprintable
 
 #: What an inflow file may hold: five centuries of days, and no line that is a file by itself.
@@ -36,8 +37,8 @@ MOST_CHARACTERS = 10_000
 MOST_COMMENTS = 1_000
 #: Characters of all comments: every word of theirs is weighed, as it may speak of the unit.
 MOST_COMMENTED = 100_000
-#: Columns of a file: services put a plant or a gauge in each. And cells: a year of days of all reservoirs of a country.
-MOST_COLUMNS, MOST_CELLS = 250, 2_500_000
+#: Columns of a file: services put a plant or a gauge in each.
+MOST_COLUMNS = 250
 #: Characters of all caveats of a file: they stand on every figure.
 MOST_CAVEAT = 1_000
 
@@ -98,6 +99,10 @@ class InflowTable:
         said = ((comment.number, comment.says("caveat")) for comment in self.comments)
         return tuple((number, text.replace("\t", " ")) for number, text in said if text is not None)
 
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        """With columns by other names."""
+        return replace(self, header=Row(self.header.number, tuple(names.get(cell, cell) for cell in self.header.cells)))
+
     def parsed(self, column: int, parse: Callable[[str], T | Mistake]) -> tuple[dict[int, T], list[Mistake]]:
         """Read every cell of a column: what was understood by its row's number, and mistakes with their places."""
         name, understood, mistakes = self.header.cells[column], dict[int, T](), list[Mistake]()
@@ -149,9 +154,9 @@ def read_table(path: str | os.PathLike[str], of_workbook: Callable[[bytes], byte
         If the file cannot be read, is too large, is no text (`text_of`), or holds no header.
     """
     try:
-        data = read_limited(path, MOST_BYTES)
+        data = read_limited(path, BOOK_BYTES if is_workbook(os.fspath(path)) else MOST_BYTES)
     except FileNotFoundError:
-        raise InputError("the file does not exist", mend="check the path") from None
+        raise InputError("the file does not exist", mend=check_path(path)) from None
     except IsADirectoryError:
         raise InputError("this is a folder", "a CSV file", "give a file in it") from None
     except (OSError, ValueError) as error:

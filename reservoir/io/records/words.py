@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from reservoir.hydro.units import VOLUME_HM3
+from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
 from reservoir.runtime import package_text
 
 _WORDS = tomllib.loads(package_text("data", "words.toml"))
@@ -29,6 +29,13 @@ def _sets(table: str) -> dict[str, frozenset[str]]:
 
 
 _HEADINGS, _CELLS, _KINDS, _JOINED = map(_sets, ("headings", "cells", "kinds", "parts"))
+
+
+_PATTERNS = {name: form for name, form in _WORDS["patterns"].items() if isinstance(form, str)}
+SUMMARY, ENDS, BEGINS, WEEK_ENDS, STRANGE_FORMS, UNREAD_UNITS, MULTIPLIERS, CHINESE_SERIES = (
+    re.compile(_PATTERNS[name].replace("\n", "").replace("<period>", _PATTERNS["period"]), re.IGNORECASE)
+    for name in ("summary", "ends", "begins", "week_ends", "strange", "unread", "multipliers", "chinese_series")
+)
 
 
 def _month_names(words: str) -> dict[str, int]:
@@ -54,28 +61,8 @@ DATE_PARTS = tuple(
 MEMBER_NAMES = ("member", "scenario")
 MEMBER_DIMENSIONS = (*MEMBER_NAMES, "realization", "ensemble", "number")
 UNIT_NAMES = _HEADINGS["unit"]
-#: Cells in the place of a value that is not known, and of a date beside rows of means and totals.
-MISSING_WORDS = _CELLS["missing"] | {"", "#n/a n/a", "no data"}
-SUMMARY = re.compile(
-    r"(mean|average|avg|total|sum|min|max|median|std|mittel|summe|m[eé]dia|m[eé]d\b|m[ií]n|m[aá]x|moyenne|平均|合计|总|多年"
-    r"|[月年](平均|最大|最小|总量)|最大|最小)\w*.*",
-    re.IGNORECASE,
-)
-#: What says that a date or a time stands at the end of its period, or at its beginning; HEC-DSS has types of its own
-#: for means and sums of periods, whose times are their ends.
-_PERIODS = r"(?:month|day|hour|period|interval|time ?step|step)s?"
-_OF_PERIOD = rf"of (?:the |each |every |its |their )?{_PERIODS}"
-ENDS = re.compile(
-    rf"(?<!\w)(?:{_PERIODS} ?end(?:s|ing)?|ends? {_OF_PERIOD}|eo[pm]|per (?:aver|cum)|intervallende"
-    r"|fin(?:ale?)? d\w{0,4} ?(?:la |l')?(?:mois|jour|journée|heure|période|mes|día|hora|per[ií]odo|interval(?:o|le))"
-    r"|ende (?:des|der|eines) (?:monats|tages|stunde|zeitraums|intervalls|zeitschritts))"
-    r"(?! of record)(?!\w|\W*\d)|[月日期段]末|结束时刻"
-)
-BEGINS = re.compile(
-    rf"(?<!\w)(?:{_PERIODS} ?(?:begin(?:s|ning)?|start(?:s|ing)?)|(?:begin(?:ning)?|start)s? {_OF_PERIOD})(?!\w)"
-    r"|[月日期段]初"
-)
-WEEK_ENDS = re.compile(r"\bweek[- _]?end(?:s|ing)\b|\b(?:ends?|last day) of (?:the |each |every )?week\b", re.I)
+#: Cells in the place of a value that is not known, and of a flow of zero.
+MISSING_WORDS, ZERO_WORDS = _CELLS["missing"] | {"", "#n/a n/a", "no data"}, _CELLS["zero"]
 
 
 class WordKind(Enum):
@@ -96,11 +83,25 @@ class WordKind(Enum):
     CLOSE = "a closing bracket"
 
 
-#: Spellings of each unit, and of times for which a volume can be given.
-SPELLINGS: Mapping[str, tuple[str, ...]] = {unit: tuple(spelt) for unit, spelt in _WORDS["spellings"].items()}
+#: Spellings of each unit, of those of records alone, and of times for which a volume can be given.
+ALL_SPELLINGS: Mapping[str, tuple[str, ...]] = {unit: tuple(spelt) for unit, spelt in _WORDS["spellings"].items()}
+SPELLINGS = {unit: spelt for unit, spelt in ALL_SPELLINGS.items() if unit in {**FLOW_M3S, **VOLUME_HM3}}
 TIMES: Mapping[str, tuple[str, ...]] = {time: tuple(spelt) for time, spelt in _WORDS["times"].items()}
-#: Spellings of depths of water, beside the names of the units.
-DEPTH_SPELLINGS: Mapping[str, list[str]] = _WORDS["depths"]
+
+
+def _forms_of(unit: str) -> Iterator[str]:
+    """The spellings of a unit, with or without spaces between their words, and its further form."""
+    yield from (re.escape(spelling).replace("\\ ", " ?") for spelling in ALL_SPELLINGS.get(unit, ()))
+    if unit in _WORDS["forms"]:
+        of_other = {f"<{other}>": f"(?:{'|'.join(map(re.escape, spelt))})" for other, spelt in ALL_SPELLINGS.items()}
+        yield re.sub("<.*?>", lambda other: of_other[other[0]], _WORDS["forms"][unit])
+
+
+#: Regular expressions of units in headings of a reservoir's tables, multiples before what they are multiples of.
+UNIT_FORMS: Mapping[str, str] = {unit: "|".join(_forms_of(unit)) for unit in (*ALL_SPELLINGS, "per-mwh")}
+#: Names of the quantities of a reservoir by their keys, and words in them that mean the same, or nothing.
+KEY_NAMES: Mapping[str, str] = _WORDS["keys"]
+SAME = {word: meaning for meaning, words in _WORDS["same"].items() for word in words.split()}
 #: Spellings of volumes for a time, by their names such as ``hm3/day``.
 RATES: Mapping[str, tuple[str, ...]] = {
     f"{volume}/{time}": tuple(
@@ -114,39 +115,19 @@ WORDS: Mapping[WordKind, frozenset[str]] = {WordKind[name.upper()]: words for na
     WordKind.PLAIN: _KINDS["plain"] | _JOINED["none"]
 }
 #: Words in the names of columns beside the values (``data/words.toml`` says of each what it means).
-BESIDE, OF_SERIES, JUDGES, VARYING, CODED = (
-    _HEADINGS[name] for name in ("beside", "of_series", "judging", "varying", "coded")
+BESIDE, OF_SERIES, JUDGES, VARYING, CODED, OF_LOSSES = (
+    _HEADINGS[name] for name in ("beside", "of_series", "judging", "varying", "coded", "of_losses")
 )
 #: Words of cells that say how good a value is, and how it was found.
 HOW_GOOD = _CELLS["how_good"]
 #: Quantities beside the inflow, and by which words each is known.
 COMPANION_WORDS: Mapping[str, Mapping[str, str]] = _WORDS["companions"]
-STRANGE_FORMS = re.compile(
-    "(thous|milli[oa]|millo|miljo|milio|miljard|miliard|billi|milliard|mrd|mld|mln|mio|duizend).*"
-    "|k?(cfs|cms|cumec|cusec)[a-z]*|(k|m|g|t|h|d|c|b|mm|th|mil)?(cfs|cms|cumecs?|cusecs?|af|acft|ac-?ft|ft|gal|gpd|gpm|mgd|cft|cuft|cum|sfd|l|m)s?"
-)
-#: Volumes and flows of which a comment may speak, beside the known ones.
-UNREAD_UNITS = re.compile(
-    "km3|dam3|dm3|lps|mmday|cubic|mgd|gpm|ft3|mi3|yd3|in3|(k|m|b|th|mil)(cfs|cms|cumecs?|af|acft|ac-?ft|ft3|m3|cft|cuft|cum)"
-    "|taf|tcf|bcm|bcf|mcf|sfd|dsf|barrels?|bbl|gallons?|lit[re]{2}s?|10\\^?\\d+m3|1e\\d+m3"
-)
-MULTIPLIERS = re.compile(
-    "(thous|milli[oa]|millo|miljo|milio|miljard|miliard|billi|milliard|mrd|mld|mln|mio|bn|tausend|tsd|тыс|млн|млрд).*"
-    "|[千万百]+|x?10+|10\\^\\d+|1?e\\d+|x1?e\\d+|k"
-)
 #: Depths, which only a sentence about the values can mean.
 DEPTHS = frozenset({"mm", "cm", "m", "in", "ft", "inch", "inches", "feet", "metres", "meters"})
 #: Danish and Swedish know another "af".
 UNCERTAIN_IN_PROSE = frozenset({"af"})
-#: The same of Chinese words, in which others are looked for.
-CHINESE: Mapping[WordKind, re.Pattern[str]] = {
-    WordKind.OTHER: re.compile(".*(出库|下泄|库容|水位|蒸发|降雨|降水|最大|最小|累计|累积|发电)"),
-    WordKind.STRANGE: re.compile(".*(立方|[亿万千百兆吨升方]$|^[日年旬时秒])"),
-    WordKind.VOLUME: re.compile(".*(水量|径流)"),
-    WordKind.FLOW: re.compile(".*(流量|入流)"),
-    WordKind.RUNOFF: re.compile(".*(来水|入库)"),
-}
-CHINESE_SERIES = re.compile("站|河名|河流|水库名|要素|项目|指标|类型")
+#: Kinds of Chinese words, in which others are looked for.
+CHINESE = {WordKind[name.upper()]: re.compile(form) for name, form in _WORDS["patterns"]["chinese"].items()}
 
 
 class Word(NamedTuple):
@@ -205,7 +186,7 @@ def words_of(text: str) -> tuple[Word, ...]:
     text = folded(text)
     text = re.sub(rf"(?<=[{_CJK}])(?=[a-z0-9])|(?<=[a-z0-9])(?=[{_CJK}])", " ", text)
     # 入库水量亿m3: the multiplier belongs to the unit, but 百亿 is another.
-    text = re.sub(r"(?<![十百千万亿兆])亿\s?(?=立方米|m3)", " 亿 ", text)
+    text = re.sub(r"(?<![十百千万亿兆])([亿万])\s?(?=立方米|m3)", r" \1 ", text)
     # One word each, so that a comment about them is found; of these only litres a second are read.
     text = re.sub(r"(?<![a-z])(?:l|lit[re]{2}s?)\s?/\s?s(?:ec)?(?![a-z])", " lps ", text)
     text = re.sub(r"(?<![a-z])ml\s?/\s?s(?:ec)?(?![a-z])", " mlps ", text)

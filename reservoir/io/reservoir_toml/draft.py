@@ -17,11 +17,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reservoir.errors import InputError, Mistake, shortened
-from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, Attribute, Kind, Unit, curve_keys, plain
+from reservoir.hydro.attributes import (
+    ATTRIBUTES,
+    CONVERSIONS,
+    CURVES,
+    LINK_ATTRIBUTES,
+    SITE_ATTRIBUTES,
+    Attribute,
+    Kind,
+    Unit,
+    curve_keys,
+    plain,
+)
 from reservoir.hydro.units import key_suffix
 from reservoir.io.workbook import MOST_BYTES as BOOK_BYTES
 from reservoir.io.workbook import is_workbook
-from reservoir.text.data_file import read_limited, text_of
+from reservoir.text.data_file import check_path, read_limited, text_of
 
 
 def _all_keys() -> dict[str, Attribute]:
@@ -48,6 +59,8 @@ KEYS_OF = {
     section: [row for key, row in KEYS.items() if key.rpartition(".")[0] == section]
     for section in {key.rpartition(".")[0] for key in KEYS}
 }
+#: And those of the entries of a system file.
+KEYS_OF |= {"reservoirs": [*SITE_ATTRIBUTES], "links": [*LINK_ATTRIBUTES]}
 #: The ways to say how much power water gives, and other keys of which a file has one.
 WAYS_TO_POWER = tuple(f"curves.{name}" for name in (*CONVERSIONS.values(), "turbine"))
 WAYS_TO_POWER += ("plant.output_coefficient", "plant.efficiency")
@@ -55,9 +68,12 @@ ONE_OF = (
     ("curves.capacity", "curves.turbine", "plant.hydraulic_capacity_m3s", "plant.unit_hydraulic_capacity_m3s"),
     ("plant.installed_capacity_mw", "plant.unit_capacity_mw"),
     ("curves.seepage", "losses.seepage_m3s"),
+    ("curves.level", "storage.level_m"),
     ("plant.plant_factor", "plant.full_load_hours"),
     ("flood_space.upper_hm3", "flood_space.space_hm3"),
 )
+#: What makes a reservoir a run-of-river plant, which needs no dead and full storage.
+RUN_OF_RIVER = ("storage.fixed_hm3", "storage.level_m")
 #: How deep sections lie within each other.
 DEPTH = max(key.count(".") for key in KEYS) + 1
 #: A file that holds more keys than this is of another kind.
@@ -103,7 +119,7 @@ def file_content(path: str | Path) -> bytes:
     try:
         return read_limited(path, BOOK_BYTES if is_workbook(path) else MOST_BYTES)
     except FileNotFoundError:
-        problem, mend = "does not exist", f"check the path; {_START_ANEW}"
+        problem, mend = "does not exist", f"{check_path(path)}; {_START_ANEW}"
     except IsADirectoryError:
         problem, mend = "is a folder, not a file", "give the TOML file in it"
     except OSError as error:
@@ -150,7 +166,9 @@ def _not_toml(message: str, text: str, file: str) -> Mistake:
     said = message[: place.start()] if place else message
     content = [line for line in lines if line.strip() and line[0] != "#"]
     if "=" not in "".join(content) and 2 * sum(_OF_TABLE.match(line) is not None for line in content) >= len(content):
-        mend = f"give the record in its own place, and a reservoir file here: {_START_ANEW}"
+        mend = (
+            f'give the record in its own place, and a reservoir file here: {_START_ANEW}, with "--from TABLE" of levels'
+        )
         return Mistake("is a table, such as a record of inflow", "a reservoir file (TOML)", mend, file=file)
     problem = next((words for begin, words in _SYNTAX.items() if said.startswith(begin)), f"is not TOML: {said}")
     expected = 'key = value, with text in "quotes", lists in [brackets] and decimals with a point'

@@ -8,13 +8,24 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from operator import lt
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro import attributes
-from reservoir.hydro.attributes import ATTRIBUTES, CONVERSIONS, CURVES, Attribute, Kind, Words, YearEnd, curve_keys
+from reservoir.hydro.attributes import (
+    ATTRIBUTES,
+    CONVERSIONS,
+    CURVES,
+    Attribute,
+    FileKind,
+    Kind,
+    Words,
+    YearEnd,
+    curve_keys,
+)
 from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTH_NAMES, MONTHS_PER_YEAR, TimeStep
 from reservoir.hydro.checks import LakeRange, mistakes_between, offending, value_of
 from reservoir.hydro.curve_checks import ROUNDING, Domain, checked_curves, unlimited_m3s
@@ -25,6 +36,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.reservoir_toml.draft import (
     KEYS,
     ONE_OF,
+    RUN_OF_RIVER,
     WAYS_TO_POWER,
     Draft,
     file_content,
@@ -37,6 +49,7 @@ from reservoir.text.quantities import is_name
 
 #: What is sound of the file, by dotted key; or of a section, by its keys.
 Values = dict[str, Any]
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 #: What no file can do without, and what is expected there.
 _REQUIRED = {
@@ -94,13 +107,15 @@ def read_reservoir(
     """
     if step is not None and step not in tuple(TimeStep):
         raise InputError("is unknown", " or ".join(TimeStep), "give one of these", column="step", value=step)
-    content, asked = file_content(path), None if step is None else TimeStep(step)
+    content, asked = file_content(path), {} if step is None else {"step": TimeStep(step)}
     if content.startswith(WORKBOOK):
-        return _reservoir_of_workbook(Path(path), asked, (sheet,) if isinstance(sheet, str) else tuple(sheet), inflow)
+        return reservoir_of_workbook(Path(path), asked, (sheet,) if isinstance(sheet, str) else tuple(sheet), inflow)
     return reservoir_of(content, str(path), asked)
 
 
-def _reservoir_of_workbook(path: Path, step: TimeStep | None, sheet: Sequence[str], inflow: Any) -> Reservoir:
+def reservoir_of_workbook(
+    path: Path, stated: Mapping[str, Any], sheet: Sequence[str] = (), inflow: Any = None
+) -> Reservoir:
     """Read a workbook as the reservoir file that `reservoir new` would write of it."""
     from reservoir.io.reservoir_draft import RecordScale, draft_of_workbook  # a reservoir file waits for no records
 
@@ -120,34 +135,54 @@ def _reservoir_of_workbook(path: Path, step: TimeStep | None, sheet: Sequence[st
         return replace(mistake, file=f"{path}, {place}" if place else str(path))
 
     try:
-        return reservoir_of(content.encode(), str(path), step)
+        return reservoir_of(content.encode(), str(path), stated)
     except InputError as refused:
         raise InputError(map(of_sheet, refused.mistakes)) from None
 
 
-def reservoir_of(content: bytes, source: str, step: TimeStep | None = None) -> Reservoir:
+def reservoir_of(content: bytes, source: str, stated: Mapping[str, Any] = NOTHING) -> Reservoir:
     """Check what a reservoir file holds; `source` names it. Raises as `read_reservoir` does."""
-    draft = Draft.of(parsed(content, source), source)
-    values, sections, refused = _sound_values(draft)
-    if step is not None:
-        values["step"] = step
-    parts = _fields(values, sections)
+    tree = parsed(content, source)
+    if is_system(tree):
+        mend = "give a file of one reservoir; `reservoir.read_system` reads systems"
+        raise InputError("is a system file, of several reservoirs", "a reservoir file", mend, file=source)
+    about = {"source": source, "sha256": hashlib.sha256(content).hexdigest(), "content": content}
+    return reservoir_of_tree(tree, source, stated, about)
+
+
+def is_system(tree: Mapping[str, Any]) -> bool:
+    """Whether a parsed file is that of a system."""
+    return tree.get("kind") == FileKind.SYSTEM or isinstance(tree.get("reservoirs"), list)
+
+
+def reservoir_of_tree(
+    tree: Mapping[str, Any], source: str, stated: Mapping[str, Any] = NOTHING, about: Mapping[str, Any] = NOTHING
+) -> Reservoir:
+    """Check the parsed keys of a reservoir; those that are `stated` elsewhere count. Raises as `read_reservoir` does.
+
+    `about` has fields of the reservoir on where it was read from.
+    """
+    draft = Draft.of(tree, source)
+    values, sections, refused = sound_values(draft)
+    values |= stated
+    parts = fields_of(values, sections)
     curves, astray = _curves(values, sections, parts, draft)
     of_file = list(_mistakes_of_keys(values, sections, parts, draft))
     fields_in_file = {row.field: row.key for row in reversed(ATTRIBUTES)} | {"lake_hm3": "storage.dead_hm3"}
     if not draft.has("storage.final_hm3"):  # left out, it is the initial one
         fields_in_file["final_storage_hm3"] = "storage.initial_hm3"
-    between = mistakes_between({**parts, **curves}, replace(draft, keys=fields_in_file))
+    absent = {} if draft.has("curves.area") else {"area_km2": None}
+    between = mistakes_between({**parts, **curves, **absent}, replace(draft, keys=fields_in_file))
     mistakes = [*draft.mistakes, *refused, *of_file, *between, *astray]
     if mistakes:
         raise InputError(draft.in_order(mistakes))
     sound = {"area_km2": None, "seepage_m3s": None, **parts, **curves}
     given = {field.name: sound[field.name] for field in fields(Reservoir) if field.name in sound}
-    return Reservoir(**given, source=source, sha256=hashlib.sha256(content).hexdigest(), content=content)
+    return Reservoir(**given, **about)
 
 
-def _sound_values(draft: Draft) -> tuple[Values, set[str], list[Mistake]]:
-    """Read every key as the table says.
+def sound_values(draft: Draft, required: Mapping[str, str] = _REQUIRED) -> tuple[Values, set[str], list[Mistake]]:
+    """Read every key as the table says; `required` are those that must be there, and what is expected there.
 
     Returns
     -------
@@ -161,6 +196,7 @@ def _sound_values(draft: Draft) -> tuple[Values, set[str], list[Mistake]]:
     values, broken, mistakes, missing, meant = Values(), set[str](), list[Mistake](), dict[str, Mistake](), set[str]()
     # The keys of every section that is there; those of a curve by its kind.
     rows: dict[str, Sequence[Attribute]] = {"": [row for row in ATTRIBUTES if not row.section]}
+    run_of_river = any(map(draft.has, RUN_OF_RIVER))
     for dotted, entry in draft.entries.items():
         section, _, name = dotted.rpartition(".")
         if section not in rows:
@@ -168,7 +204,7 @@ def _sound_values(draft: Draft) -> tuple[Values, set[str], list[Mistake]]:
         row = next((row for row in rows[section] if row.name == name), None)
         if row is not None:
             try:
-                values[dotted] = _value(row, entry.scaled, dotted, draft)
+                values[dotted] = read_value(row, entry.scaled, dotted, draft)
             except InputError as refused:
                 mistakes += refused.mistakes
                 broken.add(section)
@@ -196,15 +232,16 @@ def _sound_values(draft: Draft) -> tuple[Values, set[str], list[Mistake]]:
             rows[dotted] = [row for row in ATTRIBUTES if row.section == dotted]
     for section, of_section in rows.items():
         for dotted in (f"{section}.{row.name}".lstrip(".") for row in of_section if row.required):
-            if not draft.has(dotted):
+            if not draft.has(dotted) and not (section == "storage" and run_of_river):
                 mend = f"add {dotted.rpartition('.')[2]} = ... {home(dotted)}"
                 missing[dotted] = draft.mistake(dotted, "is missing", KEYS[dotted].description, mend)
                 broken.add(section)
     broken |= {section.rpartition(".")[0] for section in broken}
     sections = set(rows) - (broken - {"", "curves"})
     mistakes += (mistake for dotted, mistake in missing.items() if dotted not in meant)
-    absent = [key for key in _REQUIRED if not draft.has(key) and key not in meant]
-    mistakes += (draft.mistake(key, "is missing", _REQUIRED[key]) for key in absent)
+    given = {*draft.entries, *(["curves.level"] if draft.has("storage.level_m") else [])}
+    absent = [key for key in required if key not in given and key not in meant]
+    mistakes += (draft.mistake(key, "is missing", required[key]) for key in absent)
     installed = ("plant.installed_capacity_mw", "plant.unit_capacity_mw")
     if draft.has_section("plant") and not any(draft.has(key) or key in meant for key in installed):
         mend = f"add installed_capacity_mw = ... {home(installed[0])}"
@@ -213,7 +250,7 @@ def _sound_values(draft: Draft) -> tuple[Values, set[str], list[Mistake]]:
     return sound, sections, mistakes
 
 
-def _value(row: Attribute, given: Any, dotted: str, draft: Draft) -> Any:
+def read_value(row: Attribute, given: Any, dotted: str, draft: Draft) -> Any:
     """What a file gives for an attribute; InputError if it is not what it should be."""
     if row.kind in attributes.LISTS and not isinstance(given, list):
         if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) < np.inf:
@@ -226,7 +263,7 @@ def _value(row: Attribute, given: Any, dotted: str, draft: Draft) -> Any:
     return value
 
 
-def _fields(values: Values, sections: set[str]) -> dict[str, Any]:
+def fields_of(values: Values, sections: set[str]) -> dict[str, Any]:
     """What is sound of the file but for its curves, by the fields of `Reservoir`, and what else claims name."""
     parts: dict[str, Any] = {}
     for row in ATTRIBUTES:
@@ -267,6 +304,10 @@ def _fields(values: Values, sections: set[str]) -> dict[str, Any]:
 
 def _complete_storage(values: Values, parts: dict[str, Any]) -> None:
     """Take what a file leaves out from dead and full storage, and leave out what contradicts these."""
+    fixed = _fixed_hm3(values)
+    if fixed is not None:
+        values |= {"storage.dead_hm3": fixed, "storage.full_hm3": fixed}
+        parts |= {"initial_storage_hm3": fixed, "final_storage_hm3": fixed, "lake": LakeRange(fixed, fixed)}
     dead, full = values["storage.dead_hm3"], values["storage.full_hm3"]
     bounds = {"storage_lower_hm3": np.full(MONTHS_PER_YEAR, dead), "storage_upper_hm3": np.full(MONTHS_PER_YEAR, full)}
     given = {name: parts.pop(name) for name in bounds}
@@ -274,10 +315,16 @@ def _complete_storage(values: Values, parts: dict[str, Any]) -> None:
     parts["bounds"] = tuple(bounds.values())
     if parts["year_end"] is YearEnd.FIXED and parts["final_storage_hm3"] is None:
         parts["final_storage_hm3"] = parts["initial_storage_hm3"]
-    if dead < full:
+    if dead < full or fixed is not None:
         parts["lake"] = LakeRange(dead, full)
         if all(np.all((dead <= listed) & (listed <= full)) for listed in bounds.values()):
             parts |= bounds
+
+
+def _fixed_hm3(values: Values) -> float | None:
+    """The storage of a run-of-river plant; None of another. Where only the level is known, nothing depends on it."""
+    given = [key for key in RUN_OF_RIVER if key in values]
+    return float(values.get(RUN_OF_RIVER[0], 1.0)) if given else None
 
 
 def _mistakes_of_keys(values: Values, sections: set[str], parts: Mapping[str, Any], draft: Draft) -> Iterator[Mistake]:
@@ -331,8 +378,17 @@ def _mistakes_of_storage(values: Values, parts: Mapping[str, Any], draft: Draft)
     A reservoir made in Python may end otherwise: a plan that begins in any month has its final storage from the file.
     """
     key, (dead, full) = "storage.dead_hm3", (values["storage.dead_hm3"], values["storage.full_hm3"])
+    of_river = next(filter(draft.has, RUN_OF_RIVER), None)
+    if of_river is not None:
+        beside = (row.key for row in ATTRIBUTES if row.section == "storage" and row.key not in RUN_OF_RIVER)
+        mend = f"remove it; or remove {of_river.partition('.')[2]}, if the reservoir stores water"
+        for other in filter(draft.has, beside):
+            yield draft.mistake(other, f"contradicts {of_river}: a run-of-river plant stores nothing", mend=mend)
+        return
     if not dead < full:
-        yield draft.mistake(key, "leaves no active storage", f"less than the full storage, {draft.amount(key, full)}")
+        expected = f"less than the full storage, {draft.amount(key, full)}"
+        mend = "correct one of the two; a run-of-river plant has fixed_hm3 in their place"
+        yield draft.mistake(key, "leaves no active storage", expected, mend)
         return
     step, first_month, final = parts["step"], parts["first_month"], parts["final_storage_hm3"]
     for name, listed in zip(("lower_hm3", "upper_hm3"), parts["bounds"], strict=True):
@@ -376,6 +432,8 @@ def _curves(
     def curve_of(section: str, needed: Domain | None) -> tuple[Curve | None, list[Mistake]]:
         if "turbine" in given and section in ("output_coefficient", "capacity"):
             return of_turbine.get(section), []
+        if section == "level" and needed is not None and "storage.level_m" in values:
+            return constant(values["storage.level_m"], (0.0, 2 * needed[1]), Follows.RANGE), []
         if section in given:
             return _curve(section, given[section], needed, replace(draft, section=f"curves.{section}"))
         value = values.get(f"plant.{section}") if section in CONVERSIONS.values() else None
@@ -394,7 +452,8 @@ def _curves(
         return replace(draft, section=f"curves.{'turbine' if by_head else section}")
 
     words = replace(draft, section="curves")
-    sound, mistakes = checked_curves(parts, curve_of, (storages, releases), words, words_of, conversions, _CURVES)
+    laws = CURVES if "storage.level_m" in values else _CURVES
+    sound, mistakes = checked_curves(parts, curve_of, (storages, releases), words, words_of, conversions, laws)
     return sound, [*astray, *mistakes]
 
 

@@ -28,11 +28,11 @@ def plant_constants(*, terms: bool = False) -> dict[str, float]:
     return {"PER_STAGE_BENEFIT": 1.0, "TERMS": 1} if terms else {"PER_STAGE_BENEFIT": GWH_PER_STAGE_BENEFIT}
 
 
-def plant_source(forms: Approximation, lake: tuple[Form, Form] | None = None) -> str:
+def plant_source(forms: Approximation, lake: tuple[Form, Form] | None = None, of: str = "") -> str:
     """OpenCL C of a plant's forms, the level's by twice the storage, and of the area and seepage where these count.
 
     A curve is Horner's rule, or an even table in constant memory. ``{name}_at`` holds it beyond its ends;
-    ``{name}_within`` is for arguments between them, but for rounding.
+    ``{name}_within`` is for arguments between them, but for rounding. `of` stands behind each name.
     """
     level, tailrace, conversion, *_ = forms.plant
     level = level._replace(lower=2 * level.lower, per_unit=level.per_unit / 2)  # to the last bit
@@ -41,7 +41,7 @@ def plant_source(forms: Approximation, lake: tuple[Form, Form] | None = None) ->
     curves = {"level": level, "tailrace": tailrace, "specific_power": conversion, "capacity_part": forms.capacity_part}
     curves |= dict(zip(("area", "seepage"), lake or (), strict=False))
     return "".join(
-        _horner_source(name, form) if isinstance(form, PolynomialForm) else _table_source(name, form)
+        _horner_source(name + of, form) if isinstance(form, PolynomialForm) else _table_source(name + of, form)
         for name, form in curves.items()
     )
 

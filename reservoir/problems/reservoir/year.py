@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -157,10 +158,14 @@ FLOAT32_MARGIN = 1e-6
 
 @dataclass(frozen=True)
 class ReservoirModel:
-    """A system of one reservoir in the two forms that solvers need; shared by all its years."""
+    """A system of one reservoir in the two forms that solvers need; shared by all its years.
+
+    A lake below backs it up to a highest level, `tailwater_m`, if there is one.
+    """
 
     system: System
     exact: Plant
+    tailwater_m: float = -math.inf
 
     @property
     def reservoir(self) -> Reservoir:
@@ -169,19 +174,19 @@ class ReservoirModel:
 
     @staticmethod
     @lru_cache(maxsize=16)
-    def of(reservoir: Reservoir) -> ReservoirModel:
+    def of(reservoir: Reservoir, tailwater_m: float = -math.inf) -> ReservoirModel:
         """Compile the curves, once a reservoir; their forms are fitted where they are asked for."""
-        return ReservoirModel(System.of(reservoir), exact_plant(reservoir))
+        return ReservoirModel(System.of(reservoir), exact_plant(reservoir), tailwater_m)
 
     @cached_property
     def approximation(self) -> Approximation:
         """Forms of the curves; raises InputError where there are none that are close enough."""
-        return approximate(self.reservoir)
+        return approximate(self.reservoir, tailwater_m=self.tailwater_m)
 
     @cached_property
     def fine(self) -> Approximation:
         """Closer forms, which cost more."""
-        return approximate(self.reservoir, FINE)
+        return approximate(self.reservoir, FINE, self.tailwater_m)
 
     @cached_property
     def lake(self) -> tuple[Form, Form]:

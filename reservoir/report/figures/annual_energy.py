@@ -29,7 +29,8 @@ LEFT_OUT = 0.35
 
 def annual_energy_figure(plan: Plan) -> Figure:
     """Draw the energy; under it the change of storage of a long horizon, and the spill if any year spills."""
-    below = [] if plan.horizon.is_year or not storage_change_hm3(plan).any() else [draw_storage_change]
+    below = [draw_objective] if plan.benefit.any() and not (plan.objective.is_energy or plan.objective.is_firm) else []
+    below += [draw_storage_change] if not plan.horizon.is_year and storage_change_hm3(plan).any() else []
     below += [draw_annual_spill] if spilling(plan).any() else []
 
     def draw(sheet: SubFigure) -> Axes | None:
@@ -39,8 +40,11 @@ def annual_energy_figure(plan: Plan) -> Figure:
         for draw_below, ax in zip(below, lower, strict=True):
             draw_below(ax, plan)
         draw_annual_energy(upper, plan)
-        for ax in [upper, *lower][:-1]:
+        panels = [upper, *lower]
+        for ax in panels[:-1]:
             ax.set_xlabel("")
+        if plan.start:
+            panels[-1].set_xlabel("Inflow of the year")
         return titled(upper, "Energy of each scenario" if plan.start else "Annual energy")
 
     return plan_figure(plan, 3.6 + 0.8 * len(below), draw)
@@ -78,6 +82,16 @@ def draw_annual_spill(ax: Axes, plan: Plan) -> Axes:
     _draw_bars(ax, plan, annual_spill_hm3(plan), SPILL, 0.35)
     ax.set_ylim(bottom=0)
     return axes.quantity_axis(ax, labelled("Spill\n({})", "hm³"), 3)
+
+
+def draw_objective(ax: Axes, plan: Plan) -> Axes:
+    """Draw what is optimised in every year, where that is not energy; returns the axis."""
+    objective = plan.objective
+    title = objective.title.partition(" at ")[0].replace(" ", "\n") if objective.single else "objective"
+    _draw_bars(ax, plan, plan.benefit, style.OBJECTIVE, 0.8)
+    ax.axhline(0, color=LIMITS, lw=0.8, zorder=3)
+    unit = "\n({})".format(objective.unit.replace(" ", "\n")) if objective.unit else ""
+    return axes.quantity_axis(ax, title[:1].upper() + title[1:] + unit, 3)
 
 
 def draw_storage_change(ax: Axes, plan: Plan) -> Axes:
@@ -128,7 +142,7 @@ def _draw_bars(ax: Axes, plan: Plan, values: FloatArray, colour: str, width: flo
             edges, heights = np.append(years, years[-1] + 1) - 0.5, np.where(these, values, 0)
             shape = StepPatch(heights, edges, fill=True, facecolor=shown, lw=0, zorder=2)
             ax.add_artist(shape).sticky_edges.y.append(0)
-            ax.update_datalim([(edges[0], 0), (edges[-1], heights.max())])
+            ax.update_datalim([(edges[0], min(heights.min(), 0)), (edges[-1], max(heights.max(), 0))])
             ax.autoscale_view()
         elif these.any():
             ax.bar(list(years[these]), values[these], width=width, color=shown, lw=0, zorder=2)

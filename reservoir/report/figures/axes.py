@@ -37,6 +37,8 @@ MOST_MARKED_STEPS = 60
 
 #: As wide an axis as of so many years is drawn for fewer: a single bar is still a bar.
 LEAST_YEARS = 6
+#: Years that are named on an axis: by one year, by two, and by more.
+_MOST_NAMED_YEARS = (12, 6, 4)
 #: Of more years than this, a line through the record is a band from the lowest to the highest value of each year.
 MANY_YEARS = 300
 #: Steps of the bounds of classes of colours.
@@ -46,15 +48,19 @@ ROUND_STEPS = [1, 2, 2.5, 5, 10]
 def quantity_axis(ax: Axes, label: str, most_ticks: int | None = None) -> Axes:
     """Make y an axis of a quantity: its label, numbers in full, and at most so many ticks; returns the axis."""
     if most_ticks is not None:
-        ax.yaxis.set_major_locator(MaxNLocator(most_ticks))
+        ax.yaxis.set_major_locator(MaxNLocator(most_ticks, steps=ROUND_STEPS))
     ax.yaxis.set_major_formatter(THOUSANDS)
     ax.set_ylabel(label)
     return ax
 
 
+#: Behind words that lines may cross.
+_PAPER = {"facecolor": "white", "edgecolor": "none", "alpha": 0.6, "pad": 0.6}
+
+
 def write_beside(ax: Axes, text: str, place: tuple[Any, Any], offset: tuple[float, float], **look: Any) -> None:
     """Write on an axis beside a place, so many points to the right and above it."""
-    usual: dict[str, Any] = {"color": LIMITS, "fontsize": 8}
+    usual: dict[str, Any] = {"color": LIMITS, "fontsize": 8, "bbox": _PAPER}
     ax.annotate(text, place, xytext=offset, textcoords="offset points", **usual | look)
 
 
@@ -146,13 +152,14 @@ def month_runs(calendar: Calendar, months: Sequence[int]) -> list[tuple[float, f
     return [(float(start), float(end)) for start, end in edges.reshape(-1, 2)]
 
 
-def year_axis(ax: Axes, calendar: Calendar) -> Axes:
-    """Make x the water years: their names at round numbers, as many as have room."""
+def year_axis(ax: Axes, calendar: Calendar, *, narrow: bool = False) -> Axes:
+    """Make x the water years: their names at round numbers, as many as have room; half as many where it is narrow."""
     years = calendar.start_years
-    places, names = year_ticks(calendar, 12 if calendar.first_month == 1 else 6)
+    places, names = year_ticks(calendar, _MOST_NAMED_YEARS[min(calendar.labels.later, 2)] // (1 + narrow))
     ax.xaxis.set_major_locator(FixedLocator(places))
     ax.xaxis.set_major_formatter(FixedFormatter(names))
-    middle, half = (years[0] + years[-1]) / 2, max(len(years) / 2 + 0.2, LEAST_YEARS / 2)
+    least = LEAST_YEARS / (1 + narrow)
+    middle, half = (years[0] + years[-1]) / 2, max(len(years) / 2 + 0.2, least / 2)
     ax.set_xlim(middle - half, middle + half)
     ax.set_xlabel(year_title(calendar))
     ax.grid(visible=False, axis="x")
@@ -165,13 +172,21 @@ def month_end_years(calendar: Calendar) -> FloatArray:
     return np.ravel(starts + np.arange(1, calendar.steps + 1) / calendar.steps)
 
 
-def draw_through_record(ax: Axes, calendar: Calendar, values: FloatArray, colour: str) -> Axes:
-    """Draw values at the ends of months, shape (years, steps), through the record, on an axis of its years."""
+def draw_through_record(
+    ax: Axes, calendar: Calendar, values: FloatArray, colour: str, start: float | None = None
+) -> Axes:
+    """Draw values at the ends of months, shape (years, steps), through the record, on an axis of its years.
+
+    `start` is the value at the start of the record, if that is drawn.
+    """
     if calendar.years > MANY_YEARS:
         low, high = values.min(axis=1), values.max(axis=1)
         ax.fill_between(list(calendar.start_years), low, high, color=colour, lw=0.3, zorder=3)
     else:
-        ax.plot(month_end_years(calendar), values.ravel(), color=colour, lw=1.0, zorder=3)
+        x, y = month_end_years(calendar), values.ravel()
+        if start is not None:
+            x, y = np.append(calendar.first_year - 0.5, x), np.append(start, y)
+        ax.plot(x, y, color=colour, lw=1.0, zorder=3)
     year_axis(ax, calendar)
     ax.set_xlim(calendar.first_year - 0.5, calendar.first_year + calendar.years - 0.5)
     return ax
@@ -182,12 +197,12 @@ def year_ticks(calendar: Calendar, most: int) -> tuple[list[int], list[str]]:
     years = calendar.start_years
     ticks = MaxNLocator(most, integer=True, steps=[1, 2, 5, 10]).tick_values(years[0], years[-1])
     shown = [int(tick) for tick in ticks if tick in years] or [years[0]]
-    return shown, [year_label(year, int(calendar.first_month > 1)) for year in shown]
+    return shown, [year_label(year, calendar.labels.later) for year in shown]
 
 
 def year_title(calendar: Calendar) -> str:
     """What an axis of years is called."""
-    return "Year" if calendar.first_month == 1 else "Water year"
+    return "Water year" if calendar.labels.later else "Year"
 
 
 def storage_at(reservoir: Reservoir, levels_m: FloatArray, near_hm3: tuple[float, float]) -> FloatArray:
@@ -260,16 +275,21 @@ def name_lines(ax: Axes, lines: Sequence[tuple[float, str, str]]) -> Axes:
 
 
 class Band(NamedTuple):
-    """Two percentiles between which a band is filled, and how strongly."""
+    """Two percentiles between which a band is filled, how strongly, and of how many members at least."""
 
     lower: float
     upper: float
     strength: float
     label: str
+    least: int = 2
 
 
-#: Widest first: each is drawn over the one before.
-BANDS = (Band(0, 100, 0.18, "minimum to maximum"), Band(5, 95, 0.38, "5 to 95 %"), Band(25, 75, 0.65, "25 to 75 %"))
+#: Widest first: each is drawn over the one before. Of few members, percentiles are their extremes or say nothing.
+BANDS = (
+    Band(0, 100, 0.18, "minimum to maximum"),
+    Band(5, 95, 0.38, "5 to 95 %", least=20),
+    Band(25, 75, 0.65, "25 to 75 %", least=4),
+)
 
 
 def percentiles(values: ArrayLike, band: Band) -> tuple[FloatArray, FloatArray]:
@@ -295,14 +315,14 @@ def draw_bands(ax: Axes, x: ArrayLike, values: ArrayLike, colour: str, *, single
     members = np.asarray(values, np.float64)
     if len(members) > 1:
         fill_bands(ax, x, members, colour)
-    label = "median" if len(members) > 1 else single
-    ax.plot(np.asarray(x), np.median(members, axis=0), color=shade(colour, 0.6), lw=1.8, label=label, zorder=3)
+    label, width = "median" if len(members) > 1 else single, 1.8 if members.shape[1] <= MOST_MARKED_STEPS else 0.9
+    ax.plot(np.asarray(x), np.median(members, axis=0), color=shade(colour, 0.6), lw=width, label=label, zorder=3)
     return ax
 
 
 def fill_bands(ax: Axes, x: ArrayLike, values: ArrayLike, colour: str) -> Axes:
     """Fill the bands of an ensemble, widest first, without its median; as `draw_bands`."""
-    for band in BANDS:
+    for band in [band for band in BANDS if len(np.asarray(values)) >= band.least]:
         look: dict[str, Any] = {"color": tint(colour, band.strength), "lw": 0, "label": band.label, "zorder": 2}
         ax.fill_between(np.asarray(x, np.float64), *percentiles(values, band), **look)
     return ax
@@ -313,7 +333,7 @@ MARGIN = 0.09
 #: Storages farther outside the bounds than this part of their range, which no schedule can help, are cut off.
 SHOWN_OUTSIDE = 0.3
 #: More years outside their limits than this are drawn by the lowest and the highest of them.
-MANY_LINES = 30
+MANY_LINES = 12
 #: Part of the axis that the name of a line takes, about.
 NAME_PART = 2.8 / 12
 
@@ -330,6 +350,7 @@ def draw_storage_frame(ax: Axes, plan: Plan, storages: FloatArray) -> Axes:
     margin = MARGIN * (high - low) or 1.0
     ax.set_ylim(low - margin, high + margin)
     shade_outside(ax, month_ends(plan.inflow.calendar), lower, upper)
+    draw_flood_limits(ax, plan)
     month_axis(ax, plan.inflow.calendar)
     bottom, top = ax.get_ylim()
     marks, (left, right) = level_marks(plan, (bottom, top)), ax.get_xlim()
@@ -376,10 +397,35 @@ def draw_years_outside(ax: Axes, plan: Plan) -> Axes:
 
 
 def storage_bounds(plan: Plan) -> tuple[FloatArray, FloatArray]:
-    """Bounds of the storage at the start of the year, which is the end of the last step, and the end of each step."""
-    lower, upper = plan.reservoir.storage_bounds_hm3
-    steps = plan.inflow.steps
-    return np.append(lower[-1], np.resize(lower, steps)), np.append(upper[-1], np.resize(upper, steps))
+    """Bounds of the storage at the start of the year, which is the end of the last step, and the end of each step.
+
+    Where a flood space makes years differ, the lowest and the highest of them.
+    """
+    lower, upper = storage_limits(plan)
+    return _from_start(lower.min(axis=0)), _from_start(upper.max(axis=0))
+
+
+def _from_start(bound: FloatArray) -> FloatArray:
+    return np.append(bound[-1], bound)
+
+
+def storage_limits(plan: Plan) -> tuple[FloatArray, FloatArray]:
+    """Lowest and highest storage at the end of each step of the record, each of shape (years, steps)."""
+    plant, inflow = plan.reservoir, plan.inflow
+    given = plant.storage_lower_hm3, plant.storage_upper_hm3
+    lower, upper = (plant.in_years(bound, inflow.calendar) for bound in given)
+    if plant.flood_space is not None and inflow.flood_index is not None:
+        upper = np.minimum(upper, plant.flood_space.upper_of(inflow.flood_index, plant.step, plant.first_month))
+    return lower, upper
+
+
+def draw_flood_limits(ax: Axes, plan: Plan) -> Axes:
+    """Draw the lowest of the years' upper limits, where a flood space makes them differ; returns the axis."""
+    lowest, highest = (_from_start(of(storage_limits(plan)[1], axis=0)) for of in (np.min, np.max))
+    if (lowest < highest).any():
+        look: dict[str, Any] = {"color": LIMITS, "lw": 1.1, "ls": (0, (1, 1.2)), "zorder": 2.6}
+        ax.plot(month_ends(plan.inflow.calendar), lowest, label="lowest upper limit of a year", **look)
+    return ax
 
 
 class LevelMark(NamedTuple):
@@ -400,12 +446,12 @@ def level_marks(plan: Plan, near_hm3: tuple[float, float]) -> list[LevelMark]:
     """Normal, flood and dead level, as far as the reservoir has them; the flood level in the flood months only."""
     calendar, levels = plan.inflow.calendar, marked_levels(plan)
     year = ((0.0, float(calendar.steps)),)
-    season = tuple(month_runs(calendar, plan.reservoir.marks.flood_months)) or year
+    season = tuple(month_runs(calendar, months)) if (months := plan.reservoir.marks.flood_months) else year
     storages = storage_at(plan.reservoir, np.array([*levels.values()]), near_hm3).tolist()
     return [
         LevelMark(name, level, storage, season if name == "flood" else year)
         for (name, level), storage in zip(levels.items(), storages, strict=True)
-        if np.isfinite(storage)
+        if np.isfinite(storage) and (season or name != "flood")
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,9 +21,8 @@ from reservoir.report.figures.axes import (
     month_middles,
     quantity_axis,
     year_axis,
-    year_title,
 )
-from reservoir.report.figures.style import INFLOW, OUTSIDE_MARK, POWER, REFERENCE, STORAGE, shade, sheet_figure
+from reservoir.report.figures.style import INFLOW, OUTSIDE_MARK, POWER, REFERENCE, STORAGE, shade, sheet_figure, titled
 from reservoir.synthetic import acceptance
 from reservoir.synthetic.acceptance import Comparison, OptimisedRecords
 from reservoir.synthetic.methods import FloatArray
@@ -32,23 +32,24 @@ def inflow_record_figure(check: InflowCheck, units: UnitSystem = SI) -> Figure:
     """Draw a record in some units; of an ensemble, the months of its first member and the spread of all."""
     inflow = check.inflow
 
-    def draw(sheet: SubFigure) -> Axes:
+    def draw(sheet: SubFigure) -> tuple[Axes, Axes]:
         grid = sheet.add_gridspec(2, 2)
-        trace = draw_trace(sheet.add_subplot(grid[0, :]), check)
-        draw_months(sheet.add_subplot(grid[1, 0]), check)
+        trace = titled(draw_trace(sheet.add_subplot(grid[0, :]), check), "Inflow as it was read")
+        months = draw_months(sheet.add_subplot(grid[1, 0]), check)
         draw_years(sheet.add_subplot(grid[1, 1]), check)
-        return trace
+        return trace, months
 
-    scale = inflow.scale if units is SI else f"mean flow {units.stated(inflow.mean_m3s, 'm3/s')}"
-    about = f"{inflow.span_text}; {scale}. Crosses: far from the other values of their calendar month."
-    return sheet_figure(5.4, (about, inflow.caveat), draw, units=units)
+    scale = inflow.scale if units is SI else f"mean flow {units.written(inflow.mean_m3s, 'm3s')}"
+    about = f"{Path(inflow.source).name}: {inflow.span_text}; {scale}.".removeprefix(": ")
+    about += " Crosses: far from the other values of their calendar month." if check.outliers else ""
+    return sheet_figure(5.6, (about, inflow.caveat), draw, units=units)
 
 
 def draw_trace(ax: Axes, check: InflowCheck) -> Axes:
     """Draw the flow of every month, and the mean; returns the axis."""
     calendar = check.inflow.calendar
     years = calendar.years_each or calendar.years
-    starts = calendar.start_years[:years]
+    starts = calendar.start_years[:years] - 0.5  # a year reaches half to either side of its name
     x = (starts[:, None] + (np.arange(calendar.steps) + 0.5) / calendar.steps).ravel()
     flow, label = check.inflow.flow_m3s[:years].ravel(), f"flow of the {calendar.step.noun}"
     ax.plot(x, flow, color=shade(INFLOW, 0.8), lw=0.9, label=label)
@@ -56,9 +57,15 @@ def draw_trace(ax: Axes, check: InflowCheck) -> Axes:
     at = [year * calendar.steps + step for year, step in (outlier.place for outlier in check.outliers) if year < years]
     if at:
         ax.plot(x[at], flow[at], **OUTSIDE_MARK, label="outlier")
-    ax.set_xlim(x[0] - 0.5, x[-1] + 0.5)
-    ax.set_xlabel(year_title(calendar))
-    return quantity_axis(ax, labelled("Flow ({})", "m³/s"))
+    year_axis(ax, calendar.span(0, years)).set_xlim(starts[0], starts[-1] + 1)
+    return _from_zero(quantity_axis(ax, labelled("Flow ({})", "m³/s")), flow)
+
+
+def _from_zero(ax: Axes, flow: FloatArray) -> Axes:
+    """An axis of flows begins at 0, unless some are negative."""
+    if flow.min() >= 0:
+        ax.set_ylim(bottom=0)
+    return ax
 
 
 def draw_months(ax: Axes, check: InflowCheck) -> Axes:
@@ -68,7 +75,7 @@ def draw_months(ax: Axes, check: InflowCheck) -> Axes:
     for outlier in check.outliers:
         ax.plot(x[outlier.place[1]], outlier.flow_m3s, **OUTSIDE_MARK)
     label = labelled(f"Flow of the {calendar.step.noun} ({{}})", "m³/s")
-    return quantity_axis(month_axis(ax, calendar, 6.5), label)
+    return _from_zero(quantity_axis(month_axis(ax, calendar, 6.5), label), check.inflow.flow_m3s)
 
 
 def draw_years(ax: Axes, check: InflowCheck) -> Axes:
@@ -78,7 +85,8 @@ def draw_years(ax: Axes, check: InflowCheck) -> Axes:
     volumes = check.annual_hm3.reshape(-1, years).mean(axis=0)
     ax.bar(calendar.start_years[:years], volumes, color=INFLOW, width=0.8)
     ax.axhline(float(volumes.mean()), color=REFERENCE, lw=0.9, ls="--")
-    return quantity_axis(year_axis(ax, calendar.span(0, years)), labelled("Inflow of the year ({})", "hm³"))
+    year_axis(ax, calendar.span(0, years), narrow=True)
+    return quantity_axis(ax, labelled("Inflow of the year ({})", "hm³"))
 
 
 _ROW_INCHES = 2.5
@@ -125,7 +133,7 @@ def synthetic_inflow_figure(
             label = labelled("Storage at the month's end ({})", "hm³")
             draw_distribution(panels[5], record.storage_hm3, synthetic.storage_hm3, STORAGE, label)
         first: Axes = panels[0]
-        return first
+        return titled(first, "Synthetic inflow beside its record")
 
     note = "Bands: synthetic records as long as the record. Black: the record."
     return sheet_figure(_ROW_INCHES * (3 if optimised else 2), (note, foot[:1].upper() + foot[1:]), draw, units=units)

@@ -190,7 +190,8 @@ def draw_dispatch_chart(ax: Axes, evaluation: Evaluation) -> Axes:
         thick = thick if thickness < _VISIBLE * (high - low) else ""
         ax.fill_between(months, lower, upper, color=COLOURS[last], lw=0, label=f"{name}, {output}{thick}", zorder=2)
         ink = "white" if luminance(COLOURS[last]) < _DARK else "black"
-        _name_zone(ax, months, lower, upper, f"{name}\n{output}", ink)
+        named = [mark.storage_hm3 for mark in axes.level_marks(evaluation.plan, (low, high))]
+        _name_zone(ax, months, (lower, upper), f"{name}\n{output}", ink, named)
         if first:
             ax.plot(months, lower, color=_EDGE, lw=1.3, zorder=2.4)
     return ax
@@ -205,8 +206,11 @@ def zone_edges(rule: ZonesRule, lower_hm3: FloatArray, upper_hm3: FloatArray) ->
     return np.vstack([lower_hm3, np.clip(curves, lower_hm3, upper_hm3), upper_hm3])
 
 
-def _name_zone(ax: Axes, months: FloatArray, lower: FloatArray, upper: FloatArray, name: str, ink: str) -> None:
-    """Write a zone's name where the zone is thickest, if it has room for it."""
+def _name_zone(
+    ax: Axes, months: FloatArray, edges: tuple[FloatArray, FloatArray], name: str, ink: str, marks_hm3: list[float]
+) -> None:
+    """Write a zone's name where the zone is thickest, off the names of level marks, if it has room for it."""
+    lower, upper = edges
     middles = np.linspace(months[0] + _NAME_HALF_WIDTH, months[-1] - _NAME_HALF_WIDTH, 61)
     around = middles[:, None] + np.linspace(-_NAME_HALF_WIDTH, _NAME_HALF_WIDTH, 9)
     bottom, top = np.interp(around, months, lower).max(axis=1), np.interp(around, months, upper).min(axis=1)
@@ -218,7 +222,11 @@ def _name_zone(ax: Axes, months: FloatArray, lower: FloatArray, upper: FloatArra
     longest = max(np.split(thick, np.flatnonzero(np.diff(thick) > 1) + 1), key=len)
     best = longest[len(longest) // 2]
     if room[best] > _NAME_HEIGHT * (high - low):
-        at = middles[best], (top[best] + bottom[best]) / 2
+        part, line = (bottom[best], top[best]), axes.TEXT_SHARE * (high - low)
+        for mark in marks_hm3:  # the larger of what is below the mark and of what is above its name
+            if part[0] < mark < part[1]:
+                part = max((part[0], mark), (mark + line, part[1]), key=lambda each: each[1] - each[0])
+        at = middles[best], sum(part) / 2
         ax.annotate(name, at, ha="center", va="center", fontsize=8, fontweight="bold", color=ink, zorder=4)
 
 
@@ -241,7 +249,6 @@ _MOST_ROWS = 11
 def water_value_table_figure(evaluation: Evaluation) -> Figure:
     """Draw the table of the middle inflow class, its numbers in its cells."""
     _, unit = evaluation.plan.units.per_volume(0.0, evaluation.plan.objective.unit)
-    unit = unit.replace("hm3", "hm³")
     drawn = on_axes(f"Water value at the end of each month ({unit})", draw_water_value_table, evaluation)
     return plan_figure(evaluation.plan, 4.3, drawn)
 
@@ -286,6 +293,6 @@ def water_value_table_caption(evaluation: Evaluation) -> str:
     return (
         f"What one more {volume} in store at the end of a month is worth, by the rule of the family water-value fitted "
         f"to all years, with the middle class of inflow of {of_month}. Release while one more {volume} through the "
-        "turbines makes more; keep it where it makes less. Dashed: the storage bounds. All classes are in "
-        "water-value.json."
+        "turbines makes more; keep it where it makes less. Dashed: the storage bounds, of flood space the mean. All "
+        "classes are in water-value.json."
     )

@@ -95,7 +95,8 @@ def record_trace_figure(plan: Plan) -> Figure:
 def draw_record_level(ax: Axes, plan: Plan) -> Axes:
     """Draw the level at the end of every month, and the levels that the reservoir marks; returns the axis."""
     levels = plan.operation.level_m
-    axes.draw_through_record(ax, plan.inflow.calendar, levels, STORAGE)
+    start = float(plan.reservoir.level(plan.operation.storage_hm3[0, 0]))
+    axes.draw_through_record(ax, plan.inflow.calendar, levels, STORAGE, start)
     set_level_limits(ax, plan, levels)
     draw_level_marks(ax, plan)
     ax.set_ylabel(labelled("Level ({})", "m"))
@@ -105,13 +106,13 @@ def draw_record_level(ax: Axes, plan: Plan) -> Axes:
 def draw_record_storage(ax: Axes, plan: Plan) -> Axes:
     """Draw the storage at the end of every month between its bounds; returns the axis."""
     calendar, storages = plan.inflow.calendar, plan.operation.storage_hm3[:, 1:]
-    axes.draw_through_record(ax, calendar, storages, STORAGE)
-    lower, upper = (np.tile(bounds, calendar.years) for bounds in plan.reservoir.storage_bounds_hm3)
+    axes.draw_through_record(ax, calendar, storages, STORAGE, float(plan.operation.storage_hm3[0, 0]))
+    lower, upper = (np.append(bounds[0, 0], bounds) for bounds in axes.storage_limits(plan))
     margin = 0.06 * float(upper.max() - lower.min())
     bottom, top = min(storages.min(), lower.min()) - margin, max(storages.max(), upper.max()) + margin
     ax.set_ylim(bottom, top)
     x = month_end_years(calendar)
-    axes.shade_outside(ax, x, lower, upper, step="pre")
+    axes.shade_outside(ax, np.append(calendar.first_year - 0.5, x), lower, upper, step="pre")
     outside = (plan.operation.violation > 0).ravel()
     if outside.any():
         ax.plot(x[outside], storages.ravel()[outside], **style.OUTSIDE_MARK | {"ms": 3}, label="violates its limits")
@@ -140,9 +141,11 @@ def set_level_limits(ax: Axes, plan: Plan, levels: FloatArray) -> None:
 def draw_level_marks(ax: Axes, plan: Plan) -> None:
     """Draw the marked levels, the flood level in the flood months only, and name them on the right."""
     levels = marked_levels(plan)
+    over = 2 if plan.inflow.calendar.years <= axes.MANY_YEARS else 3.5  # a band would hide them
     for name, level in levels.items():
         for start, end in _spans(plan, name):
-            ax.plot([start, end], [level, level], color=LIMITS, lw=0.9, ls=_STYLES[name], zorder=2, gid=f"{name} level")
+            look: dict[str, Any] = {"color": LIMITS, "lw": 0.9, "ls": _STYLES[name], "zorder": over}
+            ax.plot([start, end], [level, level], gid=f"{name} level", **look)
     stated = plan.units.stated
     axes.name_lines(ax, [(level, f"{name} {stated(level, 'm', ',.10g')}", LIMITS) for name, level in levels.items()])
 
@@ -177,6 +180,7 @@ def outlook_figure(outlook: Outlook, plant: Reservoir, units: UnitSystem, notes:
     """Draw the storage in the months to come, over the futures of a decision, with its legend, above notes."""
     title = f"Storage in the months to come, {len(outlook.storage_hm3):,} futures"
     foot = f"{plant.name}; the first release is the one recommended, later ones are the rule's in each future"
+    foot += "" if plant.flood_space is None else "; flood space: this month's, later the mean of the record"
     draw = on_axes(title, draw_outlook, outlook, plant, units)
     return style.sheet_figure(3.8, (foot, *notes), draw, units=units, reverse=True)
 
@@ -186,7 +190,7 @@ def draw_outlook(ax: Axes, outlook: Outlook, plant: Reservoir, units: UnitSystem
     names = [MONTH_NAMES[month - 1][:3] for month in outlook.calendar_month]
     ends = np.arange(len(names) + 1)
     axes.draw_bands(ax, ends, outlook.storage_hm3, STORAGE, single="storage")
-    lower, upper = plant.storage_bounds_hm3[:, outlook.steps]
+    lower, upper = plant.storage_bounds_hm3[0, outlook.steps], outlook.upper_hm3
     for bounds, label in ((upper, "storage bounds"), (lower, None)):
         ax.step(ends, [*bounds, bounds[-1]], where="post", color=LIMITS, lw=1.0, ls="--", label=label)
     axes.named_steps(ax, names, -(-len(names) // _MOST_NAMES))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from io import BytesIO
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import matplotlib.style
@@ -92,13 +93,14 @@ def _number(value: float) -> str:
 
 
 # One colour for each meaning, in every figure. Okabe and Ito (2008, Color Universal Design), whose yellow is too pale
-# for lines on paper; indigo and wine, which are told apart from the rest by readers of any colour vision, make up the
+# for lines on paper; indigo, wine and sand, which readers of any colour vision tell apart from the rest, make up the
 # number (Tol 2021, Colour Schemes).
 STORAGE = "#0072B2"
 INFLOW = "#56B4E9"
 RELEASE = "#009E73"
 POWER = "#E69F00"
 SPILL = "#882255"
+OBJECTIVE = "#DDCC77"
 WET = "#332288"
 NORMAL = "#CC79A7"
 DRY = "#D55E00"
@@ -143,6 +145,9 @@ _EAST_ASIAN_FONTS = (
 _BOXES = "Last Resort"
 #: Stands at the foot where an ellipsis does.
 _UNDRAWN = "…: letters that no font of this machine has; reports and tables have them"
+_UNDRAWN_LINE = "A caveat in letters that no font of this machine has: see the report"
+#: Pixels between names on an axis.
+_LEAST_SPACE = 5
 #: Letters that no font has, of which a sentence names so many.
 _NAMED_LETTERS = 12
 
@@ -223,7 +228,10 @@ def drawable(text: str) -> str:
     """A text with an ellipsis for what no installed font has: reports have it whole."""
     letters = _unknown(text)
     missing = _further_fonts(letters)[1] if letters else None
-    return re.sub(f"[{re.escape(''.join(sorted(missing)))}]+", "…", text) if missing else text
+    if not missing:
+        return text
+    shortened = re.sub(f"[{re.escape(''.join(sorted(missing)))}]+", "…", text)
+    return re.sub(r"…([\W_]*…)+", "…", shortened)  # of nothing but signs between them, one says as much
 
 
 def undrawn_sentence(*texts: str) -> str:
@@ -254,23 +262,24 @@ def figure_style() -> Iterator[None]:
 def sheet_figure(
     height: float,
     foot: Sequence[str],
-    draw: Callable[[SubFigure], Axes | None],
+    draw: Callable[[SubFigure], Axes | tuple[Axes, ...] | None],
     *,
     units: UnitSystem = SI,
     **legend: Any,
 ) -> Figure:
     """Make a figure of a sheet of `height` inches above texts (see `broken`), with its numbers in some units.
 
-    `draw` draws on the sheet, in SI, and returns the axes whose legend is put there as `add_legend` does with these
-    options, if any.
+    `draw` draws on the sheet, in SI, and returns the axes, one or several, whose legend is put there as `add_legend`
+    does with these options, if any.
     """
     with figure_style():
         figure, sheet = footed_figure(height, broken(*foot))
-        labelled = draw(sheet)
+        drawn = draw(sheet)
+        labelled = drawn if isinstance(drawn, tuple) else () if drawn is None else (drawn,)
         show_in_units(figure, units)
         _write_in_fonts(figure)
-        if labelled is not None and labelled.get_legend_handles_labels()[1]:
-            add_legend(sheet, labelled, **legend)
+        if any(ax.get_legend_handles_labels()[1] for ax in labelled):
+            add_legend(sheet, *labelled, **legend)
         return settled(figure)
 
 
@@ -315,9 +324,10 @@ def footed_figure(height: float, lines: Sequence[str]) -> tuple[Figure, SubFigur
     return figure, sheet
 
 
-def add_legend(sheet: SubFigure, ax: Axes, *, above: bool = False, **look: Any) -> Legend:
-    """Put an axis's legend between the axes and the foot, or above them, in a row or as many as it needs."""
-    handles, labels = ax.get_legend_handles_labels()
+def add_legend(sheet: SubFigure, *labelled: Axes, above: bool = False, **look: Any) -> Legend:
+    """Put the legend of axes between them and the foot, or above them, in a row or as many as it needs."""
+    parts = [ax.get_legend_handles_labels() for ax in labelled]
+    handles, labels = ([each for part in parts for each in part[which]] for which in (0, 1))
     where: Any = f"outside {'upper' if above else 'lower'} center"
     for rows in range(1, len(labels) + 1):
         columns = math.ceil(len(labels) / rows)
@@ -338,7 +348,8 @@ def foot_texts(plan: Plan, note: str = "") -> tuple[str, str, str]:
     count = plan.inflow.years
     years = plan.inflow.span_text + (f", {count} years" if count > 1 else "")
     # The solver that ran, which may not be the one that was asked for.
-    origin = f"{plan.reservoir.name}, {years}, solved by {solved_by(plan)}"
+    begun = f"from {plan.start}, inflow of " if plan.start else ""
+    origin = f"{plan.reservoir.name}, {begun}{years}, solved by {solved_by(plan)}"
     return origin, note, " · ".join(caveat[:1].upper() + caveat[1:] for caveat in plan.caveats)
 
 
@@ -348,8 +359,9 @@ def broken(*texts: str) -> list[str]:
     Beyond `FOOT_CHARACTERS` a text is cut off, and says so.
     """
     room, broken_lines = 72 * WIDTH - 2 * _FOOT_SIDE_POINTS, list[str]()
-    drawn = [drawable(text) for text in texts if text]
-    for text in (*drawn, *([_UNDRAWN] if drawn != [text for text in texts if text] else ())):
+    given = [text for text in texts if text]
+    drawn = [_UNDRAWN_LINE if (shown := drawable(text)).strip() == "…" else shown for text in given]
+    for text in (*drawn, *([_UNDRAWN] if any("…" in text for text in {*drawn} - {*given}) else ())):
         font = FontProperties(size=FOOT_POINTS, family=_families(text))
         if len(text) > FOOT_CHARACTERS:
             text = text[: FOOT_CHARACTERS - len(_CUT)].rstrip() + _CUT
@@ -374,6 +386,8 @@ def settled(figure: Figure) -> Figure:
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
+    for ax in figure.get_axes():
+        _shorten_names(ax.xaxis)
     # No engine at all: with one that does nothing, matplotlib would still draw twice what it saves.
     figure.set_layout_engine(None)
     # The layout's last digits differ from time to time, and an SVG names its clips after them.
@@ -382,6 +396,15 @@ def settled(figure: Figure) -> Figure:
     for ax in figure.get_axes():
         ax.set_position(rounded(ax.get_position()))
     return figure
+
+
+def _shorten_names(axis: Axis) -> None:
+    """Write the first letters of months where their names have no room beside each other."""
+    named = axis.get_minor_formatter()
+    if isinstance(named, FixedFormatter):
+        boxes = [label.get_window_extent() for label in axis.get_ticklabels(minor=True) if label.get_text()]
+        if any(after.x0 - before.x1 < _LEAST_SPACE for before, after in pairwise(boxes)):
+            axis.set_minor_formatter(FixedFormatter([name[:1] for name in named.seq]))
 
 
 def rendered(figure: Figure, kind: str) -> bytes:

@@ -13,11 +13,13 @@ from matplotlib.figure import Figure, SubFigure
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import Goal
 from reservoir.hydro.unit_system import labelled
 from reservoir.planning.plan import Plan
 from reservoir.report.figures import axes
 from reservoir.report.figures.axes import FloatArray
 from reservoir.report.figures.style import DASHES, DRY, LIMITS, NORMAL, OUTSIDE_MARK, WET, plan_figure, titled
+from reservoir.text.quantities import quantity
 
 #: Which year is taken by default: the one whose mean inflow is nearest to what this part of all years exceeds (%).
 EXCEEDED_BY = {"wet": 10, "normal": 50, "dry": 90}
@@ -120,6 +122,10 @@ def draw_power(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
     ax.axhline(installed, color=LIMITS, lw=1.1, ls=DASHES, zorder=1.5)
     axes.write_beside(ax, f"installed {installed:,g} MW", (0.1, installed), (0, 4), va="bottom")
     ax.set_ylim(0, max(ax.get_ylim()[1], installed * 1.12))
+    firm = set(plan.firm_power_mw.round(9).tolist()) if plan.objective.is_firm else set()
+    if len(firm) == 1 and plan.objective.firm_share == 1:
+        ax.axhline(power := firm.pop(), color=LIMITS, lw=0.9, ls=DASHES, zorder=1.5)
+        axes.write_beside(ax, f"firm {quantity(power)} MW", (0.1, power), (0, -3), va="top")
     return ax
 
 
@@ -140,6 +146,9 @@ def typical_years_caption(plan: Plan, years: Mapping[str, str] | None = None) ->
     how = "" if years else " Their mean inflows are closest to those exceeded in 10, 50 and 90 % of years."
     step = plan.inflow.calendar.step.noun
     marks = f" Crosses: {step}s that end outside the storage limits." if outside else ""
+    prices = plan.inflow.price_per_mwh if plan.inflow.price_per_mwh is not None else plan.objective.price_per_mwh
+    if Goal.REVENUE in plan.objective.weights and prices is not None and np.min(prices) < 0:
+        marks += " Where the price is negative, water passes the turbines by."
     return (
         f"Plan of typical years ({chosen}).{how if plan.inflow.years > 1 else ''} "
         f"Flows and power: means of each {step}; level: at its end.{marks}"
@@ -150,13 +159,14 @@ def _draw_lines(ax: Axes, plan: Plan, years: list[TypicalYear], x: FloatArray, v
     for year in years:
         marker = MARKERS[year.kind] if values.shape[1] <= axes.MOST_MARKED_STEPS else ""
         look: dict[str, Any] = {"color": COLOURS[year.kind], "marker": marker, "clip_on": False, "zorder": 3}
+        look |= {} if marker else {"lw": 0.9}  # of days, thick lines hide each other
         ax.plot(x, values[year.row], label=_label(plan, year), **look)
 
 
 def _label(plan: Plan, year: TypicalYear) -> str:
-    label, mean = plan.inflow.labels[year.row], plan.inflow.annual_mean_m3s[year.row]
+    label, mean = plan.inflow.labels[year.row], float(plan.inflow.annual_mean_m3s[year.row])
     kinds = f"{', '.join(year.kinds)}: " if plan.inflow.years > 1 else ""
     kinds += "" if plan.inflow.members is None else "member "
     outside = "" if plan.keeps_limits[year.row] else ", violates its limits"
     taken = f", schedule of {plan.references.solver}" if plan.from_reference[year.row] else ""
-    return f"{kinds}{label}, {plan.units.stated(float(mean), 'm³/s')}{taken}{outside}"
+    return f"{kinds}{label}, {plan.units.written(mean, 'm3s').replace('m3', 'm³')}{taken}{outside}"

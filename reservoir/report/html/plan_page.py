@@ -18,15 +18,12 @@ from reservoir.planning.sentences import (
     objective_sentence,
     outside_sentences,
     shortfall_months,
-    shortfalls,
+    shortfalls_by_kind,
     source_sentence,
 )
 from reservoir.report.html.page import Heading, Picture, Section, render
 from reservoir.report.html.tables import checks_section, kept_years, member_table, monthly_table, yearly_table
-from reservoir.text.quantities import counted, percentage, quantity
-
-#: Months with storages outside their limits that a report tells of; plan.json has more of them.
-SHOWN_SHORTFALLS = 24
+from reservoir.text.quantities import counted, percentage, quantity, typeset_unit
 
 #: Years of which a report has a row each; the tables have all.
 SHOWN_YEARS = 2_000
@@ -116,7 +113,7 @@ def _key_figures(plan: Plan, checks: Sequence[Check]) -> list[tuple[str, str]]:
             (f"worst {one}, {key.worst_year}", f"{quantity(key.worst_energy_gwh)} GWh"),
             (f"best {one}, {key.best_year}", f"{quantity(key.best_energy_gwh)} GWh"),
             (f"firm power, in {FIRM} {plan.inflow.calendar.step.noun}s", f"{quantity(key.firm_power_mw)} MW"),
-            (f"spill a {one}, {part}", spill.replace("hm3", "hm³")),
+            (f"spill a {one}, {part}", spill),
             ("capacity factor", percentage(key.capacity_factor)),
         ]
     if plan.proofs is not None and np.isfinite(plan.proofs.worst_gap):
@@ -143,8 +140,8 @@ def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Reservoir", f"{plan.reservoir.name}, {plan.reservoir.installed_mw:,g} MW installed"),
         ("Record", f"{plan.inflow.span_text}, {years} of inflow by {plan.inflow.calendar.step.noun}"),
         ("Horizon", "" if plan.horizon.is_year and not plan.start else horizon_text(plan)),
-        ("Mean inflow", plan.units.written(float(plan.inflow.annual_mean_m3s.mean()), "m3s").replace("m3", "m³")),
-        ("Inflow unit", f"{plan.inflow.unit} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
+        ("Mean inflow", plan.units.written(float(plan.inflow.annual_mean_m3s.mean()), "m3s")),
+        ("Inflow unit", f"{typeset_unit(plan.inflow.unit)} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
         ("Energy", made if energy.size else ""),
         ("Objective", objective_sentence(plan)),
         ("Guaranteed energy", reached),
@@ -160,7 +157,7 @@ def _shortfalls(plan: Plan) -> Section | None:
     months, step = shortfall_months(plan), plan.inflow.calendar.step.noun
     if not months:
         return None
-    sentences = shortfalls(plan, SHOWN_SHORTFALLS)
+    sentences = shortfalls_by_kind(plan)
     years = int((~plan.keeps_limits).sum())
     ends, violates = ("ends", "violates") if months == 1 else ("end", "violate")
     outside, title = f"{ends} with a storage outside its limits", "Storage limits violated"
@@ -170,8 +167,7 @@ def _shortfalls(plan: Plan) -> Section | None:
         f"{counted(months, step)} in {years} of {counted(plan.inflow.years, 'year')} {outside}.",
         f"{'; '.join(outside_sentences(plan))}. These years are excluded from means, sums and medians.",
     )
-    hidden = months - SHOWN_SHORTFALLS
-    more = (f"{counted(hidden, f'more {step}')}: see plan.json.",) if hidden > 0 else ()
+    more = (f"plan.json lists every {step}.",) if months > len(sentences) else ()
     return Section("shortfalls", title, text, items=(*sentences, *more), warning=True)
 
 

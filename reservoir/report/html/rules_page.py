@@ -31,7 +31,7 @@ from reservoir.rules.findings import (
     spills,
 )
 from reservoir.rules.scores import SimulationMode, benefit_suffix, worst_decile
-from reservoir.text.quantities import counted
+from reservoir.text.quantities import counted, typeset_unit
 
 #: How the years follow each other, and what perfect foresight of them knows.
 _MODES = {
@@ -118,6 +118,7 @@ def rules_report(
     if ours != theirs:
         flow, volume, level = (f"{ours[what]} (the plan: {theirs[what]})" for what in ("flow", "volume", "level"))
         sentence = f"Tables and figures of the rules have flows in {flow}, volumes in {volume} and levels in {level}."
+        sentence = typeset_unit(sentence)
         sections = [Section("rules-units", "Units of the rules", text=(sentence,)), *sections]
     heading = plan_heading(evaluation.plan, checks)
     figures, best = list(heading.figures), best_fitted(evaluation)
@@ -164,7 +165,7 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
             "rules-service",
             "Reliability of the rules",
             text=(_targets(evaluation.targets),),
-            facts=_SERVICE_FACTS,
+            facts=tuple(each for each in _SERVICE_FACTS if each[0] != "Strict" or evaluation.targets.has_stricter),
             tables=tables("service"),
         ),
         Section("rules-limits", "Limits and repairs", facts=_LIMITS_FACTS, tables=tables("limits")),
@@ -240,10 +241,10 @@ def scores_table(evaluation: Evaluation, mode: SimulationMode, kind: str) -> Htm
     Energies stand below those of perfect foresight.
     """
     scores, objective = evaluation.scores_of(mode), evaluation.plan.objective
-    # Beside another objective, the energy has a column.
-    columns = [
-        each for each in shown_columns("scores", "page", kind) if each.name != MEAN_ENERGY or not objective.is_energy
-    ]
+    # Beside another objective, the energy has a column; one of the stricter target would be another's again.
+    without = {MEAN_ENERGY} if objective.is_energy else set[str]()
+    without |= set() if evaluation.targets.has_stricter else {"firm_95_reliability"}
+    columns = [each for each in shown_columns("scores", "page", kind) if each.name not in without]
     top = _foresights(evaluation, mode) if kind == "energy" else []
     values = {
         each.name: [

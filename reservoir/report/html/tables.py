@@ -74,7 +74,7 @@ def result_table(
     for column in columns:
         page = column.page
         assert page is not None
-        unit = column.unit.replace("m3", "m³") if page.unit is None else page.unit
+        unit = column.unit if page.unit is None else page.unit
         heads.append(Column(page.title, benefit if unit == BENEFIT else units.unit_name(unit)))
         size = units.size(column.name)
         numbers = [page.times * value / size for value in values[column.name]]
@@ -112,6 +112,26 @@ def without_constants(table: HtmlTable) -> HtmlTable:
     return replace(
         table,
         caption=f"{table.caption} In every row: {told}.".strip() if told else table.caption,
+        columns=tuple(table.columns[place] for place in left),
+        rows=tuple(tuple(row[place] for place in left) for row in table.rows),
+    )
+
+
+def without_repeats(table: HtmlTable) -> HtmlTable:
+    """A table without the columns that say in every row what one before them says, which the caption says once."""
+    cells = list(zip(*table.rows, strict=True))
+    if len(table.rows) < 2:
+        return table
+    of = {place: cells.index(column) for place, column in enumerate(cells)}
+    left = [place for place, first in of.items() if place == first or table.columns[place].text]
+    told = " ".join(
+        f"{table.columns[place].title}: as {table.columns[first].title.lower()}."
+        for place, first in of.items()
+        if place not in left
+    )
+    return replace(
+        table,
+        caption=f"{table.caption} {told}".strip(),
         columns=tuple(table.columns[place] for place in left),
         rows=tuple(tuple(row[place] for place in left) for row in table.rows),
     )
@@ -173,7 +193,7 @@ def yearly_table(plan: Plan) -> HtmlTable:
     names |= {"Schedule": plan.source.tolist()} if plan.sources else {}
     outside = np.flatnonzero(plan.violation > 0).tolist()
     about = "yearly-table", _yearly_caption(plan), names, columns, values, plan.units
-    return without_constants(result_table(*about, marked=outside, scales={"spill_hm3": volume}))
+    return without_repeats(without_constants(result_table(*about, marked=outside, scales={"spill_hm3": volume})))
 
 
 def member_table(members: pd.DataFrame, units: UnitSystem) -> HtmlTable:

@@ -223,7 +223,8 @@ class ObjectiveMonths(_by_month(TERMS, **_OF_A_PROMISE)):  # type: ignore[misc]
         limits = training.limits
         if not limits.priced:
             return None
-        weighed = [name for name in cls.model_fields if training.promise is not None or name not in _OF_A_PROMISE]
+        # Without a price there is no limit of costs, whose mean may be rounded to more than a number of a file.
+        weighed = [name for name in cls.model_fields if limits.power_cost.any() or name not in _OF_A_PROMISE]
         return cls(**{name: _mean_of_years(getattr(limits, name)) for name in weighed})
 
 
@@ -258,7 +259,7 @@ class Physics(Block):
         """The months of the training years."""
         plant = training.model.reservoir
         lower, upper = plant.storage_bounds_hm3.tolist()
-        if plant.flood_space:  # which a rule weighs by its mean, and keeps as it is
+        if plant.flood_space:  # of months to come, a rule knows no more than the mean; see `Rule.limited`
             upper = _mean_of_years(training.limits.storage_upper_hm3)
         return Physics(
             months=Months.of(training),
@@ -276,7 +277,7 @@ class Physics(Block):
         In a drought a lake that loses more than flows in is below its bounds for months, each of which costs. Values
         that end at the lowest bound would forgive it after one.
         """
-        lowest, highest = min(self.storage_lower_hm3), max(self.storage_upper_hm3)
+        lowest, highest = min(self.storage_lower_hm3), max(*self.storage_upper_hm3, self.plant.storage_hm3[-1])
         highest = max(highest, lowest + 1e-6 * max(abs(lowest), 1.0))
         known = max(self.plant.storage_hm3[0], lowest - BELOW_BOUNDS * (highest - lowest), 0.0)
         return continued_below(np.linspace(lowest, highest, count), known)
@@ -297,15 +298,17 @@ class Physics(Block):
         return filled_years(rows, numbers, self.lake.curves if self.lake else ()).some((0, 0))
 
     def tried_releases(
-        self, step: int, storage: FloatArray, least_inflow: FloatArray, most_inflow: FloatArray, count: int = RELEASES
+        self, step: int, storage: FloatArray, least: FloatArray, most: FloatArray, count: int, upper_hm3: Any = None
     ) -> FloatArray:
         """Releases to compare, so many, along a new first axis.
 
-        They run from what fills the reservoir at the least inflow to what empties it at the most.
+        They run from what fills the lake at the least inflow, to the step's or a given limit, to what empties it at the
+        most.
         """
         volume, loss = self.months.volume_per_flow[step], self.months.loss_m3s[step]
-        filling = release_to_reach(storage, self.storage_upper_hm3[step], least_inflow - loss, volume)
-        emptying = release_to_reach(storage, self.storage_lower_hm3[step], most_inflow - loss, volume)
+        upper = self.storage_upper_hm3[step] if upper_hm3 is None else upper_hm3
+        filling = release_to_reach(storage, upper, least - loss, volume)
+        emptying = release_to_reach(storage, self.storage_lower_hm3[step], most - loss, volume)
         bounds = self.months.release_lower_m3s[step], self.months.release_upper_m3s[step]
         return np.linspace(np.clip(filling, *bounds), np.clip(emptying, *bounds), count)
 
@@ -318,11 +321,14 @@ class Physics(Block):
         return np.asarray(in_objective_unit(year, stage_benefit(year, step, power, release, volume)))
 
     def after(
-        self, step: int, storage: ArrayLike, release: FloatArray, inflow: FloatArray
+        self, step: int, storage: ArrayLike, release: FloatArray, inflow: FloatArray, upper_hm3: ArrayLike | None = None
     ) -> tuple[FloatArray, FloatArray]:
-        """End storage of a step, repaired as in the simulation, and its benefit less the cost of violations."""
+        """End storage of a step, repaired as in the simulation, and its benefit less the cost of violations.
+
+        The highest storage is that of the step, or a given one.
+        """
         volume, start = self.months.volume_per_flow[step], np.asarray(storage, float)
-        storages = self.storage_lower_hm3[step], self.storage_upper_hm3[step]
+        storages = self.storage_lower_hm3[step], self.storage_upper_hm3[step] if upper_hm3 is None else upper_hm3
         releases = self.months.release_lower_m3s[step], self.months.release_upper_m3s[step]
         year, dead = self.year, min(self.storage_lower_hm3)
         kept, draft, end = month_end(start, release, inflow, volume, storages, releases, dead, year, step)
@@ -335,43 +341,6 @@ class Physics(Block):
         violation = violation + unmet_minimum(draft, least_draft, self.months.per_missing_hm3 * volume)
         benefit = in_objective_unit(year, stage_benefit(year, step, power, kept, volume))
         return end, benefit - self.penalty_gwh * violation
-
-    def best_releases(
-        self,
-        step: int,
-        storage_hm3: FloatArray,
-        inflow: FloatArray,
-        probability: FloatArray,
-        grid: FloatArray,
-        values: FloatArray,
-    ) -> FloatArray:
-        """Releases of the highest expected value: tried over the whole range, then between the best one's neighbours.
-
-        Parameters
-        ----------
-        step : int
-        storage_hm3 : ndarray, shape (situations,)
-            At the start of the step.
-        inflow, probability : ndarray, shape (situations or 1, inflows)
-            Inflows that may come, m3/s, and their probabilities.
-        grid : ndarray, shape (storages,)
-        values : ndarray, shape (situations or 1, storages, inflows)
-            Value of a storage at the end of the step after each inflow.
-        """
-        every, storage = np.arange(len(storage_hm3)), storage_hm3[:, np.newaxis, np.newaxis]
-        tried = self.tried_releases(step, storage_hm3, inflow.min(axis=-1), inflow.max(axis=-1))
-        chosen = tried[-1]
-        for _ in range(2):
-            releases = np.ascontiguousarray(tried.T)[..., np.newaxis]
-            end, gained = self.after(step, storage, releases, inflow[:, np.newaxis])
-            expected = (gained + interpolate_values(grid, values, end)) @ probability[..., np.newaxis]
-            # The last of equals is the greatest release: repair then has the least to add.
-            most = expected.max(axis=1)
-            best = len(tried) - 1 - np.argmax((expected[..., 0] >= most - EQUAL * np.abs(most))[:, ::-1], axis=1)
-            chosen = tried[best, every]
-            below, above = np.maximum(best - 1, 0), np.minimum(best + 1, len(tried) - 1)
-            tried = np.linspace(tried[below, every], tried[above, every], RELEASES)
-        return np.asarray(chosen)
 
 
 def interpolate_values(grid: FloatArray, values: FloatArray, storage: FloatArray) -> FloatArray:
@@ -404,3 +373,41 @@ class ValueRule(Physics, Rule):
     def physics(self) -> Physics:
         """What a release comes to."""
         return self
+
+    def best_releases(
+        self,
+        step: int,
+        storage_hm3: FloatArray,
+        inflow: FloatArray,
+        probability: FloatArray,
+        grid: FloatArray,
+        values: FloatArray,
+    ) -> FloatArray:
+        """Releases of the highest expected value: tried over the whole range, then between the best one's neighbours.
+
+        Parameters
+        ----------
+        step : int
+        storage_hm3 : ndarray, shape (situations,)
+            At the start of the step.
+        inflow, probability : ndarray, shape (situations or 1, inflows)
+            Inflows that may come, m3/s, and their probabilities.
+        grid : ndarray, shape (storages,)
+        values : ndarray, shape (situations or 1, storages, inflows)
+            Value of a storage at the end of the step after each inflow.
+        """
+        every, storage = np.arange(len(storage_hm3)), storage_hm3[:, np.newaxis, np.newaxis]
+        upper = np.full(len(storage_hm3), self.storage_upper_hm3[step]) if self._upper_hm3 is None else self._upper_hm3
+        tried = self.tried_releases(step, storage_hm3, inflow.min(axis=-1), inflow.max(axis=-1), RELEASES, upper)
+        chosen = tried[-1]
+        for _ in range(2):
+            releases = np.ascontiguousarray(tried.T)[..., np.newaxis]
+            end, gained = self.after(step, storage, releases, inflow[:, np.newaxis], upper[:, np.newaxis, np.newaxis])
+            expected = (gained + interpolate_values(grid, values, end)) @ probability[..., np.newaxis]
+            # The last of equals is the greatest release: repair then has the least to add.
+            most = expected.max(axis=1)
+            best = len(tried) - 1 - np.argmax((expected[..., 0] >= most - EQUAL * np.abs(most))[:, ::-1], axis=1)
+            chosen = tried[best, every]
+            below, above = np.maximum(best - 1, 0), np.minimum(best + 1, len(tried) - 1)
+            tried = np.linspace(tried[below, every], tried[above, every], RELEASES)
+        return np.asarray(chosen)

@@ -96,15 +96,18 @@ def followed_by(
 ) -> RecordArrays:
     """A record with more years behind it, shape (years, steps), in months as a rule knows them.
 
-    Losses, demands and the terms of the objective are the means of the record's years.
+    Losses, demands and the terms of the objective are the means of the record's years; the highest storages are those
+    of the record's year whose mean inflow is nearest, since flood space may depend on the year.
     """
     year, (years, steps) = record.year, inflow_m3s.shape
     more, volume = inflow_m3s.ravel(), np.tile(months.volume_per_flow, years)
     known = more if forecast is Forecast.MONTH else np.tile(months.inflow_m3s, years)
     withdrawn = (record.inflow_now - year.inflow).reshape(-1, steps).mean(axis=0)
     rows = np.tile(year.rows.reshape(len(year.rows), -1, steps).mean(axis=1), years)
-    bounds = [RELEASE_UPPER, STORAGE_LOWER, STORAGE_UPPER]  # the same in all years
+    bounds = [RELEASE_UPPER, STORAGE_LOWER]  # the same in all years
     rows[bounds] = np.tile(year.rows[bounds, :steps], years)
+    apart = inflow_m3s.mean(axis=1)[:, np.newaxis] - record.inflow_now.reshape(-1, steps).mean(axis=1)
+    rows[STORAGE_UPPER] = year.storage_upper.reshape(-1, steps)[np.abs(apart).argmin(axis=1)].ravel()
     rows[INFLOW], rows[HM3_PER_M3S] = more - np.tile(withdrawn, years), volume
     added = {
         "restarts": np.zeros(more.size),

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import PrivateAttr
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.elementwise import clip
@@ -116,6 +117,7 @@ class Rule(Block, ABC):
     reservoir: str
     forecast: Forecast
     months: Months
+    _upper_hm3: FloatArray | None = PrivateAttr(None)
 
     @classmethod
     def fitted(cls, training: Training, forecast: Forecast, **values: Any) -> Self:
@@ -150,6 +152,15 @@ class Rule(Block, ABC):
         """`releases` in one situation."""
         now = None if inflow_now_m3s is None else np.array([inflow_now_m3s], float)
         return float(self.releases(step, np.array([storage_hm3], float), now, np.array([inflow_before_m3s], float))[0])
+
+    def limited(self, upper_hm3: FloatArray) -> Self:
+        """The same rule for situations in which the lake may be no higher at the end of the step, shape (situations,).
+
+        Flood space that depends on more than the month is known then, and a rule that weighs limits weighs these.
+        """
+        limited = self.model_copy()
+        limited._upper_hm3 = upper_hm3
+        return limited
 
     def known(self, inflow_m3s: FloatArray) -> FloatArray | None:
         """What the rule may know of these inflows of steps that it decides."""

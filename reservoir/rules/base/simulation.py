@@ -25,7 +25,7 @@ from reservoir.planning.operated_record import OperatedRecord
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.physics import month_end
 from reservoir.rules.base.rule import Rule
-from reservoir.rules.base.training import ROUNDING, Training, inflow_before, require_no_ramps
+from reservoir.rules.base.training import ROUNDING, Training, inflow_before, parts_of_fit, require_no_ramps
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -34,11 +34,6 @@ IntArray = NDArray[np.int64]
 KEPT_SUPPLY = 1e-6
 #: Situations that are decided at once: enough to be fast, few enough for a processor's cache.
 MOST_TOGETHER = 2_000
-
-
-def highest_storages(reservoir: Reservoir, limits: Limits) -> FloatArray:
-    """Upper bounds of the storages at the end of each step, shape (steps,), or (years, steps) with flood space."""
-    return limits.storage_upper_hm3 if reservoir.flood_space else reservoir.storage_bounds_hm3[1]
 
 
 def beyond_bounds(reservoir: Reservoir, ends_hm3: FloatArray, upper_hm3: FloatArray | None = None) -> FloatArray:
@@ -52,7 +47,7 @@ def beyond_bounds(reservoir: Reservoir, ends_hm3: FloatArray, upper_hm3: FloatAr
     ends_hm3 : ndarray, shape (years, steps)
         Storage at the end of each step.
     upper_hm3 : ndarray, optional
-        From `highest_storages`; by default those that the reservoir has in every year.
+        Highest storages, of the steps or of every year's; by default those that the reservoir has in every year.
     """
     lower, upper = reservoir.storage_bounds_hm3
     upper = upper if upper_hm3 is None else upper_hm3
@@ -79,8 +74,7 @@ class Violations:
     @classmethod
     def of_operation(cls, limits: Limits, reservoir: Reservoir, operation: Operation) -> Violations:
         """Those of years operated within limits, a row for each year."""
-        upper, years = highest_storages(reservoir, limits), limits.arrays()
-        stored = cls.of(reservoir, operation.storage_hm3[:, 1:], upper)
+        stored, years = cls.of(reservoir, operation.storage_hm3[:, 1:], limits.storage_upper_hm3), limits.arrays()
         release, draft = operation.release_m3s, operation.draft_m3s
         of_step = years.by_field, (slice(None), slice(None))
         per_missing = years.per_missing[:, np.newaxis] * years.hm3_per_m3s
@@ -217,14 +211,14 @@ def _operated(
     members: int,
 ) -> tuple[FloatArray, Operation]:
     """Releases that rules, one a year, ask for in runs of years, shape (runs, years), and what they come to."""
-    years = without_foresight(limits, np.full(len(rules), start_hm3))
+    years, by_index = without_foresight(limits, np.full(len(rules), start_hm3)), bool(model.reservoir.flood_space)
     _prepare(rules, flow_m3s, before)
     asked = np.empty_like(flow_m3s)
     for at, column in enumerate(runs.T):
         lake = years._replace(lake=limits.lake)
         # Losses are found together, to the last bit of the slowest: of members, but not of the years of a record.
         for places in [column] if members > 1 or not limits.lake else column[:, np.newaxis]:
-            asked[places] = _decided([rules[place] for place in places], limits, lake, before, places)
+            asked[places] = _decided([rules[place] for place in places], limits, lake, before, places, by_index)
         if at + 1 < runs.shape[1]:
             # Asking for less than the least release cuts no withdrawal.
             wanted = np.maximum(asked[column], limits.release_lower_m3s[column])
@@ -233,9 +227,12 @@ def _operated(
 
 
 def _decided(
-    rules: Sequence[Rule], limits: Limits, years: YearRows, before: FloatArray, places: IntArray
+    rules: Sequence[Rule], limits: Limits, years: YearRows, before: FloatArray, places: IntArray, by_index: bool
 ) -> FloatArray:
-    """Releases that rules, one a year, ask for in years side by side, as their storages go; shape (places, steps)."""
+    """Releases that rules, one a year, ask for in years side by side, as their storages go; shape (places, steps).
+
+    With `by_index`, flood space depends on more than the month, and rules are told each month's own limit.
+    """
     asked = np.empty((len(places), limits.steps))
     storage, groups = years.start[places], _in_groups(rules)
     by_field, dead = years.some(places).by_field, years.dead[places]
@@ -243,7 +240,8 @@ def _decided(
         at = places, step
         inflow, earlier = limits.inflow_m3s[at], before[at]
         for rule, those in groups:
-            asked[those, step] = rule.releases(step, storage[those], rule.known(inflow[those]), earlier[those])
+            told = rule.limited(limits.storage_upper_hm3[at][those]) if by_index else rule
+            asked[those, step] = told.releases(step, storage[those], rule.known(inflow[those]), earlier[those])
         storages = years.reach_lower[at], years.reach_upper[at]
         releases = limits.release_lower_m3s[at], limits.release_upper_m3s[at]
         volume, of_step = limits.hm3_per_m3s[at], (slice(None), step)
@@ -253,19 +251,20 @@ def _decided(
 
 def decisions(rules: Sequence[Rule], training: Training) -> FloatArray:
     """Releases that rules, one a year, ask for in the situations that the training years hold, shape (years, steps)."""
-    asked = np.empty_like(training.inflow_m3s)
+    asked, by_index = np.empty_like(training.inflow_m3s), bool(training.model.reservoir.flood_space)
     _prepare(rules, training.inflow_m3s, training.inflow_before_m3s)
     for rule, years in _in_groups(rules):
         for step in range(training.steps):
             known = rule.known(training.inflow_m3s[years, step])
             before = training.inflow_before_m3s[years, step]
-            asked[years, step] = rule.releases(step, training.storage_start_hm3[years, step], known, before)
+            told = rule.limited(training.storage_upper_hm3[years, step]) if by_index else rule
+            asked[years, step] = told.releases(step, training.storage_start_hm3[years, step], known, before)
     return asked
 
 
 def _prepare(rules: Sequence[Rule], inflow_m3s: FloatArray, before_m3s: FloatArray) -> None:
     """Let rules, one a year, work out at once what they will be asked for."""
-    for rule, years in _in_groups(rules, len(rules)):
+    for rule, years in parts_of_fit(_in_groups(rules, len(rules))):
         steps = np.tile(np.arange(inflow_m3s.shape[1]), len(years))
         rule.prepare(steps, rule.known(inflow_m3s[years].ravel()), before_m3s[years].ravel())
 

@@ -47,6 +47,11 @@ class Targets:
     origin: str
     share: float | None = None
 
+    @property
+    def has_stricter(self) -> bool:
+        """Whether the stricter target is another."""
+        return self.firm_95_mw != self.firm_mw
+
     @staticmethod
     @made_once
     def of(training: Training) -> Targets:

@@ -44,14 +44,21 @@ class Decisions:
     Parameters
     ----------
     inflow_m3s, inflow_before_m3s : ndarray
+        Mean inflow of each step and of the step before it. Before the first step of a record stands the mean of the
+        record's last steps, since nothing is known of it.
     storage_start_hm3, storage_end_hm3 : ndarray
+        Storage around each step.
+    storage_upper_hm3 : ndarray
+        The highest storage that is allowed at the end of each step.
     release_m3s, power_mw : ndarray
+        What the plan does.
     """
 
     inflow_m3s: FloatArray
     inflow_before_m3s: FloatArray
     storage_start_hm3: FloatArray
     storage_end_hm3: FloatArray
+    storage_upper_hm3: FloatArray
     release_m3s: FloatArray
     power_mw: FloatArray
 
@@ -153,17 +160,10 @@ class Promise:
 
 @dataclass(frozen=True, eq=False)
 class Training(Decisions):
-    """Optimised years, any selection of a plan's; arrays of shape (years, steps).
+    """Optimised years, any selection of a plan's: its `Decisions`, and further arrays of shape (years, steps).
 
     Parameters
     ----------
-    inflow_m3s, inflow_before_m3s : ndarray
-        Mean inflow of each step and of the step before it. Before the first step of a record stands the mean of the
-        record's last steps, since nothing is known of it.
-    storage_start_hm3, storage_end_hm3 : ndarray
-        Storage around each step.
-    release_m3s, power_mw : ndarray
-        What the plan does.
     loss_m3s : ndarray
         What the plan loses to evaporation, seepage and withdrawals, as a flow.
     hm3_per_m3s : ndarray
@@ -223,6 +223,7 @@ class Training(Decisions):
             inflow_before_m3s=inflow_before(limits.inflow_m3s, members=members),
             storage_start_hm3=operation.storage_hm3[:, :-1],
             storage_end_hm3=operation.storage_hm3[:, 1:],
+            storage_upper_hm3=limits.storage_upper_hm3,
             release_m3s=operation.release_m3s,
             power_mw=operation.power_mw,
             loss_m3s=operation.withdrawal_m3s + lost_m3s,
@@ -297,7 +298,7 @@ _PART_TOLD: ContextVar[Callable[[float], None]] = ContextVar("part told")
 
 
 def tell_part(part: float) -> None:
-    """Tell, in a fit, which part of it is done, from 0 to 1; no-op where nobody listens."""
+    """Tell, in a fit or a simulation, which part of it is done, from 0 to 1; no-op where nobody listens."""
     if tell := _PART_TOLD.get(None):
         tell(part)
 

@@ -183,7 +183,8 @@ class AnnRule(Rule):
     ) -> FloatArray:
         """Releases that are the network's part of the feasible range, as far as the month's inflow is known."""
         now = inflow_now_m3s if self.forecast is Forecast.MONTH else None
-        bounds = self.storage_lower_hm3[step], self.storage_upper_hm3[step]
+        upper: Any = self.storage_upper_hm3[step] if self._upper_hm3 is None else self._upper_hm3
+        bounds = self.storage_lower_hm3[step], upper
         filling, emptying = self.months.feasible_releases(step, storage_hm3, bounds, now)
         return np.asarray(filling + self.parts(step, storage_hm3, now, inflow_before_m3s) * (emptying - filling))
 

@@ -194,7 +194,7 @@ def samples(training: Training, forecast: Forecast, scales: Scales) -> tuple[Flo
         0 where the feasible range is too narrow to tell anything, else 1.
     """
     plant, months, decided = training.model.reservoir, Months.of(training), training.decisions
-    lower, upper = plant.storage_bounds_hm3
+    lower, upper = plant.storage_bounds_hm3[0], decided.storage_upper_hm3
     volume = np.asarray(months.volume_per_flow)
     inflow = decided.inflow_m3s
     if forecast is Forecast.NONE:

@@ -22,11 +22,11 @@ from reservoir.hydro.conditions import demanded, loss_volume, released, unmet, u
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import power_at, violation_scale
-from reservoir.rules.advice import Situation
+from reservoir.rules.advice import Situation, highest_storage
 from reservoir.rules.base.physics import Physics, month_end
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.targets import Targets
-from reservoir.rules.base.training import FloatArray, Training
+from reservoir.rules.base.training import FloatArray, Training, tell_part
 from reservoir.rules.families import sdp
 from reservoir.rules.families.sdp import Sdp, shares
 from reservoir.rules.inflow_model import InflowModel, uniform_numbers
@@ -77,8 +77,8 @@ def withdrawals(physics: Physics) -> FloatArray:
 MEMBERS, MONTHS_DRAWN = 200, 2
 MOST_MEMBERS, MOST_MONTHS_AHEAD = 10_000, 60
 SEED = 1
-#: Futures that are solved at once.
-MOST_FUTURES = 200_000
+#: Futures that are solved at once: enough to keep all processors busy, and few enough to tell how it goes.
+MOST_FUTURES = 20_000
 
 #: A decision: its step and the inflows that are known, the latest first.
 Key = tuple[int, tuple[float, ...]]
@@ -128,7 +128,8 @@ class Replan(Rule):
             now = None if inflow_now_m3s is None else inflow_now_m3s[at]
             inflow, values = self._outcomes(step, now, inflow_before_m3s[at])
             given = inflow[None], np.full((1, len(inflow)), 1 / len(inflow)), self.tables.grid_hm3, values[None]
-            chosen[at : at + 1] = self.end.best_releases(step, storage_hm3[at : at + 1], *given)
+            end = self.end if self._upper_hm3 is None else self.end.limited(self._upper_hm3[at : at + 1])
+            chosen[at : at + 1] = end.best_releases(step, storage_hm3[at : at + 1], *given)
         return chosen
 
     def water_value(
@@ -158,9 +159,10 @@ class Replan(Rule):
         now = [None] * len(steps) if inflow_now_m3s is None else inflow_now_m3s.tolist()
         keys = [self._key(*each) for each in zip(steps.tolist(), now, inflow_before_m3s.tolist(), strict=True)]
         missing = [key for key in dict.fromkeys(keys) if key not in self._kept]
-        at_once = max(MOST_FUTURES // self.members, 1)
-        for first in range(0, len(missing), at_once):
-            self._solve(missing[first : first + at_once])
+        count = -(-len(missing) // max(MOST_FUTURES // self.members, 1))
+        for piece in range(count):  # equal ones: a few left over would be solved in another way, and rounded so
+            tell_part(piece / count)
+            self._solve(missing[len(missing) * piece // count : len(missing) * (piece + 1) // count])
 
     def _key(self, step: int, now: float | None, before: float) -> Key:
         known = self.forecast is Forecast.MONTH and now is not None
@@ -272,6 +274,8 @@ class Outlook:
     ----------
     steps, calendar_month : ndarray of int, shape (months,)
         Steps of the water year, from 0, and their calendar months.
+    upper_hm3 : ndarray, shape (months,)
+        The highest storage at the end of each month.
     storage_hm3 : ndarray, shape (members, months + 1)
     release_m3s, spill_m3s, power_mw : ndarray, shape (members, months)
     highest_hm3 : float
@@ -283,6 +287,7 @@ class Outlook:
 
     steps: NDArray[np.int64]
     calendar_month: NDArray[np.int64]
+    upper_hm3: FloatArray
     storage_hm3: FloatArray
     release_m3s: FloatArray
     spill_m3s: FloatArray
@@ -312,7 +317,8 @@ def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: f
     """Follow the futures of a decision.
 
     The release of the first month is the one decided, as far as each future's limits allow; those of later months are
-    decided in each future by what is known there, with the values of `Replan.end`.
+    decided in each future by what is known there, with the values of `Replan.end`. Flood space that depends on an index
+    is known of the first month; later months have its mean of the years that the rule was fitted to.
 
     Parameters
     ----------
@@ -335,14 +341,17 @@ def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: f
     releases, spills, powers = (np.empty((rule.members, months)) for _ in range(3))
     before = np.full(rule.members, situation.inflow_before_m3s)
     wanted = np.full(rule.members, release_m3s)
+    lower, upper = plant.storage_bounds_hm3[:, steps]
+    if plant.flood_space is not None:
+        upper = np.append(highest_storage(plant, situation), np.array(rule.end.storage_upper_hm3)[steps[1:]])
     for at, step in enumerate(steps.tolist()):
         storage, now = storages[:, at], inflow[:, at]
         if at > 0:
             wanted = rule.end.releases(step, storage, now if rule.end.forecast is Forecast.MONTH else None, before)
-        storage_bounds, release_bounds = plant.storage_bounds_hm3[:, step], plant.release_bounds_m3s[:, step]
+        storage_bounds, release_bounds = (lower[at], upper[at]), plant.release_bounds_m3s[:, step]
         volume, dead = rule.months.volume_per_flow[step], float(plant.storage_lower_hm3.min())
         releases[:, at], _, end = month_end(
-            storage, wanted, now, volume, tuple(storage_bounds), tuple(release_bounds), dead, rule.end.year, step
+            storage, wanted, now, volume, storage_bounds, tuple(release_bounds), dead, rule.end.year, step
         )
         storages[:, at + 1] = end
         made = generation(plant, (storage + end) / 2, releases[:, at], rule.end.year, step)
@@ -353,6 +362,7 @@ def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: f
     return Outlook(
         steps,
         plant.months[steps],
+        upper,
         storages,
         releases,
         np.maximum(spills, 0.0),

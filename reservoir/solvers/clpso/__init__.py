@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.solvers.settings import FirstPositionsSettings, choice, device_size, number, switch
 
 #: Where random numbers come from: own streams, the kernel (eq. 14-15), or the host (section 4.3); see `engine`.
@@ -122,6 +123,11 @@ class SwarmSettings(FirstPositionsSettings):
         if self.exemplars == STRICT and self.particles < 3:
             wrong = "strict exemplars need at least two other particles"
             raise InputError(wrong, "3 or more particles", value=self.particles)
+
+    @staticmethod
+    def of_systems(reservoirs: int, steps: int, dimension: int) -> dict[str, Any]:
+        """Settings for years of systems where they are others: as many generations for each two reservoirs."""
+        return {"generations": 5_000 * max(2, reservoirs) * max(1, steps // MONTHS_PER_YEAR)}
 
     @property
     def evaluations(self) -> int:

@@ -21,7 +21,7 @@ from reservoir.hydro.stack_array import stack_array
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of
 from reservoir.solvers.clpso import STRICT, SwarmSettings
-from reservoir.solvers.engine import HostEngine, new_state
+from reservoir.solvers.engine import HostEngine, new_state, unrolled_variables
 from reservoir.solvers.rng import (
     below,
     fill_uniform,
@@ -96,7 +96,8 @@ class Swarm(NamedTuple):
     strict: int  # 1 if a particle learns from others only
     exemplars_follow: bool  # exemplars are those of the teachers as they are
     teacher: Annotated[NDArray[np.int32], "particles", "dimension"]  # whom a particle learns from in each dimension
-    unrolled: tuple[int, ...]  # D zeros: a length known when code is compiled, so that loops become vector instructions
+    drawn: Annotated[Floats, "dimension"]  # room for random numbers
+    unrolled: tuple[int, ...]  # of `unrolled_variables`
 
 
 def new_swarm(problem: Problem, settings: SwarmSettings, seed: int, given: Floats) -> Swarm:
@@ -111,15 +112,20 @@ def new_swarm(problem: Problem, settings: SwarmSettings, seed: int, given: Float
         learning=settings.learning_probability(),
         strict=settings.exemplars == STRICT,
         inertia_fall=settings.inertia_first - settings.inertia_last,
-        unrolled=(0,) * problem.dimension,
+        unrolled=unrolled_variables(problem),
     )
+
+
+@inlined
+def _variables(swarm: Swarm) -> int:
+    return len(swarm.unrolled) or len(swarm.lower)
 
 
 @inlined
 def _initialise(swarm: Swarm, i: int) -> None:
     """Step 1: uniform velocity within its limits and uniform position within its bounds."""
     one, two = np.float32(1), np.float32(2)
-    for d in range(len(swarm.unrolled)):
+    for d in range(_variables(swarm)):
         width = swarm.upper[d] - swarm.lower[d]
         swarm.velocity[i, d] = (two * next_uniform(swarm.states, i) - one) * (width * swarm.velocity_fraction)
         swarm.position[i, d] = swarm.lower[d] + next_uniform(swarm.states, i) * width
@@ -130,7 +136,7 @@ def _initialise(swarm: Swarm, i: int) -> None:
 @inlined
 def _choose_exemplar(swarm: Swarm, i: int) -> None:
     """Step 3: on each dimension the particle itself, or the better of two drawn at random (eq. 5 and after)."""
-    particles, dimension, strict = len(swarm.learning), len(swarm.unrolled), swarm.strict
+    particles, dimension, strict = len(swarm.learning), _variables(swarm), swarm.strict
     learns = False
     drawn = next_bits(swarm.states, i)
     for d in range(dimension):
@@ -157,7 +163,7 @@ def _choose_exemplar(swarm: Swarm, i: int) -> None:
 @inlined
 def _follow_teachers(swarm: Swarm, i: int) -> None:
     """Bring an exemplar up to its teachers."""
-    for d in range(len(swarm.unrolled)):
+    for d in range(_variables(swarm)):
         swarm.exemplar[i, d] = swarm.best[swarm.teacher[i, d], d]
 
 
@@ -175,12 +181,13 @@ def _move(swarm: Swarm, i: int, inertia: np.float32) -> bool:
     """Step 3, eq. 1-3; tells whether the new position is within its bounds."""
     smallest, zero = np.float32(SMALLEST_VELOCITY), np.float32(0)
     # The new state stands on the stack until all of the old is read, so that the loop becomes vector instructions.
-    drawn = stack_array(swarm.unrolled, np.float32)
-    velocity = stack_array(swarm.unrolled, np.float32)
-    position = stack_array(swarm.unrolled, np.float32)
+    unrolled = len(swarm.unrolled)
+    drawn = stack_array(swarm.unrolled, np.float32) if unrolled else swarm.drawn
+    velocity = stack_array(swarm.unrolled, np.float32) if unrolled else swarm.velocity[i]
+    position = stack_array(swarm.unrolled, np.float32) if unrolled else swarm.position[i]
     fill_uniform(swarm.states, i, drawn, swarm.unrolled)
     outside = 0
-    for d in range(len(swarm.unrolled)):
+    for d in range(_variables(swarm)):
         lower, upper = swarm.lower[d], swarm.upper[d]
         fastest = (upper - lower) * swarm.velocity_fraction
         pull = swarm.acceleration * drawn[d] * (swarm.exemplar[i, d] - swarm.position[i, d])
@@ -195,7 +202,7 @@ def _move(swarm: Swarm, i: int, inertia: np.float32) -> bool:
 
 @inlined
 def _copy(source: NDArray[np.float32], target: NDArray[np.float32], unrolled: tuple[int, ...]) -> None:
-    for d in range(len(unrolled)):
+    for d in range(len(unrolled) or len(source)):
         target[d] = source[d]
 
 

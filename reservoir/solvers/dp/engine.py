@@ -1,16 +1,17 @@
-"""Dynamic programming over storage in OpenCL: the reference optimum of all years at once, a work group each.
+"""Dynamic programming over storage in OpenCL: the reference optimum of all years at once.
 
-Of a long horizon a work group makes one run, from a first grid to its last refinement, and the host compares them.
-The method is that of `sequential` (Heidari et al. 1971, Water Resour. Res. 7:273); the kernel is
-``kernels/solvers/dp/dynamic_programming.cl``. It reckons in float64 where the device can. Last, the host exchanges
+A work group makes one run, from a first grid to its last refinement, and the host compares them. On a GPU the
+transitions of a grid are valued first, by a group for each step of each run, so that a single record fills it too.
+The method is that of `sequential` (Heidari et al. 1971, Water Resour. Res. 7:273); the kernels are in
+``kernels/solvers/dp/dynamic_programming.cl``. They reckon in float64 where the device can. Last, the host exchanges
 water of the best trajectories between steps (`reservoir.solvers.exchanges`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import asdict, dataclass, replace
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -30,6 +31,7 @@ from reservoir.runtime import processors
 from reservoir.solvers.device_engine import (
     LOCAL_RESERVE_BYTES,
     VECTOR_WIDTHS,
+    Argument,
     DeviceEngine,
     Launch,
     build_around,
@@ -135,16 +137,13 @@ _TABLE = ContextLayout("TABLE_SIZE", {"TABLE_LOWEST": 1, "TABLE_PER_UNIT": 1, "T
 #: The tables in the order of the curves of a `Plant`, then those of the lake.
 _PLANT_TABLES = ("level_table", "tailrace_table", "specific_power_table", "capacity_table")
 _LAKE_TABLES = ("area_table", "seepage_table")
-#: Work items of a group on a GPU.
-GPU_ITEMS = 256
-#: Work items of a group on a GPU that solve a long horizon: several share what can follow a state of a finer grid.
-GPU_ITEMS_OF_LONG = 512
+#: Work items of a group on a GPU, of a year and of more steps.
+GPU_ITEMS, GPU_ITEMS_OF_LONG = 256, 512
 #: Items at most that share what can follow a state.
-_MOST_MEMBERS = 16
-#: Numbers of a group for each step beside the values of all states: grids, trajectories and curves near them.
-_PER_STEP = 40
-#: The same of a long horizon, and those that do not depend on steps.
-_PER_STEP_OF_LONG, _BESIDE_STEPS = 42, 32
+_MOST_MEMBERS = 4
+#: Numbers of a group for each step beside the values of all states: grids, trajectories and curves near them; and
+#: those that do not depend on steps.
+_PER_STEP, _BESIDE_STEPS = 42, 48
 #: Further numbers of a step with conditions.
 _PER_STEP_OF_CONDITIONS = 20
 #: Further numbers of a step where the objective is not energy.
@@ -155,19 +154,18 @@ _FLOAT32_TOLERANCE = 2e-7
 
 @dataclass(frozen=True)
 class GridLayout:
-    """How a year is spread over a work group.
+    """How a run is spread over a work group.
 
     Parameters
     ----------
     lanes, items : int
-        States in a vector, and work items of a group.
+        States in a vector, and work items of a group; of more than one, transitions are valued by a launch of its own.
     room : int
         States of the finest first grid, padded: those that memory has room for.
     double : bool
         The device reckons in float64.
-    long : bool
-        For long horizons, and for devices whose local memory is too small for a year: a group makes one run and keeps
-        it in global memory (``kernels/solvers/dp/long_horizon.cl``).
+    local : bool
+        Local memory has room for the values of two steps' states.
     conditions : bool
         Steps have losses of the lake or demands on the plant.
     terms : bool
@@ -178,7 +176,7 @@ class GridLayout:
     items: int
     room: int
     double: bool
-    long: bool = False
+    local: bool = False
     conditions: bool = False
     terms: bool = False
 
@@ -188,22 +186,31 @@ class GridLayout:
         return np.float64 if self.double else np.float32
 
     def group_numbers(self, steps: int) -> int:
-        """Numbers that a group works on: in global memory for long horizons, else in local memory."""
+        """Numbers that a group works on, in global memory."""
         more = _PER_STEP_OF_CONDITIONS * self.conditions + _PER_STEP_OF_TERMS * self.terms
-        if self.long:
-            return 2 * self.room + (_PER_STEP_OF_LONG + more) * (steps + 1) + _BESIDE_STEPS
-        return 2 * self.room + (_PER_STEP + more) * (steps + 1)
+        return 2 * self.room + (_PER_STEP + more) * (steps + 1) + _BESIDE_STEPS
+
+    def table_width(self, states: int) -> int:
+        """States of a step in a table of transitions between so many."""
+        return -(-states // self.lanes) * self.lanes
+
+    def table_bytes(self, states: int) -> int:
+        """Of a step's table of transitions, and of what can follow each state."""
+        itemsize = np.dtype(self.dtype).itemsize
+        each = states * (1 + self.conditions) * itemsize + itemsize + 2 * np.dtype(np.int32).itemsize
+        return self.table_width(states) * each if self.items > 1 else 0
 
 
 def layout_for(
     device: DeviceInfo, settings: DeviceGridSettings, steps: int, *, conditions: bool = False, terms: bool = False
 ) -> GridLayout:
-    """Choose a layout for years of so many steps: on a CPU one work item in vectors of its width, on a GPU many items.
+    """Choose a layout for so many steps: on a CPU one work item in vectors of its width, on a GPU many items.
 
     Raises
     ------
     InputError
-        If no device has such vectors or groups, or if this one (DeviceError) lacks the double precision asked for.
+        If no device has such vectors or groups, or if this one (DeviceError) lacks the double precision asked for, or
+        local memory for the items of a group.
     """
     cpu = device.kind == "CPU"
     lanes, items, double = settings.lanes, settings.items, settings.double
@@ -220,14 +227,15 @@ def layout_for(
     room = max(grids.fine_states, *first_grids(grids))
     lanes = lanes_for(device, room, lanes)
 
-    def layout(*, long: bool) -> GridLayout:
-        usual = 1 if cpu else min(GPU_ITEMS_OF_LONG if long else GPU_ITEMS, device.max_work_group_size)
-        of_group = items_for(device, room, usual if items is None else items)
-        return GridLayout(lanes, of_group, -(-room // lanes) * lanes, double, long, conditions, terms)
-
-    year = layout(long=False)
-    fits = year.group_numbers(steps) * np.dtype(year.dtype).itemsize <= device.local_memory_bytes
-    return year if fits and steps <= MOST_STEPS_OF_YEAR else layout(long=True)
+    most = GPU_ITEMS if steps <= MOST_STEPS_OF_YEAR else GPU_ITEMS_OF_LONG
+    usual = 1 if cpu else min(most, device.max_work_group_size)
+    items = items_for(device, room, usual if items is None else items)
+    room = -(-room // lanes) * lanes
+    itemsize = 8 if double else 4
+    group = items * lanes * (itemsize + 4) * (items > 1) + LOCAL_RESERVE_BYTES
+    require_local(device, group)
+    local = group + 2 * room * itemsize <= device.local_memory_bytes
+    return GridLayout(lanes, items, room, double, local, conditions, terms)
 
 
 def build_program(device: DeviceInfo, years: ReservoirYears, grids: Grids, layout: GridLayout) -> BuiltProgram:
@@ -235,37 +243,34 @@ def build_program(device: DeviceInfo, years: ReservoirYears, grids: Grids, layou
 
     Raises
     ------
-    DeviceError
-        If the items of a work group need more local memory than the device has.
     InputError
         If a kernel cannot count a horizon's numbers.
     """
     kernel, steps = years.kernel(), years.limits.steps
-    if layout.long:
-        require_local(device, layout.items * layout.lanes * (np.dtype(layout.dtype).itemsize + 4) + LOCAL_RESERVE_BYTES)
     require_countable(int(kernel.constants["CONTEXT"]), "one horizon", "plan fewer steps at once")
     constants: dict[str, int | float | str] = {
-        "STATES": grids.states,
         "FINE_STATES": grids.fine_states,
         "HALF_WIDTH": grids.reach,
         "TOLERANCE": max(grids.tolerance, 0.0 if layout.double else _FLOAT32_TOLERANCE),
-        "AGREEMENT": grids.agreement,
         "MOST_REFINEMENTS": grids.most_refinements,
+        "RESTART_WIDTH": grids.restart_width,
+        "RESTART_GAIN": grids.restart_gain,
         "ROUNDING": EXACT_MARGIN if layout.double else FLOAT32_MARGIN,
         "LANES": layout.lanes,
         "ITEMS": layout.items,
         "ROOM": layout.room,
         "DOUBLE": int(layout.double),
         **table_constants(conditions=layout.conditions),
-        "CONTEXT_SPACE": "__global" if layout.long else "__local",
-        "GROUP_SPACE": "__global" if layout.long else "__local",
-        "LONG_HORIZON": int(layout.long),
+        "CONTEXT_SPACE": "__global",
+        "GROUP_SPACE": "__global",
+        "LOCAL_VALUES": int(layout.local),
+        "VALUES_SPACE": "__local" if layout.local else "__global",
+        "GROUP_NUMBERS": layout.group_numbers(steps),
+        "MOST_MEMBERS": _MOST_MEMBERS,
+        "NO_FITNESS": 1,
     }
-    if layout.long:
-        constants |= {"GROUP_NUMBERS": layout.group_numbers(steps), "MOST_MEMBERS": _MOST_MEMBERS, "NO_FITNESS": 1}
-        constants |= {"RESTART_WIDTH": grids.restart_width, "RESTART_GAIN": grids.restart_gain}
-    own = "solvers/dp/long_horizon" if layout.long else "solvers/dp/dynamic_programming"
-    files = ["problems/reservoir/given_curves", "solvers/dp/storage_grids", "solvers/dp/transitions", own]
+    own = [f"solvers/dp/{name}" for name in ("storage_grids", "transitions", "dynamic_programming")]
+    files = ["problems/reservoir/given_curves", *own]
     return build_around(kernel, device, constants, common=["sync/group_barrier"], after=files)
 
 
@@ -293,8 +298,11 @@ FloatArray = NDArray[np.float64]
 
 #: Places of years, and what was run of them.
 Round = tuple[NDArray[np.intp], Runs]
-#: Runs of long horizons take at most this part of a device's memory, twice: states of groups, and choices.
-_PART_OF_MEMORY = 8
+#: Runs take at most this part of a device's memory, three times: states of groups, choices, and transitions. These take
+#: no more bytes than so many; steps that they have no room for are solved one block after another.
+_PART_OF_MEMORY, _MOST_TABLE_BYTES = 8, 1 << 28
+#: Groups that value transitions, for each of a device's compute units at least.
+_GROUPS_OF_UNIT = 8
 
 
 class DpEngine(DeviceEngine[DeviceGridSettings]):
@@ -330,11 +338,12 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         with clock("prepare"):
             rows = years.kernel_rows(EXACT_MARGIN) if layout.double else years.kernel_contexts()
             tables = curve_tables(years.model.reservoir, layout)
-        ready = _Years(years, grids, device, clock, layout, program, rows, tables)
-        bounds = years.limits.start_bounds_hm3
-        starts, rounds = _starts(ready, bounds, grids) if years.limits.cyclic else (bounds[:, 0], [])
-        every = np.arange(len(years))
-        rounds.append((every, ready.solved(every, starts[:, np.newaxis])))
+        bounds, every = years.limits.start_bounds_hm3, np.arange(len(years))
+        with Session(device, clock) as session:
+            launch = Launch(years, layout, program, session, clock, seed=0)
+            ready = _Years(years, grids, layout, launch, rows, tables)
+            starts, rounds = _starts(ready, bounds, grids) if years.limits.cyclic else (bounds[:, 0], [])
+            rounds.append((every, ready.solved(every, starts[:, np.newaxis])))
         found = np.column_stack([rounds[-1][1].position[:, 0], starts])[:, : years.dimension].astype(np.float64)
         with clock("polish"):
             positions = polished(years, found, processors()).positions
@@ -346,7 +355,7 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         results = engine_results(
             position=positions, generations=refined, evaluations=transitions, of_all={"settings": used}
         )
-        return results, sum(ready.device_seconds)
+        return results, sum(session.device_seconds.values())
 
 
 ENGINE = DpEngine
@@ -358,82 +367,93 @@ class _Years:
 
     years: ReservoirYears
     grids: Grids
-    device: DeviceInfo
-    clock: HostClock
     layout: GridLayout
-    program: BuiltProgram
+    launch: Launch
     contexts: NDArray[np.floating]
     tables: NDArray[np.floating]
-    device_seconds: list[float] = field(default_factory=list)
 
     def solved(self, places: NDArray[np.intp], starts_hm3: FloatArray) -> Runs:
         """Solve the years at some places from each of their starts; all have shape (places, starts)."""
-        grids = self.grids
+        layout, device = self.layout, self.launch.session.device
         years = np.repeat(places.astype(np.int32), starts_hm3.shape[1])
-        starts = starts_hm3.ravel().astype(self.layout.dtype)
-        if self.layout.long:
-            runs = until_agreed(
-                first_grids(grids),
-                grids.agreement,
-                len(starts),
-                lambda which, states: self._runs(years[which], starts[which], states),
-                self.device.compute_units,
-            )
-        else:
-            steps, room = self.years.limits.steps, self.layout.room
-            runs = self._launched(
-                "dynamic_programming",
-                years=years,
-                starts=starts,
-                tables=self.tables,
-                most_states=np.int32(grids.most_states),
-                choices=((len(starts), steps, room), np.uint16),
-            )
+        starts = starts_hm3.ravel().astype(layout.dtype)
+
+        def runs_of(which: NDArray[np.intp], states: NDArray[np.int32]) -> Runs:
+            """As many at once as memory has room for."""
+            at_once = max(self._memory // self._bytes_of_run(int(states.max())), 1)
+            parts = [slice(first, first + at_once) for first in range(0, len(which), at_once)]
+            return Runs.joined([self._solved(years[which[some]], starts[which[some]], states[some]) for some in parts])
+
+        # Groups of several items fill a device with the transitions of one run.
+        at_once = device.compute_units if layout.items == 1 else 1
+        runs = until_agreed(first_grids(self.grids), self.grids.agreement, len(starts), runs_of, at_once)
         return runs.reshaped(starts_hm3.shape)
 
-    def _runs(self, years: NDArray[np.int32], starts: NDArray[np.floating], states: NDArray[np.int32]) -> Runs:
-        """A run of each year from a first grid, a group each, as many at once as memory has room for."""
-        steps, room = self.years.limits.steps, max(int(states.max()), self.grids.fine_states)
-        numbers, itemsize = self.layout.group_numbers(steps), np.dtype(self.layout.dtype).itemsize
-        largest = max(numbers * itemsize, steps * room * np.dtype(np.uint16).itemsize)
-        memory = min(self.device.max_allocation_bytes, self.device.global_memory_bytes // _PART_OF_MEMORY)
-        at_once = max(memory // largest, 1)
-        return Runs.joined(
-            [
-                self._launched(
-                    "dynamic_programming_run",
-                    years=years[first : first + at_once],
-                    starts=starts[first : first + at_once],
-                    first_states=states[first : first + at_once],
-                    tables=self.tables,
-                    room=np.int32(room),
-                    most_restarts=np.int32(self.grids.most_restarts),
-                    groups=((min(at_once, len(years) - first), numbers), self.layout.dtype),
-                    choices=((min(at_once, len(years) - first), steps, room), np.uint16),
-                )
-                for first in range(0, len(years), at_once)
-            ]
+    @property
+    def _memory(self) -> int:
+        """Bytes of a buffer at most."""
+        device = self.launch.session.device
+        return min(device.max_allocation_bytes, device.global_memory_bytes // _PART_OF_MEMORY)
+
+    def _bytes_of_run(self, states: int) -> int:
+        """Of the largest of a run's buffers; the transitions are those of one step."""
+        layout, steps, room = self.layout, self.years.limits.steps, max(states, self.grids.fine_states)
+        group = layout.group_numbers(steps) * np.dtype(layout.dtype).itemsize
+        return max(group, steps * room * np.dtype(np.uint16).itemsize, layout.table_bytes(room))
+
+    def _block(self, runs: int, states: int) -> int:
+        """Steps of so many runs whose transitions memory has room for at once."""
+        memory, each = min(self._memory, _MOST_TABLE_BYTES), runs * self.layout.table_bytes(states)
+        return min(max(memory // max(each, 1), 1), self.years.limits.steps)
+
+    def _tables(self, runs: int, states: int) -> list[Argument]:
+        """Room for the transitions of a block of steps, of the first grids and of finer ones; none where none stand."""
+        layout, none = self.layout, self.layout.lanes
+        both = (states, self.grids.fine_states) if layout.items > 1 else ()
+        columns = [runs * self._block(runs, each) * layout.table_width(each) for each in both]
+        numbers = max((width * each for width, each in zip(columns, both, strict=True)), default=none)
+        return self.launch.arguments(
+            worth=(numbers, layout.dtype),
+            unmet=(numbers if layout.conditions else none, layout.dtype),
+            cost=(max(columns, default=none), layout.dtype),
+            ranges=(2 * max(columns, default=none), np.int32),
         )
 
-    def _launched(self, kernel: str, *, years: NDArray[np.int32], **table: Any) -> Runs:
-        """Run a kernel with a group for each of some years."""
-        groups, dtype = len(years), self.layout.dtype
-        with Session(self.device, self.clock) as session:
-            launch = Launch(self.years, self.layout, self.program, session, self.clock, seed=0)
-            arguments = launch.arguments(
-                contexts=self.contexts,
-                years=years,
-                **table,
-                position=((groups, self.years.limits.steps), dtype),
-                fitness=(groups, dtype),
-                grids=(groups, np.int32),
-                transitions=((groups, self.layout.items), np.int64),
-            )
-            launch.run(kernel, groups, *arguments)
-            names = ("position", "fitness", "grids", "transitions")
-            position, fitness, grids, tried = map(session.download, names)
-            self.device_seconds.append(sum(session.device_seconds.values()))
-        return Runs(position, fitness, grids.astype(np.int64), tried.sum(axis=1, dtype=np.int64))
+    def _solved(self, years: NDArray[np.int32], starts: NDArray[np.floating], first_states: NDArray[np.int32]) -> Runs:
+        """A run of each of some years from a first grid, a group each; all solve a grid, then the next one."""
+        launch, session, layout = self.launch, self.launch.session, self.layout
+        runs, steps, states = len(years), self.years.limits.steps, int(first_states.max())
+        room, active = max(states, self.grids.fine_states), np.arange(runs, dtype=np.int32)
+        begin = launch.arguments(contexts=self.contexts, years=years, starts=starts, first_states=first_states)
+        shared = launch.arguments(tables=self.tables, groups=((runs, layout.group_numbers(steps)), layout.dtype))
+        following = launch.arguments(next_states=(runs, np.int32))
+        launch.run("begin_runs", runs, *begin, *shared, *following)
+        shared += launch.arguments(active=active)
+        tables = self._tables(runs, states)
+        choices = launch.arguments(room=np.int32(room), choices=((runs, steps, room), np.uint16))
+        counted = launch.arguments(transitions=((runs, layout.items), np.int64))
+        position = ((runs, steps), layout.dtype)
+        found = launch.arguments(position=position, fitness=(runs, layout.dtype), grids=(runs, np.int32))
+        while states:
+            for first in reversed(range(0, steps, self._block(runs, states))):
+                block = min(self._block(runs, states), steps - first)
+                sizes = map(np.int32, (first, block, states, layout.table_width(states)))
+                grid, groups = (*shared, *sizes, *tables), active.size * block
+                if layout.items > 1:
+                    slices = min(max(_GROUPS_OF_UNIT * session.device.compute_units // groups, 1), states)
+                    launch.run("value_transitions", groups * slices, *grid, np.int32(slices))
+                launch.run("solve_grids", active.size, *grid, *choices, *counted)
+            restarts = np.int32(self.grids.most_restarts)
+            launch.run("judge_grids", active.size, *shared, *choices, restarts, *following, *found)
+            of_next = session.download("next_states", at_once=True)
+            states, left = int(of_next.max()), np.flatnonzero(of_next).astype(np.int32)
+            if 0 < left.size < active.size:
+                session.upload(active=np.resize(left, runs))
+            active = left
+        result = Runs(*map(session.download, ("position", "fitness", "grids", "transitions")))
+        buffers = (*begin, *shared, *following, *tables, *choices, *counted, *found)
+        session.free(*(each for each in buffers if isinstance(each, str)))
+        return result._replace(grids=result.grids.astype(np.int64), transitions=result.transitions.sum(axis=1))
 
 
 def _starts(ready: _Years, bounds_hm3: FloatArray, grids: Grids) -> tuple[FloatArray, list[Round]]:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.solvers.settings import FirstPositionsSettings, device_size, number, switch
+
+#: Of years of systems: members of the first population, at most, and evaluations for each reservoir.
+MEMBERS_OF_SYSTEMS, EVALUATIONS_OF_RESERVOIR = 400, 100_000
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,19 @@ class LshadeSettings(FirstPositionsSettings):
     exchange_interval: int = number(5, 0, 10**6)
     polish: bool = switch(False)
     trace_points: int = number(200, 1, 10**5)
+
+    @staticmethod
+    def of_systems(reservoirs: int, steps: int, dimension: int) -> dict[str, Any]:
+        """Settings for years of systems where they are others: of many variables, those of the paper but for its 18 D.
+
+        Five reservoirs need more evaluations than one; what they are found within is in ``docs/engines``.
+        """
+        return {
+            "members_per_dimension": max(1, min(18, MEMBERS_OF_SYSTEMS // dimension)),
+            "best_fraction": 0.11,
+            "archive_fraction": 2.6,
+            "evaluations": EVALUATIONS_OF_RESERVOIR * reservoirs * max(1, steps // MONTHS_PER_YEAR),
+        }
 
     def first_members(self, dimension: int) -> int:
         """Size of the first population."""

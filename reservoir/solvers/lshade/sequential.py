@@ -18,7 +18,7 @@ from reservoir.hydro.jit import compiled_for_any, inlined
 from reservoir.hydro.stack_array import stack_array
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of, take_repaired
-from reservoir.solvers.engine import HostEngine, new_state
+from reservoir.solvers.engine import HostEngine, new_state, unrolled_variables
 from reservoir.solvers.exchanges import SearchEnd, can_be_polished, polish_end
 from reservoir.solvers.lshade import LshadeSettings
 from reservoir.solvers.rng import (
@@ -61,7 +61,7 @@ class Population(NamedTuple):
     archive_fraction: np.float32
     exchange_interval: int  # 0 for never
     exchange_weight: Floats  # of the first variables, which may be exchanged; of none if the problem has no such
-    unrolled: tuple[int, ...]  # D zeros: a length known when code is compiled, so that loops become vector instructions
+    unrolled: tuple[int, ...]  # of `unrolled_variables`
 
 
 def new_population(problem: Problem, settings: LshadeSettings, seed: int, given: Floats) -> Population:
@@ -83,7 +83,7 @@ def new_population(problem: Problem, settings: LshadeSettings, seed: int, given:
         given=given,
         exchange_interval=settings.exchange_interval if len(weights) else 0,
         exchange_weight=weights,
-        unrolled=(0,) * problem.dimension,
+        unrolled=unrolled_variables(problem),
     )
 
 
@@ -103,12 +103,18 @@ class Factors(NamedTuple):
 
 
 @inlined
+def variables_of(population: Population) -> int:
+    """How many there are."""
+    return len(population.unrolled) or len(population.lower)
+
+
+@inlined
 def draw_factors(population: Population, drawn: np.uint32, member: int, count: int, archived: int) -> Factors:
     """Draw a scale by Cauchy's distribution above zero and a rate by the normal one, about a remembered pair.
 
     And three members: one near the best, one other, and one other or archived.
     """
-    first, zero, one, spread = len(population.unrolled), np.float32(0), np.float32(1), np.float32(0.1)
+    first, zero, one, spread = variables_of(population), np.float32(0), np.float32(1), np.float32(0.1)
     place = below(mixed(drawn, first + SLOT), len(population.remembered_scale))
     shut = population.remembered_shut[place]
     part = (one - shut) * uniform_of(mixed(drawn, first + SCALE)) + shut
@@ -154,7 +160,7 @@ def remember(population: Population, place: int, count: int) -> None:
 @inlined
 def first_position(population: Population, member: int) -> None:
     """A uniform position within the bounds."""
-    for d in range(len(population.unrolled)):
+    for d in range(variables_of(population)):
         width = population.upper[d] - population.lower[d]
         population.child[member, d] = next_uniform(population.states, member) * width + population.lower[d]
 
@@ -166,15 +172,16 @@ def breed(population: Population, factors: Factors, drawn: np.uint32, member: in
     best = population.position[population.order[factors.best]]
     one = population.position[population.order[factors.one]]
     other = population.position[population.order[factors.other]]
-    bred = stack_array(population.unrolled, np.float32)
-    for d in range(len(population.unrolled)):
+    row = population.child[member]
+    bred = stack_array(population.unrolled, np.float32) if len(population.unrolled) else row
+    for d in range(variables_of(population)):
         low, high, parent = population.lower[d], population.upper[d], parents[d]
         child = factors.scale * (best[d] - parent + (one[d] - other[d])) + parent
         child = (parent + low) * np.float32(0.5) if child < low else child
         child = (parent + high) * np.float32(0.5) if child > high else child
         crossed = (uniform_of(mixed(drawn, d)) < factors.rate) | (factors.forced == d)
         bred[d] = child if crossed else parent
-    copy_row(bred, population.child[member], population.unrolled)
+    copy_row(bred, row, population.unrolled)
     population.scale[member], population.rate[member] = factors.scale, factors.rate
 
 
@@ -186,7 +193,7 @@ def exchange_two(population: Population, drawn: np.uint32, member: int) -> None:
     """
     child, weight, half = population.child[member], population.exchange_weight, np.float32(0.5)
     copy_row(population.position[population.order[member]], child, population.unrolled)
-    first = len(population.unrolled)
+    first = variables_of(population)
     to = below(mixed(drawn, first + ONE), len(weight))
     source = below(mixed(drawn, first + OTHER), len(weight) - 1)
     source += source >= to
@@ -236,7 +243,7 @@ def archive_parents(
     a random stretch is archived.
     """
     too_many = successes > room  # never in an archive as large as the population
-    shift = below(mixed(drawn, len(population.unrolled) + PLACE), successes if too_many else archived)
+    shift = below(mixed(drawn, variables_of(population) + PLACE), successes if too_many else archived)
     beaten = 0
     for member in range(count):
         parent = population.position[population.order[member]]
@@ -269,7 +276,7 @@ def move_to_ranks(population: Population, count: int) -> None:
 @inlined
 def copy_row(source: Floats, target: Floats, unrolled: tuple[int, ...]) -> None:
     """Copy a position."""
-    for d in range(len(unrolled)):
+    for d in range(len(unrolled) or len(source)):
         target[d] = source[d]
 
 

@@ -25,8 +25,8 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "inflow_mcfs",
         (
             'inflow.csv, row 1, column inflow_mcfs: unknown unit (found "mcfs"); expected m3/s, l/s, cfs, kcfs (mean '
-            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: convert "
-            "the values, or give one of these units."
+            "flow) or hm3, Mm3, MCM, 1e8m3, 1e4m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: "
+            "convert the values, or give one of these units."
         ),
     ),
     "trillion cubic feet": (
@@ -34,8 +34,8 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "inflow_tcf",
         (
             'inflow.csv, row 1, column inflow_tcf: unknown unit (found "tcf"); expected m3/s, l/s, cfs, kcfs (mean '
-            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: convert "
-            "the values, or give one of these units."
+            "flow) or hm3, Mm3, MCM, 1e8m3, 1e4m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: "
+            "convert the values, or give one of these units."
         ),
     ),
     "billion cubic feet": (
@@ -43,8 +43,8 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "inflow_bcf",
         (
             'inflow.csv, row 1, column inflow_bcf: unknown unit (found "bcf"); expected m3/s, l/s, cfs, kcfs (mean '
-            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: convert "
-            "the values, or give one of these units."
+            "flow) or hm3, Mm3, MCM, 1e8m3, 1e4m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: "
+            "convert the values, or give one of these units."
         ),
     ),
     "millilitres a second": (
@@ -52,7 +52,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "inflow (ml/s)",
         (
             'inflow.csv, row 1, column inflow (ml/s): unknown unit (found "mlps"); expected m3/s, l/s, cfs, '
-            "kcfs (mean flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or "
+            "kcfs (mean flow) or hm3, Mm3, MCM, 1e8m3, 1e4m3, km3, m3, acre-ft, kaf, taf, maf (volume, or "
             "volume/day). Fix: convert "
             "the values, or give one of these units."
         ),
@@ -62,8 +62,8 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "volume_dam3",
         (
             'inflow.csv, row 1, column volume_dam3: unknown unit (found "dam3"); expected m3/s, l/s, cfs, kcfs (mean '
-            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: convert "
-            "the values, or give one of these units."
+            "flow) or hm3, Mm3, MCM, 1e8m3, 1e4m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: "
+            "convert the values, or give one of these units."
         ),
     ),
     "a depth": (
@@ -71,16 +71,16 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "runoff_mm",
         (
             'inflow.csv, row 1, column runoff_mm: unknown unit (found "mm"); expected m3/s, l/s, cfs, kcfs (mean '
-            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: convert "
-            "the values, or give one of these units."
+            "flow) or hm3, Mm3, MCM, 1e8m3, 1e4m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: "
+            "convert the values, or give one of these units."
         ),
     ),
     "ten thousand m3": (
         "inflow_m3s",
-        "径流量(万m3)",
+        "径流量(千m3)",
         (
-            'inflow.csv, row 1, column 径流量(万m3): m3 with the unknown "万" (found "万"); expected m3/s, l/s, cfs, '
-            "kcfs (mean flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or "
+            'inflow.csv, row 1, column 径流量(千m3): m3 with the unknown "千" (found "千"); expected m3/s, l/s, cfs, '
+            "kcfs (mean flow) or hm3, Mm3, MCM, 1e8m3, 1e4m3, km3, m3, acre-ft, kaf, taf, maf (volume, or "
             "volume/day). Fix: convert "
             "the values, or give one of these units."
         ),
@@ -90,7 +90,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "inflow (m3/year)",
         (
             'inflow.csv, row 1, column inflow (m3/year): m3 with the unknown "/ year" (found "/ year"); expected m3/s, '
-            "l/s, cfs, kcfs (mean flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf "
+            "l/s, cfs, kcfs (mean flow) or hm3, Mm3, MCM, 1e8m3, 1e4m3, km3, m3, acre-ft, kaf, taf, maf "
             "(volume, or volume/day). "
             "Fix: convert the values, or give one of these units."
         ),
@@ -100,7 +100,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "level_m",
         (
             'inflow.csv, row 1, column level_m: unknown unit (found "m"); expected m3/s, l/s, cfs, kcfs (mean flow) '
-            "or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: "
+            "or hm3, Mm3, MCM, 1e8m3, 1e4m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: "
             "convert the values, or "
             "give one of these units.\n"
             "inflow.csv, row 1, column level_m: the column does not seem to be inflow; expected monthly inflow, as "
@@ -122,7 +122,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "volume",
         (
             "inflow.csv, row 1, column volume: the unit of the values is not given; expected m3/s, l/s, cfs, kcfs "
-            "(mean flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or "
+            "(mean flow) or hm3, Mm3, MCM, 1e8m3, 1e4m3, km3, m3, acre-ft, kaf, taf, maf (volume, or "
             "volume/day). Fix: name the "
             'column inflow_m3s (or inflow_hm3, ...), add a line "# unit: m3/s", or give the unit (--unit m3/s).'
         ),
@@ -136,11 +136,11 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
             "name, such as 31-Jan-1953. Fix: write dates as YYYY-MM or YYYY-MM-DD, without a time zone."
         ),
     ),
-    "American slashes": (
+    "a month of one digit": (
         "1953-01",
-        "1953/01",
+        "1953-1",
         (
-            'inflow.csv, row 2, column date: not a date that is understood (found "1953/01"); expected '
+            'inflow.csv, row 2, column date: not a date that is understood (found "1953-1"); expected '
             "1953-01 or 1953-01-31 (year, month, day), or a date with the month's name, such as 31-Jan-1953. "
             "Fix: write dates as YYYY-MM or YYYY-MM-DD, without a time zone."
         ),
@@ -384,7 +384,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         ("# values x 1000\ndate,inflow_m3s"),
         (
             'inflow.csv, row 1: unknown unit (found "x 1000"); expected m3/s, l/s, cfs, kcfs (mean flow) or hm3, '
-            "Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: convert "
+            "Mm3, MCM, 1e8m3, 1e4m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: convert "
             "the values, or give one "
             "of these units."
         ),
@@ -394,7 +394,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         ("# unit: buckets\ndate,inflow_m3s"),
         (
             'inflow.csv, row 1: unknown unit (found "buckets"); expected m3/s, l/s, cfs, kcfs (mean flow) or hm3, '
-            "Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: convert "
+            "Mm3, MCM, 1e8m3, 1e4m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: convert "
             "the values, or give one "
             "of these units."
         ),

@@ -8,8 +8,8 @@ ODD: dict[str, tuple[str, str, str]] = {
         "dead_ft3 = 20",
         (
             'r.toml, storage.dead_ft3: is not a known key: "ft3" is not a known unit (found 20); expected one of '
-            "dead_hm3, dead_mm3 (Mm3), dead_mcm (MCM), dead_1e8m3, dead_km3, dead_m3, dead_acre_ft, dead_kaf, "
-            "dead_taf, dead_maf. Fix: convert it to one of these units."
+            "dead_hm3, dead_mm3 (Mm3), dead_mcm (MCM), dead_1e8m3, dead_1e4m3, dead_km3, dead_m3, dead_acre_ft, "
+            "dead_kaf, dead_taf, dead_maf. Fix: convert it to one of these units."
         ),
     ),
     "level in inches": (

@@ -335,6 +335,15 @@ def test_a_value_that_later_steps_could_not_show_or_reckon_with_is_refused(folde
     assert mistake.file == str(folder / "plan.json")
 
 
+def test_a_calendar_of_an_earlier_edition_is_read_where_it_means_the_same(folder):
+    before = read_plan(folder).plan.inflow.calendar
+    write_provenance(folder, told(folder) | {"calendar": told(folder)["calendar"] | {"leap_days_left_out": False}})
+    assert read_plan(folder).plan.inflow.calendar == before
+    write_provenance(folder, told(folder) | {"calendar": told(folder)["calendar"] | {"leap_days_left_out": True}})
+    (mistake,) = refused(folder)
+    assert "leap_days_left_out, which this edition does not know" in mistake.problem
+
+
 def test_an_array_that_is_none_is_refused_with_its_name(folder):
     path = folder / "arrays/release_m3s.npy"
     for content in (b"", b"PK\x03\x04", path.read_bytes()[:90], b"\x93NUMPY\x01\x00\xff\xff{"):

@@ -63,6 +63,7 @@ def _units() -> Iterator[OddRecord]:
         "Mm3": ("Mm3",),
         "MCM": ("MCM",),
         "1e8m3": ("1e8m3", "亿m3"),
+        "1e4m3": ("1e4m3", "万m3", "万m³"),
         "km3": ("km3",),
         "m3": ("m3",),
         "acre-ft": ("acre-ft", "af", "acft", "AF"),
@@ -110,7 +111,7 @@ def _dates() -> Iterator[OddRecord]:
             text = "\n".join((header, *(",".join(line.split(",")[::-1]) for line in text.splitlines()[1:])))
         yield OddRecord(f"columns of {name}", text, PLAIN, {})
     wrong: dict[str, tuple[Callable[[int, int], str], str]] = {
-        "1964/01": (lambda year, month: f"{year}/{month:02}", "not a date"),
+        "1964-1": (lambda year, month: f"{year}-{month}", "not a date"),
         "Winter 1964": (lambda year, month: f"Winter {year}", "not a date"),
         "a number of a spreadsheet": (lambda year, month: str(23_011 + 30 * month), "not a date"),
     }

@@ -74,6 +74,13 @@ def _bureau_of_reclamation() -> Iterator[Form]:
     two = "2 columns besides the date: Inflow** (cfs), Unregulated Inflow*** (cfs)"
     options: dict[str, Any] = {"column": "Inflow** (cfs)"}
     yield Form("USBR, two inflows", _HISTORIC, text, OF_DAYS, "cfs", "passed over Storage (af)", options, two)
+    rows = _days(lambda day: f"{day.day}-{day:%b-%y},6083.2,1693000,{day.month},{_cfs(flow_of_day(day))},500")
+    text = (
+        f"Date,Elevation (feet),Storage (af),Evaporation (af),Inflow** (cfs),Total Release (cfs)\n{rows}\n{_FOOTNOTES}"
+    )
+    page = "usbr.gov/rsvrWater/HistoricalApp.html (Navajo)"
+    note = "evaporation 2.939 hm³ a year, in place of evaporation by area, from column Evaporation (af)"
+    yield Form("USBR, evaporation", page, text, OF_DAYS, "cfs", note, {})
     page = "usbr.gov/uc/water/hydrodata/reservoir_data/919/csv/29.csv"
     rows = _days(lambda day: f"{day},{_cfs(flow_of_day(day))}")
     text = f"datetime,inflow\n1962-12-30,\n1962-12-31,NaN\n{rows}\n1966-01-01,\n"
@@ -140,6 +147,9 @@ def _geological_survey() -> Iterator[Form]:
     rows = _days(lambda day: f"USGS\t09380000\t{day}\t{codes.get(day) or _cfs(flow_of_day(day))}\tA")
     note = "Ice, Eqp, Bkw, Ssn, Dis, Mnt, Rat, Fld, Pr, Nd are read as no value (10 rows)"
     yield Form("NWIS, days with codes", _RDB, above + rows, _without(*codes), "cfs", note, {"missing_days": 12})
+    dry = above + _days(lambda day: f"USGS\t1\t{day}\t{_cfs(flow_of_day(day)) if day.month < 7 else 'Dry'}\tA")
+    flows, page = means_of_days(lambda day: flow_of_day(day) if day.month < 7 else 0.0), f"{_RDB} (Dry: zero flow)"
+    yield Form("NWIS, a dry river", page, dry, flows, "cfs", "Dry is read as a flow of zero (552 cells)", {})
     two = above + "\n".join(
         _days(lambda day, site=site: f"USGS\t{site}\t{day}\t{_cfs(flow_of_day(day))}\tA")  # type: ignore[misc]
         for site in ("09402500", "09380000")
@@ -294,7 +304,7 @@ def _dss() -> Iterator[Form]:
     yield Form("DSS, instants", page, text, OF_DAYS, "cfs", instants, {})
     two = "\n".join(f"{name},,{text},{other}" for (name, text), other in zip(parts, _OTHER_PARTS, strict=True)) + "\n"
     text = two + "\n".join(f"{row},7" for row in rows)
-    refused = "2 columns besides the date: SHASTA, OROVILLE"
+    refused = "2 columns besides the date: SHASTA = SACRAMENTO; OROVILLE = FEATHER"
     yield Form("DSS, two paths", page, text, OF_DAYS, "cfs", "read column SHASTA", {"column": "SHASTA"}, refused)
     ends = (f"{calendar.monthrange(y, m)[1]}{NAMES[m - 1].upper()}{y} 2400,{_cfs(flow(y, m))}" for y, m in MONTHS)
     text = above.replace(",,", ",").replace("1DAY", "1MON") + "\n".join(ends)
@@ -412,7 +422,7 @@ def _natural_flow() -> Iterator[Form]:
         volume = flow(year, month) * days * HM3_PER_M3S_DAY / VOLUME_HM3["acre-ft"]
         rows.append([None, None, datetime(year, month, days), 5.0, volume])
     rows += [[], [None, None, "Average", 5, 6], [None, None, "Maximum", 5, 6]]
-    note, refused = "passed over UpperColorado.Inflow", "UpperColorado.Inflow, Powell:LeesFerry.Inflow"
+    note, refused = "passed over UpperColorado.Inflow", "Inflow = Colorado River At Lees Ferry, AZ = 09380000"
     for column in ("Powell:LeesFerry.Inflow", "09380000", "Colorado River At Lees Ferry, AZ"):
         name = f"USBR natural flow by {column}"
         yield Form(name, page, rows, OF_MONTHS, "acre-ft", note, {"column": column}, refused)

@@ -113,5 +113,5 @@ def test_negative_days_are_set_to_zero_before_they_are_averaged(tmp_path):
     inflow = read_inflow(written(tmp_path, days), negative="zero")
     np.testing.assert_allclose(inflow.flow_m3s.ravel(), days.clip(lower=0).resample("MS").mean(), rtol=1e-9)
     water, percent = 100 * HM3_PER_M3S_DAY, 100 * 100 / days.clip(lower=0).sum()
-    said = f"2 negative values set to zero, which adds {water:.4g} hm3 in the whole record, {percent:.3g} % of its"
+    said = f"2 negative values set to zero, which adds {water:.4g} hm³ in the whole record, {percent:.3g} % of its"
     assert said in inflow.notes[-1]

@@ -67,7 +67,7 @@ def test_evaporation_and_withdrawals_stand_beside_the_inflow(tmp_path):
         ({3: "wet,2000-03,-3"}, "row 5, column inflow_m3s: negative flow"),
         ({3: "wet,2000-03,"}, "row 5, column inflow_m3s: missing value"),
         ({3: "wet,2000-03,inf"}, "row 5, column inflow_m3s: infinite flow"),
-        ({3: "wet,3/2000,4"}, "row 5, column date: not a date that is understood"),
+        ({3: "wet,2000-3,4"}, "row 5, column date: not a date that is understood"),
         ({3: ",2000-03,4"}, "row 5, column member: missing value"),
         ({3: "wet,2000-03"}, "row 5: wrong number of cells \\(found 2\\)"),
         ({3: "wet,2000-03,4,5"}, "row 5: wrong number of cells \\(found 4\\)"),

@@ -155,7 +155,7 @@ def test_negative_values_are_kept_or_set_to_zero_where_the_call_says_so(tmp_path
         read_inflow(path)
     inflow = read_inflow(path, negative=negative)
     assert inflow.flow_m3s.min() == lowest
-    assert f"{4 * 30 * 0.0864:.4g} hm3" in inflow.notes[0]
+    assert f"{4 * 30 * 0.0864:.4g} hm³" in inflow.notes[0]
     assert "(2000-04 of member 2)" in inflow.notes[0]
 
 

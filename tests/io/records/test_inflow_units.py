@@ -115,7 +115,7 @@ def test_two_claims_that_differ_contradict(write: Write) -> None:
     with pytest.raises(InputError, match="contradictory units: the comment in row 1 gives hm3, the comment in row 2"):
         read_inflow(write("# unit hm3", "# flows in m3/s", *wide()))
     with pytest.raises(InputError, match="contradictory units"):
-        read_inflow(write("# all values in hm3", *long("inflow_m3s")))
+        read_inflow(write("# all values in hm³", *long("inflow_m3s")))
 
 
 @pytest.mark.parametrize(("unit", "understood"), CALLS.items())
@@ -175,11 +175,11 @@ def test_other_columns_are_no_months_and_no_years(cell: str) -> None:
 
 
 def test_the_unit_and_the_mean_flow_are_said(write: Write) -> None:
-    assert read_inflow(write(*wide())).scale == "values in m3/s (assumed: the file gives no unit); mean flow 125 m3/s"
+    assert read_inflow(write(*wide())).scale == "values in m³/s (assumed: the file gives no unit); mean flow 125 m³/s"
     said = read_inflow(write(*long("inflow_hm3"))).scale
-    assert said == "values in hm3 (from the column name); mean flow 47.3 m3/s"
+    assert said == "values in hm³ (from the column name); mean flow 47.3 m³/s"
     made = Inflow(np.full((1, 12), 3.25), read_inflow(write(*wide())).calendar)
-    assert (made.unit, made.unit_from, made.scale) == ("", "", "mean flow 3.25 m3/s")
+    assert (made.unit, made.unit_from, made.scale) == ("", "", "mean flow 3.25 m³/s")
 
 
 def test_years_of_a_record_keep_its_unit(write: Write) -> None:

@@ -37,7 +37,7 @@ def test_kept_values_stay_as_they_are_and_the_water_is_told(record):
     inflow = read_inflow(record, negative="keep")
     assert inflow.flow_m3s.tolist() == [FLOWS]
     water = 3 * 28 * 0.0864
-    assert inflow.notes[-1].startswith(f"1 negative value kept: together -{water:.4g} hm3 in the whole record, 0.1")
+    assert inflow.notes[-1].startswith(f"1 negative value kept: together -{water:.4g} hm³ in the whole record, 0.1")
     assert inflow.notes[-1].endswith("(1953-02)")
     assert inflow.reading == {"negative": "keep"}
 
@@ -45,7 +45,7 @@ def test_kept_values_stay_as_they_are_and_the_water_is_told(record):
 def test_zeros_stand_for_them_and_the_water_is_told(record):
     inflow = read_inflow(record, negative="zero")
     assert inflow.flow_m3s.min() == 0
-    assert f"set to zero, which adds {3 * 28 * 0.0864:.4g} hm3" in inflow.notes[-1]
+    assert f"set to zero, which adds {3 * 28 * 0.0864:.4g} hm³" in inflow.notes[-1]
 
 
 @pytest.mark.parametrize("negative", ["keep", "zero"])
@@ -54,7 +54,7 @@ def test_members_are_read_alike(members, negative):
     lowest = {"keep": -6.0, "zero": 0.0}[negative]
     assert inflow.flow_m3s.min() == lowest
     assert "2 negative values" in inflow.notes[-1]
-    assert f"{(3 + 6) * 28 * 0.0864:.4g} hm3" in inflow.notes[-1]
+    assert f"{(3 + 6) * 28 * 0.0864:.4g} hm³" in inflow.notes[-1]
     assert "(1953-02 of member 1, 1953-02 of member 2)" in inflow.notes[-1]
 
 

@@ -66,6 +66,8 @@ def test_times_that_a_comment_calls_ends_are_read_as_those(tmp_path, hours, form
     np.testing.assert_array_equal(found.flow_m3s, right.flow_m3s)
     assert found.span_text == "2001 to 2002"
     assert any(note.startswith("times are read as the ends of their periods") for note in found.notes)
+    ends = {1: "the hour from 2001-01-01 00:00 on", 6: "the 6 hours from 2001-01-01 00:00 on"}.get(hours, "2001-01-01")
+    assert any(note.endswith(f"ends {ends}") for note in found.notes)
 
 
 @pytest.mark.parametrize("hours", [1, 3, 24])

@@ -35,7 +35,7 @@ def test_mean_flows_of_every_unit(tmp_path, unit):
     inflow = read_inflow(record(tmp_path, {f"bank_storage_{key_suffix(unit)}": VALUES / FLOW_M3S[unit]}))
     np.testing.assert_allclose(inflow.bank_storage_hm3, VALUES * inflow.calendar.hm3_per_m3s, rtol=1e-12)
     assert any(
-        note.startswith("bank storage ") and "hm3 a year, from column" in note for note in map(str, inflow.notes)
+        note.startswith("bank storage ") and "hm³ a year, from column" in note for note in map(str, inflow.notes)
     )
 
 

@@ -107,6 +107,14 @@ def test_rows_without_cells_keep_the_numbers_of_those_below(book, tmp_path):
         read_inflow(saved(book, tmp_path))
 
 
+def test_more_cells_than_a_record_may_have_are_refused(book, tmp_path, monkeypatch):
+    monkeypatch.setattr("reservoir.io.workbook.MOST_CELLS", 1_000)
+    for day, flow in days(101):
+        book.active.append([day, flow, *[None] * 7, 1])
+    with pytest.raises(InputError, match="1,010 cells or more; expected at most 1,000"):
+        read_inflow(saved(book, tmp_path))
+
+
 def test_more_rows_than_a_record_may_have_are_refused(book, tmp_path):
     book.active["A1"], book.active["B1"] = "date", "inflow_m3s"
     book.active["A300000"] = "1953-01"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.io.records.dates import Stamp, parse_date, style_of
+from reservoir.io.records.dates import DateStyle, Stamp, parse_date, style_of
 from reservoir.io.records.reader import read_inflow, read_inflow_forecast
 from tests.io.records.odd_tables import DAYS, NAMES, daily, days_of, flow, flows_of, long, means_of_days, months, wide
 
@@ -58,6 +58,66 @@ def test_first_days_of_months_are_read_where_only_one_order_makes_months(tmp_pat
     assert any(f"dates are read {order} first: " in note and "evenly apart" in note for note in inflow.notes)
 
 
+@pytest.mark.parametrize("form", ["{month:02}/{year}", "{month}/{year}", "{month:02}.{year}", "{month:02}-{year}"])
+@pytest.mark.parametrize("header", ["date", "Date (month)", ""])
+def test_a_month_and_a_year_are_a_month(tmp_path, form, header):
+    if not header and "." in form:
+        header = "date"  # without a name, these may be numbers
+    text = long(f"{header},inflow_m3s", lambda year, month: form.format(year=year, month=month))
+    np.testing.assert_array_equal(read(tmp_path, text).flow_m3s, flows_of())
+
+
+@pytest.mark.parametrize("form", ["{year}/{month:02}", "{year}/{month}", "{year}.{month:02}"])
+def test_a_year_and_a_month_are_a_month(tmp_path, form):
+    text = long(stamp=lambda year, month: form.format(year=year, month=month))
+    np.testing.assert_array_equal(read(tmp_path, text).flow_m3s, flows_of())
+
+
+@pytest.mark.parametrize("text", ["13/2001", "2001/13", "2001.1", "2001.10.1.", "1.2001", "00/2001", "2001/0"])
+def test_what_is_no_month_of_a_year_is_refused(text):
+    assert not isinstance(parse_date(text), Stamp)
+
+
+def short(year_of_first, form="{day}-{name}-{year:02}"):
+    """A record of three years whose dates have years of two digits."""
+    of_row = [(year, month) for year in range(year_of_first, year_of_first + 3) for month in range(1, 13)]
+    rows = (
+        f"{form.format(day=1, name=NAMES[month - 1], month=month, year=year % 100)},{month}" for year, month in of_row
+    )
+    return "\n".join(("date,inflow_m3s", *rows))
+
+
+@pytest.mark.parametrize("form", ["{day}-{name}-{year:02}", "{month}/1/{year:02}", "{name}-{year:02}"])
+@pytest.mark.parametrize("first", [1903, 2003, 1998, 2101])
+def test_the_first_year_gives_the_century(tmp_path, form, first):
+    asked = {"first_year": first} | ({"dates": "month-first"} if "/" in form else {})
+    inflow = read(tmp_path, short(first, form), **asked)
+    assert inflow.labels == tuple(str(first + at) for at in range(3))
+    note = f"years of two digits are read as {first} to {first + 2}, as asked"
+    assert any(note in each for each in inflow.notes)
+    assert inflow.reading == asked
+
+
+def test_a_century_that_is_not_clear_names_the_option_that_settles_it(tmp_path):
+    assert all("--first-year 1953" in mistake.mend for mistake in refused(tmp_path, short(2003))[:5])
+    rows = short(2003, "{month}/1/{year:02}")
+    assert "--dates month-first or --dates day-first; and give the year" in refused(tmp_path, rows)[0].mend
+    with pytest.raises(InputError, match=r"first_year: is out of range .found 53.; expected 1000 to 9899"):
+        read(tmp_path, rows, first_year=53)
+
+
+def test_members_of_years_to_come_have_a_first_year(tmp_path):
+    stamp = lambda month: f"1-{NAMES[int(month[5:]) - 1]}-{month[2:4]}"  # noqa: E731
+    assert read(tmp_path, ensemble(stamp), first_year=2063).labels[:3] == ("a: 2063", "a: 2064", "a: 2065")
+
+
+def test_what_decides_nothing_is_told(tmp_path):
+    notes = read(tmp_path, long(), dates="day-first", first_year=1963).notes
+    assert '"day-first" decides nothing: the file has no dates such as 10/01/1990' in notes
+    assert "the first year 1963 decides nothing: the file has no dates with years of two digits" in notes
+    assert not any("decides nothing" in note for note in read(tmp_path, YEAR, dates="month-first").notes)
+
+
 YEAR = "\n".join(("date,inflow_m3s", *(f"{month:02}/01/1963,{flow(1963, month)}" for month in range(1, 13))))
 
 
@@ -102,7 +162,7 @@ def test_dates_that_are_not_all_written_alike_are_refused(tmp_path, stamp):
 
 def test_rows_without_an_order_in_time_decide_nothing():
     assert style_of(["02/13/1990", "01/14/1990", "03/15/1990"]).doubt is not None
-    assert style_of(["02/13/1990", "01/14/1990", "03/15/1990"], "month-first").doubt is None
+    assert style_of(["02/13/1990", "01/14/1990", "03/15/1990"], DateStyle("month-first")).doubt is None
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,11 @@ def plan(small, small_inflow):
 
 def test_level_and_storage_of_every_month_are_drawn(plan):
     level, storage = (draw(Figure().add_subplot(), plan) for draw in (draw_record_level, draw_record_storage))
-    assert np.array_equal(level.lines[0].get_ydata(), plan.operation.level_m.ravel())
-    assert np.array_equal(storage.lines[0].get_ydata(), plan.operation.storage_hm3[:, 1:].ravel())
+    start = plan.operation.storage_hm3[0, 0]
+    assert level.lines[0].get_ydata().tolist() == [plan.reservoir.level(start), *plan.operation.level_m.ravel()]
+    assert storage.lines[0].get_ydata().tolist() == [start, *plan.operation.storage_hm3[:, 1:].ravel()]
     first = plan.inflow.calendar.first_year
-    assert storage.lines[0].get_xdata()[[0, -1]] == pytest.approx([first - 0.5 + 1 / 12, first + 2.5])
+    assert storage.lines[0].get_xdata()[[0, 1, -1]] == pytest.approx([first - 0.5, first - 0.5 + 1 / 12, first + 2.5])
 
 
 def test_the_change_of_storage_is_a_bar_a_year(plan):

@@ -10,9 +10,15 @@ from matplotlib.figure import Figure
 
 from reservoir.hydro.attributes import ReferenceLevels, YearEnd
 from reservoir.hydro.curves.curve import Table
-from reservoir.planning.plan import Plan
+from reservoir.hydro.flood_space import FloodSpace
+from reservoir.planning.plan import Plan, optimise
 from reservoir.report.figures.axes import BANDS, level_marks, month_runs, percentiles, storage_at, storage_bounds
-from reservoir.report.figures.storages import draw_storage_fan, storage_fan_caption, storage_fan_figure
+from reservoir.report.figures.storages import (
+    draw_record_storage,
+    draw_storage_fan,
+    storage_fan_caption,
+    storage_fan_figure,
+)
 
 NEAR = (4_000.0, 15_000.0)
 
@@ -148,3 +154,27 @@ def test_only_what_is_given_is_marked(plan: Plan):
     assert "ends with the storage it starts with" in storage_fan_caption(
         replace(plan, reservoir=replace(plan.reservoir, **cyclic))
     )
+
+
+def test_flood_space_of_each_year_is_drawn(small, small_inflow):
+    """Little snow in all years but one: the fan has the limits of both, the record each year's own."""
+    step, years = int(np.flatnonzero(small.months == 4)[0]), small_inflow.years
+    april, full = float(small.storage_bounds_hm3[1, step]), float(small.storage_upper_hm3.max())
+    much = np.full(12, full)
+    much[3] = april - 20
+    lake = replace(small, flood_space=FloodSpace("snow", (0.0, 100.0), [np.full(12, full), much]))
+    index = np.zeros((years, 12))
+    index[1] = 100.0
+    plan = optimise(lake, replace(small_inflow, flood_index=index), solver="dp")
+
+    record = draw_record_storage(Figure().add_subplot(), plan)
+    (above,) = (each for each in record.collections if each.get_label() == "outside the limits")
+    edges, first = above.get_paths()[0].vertices, plan.inflow.calendar.first_year - 0.5
+    within = [edges[(edges[:, 0] > first + year) & (edges[:, 0] < first + year + 1), 1] for year in range(years)]
+    assert [bool(np.isclose(heights, april - 20).any()) for heights in within] == [False, True, *[False] * (years - 2)]
+    fan = draw_storage_fan(Figure().add_subplot(), plan)
+    (least,) = [line for line in fan.get_lines() if line.get_label() == "lowest upper limit of a year"]
+    assert least.get_ydata()[step + 1] == pytest.approx(april - 20)
+    assert storage_bounds(plan)[1][step + 1] == april
+    without = draw_storage_fan(Figure().add_subplot(), optimise(small, small_inflow, solver="dp"))
+    assert "lowest upper limit of a year" not in [line.get_label() for line in without.get_lines()]

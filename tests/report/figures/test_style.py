@@ -21,7 +21,7 @@ from reservoir.report.figures.figures import plan_figures
 from reservoir.report.figures.style import FOOT, add_legend, broken, figure_style, foot_texts, footed_figure, rendered
 from reservoir.rules import FAMILIES
 
-QUANTITIES = ("STORAGE", "INFLOW", "RELEASE", "POWER", "SPILL")
+QUANTITIES = ("STORAGE", "INFLOW", "RELEASE", "POWER", "SPILL", "OBJECTIVE")
 KINDS = ("WET", "NORMAL", "DRY")
 OTHERS = ("REFERENCE", "LIMITS")
 

@@ -15,13 +15,14 @@ import pytest
 import reservoir as package
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.unit_system import SI
 from reservoir.planning.checks import plan_checks
 from reservoir.planning.plan import Plan
-from reservoir.planning.sentences import shortfalls
+from reservoir.planning.sentences import shortfall_months, shortfalls_by_kind
 from reservoir.report.figures.figures import plan_captions, save_figures
 from reservoir.report.folder import provenance, write_plan
 from reservoir.report.html.page import read_pictures
-from reservoir.report.html.plan_page import SHOWN_SHORTFALLS, TITLES, plan_report, plan_sections
+from reservoir.report.html.plan_page import TITLES, plan_report, plan_sections
 from reservoir.report.html.tables import number, yearly_table
 
 NAMES = ("storage-fan", "typical-years", "convergence", "annual-energy")
@@ -92,9 +93,9 @@ def structure(page: str) -> Structure:
 
 @pytest.fixture(scope="module")
 def failing() -> Plan:
-    """One good year, and more years with far too little water than a report names."""
+    """One good year, and many years with far too little water."""
     reservoir = package.bundled_case().reservoir()
-    years = SHOWN_SHORTFALLS + 3
+    years = 27
     flows = np.full((years, 12), 40.0)
     flows[0] = 1200
     inflow = Inflow(flow_m3s=flows, calendar=Calendar(1953, years, 1))
@@ -124,7 +125,7 @@ def test_all_tables_are_there_with_captions_and_scopes(structure: Structure):
 
 def test_every_year_month_and_check_has_its_row(plan: Plan, structure: Structure):
     heads = [text for tag, text in structure.texts if tag == "th"]
-    checks = [check.check for check in plan_checks(plan)]
+    checks = [check.in_units(SI).check for check in plan_checks(plan)]
     assert [head for head in heads if head in checks] == checks
     for name in (*plan.inflow.labels, *plan.inflow.calendar.step_names):
         assert heads.count(name) == 1
@@ -208,12 +209,12 @@ def test_a_plan_that_keeps_its_bounds_tells_of_no_shortfall(plan: Plan, structur
 
 
 def test_bounds_that_are_not_kept_are_named_first_and_counted(failing: Plan):
-    sentences = shortfalls(failing)
-    assert len(sentences) > SHOWN_SHORTFALLS
+    sentences = shortfalls_by_kind(failing)
+    assert len(sentences) <= 4 < 24 < shortfall_months(failing)
     structure = Structure(report_of(failing))
     items = [text for tag, text in structure.texts if tag == "li"]
-    assert [item for item in items if item in sentences] == sentences[:SHOWN_SHORTFALLS]
-    assert f"{len(sentences) - SHOWN_SHORTFALLS} more months: see plan.json" in structure.words("li")
+    assert [item for item in items if item in sentences] == sentences
+    assert "plan.json lists every month." in items
     assert structure.all("section")[0]["id"] == "shortfalls"
     cells = [text for tag, text in structure.texts if tag == "td"]
     assert "NO" not in cells  # no schedule keeps them: that is found, and does not fail

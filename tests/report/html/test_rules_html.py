@@ -216,6 +216,18 @@ def test_scores_stand_under_their_heads(evaluation: Evaluation):
     assert limits[heads["limits"].index(("Outside", "months"))] == f"{score.months_violated:,}"
 
 
+def test_a_target_is_shown_once_where_the_stricter_is_the_same(evaluation: Evaluation):
+    """The bundled reservoir guarantees a power; without a guarantee the stricter target is another."""
+    assert evaluation.targets.guaranteed
+    freely = replace(evaluation, targets=replace(evaluation.targets, firm_95_mw=evaluation.targets.firm_mw / 2))
+    for shown, strict in ((evaluation, False), (freely, True)):
+        section = next(each for each in rules_sections(shown, [], []) if each.name == "rules-service")
+        heads = {(column.title, column.unit) for table in section.tables for column in table.columns}
+        assert (("Strict", "months, %") in heads) == strict
+        assert ("Strict" in dict(section.facts)) == strict
+        assert ("Reliable", "months, %") in heads
+
+
 def test_every_score_is_explained(any_evaluation: Evaluation):
     sections = {section.name: section for section in rules_sections(any_evaluation, [], [])}
     for name in (f"rules-{kind}" for kind in KINDS):

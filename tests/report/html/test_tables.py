@@ -12,7 +12,14 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import Plan
 from reservoir.report.html.page import Column, HtmlTable
-from reservoir.report.html.tables import column_form, monthly_table, without_constants, without_rows_of, yearly_table
+from reservoir.report.html.tables import (
+    column_form,
+    monthly_table,
+    without_constants,
+    without_repeats,
+    without_rows_of,
+    yearly_table,
+)
 
 TABLE = HtmlTable(
     "years",
@@ -66,6 +73,17 @@ def test_rows_of_a_table_above_are_left_out_and_marks_stay_where_they_belong():
     assert table.marked == {1}
     assert "left out" in table.caption
     assert without_rows_of(TABLE, HtmlTable("other", "", TABLE.columns, ())) is TABLE
+
+
+def test_a_column_that_repeats_one_before_it_is_said_once():
+    columns = (Column("Year", text=True), Column("Energy", "GWh"), Column("Schedule", text=True), Column("Best", "GWh"))
+    rows = (("1953", "1.2", "dp", "1.2"), ("1954", "3.4", "clpso", "3.4"))
+    table = without_repeats(HtmlTable("of-years", "Years.", columns, rows))
+    assert [column.title for column in table.columns] == ["Year", "Energy", "Schedule"]
+    assert table.rows == (("1953", "1.2", "dp"), ("1954", "3.4", "clpso"))
+    assert table.caption == "Years. Best: as energy."
+    other = HtmlTable("of-years", "Years.", columns, (rows[0], ("1954", "3.4", "clpso", "3.5")))
+    assert without_repeats(other) == other
 
 
 def test_a_small_plant_has_three_figures_and_spill_no_more_decimals_than_the_inflow(small_plant):

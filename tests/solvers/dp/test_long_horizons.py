@@ -15,9 +15,10 @@ from reservoir.hydro.system import System
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYears, reservoir_problems
 from reservoir.solvers import Solutions, solve
+from reservoir.solvers.device_engine import Launch
 from reservoir.solvers.dp import DeviceGridSettings, GridSettings, first_grids, recursion, sequential
 from reservoir.solvers.dp import engine as program
-from reservoir.solvers.dp.engine import Runs, _Years, until_agreed
+from reservoir.solvers.dp.engine import Runs, until_agreed
 from tests.year_ends import cyclic, free
 
 #: How close the device comes to the host, as a part of the fitness.
@@ -100,54 +101,48 @@ def test_lanes_items_and_teams_make_no_difference(
     assert bytes_of(solution(record, lanes=lanes, items=items, **COARSE)) == usual
 
 
-def test_runs_that_memory_has_no_room_for_at_once_make_no_difference(
-    device: DeviceInfo, pretend, monkeypatch: pytest.MonkeyPatch, record: ReservoirYears, usual
+@pytest.mark.parametrize(("items", "memory"), [(1, 400_000), (16, 30_000_000)])
+def test_runs_and_steps_that_memory_has_no_room_for_at_once_make_no_difference(
+    device: DeviceInfo, pretend, monkeypatch: pytest.MonkeyPatch, record: ReservoirYears, usual, items: int, memory: int
 ) -> None:
-    launches: list[int] = []
-    launched = _Years._launched
+    launches: list[tuple[str, int]] = []
+    run = Launch.run
 
-    def counted(self, kernel: str, **table):
-        launches.append(len(table["years"]))
-        return launched(self, kernel, **table)
+    def counted(self, kernel: str, groups: int, *arguments) -> None:
+        launches.append((kernel, groups))
+        run(self, kernel, groups, *arguments)
 
-    monkeypatch.setattr(_Years, "_launched", counted)
-    assert bytes_of(solution(record, **COARSE)) == usual
-    at_once = launches.copy()
+    monkeypatch.setattr(Launch, "run", counted)
+    assert bytes_of(solution(record, items=items, **COARSE)) == usual
+    assert launches[0][1] >= 2
     launches.clear()
-    pretend(global_memory_bytes=400_000)
-    assert bytes_of(solution(record, **COARSE)) == usual
-    assert at_once[0] >= 2
-    assert set(launches) == {1}
+    pretend(global_memory_bytes=memory)
+    assert bytes_of(solution(record, items=items, **COARSE)) == usual
+    of_begin, of_blocks = (
+        [groups for kernel, groups in launches if kernel == name] for name in ("begin_runs", "value_transitions")
+    )
+    assert min(of_blocks) < record.limits.steps if items > 1 else set(of_begin) == {1}
 
 
 @pytest.mark.parametrize("end", [lambda same: same, cyclic], ids=["fixed", "cyclic"])
+@pytest.mark.parametrize("items", [1, 16])
 def test_local_and_global_memory_make_no_difference_to_years(
-    device,
-    monkeypatch: pytest.MonkeyPatch,
-    small: Reservoir,
-    small_inflow: Inflow,
-    end: Callable[[Reservoir], Reservoir],
+    device, pretend, small: Reservoir, small_inflow: Inflow, end: Callable[[Reservoir], Reservoir], items: int
 ) -> None:
-    years = reservoir_problems(end(small), small_inflow)
-    local = [bytes_of(each) for each in solve(years, solver="dp-opencl")]
-    monkeypatch.setattr(program, "MOST_STEPS_OF_YEAR", 1)
-    assert [bytes_of(each) for each in solve(years, solver="dp-opencl")] == local
+    years = reservoir_problems(end(small), small_inflow)[:2]
+    local = [bytes_of(each) for each in solve(years, solver="dp-opencl", items=items)]
+    pretend(local_memory_bytes=16_384)
+    assert [bytes_of(each) for each in solve(years, solver="dp-opencl", items=items)] == local
 
 
-def test_local_memory_is_taken_for_years_that_fit_into_it(two_cores: DeviceInfo) -> None:
+def test_local_memory_is_taken_for_values_that_fit_into_it(two_cores: DeviceInfo) -> None:
     single = replace(two_cores, device=SimpleNamespace(extensions=""))
 
-    def long(steps: int, local_bytes: int) -> bool:
+    def local(steps: int, local_bytes: int) -> bool:
         device = replace(single, local_memory_bytes=local_bytes)
-        return program.layout_for(device, DeviceGridSettings(), steps).long
+        return program.layout_for(device, DeviceGridSettings(), steps).local
 
-    assert [long(12, 49_152), long(12, 12_000), long(13, 1 << 20)] == [False, True, True]
-
-
-def test_a_little_local_memory_is_enough_for_years(device, pretend, years: list[ReservoirYears]) -> None:
-    usual = bytes_of(solve(years[:1], solver="dp-opencl")[0])
-    pretend(local_memory_bytes=16_384)
-    assert bytes_of(solve(years[:1], solver="dp-opencl")[0]) == usual
+    assert [local(12, 49_152), local(12, 12_000), local(744, 12_000)] == [True, False, True]
 
 
 def test_a_gpu_shares_a_long_horizon_among_more_items(large_gpu: DeviceInfo) -> None:
