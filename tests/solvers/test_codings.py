@@ -42,13 +42,6 @@ def test_positions_are_relative_and_a_year_depends_on_itself_alone(years: System
     assert (found.fitness > np.median([years.certify(each).fitness for each in random], axis=0)).all()
 
 
-@pytest.mark.parametrize("name", each_of(["ring-pso"]))
-def test_other_solvers_take_them_too(years: SystemYears, name: str) -> None:
-    found = solve(years, solver=name, particles=16, generations=30)
-    np.testing.assert_array_equal(years.certify(found.position).fitness, found.fitness)
-    assert (found.fitness > years.certify(np.full((len(years), years.dimension), 0.5)).fitness).all()
-
-
 @pytest.mark.parametrize("name", each_of(CODED))
 def test_a_population_begins_with_positions_that_are_given(years: SystemYears, name: str) -> None:
     best = solve(years, solver=name, **few(name))
