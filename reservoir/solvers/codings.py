@@ -97,13 +97,15 @@ class _CodedSearch:
         every = np.arange(len(self.batch))
         less = {**self.options, self.effort: max(1, int(self.options[self.effort]) // _TRIAL_PART)}
         best, other = (self._solved(name, every, less, silent) for name in (RELATIVE, ABSOLUTE))
+        count = min(len(best), len(other))
+        best, other, stopped = best[:count], other[:count], count < len(every)
         evaluations = best.evaluations + other.evaluations
         better = np.flatnonzero(other.fitness > best.fitness)
         seconds = best.wall_seconds + other.wall_seconds
         device_seconds = [best.device_seconds, other.device_seconds]
         best, done = best.replaced(better, other[better]), 0
         for name, places in ((RELATIVE, np.setdiff1d(every, better)), (ABSOLUTE, better)):
-            if not len(places):
+            if stopped or not len(places):
                 continue
             solved = self._solved(
                 name, places, self.options, lambda count, _, before=done: self.progress(before + count, len(every))
