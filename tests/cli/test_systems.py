@@ -119,7 +119,7 @@ def test_new_takes_what_the_record_tells(call, tmp_path):
     rows = wide(total=True).splitlines()[4:-9]  # from April on
     (tmp_path / "flows.csv").write_text("\n".join(["date,top,low", *rows]))
     shown = call("new", "river", "--system", "--reservoir", "top", "--reservoir", "low", "--inflow", "flows.csv").out
-    assert "reservoir check flows.csv --reservoir river.toml" in shown
+    assert "  reservoir check flows.csv --reservoir river.toml\n  reservoir plan flows.csv --res" in shown
     most = max(float(row.split(",")[2]) for row in rows)
     assert f"the maximum release (the largest flow of the record is {most:g} m³/s)" in shown
     assert 'file = "low.toml"\ninflow_is = "total" # its column follows' in (tmp_path / "river.toml").read_text()
