@@ -213,6 +213,11 @@ SOLVERS: dict[str, Solver] = {
             "successive linear programming of systems: all reservoirs at once, close to the optimum in a few programs",
             "reservoir.solvers.slp.engine",
         ),
+        _OF_SYSTEMS(
+            "dpsa",
+            "dynamic programming of systems, a reservoir at a time, from slp: what that leaves, at kinks above all",
+            "reservoir.solvers.dpsa.engine",
+        ),
     )
 }
 

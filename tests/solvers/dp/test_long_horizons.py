@@ -176,7 +176,7 @@ def test_the_host_leaves_out_no_state_that_can_follow(small: Reservoir, small_in
         grid = middle + 50 * width * np.linspace(-1.0, 1.0, states)
         values, choices = np.empty((steps + 1, states)), np.empty((steps, states), np.uint16)
         cursors = plant_with_cursors(plant)
-        tried = recursion.bellman(cursors, arrays, grid, year.penalty, values, choices, np.empty(states))
+        tried = recursion.bellman(cursors, arrays, grid, year.penalty, values, choices, np.empty(states), ())
         expected = 0
         for step in range(steps):
             release = arrays.inflow[step] - (grid[step + 1][None] - grid[step][:, None]) / arrays.hm3_per_m3s[step]
