@@ -288,7 +288,7 @@ def names_system(file: Path | None) -> bool:
     """Whether a file given by ``--reservoir`` is that of a system."""
     from reservoir.io.system_file import names_system
 
-    return file is not None and file.suffix.casefold() not in (".xlsx", ".xlsm") and names_system(file)
+    return file is not None and file.is_file() and names_system(file)  # a pipe is read once
 
 
 def read_case(

@@ -106,7 +106,7 @@ class Solver:
     effort_settings: Mapping[str, Any] = field(default_factory=dict)
     zoo_gap: float = inf
     alone: bool = True
-    systems: bool = False
+    systems: bool = True
 
 
 _SWARM, _EVALUATIONS = ("particles", "generations"), ("evaluations",)
@@ -121,8 +121,8 @@ _RING = partial(Solver, budget=_SWARM, zoo_gap=0.2)
 _ISLANDS = partial(
     Solver, budget=_EVALUATIONS, zoo_gap=0.1, effort=(*_EVALUATIONS, "iterations"), encodings=(REAL, PERMUTATION)
 )
-_DP = partial(Solver, seeded=False, general=False, long_horizons=True)
-_OF_SYSTEMS = partial(_DP, alone=False, systems=True)
+_HOST = partial(Solver, seeded=False, general=False, long_horizons=True)
+_DP, _OF_SYSTEMS = partial(_HOST, systems=False), partial(_HOST, alone=False)
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver

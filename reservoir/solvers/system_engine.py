@@ -106,7 +106,7 @@ class SystemEngine(Engine[S]):
 
             first = np.stack([self.first_of(problems[each], each)[0] for each in members]) if self.first else None
             schedules = self.improved(Schedules.begun(batch, first), told)
-            positions = batch.positions_of(schedules.operation)
+            positions = batch.positions_of(schedules.operation, batch.coding)
             columns = {"generations": schedules.rounds, "evaluations": schedules.tried}
             found = engine_results(of_all={}, position=positions, **columns)
             results |= {each: {name: rows[[row]] for name, rows in found.items()} for row, each in enumerate(members)}

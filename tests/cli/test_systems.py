@@ -82,6 +82,12 @@ def test_records_may_be_named_by_the_system_file_alone(call, two, tmp_path):
     assert "upper: has no record" in call("check", "--reservoir", two, status=2).err
 
 
+def test_what_takes_no_systems_says_what_does(call, two):
+    told = call("tradeoff", "flows.csv", "--reservoir", two, status=2).err
+    assert "two.toml: is a system file, of several reservoirs" in told
+    assert "`reservoir check` and reservoir.read_system take systems" in told
+
+
 def test_mistakes_of_all_files_end_with_2(call, two, tmp_path):
     (tmp_path / "lower.toml").write_text(SMALL.replace("dead_hm3", "dead_gallons"))
     (tmp_path / "bad.toml").write_text(TWO.replace('to = "lower"', 'to = "lowr"'))

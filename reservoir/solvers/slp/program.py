@@ -267,10 +267,9 @@ def _reservoir(of: _System, place: int) -> Columns:
         least, most = np.maximum(lower, storage - reach), np.minimum(upper, storage + reach)
         least, most = np.minimum(least, most), np.maximum(least, most)
     free = np.inf if of.elastic else 0.0
-    reservoir, worth = of.batch.system.reservoirs[place], np.zeros_like(storage)
-    if reservoir.year_end is YearEnd.VALUED:
-        worth[:, -1] = reservoir.end_value_gwh_per_hm3 or 0.0
-        worth[:, 0] -= worth[:, -1]
+    worth = np.zeros_like(storage)
+    worth[:, -1] = of.batch.end_values[place]
+    worth[:, 0] -= worth[:, -1]
     freed = np.append(0.0, np.full(count, free))
     storages = made.columns(count + 1, least - freed, most + freed, worth)
     lowest, highest = limits.release_lower_m3s, limits.release_upper_m3s

@@ -139,5 +139,5 @@ def test_solvers_say_whether_they_take_systems(small, years):
         solve(years[:1], solver="slp")
     for name, entry in SOLVERS.items():
         if not entry.systems:
-            with pytest.raises(InputError, match=rf"{name} plans one reservoir only.*several reservoirs: .*slp"):
+            with pytest.raises(InputError, match=rf"{name} plans one reservoir only.*several reservoirs: clpso, .*slp"):
                 solve(batch, solver=name)
