@@ -19,7 +19,7 @@ from reservoir.problems.reservoir.rows import kernel_rows, year_layout
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN
 from reservoir.problems.stacked import SOURCE, TARGET, Links
 
-_ZERO: Any = PolynomialForm(*map(np.float32, (0.0, 1.0, 0.0, 1.0)), (np.float32(0.0),))
+_ZERO = PolynomialForm(np.float32(0), np.float32(1), np.float32(0), np.float32(1), (np.float32(0),))
 _PLANT, _LAKE = ("level", "tailrace", "specific_power", "capacity_part"), ("area", "seepage")
 
 

@@ -457,16 +457,11 @@ def stacked_links(system: System) -> Links:
     kinds = {Carried.ALL: RELEASED, Carried.TURBINED: TURBINED, Carried.SPILLED: SPILLED}
     places, numbers = np.zeros((len(inner), 5), np.int64), np.zeros((len(inner), 5), np.float32)
     for row, link in enumerate(inner):
-        source, before, named = (
-            system.names.index(link.source),
-            link.before_m3s or 0.0,
-            isinstance(link.carries, Carried),
-        )
+        source, before, carries = system.names.index(link.source), link.before_m3s or 0.0, link.carries
         whole, later = divmod(link.travel_steps, 1.0)
         wraps = system.reservoirs[source].year_end is YearEnd.CYCLIC
-        kind = kinds[Carried(link.carries)] if named else RELEASED
-        places[row] = source, system.names.index(link.target), kind, whole, wraps
-        share = 1.0 if named else link.carries
+        kind, share = (kinds[carries], 1.0) if isinstance(carries, Carried) else (RELEASED, carries)
+        places[row] = source, system.names.index(str(link.target)), kind, whole, wraps
         numbers[row] = share, 1.0 - link.lost_share, link.lost_m3s, link.of_release(before, before), later
     return Links(places, numbers)
 
