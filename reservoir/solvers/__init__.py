@@ -372,7 +372,7 @@ def solve(
         if not year.dimension:
             return nothing_to_choose(problems, solver)
         if year.dimension > MOST_VARIABLES:
-            able = ", ".join(name for name, other in SOLVERS.items() if other.systems and not other.coded)
+            able = ", ".join(name for name, other in SOLVERS.items() if other.systems and not other.general)
             wrong, expected = f"{solver} takes horizons of few variables", f"at most {MOST_VARIABLES}"
             raise InputError(wrong, expected, f"choose a shorter horizon, or the solver {able}", value=year.dimension)
         options = kind.of_systems(len(year.years), year.steps, year.dimension) | options

@@ -43,6 +43,13 @@ def test_positions_are_relative_and_a_year_depends_on_itself_alone(years: System
     assert (found.fitness > np.median([years.certify(each).fitness for each in random], axis=0)).all()
 
 
+@pytest.mark.parametrize("name", each_of(["ring-pso"]))
+def test_other_solvers_take_them_too(years: SystemYears, name: str) -> None:
+    found = solve(years, solver=name, particles=16, generations=30)
+    np.testing.assert_array_equal(years.certify(found.position).fitness, found.fitness)
+    assert (found.fitness > years.certify(np.full((len(years), years.dimension), 0.5)).fitness).all()
+
+
 @pytest.mark.parametrize("name", each_of(CODED))
 def test_a_population_begins_with_positions_that_are_given(years: SystemYears, name: str) -> None:
     best = solve(years, solver=name, **few(name))
@@ -63,7 +70,7 @@ def test_a_record_is_too_long_for_populations(years: SystemYears) -> None:
     calendar = replace(inflows.first.calendar, years=40)
     longer = {name: Inflow(np.tile(each.flow_m3s, (20, 1)), calendar) for name, each in inflows.items()}
     (batch,) = system_problems(system, SiteInflows(longer), Horizon(None)).batches
-    with pytest.raises(InputError, match="takes horizons of few variables"):
+    with pytest.raises(InputError, match=r"takes horizons of few variables.*the solver slp"):
         solve(batch, solver="lshade-sequential")
 
 
