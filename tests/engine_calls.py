@@ -54,9 +54,8 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     *(("ring-pso-sequential", SWARM, problems) for problems in ("years", "ring")),
     *(("dsmga2", {"generations": 3}, problems) for problems in ("year", "bits", "functions")),
     ("dsmga2", {"generations": 3, "model": "lossless"}, "bits"),
-    *((engine, SWARM, "system") for engine in ("clpso", "clpso-sequential", "ring-pso", "ann-pso")),
+    *((engine, SWARM, "system") for engine in ("clpso", "clpso-sequential")),
     *((engine, FEW, "system") for engine in ("lshade", "lshade-sequential")),
-    ("island-ga", {**ISLANDS, "scheme": "lim-is"}, "system"),
     *((engine, {}, problems) for engine in ("dp", "dp-opencl") for problems in ("years", "small", "cyclic", "free")),
 ]
 

@@ -73,6 +73,31 @@ class FiniteRange(_Finite, click.FloatRange):
     """A finite number of a range."""
 
 
+class NamedNumber(_Finite):
+    """A finite number, or NAME=VALUE: a number of one reservoir of a system."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the name, "" without one, and the number."""
+        if isinstance(value, tuple):  # click asks twice
+            return value
+        name, equals, number = str(value).rpartition("=")
+        return (name.strip() if equals else "", super().convert(number.strip(), param, ctx))
+
+
+def of_one(numbers: Sequence[tuple[str, float]], option: str) -> float | None:
+    """The number of an option that may be given for each reservoir of a system, where there is one reservoir."""
+    if not numbers:
+        return None
+    if len(numbers) > 1 or numbers[0][0]:
+        from reservoir.errors import InputError
+
+        value = f"{numbers[-1][0]}={numbers[-1][1]:g}" if numbers[-1][0] else f"{numbers[-1][1]:g}"
+        raise InputError("is of one reservoir of a system", "one number", column=option, value=value)
+    return numbers[0][1]
+
+
 class Share(FiniteRange):
     """A part of a whole, above 0 and at most 1."""
 
@@ -246,11 +271,24 @@ def sheets_for(file: Path | None, other: Path | None, names: Sequence[str]) -> S
     return tuple(name for name in names if name not in elsewhere)
 
 
+def require_of_one(given: Mapping[str, Any]) -> None:
+    """Refuse options of a call that count for one reservoir alone, where several are planned: those that are given."""
+    from reservoir.errors import InputError, Mistake
+
+    problem, mend = "does not take systems yet", "leave it out, or give the file of one of the reservoirs"
+    if named := [name for name, value in given.items() if value is not None]:
+        raise InputError(Mistake(problem, "the file of one reservoir", mend, column=name) for name in named)
+
+
+#: What a command says that takes one reservoir.
+TAKE_SYSTEMS = "plan, check, simulate and new take systems; give this command the file of one of its reservoirs"
+
+
 def names_system(file: Path | None) -> bool:
     """Whether a file given by ``--reservoir`` is that of a system."""
     from reservoir.io.system_file import names_system
 
-    return file is not None and file.suffix.casefold() not in (".xlsx", ".xlsm") and names_system(file)
+    return file is not None and file.is_file() and names_system(file)  # a pipe is read once
 
 
 def read_case(
@@ -325,6 +363,25 @@ class Request:
         files = {name: inputs.pop(name) for name in ("reservoir_file", "inflow_file") if name in inputs}
         return replace(self, **files, reading={**self.reading, **inputs})
 
+    @property
+    def names_system(self) -> bool:
+        """Whether it is of several reservoirs: by the file of a system, or a bundled case that is one."""
+        from reservoir.cases import bundled_case
+
+        return names_system(self.reservoir_file or (bundled_case(self.case).reservoir_file if self.case else None))
+
+    def read_system(self, step: str | None = None) -> tuple[System, SiteInflows]:
+        """Read a system and the inflow of its reservoirs (`read_case`)."""
+        from reservoir.cases import bundled_case
+
+        bundled = bundled_case(self.case) if self.case else None
+        file = self.reservoir_file or (bundled.reservoir_file if bundled else None)
+        assert file is not None
+        inflow = self.inflow_file
+        if inflow is None and bundled is not None and self.reservoir_file is None:
+            inflow = bundled.inflow_file
+        return read_case(file, inflow, self.reading, step)
+
     def read(self, step: str | None = None) -> Inputs:
         """Read what the options name.
 
@@ -342,6 +399,9 @@ class Request:
         from reservoir.errors import InputError
 
         bundled = bundled_case(self.case)
+        if self.names_system:
+            file = str(self.reservoir_file or bundled.reservoir_file)
+            raise InputError("is the file of a system", "the file of one reservoir", TAKE_SYSTEMS, file)
         mistakes: list[Mistake] = []
         plant, files = None, CaseFiles(self.reservoir_file, self.inflow_file, self.reading)
         if not self.case:

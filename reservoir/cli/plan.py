@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
-from reservoir.cli.options import FilePath, FiniteNumber, FiniteRange, named_as, told_in
+from reservoir.cli.options import FilePath, FiniteRange, NamedNumber, named_as, of_one, require_of_one, told_in
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reservoir.planning.plan import Plan
-    from reservoir.planning.stopwatch import Profile
+    from reservoir.planning.stopwatch import Profile, Stopwatch
 
 #: Objects made before the interpreter looks for garbage: what is imported and drawn stays, so that it finds little.
 GARBAGE_THRESHOLD = 100_000
@@ -26,7 +28,13 @@ GARBAGE_THRESHOLD = 100_000
 BEGAN = time.perf_counter() - time.process_time()
 
 #: Arguments of `reservoir.optimise` that options are called otherwise.
-_NAMES = {"start_level_m": "--level", "start_hm3": "--storage", "start": "--from", "cluster": "--cluster"}
+_NAMES = {
+    "start_level_m": "--level",
+    "start_hm3": "--storage",
+    "start": "--from",
+    "cluster": "--cluster",
+    "solver": "--solver",
+}
 
 
 # fmt: off
@@ -37,9 +45,10 @@ _OPTIONS = (
     click.option("--from", "start", metavar="YYYY-MM",
         help="Month in which the plan begins, with --level or --storage: each year of the record is a scenario of the "
         "inflow from then on.  [default: whole water years]"),
-    click.option("--level", "start_level_m", type=FiniteNumber(),
-        help="Forebay level at the start of the month of --from, m (or as --units)."),
-    click.option("--storage", "start_hm3", type=FiniteNumber(),
+    click.option("--level", "levels", type=NamedNumber(), multiple=True, metavar="[NAME=]NUMBER",
+        help="Forebay level at the start of the month of --from, m (or as --units); of a system NAME=LEVEL for each "
+        "reservoir."),
+    click.option("--storage", "storages", type=NamedNumber(), multiple=True, metavar="[NAME=]NUMBER",
         help="Storage at the start of that month, hm3 (or as --units), instead of --level."),
     click.option("--solver",
         help="Solver; an unknown name lists them.  [default: clpso; dp-opencl for more than 12 steps as one problem]"),
@@ -52,6 +61,8 @@ _OPTIONS = (
         help="Prove for every year (or horizon) a bound that no schedule can exceed, to this relative gap; 1e-5 "
         "without a number."),
     options.proof_seconds,
+    click.option("--seconds", type=FiniteRange(0.0),
+        help="Of a system: after so many seconds no further stage of the solver auto begins.  [default: all stages]"),
     click.option("--figures/--no-figures", default=True, help="Draw the figures."),
     click.option("--format", "table_format", type=click.Choice(["csv", "xlsx", "netcdf", "zarr"]),
         help="Format of the tables.  [default: csv below 5,000 years, else netcdf if it is installed]"),
@@ -74,11 +85,12 @@ def command(
     step: str | None,
     objective: str | None,
     point: Path | None,
-    start_level_m: float | None,
-    start_hm3: float | None,
+    levels: tuple[tuple[str, float], ...],
+    storages: tuple[tuple[str, float], ...],
     settings: dict[str, Any],
     prove: float | None,
     prove_seconds: float,
+    seconds: float | None,
     figures: bool,
     table_format: str | None,
     profile: bool,
@@ -98,6 +110,20 @@ def command(
     gc.set_threshold(GARBAGE_THRESHOLD)
     watch = Stopwatch(BEGAN)
     watch.add({"start": time.perf_counter() - BEGAN})
+    if request.names_system:
+        refused = {"--point": point, "--prove": prove, "--objective": objective, **_of_one_reservoir(search)}
+        require_of_one(refused)
+        asked: dict[str, Any] = {
+            "unit_system": unit_system,
+            "out": out,
+            "force": force,
+            "as_json": as_json,
+            "profile": profile,
+        }
+        asked |= {"figures": figures, "table_format": table_format}
+        return _plan_system(
+            request, step, (levels, storages), {**search, **settings, "seconds": seconds}, watch, **asked
+        )
     with watch("import"):
         from reservoir.cli import say, warn
         from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_inputs, show_json
@@ -114,6 +140,7 @@ def command(
         inputs = request.at_point(point).read(step).optimised_for(objective)
         units = UnitSystem.of(unit_system or "si")
         kind = format_of(table_format, inputs.inflow.years, inputs.inflow.steps)
+        level, storage = of_one(levels, "--level"), of_one(storages, "--storage")
     with (
         claimed_for_plan(out, inputs.reservoir.name, force=force) as claim,
         PartsFolder(
@@ -130,8 +157,8 @@ def command(
             plan = optimise(
                 inputs.reservoir,
                 inputs.inflow,
-                start_level_m=None if start_level_m is None else start_level_m * units.size("level_m"),
-                start_hm3=None if start_hm3 is None else start_hm3 * units.size("storage_hm3"),
+                start_level_m=None if level is None else level * units.size("level_m"),
+                start_hm3=None if storage is None else storage * units.size("storage_hm3"),
                 best=prove is not None,
                 progress=progress,
                 parts=parts,
@@ -178,6 +205,79 @@ def command(
             _show_profile(measured)
         say(f"Written to {target}")
     gc.freeze()  # else the interpreter, at its end, looks for garbage in all that was imported: a third of a second
+    return 0 if all_pass(checks) else 1
+
+
+def _of_one_reservoir(search: dict[str, Any]) -> dict[str, Any]:
+    """Take out of the options of a search what counts for one reservoir alone: those that are not as usual."""
+    usual = {"reference": True, "engine_only": False, "cluster": None}
+    names = {"reference": "--no-reference", "engine_only": "--engine-only", "cluster": "--cluster"}
+    return {names[name]: None if search.pop(name) == value else True for name, value in usual.items()}
+
+
+def _plan_system(
+    request: options.Request,
+    step: str | None,
+    starts: tuple[Sequence[tuple[str, float]], Sequence[tuple[str, float]]],
+    search: dict[str, Any],
+    watch: Stopwatch,
+    *,
+    unit_system: str | None,
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+    profile: bool,
+    figures: bool,
+    table_format: str | None,
+) -> int:
+    """Plan several reservoirs jointly; arguments are options of the command."""
+    with watch("import"):
+        from reservoir.cli import say, warn
+        from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json, show_system
+        from reservoir.hydro.unit_system import UnitSystem
+        from reservoir.io.plan_folder.formats import format_of
+        from reservoir.planning.checks import all_pass, system_checks
+        from reservoir.planning.system_plan import optimise_system
+        from reservoir.report.folder import claimed_for_plan, write_profile
+        from reservoir.report.system_folder import write_system_plan
+
+    with watch("read"):
+        system, inflows = request.read_system(step)
+        units = UnitSystem.of(unit_system or "si")
+        kind = format_of(table_format, inflows.years, inflows.steps)
+        sizes = units.size("level_m"), units.size("storage_hm3")
+        levels, storages = (
+            {name: number * size for name, number in each} for each, size in zip(starts, sizes, strict=True)
+        )
+    with claimed_for_plan(out, system.name, force=force) as claim:
+        with progress_bars() as progress, named_as(_NAMES), told_in(units):
+            plan = optimise_system(
+                system, inflows, start_levels_m=levels, start_storages_hm3=storages, progress=progress, **search
+            )
+            plan = replace(plan, units=units)
+            watch.add(plan.seconds)
+            with watch("certify"):
+                checks = system_checks(plan)
+            how: dict[str, Any] = {"figures": figures, "kind": kind, "progress": progress, "watch": watch, "tell": warn}
+            target = write_system_plan(plan, claim, checks, **how)
+        measured = watch.profile() if profile else None
+        if measured:
+            write_profile(measured, claim.place)
+    if as_json:
+        shown = checks_json(checks) | {
+            "folder": str(target),
+            "energy_gwh": float(plan.energy_gwh[plan.keeps_limits].sum()),
+        }
+        by_reservoir = {name: float(site.energy_gwh[plan.keeps_limits].sum()) for name, site in plan.sites.items()}
+        shown |= {"energy_gwh_by_reservoir": by_reservoir, "sources": plan.source_counts}
+        shown |= {"caveats": list(plan.caveats), "notes": list(map(units.text, plan.notes))}
+        show_json(shown | ({"profile": measured.as_dict()} if measured else {}))
+    else:
+        show_system(plan)
+        show_checks(checks, units)
+        if measured:
+            _show_profile(measured)
+        say(f"Written to {target}")
     return 0 if all_pass(checks) else 1
 
 

@@ -31,7 +31,7 @@ from rich.table import Table
 from rich.text import Text
 
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.text.quantities import counted, printable
+from reservoir.text.quantities import counted, printable, quantity
 from reservoir.text.strict_json import strict_json
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from reservoir.cli.options import Inputs
     from reservoir.planning.checks import Check
     from reservoir.planning.plan import Plan
+    from reservoir.planning.system_plan import SystemPlan
 
 #: Width where output goes into a pipe or a file: more than anything needs.
 _PIPE_WIDTH = 100_000
@@ -271,6 +272,34 @@ def show_inputs(inputs: Inputs, units: UnitSystem = SI) -> None:
         show_notes(caveat)
     show_line("", record.scale_in(units))
     show_notes(*map(units.text, (*plant.notes, *(note for note in record.notes if note != inputs.stranger))))
+
+
+def show_system(plan: SystemPlan) -> None:
+    """Say what a joint plan is of, how it was found, and what it comes to."""
+    units, first, kept = plan.units, plan.solutions[0], plan.keeps_limits
+    links = ", ".join(map(str, plan.system.links)) or "none"
+    show_line(
+        "System", f"{plan.system.name}: {', '.join(plan.sites)}; links: {links} ({plan.system.source or 'made here'})"
+    )
+    show_line("Inflow", f"{plan.inflow.span_text}, {counted(plan.inflow.years)} ({plan.inflow.source})")
+    show_notes(*plan.caveats, *map(units.text, plan.notes))
+    seconds = ", ".join(f"{stage} {spent:.3g} s" for stage, spent in plan.seconds.items() if stage != "prepare")
+    show_line("Solver", f"{first.device}: {seconds}")
+    of_sources = ", ".join(f"{name} {count}" for name, count in plan.source_counts.items())
+    show_line("Sources", f"schedules of {counted(plan.inflow.years, plan.year_word)}: {of_sources}")
+    mean = float(plan.energy_gwh[kept].mean()) if kept.any() else 0.0
+    show_line("Energy", f"{quantity(mean)} GWh a {plan.year_word}; {quantity(mean * int(kept.sum()))} GWh in all")
+    for name, site in plan.sites.items():
+        energy = float(site.energy_gwh[kept].mean()) if kept.any() else 0.0
+        show_line("", f"{name}: {quantity(energy)} GWh a {plan.year_word}")
+    if not kept.all():
+        outside = [str(label) for label, fine in zip(plan.inflow.labels, kept, strict=True) if not fine]
+        listed = ", ".join(outside[:_MOST_LISTED]) + (" and others" if len(outside) > _MOST_LISTED else "")
+        show_line("Limits", f"{counted(len(outside), plan.year_word)} violate limits or demands: {listed}", "red")
+
+
+#: Years that are named.
+_MOST_LISTED = 12
 
 
 def show_solver(plan: Plan) -> None:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,10 +136,16 @@ class Operation:
         return self.benefit - penalty * self.violation_sum
 
 
-def joined(operations: Sequence[Operation]) -> Operation:
+#: Of a reservoir, or of a system.
+Operated = TypeVar("Operated")
+
+
+def joined(operations: Sequence[Operated]) -> Operated:
     """Years of several operations behind each other; at least one."""
+    first: Any
     first, *others = operations
-    return first._of(lambda *arrays: np.concatenate(arrays), *others) if others else first
+    behind: Operated = first._of(lambda *arrays: np.concatenate(arrays), *others) if others else first
+    return behind
 
 
 def better_of(one: Operation, other: Operation, better: NDArray[np.bool_]) -> Operation:

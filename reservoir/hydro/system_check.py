@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.attributes import InflowIs
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.inflow_check import InflowCheck
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import InflowSource, Link, System
@@ -94,18 +95,13 @@ class SystemCheck:
     @cached_property
     def sizes(self) -> dict[str, InflowCheck]:
         """Each reservoir beside all that flows there."""
-        return {
-            each.name: InflowCheck(
-                replace(
-                    self.inflows[each.name],
-                    flow_m3s=self.natural[each.name].reshape(self.inflows[each.name].flow_m3s.shape),
-                    allow_negative=True,
-                    rows=None,
-                ),
-                each,
-            )
-            for each in self.system.reservoirs
-        }
+
+        def natural(name: str) -> Inflow:
+            own = self.inflows[name]
+            flow = self.natural[name].reshape(own.flow_m3s.shape)
+            return replace(own, flow_m3s=flow, allow_negative=True, rows=None)
+
+        return {each.name: InflowCheck(natural(each.name), each) for each in self.system.reservoirs}
 
     @cached_property
     def totals(self) -> tuple[str, ...]:
@@ -170,25 +166,26 @@ class SystemCheck:
 
     @cached_property
     def unserved(self) -> dict[str, int]:
-        """Years in which no operation of all reservoirs can give a reservoir's least release, where there are any."""
-        held, years = dict[str, float](), dict[str, int]()
+        """Years in which no operation of all reservoirs can give a reservoir's least release, where there are any.
+
+        There is not enough water in all, or what reservoirs above may release does not let it through.
+        """
+        held, found, shape = dict[str, float](), dict[str, int](), self.volumes.shape
+        most = {each.name: np.resize(each.release_bounds_m3s[1], shape) for each in self.system.reservoirs}
         for place, reservoir in enumerate(self.system.reservoirs):
-            storages = reservoir.storage_bounds_hm3
-            above = {link.source for _, link in self.system.into(place)}
-            held[reservoir.name] = float(storages[1].max() - storages[0].min()) + sum(held[name] for name in above)
-            least = np.resize(reservoir.release_bounds_m3s[0], self.volumes.shape)
-            lacking = (least - self.natural[reservoir.name]) * self.volumes
-            short = lacking.reshape(-1, self.inflows.steps).sum(axis=1) > held[reservoir.name]
-            most = {
-                each.name: np.resize(each.release_bounds_m3s[1], self.volumes.shape) for each in self.system.reservoirs
-            }
-            brought = self.system.brought_m3s(place, most, self.volumes)
-            beyond = (least - self.local[reservoir.name] - brought) * self.volumes
-            own = float(storages[1].max() - storages[0].min())
-            short |= (_longest_lack(beyond.reshape(-1, self.inflows.steps)) > own) & bool(above)
+            name, above = reservoir.name, {link.source for _, link in self.system.into(place)}
+            own = float(reservoir.storage_bounds_hm3[1].max() - reservoir.storage_bounds_hm3[0].min())
+            held[name] = own + sum(held[source] for source in above)
+            least = np.resize(reservoir.release_bounds_m3s[0], shape)
+            let_through = self.local[name] + self.system.brought_m3s(place, most, self.volumes)
+            lacking, beyond = (
+                ((least - flow) * self.volumes).reshape(-1, self.inflows.steps)
+                for flow in (self.natural[name], let_through)
+            )
+            short = (lacking.sum(axis=1) > held[name]) | ((_longest_lack(beyond) > own) & bool(above))
             if short.any():
-                years[reservoir.name] = int(short.sum())
-        return years
+                found[name] = int(short.sum())
+        return found
 
     @cached_property
     def drowned(self) -> tuple[tuple[Link, float, float], ...]:
@@ -278,20 +275,15 @@ class SystemCheck:
             of_all = units.values({"natural_mean_m3s": self._mean(self.natural[name])})
             size = self.sizes[name].as_dict(units).get("reservoir")
             reservoirs[name] = {**check.as_dict(units), **of_all, "reservoir": size}
-        links = [
-            {
-                "from": link.source,
-                "to": link.target,
-                "travel_steps": link.travel_steps,
-                **{
-                    name: getattr(travel, name)
-                    for travel in self.travels
-                    if travel.link is link
-                    for name in ("shown_steps", "correlation", "as_stated")
-                },
-            }
-            for link in self.system.links
+        links: list[dict[str, Any]] = [
+            {"from": each.source, "to": each.target, "travel_steps": each.travel_steps} for each in self.system.links
         ]
+        for travel in self.travels:
+            links[self.system.links.index(travel.link)] |= {
+                "shown_steps": travel.shown_steps,
+                "correlation": travel.correlation,
+                "as_stated": travel.as_stated,
+            }
         return {
             "system": self.system.name,
             "reservoirs": reservoirs,

@@ -69,6 +69,23 @@ class SystemOperation:
         by_step = self._of(lambda array: array.reshape(-1, steps) if array.shape[-1] % steps == 0 else array)
         return replace(by_step, of_reservoirs=of_years)
 
+    def as_horizons(self, count: int) -> SystemOperation:
+        """Consecutive years as so many horizons, equally long, whose storage goes on from year to year."""
+
+        def joined(of_years: Operation) -> Operation:
+            storage = of_years.storage_hm3
+            ends = storage[:, 1:].reshape(count, -1)
+            whole = np.concatenate([storage[:: len(storage) // count, :1], ends], axis=1)
+            return of_years._of(lambda array: whole if array is storage else array.reshape(count, -1))
+
+        return replace(
+            self,
+            of_reservoirs=tuple(map(joined, self.of_reservoirs)),
+            arriving_m3s=tuple(None if each is None else each.reshape(count, -1) for each in self.arriving_m3s),
+            hm3_per_m3s=self.hm3_per_m3s.reshape(count, -1),
+            terms={name: term.reshape(count, -1) for name, term in self.terms.items()},
+        )
+
     def stacked(self, name: str) -> FloatArray:
         """An array of `Operation` of all reservoirs, shape (years, reservoirs, ...)."""
         return np.stack([getattr(each, name) for each in self.of_reservoirs], axis=1)

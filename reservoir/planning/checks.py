@@ -22,6 +22,7 @@ from reservoir.planning.solving import REFERENCE_SOLVERS, gap_limits, relative_g
 from reservoir.planning.solving import SWEPT_GAP as SWEPT_GAP
 from reservoir.planning.solving import TOTAL_GAP as TOTAL_GAP
 from reservoir.planning.solving import YEAR_GAP as YEAR_GAP
+from reservoir.planning.system_plan import SystemPlan
 from reservoir.solvers import Solutions
 from reservoir.text.quantities import counted
 
@@ -171,6 +172,23 @@ def plan_checks(plan: Plan) -> list[Check]:
         gaps = gap_limits(plan.solutions.solver, plan.problems)
         checks += gap_checks(*of_plan, gaps=gaps, least_scale=plan.problems.least_gap_scale)
     return [*checks, *firm_power_lines(plan), *source_lines(plan), *proof_lines(plan)]
+
+
+def system_checks(plan: SystemPlan) -> list[Check]:
+    """What every joint plan must satisfy."""
+    residuals, excesses = [], []
+    for site in plan.sites.values():
+        scale = float(np.abs(site.operation.storage_hm3).max()) or 1.0
+        residuals.append(balance_residual(site.operation, site.inflow) / scale)
+        excesses.append(release_excess(site.operation, site.reservoir))
+    what = "limits and demands not kept" if any(site.operation.has_conditions for site in plan.sites.values()) else ""
+    return [
+        Check(
+            "water balance: largest residual (fraction of the largest storage)", largest(residuals), BALANCE_TOLERANCE
+        ),
+        Check(RELEASE_OUTSIDE, largest(excesses), 0.0),
+        Check(f"{what or 'storage outside its limits'}: sum of relative violations", float(plan.violation.sum()), 0.0),
+    ]
 
 
 def firm_power_lines(plan: Plan) -> list[Check]:

@@ -329,6 +329,42 @@ _YEARS = (
         "solutions.evaluations", "schedules evaluated by the solver, in both runs", by_problem=True),
 )
 _YEAR_OF = {column.name: column for column in _YEARS}
+_RESERVOIR = ResultColumn("reservoir", "name of the reservoir")
+#: What a step of one reservoir of a system comes to, and a year.
+_SITE_STEPS = (
+    replace(_STEPS[0], meaning="mean inflow of the step, local and from above, m3/s"),
+    ResultColumn("arriving_m3s", "what links bring of it from reservoirs above, m3/s", "m3/s", "arriving_m3s",
+        "mean flow that links bring in the step", page=Shown("From above", _WHOLE)),
+    *_STEPS[1:],
+)
+_SITE_YEARS = tuple(
+    replace(_YEAR_OF[name], variable=_YEAR_OF[name].variable or f"annual_{name}")
+    for name in ("inflow_mean_m3s", "energy_gwh", "spill_hm3", "evaporation_hm3", "seepage_hm3", "withdrawal_hm3",
+                 "shortage_hm3", "violation")
+)
+#: What a year of a system comes to.
+_SYSTEM_YEARS = (
+    ResultColumn("local_inflow_mean_m3s", "mean inflow of the year, the sum of all reservoirs' local inflow, m3/s",
+        "m3/s", lambda plan: sum(each.annual_mean_m3s for each in plan.inflows.values()),
+        page=Shown("Local inflow", _WHOLE)),
+    replace(_YEAR_OF["energy_gwh"], meaning="energy of all plants in the year, GWh"),
+    ResultColumn(OBJECTIVE, "what is optimised, in its unit; costs have no sign; only if it is not energy", "",
+        "benefit", "what is optimised, in its own unit", cells="{:.12g}", only=_beside_energy,
+        page=Shown("Objective")),
+    ResultColumn("lowest_power_mw", "lowest mean power of all plants together in a step, MW", "MW",
+        lambda plan: plan.operation.total("power_mw").min(axis=1), page=Shown("Lowest power", _WHOLE)),
+    ResultColumn("spill_hm3", "volume of spill, the sum of all reservoirs, hm3", "hm3",
+        lambda plan: (plan.operation.total("spill_m3s") * plan.operation.hm3_per_m3s).sum(axis=1),
+        page=Shown("Spill", _WHOLE)),
+    ResultColumn("under_way_hm3", "what links still carry at the end of the year, hm3; only with travel times", "hm3",
+        lambda plan: sum(plan.operation.under_way_hm3(link) for link in plan.system.links),
+        only=lambda plan: any(link.travel_steps for link in plan.system.links), page=Shown("Under way", _WHOLE)),
+    ResultColumn("violation", "sum of the relative violations of all reservoirs; 0 within their limits", "",
+        "violation", "sum of the relative violations of all reservoirs", page=Shown("Violation", "{:.3g}")),
+    ResultColumn("source", "whose schedule the year holds: the solver's name", "text", "source",
+        "whose schedule the year holds"),
+    _YEAR_OF["horizon"],
+)
 _STORAGE_END = ResultColumn("storage_end_hm3", "storage at the end of the year, hm3", "hm3",
         lambda run: run.operation.storage_hm3[:, -1])
 _REPAIRS = ResultColumn("repairs", "months in which the limits changed the release that the rule asked for", "",
@@ -510,6 +546,10 @@ TABLES: dict[str, tuple[ResultColumn, ...]] = {
     "steps": _STEPS,
     "schedule": (*_STEP_NAMES, *_STEPS, *_PLANNED_STEPS),
     "summary": (*_NAMES, *_YEARS),
+    "site_steps": (*_STEP_NAMES, _RESERVOIR, *_SITE_STEPS),
+    "site_years": (*_NAMES, _RESERVOIR, *_SITE_YEARS),
+    "system_years": (*_NAMES, *_SYSTEM_YEARS),
+    "simulated_system_years": (*_NAMES, *(each for each in _SYSTEM_YEARS if each.name not in ("source", "horizon"))),
     "members": _MEMBERS,
     "water_values": _WATER_VALUES,
     "given_steps": (*_STEP_NAMES, *_with_asked(_STEPS), _REPAIRED),

@@ -175,7 +175,7 @@ def notes_again(texts: Iterable[str], made: Iterable[str]) -> tuple[str, ...]:
     """Notes that were saved as texts, with those of them that are `made` anew, which can be said in other units."""
     texts = [*texts]
     ends = (end.groups() for end in map(_FIXED_END.fullmatch, texts) if end)
-    fixed = (_fixed_end_note(*(float(each.replace(",", "")) for each in storages), gain) for *storages, gain in ends)
+    fixed = (_fixed_end_note(float(own.replace(",", "")), float(end.replace(",", "")), gain) for own, end, gain in ends)
     again = {str(note): note for note in (*made, *fixed)}
     return tuple(again.get(text, text) for text in texts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,12 @@ from reservoir.hydro.objectives import RECORD, Horizon
 from reservoir.hydro.operation import Operation, joined, operate, repaired
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
+from reservoir.hydro.system_operation import SystemOperation, operate_system
 from reservoir.planning.notes import below_dead_notes
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
+from reservoir.planning.operated_system import OperatedSystem
 from reservoir.planning.solving import FIRST
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import RESERVOIR_SOLVERS, settings_of
@@ -219,3 +223,92 @@ def _start(reservoir: Reservoir, start_hm3: float | None) -> float:
         expected, mend = f"{lower:,.6g} to {upper:,.6g} hm3, the range of the level curve", "give another start_hm3"
         raise InputError("is outside the level curve", expected, mend, column="start_hm3", value=start)
     return float(start)
+
+
+@dataclass(frozen=True, eq=False)
+class SystemSimulation(OperatedSystem):
+    """A system operated with given releases, with the tables and arrays of a joint plan.
+
+    Parameters
+    ----------
+    system : System
+    inflows : SiteInflows
+    horizon : Horizon
+        Years through which storage is carried over.
+    operation : SystemOperation
+    asked_m3s : ndarray, shape (years, reservoirs, steps)
+        The given releases.
+    notes : tuple of str
+        What the user should know, such as the number of repairs of each reservoir.
+    """
+
+    system: System
+    inflows: SiteInflows
+    horizon: Horizon
+    operation: SystemOperation
+    asked_m3s: FloatArray
+    notes: tuple[str, ...]
+    year_table = "simulated_system_years"
+
+
+def simulate_system(
+    system: System,
+    inflows: SiteInflows,
+    releases: Mapping[str, ArrayLike | pd.Series[float]],
+    *,
+    horizon: Horizon | str | int = RECORD,
+    starts_hm3: Mapping[str, float] | None = None,
+) -> SystemSimulation:
+    """Operate a record of several sites with given releases; each reservoir as `simulate` does, with what links bring.
+
+    Parameters
+    ----------
+    system : System
+    inflows : SiteInflows
+    releases : mapping of str to array
+        Of each reservoir by its name, as of `simulate`; a run-of-river plant releases what flows in.
+    horizon : Horizon, str or int
+        Years through which the storage is carried over.
+    starts_hm3 : mapping of str to float, optional
+        Storages at the start of each horizon; by default the reservoirs' initial storages.
+
+    Raises
+    ------
+    InputError
+        As `simulate`; if the releases of a reservoir are missing.
+    """
+    inflows = SiteInflows({name: system.on_calendar(inflows[name]) for name in system.names})
+    system, spans = system.under_way(list(inflows.values())), Horizon.of(horizon).within(inflows.calendar)
+    unsaid = [each.name for each in system.reservoirs if not each.is_run_of_river and each.name not in releases]
+    if unsaid:
+        expected = f"releases of {', '.join(system.names)}"
+        raise InputError(f"has no releases of {', '.join(unsaid)}", expected, column="releases")
+    zeros = np.zeros((inflows.years, inflows.steps))
+    asked = {name: releases_of(releases.get(name, zeros), inflows[name], name) for name in system.names}
+    opened, runs = [], []
+    for place, (reservoir, inflow) in enumerate(zip(system.reservoirs, inflows.values(), strict=True)):
+        conditions = system.backed_up_by(place) is not None
+        start = _start(reservoir, (starts_hm3 or {}).get(reservoir.name))
+        opened.append((exact_plant(reservoir), open_limits(System.of(reservoir), inflow, conditions=conditions), start))
+    for first, stop, length in spans.equal_spans(inflows.years):
+
+        def run(place: int, arriving_m3s: FloatArray | None, tailwater_m: FloatArray | None) -> Operation:
+            plant, limits, start = opened[place]
+            limits = limits[first:stop].joined(length)  # noqa: B023 # called in this turn of the loop alone
+            if arriving_m3s is not None:
+                limits = limits.changed(inflow=limits.inflow_m3s + arriving_m3s)
+            if tailwater_m is not None:
+                limits = limits.changed(tailwater=tailwater_m)
+            wanted = asked[system.names[place]][first:stop].reshape(len(limits), -1)  # noqa: B023
+            return operate(plant, without_foresight(limits, np.full(len(limits), start)), wanted)
+
+        volume = opened[0][1][first:stop].joined(length).hm3_per_m3s
+        runs.append(operate_system(system, volume, run, wraps=False).in_years(inflows.steps))
+    operation, stacked = joined(runs), np.stack([asked[name] for name in system.names], axis=1)
+    notes = list(inflows.notes)
+    for place, reservoir in enumerate(system.reservoirs):
+        moved = repaired(reservoir, operation.of_reservoirs[place], stacked[:, place])
+        if moved.any() and not reservoir.is_run_of_river:
+            steps = counted(int(moved.sum()), inflows.calendar.step.noun)
+            notes.append(f"{reservoir.name}: the physical limits changed the given release in {steps} of {moved.size}.")
+    return SystemSimulation(system, inflows, spans, operation, stacked, tuple(notes))

@@ -19,14 +19,14 @@ from reservoir.problems.reservoir.rows import kernel_rows, year_layout
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN
 from reservoir.problems.stacked import SOURCE, TARGET, Links
 
-_ZERO: Any = PolynomialForm(*map(np.float32, (0.0, 1.0, 0.0, 1.0)), (np.float32(0.0),))
+_ZERO = PolynomialForm(np.float32(0), np.float32(1), np.float32(0), np.float32(1), (np.float32(0),))
 _PLANT, _LAKE = ("level", "tailrace", "specific_power", "capacity_part"), ("area", "seepage")
 
 
 def system_kernel(years: Any, *, fine: bool) -> KernelProblem:
     """The curves of all plants, each asked for by its place, and the file that loops over reservoirs."""
     links, loses = years.links, [years.loses(place) for place in range(len(years.years))]
-    models, lossy, priced = [each.model for each in years.years], bool(years.limits.lake), years.limits.priced
+    models, priced = [each.model for each in years.years], years.limits.priced
     curves = [
         plant_source(
             each.fine if fine else each.approximation,
@@ -47,7 +47,7 @@ def system_kernel(years: Any, *, fine: bool) -> KernelProblem:
         _array("float", "link_numbers", np.column_stack([links.numbers, np.zeros(len(rows))])),
         _array("float", "end_values", np.array(years.end_values)),
     ]
-    year = replace(year_layout(years.limits), size_name="YEAR")
+    year = replace(year_layout(years.unlinked(0)), size_name="YEAR")
     size = year.size * len(models)
     constants: dict[str, Any] = {
         "STEPS": years.steps,
@@ -65,7 +65,7 @@ def system_kernel(years: Any, *, fine: bool) -> KernelProblem:
         "CONTEXT": size + 1 + (len(TERMS) * years.steps if priced else 0),
         **year.constants(),
         **plant_constants(terms=priced),
-        **({"CONDITIONS": 1} if lossy else {}),
+        **({"CONDITIONS": 1} if years.lossy else {}),
     }
     source = "".join([*curves, *asked, *macros, *arrays])
     return KernelProblem(source, (*STEP_FILES, "problems/system/system_year.cl"), constants, looped=True)

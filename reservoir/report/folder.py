@@ -33,12 +33,13 @@ from reservoir.io.plan_folder.saved_plan import SavedPlan, copy_inputs, plan_arr
 from reservoir.io.plan_folder.tables import read_cells, read_sheets, write_table
 from reservoir.io.plan_folder.tables import write_tables as tables_written
 from reservoir.io.workplace import contents, leaves
-from reservoir.planning.checks import Check, plan_checks, proof_lines
+from reservoir.planning.checks import Check, plan_checks, proof_lines, system_checks
 from reservoir.planning.columns import PROVEN_BOUND, PROVEN_GAP, forms_of_cells
 from reservoir.planning.operated_record import members_table, schedule_columns
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import chosen, shortfall_months, shortfalls
 from reservoir.planning.stopwatch import Profile, Timer, untimed
+from reservoir.planning.system_plan import SystemPlan
 from reservoir.text.strict_json import strict_json
 
 #: The plan for people: opens in any browser, offline.
@@ -50,10 +51,24 @@ RULES_REPORT, RULES_WORKBOOK = "rules.html", "rules.xlsx"
 FITS = "rules.parts"
 #: What `reservoir plan --profile` adds.
 PROFILE = "profile.json"
+#: Of a joint plan: a row a year, with the sums of its reservoirs.
+SYSTEM_YEARS = "system.csv"
 #: All that is written to a plan's folder; one that holds anything else is not replaced.
 OWN_NAMES = {
     *(PROVENANCE, REPORT, FIGURES, files.ARRAYS, files.SCHEDULE, SUMMARY, files.WATER_VALUES, RESERVOIR, INFLOW),
-    *(MEMBERS, *files.DATASET_NAMES, RULES, RULES_REPORT, SCORES, ROBUSTNESS, RULES_PROVENANCE, FITS, PROFILE),
+    *(
+        SYSTEM_YEARS,
+        files.SYSTEM,
+        MEMBERS,
+        *files.DATASET_NAMES,
+        RULES,
+        RULES_REPORT,
+        SCORES,
+        ROBUSTNESS,
+        RULES_PROVENANCE,
+        FITS,
+        PROFILE,
+    ),
 }
 #: Columns, and arrays, of what is proved.
 _PROVEN = (PROVEN_BOUND, PROVEN_GAP)
@@ -210,13 +225,13 @@ def write_plan(
 
 
 def save_plan(
-    plan: Plan, folder: str | Path, *, force: bool = False, figures: bool = True, format: str | None = None
+    plan: Plan | SystemPlan, folder: str | Path, *, force: bool = False, figures: bool = True, format: str | None = None
 ) -> Path:
     """Write a plan to a folder as ``reservoir plan`` does, completely or not at all.
 
     Parameters
     ----------
-    plan : Plan
+    plan : Plan or SystemPlan
     folder : str or Path
         The folder; its parents are made.
     force : bool
@@ -240,6 +255,10 @@ def save_plan(
     """
     kind = format_of(format, plan.inflow.years, plan.inflow.steps)
     try:
+        if isinstance(plan, SystemPlan):
+            from reservoir.report.system_folder import write_system_plan
+
+            return write_system_plan(plan, Path(folder), system_checks(plan), force=force, figures=figures, kind=kind)
         return write_plan(plan, Path(folder), plan_checks(plan), force=force, figures=figures, kind=kind)
     except OutputError as error:  # names the arguments in place of the options of the command
 

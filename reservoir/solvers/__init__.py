@@ -114,8 +114,8 @@ _ONE_THREAD = {"threads": 1}
 _SWEPT: dict[str, Any] = {"opencl": True, "long_horizons": True, "swept": True}
 
 #: What the engines of an algorithm have in common, on devices and on CPU threads.
-_CLPSO = partial(Solver, budget=_SWARM, coded=True, zoo_gap=0.2)
-_LSHADE = partial(Solver, budget=_EVALUATIONS, coded=True, zoo_gap=1e-3)
+_CLPSO = partial(Solver, systems=True, budget=_SWARM, coded=True, zoo_gap=0.2)
+_LSHADE = partial(Solver, systems=True, budget=_EVALUATIONS, coded=True, zoo_gap=1e-3)
 _TWO_LEVEL = partial(Solver, budget=_SWARM, zoo_gap=0.6)
 _RING = partial(Solver, budget=_SWARM, zoo_gap=0.2)
 _ISLANDS = partial(

@@ -10,7 +10,7 @@ from tests.fuzz.case import Reader
 _MODULES = dict.fromkeys(("netcdf", "zarr", "xlsx"), "container_reader")
 NAMES = (
     *("inflow", "reservoir", "rule", "plan", "tsplib", "tour", "spin"),
-    *("ensemble", "schedule", "netcdf", "zarr", "xlsx"),
+    *("ensemble", "schedule", "netcdf", "zarr", "xlsx", "system"),
 )
 
 

@@ -22,6 +22,7 @@ CASES = dict.fromkeys(NAMES, 250) | {
     "zarr": 60,
     "netcdf": 100,
     "schedule": 100,
+    "system": 150,
 }
 
 

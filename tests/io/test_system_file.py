@@ -45,6 +45,12 @@ def test_hours_of_travel_are_steps_of_the_system(tmp_path, step, hours):
         reservoir.read_system(path, step="hour")
 
 
+def test_hours_of_travel_are_steps_of_the_call(tmp_path):
+    system = reservoir.read_system(write_two(tmp_path), step="week")
+    assert (system.step, system.reservoirs[0].step) == (TimeStep.WEEK, TimeStep.WEEK)
+    assert system.links[0].travel_steps == pytest.approx(12 / 168)
+
+
 def test_a_file_of_one_reservoir_is_a_system_of_one(tmp_path):
     write_two(tmp_path, lower=f'kind = "reservoir"\n{SMALL}')
     for name in ("upper", "lower"):
@@ -131,7 +137,7 @@ MISTAKES = [
     (LINKS, f'{LINKS}[objective]\ngoal = "power-shortage"\n', "is missing: the goal"),
     (LINKS, f'{LINKS}[objective]\ngoal = "revenue"\npenalty_gwh = 1\n', "is in GWh, which the objective is not"),
     (LINKS, f'{LINKS}[horizon]\nspan = "decade"\n', "two.toml, line 19, horizon.span: is no horizon"),
-    (TWO, 'kind = "system"\n', "two.toml: has no reservoirs"),
+    (TWO, 'kind = "system"\n', "two.toml, reservoirs: is missing; expected entries [[reservoirs]]"),
     (TWO, 'kind = "systm"\n', "kind: is not one of the choices"),
 ]
 

@@ -70,11 +70,13 @@ def _placed(random: np.random.Generator, seed: int, place: int, part: str, above
     if random.random() < 0.15 and kind is not YearEnd.VALUED:  # a run-of-river plant
         changed |= {"storage_lower_hm3": np.full(12, end), "storage_upper_hm3": np.full(12, end)}
         changed |= {"year_end": YearEnd.FREE, "initial_storage_hm3": end, "final_storage_hm3": None}
+        changed |= {"release_lower_m3s": np.zeros(12), "release_upper_m3s": 1.5 * most}
     if part == "losses":
         changed["evaporation_mm"] = random.uniform(-20, 150, 12)
+        changed["area_km2"] = Polynomial((1.0, 0.02), (0.0, 2 * full))
         if random.random() < 0.5:
             changed["seepage_m3s"] = Polynomial((0.1, 3.0 / full), (0.0, 2 * full))
-    if part == "demands":
+    if part == "demands" and kind is not YearEnd.VALUED:
         changed["withdrawal_m3s"] = random.uniform(0, 0.05, 12) * own.release_upper_m3s
         changed["release_lower_m3s"] = own.release_lower_m3s * 0.3
         changed["plant_factor"] = random.uniform(0.7, 1.0, 12)

@@ -26,7 +26,7 @@ def nothing_overlaps_the_foot(name: str, figure: Figure) -> None:
 
 
 def axes_and_legends_lie_apart_within_the_figure(name: str, figure: Figure) -> None:
-    boxes = [ax.get_tightbbox() for ax in figure.get_axes() if ax.get_ylabel() != "Level (m)"]
+    boxes = [ax.get_tightbbox() for ax in figure.get_axes() if not ax.get_ylabel().startswith("Level (")]
     boxes += [legend.get_tightbbox() for legend in legends(figure)]
     for box in boxes:
         assert box.x0 >= 0, name

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from reservoir.hydro.flood_space import FloodSpace
 from reservoir.rules import Forecast, fit
 from reservoir.rules.advice import Situation
 from reservoir.rules.base.physics import LakeMonths, ObjectiveMonths, Physics
@@ -136,6 +137,16 @@ def test_its_probabilities_are_parts_of_the_futures(ahead):
     assert replace(ahead, firm_mw=None).firm_probability is None
     assert replace(ahead, firm_mw=0.0).firm_probability == 1.0
     assert replace(ahead, firm_mw=1e6).firm_probability == 0.0
+
+
+def test_an_outlook_keeps_the_flood_space_of_its_month_and_the_mean_of_the_rule_later(rule, training):
+    space = FloodSpace("snow", (0.0, 1.0), [np.full(12, 14_557.0), np.full(12, 9_000.0)])
+    plant = replace(training.model.reservoir, flood_space=space)
+    wet = outlook(rule, plant, Situation(5, 9_000.0, 1_400.0, 900.0, flood_index=1.0), 1_000.0, 4)
+    assert wet.upper_hm3.tolist() == [9_000.0, *np.array(rule.end.storage_upper_hm3)[wet.steps[1:]]]
+    assert (wet.storage_hm3[:, 1] <= 9_000.0 + 1e-6).all()
+    dry = outlook(rule, plant, Situation(5, 9_000.0, 1_400.0, 900.0, flood_index=0.0), 1_000.0, 4)
+    assert (dry.storage_hm3[:, 1] > 9_000.0).all()
 
 
 def test_a_longer_outlook_begins_with_the_shorter_one(ahead, rule, training):

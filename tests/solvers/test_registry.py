@@ -9,6 +9,7 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import RESERVOIR_SOLVERS, SOLVERS, settings_of, solve, solver_named
+from reservoir.solvers.codings import CodingSettings
 from reservoir.solvers.windows import WindowSettings
 from tests.solvers.engines import each_of
 
@@ -132,10 +133,11 @@ def test_a_fault_in_an_engine_is_no_mistake_of_the_user(years: list[ReservoirYea
 
 
 def test_every_setting_stands_in_the_solution(years: list[ReservoirYears], name: str) -> None:
-    """But those of sweeps over long horizons, which years have not (`test_sweeps`)."""
+    """But those of sweeps over long horizons and of systems, which years have not (`test_sweeps`, `test_codings`)."""
     found = solve(years[:1], solver=name, **options_of(name))[0]
     assert len(settings_of(name)) >= 7
-    assert set(settings_of(name)) - {each.name for each in fields(WindowSettings)} <= found.settings.keys()
+    others = {each.name for settings in (WindowSettings, CodingSettings) for each in fields(settings)}
+    assert set(settings_of(name)) - others <= found.settings.keys()
     assert not SOLVERS[name].seeded or found.settings["seed"] == 1
     json.dumps(found.settings, default=float)
 

@@ -22,7 +22,7 @@ MEMBERS = "members.csv"
 #: In place of the tables where a plan is written as NetCDF, as Zarr or as a workbook.
 NETCDF, ZARR, XLSX = DATASET_NAMES = "plan.nc", "plan.zarr", "plan.xlsx"
 #: Copies of what was planned.
-RESERVOIR, INFLOW = "reservoir.toml", "inflow.csv"
+RESERVOIR, INFLOW, SYSTEM = "reservoir.toml", "inflow.csv", "system.toml"
 #: Folders of the figures, and of what a plan is read from: numbers with all their digits.
 FIGURES, ARRAYS, RELEASES = "figures", "arrays", "release_m3s.npy"
 #: Keys of ``plan.json``: hashes of the folder's files, its own hash, the calendar of the record, what the copy of the

@@ -39,6 +39,8 @@ FloatArray = NDArray[np.float64]
 #: Different texts of a column that may name sites.
 _MOST_SITES = 400
 _PASSED_OVER = ", passed over "
+#: From here on, letters are those of scripts that put no spaces between words.
+_NO_SPACES = "\u2e80"
 #: How columns begin that are not read for a site.
 _OTHER = "other_"
 
@@ -72,7 +74,8 @@ class _Columns(NamedTuple):
             if text in (" ".join(each.split()).casefold() for each in texts):
                 return "; ".join(filter(None, (f"{name}={wanted}", value_column)))
         named = [name for name in self.names if _site_in(name, [*sites, wanted]) == wanted]
-        flows = [name for name in named if not _beside(name, wanted)]
+        kinds = {name: understand(_without(name, wanted)) for name in named if not _beside(name, wanted)}
+        flows = [name for name, saying in kinds.items() if not saying.is_no_inflow]
         return flows[0] if len(flows) == 1 else None
 
     def renamed(
@@ -100,7 +103,9 @@ def _as_inflow(name: str, site: str | None) -> str:
 
 
 def _pattern(site: str) -> str:
-    return rf"(^|[\W_]+){re.escape(site)}([\W_]+|$)"
+    """A name as a word, but for scripts that have no spaces."""
+    begin, end = (r"(?<![^\W_])", r"(?![^\W_])")
+    return rf"[\W_]*{begin * (site[0] < _NO_SPACES)}{re.escape(site)}{end * (site[-1] < _NO_SPACES)}[\W_]*"
 
 
 def _site_in(name: str, sites: Sequence[str]) -> str | None:

@@ -144,7 +144,7 @@ def reservoir_of(content: bytes, source: str, stated: Mapping[str, Any] = NOTHIN
     """Check what a reservoir file holds; `source` names it. Raises as `read_reservoir` does."""
     tree = parsed(content, source)
     if is_system(tree):
-        mend = "give a file of one reservoir; `reservoir.read_system` reads systems"
+        mend = "give a file of one reservoir; reservoir.read_system reads systems"
         raise InputError("is a system file, of several reservoirs", "a reservoir file", mend, file=source)
     about = {"source": source, "sha256": hashlib.sha256(content).hexdigest(), "content": content}
     return reservoir_of_tree(tree, source, stated, about)
@@ -329,7 +329,6 @@ def _fixed_hm3(values: Values) -> float | None:
 
 def _mistakes_of_keys(values: Values, sections: set[str], parts: Mapping[str, Any], draft: Draft) -> Iterator[Mistake]:
     """State what is wrong between keys, of which some give no field by themselves."""
-    unit = parts["objective"].unit
     ways = [key for key in WAYS_TO_POWER if draft.has(key)]
     if not ways and (draft.has_section("plant") or not draft.has("plant")):
         yield draft.mistake("plant", "has no conversion from water to power", f"one of {', '.join(WAYS_TO_POWER)}")
@@ -339,6 +338,18 @@ def _mistakes_of_keys(values: Values, sections: set[str], parts: Mapping[str, An
         given = [key for key in keys if draft.has(key)]
         for key in given[1:]:
             yield draft.mistake(key, f"contradicts {given[0]}", "only one of the two")
+    yield from mistakes_of_objective(values, parts, draft)
+    if draft.has_section("flood_space") and not any(draft.has(f"flood_space.{key}_hm3") for key in ("upper", "space")):
+        yield draft.mistake("flood_space", "has no storages", "upper_hm3 or space_hm3: a list for each of the values")
+    if "plant" in sections:
+        yield from _mistakes_of_plant(values, draft)
+    if "storage" in sections:
+        yield from _mistakes_of_storage(values, parts, draft)
+
+
+def mistakes_of_objective(values: Values, parts: Mapping[str, Any], draft: Draft) -> Iterator[Mistake]:
+    """Allow one way to say the goal, and each amount in one unit, which is that of the objective."""
+    unit = parts["objective"].unit
     if draft.has("objective.goal") and draft.has("objective.weights"):
         yield draft.mistake("objective.goal", "contradicts [objective.weights]", mend="remove one of the two")
     of_unit = f"in the unit of the objective ({unit or 'no unit'})"
@@ -348,12 +359,6 @@ def _mistakes_of_keys(values: Values, sections: set[str], parts: Mapping[str, An
         elif f"{section}.{in_gwh}" in values and unit != "GWh":
             problem = "is in GWh, which the objective is not"
             yield draft.mistake(f"{section}.{in_gwh}", problem, mend=f"{instead}, {of_unit}")
-    if draft.has_section("flood_space") and not any(draft.has(f"flood_space.{key}_hm3") for key in ("upper", "space")):
-        yield draft.mistake("flood_space", "has no storages", "upper_hm3 or space_hm3: a list for each of the values")
-    if "plant" in sections:
-        yield from _mistakes_of_plant(values, draft)
-    if "storage" in sections:
-        yield from _mistakes_of_storage(values, parts, draft)
 
 
 def _mistakes_of_plant(values: Values, draft: Draft) -> Iterator[Mistake]:

@@ -96,7 +96,7 @@ def write_system(system: System, path: str | Path | None = None, *, force: bool 
     for reservoir in system.reservoirs:
         _check_same(reservoir, "\n".join(_texts(_sections(reservoir))))
         column, file, is_what = system.inflow_of.get(reservoir.name, ("", "", None))
-        about = {"name": reservoir.name, "description": reservoir.description, "caveat": reservoir.caveat}
+        about: dict[str, Any] = {name: getattr(reservoir, name) for name in ("name", "description", "caveat")}
         seen_from = os.path.relpath(file, Path(path).parent) if file and path is not None else file
         about |= {"inflow": column, "inflow_file": seen_from, "inflow_is": is_what and is_what.value}
         sections = _sections(reservoir)

@@ -421,7 +421,8 @@ def storage_limits(plan: Plan) -> tuple[FloatArray, FloatArray]:
 
 def draw_flood_limits(ax: Axes, plan: Plan) -> Axes:
     """Draw the lowest of the years' upper limits, where a flood space makes them differ; returns the axis."""
-    lowest, highest = (_from_start(of(storage_limits(plan)[1], axis=0)) for of in (np.min, np.max))
+    upper = storage_limits(plan)[1]
+    lowest, highest = _from_start(upper.min(axis=0)), _from_start(upper.max(axis=0))
     if (lowest < highest).any():
         look: dict[str, Any] = {"color": LIMITS, "lw": 1.1, "ls": (0, (1, 1.2)), "zorder": 2.6}
         ax.plot(month_ends(plan.inflow.calendar), lowest, label="lowest upper limit of a year", **look)

@@ -71,7 +71,7 @@ def _from_zero(ax: Axes, flow: FloatArray) -> Axes:
 def draw_months(ax: Axes, check: InflowCheck) -> Axes:
     """Draw the spread of each calendar month, and its outliers; returns the axis."""
     calendar, x = check.inflow.calendar, month_middles(check.inflow.calendar)
-    draw_bands(ax, x, check.inflow.flow_m3s, INFLOW, single="flow")
+    draw_bands(ax, x, check.inflow.flow_m3s, INFLOW)
     for outlier in check.outliers:
         ax.plot(x[outlier.place[1]], outlier.flow_m3s, **OUTSIDE_MARK)
     label = labelled(f"Flow of the {calendar.step.noun} ({{}})", "m³/s")

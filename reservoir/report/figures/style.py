@@ -327,7 +327,8 @@ def footed_figure(height: float, lines: Sequence[str]) -> tuple[Figure, SubFigur
 def add_legend(sheet: SubFigure, *labelled: Axes, above: bool = False, **look: Any) -> Legend:
     """Put the legend of axes between them and the foot, or above them, in a row or as many as it needs."""
     parts = [ax.get_legend_handles_labels() for ax in labelled]
-    handles, labels = ([each for part in parts for each in part[which]] for which in (0, 1))
+    handles = [handle for of_axes, _ in parts for handle in of_axes]
+    labels = [label for _, of_axes in parts for label in of_axes]
     where: Any = f"outside {'upper' if above else 'lower'} center"
     for rows in range(1, len(labels) + 1):
         columns = math.ceil(len(labels) / rows)

@@ -169,4 +169,4 @@ def _label(plan: Plan, year: TypicalYear) -> str:
     kinds += "" if plan.inflow.members is None else "member "
     outside = "" if plan.keeps_limits[year.row] else ", violates its limits"
     taken = f", schedule of {plan.references.solver}" if plan.from_reference[year.row] else ""
-    return f"{kinds}{label}, {plan.units.written(mean, 'm3s').replace('m3', 'm³')}{taken}{outside}"
+    return f"{kinds}{label}, {plan.units.written(mean, 'm3s')}{taken}{outside}"

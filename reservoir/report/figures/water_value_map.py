@@ -98,7 +98,7 @@ def draw_water_values(ax: Axes, plan: Plan, column: str) -> Axes:
 def _label(plan: Plan) -> str:
     """What the colour bar shows, in the units of the plan."""
     goal = plan.objective
-    return "Water value ({})".format(plan.units.per_volume(1.0, goal.unit or goal.title)[1].replace("hm3", "hm³"))
+    return f"Water value ({plan.units.per_volume(1.0, goal.unit or goal.title)[1]})"
 
 
 def _scale(plan: Plan) -> dict[str, Any]:

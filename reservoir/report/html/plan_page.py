@@ -89,7 +89,7 @@ def plan_sections(
         Section("months", "Months", tables=(monthly_table(plan),)),
         None if members is None else Section("members", "Members", tables=(member_table(members, plan.units),)),
         Section("years", "Years", tables=(yearly_table(plan),)) if plan.inflow.years <= SHOWN_YEARS else None,
-        Section("provenance", "Provenance", facts=tuple(_provenance(origin))),
+        Section("provenance", "Provenance", facts=tuple(provenance_facts(origin))),
     ]
     return [section for section in sections if section is not None]
 
@@ -171,7 +171,9 @@ def _shortfalls(plan: Plan) -> Section | None:
     return Section("shortfalls", title, text, items=(*sentences, *more), warning=True)
 
 
-def _provenance(origin: Mapping[str, Any]) -> list[tuple[str, str]]:
+def provenance_facts(origin: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What a page says of where a plan comes from."""
+
     def listed(pairs: Mapping[str, Any] | None) -> str:
         return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in (pairs or {}).items())
 

@@ -59,6 +59,20 @@ def test_a_column_is_that_of_the_reservoir_in_its_name(two, header):
     assert_local(two(wide(header)))
 
 
+def test_of_several_columns_of_a_reservoir_the_inflow_is_read(two):
+    rows = [f"{line},99,88,5,0" for line in wide().splitlines()[1:] if line]
+    header = "date,upper_inflow_m3s,lower_inflow_m3s,upper_outflow_m3s,lower_storage_hm3,upper_level_m,lower_spill_m3s"
+    assert_local(two("\n".join([header, *rows])))
+
+
+def test_names_of_scripts_without_spaces_are_found_in_those_of_columns(tmp_path):
+    text = TWO.replace('"upper"', '"小湾"').replace('"lower"', '"漫湾"').replace("travel_hours = 12\n", "")
+    system = reservoir.read_system(write_two(tmp_path, text))
+    (tmp_path / "record.csv").write_text(wide("日期,小湾入库流量(m3/s),漫湾流量"), encoding="utf-8")
+    read = reservoir.read_system_inflow(system, tmp_path / "record.csv")
+    assert_local(read, names=("小湾", "漫湾"))
+
+
 def test_a_unit_is_that_of_the_column_or_of_the_call(two):
     cfs = two(wide("date,upper_cfs,lower_m3s"))
     np.testing.assert_allclose(cfs["upper"].flow_m3s, LOCAL[:, :, 0] * 0.028316846592)

@@ -1,0 +1,357 @@
+"""The joint plan of several reservoirs: searched in stages, operated in float64, with tables a reservoir and a sum."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError
+from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.site_inflows import SiteInflows
+from reservoir.hydro.system import Link, System
+from reservoir.hydro.system_operation import SystemOperation
+from reservoir.hydro.unit_system import SI, UnitSystem, UnitText
+from reservoir.planning.operated_record import FloatArray
+from reservoir.planning.operated_system import OperatedSystem
+from reservoir.planning.solving import FIRST, NotedStop, StageProgress, begun, silent_stage, stop_sentence
+from reservoir.planning.start import PlanStart
+from reservoir.planning.stopwatch import Stopwatch
+from reservoir.problems.reservoir.record import RecordProblems
+from reservoir.problems.system import SystemYears, system_problems
+from reservoir.solvers import SOLVERS, Solutions, Stop, settings_of, solve, solver_named, why_unusable
+from reservoir.solvers.engine import callers_own
+
+if TYPE_CHECKING:
+    pass
+
+#: The solver that runs others, one after another.
+AUTO = "auto"
+#: What it runs: each begins with the best so far, and the best is kept.
+STAGES = ("slp", "dpsa", "lshade", "dpsa")
+
+
+@dataclass(frozen=True, eq=False)
+class SystemPlan(OperatedSystem):
+    """The best joint operation found of every year, recomputed in float64.
+
+    Parameters
+    ----------
+    system : System
+        With what is under way at the start of every year.
+    inflows : SiteInflows
+        Local inflow of each reservoir.
+    problems : RecordProblems
+        A year each, or a longer horizon.
+    operation : SystemOperation
+        A row for each year of the record.
+    solutions : Solutions
+        The schedule of each problem that the plan holds.
+    sources : tuple of str
+        The solver that each problem's schedule is of.
+    notes : tuple of str
+        What the user should know about this plan.
+    seconds : mapping of str to float
+        Wall time of each stage.
+    stopped : str
+        Where a callback ended the run, in words; empty if it did not.
+    starts : mapping of str to PlanStart
+        Month and storage with which each reservoir's scenarios begin; empty for whole water years.
+    units : UnitSystem
+        In which files, figures and sentences show results.
+    """
+
+    system: System
+    inflows: SiteInflows
+    problems: RecordProblems
+    operation: SystemOperation
+    solutions: Solutions
+    sources: tuple[str, ...]
+    notes: tuple[str, ...]
+    seconds: Mapping[str, float]
+    stopped: str = ""
+    starts: Mapping[str, PlanStart] = field(default_factory=dict)
+    units: UnitSystem = SI
+    year_table = "system_years"
+
+    def __repr__(self) -> str:
+        energy = float(self.energy_gwh[self.keeps_limits].sum())
+        return f"<SystemPlan of {self.system.name}: {energy:,.6g} GWh in {self.inflow.years} {self.year_word}s>"
+
+    @property
+    def horizon(self) -> Horizon:
+        """What was planned as one problem."""
+        return self.problems.horizon
+
+    @property
+    def year_word(self) -> str:
+        """What a row of the plan is: a year, or a scenario where the plan begins from a given month."""
+        return "scenario" if self.starts else "year"
+
+    @property
+    def source(self) -> NDArray[np.object_]:
+        """The solver that each year's schedule is of, shape (years,)."""
+        return np.array(self.sources, object)[self.problems.of_year]
+
+    @property
+    def source_counts(self) -> dict[str, int]:
+        """How many years each solver's schedules are of."""
+        return {str(name): int((self.source == name).sum()) for name in dict.fromkeys(self.source.tolist())}
+
+    def save(self, folder: str | Path, *, force: bool = False, figures: bool = True, format: str | None = None) -> Path:
+        """Write tables, figures and the report to a folder, see `reservoir.save_plan`."""
+        import reservoir  # files are written above this folder: the package knows where
+
+        return reservoir.save_plan(self, folder, force=force, figures=figures, format=format)
+
+
+def optimise_system(
+    system: System,
+    inflows: SiteInflows,
+    *,
+    solver: str | None = None,
+    horizon: Horizon | str | int | None = None,
+    start: object = None,
+    start_levels_m: Mapping[str, float] | None = None,
+    start_storages_hm3: Mapping[str, float] | None = None,
+    seed: int = 1,
+    device: str | None = "auto",
+    seconds: float | None = None,
+    initial: SystemOperation | None = None,
+    progress: StageProgress = silent_stage,
+    stop: Stop | None = None,
+    **options: Any,
+) -> SystemPlan:
+    """Find the best joint operation of every year of a record of several sites.
+
+    Parameters
+    ----------
+    system : System
+    inflows : SiteInflows
+        Local inflow of each reservoir.
+    solver : str, optional
+        A name of `reservoir.solvers.SOLVERS` that can take systems; by default ``auto``: sequential linear programming,
+        dynamic programming of one reservoir after another, then a population, each from the best so far.
+    horizon : Horizon, str or int, optional
+        What is planned as one problem: ``"year"``, ``"record"`` or a number of years; by default as the system says.
+    start : str, optional
+        Month in which the plan begins, such as ``"2026-11"``, from the level or the storage of each reservoir.
+    start_levels_m, start_storages_hm3 : mapping of str to float, optional
+        By the name of a reservoir; together they name each once.
+    seed : int
+        The same seed on the same device gives the same plan.
+    device : str, optional
+        See `reservoir.opencl.choose_device`.
+    seconds : float, optional
+        Of ``auto``: after so many, no further stage begins.
+    initial : SystemOperation, optional
+        What the search begins with; the plan is no worse.
+    progress : callable
+        Told the stage, how many problems are done and how many there are.
+    stop : callable, optional
+        Asked with an `IntermediateResult`; if it returns True, the plan has what is found so far.
+    **options
+        Settings of the solver.
+
+    Raises
+    ------
+    InputError
+        If system and record do not fit each other, or the solver cannot take systems.
+    DeviceError
+        If the device asked for is missing or too small.
+    """
+    watch, name = Stopwatch(), solver or AUTO
+    with watch("prepare"):
+        _require_able(name)
+        asked = system.asked_horizon(horizon)
+        inflows = inflows.each(system.on_calendar)
+        starts = _starts(system, start, start_levels_m or {}, start_storages_hm3 or {}, asked)
+        if starts:
+            system = replace(
+                system,
+                reservoirs=tuple(starts[each.name].begun for each in system.reservoirs),
+                first_month=next(iter(starts.values())).begun.first_month,
+            )
+            inflows = SiteInflows({site: starts[site].traces(record) for site, record in inflows.items()})
+            asked = Horizon()
+        problems = system_problems(system, inflows, asked)
+    progress, noted = callers_own(progress), NotedStop(stop) if stop else None
+    search = _Search(problems, seed, device, progress, noted, watch, seconds)
+    if initial is not None:
+        search.begin_with(initial)
+    notes = tuple[str, ...]()
+    if name == AUTO:
+        notes = search.in_stages(options)
+    else:
+        search.improve(name, options)
+    with watch("certify"):
+        problems = search.problems
+        operation: Any = problems.operate(search.best.position)
+    planned = operation.system
+    return SystemPlan(
+        planned,
+        inflows.span(0, problems.inflow.years),
+        problems,
+        operation,
+        search.best,
+        tuple(search.sources),
+        (*inflows.notes, *_reservoir_notes(system), *_under_way_notes(system, planned), *notes),
+        watch.seconds,
+        search.stopped,
+        starts,
+    )
+
+
+def _reservoir_notes(system: System) -> Sequence[str]:
+    return [f"{each.name}: {note}" for each in system.reservoirs for note in each.notes]
+
+
+def _under_way_notes(given: System, planned: System) -> Sequence[str]:
+    """What is under way at the start where the file does not say it: a sentence a link."""
+
+    def sentence(link: Link) -> UnitText:
+        return UnitText(
+            lambda units: (
+                f"The release of {link.source} before the first {given.step.noun} is taken to be "
+                f"{units.stated(link.before_m3s or 0.0, 'm3/s')}, the mean that the record brings there. Fix: give its "
+                f"link to {link.target} before_m3s."
+            )
+        )
+
+    pairs = zip(given.links, planned.links, strict=True)
+    return [sentence(filled) for link, filled in pairs if link.before_m3s is None and filled.before_m3s is not None]
+
+
+def _require_able(solver: str) -> None:
+    """Refuse a solver that takes one reservoir, by a sentence that names those that can take several."""
+    if solver != AUTO and not solver_named(solver).systems:
+        able = ", ".join((AUTO, *(name for name, entry in SOLVERS.items() if entry.systems)))
+        problem = f"the solver {solver} plans one reservoir"
+        raise InputError(
+            problem, f"one that plans several: {able}", "choose one of them", column="solver", value=solver
+        )
+
+
+def _starts(
+    system: System, month: object, levels_m: Mapping[str, float], storages_hm3: Mapping[str, float], horizon: Horizon
+) -> dict[str, PlanStart]:
+    """The start of each reservoir; of none without a month."""
+    from reservoir.planning.start import plan_start
+
+    given = {**levels_m, **storages_hm3}
+    unknown = [name for name in given if name not in system.names]
+    if unknown:
+        expected = f"one of {', '.join(system.names)}"
+        raise InputError("is no reservoir of the system", expected, column="start_level_m", value=unknown[0])
+    if month is None and not given:
+        return {}
+    if missing := [each.name for each in system.reservoirs if each.name not in given and not each.is_run_of_river]:
+        problem = f"nothing is given of {', '.join(missing)}"
+        raise InputError(problem, "a level or a storage of each reservoir", column="start", value=str(month))
+    starts = {}
+    for each in system.reservoirs:
+        level, storage = levels_m.get(each.name), storages_hm3.get(each.name)
+        if each.is_run_of_river and level is None:
+            storage = each.initial_storage_hm3
+        start = plan_start(month, level, storage, horizon, each)
+        assert start is not None
+        starts[each.name] = start
+    return starts
+
+
+class _Search:
+    """The best positions so far, and how they were found."""
+
+    def __init__(
+        self,
+        problems: RecordProblems,
+        seed: int,
+        device: str | None,
+        progress: StageProgress,
+        stop: NotedStop | None,
+        watch: Stopwatch,
+        seconds: float | None,
+    ) -> None:
+        self.problems, self.progress, self.stop, self.watch = problems, progress, stop, watch
+        self.seed, self.device, self.seconds = seed, device, seconds
+        self.best = Solutions.of([])
+        self.sources: list[str] = []
+        self.stopped = ""
+        self._first: list[FloatArray] = []
+
+    def begin_with(self, operation: SystemOperation) -> None:
+        """Begin with what an operation of the record's years does."""
+        for places, batch in self.problems.placed_batches:
+            years: Any = batch
+            first = int(np.flatnonzero(self.problems.of_year == places[0])[0])
+            rows = operation[first : first + len(places) * years.steps // self.problems.inflow.steps]
+            self._first += list(years.positions_of(rows.as_horizons(len(places)))[:, np.newaxis])
+
+    def in_stages(self, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """Run `STAGES`, as far as they can run here; a setting goes to each stage that has it."""
+        notes = []
+        for stage in STAGES:
+            if stage not in SOLVERS or self.stopped or self._late():
+                continue
+            solver = stage
+            if why := why_unusable(stage):
+                solver = solver_named(stage).host_solver
+                notes.append(f"{why}. {solver} ran on all CPU cores instead of {stage}.")
+            known = settings_of(solver)
+            self.improve(solver, {name: value for name, value in options.items() if name in known})
+        return tuple(dict.fromkeys(notes))
+
+    def _late(self) -> bool:
+        return self.seconds is not None and sum(self.watch.seconds.values()) >= self.seconds
+
+    def improve(self, solver: str, options: Mapping[str, Any]) -> None:
+        """Run a solver from the best so far, and keep what is better."""
+        given = {**options}
+        if FIRST in settings_of(solver) and (first := self._positions()):
+            given[FIRST] = first
+        with self.watch(solver):
+            on_progress = begun(self.progress, solver, len(self.problems))
+            found = solve(
+                self.problems.each,
+                solver=solver,
+                seed=self.seed,
+                device=self.device,
+                progress=on_progress,
+                stop=self.stop,
+                **given,
+            )
+        if not self.best:
+            self.best, self.sources = found, [solver] * len(found)
+            self.stopped = stop_sentence(solver, len(found), len(self.problems), self.stop)
+            if self.stopped:
+                self._leave_out()
+            return
+        count = len(found)
+        better = np.flatnonzero(
+            (found.violation < self.best.violation[:count])
+            | ((found.violation <= self.best.violation[:count]) & (found.fitness > self.best.fitness[:count]))
+        )
+        self.best = self.best.replaced(better, found[better])
+        for place in better.tolist():
+            self.sources[place] = solver
+        if count < len(self.problems):
+            self.stopped = stop_sentence(solver, count, len(self.problems), self.stop)
+
+    def _positions(self) -> list[FloatArray]:
+        return [position[np.newaxis] for position in self.best.position] if self.best else self._first
+
+    def _leave_out(self) -> None:
+        """The record as far as it is planned."""
+        years = int(np.searchsorted(self.problems.of_year, len(self.best)))
+        batch: Any = self.problems.batches[0]
+        inflows: Any = self.problems.inflow
+        self.problems = RecordProblems(self.problems.horizon, inflows.span(0, years), (batch[: len(self.best)],))
+
+
+def is_of_system(problems: RecordProblems) -> bool:
+    """Whether problems are of several reservoirs."""
+    return isinstance(problems.batches[0], SystemYears)

@@ -1,0 +1,157 @@
+"""The report of a joint plan: one HTML file with the system, its sum, each reservoir, and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from reservoir.planning.checks import Check
+from reservoir.planning.columns import shown_columns
+from reservoir.planning.system_plan import SystemPlan
+from reservoir.report.html.page import Heading, Picture, Section, render
+from reservoir.report.html.plan_page import SHOWN_YEARS, provenance_facts
+from reservoir.report.html.tables import checks_section, result_table, without_constants
+from reservoir.text.quantities import counted, quantity
+
+#: Headings of the figures.
+TITLES = {
+    "system": "The system",
+    "storage-fans": "Storage through the year",
+    "energy-by-month": "Energy by month and plant",
+    "spill-by-month": "Spill by month",
+    "head-lost": "Head lost to lakes below",
+}
+
+
+def system_report(
+    plan: SystemPlan, checks: Sequence[Check], origin: Mapping[str, Any], pictures: Sequence[Picture]
+) -> str:
+    """Write the report of a joint plan; arguments are as of `plan_page.plan_report`."""
+    kept = plan.keeps_limits
+    claims = [check.passed for check in checks if check.passed is not None]
+    energy = plan.energy_gwh[kept]
+    figures = [(f"energy a {plan.year_word}", f"{quantity(float(energy.mean()))} GWh" if energy.size else "–")]
+    figures += [
+        (f"{name}, energy a {plan.year_word}", f"{quantity(float(site.energy_gwh[kept].mean()))} GWh")
+        for name, site in plan.sites.items()
+        if energy.size
+    ]
+    figures.append(("checks passed", f"{sum(claims)} of {len(claims)}"))
+    caveats = (*plan.caveats, *map(plan.units.text, plan.notes))
+    heading = Heading(
+        title=f"Joint plan of {plan.system.name}, {plan.inflow.span_text}",
+        description=plan.system.description,
+        caveats=tuple(caveat[:1].upper() + caveat[1:] for caveat in caveats),
+        figures=tuple(figures),
+    )
+    sections = [
+        _outside(plan),
+        Section("planned", "Summary", facts=tuple(_facts(plan, origin))),
+        checks_section("acceptance", "Checks", checks, plan.units),
+        Section("figures", "Figures", pictures=tuple(pictures)) if pictures else None,
+        Section("reservoirs", "Reservoirs", tables=(_reservoir_table(plan),)),
+        Section("links", "Links", tables=(_link_table(plan),)) if plan.system.links else None,
+        Section("years", "Years", tables=(_year_table(plan),)) if plan.inflow.years <= SHOWN_YEARS else None,
+        Section("provenance", "Provenance", facts=tuple(provenance_facts(origin))),
+    ]
+    return render(heading, [section for section in sections if section is not None])
+
+
+def _facts(plan: SystemPlan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
+    installed = f"{plan.system.installed_mw:,.6g} MW installed"
+    facts = [
+        ("System", f"{plan.system.name}: {', '.join(plan.sites)}; {installed}"),
+        (
+            "Record",
+            f"{plan.inflow.span_text}, {counted(plan.inflow.years)} of inflow by {plan.inflow.calendar.step.noun}",
+        ),
+        ("Horizon", "" if plan.horizon.is_year else str(plan.horizon)),
+        ("Objective", "" if plan.objective.is_energy else plan.objective.title),
+        ("Energy", f"{quantity(float(plan.energy_gwh[plan.keeps_limits].sum()))} GWh"),
+        (
+            "Solver",
+            ", ".join(f"{name} ({counted(count, plan.year_word)})" for name, count in plan.source_counts.items()),
+        ),
+        ("Seed", str(origin["settings"].get("seed", ""))),
+        ("Reference", "none: what is best of several reservoirs is not known; stages are compared with each other"),
+    ]
+    return [fact for fact in facts if fact[1]]
+
+
+def _outside(plan: SystemPlan) -> Section | None:
+    """Which years violate limits, and in which reservoirs."""
+    if plan.keeps_limits.all():
+        return None
+    items = []
+    for year in np.flatnonzero(~plan.keeps_limits).tolist():
+        where = [name for name, site in plan.sites.items() if site.violation[year] > 0]
+        items.append(f"{plan.inflow.labels[year]}: {', '.join(where)}")
+    text = f"{counted(len(items), plan.year_word)} of {plan.inflow.years} violate limits or demands."
+    return Section("shortfalls", "Limits or demands violated", (text,), items=tuple(items[:24]), warning=True)
+
+
+def _year_table(plan: SystemPlan) -> Any:
+    summary = plan.summary_columns()
+    columns = [column for column in shown_columns("system_years", "page") if column.name in summary]
+    values = {column.name: summary[column.name].tolist() for column in columns}
+    names = {plan.year_word.capitalize(): plan.inflow.labels, "Schedule": plan.source.tolist()}
+    marked = np.flatnonzero(~plan.keeps_limits).tolist()
+    caption = f"The sum of all reservoirs, a row a {plan.year_word}."
+    return without_constants(
+        result_table(
+            "yearly-table", caption, names, columns, values, plan.units, benefit=plan.objective.unit, marked=marked
+        )
+    )
+
+
+def _reservoir_table(plan: SystemPlan) -> Any:
+    """Means of the years within limits, a row a reservoir."""
+    kept = plan.keeps_limits if plan.keeps_limits.any() else np.ones(plan.inflow.years, bool)
+    tables = {name: site.summary_columns() for name, site in plan.sites.items()}
+    names = [
+        column for column in shown_columns("site_years", "page") if any(column.name in each for each in tables.values())
+    ]
+    values = {
+        column.name: [
+            float(np.mean(table[column.name][kept])) if column.name in table else 0.0 for table in tables.values()
+        ]
+        for column in names
+    }
+    rows = {
+        "Reservoir": list(tables),
+        "Capacity": [f"{site.reservoir.installed_mw:,.6g} MW" for site in plan.sites.values()],
+    }
+    caption = f"Means of a {plan.year_word} within limits."
+    return without_constants(result_table("reservoir-table", caption, rows, names, values, plan.units))
+
+
+def _link_table(plan: SystemPlan) -> Any:
+    from reservoir.report.html.page import Column, HtmlTable
+
+    days = plan.inflow.calendar.days
+    flow = plan.units.unit_name("m³/s")
+    rows = []
+    for link in plan.system.links:
+        mean = float((plan.operation.flow_m3s(link) * days).sum() / days.sum()) / plan.units.size("flow_m3s")
+        lost = ", ".join(
+            text
+            for text, there in (
+                (f"{link.lost_share:.3g} of it", link.lost_share),
+                (plan.units.stated(link.lost_m3s, "m3/s"), link.lost_m3s),
+            )
+            if there
+        )
+        carries = f"{link.carries}" if isinstance(link.carries, str) else f"{link.carries:.0%}"
+        cells = carries, f"{mean:,.4g}", f"{link.travel_steps:.3g}", lost or "–", "yes" if link.backwater else "–"
+        rows.append((str(link), *cells))
+    heads: tuple[Column, ...] = Column("Link", text=True), Column("Carries", text=True), Column("Mean flow", flow)
+    heads += (
+        Column("Travel time", f"{plan.inflow.calendar.step.noun}s"),
+        Column("Lost", text=True),
+        Column("Backwater", text=True),
+    )
+    return HtmlTable(
+        "link-table", "Where releases go; a release that no link carries leaves the system.", heads, tuple(rows)
+    )

@@ -1,0 +1,151 @@
+"""A joint plan as a folder of files, written as a whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reservoir.io.output import Claim, drafted
+from reservoir.io.plan_folder import files
+from reservoir.io.plan_folder.arrays import record_arrays, write_arrays
+from reservoir.io.plan_folder.files import FIGURES, FILES, FORMAT, SUMMARY
+from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, write_dataset
+from reservoir.io.plan_folder.tables import write_tables
+from reservoir.planning.checks import Check
+from reservoir.planning.stopwatch import Timer, untimed
+from reservoir.planning.system_plan import SystemPlan
+from reservoir.report.folder import (
+    REPORT,
+    SYSTEM_YEARS,
+    check_target,
+    figures_left_out,
+    own_files,
+    record_provenance,
+    run_provenance,
+    source,
+)
+
+#: What a folder of a single reservoir has not.
+KIND = "kind"
+
+
+def write_system_plan(
+    plan: SystemPlan,
+    target: Path | Claim,
+    checks: Sequence[Check],
+    *,
+    force: bool = False,
+    figures: bool = True,
+    kind: PlanFormat = PlanFormat.CSV,
+    progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
+    watch: Timer = untimed,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Path:
+    """Write a joint plan as `reservoir.report.folder.write_plan` writes one of a single reservoir.
+
+    ``schedule.csv`` and ``summary.csv`` have a row for each reservoir, ``system.csv`` has the sums.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be written.
+    """
+    with watch("write"), drafted(target, partial(check_target, force=force), own_files) as claim:
+        draft, left_out, captions = claim.draft, dict[str, str](), dict[str, str]()
+        names = _write_tables(plan, draft, kind) + write_arrays(_arrays(plan), draft)
+        names += _copy_inputs(plan, draft)
+        if figures:
+            with watch("import matplotlib"):
+                from reservoir.report.figures.system import save_system_figures, system_captions
+
+            captions = system_captions(plan, left_out)
+            save_system_figures(plan, draft / FIGURES, partial(progress, "figures"), watch=watch, left_out=left_out)
+            captions = {name: text for name, text in captions.items() if name not in left_out}
+        names += [f"{FIGURES}/{name}.svg" for name in captions]
+        texts = (plan.system.name, *plan.sites, *plan.caveats) if figures else ()
+        calendar = asdict(plan.inflow.calendar) | {"step": str(plan.inflow.calendar.step)}
+        origin = system_provenance(plan, checks) | {"figures": captions, files.CALENDAR: calendar}
+        origin |= {FILES: files.file_hashes(draft, names)} | figures_left_out(left_out, tell, *texts)
+        origin |= {} if kind is PlanFormat.CSV else {FORMAT: str(kind)}
+        files.write_provenance(draft, origin)
+        with watch("report"):
+            from reservoir.report.html.page import read_pictures
+            from reservoir.report.html.system_page import TITLES, system_report
+
+            pictures = read_pictures(draft / FIGURES, TITLES, captions)
+            (draft / REPORT).write_text(system_report(plan, checks, origin, pictures), encoding="utf-8")
+    return claim.place
+
+
+def _write_tables(plan: SystemPlan, folder: Path, kind: PlanFormat) -> list[str]:
+    tables: dict[str, dict[str, Any]] = {SYSTEM_YEARS: plan.summary_columns()}
+    datasets = list[str]()
+    if kind in (PlanFormat.CSV, PlanFormat.XLSX):
+        tables |= {files.SCHEDULE: plan.schedule_columns(), SUMMARY: plan.by_reservoir_columns()}
+    else:
+        write_dataset(plan.to_xarray(), folder, kind)
+        datasets = [DATASETS[kind]]
+    in_units = {name: plan.units.columns(table) for name, table in tables.items()}
+    return [*datasets, *write_tables(in_units, folder, files.XLSX if kind is PlanFormat.XLSX else "")]
+
+
+def _arrays(plan: SystemPlan) -> dict[str, Any]:
+    """What the plan is read from again: releases, storages and records of all reservoirs, on one axis."""
+    stacked = {name: plan.operation.stacked(name) for name in ("release_m3s", "storage_hm3", "power_mw")}
+    of_sites = [record_arrays(inflow) for inflow in plan.inflows.values()]
+    shared = {name for each in of_sites for name in each if all(name in other for other in of_sites)}
+    records = {name: np.stack([each[name] for each in of_sites], axis=1) for name in shared if name != "members"}
+    members = {"members": of_sites[0]["members"]} if "members" in of_sites[0] else {}
+    return {**stacked, **records, **members}
+
+
+def _copy_inputs(plan: SystemPlan, folder: Path) -> list[str]:
+    """Write the system and its reservoirs as files of their own, and the local inflow of all, a column each."""
+    import reservoir
+
+    reservoir.write_system(replace(plan.system, inflow_of={}), folder / files.SYSTEM)
+    table: dict[str, Any] = {"date": plan.inflow.calendar.starts.astype(str).astype(object).ravel()}
+    table |= {name: inflow.flow_m3s.ravel() for name, inflow in plan.inflows.items()}
+    return [files.SYSTEM, *write_tables({files.INFLOW: table}, folder, "")]
+
+
+def system_provenance(plan: SystemPlan, checks: Sequence[Check]) -> dict[str, Any]:
+    """Where a joint plan comes from: versions, hashes, seed, device, settings, time, and what was found."""
+    first = plan.solutions[0]
+    return {
+        **run_provenance(),
+        KIND: "system",
+        "system": source(plan.system) | {"name": plan.system.name, "reservoirs": list(plan.sites)},
+        "reservoir": source(plan.system) | {"name": plan.system.name},
+        "inflow": source(plan.inflow) | record_provenance(plan.inflow),
+        "inflows": {name: source(inflow) | record_provenance(inflow) for name, inflow in plan.inflows.items()},
+        "years": plan.inflow.years,
+        "units": plan.units.as_dict,
+        "horizon": str(plan.horizon),
+        "start": {name: start.as_dict() for name, start in plan.starts.items()} or None,
+        **(
+            {}
+            if plan.objective.is_energy
+            else {"objective": {"title": plan.objective.title, "unit": plan.objective.unit}}
+        ),
+        "solver": first.solver,
+        "device": first.device,
+        "settings": dict(first.settings),
+        "sources": plan.source_counts,
+        "reference": None,
+        "seconds": {stage: round(seconds, 4) for stage, seconds in plan.seconds.items()},
+        "energy_gwh": float(plan.energy_gwh[plan.keeps_limits].sum()),
+        "energy_gwh_by_reservoir": {
+            name: float(site.energy_gwh[plan.keeps_limits].sum()) for name, site in plan.sites.items()
+        },
+        "violation": float(plan.violation.sum()),
+        "caveats": list(plan.caveats),
+        "notes": list(map(plan.units.text, plan.notes)),
+        "stopped": plan.stopped or None,
+        "checks": [check.as_dict() for check in checks],
+    }

@@ -1,0 +1,114 @@
+"""The joint plan of two reservoirs: tables, arrays, what it begins with, and what it refuses."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reservoir.errors import InputError
+from reservoir.hydro.site_inflows import SiteInflows
+from reservoir.hydro.system import Link, System
+from reservoir.planning.checks import all_pass, system_checks
+from reservoir.planning.simulation import simulate_system
+from reservoir.planning.system_plan import optimise_system
+
+QUICK = {"solver": "lshade-sequential", "evaluations": 2000}
+
+
+@pytest.fixture(scope="module")
+def system(small):
+    two = (replace(small, name="upper"), replace(small, name="lower"))
+    return System(two, (Link("upper", "lower", travel_steps=0.25),), name="pair")
+
+
+@pytest.fixture(scope="module")
+def inflows(small_inflow):
+    parts = {"upper": 0.6, "lower": 0.3}
+    return SiteInflows(
+        {name: replace(small_inflow, flow_m3s=part * small_inflow.flow_m3s) for name, part in parts.items()}
+    )
+
+
+@pytest.fixture(scope="module")
+def plan(system, inflows):
+    return optimise_system(system, inflows, **QUICK)
+
+
+def test_the_schedule_has_a_row_for_each_step_and_reservoir(plan):
+    table = plan.schedule()
+    assert list(table.columns[:4]) == ["year", "month", "reservoir", "inflow_m3s"]
+    assert len(table) == plan.inflow.years * 12 * 2
+    lower = table[table.reservoir == "lower"]
+    local = plan.inflows["lower"].flow_m3s.ravel()
+    np.testing.assert_allclose(lower.inflow_m3s - lower.arriving_m3s, local, atol=1e-9)
+    change = lower.storage_end_hm3 - lower.storage_start_hm3
+    volume = plan.operation.hm3_per_m3s.ravel()
+    np.testing.assert_allclose(change, (lower.inflow_m3s - lower.release_m3s) * volume, atol=1e-6)
+
+
+def test_sums_are_those_of_the_reservoirs(plan):
+    by_reservoir = plan.schedule().groupby(["year", "reservoir"]).energy_gwh.sum().unstack()
+    np.testing.assert_allclose(plan.summary().energy_gwh, by_reservoir.sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(plan.summary().under_way_hm3, plan.operation.under_way_hm3(plan.system.links[0]))
+    assert all_pass(system_checks(plan))
+
+
+def test_a_dataset_has_the_dimension_reservoir(plan):
+    pytest.importorskip("xarray")
+    dataset = plan.to_xarray()
+    assert dataset.release_m3s.dims == ("reservoir", "year", "step")
+    assert list(dataset.reservoir.values) == ["upper", "lower"]
+    np.testing.assert_array_equal(dataset.system_energy_gwh, plan.energy_gwh)
+
+
+def test_what_is_under_way_at_the_start_is_said(plan):
+    (note,) = [plan.units.text(note) for note in plan.notes if "before the first month" in plan.units.text(note)]
+    assert "The release of upper" in note
+    assert f"{plan.system.links[0].before_m3s:,g}".split(".")[0] in note.replace(",", "")
+
+
+def test_a_plan_is_no_worse_than_what_it_begins_with(system, inflows, plan):
+    again = optimise_system(system, inflows, **QUICK, initial=plan.operation)
+    assert (again.operation.benefit >= plan.operation.benefit * (1 - 1e-9)).all()
+
+
+def test_a_plan_may_begin_in_a_month_with_a_storage_each(system, inflows):
+    month = f"2026-{system.first_month + 3:02}"
+    given = {"upper": 60.0, "lower": 70.0}
+    plan = optimise_system(system, inflows, **QUICK, start=month, start_storages_hm3=given)
+    for name, site in plan.sites.items():
+        np.testing.assert_array_equal(site.operation.storage_hm3[:, 0], given[name])
+    assert plan.inflow.steps == 9
+    with pytest.raises(InputError, match="nothing is given of lower"):
+        optimise_system(system, inflows, start=month, start_storages_hm3={"upper": 60.0})
+    with pytest.raises(InputError, match="no reservoir of the system"):
+        optimise_system(system, inflows, start=month, start_storages_hm3={"middle": 60.0})
+
+
+def test_a_solver_of_one_reservoir_says_which_take_several(system, inflows):
+    with pytest.raises(InputError, match=r"island-ga plans one reservoir.*auto"):
+        optimise_system(system, inflows, solver="island-ga")
+
+
+def test_horizons_of_several_years_carry_storage_over(system, inflows):
+    plan = optimise_system(system, inflows, **QUICK, horizon="record")
+    storage = plan.operation.stacked("storage_hm3")
+    np.testing.assert_array_equal(storage[1:, :, 0], storage[:-1, :, -1])
+    assert plan.keeps_limits.all()
+
+
+def test_given_releases_are_simulated_from_upstream_to_downstream(system, inflows, plan):
+    given = {name: site.operation.release_m3s for name, site in plan.sites.items()}
+    starts = {name: float(site.operation.storage_hm3[0, 0]) for name, site in plan.sites.items()}
+    simulated = simulate_system(system, inflows, given, horizon="year", starts_hm3=starts)
+    np.testing.assert_allclose(simulated.energy_gwh, plan.energy_gwh, rtol=1e-9)
+    np.testing.assert_allclose(simulated.operation.arriving_m3s[1], plan.operation.arriving_m3s[1], atol=1e-9)
+    with pytest.raises(InputError, match="has no releases of lower"):
+        simulate_system(system, inflows, {"upper": given["upper"]})
+
+
+def test_releases_that_cannot_be_are_repaired_and_counted(system, inflows):
+    most = {name: np.full((inflows.years, 12), 1e4) for name in system.names}
+    simulated = simulate_system(system, inflows, most, starts_hm3=dict.fromkeys(system.names, 60.0))
+    assert any("upper: the physical limits changed the given release" in note for note in simulated.notes)
+    assert simulated.summary().violation.notna().all()
