@@ -20,7 +20,7 @@ from reservoir.problems.base import Problem
 from reservoir.problems.system import SystemYears
 from reservoir.solvers.dp_joint.lattice import RESERVOIRS, Lattice, best_path
 from reservoir.solvers.plant_steps import FloatArray, PlantSteps
-from reservoir.solvers.settings import Settings, ThreadSettings, number, require_count
+from reservoir.solvers.settings import ThreadSettings, number, require_count
 from reservoir.solvers.system_engine import Schedules, SystemEngine, on_threads
 
 #: Joint storages of a grid at most, of which each costs memory in every step.
@@ -60,7 +60,7 @@ class JointEngine(SystemEngine[JointSettings]):
     """All reservoirs at once, as many years at a time as there are threads."""
 
     name = "dp-joint"
-    settings_class: type[Settings] = JointSettings
+    settings_class = JointSettings
 
     def require_solvable(self, problems: Sequence[Problem]) -> None:
         """Refuse systems whose releases do not lie as far apart as their storages."""
@@ -182,4 +182,4 @@ def _lattice(
     ends_worth = np.zeros((RESERVOIRS, int(shape.max())))
     for place, worth in enumerate(batch.end_values):
         ends_worth[first + place] = worth * apart * np.arange(shape.max())
-    return Lattice(shape, *bounds, *releases, links, made, ends_worth), origin
+    return Lattice(shape, bounds[0], bounds[1], releases[0], releases[1], links, made, ends_worth), origin
