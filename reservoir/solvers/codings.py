@@ -19,6 +19,8 @@ from reservoir.solvers.settings import Settings, choice
 from reservoir.solvers.solution import Solutions, engine_results, objects, to_solutions
 
 AUTO, RELATIVE, ABSOLUTE = CODINGS = "auto", "relative", "absolute"
+#: Populations find optima of so many variables: thirty years of a reservoir's months, or a year of seven in weeks.
+MOST_VARIABLES = 400
 #: Part of an engine's effort that a trial of each coding is.
 _TRIAL_PART = 10
 
