@@ -218,6 +218,11 @@ SOLVERS: dict[str, Solver] = {
             "dynamic programming of systems, a reservoir at a time, from slp: what that leaves, at kinks above all",
             "reservoir.solvers.dpsa.engine",
         ),
+        _OF_SYSTEMS(
+            "dp-joint",
+            "dynamic programming of up to four reservoirs at once, exact on its storages; the slowest",
+            "reservoir.solvers.dp_joint.engine",
+        ),
     )
 }
 

@@ -48,7 +48,7 @@ class Neighbours(NamedTuple):
             power, apart = schedule.total("power_mw"), 1e-4 * batch.system.installed_mw
 
             def worth(mw: FloatArray) -> FloatArray:
-                return np.asarray(stage_benefit(rows, EVERYWHERE, mw, UNLIMITED, batch.hm3_per_m3s))
+                return np.asarray(stage_benefit(rows, EVERYWHERE, mw, np.full_like(mw, UNLIMITED), batch.hm3_per_m3s))
 
             per_mw = (worth(power + apart) - worth(power - apart)) / (2 * apart)
         return cls(batch, schedule, steps, per_mw)
@@ -96,7 +96,7 @@ class Neighbours(NamedTuple):
         kept = np.clip(release, lower, upper)
         power = steps.power_mw(storage, kept)
         cost = penalty * np.abs(release - kept) * rows.rows[HM3_PER_M3S] / np.maximum(rows.numbers[CAPACITY], 1.0)
-        return per_mw * power - cost - penalty * unmet_power(rows, EVERYWHERE, power)
+        return np.asarray(per_mw * power - cost - penalty * unmet_power(rows, EVERYWHERE, power))
 
     def _of_level(self, place: int, storage: FloatArray) -> FloatArray | None:
         """Worth of mean storages to the plants that the lake backs up."""

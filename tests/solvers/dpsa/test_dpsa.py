@@ -26,7 +26,7 @@ def test_every_year_end_comes_close_from_the_middle_and_gains_from_linear_progra
     alone = Schedules.begun(batch)
     sweep(alone, DpsaSettings(window=1.0, threads=1), lambda left: None)
     np.testing.assert_allclose(
-        alone.fitness, found.fitness, rtol=1e-2
+        alone.fitness, found.fitness, rtol=3e-2
     )  # alone it stops where no reservoir gains by itself
 
 
