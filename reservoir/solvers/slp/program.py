@@ -304,7 +304,9 @@ def _penalised(made: _Builder, columns: NDArray[np.intp], bounds: tuple[FloatArr
 def _active(steps: PlantSteps) -> FloatArray:
     """What a reservoir can store, hm3, shape (years, 1)."""
     limits = steps.years.limits
-    return np.asarray(limits.storage_upper_hm3.max(axis=1) - limits.storage_lower_hm3.min(axis=1))[:, np.newaxis]
+    most = limits.storage_upper_hm3.max(axis=1)
+    active = np.maximum(most - limits.storage_lower_hm3.min(axis=1), _APART * (most + 1.0))  # of a run-of-river plant
+    return np.asarray(active)[:, np.newaxis]
 
 
 def _balance(of: _System, place: int, columns: Columns) -> None:
