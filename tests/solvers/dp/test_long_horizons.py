@@ -116,7 +116,8 @@ def test_runs_and_steps_that_memory_has_no_room_for_at_once_make_no_difference(
     assert bytes_of(solution(record, items=items, **COARSE)) == usual
     assert launches[0][1] >= 2
     launches.clear()
-    pretend(global_memory_bytes=memory)
+    # A GPU solves fewer first grids at once, which take less room.
+    pretend(global_memory_bytes=memory if device.kind == "CPU" else memory // 4)
     assert bytes_of(solution(record, items=items, **COARSE)) == usual
     of_begin, of_blocks = (
         [groups for kernel, groups in launches if kernel == name] for name in ("begin_runs", "value_transitions")
