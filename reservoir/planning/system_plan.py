@@ -173,7 +173,7 @@ def optimise_system(
     """
     watch, name = Stopwatch(), solver or AUTO
     with watch("prepare"):
-        _require_able(name)
+        require_able(name)
         asked = system.asked_horizon(horizon)
         inflows = inflows.each(system.on_calendar)
         starts = _starts(system, start, start_levels_m or {}, start_storages_hm3 or {}, asked)
@@ -192,8 +192,7 @@ def optimise_system(
         search.begin_with(initial)
     notes = tuple[str, ...]()
     if name == AUTO:
-        stages = [stage for stage in STAGES if stage in SOLVERS]
-        require_settings([*stages, *filter(None, (solver_named(each).host_solver for each in stages))], options, RUN)
+        require_settings({*stages_here(), *stages_here().values()}, options, RUN)
         notes = search.in_stages(options)
     else:
         search.improve(name, options)
@@ -235,7 +234,13 @@ def _under_way_notes(given: System, planned: System) -> Sequence[str]:
     return [sentence(filled) for link, filled in pairs if link.before_m3s is None and filled.before_m3s is not None]
 
 
-def _require_able(solver: str) -> None:
+def stages_here() -> dict[str, str]:
+    """The stages of auto that there are, by name, with the solver that runs each on this machine."""
+    stages = [stage for stage in dict.fromkeys(STAGES) if stage in SOLVERS]
+    return {stage: solver_named(stage).host_solver if why_unusable(stage) else stage for stage in stages}
+
+
+def require_able(solver: str) -> None:
     """Refuse a solver that takes one reservoir, by a sentence that names those that can take several."""
     able = (AUTO, *(name for name, entry in SOLVERS.items() if entry.systems))
     if solver not in able:
@@ -309,14 +314,13 @@ class _Search:
 
     def in_stages(self, options: Mapping[str, Any]) -> tuple[str, ...]:
         """Run `STAGES`, as far as they can run here; a setting goes to each stage that has it."""
-        notes = []
+        notes, here = [], stages_here()
         for stage in STAGES:
-            if stage not in SOLVERS or self.stopped or self._late():
+            if stage not in here or self.stopped or self._late():
                 continue
-            solver = stage
-            if why := why_unusable(stage):
-                solver = solver_named(stage).host_solver
-                notes.append(f"{why}. {solver} ran on all CPU cores instead of {stage}.")
+            solver = here[stage]
+            if solver != stage:
+                notes.append(f"{why_unusable(stage)}. {solver} ran on all CPU cores instead of {stage}.")
             known = settings_of(solver)
             self.improve(solver, {name: value for name, value in options.items() if name in known})
         return tuple(dict.fromkeys(notes))
