@@ -214,7 +214,7 @@ def compare_system(
         own |= {} if name == AUTO else dict(solver_named(name).measured_with)
         for solver in [*stages.values()] if name == AUTO else [name]:  # compiles; not timed
             few = {"generations": 1, "evaluations": 1000, "most_programs": 1}
-            warm = {size: value for size, value in few.items() if size in settings_of(solver)}
+            warm: dict[str, Any] = {size: value for size, value in few.items() if size in settings_of(solver)}
             solve(problems.each[:1], solver=solver, seed=seed, device=device, **warm)
         plans = []
         for repeat in range(repeats):

@@ -63,6 +63,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["compare", "hill-lake.xlsx", "--sheet", "Hourly inflow"], 2),
     (["plan", *OWN, "--solver", "dp", "--out", "best", "--json", "--debug"], 0),
     (["plan", *OWN, "--horizon", "record", "--units", "us", "--out", "whole"], 0),
+    (["plan", "--case", "lancang-2", "--seconds", "0", "--no-figures", "--out", "two-dams"], 0),
     (["plan", *OWN, "--objective", "firm-power", "--solver", "dp", "--no-figures", "--out", "firm"], 0),
     (["plan", *OWN, "--objective", "revenue", "--solver", "dp", "--no-figures", "--out", "sold"], 2),
     (["plan", *OWN, "--solver", "dp", "--no-figures", "--format", "netcdf", "--out", "dataset"], 0),
