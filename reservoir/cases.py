@@ -14,6 +14,8 @@ from reservoir.errors import InputError
 if TYPE_CHECKING:
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
+    from reservoir.hydro.site_inflows import SiteInflows
+    from reservoir.hydro.system import System
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,22 @@ class Case:
 
         return read_inflow(self.inflow_file, first_month=self.reservoir().first_month)
 
+    def system(self) -> System:
+        """Read the system of several reservoirs; of one reservoir a system of one."""
+        from reservoir.io.system_file import read_system
 
-def case_names() -> list[str]:
-    """Names of the bundled cases; imports nothing heavy."""
-    return list(_listing()["cases"])
+        return read_system(self.reservoir_file)
+
+    def inflows(self) -> SiteInflows:
+        """Read the local inflow of each reservoir of the system."""
+        from reservoir.io.records.sites import read_system_inflow
+
+        return read_system_inflow(self.system(), self.inflow_file)
+
+
+def case_names(kind: str = "reservoir") -> list[str]:
+    """Names of the bundled cases of a kind, ``reservoir`` or ``system``; imports nothing heavy."""
+    return [name for name, case in _listing()["cases"].items() if case.get("kind", "reservoir") == kind]
 
 
 def bundled_case(name: str | None = None) -> Case:

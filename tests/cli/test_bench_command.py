@@ -59,6 +59,8 @@ def test_a_case_stands_for_its_files(call, monkeypatch, device, tmp_path):
         call("bench", name, "--peers", status=2)
     years = {name: bundled_case(name).inflow().years for name in case_names()}
     assert asked == [(name, years[name], 25, True) for name in years]
+    assert case_names("system") == ["lancang", "lancang-2", "lancang-3", "lancang-5"]
+    assert bundled_case("lancang-2").system().names == tuple(bundled_case("lancang-2").inflows())
 
 
 def test_a_failed_check_makes_the_status_1(call, monkeypatch, device):

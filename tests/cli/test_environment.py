@@ -54,7 +54,9 @@ def surroundings(**environment: str) -> dict[str, str]:
 def called(*arguments: str, shell: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
     """`reservoir` with its output redirected by a shell."""
     line = " ".join([*COMMAND, *arguments, shell])
-    return subprocess.run(["sh", "-c", line], env=surroundings(**environment), capture_output=True, text=True, errors="replace")
+    return subprocess.run(
+        ["sh", "-c", line], env=surroundings(**environment), capture_output=True, text=True, errors="replace"
+    )
 
 
 DAMAGES = {
