@@ -124,7 +124,7 @@ def test_the_unit_and_the_mean_flow_are_told_everywhere(call, short_record, tmp_
     told = json.loads((tmp_path / "out/plan.json").read_text())["inflow"]
     assert (told["unit"], told["unit_from"]) == ("m3/s", unit_from)
     assert told["mean_m3s"] == pytest.approx(mean)
-    assert f"m3/s ({unit_from})" in (tmp_path / "out/report.html").read_text()
+    assert f"m³/s ({unit_from})" in (tmp_path / "out/report.html").read_text()
 
 
 def test_a_record_from_a_pipe_is_copied_into_the_plan(call, short_record, tmp_path):
