@@ -120,8 +120,9 @@ def _new_system(
         for guess in draft.guesses:
             say(f"  {guess}")
     say(f"Written to {target}: {' -> '.join(content.system.names)}; the times of travel are guesses. Then run:")
-    again = (f"--{key.replace('_', '-')} {value}" for key, value in reading.items() if key != "sheet" and value)
-    say(" ".join([f"  reservoir check {inflow_file or 'INFLOW.csv'} --reservoir {target}", *again]))
+    again = [f"--{key.replace('_', '-')} {value}" for key, value in reading.items() if key != "sheet" and value]
+    for command in ("check", "plan"):
+        say(" ".join([f"  reservoir {command} {inflow_file or 'INFLOW.csv'} --reservoir {target}", *again]))
 
 
 def _draft(name: str, files: options.CaseFiles, reading: dict[str, Any]) -> tuple[ReservoirDraft, RecordScale | None]:

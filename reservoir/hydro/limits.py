@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from reservoir.hydro.attributes import POWER_DEMAND, units_of
 from reservoir.hydro.compiled_year import MOST_UNROLLED, draw_in, follow_corridor, left_by_losses
 from reservoir.hydro.conditions import NO_CONDITIONS
-from reservoir.hydro.record_rows import UNLIMITED_M3S
+from reservoir.hydro.curves.curve import constant
+from reservoir.hydro.record_rows import NEVER_HM3, UNLIMITED_M3S
 from reservoir.hydro.rows import ATTRIBUTE_FIELDS, FIELDS, NUMBERS, TERMS, Lake, YearRows, filled_years, per_shortage
 from reservoir.hydro.step import volume_gained
 from reservoir.hydro.units import HM3_PER_KM2_MM
@@ -137,6 +138,15 @@ class Limits:
         """With other terms of the objective, or with none: energy."""
         rows = {name: row for name, row in self.rows.items() if name not in TERMS}
         return replace(self, rows=rows).changed(**terms)
+
+    def with_conditions(self) -> Limits:
+        """With losses and demands of nothing, where there are none: for code that reckons with them in all years."""
+        if self.lake:
+            return self
+        nothing = dict.fromkeys(("evaporation", "withdrawal", ATTRIBUTE_FIELDS[POWER_DEMAND], "end_value"), 0.0)
+        numbers = {"operating_storage": NEVER_HM3, "ramp_up": UNLIMITED_M3S, "ramp_down": UNLIMITED_M3S}
+        lake = Lake(*(constant(0.0, (0.0, 1.0)) for _ in range(2)))
+        return replace(self, lake=lake).changed(**nothing, **numbers, plant_factor=1.0)
 
     def from_step(self, first: int) -> Limits:
         """The steps from one on."""

@@ -29,7 +29,7 @@ FloatArray = NDArray[np.float64]
 #: In place of a limit (m3/s) that there is not: within float32, and no release changes by so much.
 UNLIMITED_M3S = 1e9
 #: Mean storage (hm3) below which no turbine stands still.
-_NEVER = -1e9
+NEVER_HM3 = -1e9
 
 
 #: Rows of recorded losses.
@@ -77,7 +77,7 @@ def record_rows(reservoir: Reservoir, inflow: Inflow, *, conditions: bool = Fals
     level = reservoir.operating_level_m
     up, down = (UNLIMITED_M3S if most is None else most for most in (reservoir.ramp_up_m3s, reservoir.ramp_down_m3s))
     numbers |= {
-        "operating_storage": _NEVER if level is None else storage_at_level(reservoir, level),
+        "operating_storage": NEVER_HM3 if level is None else storage_at_level(reservoir, level),
         "ramp_up": up,
         "ramp_down": down,
         "end_value": reservoir.end_value_gwh_per_hm3 or 0.0,

@@ -24,6 +24,7 @@ from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.system import SystemYears, system_problems
 from reservoir.solvers import SOLVERS, Solutions, Stop, settings_of, solve, solver_named, why_unusable
+from reservoir.solvers.codings import MOST_VARIABLES
 from reservoir.solvers.engine import callers_own
 
 if TYPE_CHECKING:
@@ -296,6 +297,9 @@ class _Search:
         notes = []
         for stage in STAGES:
             if stage not in SOLVERS or self.stopped or self._late():
+                continue
+            if SOLVERS[stage].coded and self.problems.batches[0].dimension > MOST_VARIABLES:
+                notes.append(f"{stage} is not for horizons of so many steps.")
                 continue
             solver = stage
             if why := why_unusable(stage):

@@ -261,7 +261,8 @@ def _moved(context: SystemContext, link: int, step: int, year: YearRows) -> floa
     flow = context.flow[link, step % steps]
     if step < 0 and links.places[link, WRAPS] == 0:
         flow = links.numbers[link, BEFORE]
-    return flow * year.rows[HM3_PER_M3S, step % steps]
+    volume: float = flow * year.rows[HM3_PER_M3S, step % steps]
+    return volume
 
 
 @inlined
@@ -308,7 +309,9 @@ def _follow(context: SystemContext, place: int, year: YearRows, position: RealAr
         for step in range(steps):
             rows[TAILWATER, step] = np.float32(NO_TAILWATER)
     storages[0] = start
-    storage, before, violation = start, start - start, start - start
+    storage = start
+    before: float = start - start
+    violation: float = before
     for step in range(steps):
         at = said[FIRST] + has_start + step
         part = position[at] if at < said[STOP] else position[0] - position[0]
@@ -350,7 +353,7 @@ def _value_of_sum(context: SystemContext) -> float:
     """Benefit of what is reckoned of all plants together."""
     flow, total = context.flow, context.total
     of_sum = YearRows(context.terms, context.numbers[0], (), context.priced, False, ())
-    benefit = total[0, 0] - total[0, 0]
+    benefit: float = total[0, 0] - total[0, 0]
     for step in range(total.shape[1]):
         leaving = total[1, step]
         for link in range(len(flow)):

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.curves.forms import PolynomialForm
+from reservoir.hydro.curves.approximation import Approximation, Form
+from reservoir.hydro.curves.forms import PolynomialForm, UniformTable
 from reservoir.hydro.horizon_limits import START_MARGIN
+from reservoir.hydro.plant import Plant
 from reservoir.hydro.rows import TERMS
 from reservoir.opencl import literal
 from reservoir.problems.base import KernelProblem
@@ -19,22 +21,23 @@ from reservoir.problems.reservoir.rows import kernel_rows, year_layout
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN
 from reservoir.problems.stacked import SOURCE, TARGET, Links
 
-_ZERO: Any = PolynomialForm(*map(np.float32, (0.0, 1.0, 0.0, 1.0)), (np.float32(0.0),))
+#: Of the tables of a program: some less than the least that OpenCL promises.
+_CONSTANT_BYTES = 60_000
+_ZERO = PolynomialForm(np.float32(0), np.float32(1), np.float32(0), np.float32(1), (np.float32(0),))
 _PLANT, _LAKE = ("level", "tailrace", "specific_power", "capacity_part"), ("area", "seepage")
 
 
 def system_kernel(years: Any, *, fine: bool) -> KernelProblem:
     """The curves of all plants, each asked for by its place, and the file that loops over reservoirs."""
     links, loses = years.links, [years.loses(place) for place in range(len(years.years))]
-    models, lossy, priced = [each.model for each in years.years], bool(years.limits.lake), years.limits.priced
-    curves = [
-        plant_source(
-            each.fine if fine else each.approximation,
-            (each.lake if own else (_ZERO, _ZERO)) if any(loses) else None,
-            f"_{place}",
-        )
-        for place, (each, own) in enumerate(zip(models, loses, strict=True))
-    ]
+    models, priced = [each.model for each in years.years], years.limits.priced
+    forms = _within_constants(
+        [
+            (each.fine if fine else each.approximation, (each.lake if own else (_ZERO, _ZERO)) if any(loses) else None)
+            for each, own in zip(models, loses, strict=True)
+        ]
+    )
+    curves = [plant_source(plant, lake, f"_{place}") for place, (plant, lake) in enumerate(forms)]
     asked = [_by_plant(name, len(models)) for name in (*_PLANT, *(_LAKE if any(loses) else ()))]
     macros = [_macros(name) for name in _PLANT]
     macros += [
@@ -47,7 +50,7 @@ def system_kernel(years: Any, *, fine: bool) -> KernelProblem:
         _array("float", "link_numbers", np.column_stack([links.numbers, np.zeros(len(rows))])),
         _array("float", "end_values", np.array(years.end_values)),
     ]
-    year = replace(year_layout(years.limits), size_name="YEAR")
+    year = replace(year_layout(years.unlinked(0)), size_name="YEAR")
     size = year.size * len(models)
     constants: dict[str, Any] = {
         "STEPS": years.steps,
@@ -65,7 +68,7 @@ def system_kernel(years: Any, *, fine: bool) -> KernelProblem:
         "CONTEXT": size + 1 + (len(TERMS) * years.steps if priced else 0),
         **year.constants(),
         **plant_constants(terms=priced),
-        **({"CONDITIONS": 1} if lossy else {}),
+        **({"CONDITIONS": 1} if years.lossy else {}),
     }
     source = "".join([*curves, *asked, *macros, *arrays])
     return KernelProblem(source, (*STEP_FILES, "problems/system/system_year.cl"), constants, looped=True)
@@ -79,6 +82,35 @@ def system_contexts(years: Any, absolute: bool) -> NDArray[np.float32]:
     ]
     terms = [years.terms[name] for name in TERMS] if years.limits.priced else []
     return np.concatenate([*blocks, np.full((len(years), 1), absolute), *terms], axis=1, dtype=np.float32)
+
+
+def _within_constants(
+    forms: Sequence[tuple[Approximation, tuple[Form, Form] | None]],
+) -> Sequence[tuple[Approximation, tuple[Form, Form] | None]]:
+    """Forms whose tables fit together into constant memory: long ones with fewer points, where they do not."""
+    tables = [
+        form
+        for plant, lake in forms
+        for form in (*plant.plant[:3], plant.capacity_part, *(lake or ()))
+        if isinstance(form, UniformTable)
+    ]
+    most = _CONSTANT_BYTES // np.dtype(np.float32).itemsize
+    if sum(len(each.values) for each in tables) <= most:
+        return forms
+
+    def fewer(form: Any) -> Any:
+        points = most // len(tables)
+        if not isinstance(form, UniformTable) or len(form.values) <= points:
+            return form
+        last = len(form.values) - 1
+        values = np.interp(np.linspace(0, last, points), np.arange(last + 1), form.values).astype(np.float32)
+        return form._replace(values=values, per_unit=np.float32(form.per_unit * (points - 1) / last))
+
+    def in_room(forms: Approximation) -> Approximation:
+        plant = Plant(*map(fewer, forms.plant[:3]), *forms.plant[3:])
+        return replace(forms, plant=plant, capacity_part=fewer(forms.capacity_part))
+
+    return [(in_room(plant), lake and (fewer(lake[0]), fewer(lake[1]))) for plant, lake in forms]
 
 
 def _by_plant(name: str, count: int) -> str:

@@ -212,8 +212,17 @@ class SystemYears(Sequence["SystemYears"]):
             return replace(self.years[place], limits=limits.changed(start_bounds_hm3=starts))
         return replace(self.years[place], limits=with_ends(self.system.reservoirs[place], limits))
 
+    @property
+    def lossy(self) -> bool:
+        """Whether some reservoir has losses or demands, or is backed up: solvers in float32 reckon with all or none."""
+        return any(bool(each.limits.lake) for each in self.years)
+
     def unlinked(self, place: int) -> Limits:
-        """Limits of one reservoir with its end and its local inflow, as solvers fill in what links bring."""
+        """Limits of one reservoir with its end and its local inflow, as solvers in float32 fill in what links bring."""
+        limits = self._ended(place)
+        return limits.with_conditions() if self.lossy else limits
+
+    def _ended(self, place: int) -> Limits:
         reservoir, limits = self.system.reservoirs[place], self.years[place].limits
         start, end = reservoir.initial_storage_hm3, reservoir.final_storage_hm3
         if start is None:
@@ -227,7 +236,7 @@ class SystemYears(Sequence["SystemYears"]):
     def compiled_context(self, *, fine: bool = False) -> SystemContext:
         """Of one year: all that `stacked` reads, in float32."""
         system, models = self.system, [each.model for each in self.years]
-        lossy, limits = bool(self.limits.lake), [self.unlinked(place) for place in range(len(models))]
+        limits = [self.unlinked(place) for place in range(len(models))]
         forms = [(each.fine if fine else each.approximation).plant[:4] for each in models]
         lakes = [each.lake if self.loses(place) else () for place, each in enumerate(models)]
         years = [each.arrays(FLOAT32_MARGIN, np.float32, ((), ())) for each in limits]
@@ -237,7 +246,7 @@ class SystemYears(Sequence["SystemYears"]):
         shape, single = (len(models), self.steps), np.float32
         return SystemContext(
             curves=Curves.of([(*plant, *lake) for plant, lake in zip(forms, lakes, strict=True)]),
-            lake=(0,) if lossy else (),
+            lake=(0,) if self.lossy else (),
             priced=years[0].priced,
             reservoirs=self.places,
             rows=np.stack([each.rows[0, 0] for each in years]),
@@ -448,16 +457,11 @@ def stacked_links(system: System) -> Links:
     kinds = {Carried.ALL: RELEASED, Carried.TURBINED: TURBINED, Carried.SPILLED: SPILLED}
     places, numbers = np.zeros((len(inner), 5), np.int64), np.zeros((len(inner), 5), np.float32)
     for row, link in enumerate(inner):
-        source, before, named = (
-            system.names.index(link.source),
-            link.before_m3s or 0.0,
-            isinstance(link.carries, Carried),
-        )
+        source, before, carries = system.names.index(link.source), link.before_m3s or 0.0, link.carries
         whole, later = divmod(link.travel_steps, 1.0)
         wraps = system.reservoirs[source].year_end is YearEnd.CYCLIC
-        kind = kinds[Carried(link.carries)] if named else RELEASED
-        places[row] = source, system.names.index(link.target), kind, whole, wraps
-        share = 1.0 if named else link.carries
+        kind, share = (kinds[carries], 1.0) if isinstance(carries, Carried) else (RELEASED, carries)
+        places[row] = source, system.names.index(str(link.target)), kind, whole, wraps
         numbers[row] = share, 1.0 - link.lost_share, link.lost_m3s, link.of_release(before, before), later
     return Links(places, numbers)
 
@@ -474,11 +478,9 @@ def system_problems(system: System, inflows: SiteInflows, horizon: Horizon) -> R
     system, horizon = system.under_way(list(inflows.values())), horizon.within(inflows.calendar)
     batches, labels, streams = [], inflows.first.labels, inflows.first.rng_stream_ids
     opened, terms = [], dict[str, FloatArray]()
-    pairs = list(zip(system.reservoirs, inflows.values(), strict=True))
-    conditions = any(link.backwater for link in system.links)  # all reservoirs have them, or none
-    conditions = conditions or any(each.has_conditions for pair in pairs for each in pair)
-    for reservoir, inflow in pairs:
-        limits = open_limits(System.of(reservoir), inflow, conditions=conditions)
+    for place, (reservoir, inflow) in enumerate(zip(system.reservoirs, inflows.values(), strict=True)):
+        backed_up = system.backed_up_by(place) is not None
+        limits = open_limits(System.of(reservoir), inflow, conditions=backed_up)
         every = terms_of(system, inflow)
         if every:  # what power is worth is of each plant, the rest of the sum of all
             nothing = np.zeros_like(every["power_value"])

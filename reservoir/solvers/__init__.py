@@ -18,7 +18,7 @@ from typing import Any
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.problems.base import BITS, PERMUTATION, REAL, Batch, Problem, encoding_of
-from reservoir.solvers.codings import CodingSettings, is_coded, nothing_to_choose, solve_coded
+from reservoir.solvers.codings import MOST_VARIABLES, CodingSettings, is_coded, nothing_to_choose, solve_coded
 from reservoir.solvers.engine import Engine, IntermediateResult, Progress, Stop, callers_own, silent
 from reservoir.solvers.settings import Settings
 from reservoir.solvers.solution import Solutions
@@ -213,6 +213,16 @@ SOLVERS: dict[str, Solver] = {
             "successive linear programming of systems: all reservoirs at once, close to the optimum in a few programs",
             "reservoir.solvers.slp.engine",
         ),
+        _OF_SYSTEMS(
+            "dpsa",
+            "dynamic programming of systems, a reservoir at a time, from slp: what that leaves, at kinks above all",
+            "reservoir.solvers.dpsa.engine",
+        ),
+        _OF_SYSTEMS(
+            "dp-joint",
+            "dynamic programming of up to four reservoirs at once, exact on its storages; the slowest",
+            "reservoir.solvers.dp_joint.engine",
+        ),
     )
 }
 
@@ -366,6 +376,10 @@ def solve(
         kind: Any = engine.settings_class
         if not year.dimension:
             return nothing_to_choose(problems, solver)
+        if year.dimension > MOST_VARIABLES:
+            able = ", ".join(name for name, other in SOLVERS.items() if other.systems and not other.general)
+            wrong, expected = f"{solver} takes horizons of few variables", f"at most {MOST_VARIABLES}"
+            raise InputError(wrong, expected, f"choose a shorter horizon, or the solver {able}", value=year.dimension)
         options = kind.of_systems(len(year.years), year.steps, year.dimension) | options
         chosen = CodingSettings(**({} if coding is None else {"coding": coding}))
         return solve_coded(problems, chosen.coding, options, entry.budget[-1], run, progress)

@@ -19,6 +19,8 @@ from reservoir.solvers.settings import Settings, choice
 from reservoir.solvers.solution import Solutions, engine_results, objects, to_solutions
 
 AUTO, RELATIVE, ABSOLUTE = CODINGS = "auto", "relative", "absolute"
+#: Populations find optima of so many variables: thirty years of a reservoir's months, or a year of seven in weeks.
+MOST_VARIABLES = 400
 #: Part of an engine's effort that a trial of each coding is.
 _TRIAL_PART = 10
 
@@ -39,6 +41,11 @@ class CodingSettings(Settings):
 
 #: Solves problems with an engine's options.
 Run = Callable[[Sequence[Problem], Mapping[str, Any], Progress], Solutions]
+
+
+def _behind(progress: Progress, before: int, total: int) -> Progress:
+    """Tells of some problems behind others that are solved."""
+    return lambda count, _: progress(before + count, total)
 
 
 def is_coded(problem: Problem) -> bool:
@@ -65,16 +72,17 @@ def solve_coded(
     """
     groups, done, total = by_program_key(problems), dict[int, Solutions](), len(problems)
     for places in groups.values():
-        before = len(done)
         batch = replace(as_batch(take(problems, places)), is_one=False)  # type: ignore[type-var]
         own = dict(options)
         if own.get("first") is not None:
             own["first"] = np.array([np.atleast_2d(own["first"][place]) for place in places], np.float64)
-        search = _CodedSearch(batch, own, effort, run, lambda count, _, before=before: progress(before + count, total))
+        search = _CodedSearch(batch, own, effort, run, _behind(progress, len(done), total))
         solutions = search.in_the_better() if coding == AUTO else search.in_one(coding)
         if len(groups) == 1:
             return solutions
         done |= zip(places, solutions, strict=False)
+        if len(solutions) < len(places):  # a caller stopped it
+            break
     return Solutions.of([done[place] for place in range(len(done))])
 
 
@@ -107,9 +115,7 @@ class _CodedSearch:
         for name, places in ((RELATIVE, np.setdiff1d(every, better)), (ABSOLUTE, better)):
             if stopped or not len(places):
                 continue
-            solved = self._solved(
-                name, places, self.options, lambda count, _, before=done: self.progress(before + count, len(every))
-            )
+            solved = self._solved(name, places, self.options, _behind(self.progress, done, len(every)))
             done, places = done + len(places), places[: len(solved)]  # a caller may have stopped it: trials are left
             evaluations[places] += solved.evaluations
             gained = np.flatnonzero(solved.fitness > best.fitness[places])

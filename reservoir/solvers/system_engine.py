@@ -89,7 +89,14 @@ S = TypeVar("S", bound=Settings)
 
 
 class SystemEngine(Engine[S]):
-    """An engine that takes years of systems alone."""
+    """An engine that takes years of systems alone, and first positions in float64."""
+
+    def require_solvable(self, problems: Sequence[Problem]) -> None:
+        """Refuse first positions that do not fit."""
+        super().require_solvable(problems)
+        given: Any = getattr(self.settings, "first", None)
+        if given is not None:
+            self.first = [np.clip(np.atleast_2d(np.asarray(each, np.float64)), 0.0, 1.0) for each in given]  # type: ignore[misc]
 
     def solve(self, problems: Sequence[Problem], *, device: str | None, progress: Progress) -> Solutions:
         """Solve years of systems; `device` is not used. A stop ends with the schedules so far."""

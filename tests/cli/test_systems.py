@@ -84,8 +84,8 @@ def test_records_may_be_named_by_the_system_file_alone(call, two, tmp_path):
 
 def test_what_takes_no_systems_says_what_does(call, two):
     told = call("tradeoff", "flows.csv", "--reservoir", two, status=2).err
-    assert "two.toml: is a system file, of several reservoirs" in told
-    assert "`reservoir check` and reservoir.read_system take systems" in told
+    assert "two.toml: is the file of a system; expected the file of one reservoir" in told
+    assert "plan, check, simulate and new take systems" in told
 
 
 def test_mistakes_of_all_files_end_with_2(call, two, tmp_path):
@@ -119,7 +119,7 @@ def test_new_takes_what_the_record_tells(call, tmp_path):
     rows = wide(total=True).splitlines()[4:-9]  # from April on
     (tmp_path / "flows.csv").write_text("\n".join(["date,top,low", *rows]))
     shown = call("new", "river", "--system", "--reservoir", "top", "--reservoir", "low", "--inflow", "flows.csv").out
-    assert "reservoir check flows.csv --reservoir river.toml" in shown
+    assert "  reservoir check flows.csv --reservoir river.toml\n  reservoir plan flows.csv --res" in shown
     most = max(float(row.split(",")[2]) for row in rows)
     assert f"the maximum release (the largest flow of the record is {most:g} m³/s)" in shown
     assert 'file = "low.toml"\ninflow_is = "total" # its column follows' in (tmp_path / "river.toml").read_text()

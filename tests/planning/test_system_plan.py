@@ -86,8 +86,8 @@ def test_a_plan_may_begin_in_a_month_with_a_storage_each(system, inflows):
 
 
 def test_a_solver_of_one_reservoir_says_which_take_several(system, inflows):
-    with pytest.raises(InputError, match=r"island-ga plans one reservoir.*auto"):
-        optimise_system(system, inflows, solver="island-ga")
+    with pytest.raises(InputError, match=r"dp plans one reservoir.*auto"):
+        optimise_system(system, inflows, solver="dp")
 
 
 def test_horizons_of_several_years_carry_storage_over(system, inflows):

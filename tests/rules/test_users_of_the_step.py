@@ -158,7 +158,7 @@ def test_dynamic_programming_values_a_trajectory_as_its_steps_do(trial: Trial) -
     grid = np.linspace(lower, upper, states, axis=1)
     values, choices = np.empty((steps + 1, states)), np.empty((steps, states), np.int64)
     cursors = plant_with_cursors(plant)
-    recursion.bellman(cursors, arrays, grid, year.penalty, values, choices, np.empty(states))
+    recursion.bellman(cursors, arrays, grid, year.penalty, values, choices, np.empty(states), ())
     storages, releases = np.empty(steps + 1), np.empty(steps)
     recursion.trace(arrays, grid, values, choices, storages, releases)
     expected, found = fitness_in_year(year, releases)

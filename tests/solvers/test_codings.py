@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
+from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import Link, System
@@ -42,6 +43,13 @@ def test_positions_are_relative_and_a_year_depends_on_itself_alone(years: System
     assert (found.fitness > np.median([years.certify(each).fitness for each in random], axis=0)).all()
 
 
+@pytest.mark.parametrize("name", each_of(["ring-pso"]))
+def test_other_solvers_take_them_too(years: SystemYears, name: str) -> None:
+    found = solve(years, solver=name, particles=16, generations=30)
+    np.testing.assert_array_equal(years.certify(found.position).fitness, found.fitness)
+    assert (found.fitness > years.certify(np.full((len(years), years.dimension), 0.5)).fitness).all()
+
+
 @pytest.mark.parametrize("name", each_of(CODED))
 def test_a_population_begins_with_positions_that_are_given(years: SystemYears, name: str) -> None:
     best = solve(years, solver=name, **few(name))
@@ -55,6 +63,15 @@ def test_a_stopped_search_leaves_what_is_solved(years: SystemYears, coding: str)
     found = solve(years, solver="lshade-sequential", stop=lambda _: True, threads=1, coding=coding, **few("lshade"))
     assert len(found) == 1
     np.testing.assert_array_equal(years[:1].certify(found.position).fitness, found.fitness)
+
+
+def test_a_record_is_too_long_for_populations(years: SystemYears) -> None:
+    system, inflows = random_system(3)
+    calendar = replace(inflows.first.calendar, years=40)
+    longer = {name: Inflow(np.tile(each.flow_m3s, (20, 1)), calendar) for name, each in inflows.items()}
+    (batch,) = system_problems(system, SiteInflows(longer), Horizon(None)).batches
+    with pytest.raises(InputError, match=r"takes horizons of few variables.*the solver slp"):
+        solve(batch, solver="lshade-sequential")
 
 
 def test_plants_without_storage_leave_nothing_to_choose(small, small_inflow) -> None:

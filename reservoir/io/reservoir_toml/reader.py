@@ -144,7 +144,7 @@ def reservoir_of(content: bytes, source: str, stated: Mapping[str, Any] = NOTHIN
     """Check what a reservoir file holds; `source` names it. Raises as `read_reservoir` does."""
     tree = parsed(content, source)
     if is_system(tree):
-        mend = "give a file of one reservoir; `reservoir check` and reservoir.read_system take systems"
+        mend = "give a file of one reservoir; reservoir.read_system reads systems"
         raise InputError("is a system file, of several reservoirs", "a reservoir file", mend, file=source)
     about = {"source": source, "sha256": hashlib.sha256(content).hexdigest(), "content": content}
     return reservoir_of_tree(tree, source, stated, about)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.compiled_year import step_value, value_of_little_water, violation_at
 from reservoir.hydro.conditions import end_value, released, unmet
 from reservoir.hydro.elementwise import clip
-from reservoir.hydro.jit import compiled, compiled_part, inlined
+from reservoir.hydro.jit import compiled, compiled_part, inlined, let_compiled_code_call
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.rows import DEAD, HM3_PER_M3S, INFLOW, RELEASE_LOWER, RELEASE_UPPER, YearRows
 from reservoir.hydro.step import release_to_reach, storage_after
+from reservoir.solvers.dp import beyond as _beyond
+from reservoir.solvers.dp.beyond import worth_beyond
 
 FloatArray = NDArray[np.float64]
+let_compiled_code_call(_beyond)
 
 
 @compiled
@@ -25,12 +30,14 @@ def bellman(
     values: FloatArray,
     choices: NDArray[np.integer],
     violations: FloatArray,
+    beyond: Any,
 ) -> int:
     """Backward recursion: best value from every storage of the grid, and the next storage that gives it.
 
     Rows of `grid` rise. From a storage with too little water for the least draft, or for losses, a step ends where that
     leaves it, with the value between two states. From another with no next one on the grid within the bounds of the
-    release, the nearest is taken at a penalty. `violations` has room for a number a state.
+    release, the nearest is taken at a penalty. `violations` has room for a number a state. ``beyond`` is
+    what steps are worth to other reservoirs (`beyond.Beyond`), or nothing.
     """
     steps, states = choices.shape
     tried, empty = 0, year.numbers[DEAD] - 1e-9 * (abs(year.numbers[DEAD]) + 1.0)
@@ -59,6 +66,7 @@ def bellman(
                 tried += 1
                 energy, unmet_here = step_value(plant, year, step, storage, end, draft)
                 value = energy - penalty * (violations[following] + unmet_here) + values[step + 1, following]
+                value += worth_beyond(beyond, plant, year, step, storage, end, draft)
                 if value > best:
                     best, choice = value, following
             if best == -np.inf:

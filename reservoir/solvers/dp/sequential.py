@@ -245,7 +245,7 @@ def _solve_grid(year: ReservoirYears, limits: Limits, grid: FloatArray) -> Traje
     values, choices = np.empty((steps + 1, states)), np.empty((steps, states), np.uint16)
     storages, releases = np.empty(steps + 1), np.empty(steps)
     plant = plant_with_cursors(year.model.exact)
-    tried = bellman(plant, lake_with_cursors(arrays), grid, year.penalty, values, choices, np.empty(states))
+    tried = bellman(plant, lake_with_cursors(arrays), grid, year.penalty, values, choices, np.empty(states), ())
     trace(arrays, grid, values, choices, storages, releases)
     position = np.append(releases, storages[0]) if year.limits.cyclic else releases
     fitness = year.certify(position).fitness

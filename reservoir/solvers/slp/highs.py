@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.solvers.slp.program import FloatArray, Programs
+from reservoir.solvers.plant_steps import FloatArray
+from reservoir.solvers.slp.program import Programs
 
 
 class Solved(NamedTuple):
@@ -22,7 +23,7 @@ def maximised(programs: Programs, place: int, basis: Any = None) -> Solved:
     """Solve the program at a place, from the basis of another if one is given."""
     of_year = _Arrays(programs, place)
     try:  # what SciPy shows of HiGHS begins anew each time, which takes several times as long
-        from scipy.optimize._highspy import _core as highs
+        from scipy.optimize._highspy import _core as highs  # type: ignore[import-not-found]
     except ImportError:
         return _by_scipy(of_year)
     return _by_highs(highs, of_year, basis)
@@ -30,7 +31,7 @@ def maximised(programs: Programs, place: int, basis: Any = None) -> Solved:
 
 class _Arrays:
     def __init__(self, programs: Programs, place: int) -> None:
-        self.start, self.index, self.values = programs.start, programs.index, programs.values[place]
+        self.start, self.index, self.values = programs.starts, programs.places, programs.values[place]
         self.cost = programs.cost[place]
         self.columns = programs.columns[0][place], programs.columns[1][place]
         self.rows = programs.rows[0][place], programs.rows[1][place]
@@ -59,10 +60,10 @@ def _by_highs(highs: Any, of: _Arrays, basis: Any) -> Solved:
 
 
 def _by_scipy(of: _Arrays) -> Solved:
-    from scipy.optimize import LinearConstraint, milp
+    from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csc_array
 
     matrix = csc_array((of.values, of.index, of.start), shape=(len(of.rows[0]), len(of.cost)))
-    found = milp(-of.cost, constraints=LinearConstraint(matrix, *of.rows), bounds=of.columns)
+    found = milp(-of.cost, constraints=LinearConstraint(matrix, *of.rows), bounds=Bounds(*of.columns))
     point: NDArray[np.float64] | None = found.x
     return Solved(point, -np.inf if point is None else float(of.cost @ point))

@@ -139,12 +139,12 @@ def anywhere(steps: PlantSteps, lowest_hm3: FloatArray, highest_hm3: FloatArray)
 class Programs(NamedTuple):
     """Linear programs of years of one shape, to be maximised, as HiGHS takes them column by column.
 
-    ``start`` and ``index`` say which rows the ``values``, shape (years, numbers), are of; bounds and costs have shape
+    ``starts`` and ``places`` say which rows the ``values``, shape (years, numbers), are of; bounds and costs have shape
     (years, columns) and (years, rows).
     """
 
-    start: NDArray[np.int32]
-    index: NDArray[np.int32]
+    starts: NDArray[np.int32]
+    places: NDArray[np.int32]
     values: FloatArray
     cost: FloatArray
     columns: tuple[FloatArray, FloatArray]
@@ -373,7 +373,7 @@ def _sum_of_all(of: _System) -> None:
     most_m3s = sum(float(steps.years.limits.release_upper_m3s.max()) for steps in of.steps)
 
     def of_power(x: FloatArray) -> FloatArray:
-        return np.asarray(stage_benefit(rows, EVERYWHERE, x, UNLIMITED, batch.hm3_per_m3s))
+        return np.asarray(stage_benefit(rows, EVERYWHERE, x, np.full_like(x, UNLIMITED), batch.hm3_per_m3s))
 
     def of_release(x: FloatArray) -> FloatArray:
         return np.asarray(stage_benefit(rows, EVERYWHERE, np.full_like(x, UNLIMITED), x, batch.hm3_per_m3s))

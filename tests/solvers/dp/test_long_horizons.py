@@ -116,7 +116,8 @@ def test_runs_and_steps_that_memory_has_no_room_for_at_once_make_no_difference(
     assert bytes_of(solution(record, items=items, **COARSE)) == usual
     assert launches[0][1] >= 2
     launches.clear()
-    pretend(global_memory_bytes=memory)
+    # A GPU solves fewer first grids at once, which take less room.
+    pretend(global_memory_bytes=memory if device.kind == "CPU" else memory // 4)
     assert bytes_of(solution(record, items=items, **COARSE)) == usual
     of_begin, of_blocks = (
         [groups for kernel, groups in launches if kernel == name] for name in ("begin_runs", "value_transitions")
@@ -176,7 +177,7 @@ def test_the_host_leaves_out_no_state_that_can_follow(small: Reservoir, small_in
         grid = middle + 50 * width * np.linspace(-1.0, 1.0, states)
         values, choices = np.empty((steps + 1, states)), np.empty((steps, states), np.uint16)
         cursors = plant_with_cursors(plant)
-        tried = recursion.bellman(cursors, arrays, grid, year.penalty, values, choices, np.empty(states))
+        tried = recursion.bellman(cursors, arrays, grid, year.penalty, values, choices, np.empty(states), ())
         expected = 0
         for step in range(steps):
             release = arrays.inflow[step] - (grid[step + 1][None] - grid[step][:, None]) / arrays.hm3_per_m3s[step]

@@ -117,6 +117,9 @@ def test_first_positions_are_improved_and_a_stop_keeps_them(small):
     stopped = planned(batch, first=first, stop=lambda so_far: True)
     assert (stopped.fitness > begun).all()
     assert (planned(batch, first=first).fitness >= stopped.fitness).all()
+    best = planned(batch)
+    again = planned(batch, first=best.position[:, np.newaxis], most_programs=1).fitness
+    assert (again >= best.fitness * (1 - 1e-12)).all()
 
 
 def test_the_result_depends_neither_on_threads_nor_on_the_years_beside(small):

@@ -1,0 +1,1 @@
+"""Exact dynamic programming of all reservoirs of a small system at once."""

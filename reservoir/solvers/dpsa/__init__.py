@@ -1,0 +1,1 @@
+"""Dynamic programming of a system by successive approximation."""

@@ -1,0 +1,103 @@
+"""Dynamic programming of all reservoirs at once: Larson's problem, pairs against other engines, and what is refused."""
+
+import numpy as np
+import pytest
+
+from reservoir.errors import InputError
+from reservoir.hydro.attributes import ConversionKind, YearEnd
+from reservoir.hydro.calendar import Calendar, CalendarKind
+from reservoir.hydro.curves.curve import constant
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import Goal, Horizon, Objective
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.site_inflows import SiteInflows
+from reservoir.hydro.system import Link, System
+from reservoir.problems.system import system_problems
+from reservoir.solvers import solve
+from tests.solvers.systems import system_years
+
+#: Larson (1968): benefit of a unit of each reservoir's release by month, the largest releases and storages.
+BENEFITS = np.array(
+    [
+        [1.1, 1.0, 1.0, 1.2, 1.8, 2.5, 2.2, 2.0, 1.8, 2.2, 1.8, 1.4],
+        [1.4, 1.1, 1.0, 1.0, 1.2, 1.8, 2.5, 2.2, 2.0, 1.8, 2.2, 1.8],
+        [1.0, 1.0, 1.2, 1.8, 2.5, 2.2, 2.0, 1.8, 2.2, 1.8, 1.4, 1.1],
+        [2.6, 2.9, 3.6, 4.4, 4.2, 4.0, 3.8, 4.1, 3.6, 3.1, 2.7, 2.5],
+    ]
+)
+MOST_RELEASED, MOST_STORED, ENDS = (3.0, 4.0, 4.0, 7.0), (10.0, 10.0, 10.0, 15.0), (5.0, 5.0, 5.0, 7.0)
+LINKS = [Link("d1", "d4"), Link("d2", "d3"), Link("d3", "d4")]
+
+
+def larson():
+    """Every unit is the volume of 1 m3/s in a month, and a MW is worth what a unit is in each month."""
+    calendar = Calendar(2001, 1, kind=CalendarKind.EQUAL_MONTHS)
+    unit = float(calendar.hm3_per_m3s[0, 0])
+    gwh = unit / 3.6
+    reservoirs, inflows = [], {}
+    for place, name in enumerate(("d1", "d2", "d3", "d4")):
+        most = MOST_STORED[place] * unit
+        reservoirs.append(
+            Reservoir(
+                name=name,
+                level=constant(125.0, (0.0, most)),
+                tailrace=constant(0.0, (0.0, 10.0)),
+                conversion=constant(8.0, (0.0, 200.0)),
+                conversion_kind=ConversionKind.COEFFICIENT,
+                capacity_m3s=constant(100.0, (0.0, 200.0)),
+                installed_mw=100.0,
+                storage_lower_hm3=np.zeros(12),
+                storage_upper_hm3=np.full(12, most),
+                release_lower_m3s=np.zeros(12),
+                release_upper_m3s=np.full(12, MOST_RELEASED[place]),
+                initial_storage_hm3=5 * unit,
+                final_storage_hm3=ENDS[place] * unit,
+                year_end=YearEnd.FIXED,
+                penalty=1e3,
+                calendar=CalendarKind.EQUAL_MONTHS,
+                objective=Objective({Goal.REVENUE: 1.0}, price_per_mwh=np.ones(12)),
+            )
+        )
+        flow = np.full((1, 12), {0: 2.0, 1: 3.0}.get(place, 0.0))
+        inflows[name] = Inflow(flow, calendar, price_per_mwh=BENEFITS[[place]] * 1000 / gwh)
+    revenue = Objective({Goal.REVENUE: 1.0}, price_per_mwh=np.ones(12))
+    system = System(tuple(reservoirs), tuple(LINKS), objective=revenue, penalty=1e3)
+    return system_problems(system, SiteInflows(inflows), Horizon()).batches[0]
+
+
+def test_larsons_four_reservoirs_come_to_their_optimum():
+    found = solve(larson(), solver="dp-joint", states=16, most_corridors=0)
+    assert found.fitness == pytest.approx(401.3, abs=1e-9)
+    assert found.violation == 0
+
+
+def test_larsons_problem_is_linear():
+    assert solve(larson(), solver="slp").fitness == pytest.approx(401.3, abs=1e-6)
+
+
+@pytest.mark.parametrize("end", list(YearEnd))
+def test_two_reservoirs_agree_with_other_engines(small, end):
+    batch = system_years(small, [Link("a", "b")], "ab", end, years=1)
+    if end is YearEnd.VALUED:  # what is in store counts as a condition of the lake
+        with pytest.raises(InputError, match="cannot plan this system"):
+            solve(batch, solver="dp-joint")
+        return
+    found = solve(batch, solver="dp-joint", states=31, least_spacing=1e-3)
+    best = solve(batch, solver="dpsa").fitness
+    if end is YearEnd.CYCLIC:  # its start is not searched
+        assert (found.fitness <= best * (1 + 1e-6)).all()
+    else:
+        np.testing.assert_allclose(found.fitness, best, rtol=2e-4)
+
+
+@pytest.mark.parametrize(
+    "link", [Link("a", "b", travel_steps=1.0), Link("a", "b", lost_share=0.1), Link("a", "b", carries=0.5)]
+)
+def test_links_off_the_lattice_are_refused(small, link):
+    with pytest.raises(InputError, match=r"dp-joint cannot plan this system.*links that carry all at once"):
+        solve(system_years(small, [link], "ab"), solver="dp-joint")
+
+
+def test_too_many_storages_are_refused_before_they_are_made(small):
+    with pytest.raises(InputError, match="too many storages and releases"):
+        solve(system_years(small, [Link("a", "b")], "ab"), solver="dp-joint", states=20_000)
