@@ -107,7 +107,7 @@ def linear_optimum(name: str) -> float:
     bounds = np.concatenate([np.stack([lower.ravel(), upper.ravel()], axis=1), most])
     cost = np.concatenate([np.zeros(count * steps), -benefit.ravel()])
     found = linprog(cost, A_eq=balance, b_eq=inflow.ravel(), bounds=bounds.tolist(), method="highs")
-    return -float(found.fun)
+    return float(-cost @ found.x)
 
 
 def pypsa_optimum(name: str) -> float:

@@ -318,7 +318,7 @@ CALLS: list[tuple[list[str], int]] = [
         ],
         0,
     ),
-    (["bench", "cascade", "--sets", "rivers", *BENCH], 2),
+    (["bench", "cascade", "--sets", "rivers", "--quick"], 2),
     (
         [
             *("bench", "functions", "--solver", "clpso", "--dim", "3", "--functions", "f7", "--rotations", "2"),
