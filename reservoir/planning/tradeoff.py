@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError
+from reservoir.hydro.attributes import POWER_MW
 from reservoir.hydro.benefit import stage_benefit
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import COSTS, NEEDED, Goal, Horizon, Objective, goal_label
@@ -149,7 +150,9 @@ class FrontSearch:
             largest_firm_power(batch, self._share, self._solve, self.progress, smallest=True)
             for batch in self.problems.batches
         ]
-        levels = levels_between(lowest, min(float(each.power_mw.min()) for each in firmest), points)
+        # None at all, where it is spilled rather than paid for, is no power that can be promised.
+        largest = min(float(each.power_mw.min()) for each in firmest)
+        levels = levels_between(max(lowest, POWER_MW.least), largest, points)
         if pair[0] is Goal.FIRM_POWER:
             levels = levels[::-1]
         stated = [replace(alone, objective=replace(alone.objective, firm_power_mw=level)) for level in levels]

@@ -107,7 +107,8 @@ def _within_constants(
         return form._replace(values=values, per_unit=np.float32(form.per_unit * (points - 1) / last))
 
     def in_room(forms: Approximation) -> Approximation:
-        plant = Plant(*map(fewer, forms.plant[:3]), *forms.plant[3:])
+        level, tailrace, conversion, capacity, installed = forms.plant
+        plant = Plant(fewer(level), fewer(tailrace), fewer(conversion), capacity, installed)
         return replace(forms, plant=plant, capacity_part=fewer(forms.capacity_part))
 
     return [(in_room(plant), lake and (fewer(lake[0]), fewer(lake[1]))) for plant, lake in forms]

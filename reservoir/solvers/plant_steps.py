@@ -18,7 +18,7 @@ from reservoir.hydro.rows import (
     Lake,
     YearRows,
 )
-from reservoir.hydro.step import head_at, power_at
+from reservoir.hydro.step import head_at, power_at, turbined_at
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.problems.reservoir.year import ReservoirYears
@@ -77,6 +77,12 @@ class PlantSteps(NamedTuple):
         """What the turbines let through at the head of a release, whatever is installed."""
         head = head_at(self.plant, storage_hm3, release_m3s, self.rows, EVERYWHERE)
         return np.asarray(available(self.rows, EVERYWHERE, curve_value(self.plant.capacity, head)))
+
+    @property
+    def most_turbined_m3s(self) -> FloatArray:
+        """What the turbines let through at the schedule's head, of as much power as is installed."""
+        head = head_at(self.plant, self.mean_storage_hm3, self.release_m3s, self.rows, EVERYWHERE)
+        return np.asarray(turbined_at(self.plant, head, np.full_like(head, UNLIMITED), self.rows, EVERYWHERE))
 
     @property
     def most_mw(self) -> FloatArray:

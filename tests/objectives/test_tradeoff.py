@@ -62,6 +62,15 @@ def test_a_point_planned_by_its_file_gives_what_the_front_says(front, river, tmp
         assert plan.firm_power_mw[0] == pytest.approx(point.values[1], rel=1e-5)
 
 
+def test_a_front_begins_where_water_is_spilled_rather_than_paid_for(able, river):
+    prices = np.where(np.arange(12) == 5, -30.0, PRICE)
+    spilling = replace(able, objective=replace(able.objective, price_per_mwh=prices))
+    front = tradeoff(spilling, river.span(0, 3), ["revenue", "firm-power"], points=3, device=None)
+    assert front.goal_values[0, 1] < 0.01  # no power in June
+    assert front.goal_values[-1, 1] > 1.0
+    assert front.goal_values[0, 0] > front.goal_values[-1, 0]
+
+
 @pytest.fixture
 def written(able, tmp_path):
     """The folder of a front over a record that was read from a file."""

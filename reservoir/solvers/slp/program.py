@@ -287,7 +287,7 @@ def _reservoir(of: _System, place: int) -> Columns:
     links = [link for link in of.batch.system.links if link.source == of.batch.system.names[place]]
     turbined = releases[:0]
     if any(link.carries in (Carried.TURBINED, Carried.SPILLED) for link in links):
-        most_turbined = steps.turbines_m3s(steps.mean_storage_hm3, steps.release_m3s)
+        most_turbined = steps.most_turbined_m3s
         turbined = made.columns(count, 0.0, np.maximum(most_turbined, 0.0))
         made.rows(0.0, np.inf, (releases, 1.0), (turbined, -1.0))
     columns = Columns(storages, releases, turbined, made.columns(count, -np.inf, steps.most_mw, steps.per_mw))
@@ -304,7 +304,9 @@ def _penalised(made: _Builder, columns: NDArray[np.intp], bounds: tuple[FloatArr
 def _active(steps: PlantSteps) -> FloatArray:
     """What a reservoir can store, hm3, shape (years, 1)."""
     limits = steps.years.limits
-    return np.asarray(limits.storage_upper_hm3.max(axis=1) - limits.storage_lower_hm3.min(axis=1))[:, np.newaxis]
+    most = limits.storage_upper_hm3.max(axis=1)
+    active = np.maximum(most - limits.storage_lower_hm3.min(axis=1), _APART * (most + 1.0))  # of a run-of-river plant
+    return np.asarray(active)[:, np.newaxis]
 
 
 def _balance(of: _System, place: int, columns: Columns) -> None:

@@ -144,3 +144,12 @@ def test_solvers_say_whether_they_take_systems(small, years):
         if not entry.systems:
             with pytest.raises(InputError, match=rf"{name} plans one reservoir only.*several reservoirs: clpso, .*slp"):
                 solve(batch, solver=name)
+
+
+def test_a_run_of_river_plant_has_no_storage_to_choose(small):
+    still = np.full(12, 100.0)
+    river = replace(small, storage_lower_hm3=still, storage_upper_hm3=still)
+    batch = system_years(river, CHAIN, "ab")
+    found = planned(batch)
+    assert batch.dimension == 0
+    assert np.isfinite(found.fitness).all()
