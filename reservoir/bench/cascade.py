@@ -203,13 +203,15 @@ class CascadeStudy(DeviceStudy):
         calls = self.data["calls"]
         calls = calls[calls["status"] == ""].astype({"value": float, "known": float, "bound": float})
         each = calls.groupby(["set", "instance"], sort=False)
-        best, least = each["value"].transform("max"), each["violation"].transform("min")
-        known = calls["known"].fillna(best)
+        least = each["violation"].transform("min")
+        violates = calls["violation"] > least + _SAME * (1 + least)
+        able = calls["value"].where(~violates)
+        known = calls["known"].fillna(able.groupby([calls["set"], calls["instance"]]).transform("max"))
         size = known.abs().where(known != 0, 1.0)
         return calls.assign(
             gap=(known - calls["value"]) / size,
             above=(calls["value"] - calls["bound"]) / size,
-            violates=calls["violation"] > least + _SAME * (1 + least),
+            violates=violates,
         )
 
     def by_solver(self, of_set: str, **chosen: Any) -> pd.DataFrame:
