@@ -146,7 +146,7 @@ class CascadeStudy(DeviceStudy):
         for solver in self.solvers:
             for seed in self._seeds(solver):
                 yield about | self._planned(given, solver, seed)[1]
-        if self.peers and year == PEER_YEAR:
+        if self.peers and (self.budget.quick or year == PEER_YEAR):
             budget = SearchBudget(near=1e-6, evaluations=10**9, seconds=self.budget.usual(60.0, 2.0))
             problem: Any = system_problems(*given, Horizon()).batches[0][0]
             for peer in (each for each in PEERS if not each.together):
@@ -160,7 +160,7 @@ class CascadeStudy(DeviceStudy):
     def _horizon(self, name: str) -> Iterator[Row]:
         asked = bundled(self.paper)["horizons"][name]
         given = lancang(asked["case"]) if "case" in asked else zoo_system(0, 1, part=Part.TEST, reservoirs=TREE)
-        about: Row = {"instance": asked["title"], "reservoirs": len(given[0].names)}
+        about: Row = {"instance": name, "reservoirs": len(given[0].names)}
         about |= {"known": asked.get("best"), "bound": asked.get("bound")}
         for solver in (each for each in self.solvers if each in (AUTO, POLISH)):
             yield about | self._planned(given, solver, self.budget.seed, horizon=asked["horizon"])[1]
@@ -247,11 +247,11 @@ class CascadeStudy(DeviceStudy):
             closed = row["bound"] / row["known"] - 1 < _SAME
             yield self.claim("lancang", row["gap"], 1e-6 if closed else 1e-5, instance=row["instance"])
         for row in select(own, set=HORIZONS).to_dict("records"):
-            (asked,) = (each for each in words["horizons"].values() if each["title"] == row["instance"])
+            asked = words["horizons"][row["instance"]]
             if "best" in asked:
                 yield self.claim("horizon", row["gap"], instance=row["instance"])
-            limit = asked["seconds"] if self.small_cpu else asked.get("gpu_seconds") if self.large_gpu else None
-            if limit is not None:
+            limits = asked["seconds"][:1] if self.small_cpu else asked["seconds"][1:] if self.large_gpu else []
+            for limit in limits:
                 yield self.claim("seconds", row["seconds"], limit, instance=row["instance"])
         for part in self.parts:
             random = select(own, set=RANDOM)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,28 +33,45 @@ _COEFFICIENT, _HEAD_M = 8.0, 125.0
 _PENALTY = 1e4
 
 
-def _by_month(rows: Any) -> FloatArray:
-    """Rows of twelve, of which one number stands for all of a row, shape (reservoirs, 12)."""
-    return np.array([np.broadcast_to(row, MONTHS_PER_YEAR) for row in rows], float)
+class LinearInstance(NamedTuple):
+    """An instance of the paper's file: of each reservoir its name and the place of the one below, -1 for none.
 
+    Storages and releases are in units and units a month, rows of shape (reservoirs, 12); the end is among the bounds.
+    """
 
-def linear_names(name: str) -> list[str]:
-    """Names of the reservoirs of an instance, in the order of its data."""
-    return [f"r{place + 1:02}" for place in range(len(bundled("cascade")["linear"][name]["below"]))]
+    names: list[str]
+    below: list[int]
+    start: list[float]
+    end: list[float]
+    least_release: list[float]
+    most_release: list[float]
+    inflow: FloatArray
+    benefit: FloatArray
+    least_storage: FloatArray
+    most_storage: FloatArray
+
+    @classmethod
+    def of(cls, name: str) -> LinearInstance:
+        """The instance of that name; one number stands for a row of twelve."""
+        data = bundled("cascade")["linear"][name]
+        names = [f"r{place + 1:02}" for place in range(len(data["below"]))]
+        lists = [[float(each) for each in data[key]] for key in cls._fields[2:6]]
+        years = [[np.broadcast_to(row, MONTHS_PER_YEAR) for row in data[key]] for key in cls._fields[6:]]
+        rows = [np.array(each, float) for each in years]
+        for bound in rows[2:]:
+            bound[:, -1] = lists[1]
+        return cls(names, [below - 1 for below in data["below"]], *lists, *rows)  # type: ignore[arg-type]
 
 
 def linear_system(name: str) -> tuple[System, SiteInflows]:
     """An instance of the paper's file as a system of the program, with a year of inflow and prices."""
-    data, names = bundled("cascade")["linear"][name], linear_names(name)
-    calendar = Calendar(2001, 1, kind=CalendarKind.EQUAL_MONTHS)
+    given, calendar = LinearInstance.of(name), Calendar(2001, 1, kind=CalendarKind.EQUAL_MONTHS)
     volume = float(calendar.hm3_per_m3s[0, 0])
-    hours = 1e6 * volume / 3600
-    lower, upper = (volume * _by_month(data[key]) for key in ("least_storage", "most_storage"))
-    least, most = (np.array(data[key], float) for key in ("least_release", "most_release"))
+    lower, upper, most = volume * given.least_storage, volume * given.most_storage, given.most_release
     paid = Objective({Goal.REVENUE: 1.0}, price_per_mwh=np.ones(MONTHS_PER_YEAR), currency="units")
     reservoirs = [
         Reservoir(
-            name=names[place],
+            name=given.names[place],
             level=constant(_HEAD_M, (0.0, float(upper[place].max()))),
             tailrace=constant(0.0, (0.0, most[place])),
             conversion=constant(_COEFFICIENT, (0.0, 2 * _HEAD_M)),
@@ -63,24 +80,24 @@ def linear_system(name: str) -> tuple[System, SiteInflows]:
             installed_mw=most[place],
             storage_lower_hm3=lower[place],
             storage_upper_hm3=upper[place],
-            release_lower_m3s=np.full(MONTHS_PER_YEAR, least[place]),
+            release_lower_m3s=np.full(MONTHS_PER_YEAR, given.least_release[place]),
             release_upper_m3s=np.full(MONTHS_PER_YEAR, most[place]),
-            initial_storage_hm3=volume * data["start"][place],
-            final_storage_hm3=volume * data["end"][place],
+            initial_storage_hm3=volume * given.start[place],
+            final_storage_hm3=volume * given.end[place],
             year_end=YearEnd.FIXED,
             penalty=_PENALTY,
             objective=paid,
             calendar=CalendarKind.EQUAL_MONTHS,
         )
-        for place in range(len(names))
+        for place in range(len(given.names))
     ]
-    prices = 1e6 * _by_month(data["benefit"]) / hours  # revenue is in millions
-    flows = _by_month(data["inflow"])
+    prices = given.benefit * 3600 / volume  # of a MWh: revenue is in millions, and volumes are in millions of m3
     inflows = {
         each: Inflow(flow[None], calendar, price_per_mwh=price[None])
-        for each, flow, price in zip(names, flows, prices, strict=True)
+        for each, flow, price in zip(given.names, given.inflow, prices, strict=True)
     }
-    links = [Link(source, names[below - 1]) for source, below in zip(names, data["below"], strict=True) if below]
+    pairs = zip(given.names, given.below, strict=True)
+    links = [Link(source, given.names[below]) for source, below in pairs if below >= 0]
     return System(tuple(reservoirs), tuple(links), objective=paid, penalty=_PENALTY, name=name), SiteInflows(inflows)
 
 
@@ -88,24 +105,21 @@ def linear_optimum(name: str) -> float:
     """The optimum of an instance's linear program, written from its data alone and solved by SciPy's HiGHS."""
     from scipy.optimize import linprog
 
-    data = bundled("cascade")["linear"][name]
-    count, steps = len(data["below"]), MONTHS_PER_YEAR
-    lower, upper, flow, benefit = (
-        _by_month(data[key]) for key in ("least_storage", "most_storage", "inflow", "benefit")
-    )
-    lower[:, -1] = upper[:, -1] = data["end"]
-    balance, inflow = np.zeros((count * steps, 2 * count * steps)), flow.copy()
-    inflow[:, 0] += data["start"]
+    given, steps = LinearInstance.of(name), MONTHS_PER_YEAR
+    count = len(given.names)
+    balance, inflow = np.zeros((count * steps, 2 * count * steps)), given.inflow.copy()
+    inflow[:, 0] += given.start
     for place, step in np.ndindex(count, steps):
         row, release = place * steps + step, count * steps  # storages at ends of steps, then releases
         balance[row, row], balance[row, release + row] = 1.0, 1.0
         if step:
             balance[row, row - 1] = -1.0
-        if below := data["below"][place]:
-            balance[(below - 1) * steps + step, release + row] = -1.0
-    most = np.stack([np.repeat(data[key], steps) for key in ("least_release", "most_release")], axis=1)
-    bounds = np.concatenate([np.stack([lower.ravel(), upper.ravel()], axis=1), most])
-    cost = np.concatenate([np.zeros(count * steps), -benefit.ravel()])
+        if given.below[place] >= 0:
+            balance[given.below[place] * steps + step, release + row] = -1.0
+    storages = given.least_storage.ravel(), given.most_storage.ravel()
+    releases = np.repeat(given.least_release, steps), np.repeat(given.most_release, steps)
+    bounds = np.concatenate([np.stack(storages, axis=1), np.stack(releases, axis=1)])
+    cost = np.concatenate([np.zeros(count * steps), -given.benefit.ravel()])
     found = linprog(cost, A_eq=balance, b_eq=inflow.ravel(), bounds=bounds.tolist(), method="highs")
     return float(-cost @ found.x)
 
@@ -116,29 +130,19 @@ def pypsa_optimum(name: str) -> float:
 
     logging.getLogger("linopy").setLevel(logging.ERROR)
     logging.getLogger("pypsa").setLevel(logging.ERROR)
-    data, names = bundled("cascade")["linear"][name], linear_names(name)
-    lower, upper, flow, benefit = (
-        _by_month(data[key]) for key in ("least_storage", "most_storage", "inflow", "benefit")
-    )
-    lower[:, -1] = upper[:, -1] = data["end"]
+    given = LinearInstance.of(name)
     network = pypsa.Network()
     network.set_snapshots(range(MONTHS_PER_YEAR))
-    network.add("Bus", [*names, "sea"])
-    for place, each in enumerate(names):
-        size = float(upper[place].max())
-        bounds = {"e_min_pu": lower[place] / size, "e_max_pu": upper[place] / size}
-        network.add("Store", f"lake {each}", bus=each, e_nom=size, e_initial=data["start"][place], **bounds)
-        network.add("Load", f"river {each}", bus=each, p_set=-flow[place])
-        below, most = data["below"][place], float(data["most_release"][place])
-        network.add(
-            "Link",
-            f"plant {each}",
-            bus0=each,
-            bus1=names[below - 1] if below else "sea",
-            p_nom=most,
-            p_min_pu=data["least_release"][place] / most,
-            marginal_cost=-benefit[place],
-        )
+    network.add("Bus", [*given.names, "sea"])
+    for place, each in enumerate(given.names):
+        lower, upper, most = given.least_storage[place], given.most_storage[place], given.most_release[place]
+        size, below = float(upper.max()), given.below[place]
+        bounds = {"e_min_pu": lower / size, "e_max_pu": upper / size}
+        network.add("Store", f"lake {each}", bus=each, e_nom=size, e_initial=given.start[place], **bounds)
+        network.add("Load", f"river {each}", bus=each, p_set=-given.inflow[place])
+        ends = {"bus0": each, "bus1": given.names[below] if below >= 0 else "sea"}
+        paid = {"p_min_pu": given.least_release[place] / most, "marginal_cost": -given.benefit[place]}
+        network.add("Link", f"plant {each}", p_nom=most, **ends, **paid)
     network.add("Generator", "into the sea", bus="sea", p_nom=1e6, sign=-1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -64,6 +64,7 @@ def test_a_tiny_run_has_a_row_for_each_call(record):
     assert set(whole[whole["set"] == "linear"]["solver"]) >= {"linear program", "auto", "slp"}
     assert set(whole[whole["set"] == "lancang"]["instance"]) == {"lancang-2 1954"}
     assert set(whole[whole["set"] == "random"]["solver"]) == {"auto", "slp", "lshade-sequential x1"}
+    assert "scipy differential_evolution" in set(whole[whole["set"] == "lancang"]["solver"])
     refused = calls[calls["status"] != ""].set_index("solver")["status"]
     assert "look at no other step" in refused["pywr"]
     assert all_pass(record.checks)
