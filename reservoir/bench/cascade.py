@@ -337,15 +337,11 @@ def _gaps(sheet: SubFigure, calls: pd.DataFrame, shown: list[str]) -> Axes:
     for ax, of_set in zip(axes, shown, strict=True):
         for place, name in enumerate(names):
             gaps = np.sort(select(calls, set=of_set, solver=name)["gap"].clip(_LEAST_GAP, _LARGEST_GAP).to_numpy(float))
-            if not len(gaps):
-                continue
-            larger = 100 * (1.0 - np.arange(1, len(gaps) + 1) / len(gaps))
+            larger = 100 * (1.0 - np.arange(1, len(gaps) + 1) / max(len(gaps), 1))
             ends = np.concatenate([[_LEAST_GAP], gaps]), np.concatenate([[100.0], larger])
             style: Row = {"color": _COLOURS[place % len(_COLOURS)], "ls": ("-", "--", ":")[place // len(_COLOURS) % 3]}
             ax.step(*ends, where="post", lw=1.2, label=name, **style)
         log_axis(ax, "x", subs=(1.0,), ticks=7, form=short_gap)
         ax.set_xlim(_LEAST_GAP, _LARGEST_GAP)
         ax.set(xlabel="Gap to the best known", title=of_set.capitalize())
-    handles = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    axes[-1].legend(handles.values(), handles.keys(), fontsize=6, loc="upper right")
     return axes[0]
