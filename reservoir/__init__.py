@@ -35,11 +35,13 @@ _HOMES = {
     "Table": "reservoir.hydro.curves.curve",
     "System": "reservoir.hydro.system",
     "SiteInflows": "reservoir.hydro.site_inflows",
+    "SystemPlan": "reservoir.planning.system_plan",
     "Link": "reservoir.hydro.system",
     "TimeStep": "reservoir.hydro.calendar",
     "YearEnd": "reservoir.hydro.attributes",
     "bundled_case": "reservoir.cases",
     "optimise": "reservoir.planning.plan",
+    "optimise_system": "reservoir.planning.system_plan",
     "plan_figures": "reservoir.report.figures.figures",
     "read_inflow": "reservoir.io.records.reader",
     "read_reservoir": "reservoir.io.reservoir_toml.reader",
@@ -69,12 +71,14 @@ __all__ = [
     "ReservoirError",
     "SiteInflows",
     "System",
+    "SystemPlan",
     "Table",
     "TimeStep",
     "YearEnd",
     "__version__",
     "bundled_case",
     "optimise",
+    "optimise_system",
     "plan_figures",
     "read_inflow",
     "read_reservoir",
@@ -105,6 +109,7 @@ if TYPE_CHECKING:
     from reservoir.io.system_file import read_system
     from reservoir.planning.plan import Plan, optimise
     from reservoir.planning.simulation import ReleaseSimulation, simulate
+    from reservoir.planning.system_plan import SystemPlan, optimise_system
     from reservoir.report.figures.figures import plan_figures
     from reservoir.report.folder import save_plan
 

@@ -47,18 +47,29 @@ def command(
 
     The gap is the largest relative shortfall of a year from the reference optimum (dynamic programming). Times
     exclude compilation. Years whose limits cannot be satisfied are listed; they count only in the violation.
-    A solver whose device fails is named with the reason, and the exit status is 1.
+    A solver whose device fails is named with the reason, and the exit status is 1. Of a system of several reservoirs
+    no reference is known: the gap is to the best that any of the solvers found.
     """
-    from reservoir.cli.screen import progress_bars, show_inputs, show_json
+    from reservoir.cli.screen import progress_bars, show_inputs, show_json, show_system_inputs
     from reservoir.hydro.unit_system import UnitSystem
-    from reservoir.planning.comparison import compare
+    from reservoir.planning.comparison import compare, compare_system
 
-    inputs = request.read(step).optimised_for(objective)
-    if not as_json:
-        show_inputs(inputs, UnitSystem.of(unit_system or "si"))
-    with progress_bars() as progress:
-        rows = compare(inputs.reservoir, inputs.inflow, options=settings, progress=progress, **search)
-    optimised = inputs.reservoir.objective
+    rows: Sequence[Comparison]
+    if request.names_system:
+        options.require_of_one({"--objective": objective})
+        system, inflows = request.read_system(step)
+        if not as_json:
+            show_system_inputs(system, inflows, UnitSystem.of(unit_system or "si"))
+        with progress_bars() as progress, options.named_as({"solver": "--solver"}):
+            rows = compare_system(system, inflows, options=settings, progress=progress, **search)
+        optimised = system.objective
+    else:
+        inputs = request.read(step).optimised_for(objective)
+        if not as_json:
+            show_inputs(inputs, UnitSystem.of(unit_system or "si"))
+        with progress_bars() as progress:
+            rows = compare(inputs.reservoir, inputs.inflow, options=settings, progress=progress, **search)
+        optimised = inputs.reservoir.objective
     left_out = next(row.left_out for row in rows if not row.failure)
     if as_json:
         benefit = {"benefit": "energy_gwh" if optimised.is_energy else "objective"}
@@ -69,11 +80,16 @@ def command(
                 del row["failure"]
         show_json({"solvers": solved, "left_out": list(left_out)})
     else:
-        _show(rows, ", ".join(filter(None, (f"total {optimised.title}", optimised.unit))), left_out)
+        _show(
+            rows,
+            ", ".join(filter(None, (f"total {optimised.title}", optimised.unit))),
+            left_out,
+            of_system=request.names_system,
+        )
     return 1 if any(row.failure for row in rows) else 0
 
 
-def _show(rows: Sequence[Comparison], title: str, left_out: Sequence[str]) -> None:
+def _show(rows: Sequence[Comparison], title: str, left_out: Sequence[str], *, of_system: bool) -> None:
     from rich.markup import escape
 
     from reservoir.cli import say
@@ -98,5 +114,6 @@ def _show(rows: Sequence[Comparison], title: str, left_out: Sequence[str]) -> No
         if row.failure:
             say(f"{row.solver} failed: {row.failure}")
     if left_out:
-        what = f"{counted(len(left_out))} cannot satisfy the storage limits ({listed(left_out)})"
+        kept = "of a limit that no solver kept" if of_system else "cannot satisfy the storage limits"
+        what = f"{counted(len(left_out))} {kept} ({listed(left_out)})"
         say(f"{what}: excluded from energy and gap, included in the violation")

@@ -94,7 +94,8 @@ def of_one(numbers: Sequence[tuple[str, float]], option: str) -> float | None:
         from reservoir.errors import InputError
 
         value = f"{numbers[-1][0]}={numbers[-1][1]:g}" if numbers[-1][0] else f"{numbers[-1][1]:g}"
-        raise InputError("is of one reservoir of a system", "one number", column=option, value=value)
+        mend = f"give {option} NUMBER alone, or the file of the system"
+        raise InputError("is of one reservoir of a system", "one number", mend, column=option, value=value)
     return numbers[0][1]
 
 
@@ -244,6 +245,12 @@ class CaseFiles(NamedTuple):
         """Find out which file has what."""
         from reservoir.io.workbook import is_workbook
 
+        if reservoir is not None and reservoir.is_file():  # a pipe is read once
+            from reservoir.io.system_file import inflow_of_one
+
+            own = inflow_of_one(reservoir)
+            inflow = inflow or (Path(own.file) if own.file else None)
+            reading = {**reading, "column": reading.get("column") or own.column or None}
         if is_workbook(inflow) and reservoir is None:
             from reservoir.io.level_table import has_levels
 
@@ -271,6 +278,15 @@ def sheets_for(file: Path | None, other: Path | None, names: Sequence[str]) -> S
     return tuple(name for name in names if name not in elsewhere)
 
 
+def require_of_several(given: Mapping[str, Any]) -> None:
+    """Refuse options of a call that count for several reservoirs alone, where one is planned: those that are given."""
+    from reservoir.errors import InputError, Mistake
+
+    problem, mend = "is of a system of several reservoirs", "leave it out, or give the file of a system"
+    if named := [name for name, value in given.items() if value is not None]:
+        raise InputError(Mistake(problem, "the file of a system", mend, column=name) for name in named)
+
+
 def require_of_one(given: Mapping[str, Any]) -> None:
     """Refuse options of a call that count for one reservoir alone, where several are planned: those that are given."""
     from reservoir.errors import InputError, Mistake
@@ -281,11 +297,11 @@ def require_of_one(given: Mapping[str, Any]) -> None:
 
 
 #: What a command says that takes one reservoir.
-TAKE_SYSTEMS = "plan, check, simulate and new take systems; give this command the file of one of its reservoirs"
+TAKE_SYSTEMS = "plan, compare, simulate, check and new take systems; give this command the file of one reservoir"
 
 
 def names_system(file: Path | None) -> bool:
-    """Whether a file given by ``--reservoir`` is that of a system."""
+    """Whether a file given by ``--reservoir`` is that of a system of several."""
     from reservoir.io.system_file import names_system
 
     return file is not None and file.is_file() and names_system(file)  # a pipe is read once

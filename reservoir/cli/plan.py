@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
-from reservoir.cli.options import FilePath, FiniteRange, NamedNumber, named_as, of_one, require_of_one, told_in
+from reservoir.cli.options import (
+    FilePath,
+    FiniteRange,
+    NamedNumber,
+    named_as,
+    of_one,
+    require_of_one,
+    require_of_several,
+    told_in,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +40,8 @@ BEGAN = time.perf_counter() - time.process_time()
 _NAMES = {
     "start_level_m": "--level",
     "start_hm3": "--storage",
+    "start_levels_m": "--level",
+    "start_storages_hm3": "--storage",
     "start": "--from",
     "cluster": "--cluster",
     "solver": "--solver",
@@ -124,6 +135,7 @@ def command(
         return _plan_system(
             request, step, (levels, storages), {**search, **settings, "seconds": seconds}, watch, **asked
         )
+    require_of_several({"--seconds": seconds})
     with watch("import"):
         from reservoir.cli import say, warn
         from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_inputs, show_json

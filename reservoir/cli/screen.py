@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from reservoir.cli.options import Inputs
+    from reservoir.hydro.site_inflows import SiteInflows
+    from reservoir.hydro.system import System
     from reservoir.planning.checks import Check
     from reservoir.planning.plan import Plan
     from reservoir.planning.system_plan import SystemPlan
@@ -274,15 +276,23 @@ def show_inputs(inputs: Inputs, units: UnitSystem = SI) -> None:
     show_notes(*map(units.text, (*plant.notes, *(note for note in record.notes if note != inputs.stranger))))
 
 
+def show_system_inputs(
+    system: System, inflows: SiteInflows, units: UnitSystem, notes: Sequence[str] | None = None
+) -> None:
+    """Say which system and which record a command works on, with what the user should know: `notes`, else theirs."""
+    links = ", ".join(map(str, system.links)) or "none"
+    show_line("System", f"{system.name}: {', '.join(system.names)}; links: {links} ({system.source or 'made here'})")
+    first = inflows.first
+    show_line("Inflow", f"{first.span_text}, {counted(first.years)} ({first.source})")
+    of_each = (note for each in system.reservoirs for note in (each.caveat, *(f"{each.name}: {a}" for a in each.notes)))
+    own = dict.fromkeys((system.caveat, inflows.caveat, *of_each, *inflows.notes))
+    show_notes(*map(units.text, own if notes is None else notes))
+
+
 def show_system(plan: SystemPlan) -> None:
     """Say what a joint plan is of, how it was found, and what it comes to."""
     units, first, kept = plan.units, plan.solutions[0], plan.keeps_limits
-    links = ", ".join(map(str, plan.system.links)) or "none"
-    show_line(
-        "System", f"{plan.system.name}: {', '.join(plan.sites)}; links: {links} ({plan.system.source or 'made here'})"
-    )
-    show_line("Inflow", f"{plan.inflow.span_text}, {counted(plan.inflow.years)} ({plan.inflow.source})")
-    show_notes(*plan.caveats, *map(units.text, plan.notes))
+    show_system_inputs(plan.system, plan.inflows, units, (*plan.caveats, *plan.notes))
     seconds = ", ".join(f"{stage} {spent:.3g} s" for stage, spent in plan.seconds.items() if stage != "prepare")
     show_line("Solver", f"{first.device}: {seconds}")
     of_sources = ", ".join(f"{name} {count}" for name, count in plan.source_counts.items())

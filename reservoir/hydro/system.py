@@ -144,8 +144,8 @@ class System:
     Parameters
     ----------
     reservoirs : sequence of Reservoir
-        In any order; kept from upstream to downstream. In a system of several, each has the calendar, the first month
-        and the step of the system.
+        In any order; kept from upstream to downstream. Each has the calendar, the first month and the step of the
+        system; a single one its objective too.
     links : sequence of Link
         Where releases go; a release that no link carries leaves the system.
     objective : Objective
@@ -202,13 +202,14 @@ class System:
         shared = {name: getattr(first, name) if value is None else value for name, value in shared.items()}
         if several and self.objective is None:
             shared["objective"] = Objective()
-        if several and self.penalty is None:
+        if self.penalty is None and (several or shared["objective"] != first.objective):
             installed = sum(each.installed_mw for each in reservoirs)
             shared["penalty"] = shared["objective"].largest_per_year(installed, shared["step"].per_year)
+        alone = {**shared}
         if several:
-            alone = {name: shared[name] for name in ("first_month", "calendar", "step", "horizon")}
+            del alone["penalty"]
             alone["objective"] = shared["objective"].of_one_plant
-            reservoirs = tuple(_sharing(each, alone) for each in in_order(reservoirs, links))
+        reservoirs = tuple(_sharing(each, alone) for each in in_order(reservoirs, links))
         names = [each.name for each in reservoirs]
         links = tuple(sorted(links, key=lambda link: (names.index(link.source), link.target or "")))
         object.__setattr__(self, "reservoirs", reservoirs)

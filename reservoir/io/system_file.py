@@ -69,15 +69,37 @@ def read_system(path: str | Path, *, step: TimeStep | str | None = None) -> Syst
         return System.of(read_reservoir(path, step=step))
     if step is not None and step not in tuple(TimeStep):
         raise InputError("is unknown", " or ".join(TimeStep), "give one of these", column="step", value=step)
-    return _SystemFile(_Text(str(path), content, tree), None if step is None else TimeStep(step)).system()
+    return system_of(content, str(path), tree, step)
+
+
+def system_of(content: bytes, source: str, tree: Mapping[str, Any], step: TimeStep | str | None = None) -> System:
+    """Check what a system file holds, and read the files that it names; raises as `read_system` does."""
+    return _SystemFile(_Text(source, content, tree), None if step is None else TimeStep(step)).system()
 
 
 def names_system(path: str | Path) -> bool:
-    """Whether a file is that of a system; False where it cannot be read, which its reader tells."""
+    """Whether a file is that of a system of several; False where it cannot be read, which its reader tells."""
     with suppress(InputError):
         content = file_content(path)
-        return not content.startswith(WORKBOOK) and is_system(parsed(content, str(path)))
+        tree = {} if content.startswith(WORKBOOK) else parsed(content, str(path))
+        return is_system(tree) and not _is_of_one(tree)
     return False
+
+
+def inflow_of_one(path: str | Path) -> InflowSource:
+    """Where the file of a system of one says its inflow is; nowhere where it is another, or does not say it."""
+    with suppress(InputError):
+        content = file_content(path)
+        tree = {} if content.startswith(WORKBOOK) else parsed(content, str(path))
+        if _is_of_one(tree):
+            column, file = (str(tree["reservoirs"][0].get(key, "")) for key in ("inflow", "inflow_file"))
+            return InflowSource(column, str(Path(path).parent / file) if file else "")
+    return InflowSource()
+
+
+def _is_of_one(tree: Mapping[str, Any]) -> bool:
+    entries = tree.get("reservoirs", ())
+    return isinstance(entries, list) and len(entries) == 1 and isinstance(entries[0], dict)
 
 
 class _Text(NamedTuple):

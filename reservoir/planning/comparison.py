@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import nan
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from reservoir.errors import DeviceError
+from reservoir.errors import DeviceError, InputError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
 from reservoir.planning.columns import shown
 from reservoir.planning.firm_power import firm_power_of, promised_within, promising_all
@@ -23,8 +24,21 @@ from reservoir.planning.planned_record import feasible_problems
 from reservoir.planning.sentences import chosen
 from reservoir.planning.solving import HOST_REFERENCE, is_swept, relative_gap, require_horizon, require_settings
 from reservoir.planning.start import with_implied_end_value
+from reservoir.planning.system_plan import AUTO, SystemPlan, optimise_system, require_able, stages_here
 from reservoir.problems.reservoir.record import record_problems
-from reservoir.solvers import RESERVOIR_SOLVERS, devices_of, runs_here, solve, solver_named
+from reservoir.problems.system import system_problems
+from reservoir.solvers import (
+    RESERVOIR_SOLVERS,
+    SOLVERS,
+    Solutions,
+    devices_of,
+    runs_here,
+    settings_of,
+    solve,
+    solver_named,
+)
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -137,13 +151,110 @@ def compare(
             tuple(chosen(problems.labels, ~feasible)),
         )
 
-    rows, failures = list[Comparison](), list[DeviceError]()
+    found, failed = _of_each(names, compared)
+    return [found[name] if name in found else _failure(name, failed[name]) for name in names]
+
+
+def _of_each(names: Sequence[str], run: Callable[[str], Found]) -> tuple[dict[str, Found], dict[str, str]]:
+    """What solvers find, and why those fail whose devices do; raises the first failure where all fail."""
+    found, failures = dict[str, Found](), dict[str, DeviceError]()
     for name in names:
         try:
-            rows.append(compared(name))
+            found[name] = run(name)
         except DeviceError as error:
-            failures.append(error)
-            rows.append(Comparison(name, "", nan, None, nan, nan, nan, failure=str(error)))
-    if len(failures) == len(rows):
-        raise failures[0]
-    return rows
+            failures[name] = error
+    if not found:
+        raise next(iter(failures.values()))
+    return found, {name: str(error) for name, error in failures.items()}
+
+
+def _failure(name: str, why: str) -> Comparison:
+    return Comparison(name, "", nan, None, nan, nan, nan, failure=why)
+
+
+def solvers_of_systems() -> list[str]:
+    """Solvers that are compared where none is named: auto, and those with settings of their own for systems."""
+    made = [name for name, entry in SOLVERS.items() if entry.systems and (entry.coded or not entry.alone)]
+    replaced = {SOLVERS[name].host_solver for name in made if SOLVERS[name].opencl and runs_here(name)}
+    return [AUTO, *(name for name in made if runs_here(name) and name not in replaced)]
+
+
+def compare_system(
+    system: System,
+    inflows: SiteInflows,
+    *,
+    solvers: Sequence[str] = (),
+    horizon: Horizon | str | int | None = None,
+    repeats: int = 1,
+    seed: int = 1,
+    device: str | None = "auto",
+    options: Mapping[str, Any] | None = None,
+    progress: StageProgress = silent_stage,
+) -> list[Comparison]:
+    """Plan the same years of several reservoirs with several solvers; arguments are as of `compare`.
+
+    What is best of them is not known: the gap is to the best schedule that any of them found of each year in any
+    repeat, and a year is left out whose limits none of them kept.
+    """
+    names = list(dict.fromkeys(solvers)) or solvers_of_systems()
+    stages, settings = stages_here(), dict(options or {})
+    for name in names:
+        require_able(name)
+    known = {name: {*_settings(name, stages)} for name in names}
+    sizes = {size for solver in SOLVERS.values() for size in solver.budget}
+    strange = [name for name in settings if name not in sizes and not any(name in each for each in known.values())]
+    if strange:
+        raise InputError("no solver that is compared has this setting", mend="remove it", column=strange[0])
+    for solver in {each for name in names for each in ([*stages.values()] if name == AUTO else [name])}:
+        devices_of(solver, device)
+    problems = system_problems(system, inflows.each(system.on_calendar), system.asked_horizon(horizon))
+
+    def planned(name: str) -> list[SystemPlan]:
+        own = {size: value for size, value in settings.items() if size in known[name]}
+        own |= {} if name == AUTO else dict(solver_named(name).measured_with)
+        for solver in [*stages.values()] if name == AUTO else [name]:  # compiles; not timed
+            few = {"generations": 1, "evaluations": 1000, "most_programs": 1}
+            warm = {size: value for size, value in few.items() if size in settings_of(solver)}
+            solve(problems.each[:1], solver=solver, seed=seed, device=device, **warm)
+        plans = []
+        for repeat in range(repeats):
+            how: dict[str, Any] = {"solver": name, "horizon": horizon, "seed": seed + repeat, "device": device}
+            plans.append(optimise_system(system, inflows, **how, **own, progress=progress))
+        return plans
+
+    plans, failed = _of_each(names, planned)
+    best = _best_of([plan.solutions for each in plans.values() for plan in each])
+    return [_of_plans(name, plans[name], best) if name in plans else _failure(name, failed[name]) for name in names]
+
+
+def _settings(name: str, stages: Mapping[str, str]) -> Sequence[str]:
+    return settings_of(name) if name != AUTO else [each for solver in stages.values() for each in settings_of(solver)]
+
+
+def _best_of(runs: Sequence[Solutions]) -> Solutions:
+    """The best of several runs, problem by problem: least violation, then largest fitness."""
+    best = runs[0]
+    for run in runs[1:]:
+        equal = run.violation == best.violation
+        better = np.flatnonzero((run.violation < best.violation) | (equal & (run.fitness > best.fitness)))
+        best = best.replaced(better, run[better])
+    return best
+
+
+def _of_plans(name: str, plans: Sequence[SystemPlan], best: Solutions) -> Comparison:
+    """A solver's row, by its plans of each repeat and the best that any solver found."""
+    first = plans[0]
+    kept = np.asarray(best.violation == 0)
+    years, scale = kept[first.problems.of_year], first.problems.least_gap_scale
+    gaps = [relative_gap(plan.solutions, best, scale)[kept] for plan in plans]
+    spent = (plan.seconds for plan in plans)
+    return Comparison(
+        name,
+        first.solutions[0].device,
+        statistics.median(sum(s for stage, s in each.items() if stage not in ("prepare", "certify")) for each in spent),
+        None if name == AUTO else first.solutions.device_seconds,
+        statistics.fmean(float(plan.benefit[years].sum()) for plan in plans),
+        max(float(plan.violation.sum()) for plan in plans),
+        float(np.max(gaps)) if kept.any() else nan,
+        tuple(chosen(first.problems.labels, ~kept)),
+    )

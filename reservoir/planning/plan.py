@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from numpy.typing import ArrayLike
 
-from reservoir.errors import InputError
+from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.inflow_check import InflowCheck
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
 from reservoir.planning.notes import fixed_end_notes, plan_notes
 from reservoir.planning.operated_record import OperatedRecord
@@ -25,6 +27,7 @@ from reservoir.planning.solving import StageProgress as StageProgress
 from reservoir.planning.solving import silent_stage as silent_stage
 from reservoir.planning.start import plan_start, with_end_value, with_implied_end_value
 from reservoir.planning.stopwatch import Stopwatch
+from reservoir.planning.system_plan import SystemPlan, optimise_system
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.solvers import Stop
 from reservoir.solvers.engine import callers_own
@@ -36,34 +39,43 @@ if TYPE_CHECKING:
 _COARSE = {"states": 51, "most_states": 51}
 
 
+@overload
+def optimise(reservoir: Reservoir, inflow: Inflow, **how: Any) -> Plan: ...
+
+
+@overload
+def optimise(reservoir: System, inflow: SiteInflows, **how: Any) -> SystemPlan: ...
+
+
 def optimise(
-    reservoir: Reservoir,
-    inflow: Inflow,
+    reservoir: Reservoir | System,
+    inflow: Inflow | SiteInflows,
     *,
     solver: str | None = None,
     horizon: Horizon | str | int | None = None,
     start: object = None,
-    start_level_m: float | None = None,
-    start_hm3: float | None = None,
+    start_level_m: Any = None,
+    start_hm3: Any = None,
     seed: int = 1,
     device: str | None = "auto",
     reference: bool = True,
     engine_only: bool = False,
     best: bool = False,
-    initial: OperatedRecord | ArrayLike | pd.Series[float] | None = None,
+    initial: OperatedRecord | ArrayLike | pd.Series[float] | Any = None,
     progress: StageProgress = silent_stage,
     stop: Stop | None = None,
     parts: PartStore | None = None,
     cluster: str | None = None,
     **options: Any,
-) -> Plan:
+) -> Plan | SystemPlan:
     """Find the best operation of every year of a record.
 
     Parameters
     ----------
-    reservoir : Reservoir
-    inflow : Inflow
-        Its water years begin in the reservoir's first month.
+    reservoir : Reservoir or System
+        A system is planned by `optimise_system`, which has no reference, parts or cluster, and knows ``seconds``.
+    inflow : Inflow or SiteInflows
+        Its water years begin in the reservoir's first month; of a system, a record a reservoir.
     solver : str, optional
         A name of `reservoir.solvers.SOLVERS`; by default ``clpso``; for longer horizons dynamic programming, or
         ``lshade`` if the change of the release is limited.
@@ -73,8 +85,8 @@ def optimise(
         Month in which the plan begins, such as ``"2026-11"``, from the level or the storage that is given with it.
         Each year of the record is then one scenario of the inflow, from that month to the end of the water year; with
         a horizon of N years, to the end of the Nth. It ends as the reservoir's year end says.
-    start_level_m, start_hm3 : float, optional
-        Level, or storage, at the start of that month.
+    start_level_m, start_hm3 : float or mapping of str to float, optional
+        Level, or storage, at the start of that month; of a system, by the names of the reservoirs.
     seed : int
         The same seed on the same device gives the same plan.
     device : str, optional
@@ -114,6 +126,11 @@ def optimise(
     DeviceError
         If the device asked for is missing or too small.
     """
+    if isinstance(reservoir, System) or isinstance(inflow, SiteInflows):
+        one = {"reference": not reference, "engine_only": engine_only, "best": best, "parts": parts, "cluster": cluster}
+        how: dict[str, Any] = {"solver": solver, "horizon": horizon, "seed": seed, "device": device, **options}
+        how |= {"start": start, "start_levels_m": start_level_m, "start_storages_hm3": start_hm3, "initial": initial}
+        return optimise_system(*_of_system(reservoir, inflow, one), progress=progress, stop=stop, **how)
     watch = Stopwatch()
     with watch("prepare"):
         system = System.of(reservoir)
@@ -153,6 +170,17 @@ def optimise(
     about_plan = plan_notes(reservoir, plan.problems, plan.operation, begin, plan.stopped)
     notes = (*plan.inflow.notes, *reservoir.notes, *doubts, *notes, *plan.notes, *about_plan)
     return replace(plan, reservoir=reservoir, notes=notes, seconds=watch.seconds, start=begin)
+
+
+def _of_system(reservoir: Any, inflow: Any, of_one: Mapping[str, Any]) -> tuple[System, SiteInflows]:
+    """A system and its record; InputError where one of them is of one reservoir, or arguments are."""
+    if not (isinstance(reservoir, System) and isinstance(inflow, SiteInflows)):
+        problem, mend = "one of both is of a single reservoir", "give a System with its SiteInflows"
+        raise InputError(problem, "a system and the inflow of its sites", mend, column="inflow")
+    problem, mend = "counts for one reservoir", "leave it out"
+    if given := [name for name, value in of_one.items() if value]:
+        raise InputError(Mistake(problem, "a single reservoir", mend, column=name) for name in given)
+    return reservoir, inflow
 
 
 def solver_stages(plan: Plan) -> dict[str, float]:

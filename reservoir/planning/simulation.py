@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -157,14 +157,36 @@ class ReleaseSimulation(OperatedRecord):
         return int(self.repaired.sum())
 
 
+@overload
 def simulate(
     reservoir: Reservoir,
     inflow: Inflow,
     release: ArrayLike | pd.Series[float],
     *,
+    horizon: Horizon | str | int = ...,
+    start_hm3: float | None = ...,
+) -> ReleaseSimulation: ...
+
+
+@overload
+def simulate(
+    reservoir: System,
+    inflow: SiteInflows,
+    release: Mapping[str, Any],
+    *,
+    horizon: Horizon | str | int = ...,
+    start_hm3: Mapping[str, float] | None = ...,
+) -> SystemSimulation: ...
+
+
+def simulate(
+    reservoir: Reservoir | System,
+    inflow: Inflow | SiteInflows,
+    release: Any,
+    *,
     horizon: Horizon | str | int = RECORD,
-    start_hm3: float | None = None,
-) -> ReleaseSimulation:
+    start_hm3: Any = None,
+) -> ReleaseSimulation | SystemSimulation:
     """Operate a record with given releases, step by step.
 
     A release that would take the storage of its step's end beyond its bounds, or that is beyond its own, is changed by
@@ -172,8 +194,9 @@ def simulate(
 
     Parameters
     ----------
-    reservoir : Reservoir
-    inflow : Inflow
+    reservoir : Reservoir or System
+        A system is simulated by `simulate_system`: releases and starts are then by the names of the reservoirs.
+    inflow : Inflow or SiteInflows
         Its water years begin in the reservoir's first month.
     release : ndarray, shape (years, steps) or (years * steps,), or pandas.Series
         Releases asked for (m3/s). A series with dates or periods must have every step of the record, and may have
@@ -194,6 +217,10 @@ def simulate(
         If reservoir and record do not fit each other, the releases do not fit the record, are negative or not finite,
         the horizon is not known, or there is no storage to start with.
     """
+    if isinstance(reservoir, System):
+        assert isinstance(inflow, SiteInflows)
+        return simulate_system(reservoir, inflow, release, horizon=horizon, starts_hm3=start_hm3)
+    assert isinstance(inflow, Inflow)
     system = System.of(reservoir)
     inflow = system.on_calendar(inflow)
     asked, spans = releases_of(release, inflow, "release"), Horizon.of(horizon).within(inflow.calendar)

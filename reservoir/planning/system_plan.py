@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,15 @@ from reservoir.hydro.system_operation import SystemOperation
 from reservoir.hydro.unit_system import SI, UnitSystem, UnitText
 from reservoir.planning.operated_record import FloatArray
 from reservoir.planning.operated_system import OperatedSystem
-from reservoir.planning.solving import FIRST, NotedStop, StageProgress, begun, silent_stage, stop_sentence
+from reservoir.planning.solving import (
+    FIRST,
+    NotedStop,
+    StageProgress,
+    begun,
+    require_settings,
+    silent_stage,
+    stop_sentence,
+)
 from reservoir.planning.start import PlanStart
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.base import take
@@ -28,11 +36,10 @@ from reservoir.solvers import SOLVERS, Solutions, Stop, settings_of, solve, solv
 from reservoir.solvers.codings import MOST_VARIABLES
 from reservoir.solvers.engine import callers_own
 
-if TYPE_CHECKING:
-    pass
-
 #: The solver that runs others, one after another.
 AUTO = "auto"
+#: What the solvers are that it runs, in a sentence.
+RUN = "auto runs"
 #: What it runs: each begins with the best so far, and the best is kept.
 STAGES = ("slp", "dpsa", "lshade", "dpsa")
 #: What finishes, in float64, schedules that a population leaves a rounding beside a limit; and the part of a violation
@@ -171,7 +178,7 @@ def optimise_system(
     """
     watch, name = Stopwatch(), solver or AUTO
     with watch("prepare"):
-        _require_able(name)
+        require_able(name)
         asked = system.asked_horizon(horizon)
         inflows = inflows.each(system.on_calendar)
         starts = _starts(system, start, start_levels_m or {}, start_storages_hm3 or {}, asked)
@@ -190,6 +197,7 @@ def optimise_system(
         search.begin_with(initial)
     notes = tuple[str, ...]()
     if name == AUTO:
+        require_settings({*stages_here(), *stages_here().values()}, options, RUN)
         notes = search.in_stages(options)
     else:
         search.improve(name, options)
@@ -231,14 +239,19 @@ def _under_way_notes(given: System, planned: System) -> Sequence[str]:
     return [sentence(filled) for link, filled in pairs if link.before_m3s is None and filled.before_m3s is not None]
 
 
-def _require_able(solver: str) -> None:
+def stages_here() -> dict[str, str]:
+    """The stages of auto that there are, by name, with the solver that runs each on this machine."""
+    stages = [stage for stage in dict.fromkeys(STAGES) if stage in SOLVERS]
+    return {stage: solver_named(stage).host_solver if why_unusable(stage) else stage for stage in stages}
+
+
+def require_able(solver: str) -> None:
     """Refuse a solver that takes one reservoir, by a sentence that names those that can take several."""
-    if solver != AUTO and not solver_named(solver).systems:
-        able = ", ".join((AUTO, *(name for name, entry in SOLVERS.items() if entry.systems)))
-        problem = f"the solver {solver} plans one reservoir"
-        raise InputError(
-            problem, f"one that plans several: {able}", "choose one of them", column="solver", value=solver
-        )
+    able = (AUTO, *(name for name, entry in SOLVERS.items() if entry.systems))
+    if solver not in able:
+        problem = f"the solver {solver} plans one reservoir" if solver in SOLVERS else "there is no such solver"
+        expected = f"one that plans several: {', '.join(able)}"
+        raise InputError(problem, expected, "choose one of them", column="solver", value=solver)
 
 
 def _starts(
@@ -248,15 +261,23 @@ def _starts(
     from reservoir.planning.start import plan_start
 
     given = {**levels_m, **storages_hm3}
-    unknown = [name for name in given if name not in system.names]
-    if unknown:
-        expected = f"one of {', '.join(system.names)}"
-        raise InputError("is no reservoir of the system", expected, column="start_level_m", value=unknown[0])
     if month is None and not given:
         return {}
-    if missing := [each.name for each in system.reservoirs if each.name not in given and not each.is_run_of_river]:
-        problem = f"nothing is given of {', '.join(missing)}"
-        raise InputError(problem, "a level or a storage of each reservoir", column="start", value=str(month))
+    for column, names in (("start_levels_m", levels_m), ("start_storages_hm3", storages_hm3)):
+        unknown = next((name for name in names if name not in system.names), None)
+        if unknown is not None:
+            problem = "is no reservoir of the system" if unknown else "is of no reservoir"
+            mend = "name the reservoir that it is of: NAME=NUMBER"
+            raise InputError(problem, f"one of {', '.join(system.names)}", mend, column=column, value=unknown or None)
+    if twice := [name for name in levels_m if name in storages_hm3]:
+        problem = f"is given beside the level of {', '.join(twice)}"
+        raise InputError(problem, "one of the two", "give the level or the storage", column="start_storages_hm3")
+    unsaid = [each.name for each in system.reservoirs if each.name not in given and not each.is_run_of_river]
+    if month is not None and unsaid:
+        problem = f"nothing is given of {', '.join(unsaid)}"
+        expected = "a level or a storage of each reservoir"
+        mend = f"give start_levels_m or start_storages_hm3 for {', '.join(unsaid)}"
+        raise InputError(problem, expected, mend, column="start", value=str(month))
     starts = {}
     for each in system.reservoirs:
         level, storage = levels_m.get(each.name), storages_hm3.get(each.name)
@@ -298,23 +319,23 @@ class _Search:
 
     def in_stages(self, options: Mapping[str, Any]) -> tuple[str, ...]:
         """Run `STAGES`, as far as they can run here; a setting goes to each stage that has it."""
-        notes = []
+        notes, here = [], stages_here()
         for stage in STAGES:
-            if stage not in SOLVERS or self.stopped or self._late():
+            if stage not in here or self.stopped or self._late():
                 continue
+            solver = here[stage]
             if SOLVERS[stage].coded and self.problems.batches[0].dimension > MOST_VARIABLES:
                 notes.append(f"{stage} is not for horizons of so many steps.")
                 continue
-            solver = stage
-            if why := why_unusable(stage):
-                solver = solver_named(stage).host_solver
-                notes.append(f"{why}. {solver} ran on all CPU cores instead of {stage}.")
+            if solver != stage:
+                notes.append(f"{why_unusable(stage)}. {solver} ran on all CPU cores instead of {stage}.")
             known = settings_of(solver)
             self.improve(solver, {name: value for name, value in options.items() if name in known})
         return tuple(dict.fromkeys(notes))
 
     def _late(self) -> bool:
-        return self.seconds is not None and sum(self.watch.seconds.values()) >= self.seconds
+        """Whether the time is over; the first stage runs whatever it takes."""
+        return bool(self.best) and self.seconds is not None and sum(self.watch.seconds.values()) >= self.seconds
 
     def improve(self, solver: str, options: Mapping[str, Any]) -> None:
         """Run a solver from the best so far, and keep what is better."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from reservoir.hydro.calendar import TimeStep
 from reservoir.io.output import Claim, drafted
 from reservoir.io.plan_folder import files
 from reservoir.io.plan_folder.arrays import record_arrays, write_arrays
@@ -109,7 +110,9 @@ def _copy_inputs(plan: SystemPlan, folder: Path) -> list[str]:
     import reservoir
 
     reservoir.write_system(replace(plan.system, inflow_of={}), folder / files.SYSTEM)
-    table: dict[str, Any] = {"date": plan.inflow.calendar.starts.astype(str).astype(object).ravel()}
+    calendar = plan.inflow.calendar
+    dates = calendar.starts.astype("datetime64[M]" if calendar.step is TimeStep.MONTH else "datetime64[D]")
+    table: dict[str, Any] = {"date": dates.astype(str).astype(object).ravel()}
     table |= {name: inflow.flow_m3s.ravel() for name, inflow in plan.inflows.items()}
     return [files.SYSTEM, *write_tables({files.INFLOW: table}, folder, "")]
 

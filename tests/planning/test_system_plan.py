@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import reservoir
 from reservoir.errors import InputError
+from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import Link, System
 from reservoir.planning.checks import all_pass, system_checks
@@ -87,8 +89,37 @@ def test_a_plan_may_begin_in_a_month_with_a_storage_each(system, inflows):
 
 
 def test_a_solver_of_one_reservoir_says_which_take_several(system, inflows):
-    with pytest.raises(InputError, match=r"dp plans one reservoir.*auto"):
+    with pytest.raises(InputError, match=r"dp plans one reservoir.*auto.*lshade"):
         optimise_system(system, inflows, solver="dp")
+    with pytest.raises(InputError, match=r"no such solver.*auto.*lshade"):
+        optimise_system(system, inflows, solver="magic")
+    with pytest.raises(InputError, match="no solver that auto runs has this setting"):
+        optimise_system(system, inflows, particles=3)
+
+
+def test_the_functions_of_one_reservoir_take_systems(system, inflows, plan):
+    again = reservoir.optimise(system, inflows, **QUICK)
+    assert isinstance(again, reservoir.SystemPlan)
+    np.testing.assert_array_equal(again.energy_gwh, plan.energy_gwh)
+    month = f"2026-{system.first_month + 3:02}"
+    begun = reservoir.optimise(system, inflows, **QUICK, start=month, start_hm3={"upper": 60.0, "lower": 70.0})
+    assert begun.starts["lower"].storage_hm3 == 70.0
+    given = {name: site.operation.release_m3s for name, site in plan.sites.items()}
+    starts = {name: float(site.operation.storage_hm3[0, 0]) for name, site in plan.sites.items()}
+    simulated = reservoir.simulate(system, inflows, given, horizon="year", start_hm3=starts)
+    np.testing.assert_allclose(simulated.energy_gwh, plan.energy_gwh, rtol=1e-9)
+    with pytest.raises(InputError, match="engine_only"):
+        reservoir.optimise(system, inflows, engine_only=True)
+    with pytest.raises(InputError, match="a system and the inflow of its sites"):
+        reservoir.optimise(system, inflows["upper"])
+
+
+def test_a_system_of_one_has_what_it_states_itself(small):
+    of_revenue = replace(small.objective, weights={"revenue": 1.0}, price_per_mwh=np.arange(12.0) + 10)
+    (single,) = System((small,), objective=of_revenue, horizon=Horizon(None)).reservoirs
+    assert (single.objective, single.horizon, single.first_month) == (of_revenue, Horizon(None), small.first_month)
+    assert single.penalty == of_revenue.largest_per_year(small.installed_mw, 12)
+    assert System.of(small).reservoir is small
 
 
 def test_horizons_of_several_years_carry_storage_over(system, inflows):

@@ -144,7 +144,11 @@ def reservoir_of(content: bytes, source: str, stated: Mapping[str, Any] = NOTHIN
     """Check what a reservoir file holds; `source` names it. Raises as `read_reservoir` does."""
     tree = parsed(content, source)
     if is_system(tree):
-        mend = "give a file of one reservoir; reservoir.read_system reads systems"
+        from reservoir.io.system_file import system_of  # reads its reservoirs here
+
+        if len(tree.get("reservoirs", ())) == 1:
+            return system_of(content, source, tree, stated.get("step")).reservoir
+        mend = "give the file of one of its reservoirs; reservoir.read_system reads all"
         raise InputError("is a system file, of several reservoirs", "a reservoir file", mend, file=source)
     about = {"source": source, "sha256": hashlib.sha256(content).hexdigest(), "content": content}
     return reservoir_of_tree(tree, source, stated, about)
