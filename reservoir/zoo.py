@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
@@ -14,6 +14,8 @@ from reservoir.hydro.calendar import HM3_PER_YEAR_AND_M3S, HOURS_PER_YEAR, MONTH
 from reservoir.hydro.curves.curve import Curve, PowerLaw, Table
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.site_inflows import SiteInflows
+from reservoir.hydro.system import Carried, Link, System
 
 FloatArray = NDArray[np.float64]
 
@@ -325,3 +327,67 @@ def zoo_case(number: int, years: int, *, part: Part = Part.TUNING, seed: int = 1
     by_calendar = np.roll(flows, first_month - 1, axis=1)
     reservoir = build_reservoir(name, traits, by_calendar, first_month, random)
     return ZooCase(number, traits, reservoir, Inflow(flows, Calendar(_FIRST_YEAR, years, first_month)))
+
+
+#: Reservoirs of a random system, at least and at most; and what makes its streams others than those of `zoo_case`.
+_FEWEST, _MOST, _OF_SYSTEM = 2, 6, 1
+#: Logarithmic spread of a site's local inflow about the river's season and years.
+_OF_SITES = 0.25
+
+
+def zoo_system(
+    number: int, years: int, *, part: Part = Part.TUNING, seed: int = 1, reservoirs: int | None = None
+) -> tuple[System, SiteInflows]:
+    """Make one random river with its records: a tree with delays, losses and shares; no other has to be made before it.
+
+    Parameters
+    ----------
+    number : int
+    years : int
+        Of the records.
+    part : Part
+    seed : int
+    reservoirs : int, optional
+        How many; by default 2 to 6.
+    """
+    random = np.random.default_rng([seed, part, number, _OF_SYSTEM])
+    river = draw_traits(random)
+    first_month = int(random.integers(1, MONTHS_PER_YEAR + 1))
+    count = int(random.integers(_FEWEST, _MOST + 1)) if reservoirs is None else reservoirs
+    names = [f"{part.name.lower()}-{number}-{place + 1:02}" for place in range(count)]
+    links = _random_links(names, random)
+    shape = random_flows(replace(river, mean_inflow_m3s=1.0), years, first_month, random)
+    local, total, built = dict[str, FloatArray](), dict[str, FloatArray](), []
+    for name in names:
+        traits, above = draw_traits(random), [link for link in links if link.target == name]
+        part_of_river = random.uniform(0.02, 0.4) if above else random.uniform(0.3, 1.0)
+        noise = np.exp(_OF_SITES * random.standard_normal(shape.shape) - _OF_SITES**2 / 2)
+        local[name] = part_of_river * river.mean_inflow_m3s * shape * noise
+        brought = [link.of_release(total[link.source], 0.9 * total[link.source]) for link in above]
+        arriving = (flow * (1 - link.lost_share) for link, flow in zip(above, brought, strict=True))
+        total[name] = sum(arriving, start=local[name])
+        traits = replace(traits, mean_inflow_m3s=float(total[name].mean()), regime=river.regime)
+        by_calendar = np.roll(total[name], first_month - 1, axis=1)
+        built.append(build_reservoir(name, traits, by_calendar, first_month, random))
+    calendar = Calendar(_FIRST_YEAR, years, first_month)
+    inflows = SiteInflows({name: Inflow(flow, calendar) for name, flow in local.items()})
+    return System(tuple(built), tuple(links), name=f"zoo-{part.name.lower()}-{number}"), inflows
+
+
+def _random_links(names: list[str], random: np.random.Generator) -> list[Link]:
+    """All rivers join at the last; some releases go two ways, by shares or as turbined and spilled water."""
+    links = []
+    for place, name in enumerate(names[:-1]):
+        below = names[place + 1 :]
+        target = below[0] if random.random() < 0.6 else below[random.integers(len(below))]
+        delay = (0.0, random.uniform(0, 1), random.uniform(1, 2.5))[random.choice(3, p=(0.4, 0.4, 0.2))]
+        loss = 0.0 if random.random() < 0.5 else random.uniform(0, 0.1)
+        link, kind = Link(name, target, travel_steps=float(delay), lost_share=float(loss)), random.random()
+        share = float(random.uniform(0.2, 0.8))
+        if kind < 0.7:
+            links.append(link)
+        elif kind < 0.9:
+            links += [replace(link, carries=share), Link(name, names[-1], carries=1 - share)]
+        else:
+            links += [replace(link, carries=Carried.TURBINED), Link(name, names[-1], carries=Carried.SPILLED)]
+    return links

@@ -7,7 +7,8 @@ import pytest
 
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE, approximate
-from reservoir.zoo import Part, Regime, Start, zoo_case
+from reservoir.hydro.reservoir import reservoir_digests
+from reservoir.zoo import Part, Regime, Start, zoo_case, zoo_system
 
 HM3_PER_YEAR_AND_M3S = 31.5576
 
@@ -69,3 +70,25 @@ def test_records_have_the_drawn_mean_and_persistence():
     assert abs(np.mean([of_next_year(case) for case in independent])) < 0.1
     for case in persistent + independent:
         assert case.inflow.flow_m3s.mean() == pytest.approx(case.traits.mean_inflow_m3s, rel=0.35)
+
+
+def test_a_number_is_always_the_same_river():
+    (one, flows), (again, same) = zoo_system(4, 2), zoo_system(4, 2)
+    assert one.links == again.links
+    np.testing.assert_array_equal(flows.flow_m3s, same.flow_m3s)
+    for first, second in zip(one.reservoirs, again.reservoirs, strict=True):
+        assert reservoir_digests(first) == reservoir_digests(second)
+    assert not np.array_equal(zoo_system(4, 2, part=Part.TEST)[1].first.flow_m3s, flows.first.flow_m3s)
+
+
+def test_rivers_have_all_kinds_of_links_and_end_in_one_reservoir():
+    systems = [zoo_system(number, 1)[0] for number in range(40)]
+    assert {len(system.names) for system in systems} == {2, 3, 4, 5, 6}
+    links = [link for system in systems for link in system.links]
+    assert {str(link.carries) for link in links} >= {"all", "turbined", "spilled"}
+    assert any(isinstance(link.carries, float) for link in links)
+    assert {0, 1, 2} == {int(np.ceil(min(link.travel_steps, 2))) for link in links}
+    assert any(link.lost_share for link in links)
+    for system in systems:
+        assert {link.source for link in system.links} == set(system.names[:-1])
+    assert len(zoo_system(0, 1, reservoirs=20)[0].names) == 20

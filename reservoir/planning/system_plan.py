@@ -29,6 +29,7 @@ from reservoir.planning.solving import (
 )
 from reservoir.planning.start import PlanStart
 from reservoir.planning.stopwatch import Stopwatch
+from reservoir.problems.base import take
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.system import SystemYears, system_problems
 from reservoir.solvers import SOLVERS, Solutions, Stop, settings_of, solve, solver_named, why_unusable
@@ -41,6 +42,9 @@ AUTO = "auto"
 RUN = "auto runs"
 #: What it runs: each begins with the best so far, and the best is kept.
 STAGES = ("slp", "dpsa", "lshade", "dpsa")
+#: What finishes, in float64, schedules that a population leaves a rounding beside a limit; and the part of a violation
+#: that is rounding.
+FINISH, ROUNDING = "slp", 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,16 +359,30 @@ class _Search:
             if self.stopped:
                 self._leave_out()
             return
-        count = len(found)
-        better = np.flatnonzero(
-            (found.violation < self.best.violation[:count])
-            | ((found.violation <= self.best.violation[:count]) & (found.fitness > self.best.fitness[:count]))
-        )
+        count, found = len(found), found if solver == FINISH else self._finished(found)
+        less = self._less_violated(found)
+        better = np.flatnonzero((less < 0) | ((less == 0) & (found.fitness > self.best.fitness[:count])))
         self.best = self.best.replaced(better, found[better])
         for place in better.tolist():
             self.sources[place] = solver
         if count < len(self.problems):
             self.stopped = stop_sentence(solver, count, len(self.problems), self.stop)
+
+    def _finished(self, found: Solutions) -> Solutions:
+        """The same, and those that are worth more than the best so far but violate limits more, finished."""
+        more = (found.fitness > self.best.fitness[: len(found)]) & (self._less_violated(found) > 0)
+        places = np.flatnonzero(more)
+        if not len(places):
+            return found
+        with self.watch(FINISH):
+            years, first = take(self.problems.each, places.tolist()), [found.position[each][None] for each in places]
+            return found.replaced(places, solve(years, solver=FINISH, device=self.device, first=first))
+
+    def _less_violated(self, found: Solutions) -> FloatArray:
+        """Below 0 where limits are violated less than by the best so far, above 0 where more, 0 but for rounding."""
+        best = self.best.violation[: len(found)]
+        difference = found.violation - best
+        return np.where(np.abs(difference) <= ROUNDING * best, 0.0, difference)
 
     def _positions(self) -> list[FloatArray]:
         return [position[np.newaxis] for position in self.best.position] if self.best else self._first

@@ -314,6 +314,14 @@ CALLS: list[tuple[list[str], int]] = [
     ),
     (
         [
+            *("bench", "cascade", "--sets", "linear,lancang", "--part", "test", "--solvers", "auto,lshade", "--peers"),
+            *("--systems", "1", "--jobs", "1", *BENCH, "--runs", "1", "--out", "b12"),
+        ],
+        0,
+    ),
+    (["bench", "cascade", "--sets", "rivers", "--quick"], 2),
+    (
+        [
             *("bench", "functions", "--solver", "clpso", "--dim", "3", "--functions", "f7", "--rotations", "2"),
             *("--particles", "5", "--generations", "5", *BENCH, "--out", "b7"),
         ],

@@ -13,6 +13,7 @@ from reservoir.hydro.system import Link, System
 from reservoir.planning.checks import all_pass, system_checks
 from reservoir.planning.simulation import simulate_system
 from reservoir.planning.system_plan import optimise_system
+from reservoir.zoo import zoo_system
 
 QUICK = {"solver": "lshade-sequential", "evaluations": 2000}
 
@@ -143,3 +144,11 @@ def test_releases_that_cannot_be_are_repaired_and_counted(system, inflows):
     simulated = simulate_system(system, inflows, most, starts_hm3=dict.fromkeys(system.names, 60.0))
     assert any("upper: the physical limits changed the given release" in note for note in simulated.notes)
     assert simulated.summary().violation.notna().all()
+
+
+@pytest.mark.device
+def test_auto_finishes_what_a_population_leaves_a_rounding_beside_a_limit():
+    system, inflows = zoo_system(71, 1)  # the best schedule releases the least that a lake below must let out
+    plan = optimise_system(system, inflows)
+    assert plan.solutions.violation[0] == 0
+    assert plan.solutions.fitness[0] > 20_881  # 20,866 where populations' schedules are dropped

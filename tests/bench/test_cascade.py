@@ -1,0 +1,121 @@
+"""Joint plans against known answers: instances as they are stated elsewhere, a tiny run, and claims that can fail."""
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from reservoir.bench import cascade
+from reservoir.bench.cascade import CascadeStudy
+from reservoir.bench.cascade_systems import lancang, linear_optimum, linear_system
+from reservoir.bench.experiment import RunBudget, bundled
+from reservoir.errors import InputError
+from reservoir.hydro.objectives import Horizon
+from reservoir.planning.checks import all_pass
+from reservoir.planning.system_plan import optimise_system
+from reservoir.problems.system import system_problems
+from reservoir.zoo import Part
+
+OPTIMA = {"larson": 401.3, "chow": 308.2915, "ten": 1200.23078}
+
+
+@pytest.mark.parametrize("name", OPTIMA)
+def test_linear_programs_have_the_published_optima(name):
+    assert linear_optimum(name) == pytest.approx(OPTIMA[name], rel=1e-9)
+    assert bundled("cascade")["linear"][name]["optimum"] == OPTIMA[name]
+
+
+@pytest.mark.parametrize("name", OPTIMA)
+def test_the_program_finds_the_same_optima_of_its_systems(name):
+    plan = optimise_system(*linear_system(name), solver="slp")
+    assert plan.solutions.violation[0] == 0
+    assert plan.solutions.fitness[0] == pytest.approx(OPTIMA[name], rel=1e-10)
+
+
+def test_pypsa_finds_them_too():
+    pytest.importorskip("pypsa")
+    from reservoir.bench.cascade_systems import pypsa_optimum
+
+    for name, optimum in OPTIMA.items():
+        assert pypsa_optimum(name) == pytest.approx(optimum, rel=1e-9)
+
+
+def test_the_dams_of_the_lancang_are_the_bundled_ones_in_a_year():
+    system, inflows = lancang("lancang-3", 1976, backwater=True)
+    assert system.names == ("xiaowan", "manwan", "nuozhadu")
+    assert all(link.backwater for link in system.links)
+    assert [str(label) for label in inflows.labels] == ["1976"]
+    assert not any(link.backwater for link in lancang("lancang-3")[0].links)
+    assert system_problems(system, inflows, Horizon()).batches[0].dimension == 33
+
+
+ASKED: dict[str, Any] = {"part": "tuning", "solvers": "auto,slp", "systems": 1, "sets": "linear,lancang,random"}
+
+
+@pytest.fixture(scope="module")
+def record(device):
+    return cascade.run(budget=RunBudget(runs=1, quick=True), peers=True, **ASKED)
+
+
+@pytest.mark.device
+def test_a_tiny_run_has_a_row_for_each_call(record):
+    calls = record.data["calls"]
+    whole = calls[calls["status"] == ""]
+    assert set(whole[whole["set"] == "linear"]["solver"]) >= {"linear program", "auto", "slp"}
+    assert set(whole[whole["set"] == "lancang"]["instance"]) == {"lancang-2 1954"}
+    assert set(whole[whole["set"] == "random"]["solver"]) == {"auto", "slp", "lshade-sequential x1"}
+    assert "scipy differential_evolution" in set(whole[whole["set"] == "lancang"]["solver"])
+    refused = calls[calls["status"] != ""].set_index("solver")["status"]
+    assert "look at no other step" in refused["pywr"]
+    assert all_pass(record.checks)
+    assert [table.title for table in record.tables][:2] == ["Linear instances", "Dams of the Lancang, single years"]
+    assert set(record.figures) == set(record.captions) == {"gaps"}
+    assert set(record.headlines) == {"linear", "lancang", "random"}
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "problem"),
+    [("sets", "rivers", "no such set"), ("solvers", "dp-opencl", "takes several reservoirs")],
+)
+def test_what_there_is_not_is_refused(device, option, value, problem):
+    with pytest.raises(InputError, match=problem):
+        cascade.run(budget=RunBudget(runs=1, quick=True), **{option: value})
+
+
+def call(of_set: str, instance: str, solver: str, value: float, **more: Any) -> dict[str, Any]:
+    row = {"set": of_set, "instance": instance, "reservoirs": 2, "solver": solver, "seed": 1, "value": value}
+    return row | {"violation": 0.0, "seconds": 1.0, "known": None, "bound": None, "status": ""} | more
+
+
+def claims(device, *calls: dict[str, Any]) -> dict[str, bool]:
+    asked = {"sets": cascade.SETS, "parts": (Part.TUNING,), "systems": 1, "solvers": ("auto",)}
+    data = {"calls": pd.DataFrame(calls)}
+    study = CascadeStudy(budget=RunBudget(), device=device, data=data, **asked)
+    return {check.check: bool(check.passed) for check in study.acceptance()}
+
+
+GOOD = [
+    call("linear", "chow", "lshade, then slp", 308.2915, known=308.2915),
+    call("lancang", "lancang-2 1954", "auto", 1000.0, known=1000.0, bound=1000.0005),
+    call("horizons", "lancang-5, 62 years", "auto", 4473234.0, known=4473233.0, bound=4475140.0),
+    call("random", "tuning 0", "auto", 100.0),
+    call("random", "tuning 0", "slp", 99.0),
+]
+
+
+@pytest.mark.parametrize(
+    ("place", "change"),
+    [
+        (0, {"value": 308.29}),
+        (1, {"value": 999.99}),
+        (1, {"value": 1000.1}),
+        (2, {"value": 4473000.0}),
+        (2, {"seconds": 91.0}),
+        (3, {"value": 98.0}),
+        (3, {"violation": 0.1}),
+    ],
+)
+def test_what_falls_short_fails_a_claim(two_cores, place, change):
+    assert all(claims(two_cores, *GOOD).values())
+    worse = [each | change if number == place else each for number, each in enumerate(GOOD)]
+    assert sum(not passed for passed in claims(two_cores, *worse).values()) == 1
