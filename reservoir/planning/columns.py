@@ -338,9 +338,9 @@ _SITE_STEPS = (
     *_STEPS[1:],
 )
 _SITE_YEARS = tuple(
-    replace(_YEAR_OF[name], variable=_YEAR_OF[name].variable or f"annual_{name}")
-    for name in ("inflow_mean_m3s", "energy_gwh", "spill_hm3", "evaporation_hm3", "seepage_hm3", "withdrawal_hm3",
-                 "shortage_hm3", "violation")
+    replace(column, variable=column.long_name and (column.variable or f"annual_{column.name}"))
+    for column in (_YEAR_OF[name] for name in ("inflow_mean_m3s", "energy_gwh", "spill_hm3", "evaporation_hm3",
+                                               "seepage_hm3", "withdrawal_hm3", "shortage_hm3", "violation"))
 )
 #: What a year of a system comes to.
 _SYSTEM_YEARS = (

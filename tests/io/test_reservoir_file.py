@@ -20,6 +20,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3, key_suffix
 from reservoir.io.reservoir_toml.draft import KEYS
 from reservoir.io.reservoir_toml.reader import read_reservoir
+from reservoir.io.system_file import read_system
 from tests.io.small_reservoir import LEVEL, SMALL, TAILRACE
 
 DATA = Path(__file__).parents[2] / "data"
@@ -478,7 +479,7 @@ def test_every_bundled_case_has_its_files() -> None:
     cases = tomllib.loads((DATA / "cases.toml").read_text(encoding="utf-8"))
     assert cases["default"] in cases["cases"]
     for name, case in cases["cases"].items():
-        assert bundled(f"{case['folder']}/{case['reservoir']}").name == name
+        assert read_system(DATA / case["folder"] / case["reservoir"]).name == name
         assert (DATA / case["folder"] / case["inflow"]).is_file()
 
 

@@ -23,7 +23,10 @@ ODD: dict[str, tuple[str, str, str]] = {
     "two limits crossed": (
         "full_hm3 = 120",
         "full_hm3 = 12",
-        ("r.toml, storage.dead_hm3: leaves no active storage (found 20); expected less than the full storage, 12 hm3."),
+        (
+            "r.toml, storage.dead_hm3: leaves no active storage (found 20); expected less than the full storage, 12 hm3."
+            " Fix: correct one of the two; a run-of-river plant has fixed_hm3 in their place."
+        ),
     ),
     "text for a number": (
         "full_hm3 = 120",
