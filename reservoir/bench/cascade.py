@@ -43,6 +43,8 @@ LINEAR, LANCANG, HORIZONS, RANDOM = SETS = "linear", "lancang", "horizons", "ran
 SYSTEMS, QUICK_SYSTEMS = 100, 2
 #: The engine that the rest is held against with more effort, by so many times; and what finishes its schedules.
 STRONG, TIMES, POLISH = "lshade-sequential", 4, "slp"
+#: The engine that is asked for two reservoirs at most, or where an instance has settings for it.
+JOINT = "dp-joint"
 #: Gaps that systems are counted beyond, and what a plan may miss of the best that any engine found.
 GAPS, MOST_SHORT = (1e-6, 1e-5, 1e-4, 1e-3), 1e-4
 #: Bounds that references have are of grids, and not rounded outward; violations that differ by less are the same.
@@ -113,17 +115,17 @@ class CascadeStudy(DeviceStudy):
 
     def _row(self, run: Run) -> Row:
         of_set, instance = run
-        making: dict[str, Callable[[str], Iterator[Row]]] = {
-            LINEAR: self._linear,
-            LANCANG: self._lancang,
-            HORIZONS: self._horizon,
-            RANDOM: self._random,
-        }
-        return {"calls": [{"set": of_set} | call for call in making[of_set](instance)]}
+        calls: Iterator[Row] = getattr(self, f"_{of_set}")(instance)
+        return {"calls": [{"set": of_set} | call for call in calls]}
 
     def _linear(self, name: str) -> Iterator[Row]:
         data, given = bundled(self.paper)["linear"][name], linear_system(name)
-        about: Row = {"instance": name, "reservoirs": len(given[0].names), "known": data["optimum"], "bound": None}
+        about: Row = {
+            "instance": name,
+            "reservoirs": len(given[0].names),
+            "known": data["data"]["optimum"],
+            "bound": None,
+        }
         yield about | _told("linear program", lambda: linear_optimum(name))
         for solver in self.solvers:
             options = dict(data["settings"].get(solver.removesuffix("-sequential"), {}))
@@ -157,7 +159,7 @@ class CascadeStudy(DeviceStudy):
 
                 yield about | _told(f"{peer.library} {peer.algorithm}", searched, missing=not peer.version)
 
-    def _horizon(self, name: str) -> Iterator[Row]:
+    def _horizons(self, name: str) -> Iterator[Row]:
         asked = bundled(self.paper)["horizons"][name]
         given = lancang(asked["case"]) if "case" in asked else zoo_system(0, 1, part=Part.TEST, reservoirs=TREE)
         about: Row = {"instance": name, "reservoirs": len(given[0].names)}
@@ -188,6 +190,8 @@ class CascadeStudy(DeviceStudy):
         if self.budget.quick and solver != AUTO and "evaluations" in options:
             options["evaluations"] = min(options["evaluations"], 20_000)
         began, row = time.perf_counter(), {"solver": solver, "seed": seed, "value": None, "violation": None}
+        if solver == JOINT and len(given[0].names) > 2 and not options:
+            return None, row | {"seconds": 0.0, "status": self.notes("joint")[0]}
         try:
             plan = optimise_system(
                 *given, solver=solver, horizon=horizon, seed=seed, device=str(self.device.index), **options
@@ -239,9 +243,11 @@ class CascadeStudy(DeviceStudy):
         words, linear = bundled(self.paper), select(self.calls, set=LINEAR)
         for name, data in words["linear"].items():
             for solver, few in linear[linear["instance"] == name].groupby("solver", sort=False):
-                if solver.startswith("lshade") and solver.endswith(POLISH):
+                if solver == JOINT or (solver.startswith("lshade") and solver.endswith(POLISH)):
                     within = float((few["gap"].abs() <= data["within"]).mean())
                     yield self.claim("linear", within, who=solver, name=name, within=data["within"])
+                if solver == JOINT and self.small_cpu:
+                    yield self.claim("seconds", few["seconds"].median(), data["seconds"], instance=name, who=solver)
         own = select(self.calls, solver=AUTO)
         for row in select(own, set=LANCANG).to_dict("records"):
             closed = row["bound"] / row["known"] - 1 < _SAME
@@ -252,7 +258,7 @@ class CascadeStudy(DeviceStudy):
                 yield self.claim("horizon", row["gap"], instance=row["instance"])
             limits = asked["seconds"][:1] if self.small_cpu else asked["seconds"][1:] if self.large_gpu else []
             for limit in limits:
-                yield self.claim("seconds", row["seconds"], limit, instance=row["instance"])
+                yield self.claim("seconds", row["seconds"], limit, instance=row["instance"], who=AUTO)
         for part in self.parts:
             random = select(own, set=RANDOM)
             random = random[random["instance"].str.startswith(part.name.lower())]
@@ -261,15 +267,11 @@ class CascadeStudy(DeviceStudy):
                 yield self.claim("violating", random["violates"].sum(), part=part.name.lower())
 
     def _headlines(self) -> Mapping[str, str]:
-        lines = {}
-        for of_set in self.sets:
-            calls = select(self.calls, set=of_set)
-            own = select(calls, solver=AUTO) if AUTO in self.solvers else calls
-            if len(own):
-                who = AUTO if AUTO in self.solvers else "all solvers"
-                lines[of_set] = (
-                    f"{own['instance'].nunique()} instances; {who} at most {own['gap'].max():.1e} below the best known"
-                )
+        own = select(self.calls, solver=AUTO if AUTO in self.solvers else self.solvers[0])
+        lines = dict[str, str]()
+        for of_set, some in own.groupby("set", sort=False):
+            who, worst = some["solver"].iloc[0], some["gap"].max()
+            lines[str(of_set)] = f"{len(some)} calls of {who}, at most {worst:.1e} below the best known"
         return lines
 
     def _tables(self) -> Iterator[ResultTable]:

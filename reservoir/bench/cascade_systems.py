@@ -53,7 +53,7 @@ class LinearInstance(NamedTuple):
     @classmethod
     def of(cls, name: str) -> LinearInstance:
         """The instance of that name; one number stands for a row of twelve."""
-        data = bundled("cascade")["linear"][name]
+        data = bundled("cascade")["linear"][name]["data"]
         names = [f"r{place + 1:02}" for place in range(len(data["below"]))]
         lists = [[float(each) for each in data[key]] for key in cls._fields[2:6]]
         years = [[np.broadcast_to(row, MONTHS_PER_YEAR) for row in data[key]] for key in cls._fields[6:]]
