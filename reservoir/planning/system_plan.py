@@ -179,6 +179,7 @@ def optimise_system(
     watch, name = Stopwatch(), solver or AUTO
     with watch("prepare"):
         require_able(name)
+        _require_objective(system)
         asked = system.asked_horizon(horizon)
         inflows = inflows.each(system.on_calendar)
         starts = _starts(system, start, start_levels_m or {}, start_storages_hm3 or {}, asked)
@@ -252,6 +253,14 @@ def require_able(solver: str) -> None:
         problem = f"the solver {solver} plans one reservoir" if solver in SOLVERS else "there is no such solver"
         expected = f"one that plans several: {', '.join(able)}"
         raise InputError(problem, expected, "choose one of them", column="solver", value=solver)
+
+
+def _require_objective(system: System) -> None:
+    """Refuse what no solver of systems plans yet, rather than plan energy in its place."""
+    if system.objective.is_firm or system.objective.firm_power_mw is not None:
+        problem, expected = "the firm power of a system is not planned yet", "energy, revenue, or a shortage of power"
+        mend = 'give power_target_mw and the goal "power-shortage", or plan one reservoir'
+        raise InputError(problem, expected, mend, system.source, column="objective")
 
 
 def _starts(
