@@ -92,7 +92,7 @@ def test_months_that_no_release_keeps_within_bounds_are_named(rule, xiaowan):
     drought = Inflow(flow_m3s=np.full((1, 12), 50.0), calendar=Calendar(2001, 1))
     told = evaluate_record(rule, xiaowan, drought, start_hm3=5000.0, foresight=False).shortfalls()
     assert told[0].startswith("2001 ")
-    assert told[0].endswith("m3/s are missing of the minimum release; there is no more water above dead storage")
+    assert told[0].endswith("m³/s are missing of the minimum release; there is no more water above dead storage")
     lower = np.where(np.arange(12) == 2, 6000.0, xiaowan.storage_lower_hm3)
     bounded = replace(xiaowan, storage_lower_hm3=lower)
     told = evaluate_record(rule, bounded, drought, start_hm3=5000.0, foresight=False).shortfalls()
