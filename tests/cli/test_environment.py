@@ -38,6 +38,7 @@ def planned(folder: Path, cache: Path | str, **environment: str) -> subprocess.C
         env=surroundings(XDG_CACHE_HOME=str(cache), **environment),
         capture_output=True,
         text=True,
+        errors="replace",
         timeout=300,
     )
     assert "Traceback" not in finished.stderr

@@ -35,6 +35,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["solvers", "island-ga"], 0),
     (["new", "lake", "--out", "lake.toml", "--debug"], 0),
     (["new", "lake", "--force"], 0),
+    (["new", "river", "--system", "--reservoir", "lake.toml", "--reservoir", "mill"], 0),
     (["new", "surveyed", "--from-csv", "levels.csv"], 0),
     (["new", "booked", "--from", "hill-lake.xlsx", "--sheet", "Daily inflow", "--sheet", "Level curve"], 0),
     (["new", "recorded", "--from", "levels.csv", "--inflow", *DAYS[:1], *DAYS[3:], "--negative", "zero"], 0),
