@@ -112,7 +112,7 @@ def _new_system(
     if len(reservoirs) < 2:
         mend = "give --reservoir FILE.toml, or --reservoir NAME, for each, from upstream to downstream"
         raise InputError("a system has several reservoirs", "two or more", mend, column="--reservoir")
-    with options.named_as({each: f"--{each.replace('_', '-')}" for each in options.READING_OPTIONS if each != "unit"}):
+    with options.named_as_reading():
         content = system_draft(name, reservoirs, target, inflow_file, reading)
     *files, _ = content.write(target, force=force)
     for file, (reservoir, draft) in zip(files, content.new.items(), strict=True):

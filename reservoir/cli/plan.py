@@ -276,10 +276,7 @@ def _plan_system(
         if measured:
             write_profile(measured, claim.place)
     if as_json:
-        shown = checks_json(checks) | {
-            "folder": str(target),
-            "energy_gwh": float(plan.energy_gwh[plan.keeps_limits].sum()),
-        }
+        shown = checks_json(checks) | {"folder": str(target), "energy_gwh": float(plan.kept_energy_gwh.sum())}
         by_reservoir = {name: float(site.energy_gwh[plan.keeps_limits].sum()) for name, site in plan.sites.items()}
         shown |= {"energy_gwh_by_reservoir": by_reservoir, "sources": plan.source_counts}
         shown |= {"caveats": list(plan.caveats), "notes": list(map(units.text, plan.notes))}

@@ -113,6 +113,11 @@ class Limits:
         )
         return replace(years[0], rows=rows, numbers=numbers)
 
+    def linked(self, arriving_m3s: FloatArray | None, tailwater_m: FloatArray | None) -> Limits:
+        """With what links bring to the inflow, and the level of a lake that backs the plant up, where there are any."""
+        limits = self if arriving_m3s is None else self.changed(inflow=self.inflow_m3s + arriving_m3s)
+        return limits if tailwater_m is None else limits.changed(tailwater=tailwater_m)
+
     def changed(self, **values: ArrayLike) -> Limits:
         """With other rows, of shapes that broadcast to (years, steps), or numbers, by name; the others are not copied.
 

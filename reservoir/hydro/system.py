@@ -33,7 +33,7 @@ class Carried(StrEnum):
 
 @dataclass(frozen=True)
 class Link:
-    """Where a release, or a part of it, goes: cascade.md's link k, from reservoir i to reservoir j.
+    """Where a release, or a part of it, goes: from one reservoir to another, or out of the system.
 
     Parameters
     ----------
@@ -71,6 +71,11 @@ class Link:
 
     def __str__(self) -> str:
         return f"{self.source} to {self.target or 'the end of the river'}"
+
+    @property
+    def share_in_words(self) -> str:
+        """Which part of the release it carries, as a word or in percent."""
+        return str(self.carries) if isinstance(self.carries, Carried) else f"{self.carries:.0%}"
 
     @property
     def parts(self) -> tuple[tuple[int, float], ...]:

@@ -33,7 +33,7 @@ class SystemOperation:
         What links bring to each.
     hm3_per_m3s : ndarray, shape (years, steps)
     terms : mapping of str to ndarray, shape (years, steps)
-        Terms of the objective that are of the sum of all plants (`system_terms`).
+        Terms of the objective that are of the sum of all plants (`reservoir.problems.system.system_problems`).
     """
 
     system: System

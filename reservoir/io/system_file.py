@@ -63,13 +63,18 @@ def read_system(path: str | Path, *, step: TimeStep | str | None = None) -> Syst
     InputError
         With every mistake in all files.
     """
-    content = file_content(path)
-    tree = {} if content.startswith(WORKBOOK) else parsed(content, str(path))
+    content, tree = _content_and_tree(path)
     if not is_system(tree):
         return System.of(read_reservoir(path, step=step))
     if step is not None and step not in tuple(TimeStep):
         raise InputError("is unknown", " or ".join(TimeStep), "give one of these", column="step", value=step)
     return system_of(content, str(path), tree, step)
+
+
+def _content_and_tree(path: str | Path) -> tuple[bytes, Mapping[str, Any]]:
+    """What a file holds, and its keys; a workbook has none."""
+    content = file_content(path)
+    return content, {} if content.startswith(WORKBOOK) else parsed(content, str(path))
 
 
 def system_of(content: bytes, source: str, tree: Mapping[str, Any], step: TimeStep | str | None = None) -> System:
@@ -80,8 +85,7 @@ def system_of(content: bytes, source: str, tree: Mapping[str, Any], step: TimeSt
 def names_system(path: str | Path) -> bool:
     """Whether a file is that of a system of several; False where it cannot be read, which its reader tells."""
     with suppress(InputError):
-        content = file_content(path)
-        tree = {} if content.startswith(WORKBOOK) else parsed(content, str(path))
+        _, tree = _content_and_tree(path)
         return is_system(tree) and not _is_of_one(tree)
     return False
 
@@ -89,8 +93,7 @@ def names_system(path: str | Path) -> bool:
 def inflow_of_one(path: str | Path) -> InflowSource:
     """Where the file of a system of one says its inflow is; nowhere where it is another, or does not say it."""
     with suppress(InputError):
-        content = file_content(path)
-        tree = {} if content.startswith(WORKBOOK) else parsed(content, str(path))
+        _, tree = _content_and_tree(path)
         if _is_of_one(tree):
             column, file = (str(tree["reservoirs"][0].get(key, "")) for key in ("inflow", "inflow_file"))
             return InflowSource(column, str(Path(path).parent / file) if file else "")
@@ -327,8 +330,7 @@ class _SystemFile:
             return None if file or not site.inline else _Text("", b"", site.inline)
         path = str(Path(self.text.file).parent / file)
         try:
-            content = file_content(path)
-            tree = {} if content.startswith(WORKBOOK) else parsed(content, path)
+            content, tree = _content_and_tree(path)
             if is_system(tree):
                 raise InputError("is a system file itself", "a reservoir file", "name its reservoirs here", file=path)
             return _Text(path, content, tree)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from reservoir.errors import DeviceError, InputError
+from reservoir.errors import DeviceError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
@@ -200,19 +200,19 @@ def compare_system(
     stages, settings = stages_here(), dict(options or {})
     for name in names:
         require_able(name)
-    known = {name: {*_settings(name, stages)} for name in names}
+    run_by = {name: [*stages.values()] if name == AUTO else [name] for name in names}
+    known = {name: {each for solver in run_by[name] for each in settings_of(solver)} for name in names}
     sizes = {size for solver in SOLVERS.values() for size in solver.budget}
-    strange = [name for name in settings if name not in sizes and not any(name in each for each in known.values())]
-    if strange:
-        raise InputError("no solver that is compared has this setting", mend="remove it", column=strange[0])
-    for solver in {each for name in names for each in ([*stages.values()] if name == AUTO else [name])}:
+    others = {name: value for name, value in settings.items() if name not in sizes}
+    require_settings({solver for each in run_by.values() for solver in each}, others, "is compared")
+    for solver in {each for name in names for each in run_by[name]}:
         devices_of(solver, device)
     problems = system_problems(system, inflows.each(system.on_calendar), system.asked_horizon(horizon))
 
     def planned(name: str) -> list[SystemPlan]:
         own = {size: value for size, value in settings.items() if size in known[name]}
         own |= {} if name == AUTO else dict(solver_named(name).measured_with)
-        for solver in [*stages.values()] if name == AUTO else [name]:  # compiles; not timed
+        for solver in run_by[name]:  # compiles; not timed
             few = {"generations": 1, "evaluations": 1000, "most_programs": 1}
             warm: dict[str, Any] = {size: value for size, value in few.items() if size in settings_of(solver)}
             solve(problems.each[:1], solver=solver, seed=seed, device=device, **warm)
@@ -225,10 +225,6 @@ def compare_system(
     plans, failed = _of_each(names, planned)
     best = _best_of([plan.solutions for each in plans.values() for plan in each])
     return [_of_plans(name, plans[name], best) if name in plans else _failure(name, failed[name]) for name in names]
-
-
-def _settings(name: str, stages: Mapping[str, str]) -> Sequence[str]:
-    return settings_of(name) if name != AUTO else [each for solver in stages.values() for each in settings_of(solver)]
 
 
 def _best_of(runs: Sequence[Solutions]) -> Solutions:

@@ -27,7 +27,57 @@ Dataset: TypeAlias = Any
 INSTALL = "pip install 'reservoir[netcdf]'"
 
 
-class OperatedRecord:
+class OperatedYears:
+    """Years of one reservoir or of several, operated: what they come to, and a table of them.
+
+    Parameters
+    ----------
+    inflow : Inflow
+        Of several reservoirs, one of their records.
+    operation : Operation or SystemOperation
+        A row for each year.
+    notes : tuple of str
+        What the user should know.
+    """
+
+    inflow: Inflow
+    operation: Any
+    notes: tuple[str, ...]
+    #: Table of `reservoir.planning.columns` that has its columns by year.
+    year_table: ClassVar[str]
+
+    @cached_property
+    def energy_gwh(self) -> FloatArray:
+        """Energy of each year, shape (years,)."""
+        return np.asarray(self.operation.annual_energy_gwh)
+
+    @cached_property
+    def violation(self) -> FloatArray:
+        """Sum of the relative violations of each year (eq. 20), shape (years,)."""
+        return np.asarray(self.operation.violation_sum)
+
+    @cached_property
+    def keeps_limits(self) -> NDArray[np.bool_]:
+        """Whether the limits of each year are kept, shape (years,); means and sums are of these years."""
+        return np.asarray(self.violation == 0)
+
+    @cached_property
+    def kept_energy_gwh(self) -> FloatArray:
+        """Energy of the years that keep their limits, shape (years that do,)."""
+        return self.energy_gwh[self.keeps_limits]
+
+    def summary(self) -> pd.DataFrame:
+        """One row a year, by its first day, with the columns of its `year_table` that it has."""
+        import pandas as pd
+
+        return pd.DataFrame(self.summary_columns(), first_days(self.inflow.calendar)[:: self.inflow.steps])
+
+    def summary_columns(self) -> dict[str, NDArray[Any]]:
+        """The columns of `summary`, shape (years,)."""
+        return year_columns(self.inflow) | table_of(self.year_table, self)
+
+
+class OperatedRecord(OperatedYears):
     """Every year of a record, operated.
 
     Parameters
@@ -41,37 +91,14 @@ class OperatedRecord:
     """
 
     reservoir: Reservoir
-    inflow: Inflow
     operation: Operation
-    notes: tuple[str, ...]
-    #: Tables of `reservoir.planning.columns` that have its columns by step and by year.
+    #: Table of `reservoir.planning.columns` that has its columns by step.
     step_table: ClassVar[str]
-    year_table: ClassVar[str]
 
     @cached_property
     def spill_m3s(self) -> FloatArray:
         """Released past the turbines, shape (years, steps)."""
         return self.operation.spill_m3s
-
-    @cached_property
-    def energy_gwh(self) -> FloatArray:
-        """Energy of each year, shape (years,)."""
-        return self.operation.annual_energy_gwh
-
-    @cached_property
-    def violation(self) -> FloatArray:
-        """Sum of the relative violations of each year (eq. 20), shape (years,)."""
-        return self.operation.violation_sum
-
-    @cached_property
-    def keeps_limits(self) -> NDArray[np.bool_]:
-        """Whether the limits of each year are kept, shape (years,); means and sums are of these years."""
-        return np.asarray(self.violation == 0)
-
-    @cached_property
-    def kept_energy_gwh(self) -> FloatArray:
-        """Energy of the years that keep their limits, shape (years that do,)."""
-        return self.energy_gwh[self.keeps_limits]
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -81,16 +108,6 @@ class OperatedRecord:
     def schedule(self) -> pd.DataFrame:
         """One row a step, by its first day, with the columns of its `step_table` that it has."""
         return schedule_table(self.step_table, self)
-
-    def summary(self) -> pd.DataFrame:
-        """One row a year, by its first day, with the columns of its `year_table` that it has."""
-        import pandas as pd
-
-        return pd.DataFrame(self.summary_columns(), first_days(self.inflow.calendar)[:: self.inflow.steps])
-
-    def summary_columns(self) -> dict[str, NDArray[Any]]:
-        """The columns of `summary`, shape (years,)."""
-        return year_columns(self.inflow) | table_of(self.year_table, self)
 
     def to_xarray(self, *, copy: bool = True) -> Dataset:
         """Return the schedule as an xarray.Dataset: months by ``year`` and ``step``, with dates and units.

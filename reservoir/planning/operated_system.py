@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,10 @@ from reservoir.hydro.objectives import Objective
 from reservoir.hydro.operation import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.site_inflows import SiteInflows
-from reservoir.hydro.system import System
+from reservoir.hydro.system import Link, System
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.planning.columns import shown, table_of
-from reservoir.planning.operated_record import Dataset, FloatArray, OperatedRecord, schedule_columns, year_columns
+from reservoir.planning.operated_record import Dataset, FloatArray, OperatedRecord, OperatedYears, schedule_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +47,7 @@ class OperatedSite(OperatedRecord):
     step_table, year_table = "site_steps", "site_years"
 
 
-class OperatedSystem:
+class OperatedSystem(OperatedYears):
     """Every year of a record of several sites, operated.
 
     Parameters
@@ -64,12 +64,9 @@ class OperatedSystem:
     system: System
     inflows: SiteInflows
     operation: SystemOperation
-    notes: tuple[str, ...]
-    #: Table of `reservoir.planning.columns` that has its columns by year.
-    year_table: ClassVar[str]
 
     @property
-    def inflow(self) -> Inflow:
+    def inflow(self) -> Inflow:  # type: ignore[override] # found, where others are given it
         """One of the records: what it says of its years holds for all."""
         return self.inflows.first
 
@@ -99,24 +96,19 @@ class OperatedSystem:
         }
 
     @cached_property
-    def energy_gwh(self) -> FloatArray:
-        """Energy of all plants in each year, shape (years,)."""
-        return self.operation.annual_energy_gwh
-
-    @cached_property
     def benefit(self) -> FloatArray:
         """What is optimised, of each year, as tables show it, shape (years,)."""
         return shown(self.objective, self.operation.benefit)
 
     @cached_property
-    def violation(self) -> FloatArray:
-        """Sum of the relative violations of all reservoirs in each year (eq. 20), shape (years,)."""
-        return self.operation.violation_sum
+    def shown_years(self) -> NDArray[np.bool_]:
+        """Which years figures and means are of, shape (years,): those that keep all limits; all where none does."""
+        return self.keeps_limits if self.keeps_limits.any() else np.ones(self.inflow.years, bool)
 
-    @cached_property
-    def keeps_limits(self) -> NDArray[np.bool_]:
-        """Whether all limits of each year are kept, shape (years,); means and sums are of these years."""
-        return np.asarray(self.violation == 0)
+    def mean_flow_m3s(self, link: Link) -> float:
+        """What a link carries, at its source: the mean of all days."""
+        days = self.inflow.calendar.days
+        return float((self.operation.flow_m3s(link) * days).sum() / days.sum())
 
     def schedule(self) -> pd.DataFrame:
         """A row a step and reservoir, by the step's first day, with a column ``reservoir``."""
@@ -128,16 +120,6 @@ class OperatedSystem:
     def schedule_columns(self) -> dict[str, NDArray[Any]]:
         """The columns of `schedule`, shape (years * steps * reservoirs,)."""
         return self._stacked({name: schedule_columns(site.step_table, site) for name, site in self.sites.items()})
-
-    def summary(self) -> pd.DataFrame:
-        """A row a year with the sums of the system, by its first day."""
-        import pandas as pd
-
-        return pd.DataFrame(self.summary_columns(), first_days(self.inflow.calendar)[:: self.inflow.steps])
-
-    def summary_columns(self) -> dict[str, NDArray[Any]]:
-        """The columns of `summary`, shape (years,)."""
-        return year_columns(self.inflow) | table_of(self.year_table, self)
 
     def by_reservoir_columns(self) -> dict[str, NDArray[Any]]:
         """A row a year and reservoir, shape (years * reservoirs,)."""

@@ -322,10 +322,7 @@ def simulate_system(
         def run(place: int, arriving_m3s: FloatArray | None, tailwater_m: FloatArray | None) -> Operation:
             plant, limits, start = opened[place]
             limits = limits[first:stop].joined(length)  # noqa: B023 # called in this turn of the loop alone
-            if arriving_m3s is not None:
-                limits = limits.changed(inflow=limits.inflow_m3s + arriving_m3s)
-            if tailwater_m is not None:
-                limits = limits.changed(tailwater=tailwater_m)
+            limits = limits.linked(arriving_m3s, tailwater_m)
             wanted = asked[system.names[place]][first:stop].reshape(len(limits), -1)  # noqa: B023
             return operate(plant, without_foresight(limits, np.full(len(limits), start)), wanted)
 

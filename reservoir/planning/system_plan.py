@@ -27,11 +27,11 @@ from reservoir.planning.solving import (
     silent_stage,
     stop_sentence,
 )
-from reservoir.planning.start import PlanStart
+from reservoir.planning.start import PlanStart, plan_start
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.base import take
 from reservoir.problems.reservoir.record import RecordProblems
-from reservoir.problems.system import SystemYears, system_problems
+from reservoir.problems.system import system_problems
 from reservoir.solvers import SOLVERS, Solutions, Stop, settings_of, solve, solver_named, why_unusable
 from reservoir.solvers.codings import MOST_VARIABLES
 from reservoir.solvers.engine import callers_own
@@ -91,7 +91,7 @@ class SystemPlan(OperatedSystem):
     year_table = "system_years"
 
     def __repr__(self) -> str:
-        energy = float(self.energy_gwh[self.keeps_limits].sum())
+        energy = float(self.kept_energy_gwh.sum())
         return f"<SystemPlan of {self.system.name}: {energy:,.6g} GWh in {self.inflow.years} {self.year_word}s>"
 
     @property
@@ -267,8 +267,6 @@ def _starts(
     system: System, month: object, levels_m: Mapping[str, float], storages_hm3: Mapping[str, float], horizon: Horizon
 ) -> dict[str, PlanStart]:
     """The start of each reservoir; of none without a month."""
-    from reservoir.planning.start import plan_start
-
     given = {**levels_m, **storages_hm3}
     if month is None and not given:
         return {}
@@ -402,8 +400,3 @@ class _Search:
         batch: Any = self.problems.batches[0]
         inflows: Any = self.problems.inflow
         self.problems = RecordProblems(self.problems.horizon, inflows.span(0, years), (batch[: len(self.best)],))
-
-
-def is_of_system(problems: RecordProblems) -> bool:
-    """Whether problems are of several reservoirs."""
-    return isinstance(problems.batches[0], SystemYears)

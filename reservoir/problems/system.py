@@ -201,11 +201,7 @@ class SystemYears(Sequence["SystemYears"]):
 
     def linked(self, place: int, arriving_m3s: FloatArray | None, tailwater_m: FloatArray | None) -> ReservoirYears:
         """Years of one reservoir with what links bring and the level of the lake below, and the ends it prescribes."""
-        limits = self.years[place].limits
-        if arriving_m3s is not None:
-            limits = limits.changed(inflow=limits.inflow_m3s + arriving_m3s)
-        if tailwater_m is not None:
-            limits = limits.changed(tailwater=tailwater_m)
+        limits = self.years[place].limits.linked(arriving_m3s, tailwater_m)
         if self.system.reservoirs[place].initial_storage_hm3 is None:
             starts = np.empty((len(self), 2))
             _start_ranges(limits.arrays(), np.array(START_MARGIN * limits.capacity_hm3), starts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -45,7 +46,7 @@ def write_system_plan(
     kind: PlanFormat = PlanFormat.CSV,
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
     watch: Timer = untimed,
-    tell: Callable[[str], None] = lambda text: None,
+    tell: Callable[[str], None] = warnings.warn,
 ) -> Path:
     """Write a joint plan as `reservoir.report.folder.write_plan` writes one of a single reservoir.
 
@@ -142,7 +143,7 @@ def system_provenance(plan: SystemPlan, checks: Sequence[Check]) -> dict[str, An
         "sources": plan.source_counts,
         "reference": None,
         "seconds": {stage: round(seconds, 4) for stage, seconds in plan.seconds.items()},
-        "energy_gwh": float(plan.energy_gwh[plan.keeps_limits].sum()),
+        "energy_gwh": float(plan.kept_energy_gwh.sum()),
         "energy_gwh_by_reservoir": {
             name: float(site.energy_gwh[plan.keeps_limits].sum()) for name, site in plan.sites.items()
         },

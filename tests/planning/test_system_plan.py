@@ -158,3 +158,16 @@ def test_auto_finishes_what_a_population_leaves_a_rounding_beside_a_limit():
 def test_firm_power_of_a_system_is_refused_and_not_planned_as_energy(system, inflows, firm):
     with pytest.raises(InputError, match="the firm power of a system is not planned yet"):
         optimise_system(replace(system, objective=replace(system.objective, **firm)), inflows, **QUICK)
+
+
+def test_a_figure_that_fails_is_told_and_left_out_of_a_saved_joint_plan(plan, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise ValueError("nothing to draw")
+
+    monkeypatch.setenv("RESERVOIR_THREADS", "2")
+    monkeypatch.setattr("reservoir.report.figures.system.energy_figure", fail)
+    with pytest.warns(UserWarning, match="figure energy-by-month is left out, for it could not be drawn"):
+        folder = plan.save(tmp_path / "plan")
+    drawn = {path.stem for path in (folder / "figures").iterdir()}
+    assert {"system", "storage-fans"} <= drawn
+    assert "energy-by-month" not in drawn

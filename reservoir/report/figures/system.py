@@ -117,11 +117,10 @@ def system_figure(plan: SystemPlan) -> Figure:
         ax.set_xlim(-0.1, max(x for x, _ in places.values()) + 1.1)
         ax.set_ylim(-rows + 0.2, 0.8)
         flow = partial(plan.units.stated, unit="m3/s", form=",.0f")
-        kept = plan.keeps_limits if plan.keeps_limits.any() else np.ones(plan.inflow.years, bool)
         for name, site in plan.sites.items():
             x, y = places[name]
             ax.plot([x], [y], marker="v", ms=13, color=STORAGE, zorder=3)
-            energy = quantity(float(site.energy_gwh[kept].mean()))
+            energy = quantity(float(site.energy_gwh[plan.shown_years].mean()))
             text = f"{name}: {site.reservoir.installed_mw:,.6g} MW, {energy} GWh a {plan.year_word}"
             ax.annotate(text, (x, y), (12, 0), textcoords="offset points", va="center", zorder=4)
             local = flow(plan.inflows[name].mean_m3s)
@@ -145,22 +144,14 @@ def _draw_link(
         (x, y), end, arrowstyle="-|>", mutation_scale=9, shrinkA=8, shrinkB=8, color=RELEASE, ls=look
     )
     ax.add_patch(arrow)
-    days = plan.inflow.calendar.days
-    mean = float((plan.operation.flow_m3s(link) * days).sum() / days.sum())
-    part = (
-        ""
-        if link.carries is Carried.ALL
-        else f" {link.carries}"
-        if isinstance(link.carries, Carried)
-        else f" {link.carries:.0%}"
-    )
+    part = "" if link.carries is Carried.ALL else f" {link.share_in_words}"
     travel = f", {link.travel_steps:.3g} steps" if link.travel_steps else ""
     middle = (x + end[0]) / 2, (y + end[1]) / 2
-    axes.write_beside(ax, f"{flow(mean)}{part}{travel}", middle, (5, 0), va="center", color=RELEASE)
+    axes.write_beside(ax, f"{flow(plan.mean_flow_m3s(link))}{part}{travel}", middle, (5, 0), va="center", color=RELEASE)
 
 
 def _panels(plan: SystemPlan, title: str, draw: Callable[[Axes, OperatedSite], None], label: str) -> Figure:
-    """A panel for each reservoir that is no run-of-river plant's, with its name, under one title."""
+    """A panel for each reservoir, with its name, under one title."""
     sites = list(plan.sites.values())
     columns = min(_COLUMNS, len(sites))
     rows = -(-len(sites) // columns)
@@ -189,8 +180,7 @@ def storage_fans_figure(plan: SystemPlan) -> Figure:
     """Draw the storages of each reservoir through the year as bands, between their limits."""
 
     def draw(ax: Axes, site: OperatedSite) -> None:
-        kept = plan.keeps_limits if plan.keeps_limits.any() else np.ones(plan.inflow.years, bool)
-        months, storages = axes.month_ends(plan.inflow.calendar), site.operation.storage_hm3[kept]
+        months, storages = axes.month_ends(plan.inflow.calendar), site.operation.storage_hm3[plan.shown_years]
         axes.draw_bands(ax, months, storages, STORAGE, single="storage")
         lower, upper = (np.resize(bound, plan.inflow.steps) for bound in site.reservoir.storage_bounds_hm3)
         bounds = [np.append(bound, bound[-1]) for bound in (lower, upper)]

@@ -10,7 +10,7 @@ import numpy as np
 from reservoir.planning.checks import Check
 from reservoir.planning.columns import shown_columns
 from reservoir.planning.system_plan import SystemPlan
-from reservoir.report.html.page import Heading, Picture, Section, render
+from reservoir.report.html.page import Column, Heading, HtmlTable, Picture, Section, render
 from reservoir.report.html.plan_page import SHOWN_YEARS, provenance_facts
 from reservoir.report.html.tables import checks_section, result_table, without_constants
 from reservoir.text.quantities import counted, quantity
@@ -31,7 +31,7 @@ def system_report(
     """Write the report of a joint plan; arguments are as of `plan_page.plan_report`."""
     kept = plan.keeps_limits
     claims = [check.passed for check in checks if check.passed is not None]
-    energy = plan.energy_gwh[kept]
+    energy = plan.kept_energy_gwh
     figures = [(f"energy a {plan.year_word}", f"{quantity(float(energy.mean()))} GWh" if energy.size else "–")]
     figures += [
         (f"{name}, energy a {plan.year_word}", f"{quantity(float(site.energy_gwh[kept].mean()))} GWh")
@@ -69,7 +69,7 @@ def _facts(plan: SystemPlan, origin: Mapping[str, Any]) -> list[tuple[str, str]]
         ),
         ("Horizon", "" if plan.horizon.is_year else str(plan.horizon)),
         ("Objective", "" if plan.objective.is_energy else plan.objective.title),
-        ("Energy", f"{quantity(float(plan.energy_gwh[plan.keeps_limits].sum()))} GWh"),
+        ("Energy", f"{quantity(float(plan.kept_energy_gwh.sum()))} GWh"),
         (
             "Solver",
             ", ".join(f"{name} ({counted(count, plan.year_word)})" for name, count in plan.source_counts.items()),
@@ -92,7 +92,7 @@ def _outside(plan: SystemPlan) -> Section | None:
     return Section("shortfalls", "Limits or demands violated", (text,), items=tuple(items[:24]), warning=True)
 
 
-def _year_table(plan: SystemPlan) -> Any:
+def _year_table(plan: SystemPlan) -> HtmlTable:
     summary = plan.summary_columns()
     columns = [column for column in shown_columns("system_years", "page") if column.name in summary]
     values = {column.name: summary[column.name].tolist() for column in columns}
@@ -106,10 +106,9 @@ def _year_table(plan: SystemPlan) -> Any:
     )
 
 
-def _reservoir_table(plan: SystemPlan) -> Any:
+def _reservoir_table(plan: SystemPlan) -> HtmlTable:
     """Means of the years within limits, a row a reservoir."""
-    kept = plan.keeps_limits if plan.keeps_limits.any() else np.ones(plan.inflow.years, bool)
-    tables = {name: site.summary_columns() for name, site in plan.sites.items()}
+    kept, tables = plan.shown_years, {name: site.summary_columns() for name, site in plan.sites.items()}
     names = [
         column for column in shown_columns("site_years", "page") if any(column.name in each for each in tables.values())
     ]
@@ -127,14 +126,11 @@ def _reservoir_table(plan: SystemPlan) -> Any:
     return without_constants(result_table("reservoir-table", caption, rows, names, values, plan.units))
 
 
-def _link_table(plan: SystemPlan) -> Any:
-    from reservoir.report.html.page import Column, HtmlTable
-
-    days = plan.inflow.calendar.days
+def _link_table(plan: SystemPlan) -> HtmlTable:
     flow = plan.units.unit_name("m³/s")
     rows = []
     for link in plan.system.links:
-        mean = float((plan.operation.flow_m3s(link) * days).sum() / days.sum()) / plan.units.size("flow_m3s")
+        mean = plan.mean_flow_m3s(link) / plan.units.size("flow_m3s")
         lost = ", ".join(
             text
             for text, there in (
@@ -143,11 +139,18 @@ def _link_table(plan: SystemPlan) -> Any:
             )
             if there
         )
-        carries = f"{link.carries}" if isinstance(link.carries, str) else f"{link.carries:.0%}"
-        cells = carries, f"{mean:,.4g}", f"{link.travel_steps:.3g}", lost or "–", "yes" if link.backwater else "–"
+        cells = (
+            link.share_in_words,
+            f"{mean:,.4g}",
+            f"{link.travel_steps:.3g}",
+            lost or "–",
+            "yes" if link.backwater else "–",
+        )
         rows.append((str(link), *cells))
-    heads: tuple[Column, ...] = Column("Link", text=True), Column("Carries", text=True), Column("Mean flow", flow)
-    heads += (
+    heads = (
+        Column("Link", text=True),
+        Column("Carries", text=True),
+        Column("Mean flow", flow),
         Column("Travel time", f"{plan.inflow.calendar.step.noun}s"),
         Column("Lost", text=True),
         Column("Backwater", text=True),
