@@ -17,7 +17,7 @@ from reservoir.errors import OutputError
 from reservoir.io.output import check_place
 from reservoir.io.workplace import workplace
 from reservoir.planning.parts import PartStore
-from reservoir.runtime import remember
+from reservoir.runtime import deferred, remember
 from reservoir.text.quantities import counted
 from reservoir.text.strict_json import read_json
 
@@ -100,9 +100,10 @@ class PartsFolder(PartStore, ExitStack):
                 parts = {str(number): reports[number] for number in sorted(reports)}
                 json.dump({"format": _FORMAT, "run": self._run, "columns": self._columns, "parts": parts}, file)
                 _to_disk(file)
-            os.replace(self.path / _NEXT, self.path / MANIFEST)
-        self.reports[part] = report
-        self._remember()
+            with deferred():  # an interruption would say that nothing is kept
+                os.replace(self.path / _NEXT, self.path / MANIFEST)
+                self.reports[part] = report
+                self._remember()
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Arrays of all years, in the file: the system loads what is looked at, and drops it when memory is short."""

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import signal
 
 import numpy as np
 import pytest
@@ -163,6 +164,20 @@ def test_an_interruption_says_where_parts_are_kept(small, many_years, tmp_path, 
         folder.remove()
     assert "parts" not in last_words()
     assert not (tmp_path / "parts").exists()
+
+
+def test_an_interruption_in_the_midst_of_keeping_a_part_says_that_it_is_kept(tmp_path, monkeypatch):
+    def replaced(new, old, replace=os.replace):
+        replace(new, old)
+        signal.raise_signal(signal.SIGINT)  # the list names the part, and nothing was said of it yet
+
+    monkeypatch.setattr(os, "replace", replaced)
+    with PartsFolder(tmp_path / "parts") as folder:
+        folder.begin({}, 4)
+        with pytest.raises(KeyboardInterrupt):
+            folder.keep(0, 0, {"fitness": np.zeros(2)}, {})
+        assert f"1 part kept in {tmp_path / 'parts'}" in last_words()
+        folder.remove()
 
 
 def test_a_folder_of_that_name_is_left_alone_by_a_run_without_parts(tmp_path):
