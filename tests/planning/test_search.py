@@ -19,9 +19,8 @@ from reservoir.zoo import zoo_case
 
 SOLVER = "clpso-sequential"
 SECOND = "clpso-sequential (second run)"
-#: Too short a search for any year; one that four times the work makes good for some.
+#: Too short a search for any year.
 POOR = {"solver": SOLVER, "particles": 8, "generations": 20}
-FAIR = {"solver": SOLVER, "generations": 1200}
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +40,22 @@ def best(small, small_inflow) -> Plan:
 
 @pytest.fixture(scope="module")
 def fair(xiaowan, five_years) -> Plan:
-    return reservoir.optimise(xiaowan, five_years, **FAIR)
+    """Of a search long enough for some years, and a second one for the others: how long depends on the processor."""
+    for generations in range(1200, 4800, 300):
+        plan = reservoir.optimise(xiaowan, five_years, solver=SOLVER, generations=generations)
+        if set(plan.source) == {SOLVER, SECOND}:
+            return plan
+    raise AssertionError("no length of the search leaves some years, and no more than a second one can mend")
 
 
 @pytest.fixture(scope="module")
-def fair_alone(xiaowan, five_years) -> Plan:
-    return reservoir.optimise(xiaowan, five_years, engine_only=True, **FAIR)
+def fair_settings(fair) -> dict[str, Any]:
+    return {"solver": SOLVER, "generations": fair.settings["generations"]}
+
+
+@pytest.fixture(scope="module")
+def fair_alone(xiaowan, five_years, fair_settings) -> Plan:
+    return reservoir.optimise(xiaowan, five_years, engine_only=True, **fair_settings)
 
 
 def solutions(fitness: list[float], violation: Mapping[int, float] | None = None) -> Solutions:
@@ -118,7 +127,6 @@ def test_generations_and_evaluations_are_of_both_runs(poor, poor_alone):
 
 
 def test_a_second_run_is_enough_for_some_years(fair, fair_alone):
-    assert set(fair.source) == {SOLVER, SECOND}
     first, again = fair.source == SOLVER, fair.source == SECOND
     own, held = fair_alone.operation.release_m3s, fair.operation.release_m3s
     assert held[first].tobytes() == own[first].tobytes(), "years that are close enough stay as they are"
@@ -129,7 +137,9 @@ def test_a_second_run_is_enough_for_some_years(fair, fair_alone):
     assert set(fair_alone.source) == {SOLVER}
 
 
-def test_the_second_run_is_one_call_with_more_work_and_another_seed(xiaowan, five_years, fair, fair_alone, monkeypatch):
+def test_the_second_run_is_one_call_with_more_work_and_another_seed(
+    xiaowan, five_years, fair, fair_alone, fair_settings, monkeypatch
+):
     calls = []
 
     def noted(problems, **call):
@@ -137,13 +147,14 @@ def test_the_second_run_is_one_call_with_more_work_and_another_seed(xiaowan, fiv
         return solve(problems, **call)
 
     monkeypatch.setattr("reservoir.planning.search.solve", noted)
-    assert reservoir.optimise(xiaowan, five_years, **FAIR).source.tolist() == fair.source.tolist()
+    assert reservoir.optimise(xiaowan, five_years, **fair_settings).source.tolist() == fair.source.tolist()
     (years, first), (_, reference), (again, second), *of_year_ends = calls
     assert [call["solver"] for _, call in of_year_ends] == ["dp"]
     assert (first["solver"], reference["solver"], second["solver"]) == (SOLVER, "dp", SOLVER)
     assert years == 5
     assert again == (fair.source == SECOND).sum() == beyond(fair_alone.solutions, fair_alone.references).count(True)
-    assert (first["generations"], second["generations"]) == (1200, 4800)
+    assert first["generations"] == fair_settings["generations"]
+    assert second["generations"] == 4 * first["generations"]
     assert second["seed"] not in range(1000)
     assert second["seed"] == fair.sources.second_settings["seed"]
     assert set(second) == set(first), "nothing of the reference enters the second run"
@@ -207,7 +218,7 @@ def test_a_second_run_that_is_enough_is_advised_by_its_setting(fair):
     count = int((fair.source == SECOND).sum())
     sentence = source_sentence(fair)
     assert sentence.startswith(f"{count} years from {SECOND}, where the first run of {SOLVER} was not close enough")
-    assert sentence.endswith(". To avoid the second run: --generations 4800.")
+    assert sentence.endswith(f". To avoid the second run: --generations {4 * fair.settings['generations']}.")
 
 
 def test_names_of_the_years_and_of_who_solved_them(poor, fair):
