@@ -13,6 +13,7 @@ from reservoir.hydro.system import Link, System
 from reservoir.planning.checks import all_pass, system_checks
 from reservoir.planning.simulation import simulate_system
 from reservoir.planning.system_plan import optimise_system
+from reservoir.report.figures.system import spill_figure
 from reservoir.zoo import zoo_system
 
 QUICK = {"solver": "lshade-sequential", "evaluations": 2000}
@@ -171,3 +172,14 @@ def test_a_figure_that_fails_is_told_and_left_out_of_a_saved_joint_plan(plan, tm
     drawn = {path.stem for path in (folder / "figures").iterdir()}
     assert {"system", "storage-fans"} <= drawn
     assert "energy-by-month" not in drawn
+
+
+def test_traces_of_spill_that_rounding_leaves_are_not_drawn(plan, monkeypatch):
+    spill = {"upper": 7.0, "lower": 4e-11}
+    monkeypatch.setattr(
+        "reservoir.report.figures.system._monthly", lambda site, _: np.full(12, spill[site.reservoir.name])
+    )
+    upper, lower = spill_figure(plan).axes[:2]
+    assert upper.patches[0].get_height() == 7.0
+    assert lower.patches[0].get_height() == 0.0
+    assert lower.get_ylim() == (0.0, 1.0)

@@ -220,8 +220,10 @@ def spill_figure(plan: SystemPlan) -> Figure:
     """Draw the mean spill of each step, a panel a reservoir."""
 
     def draw(ax: Axes, site: OperatedSite) -> None:
-        ax.bar(axes.month_middles(plan.inflow.calendar), _monthly(site, "spill_m3s"), 0.86, color=SPILL)
-        axes.not_below_zero(ax)
+        spill = _monthly(site, "spill_m3s")
+        spill[spill < _NOTHING] = 0.0
+        ax.bar(axes.month_middles(plan.inflow.calendar), spill, 0.86, color=SPILL)
+        ax.set_ylim(0.0, 1.05 * float(spill.max()) or 1.0)
 
     return _panels(plan, f"Mean spill of each {plan.inflow.calendar.step.noun}", draw, labelled("Spill ({})", "m³/s"))
 
