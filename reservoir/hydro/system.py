@@ -78,6 +78,11 @@ class Link:
         return str(self.carries) if isinstance(self.carries, Carried) else f"{self.carries:.0%}"
 
     @property
+    def is_split(self) -> bool:
+        """Whether what it carries of a release depends on what the turbines can take."""
+        return self.carries in (Carried.TURBINED, Carried.SPILLED)
+
+    @property
     def parts(self) -> tuple[tuple[int, float], ...]:
         """After how many steps which part of a step's water arrives."""
         whole, later = divmod(self.travel_steps, 1.0)

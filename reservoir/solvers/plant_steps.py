@@ -78,10 +78,9 @@ class PlantSteps(NamedTuple):
         head = head_at(self.plant, storage_hm3, release_m3s, self.rows, EVERYWHERE)
         return np.asarray(available(self.rows, EVERYWHERE, curve_value(self.plant.capacity, head)))
 
-    @property
-    def most_turbined_m3s(self) -> FloatArray:
-        """What the turbines let through at the schedule's head, of as much power as is installed."""
-        head = head_at(self.plant, self.mean_storage_hm3, self.release_m3s, self.rows, EVERYWHERE)
+    def most_turbined_m3s(self, storage_hm3: FloatArray, release_m3s: FloatArray) -> FloatArray:
+        """What the turbines let through at the head of a release, of as much power as is installed."""
+        head = head_at(self.plant, storage_hm3, release_m3s, self.rows, EVERYWHERE)
         return np.asarray(turbined_at(self.plant, head, np.full_like(head, UNLIMITED), self.rows, EVERYWHERE))
 
     @property

@@ -79,7 +79,9 @@ class _Programs:
         self.basis: list[Any] = [None] * len(schedules.batch)
         self.elastic = np.zeros(len(schedules.batch), bool)
 
-    def solved(self, places: Places, box: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    def solved(
+        self, places: Places, box: FloatArray | None, *, spilling: bool = False
+    ) -> tuple[FloatArray, FloatArray]:
         """Storages of the best points, shape (places, reservoirs, steps + 1), and their values; NaN without one."""
         storages = np.full((len(places), *self.of.storages_hm3.shape[1:]), np.nan)
         values = np.full(len(places), np.nan)
@@ -89,7 +91,8 @@ class _Programs:
                 continue
             years = places[some]
             near = None if box is None else box[some]
-            programs, columns = linear_programs(self.of.batch[years], self.of.operation[years], near, elastic=elastic)
+            given = self.of.batch[years], self.of.operation[years], near
+            programs, columns = linear_programs(*given, elastic=elastic, spilling=spilling)
 
             def one(row: int, programs: Any = programs, years: Places = years) -> Solved:
                 return maximised(programs, row, self.basis[years[row]])
@@ -122,10 +125,11 @@ def successive(
 ) -> None:
     """Improve schedules until programs near them do no better; `progress` is told how many years are left."""
     programs, box = _Programs(schedules, settings.workers), np.full(len(schedules.batch), settings.box)
-    left = np.arange(len(schedules.batch))
-    for _ in range(settings.most_programs):
+    left, splits = np.arange(len(schedules.batch)), any(link.is_split for link in schedules.batch.system.links)
+    idle = np.zeros(len(schedules.batch), np.int64)
+    for round_ in range(settings.most_programs):
         before = schedules.fitness[left]
-        storages, values = programs.solved(left, box[left])
+        storages, values = programs.solved(left, box[left], spilling=splits and round_ % 2 == 1)
         unsolved = np.isnan(values)
         gains = np.full(len(left), -np.inf)
         if not unsolved.all():
@@ -137,7 +141,8 @@ def successive(
         box[left] = np.minimum(box[left] * np.where(gained, factor, _MUCH_NARROWER), settings.most_box)
         box[left[unsolved]] = settings.box
         little = promised < settings.tolerance * schedules.scale[left]
-        left = left[~((little & ~unsolved) | (box[left] < settings.least_box))]
+        idle[left] = np.where(little & ~unsolved, idle[left] + 1, 0)
+        left = left[(idle[left] <= splits) & (box[left] >= settings.least_box)]
         progress(len(left))
         if not left.size or ends(schedules):
             break

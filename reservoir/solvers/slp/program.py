@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.benefit import stage_benefit
 from reservoir.hydro.elementwise import curve_value, mean
-from reservoir.hydro.rows import HM3_PER_M3S, INFLOW, UNLIMITED, filled_years
+from reservoir.hydro.rows import CAPACITY, DEAD, HM3_PER_M3S, INFLOW, PER_MISSING, UNLIMITED, filled_years
+from reservoir.hydro.step import violation_scale
 from reservoir.hydro.system import Carried, Link
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.problems.system import SystemYears
@@ -217,13 +218,19 @@ class _System(NamedTuple):
     schedule: SystemOperation
     box: FloatArray | None
     elastic: bool
+    spilling: bool
     made: _Builder
     steps: tuple[PlantSteps, ...]
     columns: list[Columns]
 
 
 def linear_programs(
-    batch: SystemYears, schedule: SystemOperation, box: FloatArray | None, *, elastic: bool = False
+    batch: SystemYears,
+    schedule: SystemOperation,
+    box: FloatArray | None,
+    *,
+    elastic: bool = False,
+    spilling: bool = False,
 ) -> tuple[Programs, NDArray[np.intp]]:
     """Programs near schedules, or of all of them, and the places of storages, shape (reservoirs, steps + 1).
 
@@ -235,10 +242,12 @@ def linear_programs(
         How far storages may be from the schedule's, as a part of what is active; None for the relaxation.
     elastic : bool
         Whether limits of storage and release may be missed at a price.
+    spilling : bool
+        Whether plants spill more, or turbine less, in steps in which they turbine just what they can and release.
     """
     places = range(len(batch.system.reservoirs))
     steps = tuple(PlantSteps.of(batch, schedule, place) for place in places)
-    of = _System(batch, schedule, box, elastic, _Builder(len(batch)), steps, [])
+    of = _System(batch, schedule, box, elastic, spilling, _Builder(len(batch)), steps, [])
     for place in places:
         of.columns.append(_reservoir(of, place))
     for place in places:
@@ -261,24 +270,26 @@ def _reservoir(of: _System, place: int) -> Columns:
     """Columns of a reservoir, its limits and its balance of water."""
     made, steps, limits, count = of.made, of.steps[place], of.steps[place].years.limits, of.batch.steps
     volume, storage = steps.rows.rows[HM3_PER_M3S], of.schedule.of_reservoirs[place].storage_hm3
-    lower, upper = least, most = _storage_bounds(steps)
+    bounds = lower, upper = _storage_bounds(steps)
+    lowest, highest = limits.release_lower_m3s, limits.release_upper_m3s
+    if of.elastic:  # below dead storage nothing is released, and never more than the largest release
+        lower, upper = lower.copy(), upper.copy()
+        lower[:, 1:] = np.minimum(lower[:, 1:], steps.rows.numbers[DEAD])
+        upper[:, 1:] = np.inf
     if of.box is not None:
         reach = of.box[:, np.newaxis] * _active(steps)
         least, most = np.maximum(lower, storage - reach), np.minimum(upper, storage + reach)
-        least, most = np.minimum(least, most), np.maximum(least, most)
-    free = np.inf if of.elastic else 0.0
+        lower, upper = np.minimum(least, most), np.maximum(least, most)
     worth = np.zeros_like(storage)
     worth[:, -1] = of.batch.end_values[place]
     worth[:, 0] -= worth[:, -1]
-    freed = np.append(0.0, np.full(count, free))
-    storages = made.columns(count + 1, least - freed, most + freed, worth)
-    lowest, highest = limits.release_lower_m3s, limits.release_upper_m3s
-    releases = made.columns(count, lowest - free, highest + free)
+    storages = made.columns(count + 1, lower, upper, worth)
+    releases = made.columns(count, -np.inf if of.elastic else lowest, highest)
     if of.elastic:
-        of_storage = of.batch.penalty / np.maximum(upper.max(axis=1, keepdims=True), 1.0)
-        of_release = of.batch.penalty * volume / np.maximum((volume * lowest).max(), 1.0)
-        _penalised(made, storages[1:], (lower[:, 1:], upper[:, 1:]), of_storage)
-        _penalised(made, releases, (lowest, highest), of_release)
+        for bound, side in zip(bounds, (1.0, -1.0), strict=True):
+            scale = violation_scale(bound[:, 1:], steps.rows.numbers[CAPACITY])
+            _penalised(made, storages[1:], side, bound[:, 1:], of.batch.penalty / scale)
+        _penalised(made, releases, 1.0, lowest, of.batch.penalty * steps.rows.numbers[PER_MISSING] * volume)
     if limits.cyclic:
         made.rows(0.0, 0.0, (storages[:1], 1.0), (storages[-1:], -1.0))
     if limits.ramps:
@@ -286,19 +297,46 @@ def _reservoir(of: _System, place: int) -> Columns:
         made.rows(down, up, (releases[1:], 1.0), (releases[:-1], -1.0))
     links = [link for link in of.batch.system.links if link.source == of.batch.system.names[place]]
     turbined = releases[:0]
-    if any(link.carries in (Carried.TURBINED, Carried.SPILLED) for link in links):
-        most_turbined = steps.most_turbined_m3s
-        turbined = made.columns(count, 0.0, np.maximum(most_turbined, 0.0))
-        made.rows(0.0, np.inf, (releases, 1.0), (turbined, -1.0))
+    if any(link.is_split for link in links):
+        turbined = _turbined(of, steps, storages, releases)
     columns = Columns(storages, releases, turbined, made.columns(count, -np.inf, steps.most_mw, steps.per_mw))
     _balance(of, place, columns)
     return columns
 
 
-def _penalised(made: _Builder, columns: NDArray[np.intp], bounds: tuple[FloatArray, FloatArray], price: Any) -> None:
-    short, over = (made.columns(len(columns), 0.0, np.inf, -price) for _ in range(2))
-    made.rows(bounds[0], np.inf, (columns, 1.0), (short, 1.0))
-    made.rows(-np.inf, bounds[1], (columns, 1.0), (over, -1.0))
+def _turbined(
+    of: _System, steps: PlantSteps, storages: NDArray[np.intp], releases: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Columns of what is turbined: the release, or in steps that spill what the turbines take at the head of it.
+
+    A step at the kink does what `spilling` says. In the relaxation, it is what lies between, as far as that is convex.
+    """
+    storage, release, highest = steps.mean_storage_hm3, steps.release_m3s, steps.years.limits.release_upper_m3s
+    most = steps.most_turbined_m3s(storage, release)
+    apart = _APART * _active(steps), _APART * (most + 1.0)
+    by_storage = (steps.most_turbined_m3s(storage + apart[0], release) - most) / apart[0]
+    by_release = (steps.most_turbined_m3s(storage, release + apart[1]) - most) / apart[1]
+    level = most - by_storage * storage - by_release * release
+    spills = release > most * (1.0 + (-_SLACK if of.spilling else _SLACK))
+    part = np.where(spills, by_release, 1.0)
+    if of.box is None:
+        spills, part = np.zeros_like(spills), np.minimum(most / np.maximum(highest, _SLACK), 1.0)
+    turbined = of.made.columns(len(releases), -np.inf, np.inf)
+    of.made.rows(-np.inf, 0.0, (turbined, 1.0), (releases, -1.0))
+    for lower, upper, of_storage, of_release in (
+        (-np.inf, level, by_storage, by_release),
+        (np.where(spills, level, 0.0), np.inf, np.where(spills, by_storage, 0.0), part),
+    ):
+        half = -0.5 * of_storage
+        stored = [(storages[1:], half), (storages[:-1], half)]
+        of.made.rows(lower, upper, (turbined, 1.0), (releases, -of_release), *stored)
+    return turbined
+
+
+def _penalised(made: _Builder, columns: NDArray[np.intp], side: float, bound: FloatArray, price: Any) -> None:
+    """What columns are below a bound, or with a side of -1 above it, costs a price."""
+    beyond = made.columns(len(columns), 0.0, np.inf, -price)
+    made.rows(side * bound, np.inf, (columns, side), (beyond, 1.0))
 
 
 def _active(steps: PlantSteps) -> FloatArray:
@@ -345,9 +383,8 @@ def _power(of: _System, place: int) -> None:
     else:
         cuts = near_schedule(steps, of.box[:, np.newaxis] * _active(steps), None if below is None else of.steps[below])
     gain = made.columns(of.batch.steps, -np.inf, np.inf)
-    flow = columns.turbined if len(columns.turbined) else columns.release
     for slope, level, of_head in zip(*cuts.by_release, cuts.of_head, strict=True):
-        terms = [(columns.power, 1.0), (flow, -slope), (gain, -of_head)]
+        terms = [(columns.power, 1.0), (columns.release, -slope), (gain, -of_head)]
         if below is not None:
             half = -0.5 * cuts.by_storage_below
             terms += [(of.columns[below].storage[1:], half), (of.columns[below].storage[:-1], half)]

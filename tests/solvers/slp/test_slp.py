@@ -9,11 +9,13 @@ from reservoir.errors import InputError
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.objectives import Goal, Horizon, Objective
 from reservoir.hydro.system import Carried, Link
+from reservoir.problems.system import system_problems
 from reservoir.solvers import SOLVERS, solve
 from reservoir.solvers.dp.sequential import SequentialDp
 from reservoir.solvers.slp import highs
 from reservoir.solvers.slp.engine import relaxed
 from reservoir.solvers.system_engine import Schedules
+from reservoir.zoo import zoo_system
 from tests.solvers.systems import best_of_random, random_links, system_years
 
 CHAIN = [Link("a", "b")]
@@ -103,6 +105,14 @@ def test_a_year_that_cannot_be_kept_breaks_its_limits_by_little(small):
     found = planned(batch)
     assert (found.violation > 0).any()
     assert (found.fitness >= best_of_random(batch, 4, 60)).all()
+
+
+@pytest.mark.parametrize("number", [18, 64, 88], ids=["spills", "spills seldom", "cannot be kept"])
+def test_dynamic_programming_gains_little_where_turbined_and_spilled_water_part(number):
+    (batch,) = system_problems(*zoo_system(number, 1), Horizon()).batches
+    found = planned(batch)
+    swept = solve(batch, solver="dpsa", first=found.position[:, np.newaxis])
+    np.testing.assert_allclose(swept.fitness, found.fitness, rtol=1e-6)
 
 
 def test_a_record_is_one_problem(small):
