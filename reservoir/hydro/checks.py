@@ -229,6 +229,7 @@ _CLASSES: Mapping[str, tuple[type, str, str]] = {
 }
 _OF_HEAD = attributes.ConversionKind
 _KINDS = Attribute("", ", ".join(_OF_HEAD), kind=Kind.CHOICE, field="conversion_kind", choices=_OF_HEAD)
+_ROWS = {row.field: row for row in (*ATTRIBUTES, _KINDS)}
 _CURVE_FIELDS = {constraint.field for constraint in CURVES.values()}
 
 
@@ -248,7 +249,7 @@ def _sound_field(name: str, value: Any, words: Words) -> Any:
         if mistakes:
             raise InputError(mistakes)
         return replace(value, **{field.partition(".")[2]: each for field, each in sound.items()})
-    row = next((row for row in (_KINDS, *reversed(ATTRIBUTES)) if row.field == name), None)
+    row = _ROWS.get(name)
     if row is None:
         return value
     optional = row.default is None and (row.kind is Kind.NUMBER or "." in name) and name not in _NEVER_NONE
@@ -313,7 +314,9 @@ def _lists(parts: Mapping[str, Any]) -> dict[str, FloatArray]:
 
 
 def offending(wrong: NDArray[np.bool_]) -> str:
-    """Name the months, or shorter steps, that are wrong."""
+    """Name the months, or shorter steps, that are wrong; nothing where none is."""
+    if not wrong.any():
+        return ""
     step = next(each for each in TimeStep if each.per_year == len(wrong))
     names = [f"week {week}" for week in range(1, len(wrong) + 1)] if step is TimeStep.WEEK else step_names(step, 1)
     places = np.flatnonzero(wrong).tolist()

@@ -163,8 +163,9 @@ class FrontSearch:
         """What each point gives of a goal, as tables show it, from its operation: a row a year."""
         if goal is Goal.FIRM_POWER:
             ends = np.flatnonzero(np.diff(self.problems.of_year)) + 1
-            powers = ([each.ravel() for each in np.split(one.power_mw, ends)] for one in operations)
-            return np.array([min(float(firm_power_mw(each, self._share)) for each in power) for power in powers])
+            powers = np.split(np.array([one.power_mw for one in operations]), ends, axis=1)
+            firm = [firm_power_mw(each.reshape(len(operations), -1), self._share) for each in powers]
+            return np.asarray(np.min(firm, axis=0))
         if goal is Goal.ENERGY:
             return np.array([each.energy_gwh.sum() for each in operations])
         terms = terms_of(System.of(with_goal(without_firm_power(self.reservoir), goal)), self.inflow)

@@ -38,18 +38,12 @@ class _Arrays:
 
 
 def _by_highs(highs: Any, of: _Arrays, basis: Any) -> Solved:
-    program, solver = highs.HighsLp(), highs._Highs()
-    program.num_col_, program.num_row_ = len(of.cost), len(of.rows[0])
-    program.col_cost_, program.row_lower_, program.row_upper_ = of.cost, *of.rows
-    program.col_lower_, program.col_upper_ = of.columns
-    program.sense_ = highs.ObjSense.kMaximize
-    matrix = program.a_matrix_
-    matrix.format_ = highs.MatrixFormat.kColwise
-    matrix.num_col_, matrix.num_row_ = program.num_col_, program.num_row_
-    matrix.start_, matrix.index_, matrix.value_ = of.start, of.index, of.values
+    solver, columns = highs._Highs(), len(of.cost)
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("threads", 1)
-    solver.passModel(program)
+    shape = columns, len(of.rows[0]), len(of.values), int(highs.MatrixFormat.kColwise), int(highs.ObjSense.kMaximize)
+    arrays = of.cost, *of.columns, *of.rows, of.start, of.index, of.values, np.zeros(columns, np.int32)
+    solver.passModel(*shape, 0.0, *arrays)  # arrays as they are: one by one, numbers take as long as half of the solving
     if basis is not None:
         solver.setBasis(basis)
     solver.run()
