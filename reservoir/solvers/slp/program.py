@@ -74,8 +74,8 @@ def _releases(steps: PlantSteps, storage: FloatArray, release: FloatArray) -> tu
 
 def _release_cuts(
     steps: PlantSteps, storage: FloatArray, release: FloatArray, count: int
-) -> tuple[Cuts, Callable[[FloatArray], FloatArray]]:
-    """Tangents below what the turbines take, and from there the line to the largest release."""
+) -> tuple[Cuts, FloatArray, Callable[[FloatArray], FloatArray]]:
+    """Tangents below what the turbines take, and from there the line to the largest release; that kink, and power."""
 
     def power(flow: FloatArray) -> FloatArray:
         return steps.power_mw(storage, flow, capped=False)
@@ -84,7 +84,7 @@ def _release_cuts(
     most = np.maximum(steps.years.limits.release_upper_m3s, kink * (1 + _APART))
     points = least + (kink - least) * np.linspace(0.0, 1.0, count - 1).reshape(-1, 1, 1)
     cuts = Cuts.of(points, -_APART * kink, power)
-    return cuts.and_(Cuts.of(kink[np.newaxis], (most - kink)[np.newaxis], power)), power
+    return cuts.and_(Cuts.of(kink[np.newaxis], (most - kink)[np.newaxis], power)), kink, power
 
 
 def near_schedule(steps: PlantSteps, reach_hm3: FloatArray, below: PlantSteps | None) -> PlantCuts:
@@ -99,8 +99,7 @@ def near_schedule(steps: PlantSteps, reach_hm3: FloatArray, below: PlantSteps | 
         Of the lake below that backs the plant up.
     """
     storage, release = steps.mean_storage_hm3, steps.release_m3s
-    cuts, power = _release_cuts(steps, storage, release, RELEASE_CUTS - 1)
-    _, kink = _releases(steps, storage, release)
+    cuts, kink, power = _release_cuts(steps, storage, release, RELEASE_CUTS - 1)
     value, slack = power(release), _SLACK * steps.plant.installed_mw
     sided = np.where(release <= kink * (1 + _SLACK), -1.0, 1.0) * _APART * 0.1 * kink
     local = Cuts.of(release[np.newaxis], sided[np.newaxis], power)
@@ -123,9 +122,8 @@ def near_schedule(steps: PlantSteps, reach_hm3: FloatArray, below: PlantSteps | 
 def anywhere(steps: PlantSteps, lowest_hm3: FloatArray, highest_hm3: FloatArray) -> PlantCuts:
     """Tangents of all schedules, as McCormick's planes of head times flow: of the highest head, and of the lowest."""
     half = RELEASE_CUTS // 2
-    above, _ = _release_cuts(steps, highest_hm3, steps.release_m3s, half)
-    low, power = _release_cuts(steps, lowest_hm3, steps.release_m3s, RELEASE_CUTS - half)
-    _, kink = _releases(steps, highest_hm3, steps.release_m3s)
+    above, kink, _ = _release_cuts(steps, highest_hm3, steps.release_m3s, half)
+    low, _, power = _release_cuts(steps, lowest_hm3, steps.release_m3s, RELEASE_CUTS - half)
 
     def gain(mean_storage: FloatArray) -> FloatArray:
         return steps.power_mw(mean_storage, kink, capped=False) - power(kink)
@@ -160,7 +158,7 @@ class _Builder:
         self.bounds, self.limits, self.entries = list[Any](), list[Any](), list[Any]()
 
     def _filled(self, value: Any, count: int) -> FloatArray:
-        return np.broadcast_to(np.asarray(value, np.float64), (self.years, count))
+        return np.full((self.years, count), value, np.float64)
 
     def columns(self, count: int, lower: Any, upper: Any, cost: Any = 0.0) -> NDArray[np.intp]:
         """Places of further columns."""
