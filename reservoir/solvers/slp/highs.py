@@ -43,7 +43,7 @@ def _by_highs(highs: Any, of: _Arrays, basis: Any) -> Solved:
     solver.setOptionValue("threads", 1)
     shape = columns, len(of.rows[0]), len(of.values), int(highs.MatrixFormat.kColwise), int(highs.ObjSense.kMaximize)
     arrays = of.cost, *of.columns, *of.rows, of.start, of.index, of.values, np.zeros(columns, np.int32)
-    solver.passModel(*shape, 0.0, *arrays)  # arrays as they are: one by one, numbers take as long as half of the solving
+    solver.passModel(*shape, 0.0, *arrays)  # as arrays: one by one, numbers take half as long as the solving
     if basis is not None:
         solver.setBasis(basis)
     solver.run()
