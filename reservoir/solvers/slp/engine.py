@@ -19,11 +19,10 @@ from reservoir.solvers.slp.program import linear_programs
 from reservoir.solvers.system_engine import Places, Schedules, SystemEngine, on_threads
 
 FloatArray = NDArray[np.float64]
-#: Parts of the way to the best point of a program that are tried.
-_PARTS = (1.0, 0.5)
-#: A box is widened where the whole way is best and more than this part of what was promised came true; it becomes the
-#: part of it that was best, and smaller where none gained.
-_KEPT, _WIDER, _NARROWER = 0.75, 1.6, 0.25
+#: A box is widened, or narrowed, where more, or less, than these parts of what was promised came true; more where
+#: nothing did.
+_KEPT, _BROKEN = 0.75, 0.25
+_WIDER, _NARROWER, _MUCH_NARROWER = 1.6, 0.5, 0.35
 
 
 @dataclass(frozen=True)
@@ -129,16 +128,17 @@ def successive(
     left, splits = np.arange(len(schedules.batch)), any(link.is_split for link in schedules.batch.system.links)
     idle = np.zeros(len(schedules.batch), np.int64)
     for round_ in range(settings.most_programs):
-        before, begun, best = schedules.fitness[left], schedules.storages_hm3[left], np.zeros(len(left))
+        before = schedules.fitness[left]
         storages, values = programs.solved(left, box[left], spilling=splits and round_ % 2 == 1)
         unsolved = np.isnan(values)
-        for part in () if unsolved.all() else _PARTS:
-            reached = schedules.fitness[left]
-            schedules.improve(left[~unsolved], (begun + part * (storages - begun))[~unsolved])
-            best[schedules.fitness[left] > reached] = part
+        gains = np.full(len(left), -np.inf)
+        if not unsolved.all():
+            gains[~unsolved] = schedules.improve(left[~unsolved], storages[~unsolved])
+        gained = schedules.fitness[left] > before
         promised = np.maximum(values - before, 1e-12)
-        whole = np.where(schedules.fitness[left] - before > _KEPT * promised, _WIDER, 1.0)
-        box[left] = np.minimum(box[left] * np.where(best < 1.0, np.maximum(best, _NARROWER), whole), settings.most_box)
+        kept = np.where(gained, gains / promised, -np.inf)
+        factor = np.where(kept > _KEPT, _WIDER, np.where(kept < _BROKEN, _NARROWER, 1.0))
+        box[left] = np.minimum(box[left] * np.where(gained, factor, _MUCH_NARROWER), settings.most_box)
         box[left[unsolved]] = settings.box
         little = promised < settings.tolerance * schedules.scale[left]
         idle[left] = np.where(little & ~unsolved, idle[left] + 1, 0)
