@@ -187,7 +187,7 @@ def system_checks(plan: SystemPlan) -> list[Check]:
             "water balance: largest residual (fraction of the largest storage)", largest(residuals), BALANCE_TOLERANCE
         ),
         Check(RELEASE_OUTSIDE, largest(excesses), 0.0),
-        Check(f"{what or 'storage outside its limits'}: sum of relative violations", float(plan.violation.sum()), 0.0),
+        *_kept_lines(plan, what or "storage outside its limits"),
     ]
 
 
@@ -240,14 +240,17 @@ def source_lines(plan: Plan) -> list[Check]:
 
 
 def limit_lines(plan: Plan) -> list[Check]:
-    """What violates limits that some schedule may keep; that no schedule keeps those of a year is found, not failed."""
-    lost, what, which = plan.impossible_problems, "storage outside its limits", ""
-    if has_demands(plan):
-        what = "limits and demands not kept"
+    """What violates limits that some schedule may keep (`_kept_lines`)."""
+    return _kept_lines(plan, "limits and demands not kept" if has_demands(plan) else "storage outside its limits")
+
+
+def _kept_lines(plan: Plan | SystemPlan, what: str) -> list[Check]:
+    """What violates limits that can be kept; that no schedule keeps those of a year is found, not failed."""
+    lost, which, one = plan.impossible_problems, "", plan.problem_word
     violation, lines = plan.violation[~lost[plan.problems.of_year]], []
     if lost.any():
-        which = f" in {counted(int((~lost).sum()), plan.problem_word)} that can keep them"
-        lines = [Check(f"{plan.problem_word}s with limits that no schedule can keep", int(lost.sum()), None)]
+        which = f" in {counted(int((~lost).sum()), one)} that can keep them"
+        lines = [Check(f"{one}s with limits that no schedule can keep", int(lost.sum()), None)]
     return [Check(f"{what}: sum of relative violations{which}", float(violation.sum()), 0.0), *lines]
 
 

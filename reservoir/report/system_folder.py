@@ -19,6 +19,7 @@ from reservoir.io.plan_folder.files import FIGURES, FILES, FORMAT, SUMMARY
 from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, write_dataset
 from reservoir.io.plan_folder.tables import write_tables
 from reservoir.planning.checks import Check
+from reservoir.planning.infeasible_years import infeasible_provenance
 from reservoir.planning.stopwatch import Timer, untimed
 from reservoir.planning.system_plan import SystemPlan
 from reservoir.report.folder import (
@@ -151,5 +152,6 @@ def system_provenance(plan: SystemPlan, checks: Sequence[Check]) -> dict[str, An
         "caveats": list(plan.caveats),
         "notes": list(map(plan.units.text, plan.notes)),
         "stopped": plan.stopped or None,
+        "infeasible": infeasible_provenance(plan.system, plan.problems, plan.infeasible, plan.units),
         "checks": [check.as_dict() for check in checks],
     }
