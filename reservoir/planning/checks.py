@@ -16,6 +16,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import storage_after
 from reservoir.hydro.unit_system import UnitSystem, labelled
 from reservoir.planning.firm_power import BRACKET
+from reservoir.planning.operated_system import OperatedSystem
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import has_demands
 from reservoir.planning.solving import REFERENCE_SOLVERS, gap_limits, relative_gap
@@ -176,18 +177,22 @@ def plan_checks(plan: Plan) -> list[Check]:
 
 def system_checks(plan: SystemPlan) -> list[Check]:
     """What every joint plan must satisfy."""
+    demands = any(site.operation.has_conditions for site in plan.sites.values())
+    what = "limits and demands not kept" if demands else "storage outside its limits"
+    return [*operated_checks(plan), *_kept_lines(plan, what)]
+
+
+def operated_checks(operated: OperatedSystem) -> list[Check]:
+    """What every operation of a system must satisfy, whatever was released."""
     residuals, excesses = [], []
-    for site in plan.sites.values():
+    for site in operated.sites.values():
         scale = float(np.abs(site.operation.storage_hm3).max()) or 1.0
         residuals.append(balance_residual(site.operation, site.inflow) / scale)
         excesses.append(release_excess(site.operation, site.reservoir))
-    what = "limits and demands not kept" if any(site.operation.has_conditions for site in plan.sites.values()) else ""
+    what = "water balance: largest residual (fraction of the largest storage)"
     return [
-        Check(
-            "water balance: largest residual (fraction of the largest storage)", largest(residuals), BALANCE_TOLERANCE
-        ),
+        Check(what, largest(residuals), BALANCE_TOLERANCE),
         Check(RELEASE_OUTSIDE, largest(excesses), 0.0),
-        *_kept_lines(plan, what or "storage outside its limits"),
     ]
 
 
