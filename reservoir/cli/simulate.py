@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from reservoir.cli import options
-from reservoir.cli.options import FilePath, FiniteNumber, told_in
+from reservoir.cli.options import FilePath, NamedNumber, named_as, of_one, require_of_one, require_of_several, told_in
 from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
@@ -20,15 +21,26 @@ _TITLE = 12
 
 
 @click.command("simulate")
-@options.rule
-@click.argument("inflow_file", metavar="INFLOW.csv", type=FilePath())
+@click.argument("rule_file", metavar="RULE.json", type=FilePath(), required=False)
+@click.argument("inflow_file", metavar="INFLOW.csv", type=FilePath(), required=False)
 @options.rule_reservoir
+@click.option(
+    "--releases",
+    metavar="FILE",
+    type=FilePath(),
+    help="Of a system, in place of a rule: releases of every step. Of schedule.csv in the folder of a plan, the plan's "
+    "horizon counts; else storages are carried over from year to year.",
+)
 @options.reading
 @options.step
 @click.option(
     "--level",
-    type=FiniteNumber(),
-    help="Forebay level at the start of the record, m (or as --units).  [default: the reservoir's initial level]",
+    "levels",
+    type=NamedNumber(),
+    multiple=True,
+    metavar="[NAME=]NUMBER",
+    help="Forebay level at the start of the record, m (or as --units); of a system NAME=LEVEL.  [default: the "
+    "reservoir's initial level, or what --releases says]",
 )
 @click.option("--yearly", is_flag=True, help="Start every year from that level instead of carrying the storage over.")
 @click.option("--foresight/--no-foresight", default=True, help="Compare with perfect foresight over the record.")
@@ -38,24 +50,42 @@ _TITLE = 12
 @options.json
 @options.debug
 def command(
-    rule_file: Path,
-    inflow_file: Path,
+    rule_file: Path | None,
+    inflow_file: Path | None,
     reservoir_file: Path | None,
+    releases: Path | None,
     reading: dict[str, Any],
     step: str | None,
-    level: float | None,
+    levels: tuple[tuple[str, float], ...],
     yearly: bool,
     foresight: bool,
     unit_system: str | None,
     table_format: str,
     out: Path | None,
     as_json: bool,
-) -> None:
+) -> int | None:
     """Simulate an inflow record with an operation rule.
 
     Writes simulation.csv (every month), summary.csv (every year) and simulation.json to a new folder. Releases are
-    corrected to satisfy the physical limits; months with a correction are counted as repairs.
+    corrected to satisfy the physical limits; months with a correction are counted as repairs. Of a system, the releases
+    of --releases are operated: simulate INFLOW.csv --reservoir SYSTEM.toml --releases schedule.csv.
     """
+    if options.names_system(reservoir_file):
+        require_of_one({"--no-foresight": None if foresight else True})
+        if releases is None or (rule_file and inflow_file):
+            from reservoir.errors import InputError
+
+            problem, expected = "rules do not operate systems yet", "releases of every step in place of the rule"
+            mend = "simulate INFLOW.csv --reservoir SYSTEM.toml --releases FILE, such as schedule.csv of its plan"
+            raise InputError(problem, expected, mend, column="--releases")
+        how: dict[str, Any] = {"levels": levels, "horizon": "year" if yearly else None, "out": out}
+        how |= {"unit_system": unit_system, "table_format": table_format, "as_json": as_json}
+        assert reservoir_file is not None
+        return _simulate_system(reservoir_file, rule_file, releases, reading, step, **how)
+    require_of_several({"--releases": releases})
+    if rule_file is None or inflow_file is None:
+        context, missing = click.get_current_context(), "inflow_file" if rule_file else "rule_file"
+        raise click.MissingParameter(ctx=context, param=next(p for p in context.command.params if p.name == missing))
     from reservoir.cli import say
     from reservoir.cli.operate import read_rule_inputs, said_units
     from reservoir.cli.screen import progress_bars, show_json
@@ -69,13 +99,13 @@ def command(
         rule_file, reservoir_file, step, options.sheets_for(reservoir_file, inflow_file, reading["sheet"])
     )
     inflow = options.read_record(inflow_file, reading, inputs.reservoir, plan_unit=inputs.record_unit)
-    units, start = inputs.units(unit_system), None
+    units, start, level = inputs.units(unit_system), None, of_one(levels, "--level")
     if level is not None:
         with told_in(units):
             start = storage_at_level(inputs.reservoir, level * units.size("level_m"), "--level")
     workbook = format_of(table_format, inflow.years, inflow.steps) is PlanFormat.XLSX
     with claimed_empty(out, f"simulation-{inputs.rule.family}") as claim, progress_bars() as progress:
-        how: dict[str, Any] = {"start_hm3": start, "continuous": not yearly, "foresight": foresight}
+        how = {"start_hm3": start, "continuous": not yearly, "foresight": foresight}
         run = evaluate_record(inputs.rule, inputs.reservoir, inflow, **how, progress=progress)
         target = write_simulation(run, claim, inputs.file, units, workbook=workbook)
     if as_json:
@@ -84,6 +114,83 @@ def command(
     else:
         _show(run, units, said_units(units, unit_system))
         say(f"Written to {target}")
+    return None
+
+
+def _simulate_system(
+    system_file: Path,
+    record: Path | None,
+    releases: Path,
+    reading: dict[str, Any],
+    step: str | None,
+    *,
+    levels: tuple[tuple[str, float], ...],
+    horizon: str | None,
+    unit_system: str | None,
+    table_format: str,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Operate a system with given releases; arguments are options of the command."""
+    from reservoir.cli import say
+    from reservoir.cli.screen import checks_json, show_checks, show_json, show_line, show_system_inputs
+    from reservoir.errors import InputError
+    from reservoir.hydro.objectives import RECORD
+    from reservoir.hydro.plant import storage_at_level
+    from reservoir.hydro.unit_system import UnitSystem
+    from reservoir.io.given_schedule import read_given_schedules
+    from reservoir.io.plan_folder.files import PROVENANCE, read_provenance
+    from reservoir.io.plan_folder.formats import PlanFormat
+    from reservoir.planning.checked_schedule import RELEASE, START
+    from reservoir.planning.checks import all_pass, operated_checks
+    from reservoir.planning.simulation import simulate_system
+    from reservoir.report.folder import claimed_empty
+    from reservoir.report.system_folder import write_system_simulation
+
+    units = UnitSystem.of(unit_system or "si")
+    if horizon is None:
+        of_plan = releases.with_name(PROVENANCE).is_file()
+        horizon = str(read_provenance(releases.parent).get("horizon", RECORD)) if of_plan else RECORD
+    with named_as({"releases": "--releases", "start_hm3": "--level"}, ("start_hm3",)), told_in(units):
+        of_record, of_releases = (
+            options.sheets_for(one, other, reading["sheet"]) for one, other in ((record, releases), (releases, record))
+        )
+        system, inflows = options.read_case(system_file, record, {**reading, "sheet": of_record}, step)
+        given = read_given_schedules(releases, inflows, of_releases)
+        inflow = next(iter(given.values())).inflow
+        first = inflows.labels.index(inflow.labels[0])
+        inflows = inflows.span(first, first + inflow.years)
+        starts: dict[str, Any] = {
+            name: each.columns[START][:, 0] for name, each in given.items() if START in each.columns
+        }
+        plants = dict(zip(system.names, system.reservoirs, strict=True))
+        for name, level in levels:
+            if name not in plants:
+                expected, mend = f"one of {', '.join(plants)}", "name the reservoir that it is of: NAME=NUMBER"
+                raise InputError("is no reservoir of the system", expected, mend, column="--level", value=name or None)
+            starts[name] = storage_at_level(plants[name], level * units.size("level_m"), "--level")
+        asked = {name: each.columns[RELEASE] for name, each in given.items()}
+        run = replace(simulate_system(system, inflows, asked, horizon=horizon, starts_hm3=starts), units=units)
+    checks = operated_checks(run)
+    with claimed_empty(out, f"simulation-{system.name}") as claim:
+        target = write_system_simulation(run, claim, checks, PlanFormat(table_format))
+    shortfalls = run.shortfalls()
+    if as_json:
+        shown = checks_json(checks) | {"folder": str(target), "energy_gwh": float(run.energy_gwh.sum())}
+        by_reservoir = {name: float(site.energy_gwh.sum()) for name, site in run.sites.items()}
+        shown |= {"energy_gwh_by_reservoir": by_reservoir, "violation": float(run.violation.sum())}
+        show_json(shown | {"shortfalls": shortfalls, "notes": list(map(units.text, run.notes))})
+    else:
+        show_system_inputs(run.system, run.inflows, units, (*run.caveats, *run.notes))
+        show_line("Releases", f"{releases.name}; horizon: {run.horizon}")
+        show_line("Energy", f"{quantity(float(run.energy_gwh.mean()))} GWh a year")
+        for name, site in run.sites.items():
+            show_line("", f"{name}: {quantity(float(site.energy_gwh.mean()))} GWh a year")
+        for sentence in shortfalls:
+            show_line("Violation", sentence, "red")
+        show_checks(checks, units)
+        say(f"Written to {target}")
+    return 0 if all_pass(checks) else 1
 
 
 def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:

@@ -147,8 +147,6 @@ def operate_system(
     hm3_per_m3s: FloatArray,
     run: Run,
     terms: Mapping[str, FloatArray] | None = None,
-    *,
-    wraps: bool = True,
 ) -> SystemOperation:
     """Operate the reservoirs of a system in order, each with what those above hand on.
 
@@ -163,8 +161,6 @@ def operate_system(
         Operates one reservoir (`Run`).
     terms : mapping of str to ndarray, optional
         See `SystemOperation`.
-    wraps : bool
-        Whether a year is followed by itself where the storage of a link's source ends as it began.
     """
     done, arriving = list[Operation](), list[FloatArray | None]()
 
@@ -172,7 +168,7 @@ def operate_system(
         return link.of_release(done[source].release_m3s, done[source].turbined_m3s)
 
     for place in range(len(system.reservoirs)):
-        arriving.append(system.arriving_m3s(place, flow, hm3_per_m3s, wraps=wraps))
+        arriving.append(system.arriving_m3s(place, flow, hm3_per_m3s, wraps=True))
         done.append(run(place, arriving[place], None))
     for place in range(len(system.reservoirs)):
         below = system.backed_up_by(place)

@@ -14,6 +14,7 @@ from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro import attributes, units
 from reservoir.hydro.calendar import TimeStep
 from reservoir.hydro.inflow import Inflow, first_days
+from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.io.plan_folder.tables import read_cells, require_one_of_each
 from reservoir.io.records.dates import AS_WRITTEN, ORDERS, DateStyle, Stamp, date_columns, parse_date, style_of
 from reservoir.planning.checked_schedule import CLAIMS, RELEASE, SHORTAGE, GivenSchedule
@@ -46,8 +47,65 @@ def read_given_schedule(
         If the file cannot be read, has no releases or several columns of one quantity, a cell is no number or none of
         any schedule, or a step is missing, twice, or not of the record.
     """
-    inflow.require_no_members("a schedule in a file of its own")
+    return _given(path, read_cells(path, _MEND, sheet), inflow, asked)
+
+
+def read_given_schedules(
+    path: Path, inflows: SiteInflows, sheet: Sequence[str] = (), asked: DateStyle = AS_WRITTEN
+) -> dict[str, GivenSchedule]:
+    """Read the same for reservoirs of a system, by their names: those that a file has.
+
+    It has a column ``reservoir``, as the schedule of a joint plan, or a column of releases for each, by its name and a
+    unit: ``upper_m3s``.
+
+    Raises
+    ------
+    InputError
+        As `read_given_schedule`; if a row is of no reservoir of the system, or reservoirs have other years.
+    """
     cells = read_cells(path, _MEND, sheet)
+    site = next((heading for heading in cells.columns if heading.strip().lower() == "reservoir"), None)
+    if site is None:
+        headings = {name: [each for each in cells.columns if each.startswith(f"{name}_")] for name in inflows}
+        of_each = {
+            name: cells.rename(columns={each: f"release{each.removeprefix(name)}" for each in own})
+            for name, own in headings.items()
+            if own
+        }
+    else:
+        names = cells[site].str.strip()
+        if unknown := [row for row, name in enumerate(names) if name not in inflows]:
+            problem, value = "is no reservoir of the system", str(names.iloc[unknown[0]])
+            expected = f"one of {', '.join(inflows)}"
+            raise InputError(problem, expected, _MEND, str(path), unknown[0] + 2, site, value)
+        of_each = {name: cells[names == name].drop(columns=site) for name in inflows if (names == name).any()}
+    if not of_each:
+        expected = f"a column reservoir, or a column for each such as {next(iter(inflows))}_m3s"
+        raise InputError("has no releases of any reservoir", expected, _MEND, str(path), row=1)
+    found = dict[str, GivenSchedule]()
+    for name, own in of_each.items():
+        rows, table = own.index.to_numpy() + 2, own.reset_index(drop=True)
+        table.attrs = cells.attrs
+        try:
+            found[name] = _given(path, table, inflows[name], asked)
+        except InputError as error:
+            raise InputError(_of_site(each, name, rows) for each in error.mistakes) from error
+    for name, given in found.items():
+        first = next(iter(found.values()))
+        if given.inflow.labels != first.inflow.labels:
+            problem = f"has other years of {name}, {given.inflow.span_text}"
+            raise InputError(problem, first.inflow.span_text, "give the same years of all reservoirs", str(path))
+    return found
+
+
+def _of_site(mistake: Mistake, name: str, rows: NDArray[np.int64]) -> Mistake:
+    """A mistake in the rows of one reservoir, at its row in the file."""
+    row = mistake.row if mistake.row is None or mistake.row < 2 else int(rows[min(mistake.row - 2, len(rows) - 1)])
+    return replace(mistake, row=row, problem=f"{mistake.problem} (reservoir {name})")
+
+
+def _given(path: Path, cells: pd.DataFrame, inflow: Inflow, asked: DateStyle) -> GivenSchedule:
+    inflow.require_no_members("a schedule in a file of its own")
     # What each heading that is read names, as the program calls it; and its unit in the program's.
     endings = {name: next(end for end in _UNITS if name.endswith(f"_{end}")) for name in _READ}
     known = {

@@ -16,6 +16,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import storage_after
 from reservoir.hydro.unit_system import UnitSystem, labelled
 from reservoir.planning.firm_power import BRACKET
+from reservoir.planning.operated_system import OperatedSystem
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import has_demands
 from reservoir.planning.solving import REFERENCE_SOLVERS, gap_limits, relative_gap
@@ -176,18 +177,22 @@ def plan_checks(plan: Plan) -> list[Check]:
 
 def system_checks(plan: SystemPlan) -> list[Check]:
     """What every joint plan must satisfy."""
+    demands = any(site.operation.has_conditions for site in plan.sites.values())
+    what = "limits and demands not kept" if demands else "storage outside its limits"
+    return [*operated_checks(plan), *_kept_lines(plan, what)]
+
+
+def operated_checks(operated: OperatedSystem) -> list[Check]:
+    """What every operation of a system must satisfy, whatever was released."""
     residuals, excesses = [], []
-    for site in plan.sites.values():
+    for site in operated.sites.values():
         scale = float(np.abs(site.operation.storage_hm3).max()) or 1.0
         residuals.append(balance_residual(site.operation, site.inflow) / scale)
         excesses.append(release_excess(site.operation, site.reservoir))
-    what = "limits and demands not kept" if any(site.operation.has_conditions for site in plan.sites.values()) else ""
+    what = "water balance: largest residual (fraction of the largest storage)"
     return [
-        Check(
-            "water balance: largest residual (fraction of the largest storage)", largest(residuals), BALANCE_TOLERANCE
-        ),
+        Check(what, largest(residuals), BALANCE_TOLERANCE),
         Check(RELEASE_OUTSIDE, largest(excesses), 0.0),
-        Check(f"{what or 'storage outside its limits'}: sum of relative violations", float(plan.violation.sum()), 0.0),
     ]
 
 
@@ -240,14 +245,17 @@ def source_lines(plan: Plan) -> list[Check]:
 
 
 def limit_lines(plan: Plan) -> list[Check]:
-    """What violates limits that some schedule may keep; that no schedule keeps those of a year is found, not failed."""
-    lost, what, which = plan.impossible_problems, "storage outside its limits", ""
-    if has_demands(plan):
-        what = "limits and demands not kept"
+    """What violates limits that some schedule may keep (`_kept_lines`)."""
+    return _kept_lines(plan, "limits and demands not kept" if has_demands(plan) else "storage outside its limits")
+
+
+def _kept_lines(plan: Plan | SystemPlan, what: str) -> list[Check]:
+    """What violates limits that can be kept; that no schedule keeps those of a year is found, not failed."""
+    lost, which, one = plan.impossible_problems, "", plan.problem_word
     violation, lines = plan.violation[~lost[plan.problems.of_year]], []
     if lost.any():
-        which = f" in {counted(int((~lost).sum()), plan.problem_word)} that can keep them"
-        lines = [Check(f"{plan.problem_word}s with limits that no schedule can keep", int(lost.sum()), None)]
+        which = f" in {counted(int((~lost).sum()), one)} that can keep them"
+        lines = [Check(f"{one}s with limits that no schedule can keep", int(lost.sum()), None)]
     return [Check(f"{what}: sum of relative violations{which}", float(violation.sum()), 0.0), *lines]
 
 

@@ -17,6 +17,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import Link, System
 from reservoir.hydro.system_operation import SystemOperation
+from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.columns import shown, table_of
 from reservoir.planning.operated_record import Dataset, FloatArray, OperatedRecord, OperatedYears, schedule_columns
 
@@ -59,11 +60,14 @@ class OperatedSystem(OperatedYears):
         A row for each year of the record.
     notes : tuple of str
         What the user should know.
+    units : UnitSystem
+        In which files, figures and sentences show results.
     """
 
     system: System
     inflows: SiteInflows
     operation: SystemOperation
+    units: UnitSystem = SI
 
     @property
     def inflow(self) -> Inflow:  # type: ignore[override] # found, where others are given it

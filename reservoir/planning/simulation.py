@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
@@ -20,9 +20,11 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
 from reservoir.hydro.system_operation import SystemOperation, operate_system
+from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.notes import below_dead_notes
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.planning.operated_system import OperatedSystem
+from reservoir.planning.shortfalls import Shortfall, by_kind
 from reservoir.planning.solving import FIRST
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import RESERVOIR_SOLVERS, settings_of
@@ -30,6 +32,9 @@ from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: What is beyond a limit by this part of the largest such is so by rounding.
+_NEGLIGIBLE = 1e-9
 
 
 def releases_of(given: Any, inflow: Inflow, column: str) -> FloatArray:
@@ -175,7 +180,7 @@ def simulate(
     release: Mapping[str, Any],
     *,
     horizon: Horizon | str | int = ...,
-    start_hm3: Mapping[str, float] | None = ...,
+    start_hm3: Mapping[str, ArrayLike] | None = ...,
 ) -> SystemSimulation: ...
 
 
@@ -224,7 +229,7 @@ def simulate(
     system = System.of(reservoir)
     inflow = system.on_calendar(inflow)
     asked, spans = releases_of(release, inflow, "release"), Horizon.of(horizon).within(inflow.calendar)
-    start = _start(reservoir, start_hm3)
+    start = float(_start(reservoir, start_hm3))
     limits, plant, runs = open_limits(system, inflow), exact_plant(reservoir), []
     for first, stop, length in spans.equal_spans(inflow.years):
         problems = limits[first:stop].joined(length)
@@ -240,16 +245,18 @@ def simulate(
     return ReleaseSimulation(reservoir, inflow, spans, operation, asked, moved, notes)
 
 
-def _start(reservoir: Reservoir, start_hm3: float | None) -> float:
-    start = reservoir.initial_storage_hm3 if start_hm3 is None else start_hm3
-    if start is None:
+def _start(reservoir: Reservoir, start_hm3: ArrayLike | None) -> Any:
+    """The storage at the start, or those of years, shape (years,)."""
+    given = reservoir.initial_storage_hm3 if start_hm3 is None else start_hm3
+    if given is None:
         problem = f"the reservoir has no initial storage (its year_end is {reservoir.year_end.value})"
         raise InputError(problem, "a storage in hm3", "give start_hm3", column="start_hm3")
-    lower, upper = reservoir.level.domain
-    if not lower <= start <= upper:
+    start, (lower, upper) = np.asarray(given, np.float64), reservoir.level.domain
+    wrong = start[~((lower <= start) & (start <= upper))]
+    if wrong.size:
         expected, mend = f"{lower:,.6g} to {upper:,.6g} hm3, the range of the level curve", "give another start_hm3"
-        raise InputError("is outside the level curve", expected, mend, column="start_hm3", value=start)
-    return float(start)
+        raise InputError("is outside the level curve", expected, mend, column="start_hm3", value=float(wrong.flat[0]))
+    return start
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,6 +274,8 @@ class SystemSimulation(OperatedSystem):
         The given releases.
     notes : tuple of str
         What the user should know, such as the number of repairs of each reservoir.
+    units : UnitSystem
+        In which files and sentences show results.
     """
 
     system: System
@@ -275,7 +284,39 @@ class SystemSimulation(OperatedSystem):
     operation: SystemOperation
     asked_m3s: FloatArray
     notes: tuple[str, ...]
+    units: UnitSystem = SI
     year_table = "simulated_system_years"
+
+    def __repr__(self) -> str:
+        years, energy = counted(self.inflow.years, "year"), quantity(float(self.energy_gwh.sum()))
+        return f"<SystemSimulation of {self.system.name}: {energy} GWh in {years}, horizon {self.horizon}>"
+
+    def shortfalls(self) -> list[str]:
+        """What limits and demands are not kept, by reservoir and kind: how many steps, which, and the worst."""
+        return by_kind(self._shortfalls(), self.inflow)
+
+    def _shortfalls(self) -> Iterator[Shortfall]:
+        for name, site in self.sites.items():
+            own, limits = site.operation, open_limits(System.of(site.reservoir), self.inflows[name])
+            ends, lower = own.storage_hm3[:, 1:], limits.storage_lower_hm3
+            change = np.diff(own.release_m3s.ravel(), prepend=0.0).reshape(ends.shape)
+            change[[first for first, _ in self.horizon.spans(len(ends))], 0] = 0.0
+            rises, falls = (limits.ramp_up_m3s, limits.ramp_down_m3s) if limits.ramps else (np.inf, np.inf)
+            demanded = limits.power_demanded_mw if limits.demands_power else 0.0
+            beyond = {
+                "storage above its upper limit": (ends - limits.storage_upper_hm3, "hm3"),
+                "storage below its lower limit": (lower - ends, "hm3"),
+                "less than the minimum release": (own.missing_m3s, "m3/s"),
+                "less than the withdrawal": (own.shortage_m3s, "m3/s"),
+                "less than the lowest power": (demanded - own.power_mw, "MW"),
+                "release rises too fast": ((change.T - rises).T, "m3/s"),
+                "release falls too fast": ((-change.T - falls).T, "m3/s"),
+            }
+            for kind, (by, unit) in beyond.items():
+                for year, step in np.argwhere(by > _NEGLIGIBLE * np.abs(by[np.isfinite(by)]).max(initial=1.0)).tolist():
+                    amount = float(by[year, step])
+                    stated = f"{amount:,.4g} MW" if unit == "MW" else self.units.stated(amount, unit, ",.4g")
+                    yield Shortfall(year, step, f"{name}: {kind}", amount, f"{name}: {kind} by {stated}")
 
 
 def simulate_system(
@@ -284,7 +325,7 @@ def simulate_system(
     releases: Mapping[str, ArrayLike | pd.Series[float]],
     *,
     horizon: Horizon | str | int = RECORD,
-    starts_hm3: Mapping[str, float] | None = None,
+    starts_hm3: Mapping[str, ArrayLike] | None = None,
 ) -> SystemSimulation:
     """Operate a record of several sites with given releases; each reservoir as `simulate` does, with what links bring.
 
@@ -296,8 +337,9 @@ def simulate_system(
         Of each reservoir by its name, as of `simulate`; a run-of-river plant releases what flows in.
     horizon : Horizon, str or int
         Years through which the storage is carried over.
-    starts_hm3 : mapping of str to float, optional
-        Storages at the start of each horizon; by default the reservoirs' initial storages.
+    starts_hm3 : mapping of str to float or ndarray, shape (years,), optional
+        Storages at the start of each horizon, or of each year, of which those count with which horizons begin; by
+        default the reservoirs' initial storages.
 
     Raises
     ------
@@ -315,21 +357,21 @@ def simulate_system(
     opened, runs = [], []
     for place, (reservoir, inflow) in enumerate(zip(system.reservoirs, inflows.values(), strict=True)):
         conditions = system.backed_up_by(place) is not None
-        start = _start(reservoir, (starts_hm3 or {}).get(reservoir.name))
+        start = np.broadcast_to(_start(reservoir, (starts_hm3 or {}).get(reservoir.name)), inflows.years)
         opened.append((exact_plant(reservoir), open_limits(System.of(reservoir), inflow, conditions=conditions), start))
     for first, stop, length in spans.equal_spans(inflows.years):
 
         def run(place: int, arriving_m3s: FloatArray | None, tailwater_m: FloatArray | None) -> Operation:
-            plant, limits, start = opened[place]
+            plant, limits, starts = opened[place]
             limits = limits[first:stop].joined(length)  # noqa: B023 # called in this turn of the loop alone
             limits = limits.linked(arriving_m3s, tailwater_m)
             wanted = asked[system.names[place]][first:stop].reshape(len(limits), -1)  # noqa: B023
-            return operate(plant, without_foresight(limits, np.full(len(limits), start)), wanted)
+            return operate(plant, without_foresight(limits, starts[first:stop:length]), wanted)  # noqa: B023
 
         volume = opened[0][1][first:stop].joined(length).hm3_per_m3s
-        runs.append(operate_system(system, volume, run, wraps=False).in_years(inflows.steps))
+        runs.append(operate_system(system, volume, run).in_years(inflows.steps))
     operation, stacked = joined(runs), np.stack([asked[name] for name in system.names], axis=1)
-    notes = list(inflows.notes)
+    notes = [*inflows.notes, *(f"{each.name}: {note}" for each in system.reservoirs for note in each.notes)]
     for place, reservoir in enumerate(system.reservoirs):
         moved = repaired(reservoir, operation.of_reservoirs[place], stacked[:, place])
         if moved.any() and not reservoir.is_run_of_river:

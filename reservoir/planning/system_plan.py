@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import Link, System
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.hydro.unit_system import SI, UnitSystem, UnitText
+from reservoir.planning.infeasible_years import infeasible_notes, infeasible_problems
 from reservoir.planning.operated_record import FloatArray
 from reservoir.planning.operated_system import OperatedSystem
 from reservoir.planning.solving import (
@@ -35,6 +37,7 @@ from reservoir.problems.system import system_problems
 from reservoir.solvers import SOLVERS, Solutions, Stop, settings_of, solve, solver_named, why_unusable
 from reservoir.solvers.codings import MOST_VARIABLES
 from reservoir.solvers.engine import callers_own
+from reservoir.solvers.slp.misses import LeastMisses
 
 #: The solver that runs others, one after another.
 AUTO = "auto"
@@ -75,6 +78,8 @@ class SystemPlan(OperatedSystem):
         Month and storage with which each reservoir's scenarios begin; empty for whole water years.
     units : UnitSystem
         In which files, figures and sentences show results.
+    infeasible : mapping of str to LeastMisses
+        Problems of which it is proved that no schedule keeps their limits, by label.
     """
 
     system: System
@@ -88,6 +93,7 @@ class SystemPlan(OperatedSystem):
     stopped: str = ""
     starts: Mapping[str, PlanStart] = field(default_factory=dict)
     units: UnitSystem = SI
+    infeasible: Mapping[str, LeastMisses] = field(default_factory=dict)
     year_table = "system_years"
 
     def __repr__(self) -> str:
@@ -103,6 +109,16 @@ class SystemPlan(OperatedSystem):
     def year_word(self) -> str:
         """What a row of the plan is: a year, or a scenario where the plan begins from a given month."""
         return "scenario" if self.starts else "year"
+
+    @property
+    def problem_word(self) -> str:
+        """What a problem of the plan is: a row of it, or a horizon of several."""
+        return self.year_word if len(self.problems) == self.inflow.years else "horizon"
+
+    @cached_property
+    def impossible_problems(self) -> NDArray[np.bool_]:
+        """Whether it is proved that no schedule keeps the limits of each problem, shape (problems,)."""
+        return np.isin(np.array(self.problems.labels, str), list(self.infeasible))
 
     @property
     def source(self) -> NDArray[np.object_]:
@@ -205,8 +221,9 @@ def optimise_system(
     with watch("certify"):
         problems = search.problems
         operation: Any = problems.operate(search.best.position)
+        infeasible = infeasible_problems(problems, search.best.violation)
     planned = operation.system
-    return SystemPlan(
+    plan = SystemPlan(
         planned,
         inflows.span(0, problems.inflow.years),
         problems,
@@ -217,7 +234,10 @@ def optimise_system(
         watch.seconds,
         search.stopped,
         starts,
+        infeasible=infeasible,
     )
+    of_years = infeasible_notes(planned, problems, infeasible, plan.problem_word)
+    return replace(plan, notes=(*plan.notes, *of_years)) if infeasible else plan
 
 
 def _reservoir_notes(system: System) -> Sequence[str]:

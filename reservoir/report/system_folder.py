@@ -19,11 +19,15 @@ from reservoir.io.plan_folder.files import FIGURES, FILES, FORMAT, SUMMARY
 from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, write_dataset
 from reservoir.io.plan_folder.tables import write_tables
 from reservoir.planning.checks import Check
+from reservoir.planning.infeasible_years import infeasible_provenance
+from reservoir.planning.operated_system import OperatedSystem
+from reservoir.planning.simulation import SystemSimulation
 from reservoir.planning.stopwatch import Timer, untimed
 from reservoir.planning.system_plan import SystemPlan
 from reservoir.report.folder import (
     REPORT,
     SYSTEM_YEARS,
+    check_new,
     check_target,
     figures_left_out,
     own_files,
@@ -84,7 +88,25 @@ def write_system_plan(
     return claim.place
 
 
-def _write_tables(plan: SystemPlan, folder: Path, kind: PlanFormat) -> list[str]:
+def write_system_simulation(
+    run: SystemSimulation, target: Path | Claim, checks: Sequence[Check], kind: PlanFormat = PlanFormat.CSV
+) -> Path:
+    """Write a system that was operated with given releases: tables and inputs as of a plan, and ``simulation.json``.
+
+    Raises
+    ------
+    OutputError
+        If the folder exists already or cannot be written.
+    """
+    with drafted(target, check_new) as claim:
+        _write_tables(run, claim.draft, kind)
+        _copy_inputs(run, claim.draft)
+        origin = _origin(run, checks) | {"shortfalls": run.shortfalls(), "horizon": str(run.horizon)}
+        files.write_json(claim.draft / "simulation.json", origin)
+    return claim.place
+
+
+def _write_tables(plan: OperatedSystem, folder: Path, kind: PlanFormat) -> list[str]:
     tables: dict[str, dict[str, Any]] = {SYSTEM_YEARS: plan.summary_columns()}
     datasets = list[str]()
     if kind in (PlanFormat.CSV, PlanFormat.XLSX):
@@ -106,7 +128,7 @@ def _arrays(plan: SystemPlan) -> dict[str, Any]:
     return {**stacked, **records, **members}
 
 
-def _copy_inputs(plan: SystemPlan, folder: Path) -> list[str]:
+def _copy_inputs(plan: OperatedSystem, folder: Path) -> list[str]:
     """Write the system and its reservoirs as files of their own, and the local inflow of all, a column each."""
     import reservoir
 
@@ -118,9 +140,8 @@ def _copy_inputs(plan: SystemPlan, folder: Path) -> list[str]:
     return [files.SYSTEM, *write_tables({files.INFLOW: table}, folder, "")]
 
 
-def system_provenance(plan: SystemPlan, checks: Sequence[Check]) -> dict[str, Any]:
-    """Where a joint plan comes from: versions, hashes, seed, device, settings, time, and what was found."""
-    first = plan.solutions[0]
+def _origin(plan: OperatedSystem, checks: Sequence[Check]) -> dict[str, Any]:
+    """Where years that are operated come from, and what they come to."""
     return {
         **run_provenance(),
         KIND: "system",
@@ -130,19 +151,6 @@ def system_provenance(plan: SystemPlan, checks: Sequence[Check]) -> dict[str, An
         "inflows": {name: source(inflow) | record_provenance(inflow) for name, inflow in plan.inflows.items()},
         "years": plan.inflow.years,
         "units": plan.units.as_dict,
-        "horizon": str(plan.horizon),
-        "start": {name: start.as_dict() for name, start in plan.starts.items()} or None,
-        **(
-            {}
-            if plan.objective.is_energy
-            else {"objective": {"title": plan.objective.title, "unit": plan.objective.unit}}
-        ),
-        "solver": first.solver,
-        "device": first.device,
-        "settings": dict(first.settings),
-        "sources": plan.source_counts,
-        "reference": None,
-        "seconds": {stage: round(seconds, 4) for stage, seconds in plan.seconds.items()},
         "energy_gwh": float(plan.kept_energy_gwh.sum()),
         "energy_gwh_by_reservoir": {
             name: float(site.energy_gwh[plan.keeps_limits].sum()) for name, site in plan.sites.items()
@@ -150,6 +158,25 @@ def system_provenance(plan: SystemPlan, checks: Sequence[Check]) -> dict[str, An
         "violation": float(plan.violation.sum()),
         "caveats": list(plan.caveats),
         "notes": list(map(plan.units.text, plan.notes)),
-        "stopped": plan.stopped or None,
         "checks": [check.as_dict() for check in checks],
     }
+
+
+def system_provenance(plan: SystemPlan, checks: Sequence[Check]) -> dict[str, Any]:
+    """Where a joint plan comes from: versions, hashes, seed, device, settings, time, and what was found."""
+    first, found = plan.solutions[0], _origin(plan, checks)
+    objective = {} if plan.objective.is_energy else {"title": plan.objective.title, "unit": plan.objective.unit}
+    planned = {
+        "horizon": str(plan.horizon),
+        "start": {name: start.as_dict() for name, start in plan.starts.items()} or None,
+        **({"objective": objective} if objective else {}),
+        "solver": first.solver,
+        "device": first.device,
+        "settings": dict(first.settings),
+        "sources": plan.source_counts,
+        "reference": None,
+        "seconds": {stage: round(seconds, 4) for stage, seconds in plan.seconds.items()},
+        "stopped": plan.stopped or None,
+        "infeasible": infeasible_provenance(plan.system, plan.problems, plan.infeasible, plan.units),
+    }
+    return found | planned

@@ -10,10 +10,12 @@ from reservoir.errors import InputError
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import Link, System
+from reservoir.hydro.unit_system import US
 from reservoir.planning.checks import all_pass, system_checks
 from reservoir.planning.simulation import simulate_system
 from reservoir.planning.system_plan import optimise_system
 from reservoir.report.figures.system import spill_figure
+from reservoir.report.system_folder import system_provenance
 from reservoir.zoo import zoo_system
 
 QUICK = {"solver": "lshade-sequential", "evaluations": 2000}
@@ -183,3 +185,34 @@ def test_traces_of_spill_that_rounding_leaves_are_not_drawn(plan, monkeypatch):
     assert upper.patches[0].get_height() == 7.0
     assert lower.patches[0].get_height() == 0.0
     assert lower.get_ylim() == (0.0, 1.0)
+
+
+def test_a_year_that_cannot_keep_its_limits_is_a_finding_and_no_failed_check(system, inflows):
+    thirsty = replace(system.reservoirs[1], release_lower_m3s=np.full(12, 40.0))
+    wetter = np.array([[0.0], [15.0], [15.0]])
+    flows = {name: replace(each, flow_m3s=each.flow_m3s + wetter) for name, each in inflows.items()}
+    system = replace(system, reservoirs=(system.reservoirs[0], thirsty))
+    plan = optimise_system(system, SiteInflows(flows), solver="slp")
+    label = str(plan.inflow.labels[0])
+    assert list(plan.infeasible) == [label]
+    assert plan.impossible_problems.tolist() == [True, False, False]
+    told = [note for note in map(US.text, plan.notes) if "missed" in note or "Fix: lower" in note]
+    assert told[0].startswith(f"Proven: no schedule keeps the limits of 1 year: {label}; at least ")
+    assert "acre-ft are missed, all steps together, for example so:" in told[0]
+    assert any("lower lacks" in note and "Fix: lower release.lower_m3s of lower, or check" in note for note in told)
+    checks = system_checks(plan)
+    assert all_pass(checks)
+    assert (checks[-2].check, checks[-2].value) == (
+        "storage outside its limits: sum of relative violations in 2 years that can keep them",
+        0.0,
+    )
+    assert (checks[-1].check, checks[-1].value) == ("years with limits that no schedule can keep", 1)
+    provenance = system_provenance(plan, checks)["infeasible"][label]
+    assert sum(each["missed_hm3"] for each in provenance["misses"]) == pytest.approx(provenance["least_missed_hm3"])
+    assert {"reservoir": "lower", "limit": "minimum release"}.items() <= provenance["misses"][0].items()
+
+
+def test_years_that_keep_their_limits_have_no_finding(plan):
+    assert plan.keeps_limits.all()
+    assert plan.infeasible == {}
+    assert not plan.impossible_problems.any()

@@ -12,11 +12,15 @@ from reservoir.solvers.slp.program import Programs
 
 
 class Solved(NamedTuple):
-    """The best point, shape (columns,), its value, and where another program may begin; None where there is none."""
+    """The best point, shape (columns,), its value, where another program may begin, and prices of the rows.
+
+    None where there is no point, and no prices where SciPy does not show them.
+    """
 
     point: FloatArray | None
     value: float
     basis: Any = None
+    prices: FloatArray | None = None
 
 
 def maximised(programs: Programs, place: int, basis: Any = None) -> Solved:
@@ -37,6 +41,19 @@ class _Arrays:
         self.rows = programs.rows[0][place], programs.rows[1][place]
 
 
+def proven_most(programs: Programs, place: int, prices: FloatArray) -> float:
+    """What no point of a program exceeds, whatever the prices of rows, shape (rows,): weak duality trusts no tolerance.
+
+    The value is (cost - prices A) x + prices (A x), of which each term is at most what it is at one of its bounds.
+    """
+    of = _Arrays(programs, place)
+    column = np.repeat(np.arange(len(of.cost)), np.diff(of.start))
+    reduced = of.cost - np.bincount(column, of.values * prices[of.index], len(of.cost))
+    terms = (reduced, *of.columns), (prices, *of.rows)
+    with np.errstate(invalid="ignore"):
+        return float(sum(np.where(x, np.where(x > 0, x * most, x * least), 0.0).sum() for x, least, most in terms))
+
+
 def _by_highs(highs: Any, of: _Arrays, basis: Any) -> Solved:
     solver, columns = highs._Highs(), len(of.cost)
     solver.setOptionValue("output_flag", False)
@@ -49,8 +66,8 @@ def _by_highs(highs: Any, of: _Arrays, basis: Any) -> Solved:
     solver.run()
     if solver.getModelStatus() != highs.HighsModelStatus.kOptimal:
         return Solved(None, -np.inf)
-    point = np.array(solver.getSolution().col_value)
-    return Solved(point, float(solver.getInfo().objective_function_value), solver.getBasis())
+    solution, value = solver.getSolution(), float(solver.getInfo().objective_function_value)
+    return Solved(np.array(solution.col_value), value, solver.getBasis(), np.array(solution.row_dual))
 
 
 def _by_scipy(of: _Arrays) -> Solved:

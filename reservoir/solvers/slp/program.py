@@ -150,8 +150,8 @@ class Programs(NamedTuple):
     rows: tuple[FloatArray, FloatArray]
 
 
-class _Builder:
-    """Collects columns and rows of all years."""
+class Builder:
+    """Collects columns and rows of a linear program of all years."""
 
     def __init__(self, years: int) -> None:
         self.years, self.width, self.height = years, 0, 0
@@ -217,7 +217,7 @@ class _System(NamedTuple):
     box: FloatArray | None
     elastic: bool
     spilling: bool
-    made: _Builder
+    made: Builder
     steps: tuple[PlantSteps, ...]
     columns: list[Columns]
 
@@ -245,7 +245,7 @@ def linear_programs(
     """
     places = range(len(batch.system.reservoirs))
     steps = tuple(PlantSteps.of(batch, schedule, place) for place in places)
-    of = _System(batch, schedule, box, elastic, spilling, _Builder(len(batch)), steps, [])
+    of = _System(batch, schedule, box, elastic, spilling, Builder(len(batch)), steps, [])
     for place in places:
         of.columns.append(_reservoir(of, place))
     for place in places:
@@ -331,7 +331,7 @@ def _turbined(
     return turbined
 
 
-def _penalised(made: _Builder, columns: NDArray[np.intp], side: float, bound: FloatArray, price: Any) -> None:
+def _penalised(made: Builder, columns: NDArray[np.intp], side: float, bound: FloatArray, price: Any) -> None:
     """What columns are below a bound, or with a side of -1 above it, costs a price."""
     beyond = made.columns(len(columns), 0.0, np.inf, -price)
     made.rows(side * bound, np.inf, (columns, side), (beyond, 1.0))
