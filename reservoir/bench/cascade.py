@@ -47,7 +47,7 @@ STRONG, TIMES, POLISH = "lshade-sequential", 4, "slp"
 JOINT = "dp-joint"
 #: Gaps that systems are counted beyond, and what a plan may miss of the best that any engine found.
 GAPS, MOST_SHORT = (1e-6, 1e-5, 1e-4, 1e-3), 1e-4
-#: Bounds that references have are of grids, and not rounded outward; violations that differ by less are the same.
+#: Bounds that references have are of grids, and not rounded outward; less violation than that is rounding.
 GRID_ERROR, _SAME = 1e-5, 1e-6
 #: Reservoirs of the large tree; and the year in which other libraries search.
 TREE, PEER_YEAR = 20, 1976
@@ -130,11 +130,9 @@ class CascadeStudy(DeviceStudy):
         for solver in self.solvers:
             options = dict(data["settings"].get(solver.removesuffix("-sequential"), {}))
             for seed in self._seeds(solver, self.budget.runs):
-                plan, row = self._planned(given, solver, seed, **options)
-                yield about | row
-                if plan is not None and solver.startswith("lshade"):
-                    row = self._planned(given, POLISH, seed, initial=plan.operation)[1]
-                    yield about | row | {"solver": f"{solver}, then {POLISH}"}
+                finish = solver.startswith("lshade")
+                for row in self._finished(given, solver, seed, finish=finish, **options):
+                    yield about | row
         if self.peers:
             yield about | _told("PyPSA", lambda: pypsa_optimum(name), missing=find_spec("pypsa") is None)
             yield about | _told("pywr", lambda: 0.0, missing=True) | {"status": self.notes("pywr")[0]}
@@ -177,11 +175,22 @@ class CascadeStudy(DeviceStudy):
         effort = self.budget.usual(TIMES, 1)
         settings: Any = {"evaluations": 100_000 * len(given[0].names)}
         more = more_effort(STRONG, settings, effort)
-        yield about | self._planned(given, STRONG, self.budget.seed, **more)[1] | {"solver": f"{STRONG} x{effort}"}
+        for row in self._finished(given, STRONG, self.budget.seed, **more):
+            yield about | row | {"solver": row["solver"].replace(STRONG, f"{STRONG} x{effort}")}
 
     def _seeds(self, solver: str, runs: int = 1) -> range:
         seeded = solver == AUTO or SOLVERS[solver].seeded
         return range(self.budget.seed, self.budget.seed + (runs if seeded else 1))
+
+    def _finished(
+        self, given: Systems, solver: str, seed: int, *, finish: bool = True, **options: Any
+    ) -> Iterator[Row]:
+        """A plan, and what linear programs in float64 make of it: a population works in single precision."""
+        plan, row = self._planned(given, solver, seed, **options)
+        yield row
+        if plan is not None and finish:
+            row = self._planned(given, POLISH, seed, initial=plan.operation)[1]
+            yield row | {"solver": f"{solver}, then {POLISH}"}
 
     def _planned(
         self, given: Systems, solver: str, seed: int, horizon: str = "year", **options: Any
@@ -207,8 +216,7 @@ class CascadeStudy(DeviceStudy):
         calls = self.data["calls"]
         calls = calls[calls["status"] == ""].astype({"value": float, "known": float, "bound": float})
         each = calls.groupby(["set", "instance"], sort=False)
-        least = each["violation"].transform("min")
-        violates = calls["violation"] > least + _SAME * (1 + least)
+        violates = (calls["violation"] > _SAME) & (each["violation"].transform("min") <= _SAME)
         able = calls["value"].where(~violates)
         known = calls["known"].fillna(able.groupby([calls["set"], calls["instance"]]).transform("max"))
         size = known.abs().where(known != 0, 1.0)

@@ -45,8 +45,8 @@ AUTO = "auto"
 RUN = "auto runs"
 #: What it runs: each begins with the best so far, and the best is kept.
 STAGES = ("slp", "dpsa", "lshade", "dpsa")
-#: What finishes, in float64, schedules that a population leaves a rounding beside a limit; and the part of a violation
-#: that is rounding.
+#: What finishes, in float64, schedules that a population leaves a rounding beside a limit; and the violation that is no
+#: more than rounding.
 FINISH, ROUNDING = "slp", 1e-6
 
 
@@ -163,7 +163,7 @@ def optimise_system(
         Local inflow of each reservoir.
     solver : str, optional
         A name of `reservoir.solvers.SOLVERS` that can take systems; by default ``auto``: sequential linear programming,
-        dynamic programming of one reservoir after another, then a population, each from the best so far.
+        dynamic programming of one reservoir after another, then a population, each from what the last one found.
     horizon : Horizon, str or int, optional
         What is planned as one problem: ``"year"``, ``"record"`` or a number of years; by default as the system says.
     start : str, optional
@@ -365,10 +365,13 @@ class _Search:
         return bool(self.best) and self.seconds is not None and sum(self.watch.seconds.values()) >= self.seconds
 
     def improve(self, solver: str, options: Mapping[str, Any]) -> None:
-        """Run a solver from the best so far, and keep what is better."""
+        """Run a solver from what the last one found, and keep what is better.
+
+        A population may leave the best for a schedule that is worse only until it is finished.
+        """
         given = {**options}
-        if FIRST in settings_of(solver) and (first := self._positions()):
-            given[FIRST] = first
+        if FIRST in settings_of(solver) and self._first:
+            given[FIRST] = self._first
         with self.watch(solver):
             on_progress = begun(self.progress, solver, len(self.problems))
             found = solve(
@@ -380,14 +383,16 @@ class _Search:
                 stop=self.stop,
                 **given,
             )
+        if self.best and solver != FINISH:
+            found = self._finished(found)
+        self._first = [position[np.newaxis] for position in found.position]
         if not self.best:
             self.best, self.sources = found, [solver] * len(found)
             self.stopped = stop_sentence(solver, len(found), len(self.problems), self.stop)
             if self.stopped:
                 self._leave_out()
             return
-        count, found = len(found), found if solver == FINISH else self._finished(found)
-        less = self._less_violated(found)
+        count, less = len(found), self._less_violated(found)
         better = np.flatnonzero((less < 0) | ((less == 0) & (found.fitness > self.best.fitness[:count])))
         self.best = self.best.replaced(better, found[better])
         for place in better.tolist():
@@ -406,13 +411,12 @@ class _Search:
             return found.replaced(places, solve(years, solver=FINISH, device=self.device, first=first))
 
     def _less_violated(self, found: Solutions) -> FloatArray:
-        """Below 0 where limits are violated less than by the best so far, above 0 where more, 0 but for rounding."""
-        best = self.best.violation[: len(found)]
-        difference = found.violation - best
-        return np.where(np.abs(difference) <= ROUNDING * best, 0.0, difference)
+        """Below 0 where limits are kept, or nearly, that the best so far violates more; above 0 where it is the other.
 
-    def _positions(self) -> list[FloatArray]:
-        return [position[np.newaxis] for position in self.best.position] if self.best else self._first
+        Where neither keeps them it is 0: the objective says what a violation costs.
+        """
+        best = self.best.violation[: len(found)]
+        return np.where(np.minimum(found.violation, best) > ROUNDING, 0.0, found.violation - best)
 
     def _leave_out(self) -> None:
         """The record as far as it is planned."""

@@ -157,6 +157,13 @@ def test_auto_finishes_what_a_population_leaves_a_rounding_beside_a_limit():
     assert plan.solutions.fitness[0] > 20_881  # 20,866 where populations' schedules are dropped
 
 
+@pytest.mark.device
+def test_the_objective_decides_where_limits_cannot_be_kept():
+    plan = optimise_system(*zoo_system(23, 1))
+    assert plan.solutions.violation[0] > 0.1
+    assert plan.solutions.fitness[0] > 15_690  # 15,011 of the schedule that violates least
+
+
 @pytest.mark.parametrize("firm", [{"weights": {"firm-power": 1.0}}, {"firm_power_mw": 3.0}])
 def test_firm_power_of_a_system_is_refused_and_not_planned_as_energy(system, inflows, firm):
     with pytest.raises(InputError, match="the firm power of a system is not planned yet"):
