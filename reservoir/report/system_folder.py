@@ -19,6 +19,7 @@ from reservoir.io.plan_folder.files import FIGURES, FILES, FORMAT, SUMMARY
 from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, write_dataset
 from reservoir.io.plan_folder.tables import write_tables
 from reservoir.planning.checks import Check
+from reservoir.planning.firm_power import MOST_NAMED
 from reservoir.planning.stopwatch import Timer, untimed
 from reservoir.planning.system_plan import SystemPlan
 from reservoir.report.folder import (
@@ -26,6 +27,7 @@ from reservoir.report.folder import (
     SYSTEM_YEARS,
     check_target,
     figures_left_out,
+    objective_provenance,
     own_files,
     record_provenance,
     run_provenance,
@@ -132,11 +134,7 @@ def system_provenance(plan: SystemPlan, checks: Sequence[Check]) -> dict[str, An
         "units": plan.units.as_dict,
         "horizon": str(plan.horizon),
         "start": {name: start.as_dict() for name, start in plan.starts.items()} or None,
-        **(
-            {}
-            if plan.objective.is_energy
-            else {"objective": {"title": plan.objective.title, "unit": plan.objective.unit}}
-        ),
+        **({} if plan.objective.is_energy else {"objective": objective_provenance(plan)}),
         "solver": first.solver,
         "device": first.device,
         "settings": dict(first.settings),
@@ -151,5 +149,6 @@ def system_provenance(plan: SystemPlan, checks: Sequence[Check]) -> dict[str, An
         "caveats": list(plan.caveats),
         "notes": list(map(plan.units.text, plan.notes)),
         "stopped": plan.stopped or None,
+        **({"firm_power": {"kept_mw": plan.firm_power_mw[:MOST_NAMED].tolist()}} if plan.objective.is_firm else {}),
         "checks": [check.as_dict() for check in checks],
     }
