@@ -56,8 +56,7 @@ def command(
 
     rows: Sequence[Comparison]
     if request.names_system:
-        options.require_of_one({"--objective": objective})
-        system, inflows = request.read_system(step)
+        system, inflows = request.read_system(step, objective)
         if not as_json:
             show_system_inputs(system, inflows, UnitSystem.of(unit_system or "si"))
         with progress_bars() as progress, options.named_as({"solver": "--solver"}):

@@ -353,10 +353,15 @@ class Inputs:
         """The same with another goal, if one is named."""
         if goal is None:
             return self
-        from reservoir.planning.tradeoff import with_goal
+        return replace(self, reservoir=_with_goal(self.reservoir, goal), reference_gwh=None)
 
-        with named_as({"objective": "--objective"}):
-            return replace(self, reservoir=with_goal(self.reservoir, goal), reference_gwh=None)
+
+def _with_goal(operated: Any, goal: str) -> Any:
+    """A reservoir or a system with the goal that --objective names."""
+    from reservoir.planning.tradeoff import with_goal
+
+    with named_as({"objective": "--objective"}):
+        return with_goal(operated, goal)
 
 
 @dataclass(frozen=True)
@@ -386,8 +391,8 @@ class Request:
 
         return names_system(self.reservoir_file or (bundled_case(self.case).reservoir_file if self.case else None))
 
-    def read_system(self, step: str | None = None) -> tuple[System, SiteInflows]:
-        """Read a system and the inflow of its reservoirs (`read_case`)."""
+    def read_system(self, step: str | None = None, goal: str | None = None) -> tuple[System, SiteInflows]:
+        """Read a system and the inflow of its reservoirs (`read_case`); with another goal, if one is named."""
         from reservoir.cases import bundled_case
 
         bundled = bundled_case(self.case) if self.case else None
@@ -396,7 +401,8 @@ class Request:
         inflow = self.inflow_file
         if inflow is None and bundled is not None and self.reservoir_file is None:
             inflow = bundled.inflow_file
-        return read_case(file, inflow, self.reading, step)
+        system, inflows = read_case(file, inflow, self.reading, step)
+        return (system if goal is None else _with_goal(system, goal)), inflows
 
     def read(self, step: str | None = None) -> Inputs:
         """Read what the options name.

@@ -122,7 +122,7 @@ def command(
     watch = Stopwatch(BEGAN)
     watch.add({"start": time.perf_counter() - BEGAN})
     if request.names_system:
-        refused = {"--point": point, "--prove": prove, "--objective": objective, **_of_one_reservoir(search)}
+        refused = {"--point": point, "--prove": prove, **_of_one_reservoir(search)}
         require_of_one(refused)
         asked: dict[str, Any] = {
             "unit_system": unit_system,
@@ -131,7 +131,7 @@ def command(
             "as_json": as_json,
             "profile": profile,
         }
-        asked |= {"figures": figures, "table_format": table_format}
+        asked |= {"figures": figures, "table_format": table_format, "objective": objective}
         return _plan_system(
             request, step, (levels, storages), {**search, **settings, "seconds": seconds}, watch, **asked
         )
@@ -241,6 +241,7 @@ def _plan_system(
     profile: bool,
     figures: bool,
     table_format: str | None,
+    objective: str | None,
 ) -> int:
     """Plan several reservoirs jointly; arguments are options of the command."""
     with watch("import"):
@@ -250,11 +251,11 @@ def _plan_system(
         from reservoir.io.plan_folder.formats import format_of
         from reservoir.planning.checks import all_pass, system_checks
         from reservoir.planning.system_plan import optimise_system
-        from reservoir.report.folder import claimed_for_plan, write_profile
+        from reservoir.report.folder import claimed_for_plan, objective_provenance, write_profile
         from reservoir.report.system_folder import write_system_plan
 
     with watch("read"):
-        system, inflows = request.read_system(step)
+        system, inflows = request.read_system(step, objective)
         units = UnitSystem.of(unit_system or "si")
         kind = format_of(table_format, inflows.years, inflows.steps)
         sizes = units.size("level_m"), units.size("storage_hm3")
@@ -280,6 +281,7 @@ def _plan_system(
         by_reservoir = {name: float(site.energy_gwh[plan.keeps_limits].sum()) for name, site in plan.sites.items()}
         shown |= {"energy_gwh_by_reservoir": by_reservoir, "sources": plan.source_counts}
         shown |= {"caveats": list(plan.caveats), "notes": list(map(units.text, plan.notes))}
+        shown |= {} if plan.objective.is_energy else {"objective": objective_provenance(plan)}
         show_json(shown | ({"profile": measured.as_dict()} if measured else {}))
     else:
         show_system(plan)

@@ -291,6 +291,8 @@ def show_system_inputs(
 
 def show_system(plan: SystemPlan) -> None:
     """Say what a joint plan is of, how it was found, and what it comes to."""
+    from reservoir.planning.sentences import objective_sentence
+
     units, first, kept = plan.units, plan.solutions[0], plan.keeps_limits
     show_system_inputs(plan.system, plan.inflows, units, (*plan.caveats, *plan.notes))
     seconds = ", ".join(f"{stage} {spent:.3g} s" for stage, spent in plan.seconds.items() if stage != "prepare")
@@ -299,6 +301,8 @@ def show_system(plan: SystemPlan) -> None:
     show_line("Sources", f"schedules of {counted(plan.inflow.years, plan.year_word)}: {of_sources}")
     mean = float(plan.energy_gwh[kept].mean()) if kept.any() else 0.0
     show_line("Energy", f"{quantity(mean)} GWh a {plan.year_word}; {quantity(mean * int(kept.sum()))} GWh in all")
+    if sentence := objective_sentence(plan):
+        show_line("Objective", sentence)
     for name, site in plan.sites.items():
         energy = float(site.energy_gwh[kept].mean()) if kept.any() else 0.0
         show_line("", f"{name}: {quantity(energy)} GWh a {plan.year_word}")

@@ -98,6 +98,11 @@ class SystemOperation:
         return np.asarray(first)
 
     @property
+    def power_mw(self) -> FloatArray:
+        """Power of all plants, shape (years, steps)."""
+        return self.total("power_mw")
+
+    @property
     def leaving_m3s(self) -> FloatArray:
         """Released by all reservoirs, less what links carry to others, shape (years, steps)."""
         carried = sum(self.flow_m3s(link) for link in self.system.links if link.target is not None)

@@ -351,6 +351,8 @@ _SYSTEM_YEARS = (
     ResultColumn(OBJECTIVE, "what is optimised, in its unit; costs have no sign; only if it is not energy", "",
         "benefit", "what is optimised, in its own unit", cells="{:.12g}", only=_beside_energy,
         page=Shown("Objective")),
+    replace(_YEAR_OF[FIRM_POWER], meaning="power of all plants together that all steps of the problem give, or the "
+        "share `firm_share`, MW; only with the goal firm-power or a required firm power"),
     ResultColumn("lowest_power_mw", "lowest mean power of all plants together in a step, MW", "MW",
         lambda plan: plan.operation.total("power_mw").min(axis=1), page=Shown("Lowest power", _WHOLE)),
     ResultColumn("spill_hm3", "volume of spill, the sum of all reservoirs, hm3", "hm3",
@@ -549,7 +551,10 @@ TABLES: dict[str, tuple[ResultColumn, ...]] = {
     "site_steps": (*_STEP_NAMES, _RESERVOIR, *_SITE_STEPS),
     "site_years": (*_NAMES, _RESERVOIR, *_SITE_YEARS),
     "system_years": (*_NAMES, *_SYSTEM_YEARS),
-    "simulated_system_years": (*_NAMES, *(each for each in _SYSTEM_YEARS if each.name not in ("source", "horizon"))),
+    "simulated_system_years": (
+        *_NAMES,
+        *(each for each in _SYSTEM_YEARS if each.name not in (FIRM_POWER, "source", "horizon")),
+    ),
     "members": _MEMBERS,
     "water_values": _WATER_VALUES,
     "given_steps": (*_STEP_NAMES, *_with_asked(_STEPS), _REPAIRED),

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.operation import Operation
 from reservoir.hydro.record_rows import energy_terms, shortage_terms
 from reservoir.hydro.step import release_to_reach
+from reservoir.hydro.system_operation import SystemOperation
 from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.problems.base import certify_all
 from reservoir.problems.reservoir.record import (
@@ -58,7 +59,7 @@ def firm_power_mw(power_mw: FloatArray, share: float) -> FloatArray:
     return np.asarray(np.partition(power_mw, failures, axis=-1)[..., failures])
 
 
-def firm_power_of_problems(problems: RecordProblems, operation: Operation) -> FloatArray:
+def firm_power_of_problems(problems: RecordProblems, operation: Operation | SystemOperation) -> FloatArray:
     """The power that the steps of each problem give, or the share of them that the objective asks for."""
     share = problems.model.system.objective.firm_share
     years = np.flatnonzero(np.diff(problems.of_year)) + 1
@@ -75,15 +76,15 @@ def promised_within(problems: RecordProblems, positions: Sequence[FloatArray]) -
     return replace(problems, batches=tuple(keeping_promise(*each) for each in parts))
 
 
-def keeping_promise(batch: ReservoirYears, positions: FloatArray | None = None) -> ReservoirYears:
-    """Problems within the storages of schedules that give the power that they promise.
+def keeping_promise(batch: Any, positions: FloatArray | None = None) -> Any:
+    """Problems within the storages of schedules that give the power that they promise; of a system within all.
 
     Positions give it; where a share of the steps may fail, those that fail in them are those that may.
     """
-    target = batch.limits.power_target
+    target = batch.power_target_mw
     fails = np.zeros(target.shape, np.bool_) if positions is None else batch.operate(positions).power_mw < target
-    within = within_power(batch, target[:, 0], fails)
-    return replace(within, limits=promised_in(within.limits, ~fails))
+    within = within_power(batch, target[:, 0], fails) if isinstance(batch, ReservoirYears) else batch
+    return promised_in(within, ~fails)
 
 
 def within_power(batch: ReservoirYears, power_mw: FloatArray, fails: NDArray[np.bool_] | None = None) -> ReservoirYears:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,9 @@ from reservoir.planning.shortfalls import Shortfall, by_kind, step_by_step
 from reservoir.planning.solving import REFERENCE_SOLVERS, beyond_limits, gap_limits
 from reservoir.solvers import solver_named
 from reservoir.text.quantities import counted, quantity
+
+if TYPE_CHECKING:
+    from reservoir.planning.system_plan import SystemPlan
 
 #: Years that a sentence names; more are counted.
 NAMED_YEARS = 8
@@ -32,7 +36,7 @@ def listed(labels: Sequence[str]) -> str:
     return f"{', '.join(labels[:NAMED_YEARS])} and {len(labels) - NAMED_YEARS:,} more"
 
 
-def objective_sentence(plan: Plan) -> str:
+def objective_sentence(plan: Plan | SystemPlan) -> str:
     """What is optimised and what it comes to, of the years that keep their limits; empty if it is energy."""
     objective = plan.objective
     if objective.is_energy:
@@ -46,12 +50,12 @@ def objective_sentence(plan: Plan) -> str:
         quantity(float(value) + 0.0) for value in (kept.min(), kept.mean(), kept.max(), kept.sum())
     )
     unit = f" {objective.unit}" if objective.unit else ""
-    whole = "" if plan.start else f"{total}{unit}, "
+    whole = "" if plan.year_word == "scenario" else f"{total}{unit}, "
     firm = "" if objective.firm_power_mw is None else f"; {firm_power_sentence(plan)}"
     return f"{objective.title}: {whole}{mean}{unit} a {plan.year_word} ({lowest} to {highest}){firm}"
 
 
-def firm_power_sentence(plan: Plan) -> str:
+def firm_power_sentence(plan: Plan | SystemPlan) -> str:
     """The power that all steps give, or a share of them."""
     share, power = plan.objective.firm_share, plan.firm_power_mw
     steps = "every step gives" if share == 1 else f"{100 * share:g} % of the steps give"
@@ -65,7 +69,7 @@ def firm_power_sentence(plan: Plan) -> str:
     return f"{steps} {quantity(float(power[0]))} MW{more}"
 
 
-def _horizon_word(plan: Plan) -> str:
+def _horizon_word(plan: Plan | SystemPlan) -> str:
     return plan.year_word if plan.horizon.is_year else "horizon"
 
 

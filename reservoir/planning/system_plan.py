@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,13 @@ from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import Link, System
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.hydro.unit_system import SI, UnitSystem, UnitText
+from reservoir.planning.firm_power import (
+    FIRM_POWER_STAGE,
+    firm_power_of_problems,
+    no_worse_than,
+    promised_within,
+    promising_all,
+)
 from reservoir.planning.infeasible_years import infeasible_notes, infeasible_problems
 from reservoir.planning.operated_record import FloatArray
 from reservoir.planning.operated_system import OperatedSystem
@@ -33,7 +40,7 @@ from reservoir.planning.start import PlanStart, plan_start
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.base import take
 from reservoir.problems.reservoir.record import RecordProblems
-from reservoir.problems.system import system_problems
+from reservoir.problems.system import FirmestYears, system_problems
 from reservoir.solvers import SOLVERS, Solutions, Stop, settings_of, solve, solver_named, why_unusable
 from reservoir.solvers.codings import MOST_VARIABLES
 from reservoir.solvers.engine import callers_own
@@ -95,6 +102,8 @@ class SystemPlan(OperatedSystem):
     units: UnitSystem = SI
     infeasible: Mapping[str, LeastMisses] = field(default_factory=dict)
     year_table = "system_years"
+    #: What is not kept of a firm power is not known.
+    firm_bounds: ClassVar[None] = None
 
     def __repr__(self) -> str:
         energy = float(self.kept_energy_gwh.sum())
@@ -104,6 +113,11 @@ class SystemPlan(OperatedSystem):
     def horizon(self) -> Horizon:
         """What was planned as one problem."""
         return self.problems.horizon
+
+    @cached_property
+    def firm_power_mw(self) -> FloatArray:
+        """The power that all steps of each problem give, or the share the objective asks for, shape (problems,)."""
+        return firm_power_of_problems(self.problems, self.operation)
 
     @property
     def year_word(self) -> str:
@@ -195,7 +209,6 @@ def optimise_system(
     watch, name = Stopwatch(), solver or AUTO
     with watch("prepare"):
         require_able(name)
-        _require_objective(system)
         asked = system.asked_horizon(horizon)
         inflows = inflows.each(system.on_calendar)
         starts = _starts(system, start, start_levels_m or {}, start_storages_hm3 or {}, asked)
@@ -212,12 +225,14 @@ def optimise_system(
     search = _Search(problems, seed, device, progress, noted, watch, seconds)
     if initial is not None:
         search.begin_with(initial)
+    search.promise_power()
     notes = tuple[str, ...]()
     if name == AUTO:
         require_settings({*stages_here(), *stages_here().values()}, options, RUN)
         notes = search.in_stages(options)
     else:
         search.improve(name, options)
+    search.keep_promises()
     with watch("certify"):
         problems = search.problems
         operation: Any = problems.operate(search.best.position)
@@ -275,14 +290,6 @@ def require_able(solver: str) -> None:
         raise InputError(problem, expected, "choose one of them", column="solver", value=solver)
 
 
-def _require_objective(system: System) -> None:
-    """Refuse what no solver of systems plans yet, rather than plan energy in its place."""
-    if system.objective.is_firm or system.objective.firm_power_mw is not None:
-        problem, expected = "the firm power of a system is not planned yet", "energy, revenue, or a shortage of power"
-        mend = 'give power_target_mw and the goal "power-shortage", or plan one reservoir'
-        raise InputError(problem, expected, mend, system.source, column="objective")
-
-
 def _starts(
     system: System, month: object, levels_m: Mapping[str, float], storages_hm3: Mapping[str, float], horizon: Horizon
 ) -> dict[str, PlanStart]:
@@ -335,6 +342,7 @@ class _Search:
         self.sources: list[str] = []
         self.stopped = ""
         self._first: list[FloatArray] = []
+        self._firm: Any = None
 
     def begin_with(self, operation: SystemOperation) -> None:
         """Begin with what an operation of the record's years does."""
@@ -343,6 +351,34 @@ class _Search:
             first = int(np.flatnonzero(self.problems.of_year == places[0])[0])
             rows = operation[first : first + len(places) * years.steps // self.problems.inflow.steps]
             self._first += list(years.positions_of(rows.as_horizons(len(places)))[:, np.newaxis])
+
+    def promise_power(self) -> None:
+        """Find the firm power of each problem, or which steps may fail to give one; from here on it is promised."""
+        objective = self.problems.model.system.objective
+        if not objective.is_firm and (objective.firm_power_mw is None or objective.firm_share == 1):
+            return
+        with self.watch(FIRM_POWER_STAGE):
+            years: Any = self.problems.batches
+            firmest: Any = tuple(FirmestYears.of(batch, objective.firm_share) for batch in years)
+            on_progress = begun(self.progress, FIRM_POWER_STAGE, len(self.problems))
+            firmest, first = replace(self.problems, batches=firmest).each, self._first or None
+            found: Any = solve(firmest, solver=FINISH, first=first, progress=on_progress)
+            if objective.is_firm:
+                power = firm_power_of_problems(self.problems, self.problems.operate(found.position))
+                self.problems = promising_all(self.problems, power)
+            self.problems = promised_within(self.problems, found.position)
+            first = [position[np.newaxis] for position in found.position]
+            self._firm = solve(self.problems.each, solver=FINISH, first=first).position
+        self._first = [position[np.newaxis] for position in self._firm]
+
+    def keep_promises(self) -> None:
+        """Where a solver gives less than what gave the firm power, keep that."""
+        if self._firm is None:
+            return
+        before, count = self.best, len(self.best)
+        self.best = no_worse_than(self.problems.each, before, self._firm[:count])
+        kept = (self.best.fitness != before.fitness).tolist()
+        self.sources = [FINISH if firm else source for firm, source in zip(kept, self.sources, strict=True)]
 
     def in_stages(self, options: Mapping[str, Any]) -> tuple[str, ...]:
         """Run `STAGES`, as far as they can run here; a setting goes to each stage that has it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_DOWN, Context
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +30,13 @@ from reservoir.problems.reservoir.record import SLACK, RecordProblems, promising
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import Solutions
 
+Operated = TypeVar("Operated", Reservoir, System)
 #: Digits of powers and weights, so that a reservoir file states them as they were.
 _DIGITS = 6
 
 
-def with_goal(reservoir: Reservoir, goal: str) -> Reservoir:
-    """A reservoir that is operated for one goal, with the prices and targets of its file.
+def with_goal(reservoir: Operated, goal: str) -> Operated:
+    """A reservoir, or a system, that is operated for one goal, with the prices and targets of its file.
 
     The penalty is what it is by default, unless the goal or the unit of the objective stays the same.
 
@@ -96,7 +97,8 @@ def with_objectives(
     if promised[0] is None:
         return several
     power = np.repeat(np.array(promised, np.float64), len(batch))
-    return promising(several, power, stated[0].objective.firm_share)
+    promised_power: ReservoirYears = promising(several, power, stated[0].objective.firm_share)
+    return promised_power
 
 
 FloatArray = NDArray[np.float64]

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.benefit import objective_per_stage_benefit
@@ -40,7 +40,7 @@ from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import Carried, System
 from reservoir.hydro.system_operation import SystemOperation, operate_system
 from reservoir.problems.base import Certified, FloatArray, KernelProblem
-from reservoir.problems.reservoir.record import RecordProblems, joined_labels
+from reservoir.problems.reservoir.record import RecordProblems, allowed_failures, joined_labels, promising
 from reservoir.problems.reservoir.year import (
     FLOAT32_MARGIN,
     ReservoirModel,
@@ -193,6 +193,16 @@ class SystemYears(Sequence["SystemYears"]):
     def upper(self) -> FloatArray:
         """Upper bounds: 1."""
         return np.ones(self.dimension)
+
+    @property
+    def power_target_mw(self) -> FloatArray:
+        """Power of all plants of which less is a shortage, shape (years, steps)."""
+        return self.terms["power_target"]
+
+    def with_terms(self, **terms: ArrayLike) -> SystemYears:
+        """With other terms of the sum of all plants in place of those of their names, of shapes that broadcast."""
+        others = {name: np.broadcast_to(term, self.hm3_per_m3s.shape) for name, term in terms.items()}
+        return replace(self, terms={**self.terms, **others})
 
     @property
     def program_key(self) -> Hashable:
@@ -386,6 +396,42 @@ class SystemYears(Sequence["SystemYears"]):
         return Certified(fitness, benefit, violation, operation)
 
 
+@dataclass(frozen=True, eq=False)
+class FirmestYears(SystemYears):
+    """The same, worth the power that all plants together give in every step: what `slp` alone can plan.
+
+    Parameters
+    ----------
+    failures : int
+        Of how many steps the power does not count, those of the least.
+    """
+
+    failures: int = 0
+
+    @property
+    def end_values(self) -> list[float]:
+        """Nothing."""
+        return [0.0] * len(self.years)
+
+    @staticmethod
+    def of(batch: SystemYears, share: float) -> FirmestYears:
+        """Of years whose own terms do not count, with the power that a share of the steps must give."""
+        years = tuple(each.with_terms(power_value=0.0) for each in batch.years)
+        failures = allowed_failures(batch.steps, share)
+        return FirmestYears(batch.system, years, batch.terms, batch.coding, batch.is_one, failures)
+
+    def failing(self, operation: SystemOperation) -> NDArray[np.bool_]:
+        """The steps whose power does not count, shape (years, steps)."""
+        power, fails = operation.total("power_mw"), np.zeros(operation.hm3_per_m3s.shape, np.bool_)
+        np.put_along_axis(fails, np.argsort(power, axis=1, kind="stable")[:, : self.failures], True, axis=1)
+        return fails
+
+    def fitness_of(self, operation: SystemOperation) -> FloatArray:
+        """Power, MW, less violation cost."""
+        power = np.where(self.failing(operation), np.inf, operation.total("power_mw"))
+        return np.asarray(power.min(axis=1) - self.penalty * operation.violation_sum)
+
+
 def _part(value: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
     """Which part of the way from one to the other; the middle where there is no way."""
     width = upper - lower
@@ -491,5 +537,8 @@ def system_problems(system: System, inflows: SiteInflows, horizon: Horizon) -> R
             for model, limits in zip(models, opened, strict=True)
         )
         of_sum = {name: term[first:stop].reshape(len(named), -1) for name, term in terms.items()}
-        batches.append(SystemYears(system, years, of_sum))
+        batch = SystemYears(system, years, of_sum)
+        promised = system.objective.firm_power_mw
+        share = system.objective.firm_share
+        batches.append(batch if promised is None else promising(batch, np.full(len(batch), promised), share))
     return RecordProblems(horizon, inflows, tuple(batches))  # type: ignore[arg-type]

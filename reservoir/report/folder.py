@@ -371,7 +371,7 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
     }
 
 
-def objective_provenance(plan: Plan) -> dict[str, Any]:
+def objective_provenance(plan: Plan | SystemPlan) -> dict[str, Any]:
     """What was optimised, unless it is energy, and what it comes to in the years that keep their limits."""
     objective, kept = plan.objective, plan.keeps_limits
     return {

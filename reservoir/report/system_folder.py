@@ -19,6 +19,7 @@ from reservoir.io.plan_folder.files import FIGURES, FILES, FORMAT, SUMMARY
 from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, write_dataset
 from reservoir.io.plan_folder.tables import write_tables
 from reservoir.planning.checks import Check
+from reservoir.planning.firm_power import MOST_NAMED
 from reservoir.planning.infeasible_years import infeasible_provenance
 from reservoir.planning.operated_system import OperatedSystem
 from reservoir.planning.simulation import SystemSimulation
@@ -30,6 +31,7 @@ from reservoir.report.folder import (
     check_new,
     check_target,
     figures_left_out,
+    objective_provenance,
     own_files,
     record_provenance,
     run_provenance,
@@ -165,11 +167,10 @@ def _origin(plan: OperatedSystem, checks: Sequence[Check]) -> dict[str, Any]:
 def system_provenance(plan: SystemPlan, checks: Sequence[Check]) -> dict[str, Any]:
     """Where a joint plan comes from: versions, hashes, seed, device, settings, time, and what was found."""
     first, found = plan.solutions[0], _origin(plan, checks)
-    objective = {} if plan.objective.is_energy else {"title": plan.objective.title, "unit": plan.objective.unit}
     planned = {
         "horizon": str(plan.horizon),
         "start": {name: start.as_dict() for name, start in plan.starts.items()} or None,
-        **({"objective": objective} if objective else {}),
+        **({} if plan.objective.is_energy else {"objective": objective_provenance(plan)}),
         "solver": first.solver,
         "device": first.device,
         "settings": dict(first.settings),
@@ -177,6 +178,7 @@ def system_provenance(plan: SystemPlan, checks: Sequence[Check]) -> dict[str, An
         "reference": None,
         "seconds": {stage: round(seconds, 4) for stage, seconds in plan.seconds.items()},
         "stopped": plan.stopped or None,
+        **({"firm_power": {"kept_mw": plan.firm_power_mw[:MOST_NAMED].tolist()}} if plan.objective.is_firm else {}),
         "infeasible": infeasible_provenance(plan.system, plan.problems, plan.infeasible, plan.units),
     }
     return found | planned

@@ -24,6 +24,15 @@ def test_gaps_are_to_the_best_that_any_solver_found(call, two, strict):
     assert (population["violation"], programs["violation"]) == (0, 0)
 
 
+def test_solvers_are_compared_at_the_same_firm_power(call, two, strict):
+    told = strict(call(*two, *SMALL, "--objective", "firm-power", "--json").out)["solvers"]
+    assert [row["violation"] for row in told] == [0, 0]
+    assert min(row["gap"] for row in told) == pytest.approx(0, abs=1e-9)
+    assert max(row["gap"] for row in told) < 0.05
+    shown = call(*two, "--solver", "slp", "--objective", "firm-power").out
+    assert "total energy at firm power, GWh" in shown
+
+
 def test_a_table_is_shown_in_the_units_asked_for(call, two):
     shown = call(
         *two, "--solver", "slp", "--solver", "auto", "--evaluations", "300", "--horizon", "record", "--units", "us"
@@ -45,7 +54,7 @@ def test_settings_are_given_to_the_solvers_that_have_them(call, two):
     [
         (["--solver", "dp"], "--solver: the solver dp plans one reservoir"),
         (["--solver", "magic"], "--solver: there is no such solver"),
-        (["--objective", "revenue"], "--objective: does not take systems yet"),
+        (["--objective", "supply-shortage"], "--objective: needs supply_target_m3s"),
         (["--step", "day"], 'step "day" needs a daily record'),
     ],
 )

@@ -43,6 +43,31 @@ def test_the_folder_has_a_row_for_each_reservoir_and_sums(call, two, tmp_path, s
     assert origin["energy_gwh"] == pytest.approx(sum(origin["energy_gwh_by_reservoir"].values()))
 
 
+def test_firm_power_is_that_of_all_plants_together(call, two, tmp_path, strict):
+    shown = call(*two, "--solver", "slp", "--objective", "firm-power", "--out", "firm").out
+    assert re.search(r"Objective energy at firm power: every step gives [\d.]+ to [\d.]+ MW, by year", shown)
+    energy = strict(call(*two, "--solver", "slp", "--no-figures", "--out", "energy", "--json").out)
+    sums, before = rows_of(tmp_path / "firm/system.csv"), rows_of(tmp_path / "energy/system.csv")
+    for firm, other in zip(sums, before, strict=True):
+        assert firm["firm_power_mw"] == firm["lowest_power_mw"]
+        assert float(firm["firm_power_mw"]) > float(other["lowest_power_mw"])
+    origin = strict((tmp_path / "firm/plan.json").read_text())
+    assert origin["firm_power"]["kept_mw"] == pytest.approx([float(row["firm_power_mw"]) for row in sums], abs=1e-6)
+    assert (origin["objective"]["title"], origin["objective"]["unit"]) == ("energy at firm power", "GWh")
+    assert origin["energy_gwh"] < energy["energy_gwh"]
+    assert "firm power planned" in (tmp_path / "firm/report.html").read_text()
+
+
+def test_a_firm_power_that_a_system_file_requires_is_given(call, two, tmp_path, strict):
+    file = tmp_path / "two.toml"
+    file.write_text(file.read_text() + "\n[objective]\nfirm_power_mw = 15\n")
+    told = strict(call(*two, "--solver", "dpsa", "--no-figures", "--out", "p", "--json").out)
+    assert told["objective"]["title"] == "energy at 15 MW of firm power"
+    assert min(float(row["firm_power_mw"]) for row in rows_of(tmp_path / "p/system.csv")) > 15 * (1 - 1e-4)
+    file.write_text(file.read_text().replace("= 15", "= 3000"))
+    assert "at most the installed capacity (60)" in call(*two, "--out", "q", status=2).err
+
+
 def test_a_folder_is_planned_again_to_the_same(call, two, tmp_path):
     call(*two, *QUICK, "--out", "p")
     call("plan", "p/inflow.csv", "--reservoir", "p/system.toml", *QUICK, "--out", "again")
@@ -139,7 +164,9 @@ def test_days_are_planned_by_weeks(call, two, tmp_path):
     [
         (["--point", "a/b"], "--point: does not take systems yet; expected the file of one reservoir"),
         (["--prove"], "--prove: does not take systems yet"),
-        (["--objective", "revenue"], "--objective: does not take systems yet"),
+        (["--objective", "power-shortage"], "--objective: needs power_target_mw"),
+        (["--objective", "magic"], "--objective: is no goal"),
+        (["--objective", "firm-power", "--solver", "dp-joint"], "the solver dp-joint cannot plan this system"),
         (["--no-reference"], "--no-reference: does not take systems yet"),
         (["--engine-only"], "--engine-only: does not take systems yet"),
         (["--cluster", "local:2"], "--cluster: does not take systems yet"),

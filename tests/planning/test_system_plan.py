@@ -164,10 +164,20 @@ def test_the_objective_decides_where_limits_cannot_be_kept():
     assert plan.solutions.fitness[0] > 15_690  # 15,011 of the schedule that violates least
 
 
-@pytest.mark.parametrize("firm", [{"weights": {"firm-power": 1.0}}, {"firm_power_mw": 3.0}])
-def test_firm_power_of_a_system_is_refused_and_not_planned_as_energy(system, inflows, firm):
-    with pytest.raises(InputError, match="the firm power of a system is not planned yet"):
-        optimise_system(replace(system, objective=replace(system.objective, **firm)), inflows, **QUICK)
+@pytest.mark.parametrize("horizon", [Horizon(), Horizon(2), Horizon(None)])
+def test_each_horizon_has_a_firm_power_of_its_own(system, inflows, horizon):
+    firm = replace(system, objective=replace(system.objective, weights={"firm-power": 1.0}), penalty=None)
+    plan = optimise_system(firm, inflows, solver="slp", horizon=horizon)
+    assert len(plan.firm_power_mw) == len(plan.problems)
+    power = plan.operation.power_mw.min(axis=1)
+    of_problems = [power[plan.problems.of_year == place].min() for place in range(len(plan.problems))]
+    np.testing.assert_allclose(plan.firm_power_mw, of_problems)
+    np.testing.assert_array_equal(plan.summary().firm_power_mw, plan.firm_power_mw[plan.problems.of_year])
+    energetic = optimise_system(system, inflows, solver="slp", horizon=horizon)
+    assert (plan.firm_power_mw > energetic.firm_power_mw).all()
+    targets = np.concatenate([batch.power_target_mw[:, 0] for batch in plan.problems.batches])
+    np.testing.assert_allclose(plan.firm_power_mw, targets, rtol=1e-4)
+    assert plan.violation.max() == 0
 
 
 def test_a_figure_that_fails_is_told_and_left_out_of_a_saved_joint_plan(plan, tmp_path, monkeypatch):

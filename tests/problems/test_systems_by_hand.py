@@ -119,6 +119,60 @@ def test_firm_power_of_the_sum_is_above_the_sum_of_firm_powers():
     assert firm_power_mw(found.total("power_mw"), 1.0)[0] == pytest.approx(40)
 
 
+#: Two lakes that do not touch, start empty and hold 5 m3/s for a month each; in turns 10 + 34 and 30 + 2 flow in.
+SMALL, FLOWS = {"full": 5.0, "start": 0.0}, {"a": [10, 30] * 6, "b": [34, 2] * 6}
+
+
+def planned_small(*names: str, solver: str = "slp", **objective: Any) -> Any:
+    """The lakes with an objective, planned."""
+    asked = Objective(**({"weights": {Goal.FIRM_POWER: 1.0}} | objective))
+    system = System(tuple(lake(name, **SMALL) for name in names), objective=asked)
+    inflows = SiteInflows({name: inflow(FLOWS[name], objective.get("price_per_mwh")) for name in names})
+    settings = {"lshade-sequential": {"evaluations": 20_000}, "clpso-sequential": {"generations": 8000}}.get(solver, {})
+    return optimise_system(system, inflows, solver=solver, **settings)
+
+
+@pytest.mark.parametrize("solver", ["slp", "dpsa", "lshade-sequential", "clpso-sequential"])
+def test_firm_power_of_two_lakes_is_above_the_sum_of_theirs(solver):
+    # a has 10 in the first month, and b 34 - 5 and 2 + 5; of 44 and 32 together, both hold back 6, and one cannot.
+    alone = [planned_small(name, solver="slp").firm_power_mw[0] for name in "ab"]
+    assert alone == pytest.approx([10, 7], rel=1e-5)
+    plan = planned_small("a", "b", solver=solver)
+    assert plan.firm_power_mw == pytest.approx([38], rel=1e-5)
+    np.testing.assert_allclose(plan.operation.power_mw, 38, rtol=1e-4)
+    assert plan.energy_gwh == pytest.approx([12 * 38 * GWH], rel=1e-5)
+    assert plan.solutions.violation[0] == 0
+
+
+def test_half_of_the_months_may_give_less_than_the_firm_power():
+    # The months of 44 are six; 10 can be carried into each but the first.
+    plan = planned_small("a", "b", firm_share=0.5)
+    assert plan.firm_power_mw == pytest.approx([44], rel=1e-5)
+    assert (plan.operation.power_mw[0] > 44 * (1 - 1e-5)).sum() == 6
+
+
+@pytest.mark.parametrize(
+    ("solver", "required", "last"),
+    [("slp", 38.0, 38.0), ("dpsa", 38.0, 38.0), *((each, 30.0, 42.0) for each in ("slp", "dpsa", "lshade-sequential"))],
+)
+def test_a_required_firm_power_is_given_before_the_month_that_pays_gets_more(solver, required, last):
+    # The last two months have 44 and 32: of these 10 can be carried over where 30 are enough in each.
+    prices = np.array([1.0] * 11 + [100.0])
+    sold = {"weights": {Goal.REVENUE: 1.0}, "price_per_mwh": prices, "currency": "EUR"}
+    plan = planned_small("a", "b", solver=solver, firm_power_mw=required, **sold)
+    assert plan.operation.power_mw[0, -1] == pytest.approx(last, rel=1e-3)
+    assert plan.firm_power_mw[0] >= required * (1 - 1e-5)
+
+
+@pytest.mark.parametrize("solver", ["slp", "dpsa", "lshade-sequential", "clpso-sequential"])
+@pytest.mark.parametrize("goal", [Goal.POWER_SHORTAGE, Goal.SUPPLY_SHORTAGE])
+def test_a_target_of_the_sum_is_met_where_no_lake_could_meet_its_part(solver, goal):
+    # 1 MW is 1 m3/s here. Of 40 in every month 2 are missing if all give 38, which is the least sum of squares.
+    target = {Goal.POWER_SHORTAGE: "power_target_mw", Goal.SUPPLY_SHORTAGE: "supply_target_m3s"}[goal]
+    plan = planned_small("a", "b", solver=solver, weights={goal: 1.0}, **{target: 40.0})
+    assert plan.solutions.fitness[0] == pytest.approx(-12 * (2 / 40) ** 2, rel=5e-3)
+
+
 def planned(limit: float) -> Any:
     """Two lakes, the lower one without water of its own; only the last month pays at the upper one."""
     prices = [1.0] * 11 + [1000.0]

@@ -6,9 +6,10 @@ What steps fall short of a promised power costs more than any energy is worth.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,23 +44,23 @@ def cost_of_shortage(target_mw: FloatArray, penalty: float, steps: int) -> Float
     return np.where(target_mw > 0, of_all / np.where(target_mw > 0, target_mw, 1.0), 0.0)
 
 
-def promising(batch: ReservoirYears, power_mw: FloatArray, share: float = 1.0) -> ReservoirYears:
+def promising(batch: Any, power_mw: FloatArray, share: float = 1.0) -> Any:
     """The problems with a power that each must give, shape (problems,), in a share of their steps.
 
-    Their objective is not energy alone: it has terms.
+    Of a system (`SystemYears`) it is that of all plants together. Their objective is not energy alone: it has terms.
     """
-    limits = batch.limits
-    target = np.repeat((power_mw * (1 - SLACK))[:, np.newaxis], limits.steps, axis=1)
-    cost = cost_of_shortage(target, batch.penalty, limits.steps)
-    most = UNLIMITED if allowed_failures(limits.steps, share) == 0 else _COST_OF_FAILURE * batch.penalty
-    if not limits.priced:
+    steps = batch.limits.steps
+    target = np.repeat((power_mw * (1 - SLACK))[:, np.newaxis], steps, axis=1)
+    cost = cost_of_shortage(target, batch.penalty, steps)
+    most = UNLIMITED if allowed_failures(steps, share) == 0 else _COST_OF_FAILURE * batch.penalty
+    if not batch.limits.priced:
         return batch
-    return replace(batch, limits=limits.changed(power_target=target, power_cost=cost, power_cost_most=most))
+    return batch.with_terms(power_target=target, power_cost=cost, power_cost_most=most)
 
 
-def promised_in(limits: Limits, steps: NDArray[np.bool_]) -> Limits:
-    """Limits with the same promise, but in some steps only, shape (years, steps), none of which may fail."""
-    return limits.changed(power_target=np.where(steps, limits.power_target, 0.0), power_cost_most=UNLIMITED)
+def promised_in(batch: Any, steps: NDArray[np.bool_]) -> Any:
+    """Problems with the same promise, but in some steps only, shape (years, steps), none of which may fail."""
+    return batch.with_terms(power_target=np.where(steps, batch.power_target_mw, 0.0), power_cost_most=UNLIMITED)
 
 
 @dataclass(frozen=True, eq=False)

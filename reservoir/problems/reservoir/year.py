@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from reservoir.hydro.benefit import objective_per_stage_benefit
 from reservoir.hydro.calendar import some_labels
@@ -248,6 +248,15 @@ class ReservoirYears(Sequence["ReservoirYears"]):
     def rng_stream_id(self) -> int:
         """What names the random numbers of the year, if it is one."""
         return int(self.rng_stream_ids[0])
+
+    @property
+    def power_target_mw(self) -> FloatArray:
+        """Power of which less is a shortage, shape (years, steps)."""
+        return self.limits.power_target
+
+    def with_terms(self, **terms: ArrayLike) -> ReservoirYears:
+        """With other terms of the objective in place of those of their names, of shapes that broadcast."""
+        return replace(self, limits=self.limits.changed(**terms))
 
     @property
     def dimension(self) -> int:

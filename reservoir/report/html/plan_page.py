@@ -21,6 +21,7 @@ from reservoir.planning.sentences import (
     shortfalls_by_kind,
     source_sentence,
 )
+from reservoir.planning.system_plan import SystemPlan
 from reservoir.report.html.page import Heading, Picture, Section, render
 from reservoir.report.html.tables import checks_section, kept_years, member_table, monthly_table, yearly_table
 from reservoir.text.quantities import counted, percentage, quantity, typeset_unit
@@ -94,15 +95,20 @@ def plan_sections(
     return [section for section in sections if section is not None]
 
 
+def firm_power_figures(plan: Plan | SystemPlan) -> list[tuple[str, str]]:
+    """The least and the largest firm power of all problems, with their name; nothing if it is no goal."""
+    if not (plan.objective.is_firm and plan.keeps_limits.any()):
+        return []
+    lowest, highest = (quantity(float(power)) for power in (plan.firm_power_mw.min(), plan.firm_power_mw.max()))
+    return [("firm power planned", f"{lowest} MW" if lowest == highest else f"{lowest} to {highest} MW")]
+
+
 def _key_figures(plan: Plan, checks: Sequence[Check]) -> list[tuple[str, str]]:
     objective, kept, one, key = plan.objective, plan.benefit[plan.keeps_limits], plan.year_word, key_figures(plan)
     claims = [check.passed for check in checks if check.passed is not None]
     of = "" if plan.keeps_limits.all() else f", mean of {kept_years(plan)}"
-    figures = list[tuple[str, str]]()
-    if objective.is_firm and kept.size:
-        lowest, highest = (quantity(float(power)) for power in (plan.firm_power_mw.min(), plan.firm_power_mw.max()))
-        figures.append(("firm power planned", f"{lowest} MW" if lowest == highest else f"{lowest} to {highest} MW"))
-    elif not objective.is_energy and kept.size:
+    figures = firm_power_figures(plan)
+    if not (objective.is_energy or objective.is_firm) and kept.size:
         figures.append((f"{objective.title} a {one}", f"{quantity(float(kept.mean()))} {objective.unit}".strip()))
     if key is None:
         figures.append((f"energy a {one}", f"– (no {one} satisfies its {limits_word(plan)})"))

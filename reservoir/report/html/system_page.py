@@ -9,9 +9,10 @@ import numpy as np
 
 from reservoir.planning.checks import Check
 from reservoir.planning.columns import shown_columns
+from reservoir.planning.sentences import objective_sentence
 from reservoir.planning.system_plan import SystemPlan
 from reservoir.report.html.page import Column, Heading, HtmlTable, Picture, Section, render
-from reservoir.report.html.plan_page import SHOWN_YEARS, provenance_facts
+from reservoir.report.html.plan_page import SHOWN_YEARS, firm_power_figures, provenance_facts
 from reservoir.report.html.tables import checks_section, result_table, without_constants
 from reservoir.text.quantities import counted, quantity
 
@@ -32,7 +33,8 @@ def system_report(
     kept = plan.keeps_limits
     claims = [check.passed for check in checks if check.passed is not None]
     energy = plan.kept_energy_gwh
-    figures = [(f"energy a {plan.year_word}", f"{quantity(float(energy.mean()))} GWh" if energy.size else "–")]
+    figures = firm_power_figures(plan)
+    figures += [(f"energy a {plan.year_word}", f"{quantity(float(energy.mean()))} GWh" if energy.size else "–")]
     figures += [
         (f"{name}, energy a {plan.year_word}", f"{quantity(float(site.energy_gwh[kept].mean()))} GWh")
         for name, site in plan.sites.items()
@@ -68,7 +70,7 @@ def _facts(plan: SystemPlan, origin: Mapping[str, Any]) -> list[tuple[str, str]]
             f"{plan.inflow.span_text}, {counted(plan.inflow.years)} of inflow by {plan.inflow.calendar.step.noun}",
         ),
         ("Horizon", "" if plan.horizon.is_year else str(plan.horizon)),
-        ("Objective", "" if plan.objective.is_energy else plan.objective.title),
+        ("Objective", objective_sentence(plan)),
         ("Energy", f"{quantity(float(plan.kept_energy_gwh.sum()))} GWh"),
         (
             "Solver",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.plant import lake_with_cursors, plant_with_cursors
-from reservoir.hydro.rows import POWER_VALUE, YearRows
+from reservoir.hydro.rows import YearRows
 from reservoir.solvers.dp.beyond import Beyond
 from reservoir.solvers.dp.recursion import bellman, trace
 from reservoir.solvers.dpsa.handed_on import Neighbours
@@ -129,7 +129,8 @@ def _swept(
     active = limits.storage_upper_hm3.max(axis=1) - limits.storage_lower_hm3.min(axis=1)
     spacing = np.maximum(window * active, 1e-9) / (settings.states // 2)
     worth = around.worth_of(place, spacing, 2 * settings.states - 1)
-    years = own.years.limits.starting_at(held[:, 0]).arrays() if limits.cyclic else own.years.exact_year
+    own_years = around.years_of(place)
+    years = own_years.limits.starting_at(held[:, 0]).arrays() if limits.cyclic else own_years.exact_year
     offsets = np.arange(settings.states) - settings.states // 2
 
     def one(row: int) -> tuple[FloatArray, int]:
@@ -140,9 +141,6 @@ def _swept(
             return np.append(around_ := moved(array[:-1]), around_[0]) if limits.cyclic else array
 
         rows = moved(years.rows[row, 0])
-        if years.priced and batch.terms:
-            rows = rows.copy()
-            rows[POWER_VALUE] += moved(around.per_mw[row])
         year = YearRows(rows, years.numbers[row, 0], years.lake, years.priced, False, ())
         middle = moved_ends(held[row])
         bounds = moved_ends(lower[row]), moved_ends(upper[row])

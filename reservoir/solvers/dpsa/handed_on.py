@@ -14,6 +14,7 @@ from reservoir.hydro.rows import CAPACITY, HM3_PER_M3S, RELEASE_LOWER, RELEASE_U
 from reservoir.hydro.step import head_at, turbined_at
 from reservoir.hydro.system import Carried, Link
 from reservoir.hydro.system_operation import SystemOperation
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.problems.system import SystemYears
 from reservoir.solvers.dp.beyond import KINDS, RELEASED, SPILLED, STORED, TURBINED
 from reservoir.solvers.plant_steps import EVERYWHERE, FloatArray, PlantSteps
@@ -31,27 +32,46 @@ class Worth(NamedTuple):
 
 
 class Neighbours(NamedTuple):
-    """All plants of schedules, and what a MW more of the sum of all is worth beside each plant's own terms."""
+    """All plants of schedules, and the terms of the sum of all (`YearRows.by_field`), if there are any."""
 
     batch: SystemYears
     schedule: SystemOperation
     steps: tuple[PlantSteps, ...]
-    per_mw: FloatArray
+    of_sum: Any
 
     @classmethod
     def of(cls, batch: SystemYears, schedule: SystemOperation) -> Neighbours:
         """Of schedules."""
         steps = tuple(PlantSteps.of(batch, schedule, place) for place in range(len(batch.system.reservoirs)))
-        per_mw = np.zeros_like(batch.hm3_per_m3s)
-        if batch.terms:
-            rows = filled_years({"inflow": per_mw, **batch.terms}).by_field
-            power, apart = schedule.total("power_mw"), 1e-4 * batch.system.installed_mw
+        rows = filled_years({"inflow": np.zeros_like(batch.hm3_per_m3s), **batch.terms}).by_field
+        return cls(batch, schedule, steps, rows if batch.terms else None)
 
-            def worth(mw: FloatArray) -> FloatArray:
-                return np.asarray(stage_benefit(rows, EVERYWHERE, mw, np.full_like(mw, UNLIMITED), batch.hm3_per_m3s))
+    def years_of(self, place: int) -> ReservoirYears:
+        """Years of the reservoir at a place, with what the sum of all is worth while the others do as they do.
 
-            per_mw = (worth(power + apart) - worth(power - apart)) / (2 * apart)
-        return cls(batch, schedule, steps, per_mw)
+        Of the supply it counts as if what it releases left the system in the same step.
+        """
+        years, terms, own = self.steps[place].years, self.batch.terms, self.schedule.of_reservoirs[place]
+        if not terms:
+            return years
+        beside = {
+            "power_target": terms["power_target"] - (self.schedule.power_mw - own.power_mw),
+            "supply_target": terms["supply_target"] - (self.schedule.leaving_m3s - own.release_m3s),
+        }
+        of_sum = {name: term for name, term in terms.items() if "cost" in name}
+        return years.with_terms(**of_sum, **beside)
+
+    def _more(self, more_mw: FloatArray, beside_mw: FloatArray | float = 0.0, later: int = 0) -> FloatArray | float:
+        """What more power of the sum is worth in some steps later, beside a change that is reckoned elsewhere."""
+        if self.of_sum is None:
+            return 0.0
+        fields = [np.roll(row, -later, axis=-1) for row in self.of_sum.rows]
+        rows, power = self.of_sum._replace(rows=fields), np.roll(self.schedule.power_mw, -later, axis=-1) + beside_mw
+
+        def worth(mw: FloatArray) -> FloatArray:
+            return np.asarray(stage_benefit(rows, EVERYWHERE, mw, np.full_like(mw, UNLIMITED), self.batch.hm3_per_m3s))
+
+        return worth(power + more_mw) - worth(power + 0.0 * more_mw)
 
     def worth_of(self, place: int, spacing_hm3: FloatArray, points: int) -> Worth:
         """What the reservoir at a place does to the others, at so many points with storages apart by a spacing."""
@@ -89,14 +109,14 @@ class Neighbours(NamedTuple):
         head = head_at(steps.plant, storage, release, steps.rows, EVERYWHERE)
         return np.asarray(turbined_at(steps.plant, head, release, steps.rows, EVERYWHERE))
 
-    def _value(self, steps: PlantSteps, per_mw: FloatArray, storage: FloatArray, release: FloatArray) -> FloatArray:
-        """What plants make of mean storages and releases, less what a release beyond its bounds costs."""
+    def _value(self, steps: PlantSteps, storage: FloatArray, release: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What a plant makes of mean storages and releases, less what a release beyond its bounds costs; its power."""
         rows, penalty = steps.rows, self.batch.penalty
         lower, upper = rows.rows[RELEASE_LOWER], rows.rows[RELEASE_UPPER]
         kept = np.clip(release, lower, upper)
         power = steps.power_mw(storage, kept)
         cost = penalty * np.abs(release - kept) * rows.rows[HM3_PER_M3S] / np.maximum(rows.numbers[CAPACITY], 1.0)
-        return np.asarray(per_mw * power - cost - penalty * unmet_power(rows, EVERYWHERE, power))
+        return np.asarray(steps.per_mw * power - cost - penalty * unmet_power(rows, EVERYWHERE, power)), power
 
     def _of_level(self, place: int, storage: FloatArray) -> FloatArray | None:
         """Worth of mean storages to the plants that the lake backs up."""
@@ -106,22 +126,27 @@ class Neighbours(NamedTuple):
         level, total = curve_value(self.steps[place].plant.level, storage), np.zeros_like(storage)
         for each in backed:
             steps = self.steps[each]
-            per_mw = steps.per_mw + self.per_mw
-            given = (per_mw, steps.mean_storage_hm3, steps.release_m3s)
-            total += self._value(steps.backed_up(level), *given) - self._value(steps, *given)
+            given = steps.mean_storage_hm3, steps.release_m3s
+            (worth, power), (before, mw) = (self._value(each, *given) for each in (steps.backed_up(level), steps))
+            total += worth - before + self._more(power - mw)
         return total
 
     def _of_flow(self, place: int, links: list[Link], change: FloatArray) -> FloatArray:
         """Worth of changes of a flow at the source of links to all below, in the steps that they reach it.
 
-        Each plant and step is valued by itself: where parts of several steps' flows meet, their sum is not.
+        What the sum of all is worth follows from the plant's own power too, at the schedule's storage. Each plant and
+        step is valued by itself: where parts of several steps' flows meet, their sum is not.
         """
-        total, coming = np.zeros_like(change), dict[tuple[int, int], FloatArray]()
+        total, coming, power = np.zeros_like(change), dict[tuple[int, int], FloatArray](), dict[int, FloatArray]()
         self._arrive(coming, place, links, change, 0)
         for at in range(place + 1, len(self.steps)):
             for _, later in sorted(key for key in coming if key[0] == at):
-                total += self._at(coming, at, later, coming[at, later])
-        return total
+                worth, more_mw = self._at(coming, at, later, coming[at, later])
+                total, power[later] = total + worth, power.get(later, 0.0) + more_mw
+        own = self.steps[place]
+        storage, release = own.mean_storage_hm3, own.release_m3s
+        own_mw = own.power_mw(storage, release + change) - own.power_mw(storage, release)
+        return total + sum(self._more(more, 0.0 if later else own_mw, later) for later, more in power.items())
 
     def _arrive(
         self, coming: dict[tuple[int, int], FloatArray], place: int, links: list[Link], change: FloatArray, later: int
@@ -136,8 +161,10 @@ class Neighbours(NamedTuple):
                 brought = change * (share * part * (1.0 - link.lost_share)) * moved
                 coming[key] = coming[key] + brought if key in coming else brought
 
-    def _at(self, coming: dict[tuple[int, int], FloatArray], place: int, later: int, change: FloatArray) -> FloatArray:
-        """Worth of a change of what flows in some steps later, which is handed on."""
+    def _at(
+        self, coming: dict[tuple[int, int], FloatArray], place: int, later: int, change: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Worth and power of a change of what flows in some steps later, which is handed on."""
         steps = self.steps[place]
         if later:
             wraps = self.batch.system.reservoirs[place].year_end is YearEnd.CYCLIC
@@ -154,8 +181,9 @@ class Neighbours(NamedTuple):
                 release_m3s=moved(steps.release_m3s),
             )
         storage, release = steps.mean_storage_hm3, steps.release_m3s
-        per_mw = steps.per_mw + np.roll(self.per_mw, -later, axis=-1)
-        worth = self._value(steps, per_mw, storage, release + change) - self._value(steps, per_mw, storage, release)
+        (worth, power), (before, power_before) = (
+            self._value(steps, storage, each) for each in (release + change, release)
+        )
         below = self._links(place)
         if any(self._kind(link) != RELEASED for link in below):
             turbined = self._turbined(steps, storage, release + change) - self._turbined(steps, storage, release)
@@ -163,4 +191,4 @@ class Neighbours(NamedTuple):
             kind = self._kind(link)
             carried = change if kind == RELEASED else turbined if kind == TURBINED else change - turbined
             self._arrive(coming, place, [link], carried, later)
-        return worth
+        return worth - before, power - power_before

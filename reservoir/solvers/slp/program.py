@@ -19,7 +19,7 @@ from reservoir.hydro.rows import CAPACITY, DEAD, HM3_PER_M3S, INFLOW, PER_MISSIN
 from reservoir.hydro.step import violation_scale
 from reservoir.hydro.system import Carried, Link
 from reservoir.hydro.system_operation import SystemOperation
-from reservoir.problems.system import SystemYears
+from reservoir.problems.system import FirmestYears, SystemYears
 from reservoir.solvers.plant_steps import EVERYWHERE, FloatArray, PlantSteps
 
 #: Tangents of power by release, the last two of them the local one and that of spilling, and of power by storage.
@@ -29,6 +29,8 @@ SUM_CUTS = 6
 #: A slope is told between points this part of a range apart; a tangent that cuts off the schedule by more than this
 #: part of the largest power is left out.
 _APART, _SLACK = 1e-4, 1e-9
+#: The same of the sum at the schedule, beside `_APART`: it mostly lies at a kink, the power that it must give.
+_NEARER = 1e-3
 
 
 class Cuts(NamedTuple):
@@ -250,7 +252,9 @@ def linear_programs(
         of.columns.append(_reservoir(of, place))
     for place in places:
         _power(of, place)
-    if batch.terms:
+    if isinstance(batch, FirmestYears):
+        _least_of_sum(of, batch.failing(schedule))
+    elif batch.terms:
         _sum_of_all(of)
     return of.made.programs(), np.stack([each.storage for each in of.columns])
 
@@ -398,6 +402,13 @@ def _power(of: _System, place: int) -> None:
         made.rows(lowest, np.inf, (columns.power, 1.0), (short, 1.0))
 
 
+def _least_of_sum(of: _System, fails: NDArray[np.bool_]) -> None:
+    """The power of all plants that every step gives but those that fail, which is all that is worth something."""
+    installed, count = of.batch.system.installed_mw, of.batch.steps
+    least = np.repeat(of.made.columns(1, 0.0, installed, 1.0), count)
+    of.made.rows(-installed * fails, np.inf, (least, -1.0), *((each.power, 1.0) for each in of.columns))
+
+
 def _sum_of_all(of: _System) -> None:
     """What the power of all plants, and what leaves the system, are worth beyond each plant's own."""
     batch, made, schedule = of.batch, of.made, of.schedule
@@ -423,6 +434,7 @@ def _sum_of_all(of: _System) -> None:
         points = most * np.linspace(0.0, 1.0, SUM_CUTS - 1).reshape(-1, 1, 1) + 0 * now
         apart, value = np.full_like(now, _APART * most), worth(now)
         cuts = Cuts.of(points, apart, worth).above(now, value, _SLACK * np.abs(value).max())
+        cuts = cuts.and_(Cuts.of(now[np.newaxis], _NEARER * apart, worth))
         sum_of_all = made.columns(batch.steps, -np.inf, np.inf, 1.0)
-        for slope, level in zip(*cuts.and_(Cuts.of(now[np.newaxis], apart, worth)), strict=True):
+        for slope, level in zip(*cuts, strict=True):
             made.rows(-np.inf, level, (sum_of_all, 1.0), *((columns, -factor * slope) for columns, factor in terms))
