@@ -56,6 +56,8 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("dsmga2", {"generations": 3, "model": "lossless"}, "bits"),
     *((engine, SWARM, "system") for engine in ("clpso", "clpso-sequential")),
     *((engine, FEW, "system") for engine in ("lshade", "lshade-sequential")),
+    *((engine, {"states": 5, "most_sweeps": 1}, "system") for engine in ("dpsa", "dpsa-sequential")),
+    *((engine, {"states": 7, "most_corridors": 1}, "system") for engine in ("dp-joint", "dp-joint-sequential")),
     *((engine, {}, problems) for engine in ("dp", "dp-opencl") for problems in ("years", "small", "cyclic", "free")),
 ]
 

@@ -199,7 +199,7 @@ class CascadeStudy(DeviceStudy):
         if self.budget.quick and solver != AUTO and "evaluations" in options:
             options["evaluations"] = min(options["evaluations"], 20_000)
         began, row = time.perf_counter(), {"solver": solver, "seed": seed, "value": None, "violation": None}
-        if solver == JOINT and len(given[0].names) > 2 and not options:
+        if solver.startswith(JOINT) and len(given[0].names) > 2 and not options:
             return None, row | {"seconds": 0.0, "status": self.notes("joint")[0]}
         try:
             plan = optimise_system(
@@ -251,10 +251,10 @@ class CascadeStudy(DeviceStudy):
         words, linear = bundled(self.paper), select(self.calls, set=LINEAR)
         for name, data in words["linear"].items():
             for solver, few in linear[linear["instance"] == name].groupby("solver", sort=False):
-                if solver == JOINT or (solver.startswith("lshade") and solver.endswith(POLISH)):
+                if solver.startswith(JOINT) or (solver.startswith("lshade") and solver.endswith(POLISH)):
                     within = float((few["gap"].abs() <= data["within"]).mean())
                     yield self.claim("linear", within, who=solver, name=name, within=data["within"])
-                if solver == JOINT and self.small_cpu:
+                if solver.startswith(JOINT) and self.small_cpu:
                     yield self.claim("seconds", few["seconds"].median(), data["seconds"], instance=name, who=solver)
         own = select(self.calls, solver=AUTO)
         for row in select(own, set=LANCANG).to_dict("records"):

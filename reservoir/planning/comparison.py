@@ -197,7 +197,7 @@ def compare_system(
     repeat, and a year is left out whose limits none of them kept.
     """
     names = list(dict.fromkeys(solvers)) or solvers_of_systems()
-    stages, settings = stages_here(), dict(options or {})
+    stages, settings = stages_here(device), dict(options or {})
     for name in names:
         require_able(name)
     run_by = {name: [*stages.values()] if name == AUTO else [name] for name in names}

@@ -17,6 +17,7 @@ from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import Link, System
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.hydro.unit_system import SI, UnitSystem, UnitText
+from reservoir.opencl import choose_devices
 from reservoir.planning.firm_power import (
     FIRM_POWER_STAGE,
     firm_power_of_problems,
@@ -52,6 +53,8 @@ AUTO = "auto"
 RUN = "auto runs"
 #: What it runs: each begins with the best so far, and the best is kept.
 STAGES = ("slp", "dpsa", "lshade", "dpsa")
+#: Those of which compiled code is as fast as a device that is no GPU.
+ON_GPUS = ("dpsa",)
 #: What finishes, in float64, schedules that a population leaves a rounding beside a limit; and the violation that is no
 #: more than rounding.
 FINISH, ROUNDING = "slp", 1e-6
@@ -228,10 +231,13 @@ def optimise_system(
     search.promise_power()
     notes = tuple[str, ...]()
     if name == AUTO:
-        require_settings({*stages_here(), *stages_here().values()}, options, RUN)
+        stages = stages_here(device)
+        require_settings({*stages, *stages.values()}, options, RUN)
         notes = search.in_stages(options)
     else:
-        search.improve(name, options)
+        name, notes = solver_here(name, device)
+        known = settings_of(name) if notes else options
+        search.improve(name, {each: value for each, value in options.items() if each in known})
     search.keep_promises()
     with watch("certify"):
         problems = search.problems
@@ -275,10 +281,23 @@ def _under_way_notes(given: System, planned: System) -> Sequence[str]:
     return [sentence(filled) for link, filled in pairs if link.before_m3s is None and filled.before_m3s is not None]
 
 
-def stages_here() -> dict[str, str]:
-    """The stages of auto that there are, by name, with the solver that runs each on this machine."""
+def stages_here(device: str | None) -> dict[str, str]:
+    """The stages of auto that there are, by name, with the solver that runs each on this machine, or a device of it."""
+
+    def replaced(stage: str) -> bool:
+        return bool(why_unusable(stage)) or (stage in ON_GPUS and choose_devices(device)[0].kind == "CPU")
+
     stages = [stage for stage in dict.fromkeys(STAGES) if stage in SOLVERS]
-    return {stage: solver_named(stage).host_solver if why_unusable(stage) else stage for stage in stages}
+    return {stage: solver_named(stage).host_solver if replaced(stage) else stage for stage in stages}
+
+
+def solver_here(name: str, device: str | None) -> tuple[str, tuple[str, ...]]:
+    """The solver, or that which replaces it on this machine unless a particular device was asked for, and a note."""
+    reason = "" if device not in (None, "auto") else why_unusable(name)
+    if not reason:
+        return name, ()
+    other = solver_named(name).host_solver
+    return other, (f"{reason}. {other} ran on all CPU cores instead of {name}.",)
 
 
 def require_able(solver: str) -> None:
@@ -382,7 +401,7 @@ class _Search:
 
     def in_stages(self, options: Mapping[str, Any]) -> tuple[str, ...]:
         """Run `STAGES`, as far as they can run here; a setting goes to each stage that has it."""
-        notes, here = [], stages_here()
+        notes, here = [], stages_here(self.device)
         for stage in STAGES:
             if stage not in here or self.stopped or self._late():
                 continue
@@ -390,7 +409,7 @@ class _Search:
             if SOLVERS[stage].coded and self.problems.batches[0].dimension > MOST_VARIABLES:
                 notes.append(f"{stage} is not for horizons of so many steps.")
                 continue
-            if solver != stage:
+            if solver != stage and stage not in ON_GPUS:
                 notes.append(f"{why_unusable(stage)}. {solver} ran on all CPU cores instead of {stage}.")
             known = settings_of(solver)
             self.improve(solver, {name: value for name, value in options.items() if name in known})

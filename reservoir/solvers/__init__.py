@@ -215,13 +215,27 @@ SOLVERS: dict[str, Solver] = {
         ),
         _OF_SYSTEMS(
             "dpsa",
-            "dynamic programming of systems, a reservoir at a time, from slp: what that leaves, at kinks above all",
+            "dynamic programming of systems in OpenCL, a reservoir at a time: what slp leaves, at kinks above all",
+            "reservoir.solvers.dpsa.on_device",
+            opencl=True,
+            host_solver="dpsa-sequential",
+        ),
+        _OF_SYSTEMS(
+            "dpsa-sequential",
+            "the same on CPU threads, compiled: replaces dpsa where there is no OpenCL, and in auto no GPU",
             "reservoir.solvers.dpsa.engine",
         ),
         _OF_SYSTEMS(
             "dp-joint",
-            "dynamic programming of up to four reservoirs at once, exact on its storages; the slowest",
+            "dynamic programming in OpenCL of up to four reservoirs at once, exact on its storages; for comparison",
             "reservoir.solvers.dp_joint.engine",
+            opencl=True,
+            host_solver="dp-joint-sequential",
+        ),
+        _OF_SYSTEMS(
+            "dp-joint-sequential",
+            "the same on CPU threads, compiled: replaces dp-joint where there is no OpenCL; the slowest",
+            "reservoir.solvers.dp_joint.sequential",
         ),
     )
 }

@@ -1,11 +1,12 @@
-"""Engines that improve schedules of systems, all years of a batch side by side, in float64 on the host."""
+"""Engines that improve schedules of systems, all years of a batch side by side, judged in float64 on the host."""
 
 from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError
 from reservoir.hydro.system_operation import SystemOperation
+from reservoir.opencl import BuiltProgram, Session, choose_devices
 from reservoir.problems.base import Problem, as_batch, by_program_key, take
 from reservoir.problems.system import SystemYears
 from reservoir.solvers.engine import Engine, IntermediateResult, Progress, threads_in_words
@@ -99,11 +101,20 @@ class SystemEngine(Engine[S]):
             self.first = [np.clip(np.atleast_2d(np.asarray(each, np.float64)), 0.0, 1.0) for each in given]  # type: ignore[misc]
 
     def solve(self, problems: Sequence[Problem], *, device: str | None, progress: Progress) -> Solutions:
-        """Solve years of systems; `device` is not used. A stop ends with the schedules so far."""
+        """Solve years of systems. A stop ends with the schedules so far."""
         if others := [each.label for each in problems[:1] if not isinstance(each, SystemYears)]:
             problem = f"the solver {self.name} plans systems, and {others[0]} is no year of one"
             raise InputError(problem, "years of a system", "choose another solver")
         self.require_solvable(problems)
+        with self.working(device) as where:
+            return self._solved(problems, progress, where)
+
+    @contextmanager
+    def working(self, device: str | None) -> Iterator[dict[str, Any]]:
+        """Get ready to work; what solutions tell of where, as `to_solutions` takes it. `device` is not used."""
+        yield {"device": threads_in_words(int(getattr(self.settings, "workers", 1)))}
+
+    def _solved(self, problems: Sequence[Problem], progress: Progress, where: dict[str, Any]) -> Solutions:
         started, done, results = time.perf_counter(), 0, dict[int, Any]()
         for members in by_program_key(problems).values():
             batch = as_batch(take(problems, members))
@@ -124,8 +135,9 @@ class SystemEngine(Engine[S]):
             joined_results([results[place] for place in range(len(problems))]),
             settings=self.record(),
             solver=self.name,
-            device=threads_in_words(int(getattr(self.settings, "workers", 1))),
             wall_seconds=time.perf_counter() - started,
+            **where,
+            device_seconds=self.device_seconds,
         )
 
     def ends(self, schedules: Schedules) -> bool:
@@ -135,9 +147,35 @@ class SystemEngine(Engine[S]):
         total = len(schedules.fitness)
         return bool(self.stop(IntermediateResult(self.name, total, total, schedules.fitness.copy())))
 
+    @property
+    def device_seconds(self) -> float | None:
+        """Seconds that a device was busy; None on the host."""
+        return None
+
     @abstractmethod
     def improved(self, schedules: Schedules, progress: Callable[[int], None]) -> Schedules:
         """Better schedules of all years; tell how many years are done."""
+
+
+class DeviceSystemEngine(SystemEngine[S]):
+    """One that works on a device, the first of those chosen; `session` is open meanwhile, and has its `programs`."""
+
+    session: Session
+    programs: dict[Any, BuiltProgram]
+
+    @contextmanager
+    def working(self, device: str | None) -> Iterator[dict[str, Any]]:
+        """Open a session on the device."""
+        chosen, *_ = choose_devices(device)
+        of_device = {"platform": chosen.platform, "driver": chosen.driver}
+        self.programs = {}
+        with Session(chosen) as self.session:
+            yield {"device": chosen.name, "of_device": of_device}
+
+    @property
+    def device_seconds(self) -> float | None:
+        """Seconds that the device was busy."""
+        return sum(self.session.device_seconds.values())
 
 
 def on_threads(work: Callable[[int], Any], count: int, threads: int) -> list[Any]:

@@ -145,6 +145,26 @@ def test_devices_and_settings_of_engines_are_taken(call, two):
     assert "no-such-device" in told
 
 
+@pytest.mark.device
+@pytest.mark.parametrize(("solver", "more"), [("dpsa", ["--set", "double=false"]), ("dpsa-sequential", [])])
+def test_two_dams_are_swept(call, two, tmp_path, strict, solver, more):
+    less = ("--set", "states=7", "--set", "most_sweeps=2", "--no-figures", "--out", "p")
+    call(*two, "--solver", solver, "--device", "pocl", *more, *less)
+    assert strict((tmp_path / "p/plan.json").read_text())["sources"] == {solver: 4}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("solver", ["dp-joint", "dp-joint-sequential"])
+def test_all_storages_of_two_dams_are_tried(call, two, tmp_path, strict, solver):
+    system = tmp_path / "two.toml"
+    system.write_text(system.read_text().replace("travel_hours = 12\n", ""))
+    less = ("--set", "states=11", "--set", "most_corridors=2", "--no-figures")
+    call(*two, "--solver", solver, "--device", "pocl", *less, "--out", "p")
+    assert strict((tmp_path / "p/plan.json").read_text())["sources"] == {solver: 4}
+    told = call(*two, "--solver", solver, "--set", "states=20001", "--no-figures", status=2).err
+    assert "choose fewer states than 20001" in told
+
+
 def test_days_and_weeks_need_a_daily_record(call, two):
     assert 'step "week" needs a daily record' in call(*two, *QUICK, "--step", "week", status=2).err
 

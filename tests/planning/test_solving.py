@@ -15,7 +15,7 @@ from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.planning.plan import optimise
 from reservoir.planning.solving import chosen_solver
 from reservoir.problems.reservoir.record import record_problems
-from reservoir.solvers import SOLVERS, IntermediateResult, solve
+from reservoir.solvers import RESERVOIR_SOLVERS, IntermediateResult, solve
 
 QUICK = {
     "clpso": {"particles": 8, "generations": 50},
@@ -151,7 +151,7 @@ def test_the_paper_s_random_numbers_are_of_one_launch_which_is_not_cut(years):
     assert [each.tobytes() for each in found.position] == [each.tobytes() for each in solve(years, **call).position]
 
 
-@pytest.mark.parametrize("solver", [name for name, entry in SOLVERS.items() if entry.opencl])
+@pytest.mark.parametrize("solver", [name for name, entry in RESERVOIR_SOLVERS.items() if entry.opencl])
 def test_without_opencl_each_solver_is_replaced_by_its_own_algorithm(
     monkeypatch: pytest.MonkeyPatch, small: Reservoir, small_inflow: Inflow, solver: str
 ) -> None:

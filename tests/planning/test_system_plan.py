@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import reservoir
-from reservoir.errors import InputError
+from reservoir.errors import DeviceError, InputError
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import Link, System
 from reservoir.hydro.unit_system import US
 from reservoir.planning.checks import all_pass, system_checks
 from reservoir.planning.simulation import simulate_system
-from reservoir.planning.system_plan import optimise_system
+from reservoir.planning.system_plan import optimise_system, stages_here
 from reservoir.report.figures.system import spill_figure
 from reservoir.report.system_folder import system_provenance
 from reservoir.zoo import zoo_system
@@ -38,6 +38,27 @@ def inflows(small_inflow):
 @pytest.fixture(scope="module")
 def plan(system, inflows):
     return optimise_system(system, inflows, **QUICK)
+
+
+@pytest.mark.device
+def test_sweeps_of_auto_are_on_a_gpu_alone(device, monkeypatch):
+    monkeypatch.setattr("reservoir.opencl.devices.list_devices", lambda: [device])
+    assert stages_here(None)["dpsa"] == {"CPU": "dpsa-sequential", "GPU": "dpsa"}[device.kind]
+    monkeypatch.setattr("reservoir.opencl.devices.list_devices", lambda: [replace(device, kind="GPU")])
+    assert stages_here("gpu") == {"slp": "slp", "dpsa": "dpsa", "lshade": "lshade"}
+    monkeypatch.setattr("reservoir.opencl.why_unavailable", lambda: "no OpenCL platform is installed")
+    assert stages_here(None) == {"slp": "slp", "dpsa": "dpsa-sequential", "lshade": "lshade-sequential"}
+
+
+def test_a_solver_that_needs_a_device_is_replaced_where_there_is_none(monkeypatch, system, inflows):
+    monkeypatch.setattr("reservoir.opencl.why_unavailable", lambda: "no OpenCL platform is installed")
+    near = replace(system, links=(Link("upper", "lower"),))
+    plan = optimise_system(near, inflows, solver="dp-joint", states=7, most_corridors=0)
+    assert set(plan.sources) == {"dp-joint-sequential"}
+    said = "no OpenCL platform is installed. dp-joint-sequential ran on all CPU cores instead of dp-joint."
+    assert any(said in note for note in plan.notes)
+    with pytest.raises(DeviceError):
+        optimise_system(near, inflows, solver="dp-joint", device="no-such-device")
 
 
 def test_the_schedule_has_a_row_for_each_step_and_reservoir(plan):

@@ -14,6 +14,8 @@ from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import Link, System
 from reservoir.problems.system import system_problems
 from reservoir.solvers import solve
+from reservoir.solvers.dp_joint.search import USUAL_OF_CORRIDOR, USUAL_TRANSITIONS, JointSettings, fineness, size_of
+from tests.solvers.engines import each_of
 from tests.solvers.systems import system_years
 
 #: Larson (1968): benefit of a unit of each reservoir's release by month, the largest releases and storages.
@@ -26,6 +28,7 @@ BENEFITS = np.array(
     ]
 )
 MOST_RELEASED, MOST_STORED, ENDS = (3.0, 4.0, 4.0, 7.0), (10.0, 10.0, 10.0, 15.0), (5.0, 5.0, 5.0, 7.0)
+BOTH = pytest.mark.parametrize("solver", each_of(["dp-joint", "dp-joint-sequential"]))
 LINKS = [Link("d1", "d4"), Link("d2", "d3"), Link("d3", "d4")]
 
 
@@ -65,8 +68,9 @@ def larson():
     return system_problems(system, SiteInflows(inflows), Horizon()).batches[0]
 
 
-def test_larsons_four_reservoirs_come_to_their_optimum():
-    found = solve(larson(), solver="dp-joint", states=16, most_corridors=0)
+@BOTH
+def test_larsons_four_reservoirs_come_to_their_optimum(solver):
+    found = solve(larson(), solver=solver, states=16, most_corridors=0)
     assert found.fitness == pytest.approx(401.3, abs=1e-9)
     assert found.violation == 0
 
@@ -75,29 +79,66 @@ def test_larsons_problem_is_linear():
     assert solve(larson(), solver="slp").fitness == pytest.approx(401.3, abs=1e-6)
 
 
+@BOTH
 @pytest.mark.parametrize("end", list(YearEnd))
-def test_two_reservoirs_agree_with_other_engines(small, end):
+def test_two_reservoirs_agree_with_other_engines(small, end, solver):
     batch = system_years(small, [Link("a", "b")], "ab", end, years=1)
     if end is YearEnd.VALUED:  # what is in store counts as a condition of the lake
         with pytest.raises(InputError, match="cannot plan this system"):
-            solve(batch, solver="dp-joint")
+            solve(batch, solver=solver)
         return
-    found = solve(batch, solver="dp-joint", states=31, least_spacing=1e-3)
-    best = solve(batch, solver="dpsa").fitness
+    found = solve(batch, solver=solver, states=31, least_spacing=1e-3)
+    best = solve(batch, solver="dpsa-sequential").fitness
     if end is YearEnd.CYCLIC:  # its start is not searched
         assert (found.fitness <= best * (1 + 1e-6)).all()
     else:
         np.testing.assert_allclose(found.fitness, best, rtol=2e-4)
 
 
+@pytest.mark.device
+def test_a_device_finds_what_compiled_code_does(small):
+    batch = system_years(small, [Link("a", "c"), Link("b", "c")], "abc", years=3)
+    settings = {"states": 11, "most_corridors": 8}
+    one, other = (solve(batch, solver=solver, **settings) for solver in ("dp-joint", "dp-joint-sequential"))
+    np.testing.assert_allclose(one.fitness, other.fitness, rtol=1e-9)
+    assert one.generations.tolist() == other.generations.tolist()
+    assert (one.evaluations > 0).all()
+    assert one.device_seconds is not None
+    alone = solve(batch[1:2], solver="dp-joint", **settings)
+    assert alone.position[0].tobytes() == one.position[1].tobytes()
+
+
+@pytest.mark.device
+def test_little_memory_takes_one_year_after_another(small, monkeypatch):
+    batch, settings = system_years(small, [Link("a", "b")], "ab"), {"states": 11, "most_corridors": 2}
+    usual = solve(batch, solver="dp-joint", **settings)
+    monkeypatch.setattr("reservoir.solvers.dp_joint.engine._MOST_BYTES", 1)
+    assert solve(batch, solver="dp-joint", **settings).position.tobytes() == usual.position.tobytes()
+
+
 @pytest.mark.parametrize(
     "link", [Link("a", "b", travel_steps=1.0), Link("a", "b", lost_share=0.1), Link("a", "b", carries=0.5)]
 )
-def test_links_off_the_lattice_are_refused(small, link):
-    with pytest.raises(InputError, match=r"dp-joint cannot plan this system.*links that carry all at once"):
-        solve(system_years(small, [link], "ab"), solver="dp-joint")
+@BOTH
+def test_links_off_the_lattice_are_refused(small, link, solver):
+    with pytest.raises(InputError, match=rf"{solver} cannot plan this system.*links that carry all at once"):
+        solve(system_years(small, [link], "ab"), solver=solver)
 
 
-def test_too_many_storages_are_refused_before_they_are_made(small):
+@BOTH
+def test_too_many_storages_are_refused_before_they_are_made(small, solver):
     with pytest.raises(InputError, match="too many storages and releases"):
-        solve(system_years(small, [Link("a", "b")], "ab"), solver="dp-joint", states=20_000)
+        solve(system_years(small, [Link("a", "b")], "ab"), solver=solver, states=20_000)
+    with pytest.raises(InputError, match=r"too many transitions.*found [0-9]{13}.*choose fewer states than 61"):
+        solve(larson(), solver=solver, states=61)
+    with pytest.raises(InputError, match=r"too many.*choose a reach below 40"):
+        solve(larson(), solver=solver, reach=40)
+
+
+def test_grids_of_more_reservoirs_are_coarser_for_a_year_to_take_seconds(small):
+    pair, four = system_years(small, [Link("a", "b")], "ab"), larson()
+    assert fineness(pair, JointSettings()) == (41, 4)
+    states, reach = fineness(four, JointSettings())
+    assert size_of(four, states).transitions <= USUAL_TRANSITIONS < size_of(four, states + 1).transitions
+    assert size_of(four, states, reach).transitions <= USUAL_OF_CORRIDOR < size_of(four, states, reach + 1).transitions
+    assert fineness(four, JointSettings(states=20, reach=3)) == (20, 3)

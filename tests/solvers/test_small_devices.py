@@ -1,4 +1,4 @@
-"""Every solver that needs a device solves on one that has little."""
+"""Every solver of one reservoir that needs a device solves on one that has little."""
 
 from dataclasses import replace
 
@@ -6,13 +6,13 @@ import pytest
 
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.reservoir.year import ReservoirYears
-from reservoir.solvers import SOLVERS, solve
+from reservoir.solvers import RESERVOIR_SOLVERS, SOLVERS, solve
 
 #: Local memory that OpenCL 1.2 lets a small device have.
 LITTLE_BYTES = 16 << 10
 
 
-@pytest.fixture(params=[name for name, solver in SOLVERS.items() if solver.opencl])
+@pytest.fixture(params=[name for name, solver in RESERVOIR_SOLVERS.items() if solver.opencl])
 def name(request: pytest.FixtureRequest) -> str:
     """Each solver that needs a device."""
     return request.param

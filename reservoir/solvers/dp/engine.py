@@ -201,6 +201,15 @@ class GridLayout:
         return self.table_width(states) * each if self.items > 1 else 0
 
 
+def reckons_in_double(device: DeviceInfo, asked: bool | None) -> bool:
+    """Whether a device reckons in float64: as asked, or where it can; DeviceError if it cannot what is asked."""
+    able = "cl_khr_fp64" in device.device.extensions
+    if asked and not able:
+        problem = f"{device.name} does not support double precision"
+        raise DeviceError(problem, mend="remove `double` to compute in float32")
+    return able if asked is None else asked
+
+
 def layout_for(
     device: DeviceInfo, settings: DeviceGridSettings, steps: int, *, conditions: bool = False, terms: bool = False
 ) -> GridLayout:
@@ -213,13 +222,7 @@ def layout_for(
         local memory for the items of a group.
     """
     cpu = device.kind == "CPU"
-    lanes, items, double = settings.lanes, settings.items, settings.double
-    able = "cl_khr_fp64" in device.device.extensions
-    if double and not able:
-        problem = f"{device.name} does not support double precision"
-        raise DeviceError(problem, mend="remove `double` to compute in float32")
-    if double is None:
-        double = able
+    lanes, items, double = settings.lanes, settings.items, reckons_in_double(device, settings.double)
     if lanes is None:
         widest = device.native_float_width // (2 if double else 1)
         lanes = max(width for width in VECTOR_WIDTHS if width <= max(widest, 1)) if cpu else 1

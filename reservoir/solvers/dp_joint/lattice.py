@@ -1,4 +1,4 @@
-"""The recursion over joint storages of up to four reservoirs, on storages that lie as far apart in all of them.
+"""Joint storages of up to four reservoirs that lie as far apart in all of them, and the recursion over them.
 
 Then a release is one of few, whatever links bring: what each makes is a table, and a transition a few sums.
 """
@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.jit import compiled
+from reservoir.hydro.rows import HM3_PER_M3S
+from reservoir.problems.system import SystemYears
+from reservoir.solvers.plant_steps import PlantSteps
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -18,24 +21,26 @@ IntArray = NDArray[np.int64]
 RESERVOIRS = 4
 #: Value of what cannot be.
 NEVER = -1e30
+#: A part of a spacing that is no more than rounding.
+ROUNDING = 1e-6
 
 
 class Lattice(NamedTuple):
-    """Joint storages of a year around a trajectory, in storages apart from it.
+    """Joint storages of years around trajectories, in storages apart from them.
 
     Parameters
     ----------
     shape : ndarray, shape (4,)
-        Storages of each reservoir.
-    lowest, highest : ndarray, shape (4, steps + 1)
+        Storages of each reservoir, in the year that has most.
+    lowest, highest : ndarray, shape (years, 4, steps + 1)
         Those that limits allow at the start of each step and at the end of the last.
-    least, most : ndarray, shape (4, steps)
+    least, most : ndarray, shape (years, 4, steps)
         Releases that limits allow, apart from the trajectory's.
     links : ndarray, shape (4, 4)
         1 where a reservoir, row, releases into another, column.
-    made : ndarray, shape (4, steps, sums of two storages, releases)
+    made : ndarray, shape (years, 4, steps, sums of two storages, releases)
         Benefit by the places of both storages, added, and by the release less the least.
-    ends : ndarray, shape (4, storages)
+    ends : ndarray, shape (years, 4, storages)
         What each is worth at the end.
     """
 
@@ -48,13 +53,90 @@ class Lattice(NamedTuple):
     made: FloatArray
     ends: FloatArray
 
+    def of_year(self, place: int) -> Lattice:
+        """That of one year, whose arrays have no axis of years."""
+        rows = {name: getattr(self, name)[place] for name in self._fields if name not in ("shape", "links")}
+        return self._replace(**rows)
+
+
+def lattice_around(
+    batch: SystemYears, plants: list[PlantSteps], centre: FloatArray, apart: FloatArray, reach: int | None
+) -> tuple[Lattice, IntArray]:
+    """The lattice around trajectories, and the place of these in it.
+
+    Parameters
+    ----------
+    batch : SystemYears
+    plants : list of PlantSteps
+        Of all reservoirs, near the trajectories.
+    centre : ndarray, shape (years, reservoirs, steps + 1)
+        The trajectories, hm3.
+    apart : ndarray, shape (years,)
+        How far storages lie apart, hm3.
+    reach : int or None
+        Storages to either side; all that limits allow if None.
+
+    Returns
+    -------
+    lattice : Lattice
+    origin : ndarray, shape (years, 4)
+    """
+    years, count, steps = len(batch), len(plants), batch.steps
+    bounds, origin = np.zeros((2, years, RESERVOIRS, steps + 1), np.int64), np.zeros((years, RESERVOIRS), np.int64)
+    releases, tables = np.zeros((2, years, RESERVOIRS, steps), np.int64), list[FloatArray]()
+    widest, spacing = np.zeros(RESERVOIRS, np.int64), apart[:, np.newaxis]
+    shape, links = np.ones(RESERVOIRS, np.int64), np.zeros((RESERVOIRS, RESERVOIRS), np.int64)
+    first, volumes = RESERVOIRS - count, list[FloatArray]()
+    for place, plant in enumerate(plants):
+        own, limits, middle = first + place, plant.years.limits, centre[:, place]
+        volume = plant.rows.rows[HM3_PER_M3S]
+        local = volume * batch.years[place].limits.inflow_m3s
+        volumes.append(local - np.diff(middle, axis=1))
+        for source, _ in batch.system.into(place):
+            volumes[place] = volumes[place] + volumes[source]
+            links[first + source, own] = 1
+        ends = [limits.storage_lower_hm3, limits.storage_upper_hm3]
+        if limits.cyclic:
+            ends = [np.column_stack([each[:, :-1], middle[:, 0]]) for each in ends]
+        low, high = np.zeros((2, years, steps + 1), np.int64)
+        low[:, 1:] = np.ceil((ends[0] - middle[:, 1:]) / spacing - ROUNDING)
+        high[:, 1:] = np.floor((ends[1] - middle[:, 1:]) / spacing + ROUNDING)
+        between = low[:, -1] > high[:, -1]  # a fixed end between two of them
+        nearest = np.rint((ends[0][:, -1] - middle[:, -1]) / apart).astype(np.int64)
+        low[between, -1] = high[between, -1] = nearest[between]
+        if reach is not None:
+            low, high = np.maximum(low, -reach), np.minimum(high, reach)
+        origin[:, own] = -low.min(axis=1)
+        shape[own] = max((high.max(axis=1) - low.min(axis=1)).max(), 0) + 1
+        bounds[:, :, own] = np.stack([low, high]) + origin[:, own, np.newaxis]
+        out = [
+            (each * volume - volumes[place]) / spacing for each in (limits.release_lower_m3s, limits.release_upper_m3s)
+        ]
+        widest[own] = shape[own] - 1 + links[:, own] @ widest  # no further do releases differ
+        releases[0, :, own] = np.maximum(np.ceil(out[0] - ROUNDING), -widest[own])
+        releases[1, :, own] = np.minimum(np.floor(out[1] + ROUNDING), widest[own])
+        least, most = releases[:, :, own]
+        spread = np.arange(2 * shape[own] - 1)[:, np.newaxis, np.newaxis, np.newaxis] - 2 * origin[:, own, np.newaxis]
+        storage = 0.5 * (middle[:, 1:] + middle[:, :-1] + spread * spacing)
+        flows = np.arange(int((most - least).max()) + 1)[:, np.newaxis, np.newaxis]
+        release = (volumes[place] + spacing * (least + flows)) / volume
+        tables.append(np.moveaxis(plant.per_mw * plant.power_mw(storage, release), (2, 3), (0, 1)))
+    sizes = (max(each.shape[axis] for each in tables) for axis in (2, 3))
+    made = np.zeros((years, RESERVOIRS, steps, *sizes))
+    ends_worth = np.zeros((years, RESERVOIRS, int(shape.max())))
+    for place, table in enumerate(tables):
+        made[:, first + place, :, : table.shape[2], : table.shape[3]] = table
+        ends_worth[:, first + place] = batch.end_values[place] * spacing * np.arange(shape.max())
+    lattice = Lattice(shape, bounds[0], bounds[1], releases[0], releases[1], links, made, ends_worth)
+    return lattice, origin
+
 
 @compiled
 def best_path(of: Lattice, values: FloatArray, later: FloatArray, choices: NDArray[np.int32], path: IntArray) -> int:
     """Fill in the best path, shape (4, steps + 1), from its start; returns the transitions that were tried.
 
-    They are 0 where limits leave no path. `values` and `later` have room for all joint storages, `choices` for those of
-    all steps.
+    The lattice is that of one year. They are 0 where limits leave no path. `values` and `later` have room for all joint
+    storages, `choices` for those of all steps.
     """
     size1, size2, size3 = of.shape[1], of.shape[2], of.shape[3]
     steps, tried = of.least.shape[1], 0

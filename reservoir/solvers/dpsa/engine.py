@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,8 @@ from reservoir.hydro.plant import lake_with_cursors, plant_with_cursors
 from reservoir.hydro.rows import YearRows
 from reservoir.solvers.dp.beyond import Beyond
 from reservoir.solvers.dp.recursion import bellman, trace
-from reservoir.solvers.dpsa.handed_on import Neighbours
+from reservoir.solvers.dpsa.handed_on import Neighbours, Worth
+from reservoir.solvers.plant_steps import PlantSteps
 from reservoir.solvers.settings import FirstPositionsSettings, ThreadSettings, number
 from reservoir.solvers.slp.engine import SlpSettings, relaxed, successive
 from reservoir.solvers.system_engine import Places, Schedules, SystemEngine, on_threads
@@ -59,10 +61,36 @@ class DpsaSettings(FirstPositionsSettings, ThreadSettings):
         return 1
 
 
+class Grids(NamedTuple):
+    """Storages of one reservoir around schedules, and what a step between two of them comes to.
+
+    Parameters
+    ----------
+    place : int
+        Of the reservoir.
+    own : PlantSteps
+        Its steps, with what the sum of all plants is worth (`Neighbours.years_of`).
+    worth : Worth
+        What it does to the others.
+    penalty : float
+        Of violations.
+    turned : int
+        Step that grids begin with, of cyclic years; other arrays begin with the first.
+    storages_hm3 : ndarray, shape (years, steps + 1, states)
+    """
+
+    place: int
+    own: PlantSteps
+    worth: Worth
+    penalty: float
+    turned: int
+    storages_hm3: FloatArray
+
+
 class DpsaEngine(SystemEngine[DpsaSettings]):
     """Sweeps over all reservoirs, as many years at a time as there are threads."""
 
-    name = "dpsa"
+    name = "dpsa-sequential"
     settings_class = DpsaSettings
 
     def improved(self, schedules: Schedules, progress: Callable[[int], None]) -> Schedules:
@@ -71,13 +99,20 @@ class DpsaEngine(SystemEngine[DpsaSettings]):
         if not self.first:
             relaxed(schedules, linear.workers)
             successive(schedules, linear, lambda left: None, self.ends)
-        sweep(schedules, self.settings, lambda left: progress(len(schedules.batch) - left), self.ends)
+        count = len(schedules.batch)
+        sweep(schedules, self.settings, lambda left: progress(count - left), self.ends, self.best_storages)
         near = SlpSettings(box=self.settings.least_window * 2, threads=self.settings.workers)
         successive(schedules, near, lambda left: None, self.ends)
         return schedules
 
+    def best_storages(self, of: Grids) -> tuple[FloatArray, NDArray[np.int64]]:
+        """The best storages of each year on its grids, shape (years, steps + 1), and the transitions tried."""
+        return compiled_storages(of, self.settings.workers)
+
 
 ENGINE = DpsaEngine
+#: As `DpsaEngine.best_storages`.
+Recursion = Callable[[Grids], tuple[FloatArray, NDArray[np.int64]]]
 
 
 def sweep(
@@ -85,13 +120,15 @@ def sweep(
     settings: DpsaSettings,
     progress: Callable[[int], None],
     ends: Callable[[Schedules], bool] = lambda _: False,
+    recursion: Recursion | None = None,
 ) -> None:
     """Sweep over all reservoirs until that gains nothing; `progress` is told how many years are left."""
+    solved = recursion or (lambda of: compiled_storages(of, settings.workers))
     left, window = np.arange(len(schedules.batch)), np.full(len(schedules.batch), settings.window)
     for round_ in range(settings.most_sweeps):
         before = schedules.fitness[left]
         for place in range(len(schedules.batch.system.reservoirs)):
-            storages = _swept(schedules, left, place, window[left], settings, odd=round_ % 2 == 1)
+            storages = _swept(schedules, left, place, window[left], settings, solved, odd=round_ % 2 == 1)
             if storages is not None:
                 schedules.improve(left, storages)
         schedules.rounds[left] += 1
@@ -105,7 +142,14 @@ def sweep(
 
 
 def _swept(
-    schedules: Schedules, places: Places, place: int, window: FloatArray, settings: DpsaSettings, *, odd: bool
+    schedules: Schedules,
+    places: Places,
+    place: int,
+    window: FloatArray,
+    settings: DpsaSettings,
+    recursion: Recursion,
+    *,
+    odd: bool,
 ) -> FloatArray | None:
     """Storages of some years with those of one reservoir as dynamic programming has them; None where it has none.
 
@@ -129,41 +173,52 @@ def _swept(
     active = limits.storage_upper_hm3.max(axis=1) - limits.storage_lower_hm3.min(axis=1)
     spacing = np.maximum(window * active, 1e-9) / (settings.states // 2)
     worth = around.worth_of(place, spacing, 2 * settings.states - 1)
-    own_years = around.years_of(place)
-    years = own_years.limits.starting_at(held[:, 0]).arrays() if limits.cyclic else own_years.exact_year
     offsets = np.arange(settings.states) - settings.states // 2
+    ends = [held, lower, upper]
+    middle, lower, upper = (_turned_ends(each, turned) for each in ends) if limits.cyclic else ends
+    bounds = np.minimum(lower, middle), np.maximum(upper, middle)
+    apart = offsets * spacing[:, np.newaxis, np.newaxis]
+    grid = np.clip(middle[:, :, np.newaxis] + apart, *(each[:, :, np.newaxis] for each in bounds))
+    grid[:, 0] = middle[:, :1]
+    if limits.cyclic:
+        grid[:, -1] = middle[:, :1]
+    found, tried = recursion(
+        Grids(place, own._replace(years=around.years_of(place)), worth, batch.penalty, turned, grid)
+    )
+    storages[:, place] = _turned_ends(found, -turned) if turned else found
+    schedules.tried[places] += tried
+    return storages
+
+
+def _turned(array: FloatArray, by: int) -> FloatArray:
+    """Steps from one on, those before it behind them, along the last axis."""
+    return np.ascontiguousarray(np.roll(array, -by, axis=-1)) if by else array
+
+
+def _turned_ends(array: FloatArray, by: int) -> FloatArray:
+    """Storages of cyclic years from one on, the first again at the end."""
+    around = _turned(array[:, :-1], by)
+    return np.column_stack([around, around[:, 0]])
+
+
+def compiled_storages(of: Grids, workers: int) -> tuple[FloatArray, NDArray[np.int64]]:
+    """The best storages on grids, and the transitions tried, by compiled code, as many years at a time as workers."""
+    own, worth, turned = of.own, of.worth, of.turned
+    years = own.years.exact_year
 
     def one(row: int) -> tuple[FloatArray, int]:
-        def moved(array: FloatArray) -> FloatArray:
-            return np.ascontiguousarray(np.roll(array, -turned, axis=-1)) if turned else array
-
-        def moved_ends(array: FloatArray) -> FloatArray:
-            return np.append(around_ := moved(array[:-1]), around_[0]) if limits.cyclic else array
-
-        rows = moved(years.rows[row, 0])
-        year = YearRows(rows, years.numbers[row, 0], years.lake, years.priced, False, ())
-        middle = moved_ends(held[row])
-        bounds = moved_ends(lower[row]), moved_ends(upper[row])
-        bounds = np.minimum(bounds[0], middle), np.maximum(bounds[1], middle)
-        grid = np.clip(middle[:, np.newaxis] + offsets * spacing[row], *(each[:, np.newaxis] for each in bounds))
-        grid[0] = middle[0]
-        if limits.cyclic:
-            grid[-1] = middle[0]
-        of_year = np.moveaxis(moved(np.moveaxis(worth.worth[row], 1, -1)), -1, 1)
-        beyond = Beyond(worth.kinds, np.ascontiguousarray(of_year), moved(worth.first[row]), moved(worth.per_unit[row]))
-        steps, states = batch.steps, settings.states
-        values, choices = np.empty((steps + 1, states)), np.empty((steps, states), np.uint16)
-        path, releases = np.empty(steps + 1), np.empty(steps)
-        plant = plant_with_cursors(own.years.model.exact)
-        ready = lake_with_cursors(year)
-        tried = bellman(plant, ready, grid, batch.penalty, values, choices, np.empty(states), beyond)
+        rows = _turned(years.rows[row, 0], turned)
+        year, grid = YearRows(rows, years.numbers[row, 0], years.lake, years.priced, False, ()), of.storages_hm3[row]
+        of_year = np.moveaxis(_turned(np.moveaxis(worth.worth[row], 1, -1), turned), -1, 1)
+        more = _turned(worth.first[row], turned), _turned(worth.per_unit[row], turned)
+        beyond = Beyond(worth.kinds, np.ascontiguousarray(of_year), *more)
+        points, states = grid.shape
+        values, choices = np.empty(grid.shape), np.empty((points - 1, states), np.uint16)
+        path, releases = np.empty(points), np.empty(points - 1)
+        plant, ready = plant_with_cursors(own.years.model.exact), lake_with_cursors(year)
+        tried = bellman(plant, ready, grid, of.penalty, values, choices, np.empty(states), beyond)
         trace(year, grid, values, choices, path, releases)
-        if turned:
-            around_ = np.roll(path[:-1], turned)
-            path = np.append(around_, around_[0])
         return path, tried
 
-    found = on_threads(one, len(batch), settings.workers)
-    storages[:, place] = [path for path, _ in found]
-    schedules.tried[places] += [tried for _, tried in found]
-    return storages
+    found = on_threads(one, len(of.storages_hm3), workers)
+    return np.array([path for path, _ in found]), np.array([tried for _, tried in found])

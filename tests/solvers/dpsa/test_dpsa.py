@@ -1,5 +1,7 @@
 """Dynamic programming of systems, a reservoir at a time: never worse than where it begins, exact where it should be."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from reservoir.hydro.system import Carried, Link
 from reservoir.solvers import solve
 from reservoir.solvers.dpsa.engine import DpsaSettings, sweep
 from reservoir.solvers.dpsa.handed_on import Neighbours
+from reservoir.solvers.dpsa.on_device import DeviceDpsaEngine, DeviceDpsaSettings
 from reservoir.solvers.system_engine import Schedules
 from tests.solvers.systems import best_of_random, random_links, system_years
 
@@ -20,7 +23,7 @@ ROUGH = {"states": 21, "most_sweeps": 12}
 @pytest.mark.parametrize("end", list(YearEnd))
 def test_every_year_end_comes_close_from_the_middle_and_gains_from_linear_programs(small, end):
     batch = system_years(small, CHAIN, "ab", end)
-    linear, found = solve(batch, solver="slp").fitness, solve(batch, solver="dpsa", **ROUGH)
+    linear, found = solve(batch, solver="slp").fitness, solve(batch, solver="dpsa-sequential", **ROUGH)
     assert (found.fitness >= linear).all()
     assert (found.violation == 0).all()
     alone = Schedules.begun(batch)
@@ -72,7 +75,7 @@ def test_random_systems_are_no_worse_than_by_linear_programs(small, seed):
     rng = np.random.default_rng(seed + 10)
     names = "abcde"[: rng.integers(2, 6)]
     batch = system_years(small, random_links(names, rng), names)
-    found = solve(batch, solver="dpsa", **ROUGH)
+    found = solve(batch, solver="dpsa-sequential", **ROUGH)
     assert (found.fitness >= solve(batch, solver="slp").fitness).all()
     assert (found.fitness > best_of_random(batch, seed, 40)).all()
 
@@ -88,5 +91,45 @@ def test_a_shortage_of_the_sum_counts_at_the_margin(small):
 
 def test_the_result_does_not_depend_on_threads(small):
     batch = system_years(small, CHAIN, "ab")
-    one, other = (solve(batch, solver="dpsa", threads=threads, **ROUGH).position for threads in (1, 2))
+    one, other = (solve(batch, solver="dpsa-sequential", threads=threads, **ROUGH).position for threads in (1, 2))
     assert one.tobytes() == other.tobytes()
+
+
+SYSTEMS = {
+    **{end.value: (CHAIN, {"end": end}) for end in YearEnd},
+    "turbined": ([Link("a", "b", carries=Carried.TURBINED)], {}),
+    "spilled": ([Link("a", "b", carries=Carried.SPILLED)], {}),
+    "share and delay": ([Link("a", "b", carries=0.5, travel_steps=1.0, lost_share=0.1)], {}),
+    "backwater": ([Link("a", "b", backwater=True)], {}),
+    "shortage": (CHAIN, {"objective": Objective({Goal.POWER_SHORTAGE: 1.0}, power_target_mw=np.full(12, 45.0))}),
+}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_sweeps_on_a_device_are_those_of_compiled_code(small, device, name):
+    links, about = SYSTEMS[name]
+    batch = system_years(small, links, "ab", **about)
+    settings = {"states": 21, "window": 0.3, "most_sweeps": 4, "threads": 1}
+    compiled = Schedules.begun(batch)
+    begun = compiled.fitness.copy()
+    sweep(compiled, DpsaSettings(**settings), lambda left: None)
+    assert (compiled.fitness > begun).all()
+    for double, within in ((True, 1e-9), (False, 1e-6)):
+        engine, found = DeviceDpsaEngine(DeviceDpsaSettings(**settings, double=double)), Schedules.begun(batch)
+        with engine.working(str(device.index)):
+            sweep(found, engine.settings, lambda left: None, recursion=engine.best_storages)
+        np.testing.assert_allclose(found.fitness, compiled.fitness, rtol=within)
+        assert found.rounds.tolist() == compiled.rounds.tolist()
+
+
+@pytest.mark.device
+def test_a_device_with_little_memory_takes_one_year_after_another(small, device, monkeypatch):
+    batch = system_years(small, CHAIN, "ab", years=3)
+    settings = {"states": 51, "most_sweeps": 2}
+    usual = solve(batch, solver="dpsa", **settings)
+    assert usual.device_seconds > 0
+    monkeypatch.setattr(
+        "reservoir.opencl.devices.list_devices", lambda: [replace(device, max_allocation_bytes=300_000)]
+    )
+    assert solve(batch, solver="dpsa", **settings).position.tobytes() == usual.position.tobytes()

@@ -111,7 +111,7 @@ def test_a_year_that_cannot_be_kept_breaks_its_limits_by_little(small):
 def test_dynamic_programming_gains_little_where_turbined_and_spilled_water_part(number):
     (batch,) = system_problems(*zoo_system(number, 1), Horizon()).batches
     found = planned(batch)
-    swept = solve(batch, solver="dpsa", first=found.position[:, np.newaxis])
+    swept = solve(batch, solver="dpsa-sequential", first=found.position[:, np.newaxis])
     np.testing.assert_allclose(swept.fitness, found.fitness, rtol=1e-6)
 
 
