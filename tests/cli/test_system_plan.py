@@ -137,7 +137,7 @@ def test_days_are_planned_by_weeks(call, two, tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--point", "a/b"], "--point: does not take systems yet; expected the file of one reservoir"),
+        (["--point", "a/b"], "--point: a point has a reservoir of its own"),
         (["--prove"], "--prove: does not take systems yet"),
         (["--objective", "revenue"], "--objective: does not take systems yet"),
         (["--no-reference"], "--no-reference: does not take systems yet"),
