@@ -8,11 +8,8 @@ from reservoir.planning import system_plan
 from tests.io.two_dams import TWO, wide, write_two
 
 #: Energy is dear in winter, when little water comes.
-PRICED = TWO.replace(
-    "\n[[reservoirs]]",
-    '\n[objective]\ngoal = "energy"\nprice_per_mwh = [90, 80, 60, 40, 30, 20, 20, 25, 40, 60, 80, 90]\n\n[[reservoirs]]',
-    1,
-)
+PRICES = "price_per_mwh = [90, 80, 60, 40, 30, 20, 20, 25, 40, 60, 80, 90]"
+PRICED = TWO.replace("\n[[reservoirs]]", f'\n[objective]\ngoal = "energy"\n{PRICES}\n\n[[reservoirs]]', 1)
 
 
 @pytest.fixture
