@@ -297,7 +297,10 @@ def require_of_one(given: Mapping[str, Any]) -> None:
 
 
 #: What a command says that takes one reservoir.
-TAKE_SYSTEMS = "plan, compare, simulate, check and new take systems; give this command the file of one reservoir"
+TAKE_SYSTEMS = (
+    "plan, compare, simulate, tradeoff, synth, validate, check and new take systems; give this command the file of one "
+    "reservoir"
+)
 
 
 def names_system(file: Path | None) -> bool:

@@ -121,8 +121,9 @@ def command(
     gc.set_threshold(GARBAGE_THRESHOLD)
     watch = Stopwatch(BEGAN)
     watch.add({"start": time.perf_counter() - BEGAN})
+    request = request.at_point(point)
     if request.names_system:
-        refused = {"--point": point, "--prove": prove, **_of_one_reservoir(search)}
+        refused = {"--prove": prove, **_of_one_reservoir(search)}
         require_of_one(refused)
         asked: dict[str, Any] = {
             "unit_system": unit_system,
@@ -149,7 +150,7 @@ def command(
         from reservoir.solvers.engine import meanwhile
 
     with watch("read"):
-        inputs = request.at_point(point).read(step).optimised_for(objective)
+        inputs = request.read(step).optimised_for(objective)
         units = UnitSystem.of(unit_system or "si")
         kind = format_of(table_format, inputs.inflow.years, inputs.inflow.steps)
         level, storage = of_one(levels, "--level"), of_one(storages, "--storage")

@@ -12,6 +12,8 @@ from reservoir.cli.options import FilePath, named_as
 from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.report.synthetic_files import SyntheticFiles
@@ -20,7 +22,13 @@ if TYPE_CHECKING:
 #: An ensemble is held in memory.
 _MOST_YEARS = 1_000_000
 #: Options by the arguments that messages name.
-_NAMES = {"mean": "--mean", "cv": "--cv", "shift_season": "--shift-season", "member_years": "--member-years"}
+_NAMES = {
+    "method": "--method",
+    "mean": "--mean",
+    "cv": "--cv",
+    "shift_season": "--shift-season",
+    "member_years": "--member-years",
+}
 
 
 # fmt: off
@@ -75,30 +83,41 @@ def command(
     The acceptance table compares members as long as the record with the record. With --reservoir or --case, dynamic
     programming optimises both, and energy and firm power are compared too. The table in full and a figure are written
     beside the output. With climate adjustments, the record is adjusted in the same way before it is compared.
+
+    Of a system, the inflow of all reservoirs is made together: a column each, and correlations among them are compared.
     """
     from reservoir.cli import warn
     from reservoir.cli.screen import checks_json, progress_bars, show_json
     from reservoir.hydro.unit_system import UnitSystem
+    from reservoir.io.records.sites import as_recorded
     from reservoir.planning.checks import all_pass
     from reservoir.report.synthetic_files import SyntheticFiles
     from reservoir.synthetic.acceptance import assessed, what_to_try
     from reservoir.synthetic.ensemble import Adjustments, synthetic_inflow
+    from reservoir.synthetic.sites import synthetic_sites
 
     units = UnitSystem.of(unit_system or "si")
     with named_as(_NAMES | {"format": "--format"}):
         adjustments = Adjustments.of(mean, cv, shift_season)
-        given = options.CaseFiles.of(request.reservoir_file, request.inflow_file, request.reading)
-        if given.inflow is None or given.reservoir or request.case:
-            inputs = request.read()  # neither file nor case is the bundled case
-            reservoir, record = inputs.reservoir, inputs.inflow
+        reservoir, system, notes = None, None, tuple[str, ...]()
+        if request.names_system:
+            system, sites = request.read_system()
+            source: Any = synthetic_sites(sites, method, seed=seed, adjustments=adjustments)
         else:
-            reservoir, record = None, options.read_record(given.inflow, given.reading, None)
-        source = synthetic_inflow(record, method, seed=seed, adjustments=adjustments)
-        of_member = member_years or record.years
+            given = options.CaseFiles.of(request.reservoir_file, request.inflow_file, request.reading)
+            if given.inflow is None or given.reservoir or request.case:
+                inputs = request.read()  # neither file nor case is the bundled case
+                reservoir, record = inputs.reservoir, inputs.inflow
+            else:
+                record = options.read_record(given.inflow, given.reading, None)
+            source = synthetic_inflow(record, method, seed=seed, adjustments=adjustments)
+        of_member = member_years or source.calendar.years
         members = -(-years // of_member)
         ensemble = source.ensemble(members, of_member)
+        if system:
+            ensemble, notes = as_recorded(system, ensemble)
         target = _target(out, f"inflow-{method}", table_format, members * of_member)
-        files = SyntheticFiles(target, checked=check, force=force, units=units, tell=warn)
+        files = SyntheticFiles(target, sites=source.sites, checked=check, force=force, units=units, tell=warn)
     assessment, to_try = None, ""
     if check:
         with progress_bars() as progress:
@@ -109,13 +128,16 @@ def command(
     passed = assessment is None or all_pass(assessment.checks)
     if as_json:
         content: dict[str, Any] = {"members": members, "member_years": of_member, "caveat": ensemble.caveat}
+        content |= {"sites": list(source.sites), "notes": list(notes)} if system else {}
         content["files"] = [str(path) for path in files.written]
         if assessment:
             content |= checks_json(assessment.checks) | {"not_checked": assessment.not_checked, "pass": passed}
             content |= {"try": to_try} if to_try else {}
         show_json(content)
     else:
-        _show(record, ensemble, files, assessment, to_try, units)
+        records = {site: each.record for site, each in source.sites.items()}
+        made = zip(records.items(), ensemble.values() if system else [ensemble], strict=True)
+        _show([(site, record, each) for (site, record), each in made], notes, files, assessment, to_try, units)
     return 0 if passed else 1
 
 
@@ -142,8 +164,8 @@ def _target(out: Path | None, name: str, asked: str | None, years: int) -> Path:
 
 
 def _show(
-    record: Inflow,
-    ensemble: Inflow,
+    sites: Sequence[tuple[str, Inflow, Inflow]],
+    notes: Sequence[str],
     files: SyntheticFiles,
     assessment: Assessment | None,
     to_try: str,
@@ -152,13 +174,16 @@ def _show(
     from reservoir.cli import say
     from reservoir.cli.screen import show_checks, show_line, show_notes
 
-    of_member = ensemble.calendar.years_each
-    years = f"{counted(ensemble.years // of_member, 'member')} of {counted(of_member, 'year')}"
-    mean, unit = units.amount(ensemble.mean_m3s, "m3s")
-    show_line("Record", f"{record.labels[0]} to {record.labels[-1]}, {record.scale_in(units)}")
-    show_line("Synthetic", f"{years}, mean flow {quantity(mean)} {unit}")
+    for site, record, ensemble in sites:
+        of_member, of_site = ensemble.calendar.years_each, f"{site}: " if site else ""
+        years = f"{counted(ensemble.years // of_member, 'member')} of {counted(of_member, 'year')}"
+        mean, unit = units.amount(ensemble.mean_m3s, "m3s")
+        show_line("Record", f"{of_site}{record.labels[0]} to {record.labels[-1]}, {record.scale_in(units)}")
+        show_line("Synthetic", f"{of_site}{years}, mean flow {quantity(mean)} {unit}")
     left_out = "The record's evaporation and withdrawals are left out: members have inflow alone."
-    show_notes(ensemble.caveat, *map(units.text, record.notes), left_out if record.has_conditions else "")
+    own = dict.fromkeys(units.text(note) for _, record, _ in sites for note in record.notes)
+    has_conditions = any(record.has_conditions for _, record, _ in sites)
+    show_notes(ensemble.caveat, *own, left_out if has_conditions else "", *notes)
     if assessment:
         show_checks(assessment.checks)
         if assessment.not_checked:

@@ -57,21 +57,25 @@ def command(
     """
     from reservoir.cli import say, warn
     from reservoir.cli.options import named_as, told_in
-    from reservoir.cli.screen import progress_bars, show_inputs, show_json
+    from reservoir.cli.screen import progress_bars, show_inputs, show_json, show_system_inputs
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.io.plan_folder.formats import PlanFormat, format_of
     from reservoir.planning.tradeoff import tradeoff
     from reservoir.report.folder import claimed_empty
     from reservoir.report.tradeoff_folder import tradeoff_provenance, write_tradeoff
 
-    inputs = request.read(step)
+    read: Any = request.read_system(step) if request.names_system else request.read(step)
+    operated, inflow = read if request.names_system else (read.reservoir, read.inflow)
     units, workbook = UnitSystem.of(unit_system or "si"), format_of(table_format, 1) is PlanFormat.XLSX
-    with claimed_empty(out, f"tradeoff-{inputs.reservoir.name}") as claim:
+    with claimed_empty(out, f"tradeoff-{operated.name}") as claim:
         if not as_json:
-            show_inputs(inputs, units)
+            if request.names_system:
+                show_system_inputs(operated, inflow, units)
+            else:
+                show_inputs(read, units)
         with progress_bars() as progress, named_as(_NAMES), told_in(units):
             goals = [name.strip() for name in between.split(",")]
-            front = replace(tradeoff(inputs.reservoir, inputs.inflow, goals, progress=progress, **search), units=units)
+            front = replace(tradeoff(operated, inflow, goals, progress=progress, **search), units=units)
         target = write_tradeoff(front, claim, figures=figures, workbook=workbook, tell=warn)
     if as_json:
         show_json(tradeoff_provenance(front) | {"folder": str(target)})
@@ -82,9 +86,11 @@ def command(
 
 def _show(front: Tradeoff) -> None:
     from reservoir.cli.screen import Column, show_notes, show_table
+    from reservoir.hydro.reservoir import Reservoir
     from reservoir.planning.notes import carry_over_note
 
-    show_notes(carry_over_note(front.reservoir, front.inflow, front.horizon))
+    if isinstance(front.reservoir, Reservoir):
+        show_notes(carry_over_note(front.reservoir, front.inflow, front.horizon))
     step = max(-(-len(front.points) // _SHOWN), 1)
     places = sorted({*range(0, len(front.points), step), len(front.points) - 1})
     points = [front.points[place] for place in places]

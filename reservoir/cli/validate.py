@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from reservoir.cli import options
+
+if TYPE_CHECKING:
+    from reservoir.planning.checks import Check
 
 # fmt: off
 _OPTIONS = (
@@ -33,25 +38,34 @@ def command(
     Prints an acceptance table and what could not be checked; the exit status is 1 if a check fails. Then every solver
     solves some years of random reservoirs, and must be within the range that it states. Without OpenCL, only solvers on
     the host are checked. On a horizon of several years, each solver that can plan it is compared with dynamic
-    programming on the host. --json adds versions, machine, device, driver and settings.
+    programming on the host. Of a system, populations that begin with nothing are compared with the joint plan of all
+    stages. --json adds versions, machine, device, driver and settings.
     """
-    from reservoir.cli import say
-    from reservoir.cli.screen import progress_bars, show_checks, show_inputs, show_json, show_solver
+    from reservoir.cli.screen import progress_bars, show_inputs, show_solver, show_system
     from reservoir.hydro.objectives import Horizon
     from reservoir.opencl.trial import forget_refusals
-    from reservoir.planning.checks import all_pass
     from reservoir.planning.validation import (
         NOT_ASKED,
         not_checked,
         not_checked_on,
         validate,
         validate_horizon,
+        validate_system,
         validate_zoo,
     )
     from reservoir.report.folder import provenance
+    from reservoir.report.system_folder import system_provenance
 
     forget_refusals()
-    span, found = Horizon.of(horizon), request.read()
+    span = Horizon.of(horizon)
+    if request.names_system:
+        system, inflows = request.read_system()
+        with progress_bars() as progress:
+            how: dict[str, Any] = {"runs": runs, "options": settings, "progress": progress, **where}
+            joint, checks, missing = validate_system(system, inflows, span, **how)
+        made = system_provenance(joint, checks)
+        return _shown(partial(show_system, joint), made, checks, missing, runs, as_json)
+    found = request.read()
     if not as_json:
         show_inputs(found)
     asked: dict[str, Any] = {"runs": runs, "reference_gwh": found.reference_gwh}
@@ -64,10 +78,26 @@ def command(
         else:
             plan, checks = validate_horizon(found.reservoir, found.inflow, span, **given)
             missing = not_checked_on(span)
+    return _shown(partial(show_solver, plan), provenance(plan, checks), checks, missing, runs, as_json)
+
+
+def _shown(
+    show_plan: Callable[[], None],
+    made: dict[str, Any],
+    checks: Sequence[Check],
+    missing: Sequence[str],
+    runs: int,
+    as_json: bool,
+) -> int:
+    """Show what was found, with what the plan is of; the exit status."""
+    from reservoir.cli import say
+    from reservoir.cli.screen import show_checks, show_json
+    from reservoir.planning.checks import all_pass
+
     if as_json:
-        show_json(provenance(plan, checks) | {"runs": runs, "not_checked": missing, "pass": all_pass(checks)})
+        show_json(made | {"runs": runs, "not_checked": missing, "pass": all_pass(checks)})
     else:
-        show_solver(plan)
+        show_plan()
         show_checks(checks)
         for each in missing:
             say(f"Not checked: {each}")

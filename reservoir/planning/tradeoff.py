@@ -19,6 +19,7 @@ from reservoir.hydro.operation import Operation, joined
 from reservoir.hydro.record_rows import terms_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import filled_years
+from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.firm_power import better_of, firm_power_mw, keeping_promise, largest_firm_power, no_worse_than
@@ -26,10 +27,13 @@ from reservoir.planning.search import references_of
 from reservoir.planning.solving import DEVICE_REFERENCE, StageProgress, silent_stage
 from reservoir.planning.start import with_implied_end_value
 from reservoir.planning.stopwatch import Stopwatch
+from reservoir.planning.system_plan import SystemPlan, optimise_system
 from reservoir.problems.reservoir.record import SLACK, RecordProblems, promising, record_problems
 from reservoir.problems.reservoir.year import ReservoirYears
+from reservoir.problems.system import system_problems
 from reservoir.solvers import Solutions
 
+#: A reservoir or a system: what has an objective.
 Operated = TypeVar("Operated", Reservoir, System)
 #: Digits of powers and weights, so that a reservoir file states them as they were.
 _DIGITS = 6
@@ -68,8 +72,8 @@ def levels_between(lowest: float, largest: float, points: int) -> list[float]:
 
 
 def weighing(
-    reservoir: Reservoir, pair: tuple[Goal, Goal], ranges: tuple[float, float], shares: Sequence[float]
-) -> list[Reservoir]:
+    reservoir: Operated, pair: tuple[Goal, Goal], ranges: tuple[float, float], shares: Sequence[float]
+) -> list[Operated]:
     """Reservoirs that weigh two goals, the second by a share, with one penalty; one weight is 1 over the other."""
     objectives = []
     for share in shares:
@@ -80,7 +84,7 @@ def weighing(
     return [replace(reservoir, objective=each, penalty=penalty) for each in objectives]
 
 
-def without_firm_power(reservoir: Reservoir) -> Reservoir:
+def without_firm_power(reservoir: Operated) -> Operated:
     """Without a firm power of its own."""
     return replace(reservoir, objective=replace(reservoir.objective, firm_power_mw=None))
 
@@ -111,7 +115,34 @@ _LEAST_WEIGHT = 1e-4
 _GRIDS = {"states": 101, "most_states": 101}
 
 
-class FrontSearch:
+class _Front:
+    """The points of a front, whoever solves their problems."""
+
+    #: What is operated, and who solved the last problems, and where.
+    reservoir: Any
+    solver, device = "", ""
+
+    def weighted(self, pair: tuple[Goal, Goal], points: int) -> tuple[list[Any], list[Any]]:
+        """Points whose objectives go from one goal to the other; each goal in parts of what it can change by."""
+        stated, plant = self.reservoir.objective, (self.reservoir.installed_mw, self.reservoir.step.per_year)
+        largest = [replace(stated, weights={goal: 1.0}).largest_per_year(*plant) for goal in pair]
+        ends = [_LEAST_WEIGHT, 1 - _LEAST_WEIGHT]
+        of_ends, _ = self._solved(weighing(self.reservoir, pair, (largest[0], largest[1]), ends))
+        ranges = [float(np.ptp(self.value(goal, of_ends))) or 1.0 for goal in pair]
+        shares = np.clip(np.linspace(0, 1, points), _LEAST_WEIGHT, 1 - _LEAST_WEIGHT)
+        reservoirs = weighing(self.reservoir, pair, (ranges[0], ranges[1]), shares.tolist())
+        return reservoirs, self._solved(reservoirs)[0]
+
+    def value(self, goal: Goal, operations: Sequence[Any]) -> FloatArray:
+        """What each point gives of a goal, as tables show it."""
+        raise NotImplementedError
+
+    def _solved(self, stated: Sequence[Any]) -> tuple[list[Any], Any]:
+        """The operation of each point, and positions."""
+        raise NotImplementedError
+
+
+class FrontSearch(_Front):
     """Solves all problems of a front, by dynamic programming on a device if one can.
 
     Parameters
@@ -126,21 +157,9 @@ class FrontSearch:
     def __init__(self, problems: RecordProblems, device: str | None, progress: StageProgress) -> None:
         self.problems, self.reservoir, self.inflow = problems, problems.model.reservoir, problems.inflow
         self.progress, self.watch = progress, Stopwatch()
-        #: Who solved the last problems, and where it was asked to.
-        self.solver, self.device, self._asked_device = "", "", device
+        self._asked_device = device
         #: Of the steps that must give a firm power.
         self._share = self.reservoir.objective.firm_share
-
-    def weighted(self, pair: tuple[Goal, Goal], points: int) -> tuple[list[Reservoir], list[Operation]]:
-        """Points whose objectives go from one goal to the other; each goal in parts of what it can change by."""
-        stated, plant = self.reservoir.objective, (self.reservoir.installed_mw, self.reservoir.step.per_year)
-        largest = [replace(stated, weights={goal: 1.0}).largest_per_year(*plant) for goal in pair]
-        ends = [_LEAST_WEIGHT, 1 - _LEAST_WEIGHT]
-        of_ends, _ = self._solved(weighing(self.reservoir, pair, (largest[0], largest[1]), ends))
-        ranges = [float(np.ptp(self.value(goal, of_ends))) or 1.0 for goal in pair]
-        shares = np.clip(np.linspace(0, 1, points), _LEAST_WEIGHT, 1 - _LEAST_WEIGHT)
-        reservoirs = weighing(self.reservoir, pair, (ranges[0], ranges[1]), shares.tolist())
-        return reservoirs, self._solved(reservoirs)[0]
 
     def with_firm_power(self, pair: tuple[Goal, Goal], points: int) -> tuple[list[Reservoir], list[Operation]]:
         """Points with a firm power, from what the best schedule for the other goal gives to the largest."""
@@ -248,12 +267,53 @@ class FrontSearch:
         return solutions
 
 
+class SystemFront(_Front):
+    """Plans each point of a front of a system, from the best plan so far for the point's own objective.
+
+    Parameters
+    ----------
+    system, inflows, horizon
+        What is planned.
+    device, progress
+        As of `optimise_system`.
+    """
+
+    def __init__(
+        self, system: System, inflows: SiteInflows, horizon: Horizon, device: str | None, progress: StageProgress
+    ) -> None:
+        self.reservoir, self.inflows, self.horizon = system, inflows, horizon
+        self._how: dict[str, Any] = {"horizon": horizon, "device": device, "progress": progress}
+        self.plans, self.watch = list[SystemPlan](), Stopwatch()
+
+    def value(self, goal: Goal, operations: Sequence[SystemPlan]) -> FloatArray:
+        """What each plan gives of a goal, as tables show it."""
+        alone = self._problems(with_goal(self.reservoir, goal))
+        benefits = [alone.operate(plan.solutions.position).benefit.sum() for plan in operations]
+        return np.array(benefits) * (-1.0 if goal in COSTS else 1.0)
+
+    def _problems(self, system: System) -> RecordProblems:
+        return system_problems(system, self.inflows, self.horizon)
+
+    def _solved(self, stated: Sequence[System]) -> tuple[list[SystemPlan], None]:
+        """Plan all points, one after another."""
+        plans = []
+        for system in stated:
+            problems = self._problems(system)
+            worth = [problems.operate(plan.solutions.position).fitness(system.penalty).sum() for plan in self.plans]
+            initial = self.plans[int(np.argmax(worth))].operation if worth else None
+            plans.append(optimise_system(system, self.inflows, initial=initial, **self._how))
+            self.plans.append(plans[-1])
+            self.watch.add(plans[-1].seconds)
+        self.solver, self.device = ", ".join(dict.fromkeys(plans[-1].sources)), plans[-1].solutions.device
+        return plans, None
+
+
 @dataclass(frozen=True, eq=False)
 class TradeoffPoint:
     """One point of a front: its name, its objective, and what that gives of each goal, as tables show it."""
 
     name: str
-    reservoir: Reservoir
+    reservoir: Reservoir | System
     values: tuple[float, float]
     energy_gwh: float
     violation: float
@@ -270,8 +330,9 @@ class Tradeoff:
 
     Parameters
     ----------
-    reservoir : Reservoir
+    reservoir : Reservoir or System
     inflow : Inflow
+        Of a system the sum of what joins the river at all reservoirs.
     horizon : Horizon
     goals : tuple of Goal
     points : tuple of TradeoffPoint
@@ -283,7 +344,7 @@ class Tradeoff:
         In which it is shown.
     """
 
-    reservoir: Reservoir
+    reservoir: Reservoir | System
     inflow: Inflow
     horizon: Horizon
     goals: tuple[Goal, Goal]
@@ -310,8 +371,8 @@ class Tradeoff:
 
 
 def tradeoff(
-    reservoir: Reservoir,
-    inflow: Inflow,
+    reservoir: Reservoir | System,
+    inflow: Inflow | SiteInflows,
     goals: Sequence[str],
     *,
     points: int = 21,
@@ -323,9 +384,10 @@ def tradeoff(
 
     Parameters
     ----------
-    reservoir : Reservoir
+    reservoir : Reservoir or System
         With the prices and targets that the goals need.
-    inflow : Inflow
+    inflow : Inflow or SiteInflows
+        Of a system, what joins the river at each reservoir.
     goals : sequence of two str
         Names of `Goal`.
     points : int
@@ -336,8 +398,13 @@ def tradeoff(
     Raises
     ------
     InputError
-        If the goals are not two different ones, lack targets, or the release may change by so much only.
+        If the goals are not two different ones, lack targets, or the release may change by so much only; of a system,
+        if one is its firm power.
     """
+    if isinstance(reservoir, System):
+        assert isinstance(inflow, SiteInflows)
+        return _tradeoff_of_system(reservoir, inflow, goals, points, horizon, device, progress)
+    assert isinstance(inflow, Inflow)
     pair = _pair(without_firm_power(reservoir), goals)
     span = System.of(reservoir).asked_horizon(horizon)
     reservoir = replace(with_implied_end_value(reservoir, inflow), horizon=span)
@@ -347,17 +414,59 @@ def tradeoff(
         raise InputError(problem, mend="remove ramp_up and ramp_down", file=reservoir.source)
     search = FrontSearch(problems, device, progress)
     solved = search.with_firm_power if Goal.FIRM_POWER in pair else search.weighted
-    stated, operations = solved(pair, points)
+    return _front(search, pair, solved(pair, points), span, problems.inflow)
+
+
+def _tradeoff_of_system(
+    system: System,
+    inflows: SiteInflows,
+    goals: Sequence[str],
+    points: int,
+    horizon: Horizon | str | int | None,
+    device: str | None,
+    progress: StageProgress,
+) -> Tradeoff:
+    pair = _pair(without_firm_power(system), goals)
+    if Goal.FIRM_POWER in pair:
+        others = ", ".join(goal for goal in Goal if goal is not Goal.FIRM_POWER)
+        problem = "the firm power of a system is not planned yet"
+        raise InputError(problem, f"two of {others}", "give two of these", column="between", value=Goal.FIRM_POWER)
+    system = replace(without_firm_power(system), horizon=system.asked_horizon(horizon))
+    span = system.horizon.within(inflows.calendar)
+    search = SystemFront(system, inflows, span, device, progress)
+    one_file = len({each.sha256 for each in inflows.values()}) == 1 and not any(
+        source.file for source in system.inflow_of.values()
+    )
+    total = replace(
+        inflows.first,
+        flow_m3s=inflows.flow_m3s.sum(axis=1),
+        content=inflows.first.content if one_file else b"",
+        rows=None,
+        caveat=inflows.caveat,
+        notes=inflows.notes,
+    )
+    return _front(search, pair, search.weighted(pair, points), span, total)
+
+
+def _front(
+    search: FrontSearch | SystemFront,
+    pair: tuple[Goal, Goal],
+    points: tuple[Sequence[Any], Sequence[Any]],
+    span: Horizon,
+    inflow: Inflow,
+) -> Tradeoff:
+    """What is operated at each point and its operation, with what they come to."""
+    stated, operations = points
     first, second = (search.value(goal, operations).tolist() for goal in pair)
-    width, front = len(str(points)), []
+    width, front = len(str(len(stated))), []
     for number, (of_point, *values, operation) in enumerate(zip(stated, first, second, operations, strict=True), 1):
         name, made = f"p{number:0{width}}", (float(operation.energy_gwh.sum()), float(operation.violation.sum()))
         front.append(TradeoffPoint(name, of_point, (values[0], values[1]), *made))
     seconds = sum(search.watch.seconds.values())
-    return Tradeoff(reservoir, problems.inflow, span, pair, tuple(front), search.solver, search.device, seconds)
+    return Tradeoff(search.reservoir, inflow, span, pair, tuple(front), search.solver, search.device, seconds)
 
 
-def _pair(reservoir: Reservoir, goals: Sequence[str]) -> tuple[Goal, Goal]:
+def _pair(reservoir: Operated, goals: Sequence[str]) -> tuple[Goal, Goal]:
     names = [str(goal) for goal in goals]
     if len(names) != 2 or len(set(names)) < 2:
         problem, expected = "are not two different goals", f"two of {', '.join(Goal)}"

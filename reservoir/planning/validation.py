@@ -8,12 +8,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from reservoir.errors import ReservoirError
+from reservoir.errors import InputError, ReservoirError
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import YEAR, Horizon
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.site_inflows import SiteInflows
+from reservoir.hydro.system import System
 from reservoir.planning.checks import (
     SWEPT_GAP,
     TOTAL_GAP,
@@ -24,6 +27,7 @@ from reservoir.planning.checks import (
     part_of,
     plan_checks,
     sum_of,
+    system_checks,
 )
 from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
 from reservoir.planning.planned_record import feasible_problems
@@ -35,8 +39,9 @@ from reservoir.planning.solving import (
     relative_gap,
     require_settings,
 )
+from reservoir.planning.system_plan import SystemPlan, optimise_system
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
-from reservoir.solvers import RESERVOIR_SOLVERS, Solutions, settings_of, solve, why_unusable
+from reservoir.solvers import RESERVOIR_SOLVERS, Solutions, settings_of, solve, solver_named, why_unusable
 from reservoir.text.quantities import counted
 from reservoir.zoo import zoo_case
 
@@ -227,12 +232,89 @@ def not_checked(plan: Plan, *, runs: int, reference_gwh: float | None) -> list[s
     return left
 
 
-def _avoidable(plan: Plan, solutions: Solutions) -> float:
+class _References(NamedTuple):
+    """What runs are compared with where no plan has references of its own; names are those of `Plan`."""
+
+    problems: RecordProblems
+    references: Solutions
+    feasible_problems: NDArray[np.bool_]
+    impossible_problems: NDArray[np.bool_]
+
+
+#: Engines that are compared on systems, and the exact one, of few reservoirs.
+_OF_SYSTEMS, _JOINT = ("lshade", "clpso"), "dp-joint"
+
+
+def validate_system(
+    system: System,
+    inflows: SiteInflows,
+    horizon: Horizon,
+    *,
+    seed: int = 1,
+    device: str | None = "auto",
+    runs: int = 1,
+    options: Mapping[str, Any] | None = None,
+    progress: StageProgress = silent_stage,
+) -> tuple[SystemPlan, list[Check], list[str]]:
+    """Plan a system by all stages of ``auto``, and by each population from nothing; compare these with the plan.
+
+    Parameters
+    ----------
+    runs : int
+        Runs of each population; from 2 on, their spread and a t-test between them are checked too.
+    options : mapping
+        Settings; each engine is given those that it has.
+
+    Returns
+    -------
+    plan : SystemPlan
+    checks : list of Check
+    left : list of str
+        What was not checked, each with the reason.
+
+    Raises
+    ------
+    InputError
+        If none of the engines has one of the settings; as `optimise_system`.
+    """
+    here = [solver_named(name).host_solver if why_unusable(name) else name for name in _OF_SYSTEMS]
+    require_settings(here, options or {}, "is compared")
+    plan = optimise_system(system, inflows, horizon=horizon, seed=seed, device=device, progress=progress)
+    able = np.asarray(plan.solutions.violation == 0)
+    compared = _References(plan.problems, plan.solutions, able, np.zeros(len(able), bool))
+    checks, left, engines = system_checks(plan), [NOT_OF_SYSTEMS], dict[str, list[Solutions]]()
+    for name in here:
+        settings = {each: value for each, value in (options or {}).items() if each in settings_of(name)}
+
+        def run(seed: int, name: str = name, settings: Mapping[str, Any] = settings) -> Solutions:
+            stage = partial(progress, f"{name}, seed {seed}")
+            return solve(plan.problems.each, solver=name, seed=seed, device=device, progress=stage, **settings)
+
+        engines[name] = [run(seed + number) for number in range(runs)]
+        different = _different(engines[name][0], run(seed))
+        checks.append(Check(f"{name}: problems with different results for the same seed", different, 0))
+    checks += _runs_checks(compared, engines, "auto")
+    try:
+        joint = solve(plan.problems.each, solver=_JOINT, device=device, progress=partial(progress, _JOINT))
+        gap = float(np.abs(relative_gap(joint, plan.solutions)[able]).max(initial=0.0))
+        checks.append(Check(f"auto against {_JOINT}, worst problem (absolute value)", gap, YEAR_GAP))
+    except InputError as refused:
+        left.append(f"auto against {_JOINT} ({refused.mistakes[0]})")
+    return plan, checks, left
+
+
+#: What is left out of a validation on a system.
+NOT_OF_SYSTEMS = "solvers on random systems (`reservoir bench cascade` does)"
+
+
+def _avoidable(plan: Plan | _References, solutions: Solutions) -> float:
     """Sum of the violations of problems of which it is not sure that no schedule keeps their limits."""
     return float(sum(solutions.violation[~plan.impossible_problems].tolist()))
 
 
-def _runs_checks(plan: Plan, engines: Mapping[str, Sequence[Solutions]]) -> list[Check]:
+def _runs_checks(
+    plan: Plan | _References, engines: Mapping[str, Sequence[Solutions]], reference: str = "dp"
+) -> list[Check]:
     """Violation, worst gap and spread of each engine over all its runs, and a t-test between them if there are two.
 
     Gaps and totals are of the years that can keep their limits.
@@ -242,20 +324,21 @@ def _runs_checks(plan: Plan, engines: Mapping[str, Sequence[Solutions]]) -> list
     able, checks, totals = np.flatnonzero(plan.feasible_problems), list[Check](), []
     for name, runs in engines.items():
         violation = sum(_avoidable(plan, run) for run in runs)
-        checks.append(Check(f"{name}: sum of relative violations, {len(runs)} runs", violation, 0.0))
+        runs_of = f"{len(runs)} runs" if len(runs) > 1 else "1 run"
+        checks.append(Check(f"{name}: sum of relative violations, {runs_of}", violation, 0.0))
         if not able.size:
             continue
         total = np.array([sum_of(run, plan.feasible_problems) for run in runs])
         gap = np.abs([relative_gap(run, plan.references)[able] for run in runs])
         worst_run, worst_year = divmod(int(gap.argmax()), able.size)
         worst = f"{plan.problems.labels[able[worst_year]]}, seed {runs[worst_run].settings[0]['seed']}"
-        spread = part_of(total.std(ddof=1), total.mean())
+        spread = part_of(total.std(ddof=1), total.mean()) if len(runs) > 1 else 0.0
         checks += [
-            Check(f"{name}: gap to dp, worst year of {len(runs)} runs ({worst})", float(gap.max()), YEAR_GAP),
-            Check(f"{name}: coefficient of variation of {len(runs)} totals", spread, SPREAD),
+            Check(f"{name}: gap to {reference}, worst year of {runs_of} ({worst})", float(gap.max()), YEAR_GAP),
+            *([Check(f"{name}: coefficient of variation of {len(runs)} totals", spread, SPREAD)] * (len(runs) > 1)),
         ]
         totals.append(total)
-    if len(totals) > 1:
+    if len(totals) > 1 and len(totals[0]) > 1:
         p_value = float(ttest_ind(*totals).pvalue)
         what = "two-tailed t-test between the engines' totals, p-value"
         checks.append(Check(what, p_value, SIGNIFICANCE, at_least=True))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.output import require_free, write_new
 from reservoir.io.plan_folder.tables import write_table
@@ -21,6 +23,7 @@ from reservoir.report.figures.style import rendered
 from reservoir.report.folder import figures_left_out
 from reservoir.synthetic.acceptance import Assessment, Comparison
 from reservoir.synthetic.ensemble import SyntheticInflow
+from reservoir.synthetic.sites import SyntheticSites
 from reservoir.text.quantities import printable
 
 _ADVICE = {"choose": "choose another --out", "replace": "give --force to replace it"}
@@ -33,8 +36,10 @@ class SyntheticFiles:
     ----------
     target : Path
         The ensemble; a workbook has the table of its acceptance as a sheet beside it.
+    sites : collection of str
+        Their names; that of a site alone is empty.
     checked : bool
-        Whether there is a table and a figure of its acceptance.
+        Whether there is a table and a figure (for each site) of its acceptance.
     force : bool
         Replace existing files.
     units : UnitSystem
@@ -52,6 +57,7 @@ class SyntheticFiles:
         self,
         target: Path,
         *,
+        sites: Collection[str] = ("",),
         checked: bool,
         force: bool,
         units: UnitSystem = SI,
@@ -60,13 +66,18 @@ class SyntheticFiles:
         require_free(target, force=force, **_ADVICE)  # a folder first of all: . has no name
         self.target, self.force, self.units, self.tell = target, force, units, tell
         self.written: list[Path] = []
-        self.table, self.figure = (target.with_name(f"{target.stem}-checks.{kind}") for kind in ("csv", "svg"))
+        self.table = target.with_name(f"{target.stem}-checks.csv")
+        self.figures = {
+            site: target.with_name("-".join(filter(None, (target.stem, "checks", site))) + ".svg") for site in sites
+        }
         self.workbook = target.name.casefold().endswith(SUFFIXES)
         check_writable(target.name)
-        for path in (*([] if self.workbook else [self.table]), self.figure) if checked else ():
+        for path in (*([] if self.workbook else [self.table]), *self.figures.values()) if checked else ():
             require_free(path, force=force, **_ADVICE)
 
-    def write(self, inflow: Inflow, source: SyntheticInflow, assessment: Assessment | None) -> None:
+    def write(
+        self, inflow: Inflow | SiteInflows, source: SyntheticInflow | SyntheticSites, assessment: Assessment | None
+    ) -> None:
         """Write the ensemble, completely or not at all; and the table and the figure of its acceptance."""
         checks = None if assessment is None else comparison_table(assessment.comparisons, self.units)
         if self.workbook:
@@ -80,23 +91,26 @@ class SyntheticFiles:
         if checks is not None and not self.workbook:
             self._write(self.table, lambda path: write_table(checks, path))
         if assessment is not None:
-            self._write_figure(source, assessment)
+            self._write_figures(source, assessment)
 
-    def _write_figure(self, source: SyntheticInflow, assessment: Assessment) -> None:
-        def draw() -> bytes:
-            by_name = {comparison.statistic: comparison for comparison in assessment.comparisons}
-            about = source.record.calendar, assessment.optimised, source.caveat, self.units
-            return rendered(synthetic_inflow_figure(by_name, *about), "svg")
-
+    def _write_figures(self, source: SyntheticInflow | SyntheticSites, assessment: Assessment) -> None:
         left_out: dict[str, str] = {}
-        drawn = attempted(self.figure.name, draw, left_out)
-        if drawn is not None:
-            self._write(self.figure, lambda path: path.write_bytes(drawn))
+        for site, comparisons in assessment.of_sites.items():
+            by_name = {comparison.statistic: comparison for comparison in comparisons}
+            foot = ": ".join(filter(None, (site, source.caveat)))
+            draw = partial(_drawn, by_name, source.calendar, assessment.optimised, foot, self.units)
+            drawn = attempted(self.figures[site].name, draw, left_out)
+            if drawn is not None:
+                self._write(self.figures[site], partial(Path.write_bytes, data=drawn))
         figures_left_out(left_out, self.tell, source.caveat)
 
     def _write(self, path: Path, content: Callable[[Path], object]) -> None:
         write_new(path, content, force=self.force, **_ADVICE)
         self.written.append(path)
+
+
+def _drawn(*about: Any) -> bytes:
+    return rendered(synthetic_inflow_figure(*about), "svg")
 
 
 def comparison_table(comparisons: Sequence[Comparison], units: UnitSystem = SI) -> pd.DataFrame:

@@ -12,10 +12,11 @@ import pandas as pd
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.objectives import Goal, goal_label
+from reservoir.hydro.system import System
 from reservoir.io.output import Claim, content_sha256, drafted
 from reservoir.io.plan_folder.files import FILES, file_hashes
 from reservoir.io.plan_folder.tables import write_tables
-from reservoir.io.reservoir_toml.writer import write_reservoir
+from reservoir.io.reservoir_toml.writer import write_reservoir, write_system
 from reservoir.planning.columns import FIRM_POWER
 from reservoir.planning.tradeoff import Tradeoff
 from reservoir.report.folder import (
@@ -83,7 +84,9 @@ def write_tradeoff(
         write_tables({TABLE: front_table(front)}, draft, WORKBOOK if workbook else "")
         (draft / POINTS).mkdir()
         for point in front.points:
-            (draft / POINTS / f"{point.name}.toml").write_text(write_reservoir(point.reservoir), encoding="utf-8")
+            one = point.reservoir
+            text = write_system(one) if isinstance(one, System) else write_reservoir(one)
+            (draft / POINTS / f"{point.name}.toml").write_text(text, encoding="utf-8")
         if front.inflow.content:
             (draft / INFLOW).write_bytes(front.inflow.content)
         left_out, pictures = dict[str, str](), tuple[Picture, ...]()

@@ -20,11 +20,15 @@ __all__ = ["METHODS", "Method", "method_named"]
 
 @dataclass(frozen=True)
 class Method:
-    """A registry entry: a class of `reservoir.synthetic.methods`, which is imported when it is fitted."""
+    """A registry entry: a class of `reservoir.synthetic.methods`, which is imported when it is fitted.
+
+    Flows that rise with the random numbers correlate where these do: several sites can be drawn together.
+    """
 
     name: str
     model: str
     summary: str
+    rises: bool = True
 
     def fit(self, flow_m3s: FloatArray) -> FlowModel:
         """Fit the method to the flows of a record, shape (years, steps)."""
@@ -49,6 +53,7 @@ METHODS: dict[str, Method] = {
             "knn",
             "NearestNeighbourModel",
             "a regression for each month, its errors drawn from similar months (Lall and Sharma 1996)",
+            rises=False,
         ),
     )
 }

@@ -5,13 +5,14 @@ With a reservoir, what optimised operation makes of both is compared too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
-from typing import Any
+from itertools import combinations, permutations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from reservoir.hydro.calendar import Calendar
@@ -23,9 +24,9 @@ from reservoir.planning.columns import FIRM_QUANTILE
 from reservoir.planning.plan import StageProgress, optimise, silent_stage
 from reservoir.planning.solving import DEVICE_REFERENCE
 from reservoir.rules.standardised_months import TRACE
-from reservoir.synthetic import METHODS
-from reservoir.synthetic.ensemble import SyntheticInflow, synthetic_inflow
+from reservoir.synthetic.ensemble import SyntheticInflow
 from reservoir.synthetic.methods import FloatArray
+from reservoir.synthetic.sites import SyntheticSites
 from reservoir.text.quantities import counted
 
 
@@ -73,14 +74,17 @@ def dry_parts(flow: FloatArray, trace: FloatArray | float = 0.0) -> FloatArray:
     return np.asarray((flow <= trace).mean(axis=1))
 
 
-def monthly_correlations(flow: FloatArray, lag: int) -> FloatArray:
-    """Correlation of each month with the month `lag` months before it, which may be of the year before."""
+def monthly_correlations(flow: FloatArray, lag: int, other: FloatArray | None = None) -> FloatArray:
+    """Correlation of each month with the month `lag` months before it, which may be of the year before.
+
+    That is the month of the same flows, or of `other`, those of another site.
+    """
     steps = flow.shape[-1]
-    series = flow.reshape(len(flow), -1)
+    series, before = (each.reshape(len(flow), -1) for each in (flow, flow if other is None else other))
     correlations = []
     for step in range(steps):
         later = series[:, step + (steps if step < lag else 0) :: steps]
-        earlier = series[:, (step - lag) % steps :: steps][:, : later.shape[1]]
+        earlier = before[:, (step - lag) % steps :: steps][:, : later.shape[1]]
         correlations.append(_correlation(earlier, later))
     return np.stack(correlations, axis=1)
 
@@ -241,7 +245,7 @@ def compare_flows(record_m3s: FloatArray, synthetic_m3s: FloatArray, calendar: C
 
     deviation, years = record_m3s.std(axis=0, ddof=1), np.sqrt(len(record_m3s))
     annual_error = record_m3s.mean(axis=1).std(ddof=1, keepdims=True) / years
-    wet = (record_m3s > trace).sum(axis=0) >= _FEWEST_WET
+    wet = _often_wet(record_m3s)
     months = calendar.step_names
     across = ACROSS
     pairs = tuple(f"{last}-{first}" for last in months[-across:] for first in months[:across])
@@ -280,6 +284,57 @@ def compare_flows(record_m3s: FloatArray, synthetic_m3s: FloatArray, calendar: C
         for name, places, claim, spread, power in asked
         for of in [statistics[name]]
     ]
+
+
+def _often_wet(record_m3s: FloatArray) -> NDArray[np.bool_]:
+    """Months that flow in enough years to tell how they follow others, shape (steps,)."""
+    return np.asarray((record_m3s > TRACE * record_m3s.mean(axis=0)).sum(axis=0) >= _FEWEST_WET)
+
+
+def compare_sites(
+    records_m3s: Mapping[str, FloatArray], synthetic_m3s: Mapping[str, FloatArray], calendar: Calendar
+) -> list[Comparison]:
+    """Compare how flows of sites follow each other; by site, the flows are those of `compare_flows`."""
+    wet, months = {name: _often_wet(flow) for name, flow in records_m3s.items()}, calendar.step_names
+    compared = []
+    for lag, statistic, pairs, words in (
+        (0, "cross-correlation", combinations, "{} and {}"),
+        (1, "lag-1 cross-correlation", permutations, "{} after {}"),
+    ):
+        of_pairs = [*pairs(records_m3s, 2)]
+        record, synthetic = (
+            np.concatenate(
+                [
+                    monthly_correlations(flows[one], lag, flows[other]) * (wet[one] & np.roll(wet[other], lag))
+                    for one, other in of_pairs
+                ],
+                axis=1,
+            )
+            for flows in ({name: flow[np.newaxis] for name, flow in records_m3s.items()}, synthetic_m3s)
+        )
+        places = tuple(f"{words.format(*pair)}, {month}" for pair in of_pairs for month in months)
+        compared.append(Comparison(statistic, places, record[0], synthetic))
+    return compared
+
+
+def joined(of_sites: Mapping[str, Sequence[Comparison]]) -> list[Comparison]:
+    """Each comparison of several sites in one; of one site as it is."""
+    several = []
+    for (name, one), *others in zip(*([(name, each) for each in of] for name, of in of_sites.items()), strict=True):
+        sites = ((name, one), *others)
+        places = [f"{site}, {place}".removesuffix(", ") for site, each in sites for place in each.places]
+        parts = [each for _, each in sites]
+        spreads = [each.own_spread for each in parts if each.own_spread is not None]
+        several.append(
+            replace(
+                one,
+                places=tuple(places) if others else one.places,
+                record=np.concatenate([each.record for each in parts]),
+                synthetic=np.concatenate([each.synthetic for each in parts], axis=1),
+                own_spread=np.concatenate(spreads) if spreads else None,
+            )
+        )
+    return several
 
 
 #: Synthetic records that are optimised at most: some seconds of dynamic programming.
@@ -392,11 +447,14 @@ class Assessment:
         The record's operation, and that of synthetic records.
     not_checked : str
         What could not be compared, and why; empty if all was.
+    of_sites : mapping of str to sequence of Comparison
+        The flows of each site by itself; the name of a site alone is empty.
     """
 
     comparisons: tuple[Comparison, ...]
     optimised: tuple[OptimisedRecords, OptimisedRecords] | None
     not_checked: str
+    of_sites: Mapping[str, Sequence[Comparison]] = field(default_factory=dict)
 
     @property
     def checks(self) -> list[Check]:
@@ -410,7 +468,7 @@ class Assessment:
 
 
 def assessed(
-    source: SyntheticInflow,
+    source: SyntheticInflow | SyntheticSites,
     members: int,
     reservoir: Reservoir | None = None,
     *,
@@ -424,7 +482,7 @@ def assessed(
 
     Parameters
     ----------
-    source : SyntheticInflow
+    source : SyntheticInflow or SyntheticSites
     members : int
         As many as the ensemble has.
     reservoir : Reservoir, optional
@@ -434,23 +492,28 @@ def assessed(
     progress : callable
         Told the years that are optimised.
     """
-    calendar, record = source.record.calendar, source.adjusted_record
-    flow = source.flows(0, min(max(members, LEAST_RECORDS), _MOST_COMPARED), len(record))
-    comparisons = compare_flows(record, flow, calendar)
+    records = {name: site.adjusted_record for name, site in source.sites.items()}
+    (first, record), calendar = next(iter(records.items())), source.calendar
+    flows = source.flows_of_sites(0, min(max(members, LEAST_RECORDS), _MOST_COMPARED), len(record))
+    of_sites = {name: compare_flows(records[name], flow, calendar) for name, flow in flows.items()}
+    if len(records) > 1:
+        comparisons = (*joined(of_sites), *compare_sites(records, flows, calendar))
+        return Assessment(comparisons, None, f"{_OPTIMISED}: of several sites, flows alone are compared", of_sites)
+    comparisons, flow = tuple(of_sites[first]), flows[first]
     if reservoir is None:
-        return Assessment(tuple(comparisons), None, f"{_OPTIMISED}: no reservoir is given")
+        return Assessment(comparisons, None, f"{_OPTIMISED}: no reservoir is given", of_sites)
     if reservoir.ramp_up_m3s is not None or reservoir.ramp_down_m3s is not None:
         why_not = f"{_OPTIMISED}: dynamic programming cannot limit the change of the release"
-        return Assessment(tuple(comparisons), None, why_not)
+        return Assessment(comparisons, None, why_not, of_sites)
     if reservoir.flood_space is not None:
         column = reservoir.flood_space.column
         why_not = f'{_OPTIMISED}: flood space depends on the column "{column}", which synthetic inflow does not have'
-        return Assessment(tuple(comparisons), None, why_not)
+        return Assessment(comparisons, None, why_not, of_sites)
     both = (
         optimised(reservoir, record[None], calendar, device=device, progress=progress),
         optimised(reservoir, flow[:MOST_RECORDS], calendar, device=device, progress=progress),
     )
-    return Assessment((*comparisons, *compare_energy(*both)), both, "")
+    return Assessment((*comparisons, *compare_energy(*both)), both, "", of_sites)
 
 
 #: Lines of the table that are named one by one.
@@ -458,7 +521,7 @@ _NAMED = 3
 
 
 def what_to_try(
-    source: SyntheticInflow,
+    source: SyntheticInflow | SyntheticSites,
     assessment: Assessment,
     members: int,
     reservoir: Reservoir | None = None,
@@ -478,10 +541,9 @@ def what_to_try(
     failed = {source.method: assessment.failed}
     if not failed[source.method]:
         return ""
-    settings: dict[str, Any] = {"seed": source.seed, "adjustments": source.adjuster.adjustments}
-    for method in METHODS:
+    for method in source.methods:
         if method != source.method:
-            other = synthetic_inflow(source.record, method, **settings)
+            other = source.by(method)
             failed[method] = assessed(other, members, reservoir, device=device, progress=progress).failed
     if passed := [method for method, lines in failed.items() if not lines]:
         return f"--method {' or '.join(passed)}: with the same seed every line passes"
@@ -490,6 +552,6 @@ def what_to_try(
     return (
         "another --seed: a sound method fails at a line in one case of twenty. No method passes with this one; "
         f"{least} fails least ({counted(len(failed[least]), 'line')}: {lines}). Where the same lines fail again, the "
-        f"methods cannot repeat this record of {counted(source.record.years)}: give a longer one, or use members for "
+        f"methods cannot repeat this record of {counted(source.calendar.years)}: give a longer one, or use members for "
         "nothing that depends on these lines"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from reservoir.hydro.calendar import HOURS_OF_MONTHS, Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.rules.inflow_model import uniform_numbers
 from reservoir.rules.standardised_months import dry_years
-from reservoir.synthetic import method_named
+from reservoir.synthetic import METHODS, method_named
 from reservoir.synthetic.methods import FloatArray, FlowModel
 
 #: Days of the months of a mean year, January first.
@@ -117,8 +117,12 @@ class FlowAdjuster:
     wet_alone: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, adjustments: Adjustments, flow_m3s: FloatArray, first_month: int) -> FlowAdjuster:
+    def of(
+        cls, adjustments: Adjustments, flow_m3s: FloatArray, first_month: int, before_fit: bool = False
+    ) -> FlowAdjuster:
         """Fit to a record, shape (years, 12), of years that begin in `first_month`.
+
+        With `before_fit`, it is adjusted as one that falls dry.
 
         Raises
         ------
@@ -135,7 +139,7 @@ class FlowAdjuster:
         moved = np.roll(mean, adjustments.whole_months)
         days = np.roll(_MEAN_DAYS, 1 - first_month)
         shifted = shifted_regime(mean, days, adjustments.shift_days) / np.where(moved > 0, moved, 1.0)
-        if not dry_years(flow_m3s).any():
+        if not (before_fit or dry_years(flow_m3s).any()):
             return cls(adjustments, power, factor, shifted, None, wet_alone)
         ends = np.concatenate([[0.0], np.cumsum(np.tile(days, 3))])
         step = np.arange(len(days), 2 * len(days))[:, np.newaxis]
@@ -239,7 +243,7 @@ _LAST_YEAR = 9999
 _BLOCK_YEARS = 100_000
 #: Characters of a caveat: readers of inflow files take so many (see `reservoir.io.records.table`), and all of it
 #: stands on figures.
-_MOST_CAVEAT = 900
+MOST_CAVEAT = 900
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,23 +277,34 @@ class SyntheticInflow:
         return made if self.adjuster.before_fit else self.adjuster.adjusted(made)
 
     def ensemble(self, members: int, years: int | None = None) -> Inflow:
-        """The first members, of as many years as the record or of `years`.
-
-        Raises
-        ------
-        InputError
-            If their last year has more than four digits.
-        """
+        """The first members, of as many years as the record or of `years`; see `laid_out`."""
         years = self.record.years if years is None else years
-        first_year = self.record.calendar.first_year
-        if first_year + years > _LAST_YEAR:
-            problem, expected = "a member is too long", f"at most {_LAST_YEAR - first_year} years"
-            raise InputError(problem, expected, "make more members", column="member_years", value=years)
-        block = max(_BLOCK_YEARS // years, 1)
-        parts = [self.flows(first, min(first + block, members), years) for first in range(0, members, block)]
-        flow = np.concatenate(parts).reshape(-1, self.record.steps)
-        calendar = Calendar(first_year, len(flow), self.record.calendar.first_month, years_each=years)
-        return Inflow(flow, calendar, caveat=self.caveat)
+        calendar, blocks = laid_out(self.record, members, years)
+        parts = [self.flows(first, stop, years) for first, stop in blocks]
+        return Inflow(np.concatenate(parts).reshape(-1, self.record.steps), calendar, caveat=self.caveat)
+
+    @property
+    def calendar(self) -> Calendar:
+        """The calendar of the record."""
+        return self.record.calendar
+
+    @property
+    def sites(self) -> Mapping[str, SyntheticInflow]:
+        """The method at each site: at the only one, which has no name."""
+        return {"": self}
+
+    def flows_of_sites(self, first: int, stop: int, years: int) -> Mapping[str, FloatArray]:
+        """The flows of members (`flows`) by the name of the site."""
+        return {"": self.flows(first, stop, years)}
+
+    @property
+    def methods(self) -> Sequence[str]:
+        """The methods that could be fitted to the same."""
+        return list(METHODS)
+
+    def by(self, method: str) -> SyntheticInflow:
+        """Another method, fitted to the same."""
+        return synthetic_inflow(self.record, method, seed=self.seed, adjustments=self.adjuster.adjustments)
 
     @property
     def adjusted_record(self) -> FloatArray:
@@ -305,11 +320,28 @@ class SyntheticInflow:
             text += f", adjusted: {words}"
         if self.record.caveat:
             text += f"; that record: {self.record.caveat}"
-        return shortened(text, _MOST_CAVEAT)
+        return shortened(text, MOST_CAVEAT)
+
+
+def laid_out(record: Inflow, members: int, years: int) -> tuple[Calendar, list[tuple[int, int]]]:
+    """The calendar of members, which begin as their record does, and the first and last of those made at once.
+
+    Raises
+    ------
+    InputError
+        If their last year has more than four digits.
+    """
+    first_year = record.calendar.first_year
+    if first_year + years > _LAST_YEAR:
+        problem, expected = "a member is too long", f"at most {_LAST_YEAR - first_year} years"
+        raise InputError(problem, expected, "make more members", column="member_years", value=years)
+    calendar = Calendar(first_year, members * years, record.calendar.first_month, years_each=years)
+    block = max(_BLOCK_YEARS // years, 1)
+    return calendar, [(first, min(first + block, members)) for first in range(0, members, block)]
 
 
 def synthetic_inflow(
-    record: Inflow, method: str, *, seed: int = 1, adjustments: Adjustments | None = None
+    record: Inflow, method: str, *, seed: int = 1, adjustments: Adjustments | None = None, before_fit: bool = False
 ) -> SyntheticInflow:
     """Fit a method of synthetic inflow to a record.
 
@@ -323,6 +355,8 @@ def synthetic_inflow(
         The same seed gives the same flows.
     adjustments : Adjustments, optional
         Of the climate; none by default.
+    before_fit : bool
+        Adjust the record in any case, and not what the method makes.
 
     Raises
     ------
@@ -342,6 +376,6 @@ def synthetic_inflow(
     if flow.min() < 0:
         problem, mend = "the record has negative flows", "set them to zero (--negative zero)"
         raise InputError(problem, "flows of 0 m3/s or more", mend, file=record.source, value=float(flow.min()))
-    adjuster = FlowAdjuster.of(adjustments or Adjustments(), flow, record.calendar.first_month)
+    adjuster = FlowAdjuster.of(adjustments or Adjustments(), flow, record.calendar.first_month, before_fit)
     fitted = chosen.fit(adjuster.of_record(flow) if adjuster.before_fit else flow)
     return SyntheticInflow(record, method, fitted, adjuster, seed)

@@ -7,10 +7,11 @@ that with errors of nearest neighbours remember more than a month (`MonthlyRegre
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
@@ -31,9 +32,12 @@ class FlowModel(Protocol):
     ----------
     lead_years : int
         Years of random numbers that it consumes before the first year of flows.
+    mixes_months : bool
+        Whether numbers of sites must correlate from month to month of a year, too, for flows to correlate in a month.
     """
 
     lead_years: int
+    mixes_months: ClassVar[bool]
 
     def flows(self, uniform: FloatArray) -> FloatArray:
         """Flows (m3/s), shape (members, years, steps), from uniform numbers (members, lead_years + years, steps).
@@ -42,12 +46,17 @@ class FlowModel(Protocol):
         """
         ...
 
+    def innovations(self, flow_m3s: FloatArray) -> FloatArray:
+        """What stands for the numbers in the record that the method was fitted to, shape (years, steps)."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class _ByValues:
     """A method whose flows are those of standardised values of the months."""
 
     months: StandardisedMonths
+    mixes_months: ClassVar[bool] = False
 
     def flows(self, uniform: FloatArray) -> FloatArray:
         """See `FlowModel.flows`."""
@@ -102,6 +111,7 @@ class KirschModel(_ByValues):
     of_this_year: FloatArray
     persistence: float
     lead_years: int = 1
+    mixes_months: ClassVar[bool] = True
 
     @classmethod
     def fit(cls, flow_m3s: FloatArray) -> Self:
@@ -116,10 +126,14 @@ class KirschModel(_ByValues):
         last[half:, :half] = shifted_factor[:half, half:]
         this[:half, :half] = shifted_factor[half:, half:]
         this[:, half:] = factor[:, half:]
-        spread = values.std(axis=0)
-        ordered = np.sort(values, axis=0) / np.where(spread > 0, spread, 1.0)
+        ordered = np.sort(values, axis=0) / _spread(values)
         model = cls(months, ordered, last, this, _persistence(flow_m3s, last, this))
         return model.as_recorded(flow_m3s)
+
+    def innovations(self, flow_m3s: FloatArray) -> FloatArray:
+        """See `FlowModel.innovations`: standardised values of the record, freed of their correlation in a year."""
+        values = self.months.values_of_record(flow_m3s)
+        return solve_triangular(correlation_factor(values), (values / _spread(values)).T, trans="T").T
 
     def values(self, uniform: FloatArray) -> FloatArray:
         """See `FlowModel.flows`."""
@@ -159,6 +173,10 @@ class ThomasFieringModel(_ByValues):
         months = StandardisedMonths.of(flow_m3s)
         return cls(months, MonthlyRegression.of(months.values_of_record(flow_m3s))).as_recorded(flow_m3s)
 
+    def innovations(self, flow_m3s: FloatArray) -> FloatArray:
+        """See `FlowModel.innovations`: the errors of the regression, from the second year on."""
+        return self.regression.residual.T
+
     def values(self, uniform: FloatArray) -> FloatArray:
         """See `FlowModel.flows`."""
         return self.regression.values(uniform, self._noise)
@@ -187,6 +205,12 @@ class NearestNeighbourModel(ThomasFieringModel):
         return np.asarray(self.regression.residual[step, nearest[np.arange(len(rank)), rank]])
 
 
+def _spread(values: FloatArray) -> FloatArray:
+    """Standard deviation of columns; 1 of what is constant."""
+    spread = values.std(axis=0)
+    return np.where(spread > 0, spread, 1.0)
+
+
 def kernel(years: int) -> FloatArray:
     """Cumulated weights of the neighbours of a record, the nearest first, proportional to 1/rank: (sqrt(years),)."""
     weights = np.cumsum(1.0 / np.arange(1, int(np.sqrt(years)) + 1))
@@ -194,16 +218,21 @@ def kernel(years: int) -> FloatArray:
 
 
 def correlation_factor(values: FloatArray) -> FloatArray:
-    """Upper Cholesky factor of the correlation of columns, shape (steps, steps).
-
-    A matrix that is not positive definite is mended by raising its eigenvalues (Rousseeuw and Molenberghs 1993).
-    """
+    """Upper Cholesky factor of the correlation of columns, shape (steps, steps), see `factor_of`."""
     deviations = values - values.mean(axis=0)
     covariance = deviations.T @ deviations
     constant = np.diag(covariance) <= 0
     covariance[constant, constant] = 1.0
     spread = np.sqrt(np.diag(covariance))
-    eigenvalues, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
+    return factor_of(covariance / np.outer(spread, spread))
+
+
+def factor_of(correlation: FloatArray) -> FloatArray:
+    """Upper Cholesky factor of a correlation matrix.
+
+    One that is not positive definite is mended by raising its eigenvalues (Rousseeuw and Molenberghs 1993).
+    """
+    eigenvalues, vectors = np.linalg.eigh(correlation)
     mended = (vectors * np.maximum(eigenvalues, _LEAST_EIGENVALUE)) @ vectors.T
     spread = np.sqrt(np.diag(mended))
     return np.linalg.cholesky(mended / np.outer(spread, spread)).T

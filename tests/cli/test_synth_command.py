@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import reservoir
 from reservoir.io.records.reader import read_inflow
 from reservoir.synthetic import METHODS
+from tests.io.two_dams import TWO, write_two
 
 
 @pytest.fixture
@@ -194,3 +196,74 @@ def test_a_workbook_has_the_ensemble_and_the_checks(call, record, tmp_path):
 )
 def test_a_workbook_that_cannot_be_is_refused(call, record, options, words):
     assert words in call("synth", "record.csv", "--no-check", *options, status=2).err
+
+
+@pytest.fixture
+def river(tmp_path):
+    """Two dams, and forty years of what joins the river at both, which rises and falls together."""
+    random = np.random.default_rng(2)
+    both = np.exp(0.3 * random.standard_normal((480, 1)) + 0.1 * random.standard_normal((480, 2))) * (20, 8)
+    months = [f"{1970 + month // 12}-{month % 12 + 1:02d}" for month in range(480)]
+    rows = [f"{month},{upper:.3f},{lower:.3f}" for month, (upper, lower) in zip(months, both, strict=True)]
+    (tmp_path / "flows.csv").write_text("\n".join(["date,upper,lower", *rows]) + "\n")
+    return write_two(tmp_path).name
+
+
+def correlation(inflows):
+    return np.corrcoef([each.flow_m3s.ravel() for each in inflows.values()])[0, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "out"),
+    [
+        (("--format", "netcdf"), "inflow-thomas-fiering.nc"),
+        (("--out", "made.xlsx"), "made.xlsx"),
+        (("--units", "us"), "inflow-thomas-fiering.csv"),
+    ],
+)
+def test_sites_of_a_system_are_made_together_and_read_by_it(call, river, tmp_path, options, out):
+    asked = ("--reservoir", river, "--years", "120", "--method", "thomas-fiering")
+    printed = call("synth", "flows.csv", *asked, *options).out
+    assert "Synthetic lower: 3 members of 40 years, mean flow" in printed
+    assert "cross-correlation (upper and lower, " in printed
+    assert "Not checked: optimised energy and firm power: of several sites, flows alone are compared" in printed
+    stem = out.partition(".")[0]
+    assert {f"{stem}-checks-upper.svg", f"{stem}-checks-lower.svg"} < {*names(tmp_path)}
+    system = reservoir.read_system(tmp_path / river)
+    read, record = (reservoir.read_system_inflow(system, tmp_path / name) for name in (out, "flows.csv"))
+    assert (read.member_count, read.years) == (3, 120)
+    assert correlation(read) == pytest.approx(correlation(record), abs=0.05)
+    assert read["upper"].mean_m3s == pytest.approx(record["upper"].mean_m3s, rel=0.05)
+    assert "from flows.csv (1970 to 2009)" in read.caveat
+    plan = ("--solver", "slp", "--no-figures", "--json", "--out", "plan")
+    if out.endswith(".csv"):
+        planned = call("plan", out, "--reservoir", river, *plan, status=None).out
+        assert "synthetic inflow by thomas-fiering" in planned
+
+
+def test_sites_are_made_as_the_system_file_asks_for_them(call, river, tmp_path):
+    text = TWO.replace('"upper.toml"\n', '"upper.toml"\ninflow = "Q at the head"\n')
+    text = text.replace('"lower.toml"\n', '"lower.toml"\ninflow_is = "total"\n')
+    (tmp_path / "total.toml").write_text(text)
+    rows = [line.split(",") for line in (tmp_path / "flows.csv").read_text().splitlines()[1:]]
+    totals = [f"{month},{upper},{float(upper) + float(lower):.3f}" for month, upper, lower in rows]
+    (tmp_path / "totals.csv").write_text("\n".join(["date,Q at the head,lower", *totals]) + "\n")
+    call("synth", "totals.csv", "--reservoir", "total.toml", "--no-check", "--negative", "zero", "--unit", "m3/s")
+    header = (tmp_path / "inflow-kirsch.csv").read_text().splitlines()[1]
+    assert header == "member,date,Q at the head_inflow_m3s,lower_inflow_m3s"
+    read = reservoir.read_system_inflow(reservoir.read_system(tmp_path / "total.toml"), tmp_path / "inflow-kirsch.csv")
+    assert read["lower"].mean_m3s == pytest.approx(8.0, rel=0.1)
+    assert read["lower"].flow_m3s.min() >= 0
+
+
+def test_what_the_system_file_must_not_say_then_is_told(call, river, tmp_path, strict):
+    rows = [line.split(",") for line in (tmp_path / "flows.csv").read_text().splitlines()]
+    (tmp_path / "own.csv").write_text("\n".join(f"{row[0]},{row[2]}" for row in rows) + "\n")
+    (tmp_path / "own.toml").write_text(TWO.replace('"lower.toml"\n', '"lower.toml"\ninflow_file = "own.csv"\n'))
+    asked = ("synth", "flows.csv", "--reservoir", "own.toml", "--no-check", "--years", "20")
+    printed = strict(call(*asked, "--json").out)
+    told = "To plan with the ensemble, leave inflow and inflow_file out for lower in own.toml"
+    assert (printed["sites"], printed["notes"]) == (["upper", "lower"], [told])
+    assert told in " ".join(call(*asked, "--force").out.split())
+    refused = call("synth", "flows.csv", "--reservoir", river, "--method", "knn", status=2).err
+    assert "--method: does not draw several sites together" in refused

@@ -182,7 +182,7 @@ def test_days_are_planned_by_weeks(call, two, tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--point", "a/b"], "--point: does not take systems yet; expected the file of one reservoir"),
+        (["--point", "a/b"], "--point: a point has a reservoir of its own"),
         (["--prove"], "--prove: does not take systems yet"),
         (["--objective", "power-shortage"], "--objective: needs power_target_mw"),
         (["--objective", "magic"], "--objective: is no goal"),

@@ -25,6 +25,7 @@ from reservoir.errors import MOST_MISTAKES, InputError, Mistake
 from reservoir.hydro.attributes import ANY, NO_LESS_THAN_ZERO
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, month_name
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.containers import INSTALL, is_netcdf, write_netcdf
 from reservoir.io.records.cells import codes_among, parse_flow, parse_number
@@ -293,30 +294,34 @@ def check_writable(file: str) -> None:
             raise InputError(f"NetCDF needs {module}, which is not installed", mend=INSTALL, file=file)
 
 
-def _by_month(inflow: Inflow) -> tuple[NDArray[np.datetime64], NDArray[np.float64]]:
-    """The first day of each month of a member, and flows (m3/s), shape (members, months)."""
+def _by_month(
+    inflow: Inflow | SiteInflows, column: str
+) -> tuple[NDArray[np.datetime64], dict[str, NDArray[np.float64]]]:
+    """The first day of each month of a member, and flows (m3/s) by column, of each site (members, months)."""
     starts = inflow.calendar.starts[: inflow.calendar.years_each].ravel()
-    return starts, inflow.flow_m3s.reshape(-1, starts.size)
+    if isinstance(inflow, Inflow):
+        return starts, {column: inflow.flow_m3s.reshape(-1, starts.size)}
+    return starts, {f"{site}_{column}": each.flow_m3s.reshape(-1, starts.size) for site, each in inflow.items()}
 
 
-def ensemble_columns(inflow: Inflow, units: UnitSystem = SI) -> dict[str, NDArray[Any]]:
-    """The members of an ensemble as columns: member, first day of the month, and its flow in some units."""
+def ensemble_columns(inflow: Inflow | SiteInflows, units: UnitSystem = SI) -> dict[str, NDArray[Any]]:
+    """The members of an ensemble as columns: member, first day of the month, and its flow (of each site) in units."""
     assert inflow.members is not None
-    starts, flow = _by_month(inflow)
+    starts, flows = _by_month(inflow, units.column("inflow_m3s"))
     return {
         "member": np.repeat(np.asarray(inflow.members, np.str_), starts.size),
-        "date": np.tile(starts.astype("datetime64[D]"), len(flow)),
-        units.column("inflow_m3s"): (flow / units.size("inflow_m3s")).ravel(),
+        "date": np.tile(starts.astype("datetime64[D]"), len(inflow.members)),
+        **{name: (flow / units.size("inflow_m3s")).ravel() for name, flow in flows.items()},
     }
 
 
-def write_ensemble(inflow: Inflow, file: str, path: Path, units: UnitSystem = SI) -> None:
+def write_ensemble(inflow: Inflow | SiteInflows, file: str, path: Path, units: UnitSystem = SI) -> None:
     """Write the members of an ensemble to `path`, in the format that the name `file` ends in.
 
     Parameters
     ----------
-    inflow : Inflow
-        An ensemble; its caveat is written too.
+    inflow : Inflow or SiteInflows
+        An ensemble; its caveat is written too. Of several sites, a column each begins with the site's name.
     file : str
         A name that ends in ``.nc``, or any other for CSV.
     path : Path
@@ -325,22 +330,25 @@ def write_ensemble(inflow: Inflow, file: str, path: Path, units: UnitSystem = SI
         Of the flows in CSV. NetCDF keeps to m3 s-1, as its conventions have it.
     """
     assert inflow.members is not None
-    starts, flow = _by_month(inflow)
     if not is_netcdf(file):
-        rows = "".join(f"%s,{date},{_DIGITS}\n" for date in starts.astype("datetime64[M]").astype(str).tolist())
+        starts, flows = _by_month(inflow, units.column("inflow_m3s"))
+        cells = ",".join(["%s", "{}", *[_DIGITS] * len(flows)])
+        rows = "".join(f"{cells.format(date)}\n" for date in starts.astype("datetime64[M]").astype(str).tolist())
+        flow = np.stack([*flows.values()], axis=-1)
         flow = flow / units.size("inflow_m3s") if units.by_ending else flow
         with path.open("w", encoding="utf-8", newline="") as text:
-            text.write(f"# caveat: {printable(inflow.caveat)}\nmember,date,{units.column('inflow_m3s')}\n")
+            text.write(f"# caveat: {printable(inflow.caveat)}\nmember,date,{','.join(flows)}\n")
             for name, values in zip(inflow.members.tolist(), flow, strict=True):
-                text.write(rows % tuple(cell for value in values.tolist() for cell in (name, value)))
+                text.write(rows % tuple(cell for of_sites in values.tolist() for cell in (name, *of_sites)))
         return
+    starts, flows = _by_month(inflow, "inflow_m3s")
     import xarray
 
     times = starts.astype("datetime64[s]")
     of_flow = {"units": "m3 s-1", "standard_name": "water_volume_transport_in_river_channel"}
     of_flow |= {"long_name": "mean inflow of the month", "cell_methods": "time: mean"}
     dataset = xarray.Dataset(
-        {"inflow_m3s": (("member", "time"), flow, of_flow)},
+        {name: (("member", "time"), flow, of_flow) for name, flow in flows.items()},
         {
             "member": ("member", np.asarray(inflow.members, np.str_), {"standard_name": "realization"}),
             "time": ("time", times, {"standard_name": "time", "long_name": "first day of the month"}),
@@ -349,6 +357,6 @@ def write_ensemble(inflow: Inflow, file: str, path: Path, units: UnitSystem = SI
     )
     encoding: dict[str, dict[str, Any]] = {
         "time": {"units": f"days since {times[0].astype('datetime64[D]')}", "dtype": "int32"},
-        "inflow_m3s": {"_FillValue": None},  # no flow is missing
+        **{name: {"_FillValue": None} for name in flows},  # no flow is missing
     }
     write_netcdf(dataset, path, encoding)

@@ -41,6 +41,8 @@ _MOST_SITES = 400
 _PASSED_OVER = ", passed over "
 #: From here on, letters are those of scripts that put no spaces between words.
 _NO_SPACES = "\u2e80"
+#: Part of a total by which less may be left than what comes from above: both are written with six digits.
+_ROUNDED = 1e-5
 #: How columns begin that are not read for a site.
 _OTHER = "other_"
 
@@ -261,7 +263,7 @@ def _local(system: System, records: SiteInflows, negative: str | None) -> SiteIn
             totals[name], local[name] = flow + brought, record
             continue
         totals[name], left = flow, flow - brought
-        below = left < 0
+        below = left < -_ROUNDED * flow
         if below.any() and negative is None:
             mistakes.append(_below(system, record, name, above, left))
         left = np.maximum(left, 0.0) if negative != "keep" else left
@@ -272,6 +274,30 @@ def _local(system: System, records: SiteInflows, negative: str | None) -> SiteIn
     if mistakes:
         raise InputError(mistakes)
     return SiteInflows(local)
+
+
+def as_recorded(system: System, local: SiteInflows) -> tuple[SiteInflows, tuple[str, ...]]:
+    """Local inflow of a system in the columns, and as the totals, that its file asks for.
+
+    Returns
+    -------
+    SiteInflows
+        By the name of the column; by that of the reservoir where the file asks for what is no column of flows in m3/s.
+    notes : tuple of str
+        What the file must not ask for then.
+    """
+    totals, columns, elsewhere = dict[str, FloatArray](), dict[str, Inflow](), []
+    for place, (name, record) in enumerate(local.items()):
+        source, by_member = system.inflow_of.get(name, InflowSource()), (record.member_count, -1)
+        volume = system.on_calendar(record).calendar.hm3_per_m3s.reshape(by_member)
+        totals[name] = record.flow_m3s.reshape(by_member) + system.brought_m3s(place, totals, volume)
+        if source.is_what is InflowIs.TOTAL:
+            record = replace(record, flow_m3s=totals[name].reshape(record.flow_m3s.shape))
+        other = bool(source.file) or "=" in source.column or unit_named(source.column) is not None
+        elsewhere += [name] * other
+        columns[name if other or not source.column else source.column] = record
+    note = f"To plan with the ensemble, leave inflow and inflow_file out for {', '.join(elsewhere)} in {system.source}"
+    return SiteInflows(columns), (note,) if elsewhere else ()
 
 
 def _below(system: System, record: Inflow, name: str, above: Sequence[str], left: FloatArray) -> Mistake:

@@ -1,0 +1,66 @@
+"""``reservoir tradeoff`` of several reservoirs, and ``plan --point`` of one of its points, as a user types them."""
+
+import csv
+
+import pytest
+
+from reservoir.planning import system_plan
+from tests.io.two_dams import TWO, wide, write_two
+
+#: Energy is dear in winter, when little water comes.
+PRICES = "price_per_mwh = [90, 80, 60, 40, 30, 20, 20, 25, 40, 60, 80, 90]"
+PRICED = TWO.replace("\n[[reservoirs]]", f'\n[objective]\ngoal = "energy"\n{PRICES}\n\n[[reservoirs]]', 1)
+
+
+@pytest.fixture
+def two(tmp_path, monkeypatch):
+    """Two dams, prices, and a record of both in the current folder; no population searches, which takes longer."""
+    monkeypatch.setattr(system_plan, "STAGES", ("slp",))
+    (tmp_path / "flows.csv").write_text(wide())
+    return "tradeoff", "flows.csv", "--reservoir", write_two(tmp_path, PRICED).name
+
+
+def test_a_front_goes_from_one_goal_to_the_other_and_a_point_is_planned(call, two, tmp_path, strict):
+    shown = call(*two, "--between", "energy,revenue", "--points", "4", "--no-figures", "--out", "front").out
+    assert "System    two-dams: upper, lower" in shown
+    assert "Revenue of 4 years (million)" in shown
+    with (tmp_path / "front/front.csv").open(newline="") as file:
+        points = list(csv.DictReader(file))
+    energy, revenue = ([float(point[goal]) for point in points] for goal in ("energy", "revenue"))
+    assert [point["point"] for point in points] == ["p1", "p2", "p3", "p4"]
+    assert energy == sorted(energy, reverse=True)
+    assert revenue == sorted(revenue)
+    assert revenue[-1] > 1.05 * revenue[0]
+    assert {float(point["violation"]) for point in points} == {0.0}
+    again = strict(call("plan", "--point", "front/p2", "--no-figures", "--json", "--out", "p").out)
+    assert again["energy_gwh"] == pytest.approx(energy[1], rel=1e-3)
+    assert list(again["energy_gwh_by_reservoir"]) == ["upper", "lower"]
+    alone = ("plan", "flows.csv", "--reservoir", "two.toml", "--no-figures", "--json", "--out", "alone")
+    assert strict(call(*alone).out)["energy_gwh"] == pytest.approx(energy[0], rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--horizon", "2"], '"horizon": "2"'),
+        (["--step", "month"], '"violation": 0.0'),
+        (["--units", "us"], '"cfs"'),
+        (["--format", "xlsx"], '"points"'),
+    ],
+)
+def test_options_are_those_of_one_reservoir(call, two, tmp_path, options, said):
+    asked = ("--between", "revenue,energy", "--points", "3", "--no-figures", "--json", "--out", "front")
+    assert said in call(*two, *asked, *options).out
+    assert (tmp_path / ("front/front.xlsx" if "xlsx" in options else "front/front.csv")).is_file()
+
+
+def test_a_figure_is_drawn(call, two, tmp_path):
+    call(*two, "--between", "energy,revenue", "--points", "3", "--out", "front")
+    assert "two-dams" in (tmp_path / "front/figures/front.svg").read_text()
+    assert "Tradeoff of two-dams" in (tmp_path / "front/report.html").read_text()
+
+
+def test_the_firm_power_of_a_system_is_refused(call, two):
+    told = call(*two, status=2).err
+    assert "--between: the firm power of a system is not planned yet" in told
+    assert "expected two of energy, revenue, power-shortage, supply-shortage, unused-capacity" in told

@@ -1,0 +1,42 @@
+"""``reservoir validate`` of several reservoirs as a user types it."""
+
+import pytest
+
+from reservoir.planning import system_plan
+from tests.io.two_dams import wide, write_two
+
+
+@pytest.fixture
+def two(tmp_path, monkeypatch):
+    """Two dams and a record of both in the current folder; the joint plan is that of the first stage."""
+    monkeypatch.setattr(system_plan, "STAGES", ("slp",))
+    (tmp_path / "flows.csv").write_text(wide())
+    return "validate", "flows.csv", "--reservoir", write_two(tmp_path).name
+
+
+def test_populations_are_compared_with_the_joint_plan(call, two, strict):
+    printed = strict(call(*two, "--runs", "2", "--set", "evaluations=15000", "--json", status=None).out)
+    checks = {line["check"].partition(" (")[0]: line for line in printed["checks"]}
+    assert checks["water balance: largest residual"]["pass"] is True
+    engines = {name.partition(":")[0] for name in checks if "gap to auto, worst year of 2 runs" in name}
+    assert engines in ({"lshade", "clpso"}, {"lshade-sequential", "clpso-sequential"})
+    for name in engines:
+        assert checks[f"{name}: problems with different results for the same seed"]["value"] == 0
+        assert checks[f"{name}: sum of relative violations, 2 runs"]["value"] == 0
+        assert checks[f"{name}: gap to auto, worst year of 2 runs"]["value"] < 0.01
+    assert "two-tailed t-test between the engines' totals, p-value" in checks
+    assert printed["system"]["reservoirs"] == ["upper", "lower"]
+    assert any("dp-joint" in left for left in printed["not_checked"])
+
+
+def test_too_little_work_fails(call, two):
+    little = ("--set", "evaluations=500", "--generations", "5", "--seed", "2")
+    shown = call(*two, *little, "--horizon", "2", "--no-zoo", status=1).out
+    assert "System    two-dams: upper, lower" in shown
+    assert "gap to auto, worst year of 1 run (" in shown
+    assert "NO" in shown
+    assert "Not checked: solvers on random systems" in shown
+
+
+def test_a_setting_of_no_engine_that_is_compared_is_refused(call, two):
+    assert "most_corridors" in call(*two, "--set", "most_corridors=3", status=2).err
