@@ -24,8 +24,8 @@ from reservoir.solvers.plant_steps import EVERYWHERE, FloatArray, PlantSteps
 
 #: Tangents of power by release, the last two of them the local one and that of spilling, and of power by storage.
 RELEASE_CUTS, HEAD_CUTS = 8, 3
-#: Tangents of what the sum of all plants is worth.
-SUM_CUTS = 6
+#: Tangents of what the sum of all plants is worth: at parts of its largest, and so far from the schedule.
+EVEN, NEAR = np.linspace(0.0, 1.0, 5), np.array([-1e-2, -1e-3, 1e-3, 1e-2])
 #: A slope is told between points this part of a range apart; a tangent that cuts off the schedule by more than this
 #: part of the largest power is left out.
 _APART, _SLACK = 1e-4, 1e-9
@@ -431,7 +431,7 @@ def _sum_of_all(of: _System) -> None:
         (plants, schedule.total("power_mw"), installed, of_power),
         (leaving, schedule.leaving_m3s, most_m3s, of_release),
     ):
-        points = most * np.linspace(0.0, 1.0, SUM_CUTS - 1).reshape(-1, 1, 1) + 0 * now
+        points = np.stack([*(each + 0 * now for each in most * EVEN), *(now + each for each in most * NEAR)])
         apart, value = np.full_like(now, _APART * most), worth(now)
         cuts = Cuts.of(points, apart, worth).above(now, value, _SLACK * np.abs(value).max())
         cuts = cuts.and_(Cuts.of(now[np.newaxis], _NEARER * apart, worth))
