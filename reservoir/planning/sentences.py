@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import some_labels
+from reservoir.hydro.objectives import Objective
 from reservoir.planning.columns import column_of
 from reservoir.planning.planned_record import Plan
 from reservoir.planning.shortfalls import Shortfall, by_kind, step_by_step
 from reservoir.planning.solving import REFERENCE_SOLVERS, beyond_limits, gap_limits
 from reservoir.solvers import solver_named
 from reservoir.text.quantities import counted, quantity
-
-if TYPE_CHECKING:
-    from reservoir.planning.system_plan import SystemPlan
 
 #: Years that a sentence names; more are counted.
 NAMED_YEARS = 8
@@ -36,9 +34,9 @@ def listed(labels: Sequence[str]) -> str:
     return f"{', '.join(labels[:NAMED_YEARS])} and {len(labels) - NAMED_YEARS:,} more"
 
 
-def objective_sentence(plan: Plan | SystemPlan) -> str:
-    """What is optimised and what it comes to, of the years that keep their limits; empty if it is energy."""
-    objective = plan.objective
+def objective_sentence(plan: Any) -> str:
+    """What a plan, a joint one too, optimises and comes to in the years that keep their limits; empty if energy."""
+    objective: Objective = plan.objective
     if objective.is_energy:
         return ""
     if objective.is_firm:
@@ -55,7 +53,7 @@ def objective_sentence(plan: Plan | SystemPlan) -> str:
     return f"{objective.title}: {whole}{mean}{unit} a {plan.year_word} ({lowest} to {highest}){firm}"
 
 
-def firm_power_sentence(plan: Plan | SystemPlan) -> str:
+def firm_power_sentence(plan: Any) -> str:
     """The power that all steps give, or a share of them."""
     share, power = plan.objective.firm_share, plan.firm_power_mw
     steps = "every step gives" if share == 1 else f"{100 * share:g} % of the steps give"
@@ -69,7 +67,7 @@ def firm_power_sentence(plan: Plan | SystemPlan) -> str:
     return f"{steps} {quantity(float(power[0]))} MW{more}"
 
 
-def _horizon_word(plan: Plan | SystemPlan) -> str:
+def _horizon_word(plan: Any) -> str:
     return plan.year_word if plan.horizon.is_year else "horizon"
 
 
