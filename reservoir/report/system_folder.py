@@ -138,6 +138,8 @@ def _copy_inputs(plan: OperatedSystem, folder: Path) -> list[str]:
     calendar = plan.inflow.calendar
     dates = calendar.starts.astype("datetime64[M]" if calendar.step is TimeStep.MONTH else "datetime64[D]")
     table: dict[str, Any] = {"date": dates.astype(str).astype(object).ravel()}
+    if (members := plan.inflow.member_of_year) is not None:
+        table = {"member": np.repeat(members, calendar.steps), **table}
     table |= {name: inflow.flow_m3s.ravel() for name, inflow in plan.inflows.items()}
     return [files.SYSTEM, *write_tables({files.INFLOW: table}, folder, "")]
 

@@ -266,3 +266,14 @@ def test_members_of_an_ensemble_are_planned_jointly(call, two, tmp_path):
     steps = rows_of(tmp_path / "p/schedule.csv")
     assert {row["member"] for row in steps} == {"wet", "dry"}
     assert len(steps) == 2 * 4 * 12 * 2
+
+
+@pytest.mark.parametrize("kind", ["csv", "netcdf"])
+def test_the_folder_of_an_ensemble_is_planned_again_to_the_same(call, two, tmp_path, strict, kind):
+    rows = wide().splitlines()[1:]
+    members = "\n".join(["member,date,upper,lower", *(f"{member},{row}" for member in "ab" for row in rows)])
+    (tmp_path / "flows.csv").write_text(members)
+    first = strict(call(*two, *QUICK, "--format", kind, "--json", "--out", "p").out)
+    again = call("plan", "p/inflow.csv", "--reservoir", "p/system.toml", *QUICK, "--json", "--out", "again").out
+    assert strict(again)["energy_gwh"] == first["energy_gwh"]
+    assert (tmp_path / "p/plan.nc").is_file() == (kind == "netcdf")
