@@ -429,7 +429,7 @@ def _tradeoff_of_system(
     pair = _pair(without_firm_power(system), goals)
     if Goal.FIRM_POWER in pair:
         others = ", ".join(goal for goal in Goal if goal is not Goal.FIRM_POWER)
-        problem = "the firm power of a system is not planned yet"
+        problem = "the front to the firm power of a system is not found yet"
         raise InputError(problem, f"two of {others}", "give two of these", column="between", value=Goal.FIRM_POWER)
     system = replace(without_firm_power(system), horizon=system.asked_horizon(horizon))
     span = system.horizon.within(inflows.calendar)

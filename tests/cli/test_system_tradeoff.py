@@ -62,5 +62,5 @@ def test_a_figure_is_drawn(call, two, tmp_path):
 
 def test_the_firm_power_of_a_system_is_refused(call, two):
     told = call(*two, status=2).err
-    assert "--between: the firm power of a system is not planned yet" in told
+    assert "--between: the front to the firm power of a system is not found yet" in told
     assert "expected two of energy, revenue, power-shortage, supply-shortage, unused-capacity" in told
