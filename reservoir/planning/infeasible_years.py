@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.inflow import first_days
 from reservoir.hydro.system import System
 from reservoir.hydro.unit_system import UnitSystem, UnitText
-from reservoir.planning.sentences import listed
-from reservoir.planning.shortfalls import Shortfall, by_kind
+from reservoir.planning.shortfalls import Shortfall, by_kind, listed
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers.slp.misses import ABOVE, BELOW, RELEASE, WITHDRAWAL, LeastMisses, Miss, least_misses
 from reservoir.text.quantities import counted

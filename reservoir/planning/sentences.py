@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from reservoir.hydro.calendar import some_labels
 from reservoir.planning.columns import column_of
 from reservoir.planning.planned_record import Plan
+from reservoir.planning.shortfalls import NAMED_YEARS as NAMED_YEARS
 from reservoir.planning.shortfalls import Shortfall, by_kind, step_by_step
+from reservoir.planning.shortfalls import listed as listed
 from reservoir.planning.solving import REFERENCE_SOLVERS, beyond_limits, gap_limits
 from reservoir.solvers import solver_named
 from reservoir.text.quantities import counted, quantity
@@ -20,20 +22,10 @@ from reservoir.text.quantities import counted, quantity
 if TYPE_CHECKING:
     from reservoir.planning.system_plan import SystemPlan
 
-#: Years that a sentence names; more are counted.
-NAMED_YEARS = 8
-
 
 def chosen(labels: Sequence[str], which: NDArray[np.bool_]) -> Sequence[str]:
     """Labels of some of the years."""
     return some_labels(labels, np.flatnonzero(which))
-
-
-def listed(labels: Sequence[str]) -> str:
-    """Name years: all of them, or the first and how many more; ``1961, 1963 and 4 more``."""
-    if len(labels) <= NAMED_YEARS:
-        return ", ".join(labels)
-    return f"{', '.join(labels[:NAMED_YEARS])} and {len(labels) - NAMED_YEARS:,} more"
 
 
 def objective_sentence(plan: Plan | SystemPlan) -> str:

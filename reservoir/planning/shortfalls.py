@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -11,6 +11,15 @@ from reservoir.text.quantities import counted
 
 #: Steps of a kind that are told one by one, and stretches of consecutive steps that are named of more.
 _ALONE, _STRETCHES = 2, 6
+#: Years that a sentence names; more are counted.
+NAMED_YEARS = 8
+
+
+def listed(labels: Sequence[str]) -> str:
+    """Name years: all of them, or the first and how many more; ``1961, 1963 and 4 more``."""
+    if len(labels) <= NAMED_YEARS:
+        return ", ".join(labels)
+    return f"{', '.join(labels[:NAMED_YEARS])} and {len(labels) - NAMED_YEARS:,} more"
 
 
 class Shortfall(NamedTuple):

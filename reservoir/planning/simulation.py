@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 #: What is beyond a limit by this part of the largest such is so by rounding.
 _NEGLIGIBLE = 1e-9
+#: What the six decimals of a schedule's releases come to in a year, m3/s.
+_DIGITS = 1e-5
 
 
 def releases_of(given: Any, inflow: Inflow, column: str) -> FloatArray:
@@ -373,7 +375,8 @@ def simulate_system(
     operation, stacked = joined(runs), np.stack([asked[name] for name in system.names], axis=1)
     notes = [*inflows.notes, *(f"{each.name}: {note}" for each in system.reservoirs for note in each.notes)]
     for place, reservoir in enumerate(system.reservoirs):
-        moved = repaired(reservoir, operation.of_reservoirs[place], stacked[:, place])
+        own = operation.of_reservoirs[place]
+        moved = repaired(reservoir, own, stacked[:, place]) & (np.abs(own.release_m3s - stacked[:, place]) > _DIGITS)
         if moved.any() and not reservoir.is_run_of_river:
             steps = counted(int(moved.sum()), inflows.calendar.step.noun)
             notes.append(f"{reservoir.name}: the physical limits changed the given release in {steps} of {moved.size}.")

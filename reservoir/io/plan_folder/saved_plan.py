@@ -159,6 +159,9 @@ def read_plan(folder: Path) -> SavedPlan:
     origin = files.read_provenance(folder)
     try:
         files.check_files(folder, origin[FILES])
+        if files.SYSTEM in origin[FILES]:
+            mend = "plan one of its reservoirs by itself; rules and proofs do not take systems yet"
+            raise InputError("is the plan of a system", "the plan of one reservoir", mend, str(folder))
         if RESERVOIR not in origin[FILES]:
             problem = "is missing: the reservoir was made in Python, and no reservoir file could contain it"
             mend = "plan.reservoir.to_toml() says why; save the plan again, or fit the rules in Python"
