@@ -27,6 +27,11 @@ CALLS = {
     "prove": ["plan"],
     "operate": ["two.toml", "--month", "3", "--reservoir", "two.toml"],
 }
+#: What does the work of commands that take systems.
+WORK = (
+    *("planning.system_plan.optimise_system", "planning.comparison.compare_system", "planning.tradeoff.tradeoff"),
+    *("planning.simulation.simulate_system", "planning.validation.validate_system", "synthetic.sites.synthetic_sites"),
+)
 USUAL = ["flows.csv", "--reservoir", "two.toml"]
 EVERY = {**commands(), "bench": None}
 
@@ -46,8 +51,8 @@ def idle(monkeypatch):
     def stop(*_, **__):
         raise InputError("work begins")
 
-    for name in ("system_plan.optimise_system", "comparison.compare_system", "simulation.simulate_system"):
-        monkeypatch.setattr(f"reservoir.planning.{name}", stop)
+    for name in WORK:
+        monkeypatch.setattr(f"reservoir.{name}", stop)
 
 
 @pytest.fixture
