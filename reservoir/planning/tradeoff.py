@@ -133,11 +133,26 @@ class _Front:
         reservoirs = weighing(self.reservoir, pair, (ranges[0], ranges[1]), shares.tolist())
         return reservoirs, self._solved(reservoirs)[0]
 
+    def with_firm_power(self, pair: tuple[Goal, Goal], points: int) -> tuple[list[Any], list[Any]]:
+        """Points with a firm power, from what the best schedule for the other goal gives to the largest."""
+        other = next(goal for goal in pair if goal is not Goal.FIRM_POWER)
+        alone = with_goal(without_firm_power(self.reservoir), other)
+        lowest, largest, known = self._firm_powers(alone)
+        levels = levels_between(max(lowest, POWER_MW.least), largest, points)
+        if pair[0] is Goal.FIRM_POWER:
+            levels = levels[::-1]
+        stated = [replace(alone, objective=replace(alone.objective, firm_power_mw=level)) for level in levels]
+        return stated, self._solved(stated, known)[0]
+
     def value(self, goal: Goal, operations: Sequence[Any]) -> FloatArray:
         """What each point gives of a goal, as tables show it."""
         raise NotImplementedError
 
-    def _solved(self, stated: Sequence[Any]) -> tuple[list[Any], Any]:
+    def _firm_powers(self, alone: Any) -> tuple[float, float, Sequence[Any]]:
+        """Firm power of the best schedule for the other goal, and the largest, MW; what points are found from."""
+        raise NotImplementedError
+
+    def _solved(self, stated: Sequence[Any], known: Sequence[Any] = ()) -> tuple[list[Any], Any]:
         """The operation of each point, and positions."""
         raise NotImplementedError
 
@@ -161,24 +176,17 @@ class FrontSearch(_Front):
         #: Of the steps that must give a firm power.
         self._share = self.reservoir.objective.firm_share
 
-    def with_firm_power(self, pair: tuple[Goal, Goal], points: int) -> tuple[list[Reservoir], list[Operation]]:
-        """Points with a firm power, from what the best schedule for the other goal gives to the largest."""
-        other = next(goal for goal in pair if goal is not Goal.FIRM_POWER)
-        alone = with_goal(without_firm_power(self.reservoir), other)
+    def _firm_powers(self, alone: Reservoir) -> tuple[float, float, Sequence[Any]]:
+        """Of all years; with the positions that give them, of each batch."""
         operations, best = self._solved([alone])
-        lowest = float(self.value(Goal.FIRM_POWER, operations)[0])
         firmest = [
             largest_firm_power(batch, self._share, self._solve, self.progress, smallest=True)
             for batch in self.problems.batches
         ]
         # None at all, where it is spilled rather than paid for, is no power that can be promised.
         largest = min(float(each.power_mw.min()) for each in firmest)
-        levels = levels_between(max(lowest, POWER_MW.least), largest, points)
-        if pair[0] is Goal.FIRM_POWER:
-            levels = levels[::-1]
-        stated = [replace(alone, objective=replace(alone.objective, firm_power_mw=level)) for level in levels]
         known = [(one, np.array(each.positions)) for one, each in zip(best, firmest, strict=True)]
-        return stated, self._solved(stated, known)[0]
+        return float(self.value(Goal.FIRM_POWER, operations)[0]), largest, known
 
     def value(self, goal: Goal, operations: Sequence[Operation]) -> FloatArray:
         """What each point gives of a goal, as tables show it, from its operation: a row a year."""
@@ -287,6 +295,8 @@ class SystemFront(_Front):
 
     def value(self, goal: Goal, operations: Sequence[SystemPlan]) -> FloatArray:
         """What each plan gives of a goal, as tables show it."""
+        if goal is Goal.FIRM_POWER:
+            return np.array([plan.firm_power_mw.min() for plan in operations])
         alone = self._problems(with_goal(self.reservoir, goal))
         benefits = [alone.operate(plan.solutions.position).benefit.sum() for plan in operations]
         return np.array(benefits) * (-1.0 if goal in COSTS else 1.0)
@@ -294,7 +304,13 @@ class SystemFront(_Front):
     def _problems(self, system: System) -> RecordProblems:
         return system_problems(system, self.inflows, self.horizon)
 
-    def _solved(self, stated: Sequence[System]) -> tuple[list[SystemPlan], None]:
+    def _firm_powers(self, alone: System) -> tuple[float, float, Sequence[Any]]:
+        """Of all years; the plans are kept to begin with."""
+        plans, _ = self._solved([alone, with_goal(alone, Goal.FIRM_POWER)])
+        lowest, largest = self.value(Goal.FIRM_POWER, plans).tolist()
+        return lowest, largest, ()
+
+    def _solved(self, stated: Sequence[System], known: Sequence[Any] = ()) -> tuple[list[SystemPlan], None]:
         """Plan all points, one after another."""
         plans = []
         for system in stated:
@@ -398,8 +414,7 @@ def tradeoff(
     Raises
     ------
     InputError
-        If the goals are not two different ones, lack targets, or the release may change by so much only; of a system,
-        if one is its firm power.
+        If the goals are not two different ones, lack targets, or the release may change by so much only.
     """
     if isinstance(reservoir, System):
         assert isinstance(inflow, SiteInflows)
@@ -413,8 +428,7 @@ def tradeoff(
         problem = "dynamic programming, which finds the front, cannot limit the change of the release"
         raise InputError(problem, mend="remove ramp_up and ramp_down", file=reservoir.source)
     search = FrontSearch(problems, device, progress)
-    solved = search.with_firm_power if Goal.FIRM_POWER in pair else search.weighted
-    return _front(search, pair, solved(pair, points), span, problems.inflow)
+    return _front(search, pair, points, span, problems.inflow)
 
 
 def _tradeoff_of_system(
@@ -427,10 +441,6 @@ def _tradeoff_of_system(
     progress: StageProgress,
 ) -> Tradeoff:
     pair = _pair(without_firm_power(system), goals)
-    if Goal.FIRM_POWER in pair:
-        others = ", ".join(goal for goal in Goal if goal is not Goal.FIRM_POWER)
-        problem = "the front to the firm power of a system is not found yet"
-        raise InputError(problem, f"two of {others}", "give two of these", column="between", value=Goal.FIRM_POWER)
     system = replace(without_firm_power(system), horizon=system.asked_horizon(horizon))
     span = system.horizon.within(inflows.calendar)
     search = SystemFront(system, inflows, span, device, progress)
@@ -445,18 +455,19 @@ def _tradeoff_of_system(
         caveat=inflows.caveat,
         notes=inflows.notes,
     )
-    return _front(search, pair, search.weighted(pair, points), span, total)
+    return _front(search, pair, points, span, total)
 
 
 def _front(
     search: FrontSearch | SystemFront,
     pair: tuple[Goal, Goal],
-    points: tuple[Sequence[Any], Sequence[Any]],
+    points: int,
     span: Horizon,
     inflow: Inflow,
 ) -> Tradeoff:
-    """What is operated at each point and its operation, with what they come to."""
-    stated, operations = points
+    """Find the points, and what each comes to."""
+    solved = search.with_firm_power if Goal.FIRM_POWER in pair else search.weighted
+    stated, operations = solved(pair, points)
     first, second = (search.value(goal, operations).tolist() for goal in pair)
     width, front = len(str(len(stated))), []
     for number, (of_point, *values, operation) in enumerate(zip(stated, first, second, operations, strict=True), 1):

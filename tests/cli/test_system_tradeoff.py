@@ -60,7 +60,16 @@ def test_a_figure_is_drawn(call, two, tmp_path):
     assert "Tradeoff of two-dams" in (tmp_path / "front/report.html").read_text()
 
 
-def test_the_firm_power_of_a_system_is_refused(call, two):
-    told = call(*two, status=2).err
-    assert "--between: the front to the firm power of a system is not found yet" in told
-    assert "expected two of energy, revenue, power-shortage, supply-shortage, unused-capacity" in told
+def test_a_front_to_the_firm_power_of_the_sum_gives_ever_more_of_it(call, two, tmp_path, strict):
+    call(*two, "--points", "4", "--no-figures", "--out", "front")
+    with (tmp_path / "front/front.csv").open(newline="") as file:
+        points = list(csv.DictReader(file))
+    asked, firm, made = (
+        [float(point[name]) for point in points] for name in ("asked_firm_power_mw", "firm_power", "energy")
+    )
+    assert firm == pytest.approx(asked, rel=1e-5)
+    assert made == sorted(made, reverse=True)
+    assert firm[-1] > 1.1 * firm[0]
+    assert {float(point["violation"]) for point in points} == {0.0}
+    again = strict(call("plan", "--point", "front/p4", "--no-figures", "--json", "--out", "p").out)
+    assert again["energy_gwh"] == pytest.approx(made[-1], rel=1e-3)
