@@ -65,6 +65,17 @@ CALLS: list[tuple[list[str], int]] = [
     (["plan", *OWN, "--solver", "dp", "--out", "best", "--json", "--debug"], 0),
     (["plan", *OWN, "--horizon", "record", "--units", "us", "--out", "whole"], 0),
     (["plan", "--case", "lancang-2", "--seconds", "0", "--no-figures", "--out", "two-dams"], 0),
+    (
+        [
+            "simulate",
+            "two-dams/inflow.csv",
+            "--reservoir",
+            "two-dams/system.toml",
+            "--releases",
+            "two-dams/schedule.csv",
+        ],
+        0,
+    ),
     (["plan", *OWN, "--objective", "firm-power", "--solver", "dp", "--no-figures", "--out", "firm"], 0),
     (["plan", *OWN, "--objective", "revenue", "--solver", "dp", "--no-figures", "--out", "sold"], 2),
     (["plan", *OWN, "--solver", "dp", "--no-figures", "--format", "netcdf", "--out", "dataset"], 0),
