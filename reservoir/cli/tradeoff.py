@@ -64,12 +64,13 @@ def command(
     from reservoir.report.folder import claimed_empty
     from reservoir.report.tradeoff_folder import tradeoff_provenance, write_tradeoff
 
-    read: Any = request.read_system(step) if request.names_system else request.read(step)
-    operated, inflow = read if request.names_system else (read.reservoir, read.inflow)
+    several = request.names_system
+    read: Any = request.read_system(step) if several else request.read(step)
+    operated, inflow = read if several else (read.reservoir, read.inflow)
     units, workbook = UnitSystem.of(unit_system or "si"), format_of(table_format, 1) is PlanFormat.XLSX
     with claimed_empty(out, f"tradeoff-{operated.name}") as claim:
         if not as_json:
-            if request.names_system:
+            if several:
                 show_system_inputs(operated, inflow, units)
             else:
                 show_inputs(read, units)

@@ -285,14 +285,11 @@ class System:
         return self.names.index(below[0]) if below and below[0] is not None else None
 
     def arriving_m3s(
-        self,
-        place: int,
-        flows_m3s: Callable[[int, Link], FloatArray],
-        hm3_per_m3s: FloatArray,
-        *,
-        wraps: bool,
+        self, place: int, flows_m3s: Callable[[int, Link], FloatArray], hm3_per_m3s: FloatArray
     ) -> FloatArray | None:
         """What links bring to a reservoir, m3/s, shape (years, steps); None where no link ends there.
+
+        A year is followed by itself where its source's storage ends as it began.
 
         Parameters
         ----------
@@ -300,13 +297,11 @@ class System:
         flows_m3s : callable
             Told the place of a source and a link; the flow that it carries there, from `Link.of_release`.
         hm3_per_m3s : ndarray, shape (years, steps)
-        wraps : bool
-            Whether a year is followed by itself where its source's storage ends as it began.
         """
         total: FloatArray | None = None
         for source, link in self.into(place):
-            of_year = wraps and self.reservoirs[source].year_end is YearEnd.CYCLIC
-            brought = link.arriving_m3s(flows_m3s(source, link), hm3_per_m3s, wraps=of_year)
+            wraps = self.reservoirs[source].year_end is YearEnd.CYCLIC
+            brought = link.arriving_m3s(flows_m3s(source, link), hm3_per_m3s, wraps=wraps)
             total = brought if total is None else total + brought
         return total
 

@@ -121,7 +121,7 @@ class SystemOperation:
             return own
         years = filled_years({"inflow": np.zeros_like(self.hm3_per_m3s), **self.terms}).by_field
         everywhere = (slice(None), slice(None))
-        return own + stage_benefit(years, everywhere, self.total("power_mw"), self.leaving_m3s, self.hm3_per_m3s)
+        return own + stage_benefit(years, everywhere, self.power_mw, self.leaving_m3s, self.hm3_per_m3s)
 
     @property
     def benefit(self) -> FloatArray:
@@ -173,7 +173,7 @@ def operate_system(
         return link.of_release(done[source].release_m3s, done[source].turbined_m3s)
 
     for place in range(len(system.reservoirs)):
-        arriving.append(system.arriving_m3s(place, flow, hm3_per_m3s, wraps=True))
+        arriving.append(system.arriving_m3s(place, flow, hm3_per_m3s))
         done.append(run(place, arriving[place], None))
     for place in range(len(system.reservoirs)):
         below = system.backed_up_by(place)

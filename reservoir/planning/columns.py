@@ -354,7 +354,7 @@ _SYSTEM_YEARS = (
     replace(_YEAR_OF[FIRM_POWER], meaning="power of all plants together that all steps of the problem give, or the "
         "share `firm_share`, MW; only with the goal firm-power or a required firm power"),
     ResultColumn("lowest_power_mw", "lowest mean power of all plants together in a step, MW", "MW",
-        lambda plan: plan.operation.total("power_mw").min(axis=1), page=Shown("Lowest power", _WHOLE)),
+        lambda plan: plan.operation.power_mw.min(axis=1), page=Shown("Lowest power", _WHOLE)),
     ResultColumn("spill_hm3", "volume of spill, the sum of all reservoirs, hm3", "hm3",
         lambda plan: (plan.operation.total("spill_m3s") * plan.operation.hm3_per_m3s).sum(axis=1),
         page=Shown("Spill", _WHOLE)),

@@ -42,7 +42,7 @@ from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.base import take
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.system import FirmestYears, system_problems
-from reservoir.solvers import SOLVERS, Solutions, Stop, settings_of, solve, solver_named, why_unusable
+from reservoir.solvers import SOLVERS, Solutions, Stop, settings_of, solve, solver_named, usable, why_unusable
 from reservoir.solvers.codings import MOST_VARIABLES
 from reservoir.solvers.engine import callers_own
 from reservoir.solvers.slp.misses import LeastMisses
@@ -284,11 +284,11 @@ def _under_way_notes(given: System, planned: System) -> Sequence[str]:
 def stages_here(device: str | None) -> dict[str, str]:
     """The stages of auto that there are, by name, with the solver that runs each on this machine, or a device of it."""
 
-    def replaced(stage: str) -> bool:
-        return bool(why_unusable(stage)) or (stage in ON_GPUS and choose_devices(device)[0].kind == "CPU")
+    def there(stage: str) -> str:
+        on_cpu = usable(stage) == stage and stage in ON_GPUS and choose_devices(device)[0].kind == "CPU"
+        return solver_named(stage).host_solver if on_cpu else usable(stage)
 
-    stages = [stage for stage in dict.fromkeys(STAGES) if stage in SOLVERS]
-    return {stage: solver_named(stage).host_solver if replaced(stage) else stage for stage in stages}
+    return {stage: there(stage) for stage in dict.fromkeys(STAGES) if stage in SOLVERS}
 
 
 def solver_here(name: str, device: str | None) -> tuple[str, tuple[str, ...]]:
@@ -296,7 +296,7 @@ def solver_here(name: str, device: str | None) -> tuple[str, tuple[str, ...]]:
     reason = "" if device not in (None, "auto") else why_unusable(name)
     if not reason:
         return name, ()
-    other = solver_named(name).host_solver
+    other = usable(name)
     return other, (f"{reason}. {other} ran on all CPU cores instead of {name}.",)
 
 

@@ -41,7 +41,7 @@ from reservoir.planning.solving import (
 )
 from reservoir.planning.system_plan import SystemPlan, optimise_system
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
-from reservoir.solvers import RESERVOIR_SOLVERS, Solutions, settings_of, solve, solver_named, why_unusable
+from reservoir.solvers import RESERVOIR_SOLVERS, Solutions, settings_of, solve, usable, why_unusable
 from reservoir.text.quantities import counted
 from reservoir.zoo import zoo_case
 
@@ -243,6 +243,8 @@ class _References(NamedTuple):
 
 #: Engines that are compared on systems, and the exact one, of few reservoirs.
 _OF_SYSTEMS, _JOINT = ("lshade", "clpso"), "dp-joint"
+#: What is left out of a validation on a system.
+NOT_OF_SYSTEMS = "solvers on random systems (`reservoir bench cascade` does)"
 
 
 def validate_system(
@@ -277,7 +279,7 @@ def validate_system(
     InputError
         If none of the engines has one of the settings; as `optimise_system`.
     """
-    here = [solver_named(name).host_solver if why_unusable(name) else name for name in _OF_SYSTEMS]
+    here = [usable(name) for name in _OF_SYSTEMS]
     require_settings(here, options or {}, "is compared")
     plan = optimise_system(system, inflows, horizon=horizon, seed=seed, device=device, progress=progress)
     able = np.asarray(plan.solutions.violation == 0)
@@ -295,16 +297,12 @@ def validate_system(
         checks.append(Check(f"{name}: problems with different results for the same seed", different, 0))
     checks += _runs_checks(compared, engines, "auto")
     try:
-        joint = solve(plan.problems.each, solver=_JOINT, device=device, progress=partial(progress, _JOINT))
+        joint = solve(plan.problems.each, solver=usable(_JOINT), device=device, progress=partial(progress, _JOINT))
         gap = float(np.abs(relative_gap(joint, plan.solutions)[able]).max(initial=0.0))
         checks.append(Check(f"auto against {_JOINT}, worst problem (absolute value)", gap, YEAR_GAP))
     except InputError as refused:
         left.append(f"auto against {_JOINT} ({refused.mistakes[0]})")
     return plan, checks, left
-
-
-#: What is left out of a validation on a system.
-NOT_OF_SYSTEMS = "solvers on random systems (`reservoir bench cascade` does)"
 
 
 def _avoidable(plan: Plan | _References, solutions: Solutions) -> float:

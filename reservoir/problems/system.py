@@ -422,13 +422,13 @@ class FirmestYears(SystemYears):
 
     def failing(self, operation: SystemOperation) -> NDArray[np.bool_]:
         """The steps whose power does not count, shape (years, steps)."""
-        power, fails = operation.total("power_mw"), np.zeros(operation.hm3_per_m3s.shape, np.bool_)
+        power, fails = operation.power_mw, np.zeros(operation.hm3_per_m3s.shape, np.bool_)
         np.put_along_axis(fails, np.argsort(power, axis=1, kind="stable")[:, : self.failures], True, axis=1)
         return fails
 
     def fitness_of(self, operation: SystemOperation) -> FloatArray:
         """Power, MW, less violation cost."""
-        power = np.where(self.failing(operation), np.inf, operation.total("power_mw"))
+        power = np.where(self.failing(operation), np.inf, operation.power_mw)
         return np.asarray(power.min(axis=1) - self.penalty * operation.violation_sum)
 
 

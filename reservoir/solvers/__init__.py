@@ -263,6 +263,11 @@ def why_unusable(name: str) -> str:
     return f"OpenCL cannot be used: {reason}" if reason else ""
 
 
+def usable(name: str) -> str:
+    """The solver of that name, or that which does the same on the host where it cannot run on this machine."""
+    return solver_named(name).host_solver if why_unusable(name) else name
+
+
 def runs_here(name: str) -> bool:
     """Whether the solver of that name can run on this machine; a driver that is left out is noted."""
     from reservoir.opencl import opencl_available

@@ -144,6 +144,11 @@ class Engine(ABC, Generic[S]):
         done = len(self._fitness)
         return done < total and bool(self.stop(IntermediateResult(self.name, done, total, self._fitness.copy())))
 
+    @property
+    def threads(self) -> int:
+        """Threads that its work on the host is divided among: 1 of one whose settings have no `workers`."""
+        return int(getattr(self.settings, "workers", 1))
+
     def record(self) -> dict[str, Any]:
         """Settings of the call, for provenance."""
         return self.settings.record(self.seed if self.seeded else None)
@@ -155,11 +160,6 @@ class HostEngine(Engine[S]):
     Problems are solved one after another, or by as many threads as the settings have `workers`, a whole problem each:
     `solve_one` must then be safe to call from several.
     """
-
-    @property
-    def threads(self) -> int:
-        """Threads, of which each solves whole problems."""
-        return int(getattr(self.settings, "workers", 1))
 
     @property
     def place(self) -> str:

@@ -112,7 +112,7 @@ class SystemEngine(Engine[S]):
     @contextmanager
     def working(self, device: str | None) -> Iterator[dict[str, Any]]:
         """Get ready to work; what solutions tell of where, as `to_solutions` takes it. `device` is not used."""
-        yield {"device": threads_in_words(int(getattr(self.settings, "workers", 1)))}
+        yield {"device": threads_in_words(self.threads)}
 
     def _solved(self, problems: Sequence[Problem], progress: Progress, where: dict[str, Any]) -> Solutions:
         started, done, results = time.perf_counter(), 0, dict[int, Any]()

@@ -3,7 +3,10 @@
 import pytest
 
 from reservoir.planning import system_plan
-from tests.io.two_dams import wide, write_two
+from tests.io.two_dams import TWO, wide, write_two
+
+#: All that is released arrives at once: a system that dp-joint plans.
+PLAIN = TWO.replace("travel_hours = 12\nbefore_cfs = 1000\n", "")
 
 
 @pytest.fixture
@@ -40,3 +43,14 @@ def test_too_little_work_fails(call, two):
 
 def test_a_setting_of_no_engine_that_is_compared_is_refused(call, two):
     assert "most_corridors" in call(*two, "--set", "most_corridors=3", status=2).err
+
+
+def test_without_opencl_all_engines_are_those_of_the_host(call, two, tmp_path, monkeypatch):
+    monkeypatch.setattr("reservoir.opencl.why_unavailable", lambda: "no OpenCL platform is installed")
+    monkeypatch.setattr(
+        "reservoir.solvers.system_engine.choose_devices", lambda device: pytest.fail("a device is chosen")
+    )
+    write_two(tmp_path, PLAIN)
+    shown = call(*two, "--set", "evaluations=2000", "--generations", "5", status=1).out
+    assert "lshade-sequential: gap to auto" in shown
+    assert "auto against dp-joint, worst problem" in shown

@@ -152,7 +152,7 @@ class JointSearch(SystemEngine[S]):
             self._improve(some, states, reach)
             return some
 
-        found = on_threads(one, len(parts), int(getattr(self.settings, "workers", 1)))
+        found = on_threads(one, len(parts), self.threads)
         for part, some in zip(parts, found, strict=True):
             schedules.improve(part, some.storages_hm3)
             schedules.rounds[part], schedules.tried[part] = some.rounds, some.tried

@@ -428,7 +428,7 @@ def _sum_of_all(of: _System) -> None:
 
     installed, plants = batch.system.installed_mw, [(each.power, 1.0) for each in of.columns]
     for terms, now, most, worth in (
-        (plants, schedule.total("power_mw"), installed, of_power),
+        (plants, schedule.power_mw, installed, of_power),
         (leaving, schedule.leaving_m3s, most_m3s, of_release),
     ):
         points = np.stack([*(each + 0 * now for each in most * EVEN), *(now + each for each in most * NEAR)])
