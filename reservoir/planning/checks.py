@@ -96,6 +96,9 @@ _MEANINGS = {
     ),
 }
 
+#: How a check ends that is of some years alone: others cannot keep their limits, which is found, not failed.
+_CAN_KEEP = "that can keep them"
+
 
 def _meaning(check: Check) -> tuple[str, str] | None:
     return next((meant for begins, meant in _MEANINGS.items() if check.check.startswith(begins)), None)
@@ -104,7 +107,11 @@ def _meaning(check: Check) -> tuple[str, str] | None:
 def passed_sentence(checks: Iterable[Check]) -> str:
     """What checks say together where all pass, in words; empty where one fails, or has no words."""
     claims = [check for check in checks if check.passed is not None]
-    meant = [meaning[0] for check in claims if (meaning := _meaning(check))]
+    meant = [
+        meaning[0] + " wherever that can be" * check.check.endswith(_CAN_KEEP)
+        for check in claims
+        if (meaning := _meaning(check))
+    ]
     if not all_pass(claims) or len(meant) < len(claims):
         return ""
     return f"all {len(claims)} pass: {', '.join(filter(None, meant))}"
@@ -254,7 +261,7 @@ def _kept_lines(plan: Plan | SystemPlan, what: str) -> list[Check]:
     lost, which, one = plan.impossible_problems, "", plan.problem_word
     violation, lines = plan.violation[~lost[plan.problems.of_year]], []
     if lost.any():
-        which = f" in {counted(int((~lost).sum()), one)} that can keep them"
+        which = f" in {counted(int((~lost).sum()), one)} {_CAN_KEEP}"
         lines = [Check(f"{one}s with limits that no schedule can keep", int(lost.sum()), None)]
     return [Check(f"{what}: sum of relative violations{which}", float(violation.sum()), 0.0), *lines]
 

@@ -110,6 +110,13 @@ def test_checks_that_pass_are_one_sentence_and_each_that_fails_says_what_it_mean
         assert "Fix: " in failed or "please report it" in failed
 
 
+def test_limits_that_no_schedule_can_keep_are_not_said_to_be_kept():
+    inflow = Inflow(flow_m3s=np.full((2, 12), 40.0), calendar=Calendar(1953, 2))
+    plan = package.optimise(package.bundled_case().reservoir(), inflow, solver="dp")
+    sentence = passed_sentence(plan_checks(plan))
+    assert "releases and storages keep their limits wherever that can be" in sentence
+
+
 def test_a_check_without_words_leaves_the_table():
     assert passed_sentence([Check("largest deviation", 0.0, 1.0)]) == ""
     assert failed_sentences([Check("largest deviation", 2.0, 1.0)]) == []
