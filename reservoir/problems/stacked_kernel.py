@@ -9,20 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.curves.approximation import Approximation, Form
-from reservoir.hydro.curves.forms import PolynomialForm, UniformTable
+from reservoir.hydro.curves.forms import PolynomialForm
 from reservoir.hydro.horizon_limits import START_MARGIN
-from reservoir.hydro.plant import Plant
 from reservoir.hydro.rows import TERMS
 from reservoir.opencl import literal
 from reservoir.problems.base import KernelProblem
-from reservoir.problems.reservoir.plant_source import STEP_FILES, plant_constants, plant_numbers, plant_source
+from reservoir.problems.reservoir.plant_source import (
+    STEP_FILES,
+    plant_constants,
+    plant_numbers,
+    plant_source,
+    within_constants,
+)
 from reservoir.problems.reservoir.rows import kernel_rows, year_layout
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN
 from reservoir.problems.stacked import SOURCE, TARGET, Links
 
-#: Of the tables of a program: some less than the least that OpenCL promises.
-_CONSTANT_BYTES = 60_000
 _ZERO = PolynomialForm(np.float32(0), np.float32(1), np.float32(0), np.float32(1), (np.float32(0),))
 _PLANT, _LAKE = ("level", "tailrace", "specific_power", "capacity_part"), ("area", "seepage")
 
@@ -31,7 +33,7 @@ def system_kernel(years: Any, *, fine: bool) -> KernelProblem:
     """The curves of all plants, each asked for by its place, and the file that loops over reservoirs."""
     links, loses = years.links, [years.loses(place) for place in range(len(years.years))]
     models, priced = [each.model for each in years.years], years.limits.priced
-    forms = _within_constants(
+    forms = within_constants(
         [
             (each.fine if fine else each.approximation, (each.lake if own else (_ZERO, _ZERO)) if any(loses) else None)
             for each, own in zip(models, loses, strict=True)
@@ -82,36 +84,6 @@ def system_contexts(years: Any, absolute: bool) -> NDArray[np.float32]:
     ]
     terms = [years.terms[name] for name in TERMS] if years.limits.priced else []
     return np.concatenate([*blocks, np.full((len(years), 1), absolute), *terms], axis=1, dtype=np.float32)
-
-
-def _within_constants(
-    forms: Sequence[tuple[Approximation, tuple[Form, Form] | None]],
-) -> Sequence[tuple[Approximation, tuple[Form, Form] | None]]:
-    """Forms whose tables fit together into constant memory: long ones with fewer points, where they do not."""
-    tables = [
-        form
-        for plant, lake in forms
-        for form in (*plant.plant[:3], plant.capacity_part, *(lake or ()))
-        if isinstance(form, UniformTable)
-    ]
-    most = _CONSTANT_BYTES // np.dtype(np.float32).itemsize
-    if sum(len(each.values) for each in tables) <= most:
-        return forms
-
-    def fewer(form: Any) -> Any:
-        points = most // len(tables)
-        if not isinstance(form, UniformTable) or len(form.values) <= points:
-            return form
-        last = len(form.values) - 1
-        values = np.interp(np.linspace(0, last, points), np.arange(last + 1), form.values).astype(np.float32)
-        return form._replace(values=values, per_unit=np.float32(form.per_unit * (points - 1) / last))
-
-    def in_room(forms: Approximation) -> Approximation:
-        level, tailrace, conversion, capacity, installed = forms.plant
-        plant = Plant(fewer(level), fewer(tailrace), fewer(conversion), capacity, installed)
-        return replace(forms, plant=plant, capacity_part=fewer(forms.capacity_part))
-
-    return [(in_room(plant), lake and (fewer(lake[0]), fewer(lake[1]))) for plant, lake in forms]
 
 
 def _by_plant(name: str, count: int) -> str:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
 from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT
 from reservoir.hydro.curves.approximation import Approximation, Form, most_and_part
 from reservoir.hydro.curves.forms import PolynomialForm, UniformTable
+from reservoir.hydro.plant import Plant
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import literal
 
@@ -16,6 +23,11 @@ STEP_FILES = (
 )
 #: Numbers of a plant in a kernel's context: changing them builds no program.
 PLANT_NUMBERS = ("INSTALLED", "MOST_TURBINED")
+
+#: Forms of a plant, and of the area and seepage of its lake where these count.
+Forms: TypeAlias = tuple[Approximation, tuple[Form, Form] | None]
+#: Of the tables of a program: some less than the least that OpenCL promises.
+_CONSTANT_BYTES = 60_000
 
 
 def plant_numbers(reservoir: Reservoir) -> dict[str, float]:
@@ -44,6 +56,34 @@ def plant_source(forms: Approximation, lake: tuple[Form, Form] | None = None, of
         _horner_source(name + of, form) if isinstance(form, PolynomialForm) else _table_source(name + of, form)
         for name, form in curves.items()
     )
+
+
+def within_constants(forms: Sequence[Forms]) -> Sequence[Forms]:
+    """Forms whose tables fit together into constant memory: long ones with fewer points, where they do not."""
+    tables = [
+        form
+        for plant, lake in forms
+        for form in (*plant.plant[:3], plant.capacity_part, *(lake or ()))
+        if isinstance(form, UniformTable)
+    ]
+    most = _CONSTANT_BYTES // np.dtype(np.float32).itemsize
+    if sum(len(each.values) for each in tables) <= most:
+        return forms
+
+    def fewer(form: Any) -> Any:
+        points = most // len(tables)
+        if not isinstance(form, UniformTable) or len(form.values) <= points:
+            return form
+        last = len(form.values) - 1
+        values = np.interp(np.linspace(0, last, points), np.arange(last + 1), form.values).astype(np.float32)
+        return form._replace(values=values, per_unit=np.float32(form.per_unit * (points - 1) / last))
+
+    def in_room(forms: Approximation) -> Approximation:
+        level, tailrace, conversion, capacity, installed = forms.plant
+        plant = Plant(fewer(level), fewer(tailrace), fewer(conversion), capacity, installed)
+        return replace(forms, plant=plant, capacity_part=fewer(forms.capacity_part))
+
+    return [(in_room(plant), lake and (fewer(lake[0]), fewer(lake[1]))) for plant, lake in forms]
 
 
 def _horner_source(name: str, form: PolynomialForm) -> str:

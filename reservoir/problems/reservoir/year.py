@@ -44,7 +44,13 @@ from reservoir.hydro.step import release_to_reach, storage_after, there_is
 from reservoir.hydro.system import System
 from reservoir.problems.base import Certified, FloatArray, KernelProblem
 from reservoir.problems.fitness import Scratch, register_fitness, register_position
-from reservoir.problems.reservoir.plant_source import STEP_FILES, plant_constants, plant_numbers, plant_source
+from reservoir.problems.reservoir.plant_source import (
+    STEP_FILES,
+    plant_constants,
+    plant_numbers,
+    plant_source,
+    within_constants,
+)
 from reservoir.problems.reservoir.rows import kernel_rows, year_layout
 
 
@@ -336,7 +342,8 @@ class ReservoirYears(Sequence["ReservoirYears"]):
         limits, forms = self.limits, self.model.fine if fine else self.model.approximation
         constants = {"STEPS": limits.steps, "CYCLIC": int(limits.cyclic), **plant_constants(terms=limits.priced)}
         constants |= {**year_layout(limits).constants(), **({"CONDITIONS": 1} if limits.lake else {})}
-        source = plant_source(forms, self.model.lake if limits.lake else None)
+        (fitting,) = within_constants([(forms, self.model.lake if limits.lake else None)])
+        source = plant_source(*fitting)
         return KernelProblem(source, (*STEP_FILES, "problems/reservoir/reservoir_year.cl"), constants)
 
     def compiled_context(self, *, fine: bool = False) -> ReservoirContext | RepairableContext:

@@ -41,6 +41,7 @@ from reservoir.problems.reservoir.plant_source import (
     plant_constants,
     plant_numbers,
     plant_source,
+    within_constants,
 )
 from reservoir.problems.reservoir.rows import CONDITIONS_OF_STEP, TERM_ROWS, conditions_of_steps, terms_of_steps
 from reservoir.problems.reservoir.year import ReservoirModel
@@ -249,7 +250,8 @@ class NetworkOperation(SymmetricBox):
             **({"CONDITIONS": 1} if conditions else {}),
         }
         forms = self.model.fine if fine else self.model.approximation
-        source = plant_source(forms, self.model.lake if conditions else None)
+        (fitting,) = within_constants([(forms, self.model.lake if conditions else None)])
+        source = plant_source(*fitting)
         files = ("common/math/sigmoid.cl", *STEP_FILES, "problems/reservoir/ann_operation.cl")
         return KernelProblem(source, files, constants, bounded=False)
 

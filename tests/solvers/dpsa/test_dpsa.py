@@ -1,5 +1,6 @@
 """Dynamic programming of systems, a reservoir at a time: never worse than where it begins, exact where it should be."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -103,6 +104,13 @@ SYSTEMS = {
     "backwater": ([Link("a", "b", backwater=True)], {}),
     "shortage": (CHAIN, {"objective": Objective({Goal.POWER_SHORTAGE: 1.0}, power_target_mw=np.full(12, 45.0))}),
 }
+
+
+def test_the_tables_of_a_plant_fit_into_constant_memory(small):
+    batch = system_years(small, [Link("a", "b", backwater=True)], "ab")
+    for kernel in (batch.kernel(), batch.years[0].kernel()):
+        tables = re.findall(r"__constant float \w+\[\] = {([^}]*)}", kernel.source)
+        assert 20_000 < 4 * sum(table.count(",") + 1 for table in tables) < 1 << 16  # as NVIDIA's devices have it
 
 
 @pytest.mark.device
