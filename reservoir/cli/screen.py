@@ -284,6 +284,7 @@ def show_system_inputs(
     show_line("System", f"{system.name}: {', '.join(system.names)}; links: {links} ({system.source or 'made here'})")
     first = inflows.first
     show_line("Inflow", f"{first.span_text}, {counted(first.years)} ({first.source})")
+    show_line("", inflows.scale_in(units))
     of_each = (note for each in system.reservoirs for note in (each.caveat, *(f"{each.name}: {a}" for a in each.notes)))
     own = dict.fromkeys((system.caveat, inflows.caveat, *of_each, *inflows.notes))
     show_notes(*map(units.text, own if notes is None else notes))
@@ -291,7 +292,7 @@ def show_system_inputs(
 
 def show_system(plan: SystemPlan) -> None:
     """Say what a joint plan is of, how it was found, and what it comes to."""
-    from reservoir.planning.sentences import objective_sentence
+    from reservoir.planning.sentences import energy_sentence, objective_sentence
 
     units, first, kept = plan.units, plan.solutions[0], plan.keeps_limits
     show_system_inputs(plan.system, plan.inflows, units, (*plan.caveats, *plan.notes))
@@ -299,13 +300,11 @@ def show_system(plan: SystemPlan) -> None:
     show_line("Solver", f"{first.device}: {seconds}")
     of_sources = ", ".join(f"{name} {count}" for name, count in plan.source_counts.items())
     show_line("Sources", f"schedules of {counted(plan.inflow.years, plan.year_word)}: {of_sources}")
-    mean = float(plan.energy_gwh[kept].mean()) if kept.any() else 0.0
-    show_line("Energy", f"{quantity(mean)} GWh a {plan.year_word}; {quantity(mean * int(kept.sum()))} GWh in all")
+    show_line("Energy", energy_sentence(plan))
     if sentence := objective_sentence(plan):
         show_line("Objective", sentence)
-    for name, site in plan.sites.items():
-        energy = float(site.energy_gwh[kept].mean()) if kept.any() else 0.0
-        show_line("", f"{name}: {quantity(energy)} GWh a {plan.year_word}")
+    for name, site in plan.sites.items() if kept.any() else ():
+        show_line("", f"{name}: {quantity(float(site.energy_gwh[kept].mean()))} GWh a {plan.year_word}")
     if not kept.all():
         outside = [str(label) for label, fine in zip(plan.inflow.labels, kept, strict=True) if not fine]
         listed = ", ".join(outside[:_MOST_LISTED]) + (" and others" if len(outside) > _MOST_LISTED else "")

@@ -410,9 +410,17 @@ class Inflow:
 
     def scale_in(self, units: UnitSystem) -> str:
         """The same, with the mean flow in some units."""
-        unit = f"values in {typeset_unit(self.unit)} ({self.unit_from}); " if self.unit else ""
+        return "; ".join([*self.unit_words, f"mean flow {self.mean_words(units)}"])
+
+    @property
+    def unit_words(self) -> list[str]:
+        """The unit of the values and where it was said, in a list; an empty one without a unit."""
+        return [f"values in {typeset_unit(self.unit)} ({self.unit_from})"] if self.unit else []
+
+    def mean_words(self, units: UnitSystem) -> str:
+        """The mean flow in some units."""
         mean, name = units.amount(self.mean_m3s, "m3s")
-        return f"{unit}mean flow {mean:{',.0f' if mean >= 1000 else '.3g'}} {name}"
+        return f"{mean:{',.0f' if mean >= 1000 else '.3g'}} {name}"
 
     @cached_property
     def annual_mean_m3s(self) -> NDArray[np.float64]:

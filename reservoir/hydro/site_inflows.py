@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.unit_system import UnitSystem
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +91,12 @@ class SiteInflows(Mapping[str, Inflow]):
     def caveat(self) -> str:
         """Caveats of the records, each once."""
         return " ".join(dict.fromkeys(each.caveat for each in self.of.values() if each.caveat))
+
+    def scale_in(self, units: UnitSystem) -> str:
+        """The units of the values, each once, and the mean flow of each record."""
+        said = dict.fromkeys(words for each in self.of.values() for words in each.unit_words)
+        means = ", ".join(f"{name} {each.mean_words(units)}" for name, each in self.of.items())
+        return "; ".join([*said, f"mean flow: {means}"])
 
     def each(self, change: Callable[[Inflow], Inflow]) -> SiteInflows:
         """What a function makes of each record."""

@@ -34,6 +34,16 @@ def listed(labels: Sequence[str]) -> str:
     return f"{', '.join(labels[:NAMED_YEARS])} and {len(labels) - NAMED_YEARS:,} more"
 
 
+def energy_sentence(plan: Any) -> str:
+    """The energy of a joint plan in the years that keep their limits, or that none does."""
+    energy, years = plan.kept_energy_gwh, counted(plan.inflow.years, plan.year_word)
+    if not energy.size:
+        return f"none: no {plan.year_word} satisfies its limits ({years})"
+    every = energy.size == plan.inflow.years
+    of = "all" if every else f"{counted(energy.size, plan.year_word)} that satisfy their limits"
+    return f"{quantity(float(energy.mean()))} GWh a {plan.year_word}; {quantity(float(energy.sum()))} GWh in {of}"
+
+
 def objective_sentence(plan: Any) -> str:
     """What a plan, a joint one too, optimises and comes to in the years that keep their limits; empty if energy."""
     objective: Objective = plan.objective

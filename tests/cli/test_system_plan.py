@@ -29,6 +29,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 def test_the_folder_has_a_row_for_each_reservoir_and_sums(call, two, tmp_path, strict):
     shown = call(*two, *QUICK, "--out", "p").out
     assert "System    two-dams: upper, lower; links: upper to lower (two.toml)" in shown
+    assert re.search(r"\n +values in m³/s \(.+\); mean flow: upper [\d.]+ m³/s, lower [\d.]+ m³/s\n", shown)
     assert "GWh a year" in shown
     assert "Checks    all 3 pass" in shown
     steps, years = rows_of(tmp_path / "p/schedule.csv"), rows_of(tmp_path / "p/summary.csv")
@@ -41,6 +42,20 @@ def test_the_folder_has_a_row_for_each_reservoir_and_sums(call, two, tmp_path, s
     origin = strict((tmp_path / "p/plan.json").read_text())
     assert origin["system"]["reservoirs"] == ["upper", "lower"]
     assert origin["energy_gwh"] == pytest.approx(sum(origin["energy_gwh_by_reservoir"].values()))
+
+
+def test_energy_is_of_years_that_keep_their_limits(call, two, tmp_path):
+    rows = (tmp_path / "flows.csv").read_text().splitlines()
+    head, last = rows[:-12], [row.split(",") for row in rows[-12:]]
+    flooded = [",".join([label, *(str(1e4 * float(flow)) for flow in flows)]) for label, *flows in last]
+    (tmp_path / "flows.csv").write_text("\n".join([*head, *flooded]))
+    shown = call(*two, *QUICK, "--out", "some").out
+    assert re.search(r"GWh in 3 years that satisfy their limits\n", shown)
+    (tmp_path / "flows.csv").write_text("\n".join([rows[0], *flooded]))
+    shown = call(*two, *QUICK, "--out", "none").out
+    assert "Energy    none: no year satisfies its limits (1 year)" in shown
+    assert "GWh a year" not in shown
+    assert "none: no year satisfies its limits" in (tmp_path / "none/report.html").read_text()
 
 
 def test_firm_power_is_that_of_all_plants_together(call, two, tmp_path, strict):

@@ -9,7 +9,7 @@ import numpy as np
 
 from reservoir.planning.checks import Check
 from reservoir.planning.columns import shown_columns
-from reservoir.planning.sentences import objective_sentence
+from reservoir.planning.sentences import energy_sentence, objective_sentence
 from reservoir.planning.system_plan import SystemPlan
 from reservoir.report.html.page import Column, Heading, HtmlTable, Picture, Section, render
 from reservoir.report.html.plan_page import SHOWN_YEARS, firm_power_figures, provenance_facts
@@ -71,7 +71,7 @@ def _facts(plan: SystemPlan, origin: Mapping[str, Any]) -> list[tuple[str, str]]
         ),
         ("Horizon", "" if plan.horizon.is_year else str(plan.horizon)),
         ("Objective", objective_sentence(plan)),
-        ("Energy", f"{quantity(float(plan.kept_energy_gwh.sum()))} GWh"),
+        ("Energy", energy_sentence(plan)),
         (
             "Solver",
             ", ".join(f"{name} ({counted(count, plan.year_word)})" for name, count in plan.source_counts.items()),
