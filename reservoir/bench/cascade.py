@@ -31,7 +31,8 @@ from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
 from reservoir.planning.checks import Check
-from reservoir.planning.system_plan import AUTO, SystemPlan, optimise_system
+from reservoir.planning.system_plan import SystemPlan, optimise_system
+from reservoir.planning.system_search import AUTO
 from reservoir.problems.system import system_problems
 from reservoir.report.figures.style import LIMITS, POWER, RELEASE, SPILL, STORAGE, WET, sheet_figure
 from reservoir.solvers import SOLVERS, more_effort, runs_here

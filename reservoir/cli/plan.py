@@ -28,6 +28,8 @@ from reservoir.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reservoir.io.output import Claim
+    from reservoir.io.plan_parts import PartsFolder
     from reservoir.planning.plan import Plan
     from reservoir.planning.stopwatch import Profile, Stopwatch
 
@@ -78,8 +80,8 @@ _OPTIONS = (
     click.option("--format", "table_format", type=click.Choice(["csv", "xlsx", "netcdf", "zarr"]),
         help="Format of the tables.  [default: csv below 5,000 years, else netcdf if it is installed]"),
     click.option("--cluster", metavar="ADDRESS",
-        help="Search many years, in parts, on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N "
-        "processes on this machine."),
+        help="Search many years, or those of a system, in parts, on a Dask cluster: tcp://HOST:PORT of its scheduler, "
+        "or local:N for N processes on this machine."),
     click.option("--profile", is_flag=True, help="Show the time of each stage; also written to profile.json."),
     options.units,
     options.out("a new folder"),
@@ -142,7 +144,6 @@ def command(
         from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_inputs, show_json
         from reservoir.hydro.unit_system import UnitSystem
         from reservoir.io.plan_folder.formats import format_of
-        from reservoir.io.plan_parts import PartsFolder
         from reservoir.planning.checks import all_pass, plan_checks
         from reservoir.planning.key_figures import key_figures
         from reservoir.planning.plan import optimise, solver_stages
@@ -156,12 +157,7 @@ def command(
         level, storage = of_one(levels, "--level"), of_one(storages, "--storage")
     with (
         claimed_for_plan(out, inputs.reservoir.name, force=force) as claim,
-        PartsFolder(
-            f"{claim.target}.parts",
-            force=force,
-            again=f"the same call with --out {claim.target} goes on from there",
-            **({} if as_json else {"tell": say}),
-        ) as parts,
+        _parts_beside(claim, force, as_json) as parts,
     ):
         if not as_json:
             show_inputs(inputs, units)
@@ -223,9 +219,19 @@ def command(
 
 def _of_one_reservoir(search: dict[str, Any]) -> dict[str, Any]:
     """Take out of the options of a search what counts for one reservoir alone: those that are not as usual."""
-    usual = {"reference": True, "engine_only": False, "cluster": None}
-    names = {"reference": "--no-reference", "engine_only": "--engine-only", "cluster": "--cluster"}
+    usual = {"reference": True, "engine_only": False}
+    names = {"reference": "--no-reference", "engine_only": "--engine-only"}
     return {names[name]: None if search.pop(name) == value else True for name, value in usual.items()}
+
+
+def _parts_beside(claim: Claim, force: bool, as_json: bool) -> PartsFolder:
+    """Keeps parts of the search beside the folder of the plan."""
+    from reservoir.cli import say
+    from reservoir.io.plan_parts import PartsFolder
+
+    again = f"the same call with --out {claim.target} goes on from there"
+    tell: dict[str, Any] = {} if as_json else {"tell": say}
+    return PartsFolder(f"{claim.target}.parts", force=force, again=again, **tell)
 
 
 def _plan_system(
@@ -263,17 +269,20 @@ def _plan_system(
         levels, storages = (
             {name: number * size for name, number in each} for each, size in zip(starts, sizes, strict=True)
         )
-    with claimed_for_plan(out, system.name, force=force) as claim:
+    with (
+        claimed_for_plan(out, system.name, force=force) as claim,
+        _parts_beside(claim, force, as_json) as parts,
+    ):
         with progress_bars() as progress, named_as(_NAMES), told_in(units):
-            plan = optimise_system(
-                system, inflows, start_levels_m=levels, start_storages_hm3=storages, progress=progress, **search
-            )
+            search |= {"start_levels_m": levels, "start_storages_hm3": storages}
+            plan = optimise_system(system, inflows, progress=progress, parts=parts, **search)
             plan = replace(plan, units=units)
             watch.add(plan.seconds)
             with watch("certify"):
                 checks = system_checks(plan)
             how: dict[str, Any] = {"figures": figures, "kind": kind, "progress": progress, "watch": watch, "tell": warn}
             target = write_system_plan(plan, claim, checks, **how)
+        parts.remove()
         measured = watch.profile() if profile else None
         if measured:
             write_profile(measured, claim.place)

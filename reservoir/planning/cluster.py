@@ -9,16 +9,15 @@ from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from reservoir.errors import DeviceError, InputError, Mistake
-from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objectives import Horizon
-from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.planning.parts import Part, PartResult, searched
 from reservoir.planning.search import Method
 from reservoir.planning.solving import StageProgress, silent_stage
-from reservoir.problems.reservoir.record import RecordProblems, record_problems
+from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.runtime import deferred, processors
 
 #: A distributed.Client.
@@ -148,8 +147,7 @@ class ClusterWorkers:
             asked = {"resources": {_RESOURCE: 1}} if resource else {}
             while pending and len(flying) < max(_AHEAD * threads, 1):
                 part = pending.popleft()
-                inflow = replace(problems.inflow.span(part.first, part.stop), content=b"")
-                task = search_part, problems.model.reservoir, inflow, problems.horizon, part, method
+                task = searched, _without_files(problems.span(part.first, part.stop)), part, method, silent_stage
                 flying[self._client.submit(*task, pure=False, retries=_RETRIES, **asked)] = part
             with self._client.as_current(), suppress(TimeoutError, CancelledError):  # the second: a lost scheduler
                 distributed.wait(list(flying), timeout=_LOOK_SECONDS, return_when="FIRST_COMPLETED")
@@ -183,6 +181,9 @@ class ClusterWorkers:
         return DeviceError(f"the scheduler of the cluster at {self._address} is lost", mend=mend)
 
 
-def search_part(reservoir: Reservoir, inflow: Inflow, horizon: Horizon, part: Part, method: Method) -> PartResult:
-    """Search a part, of whose years the inflow is, in a worker: on the device of `method`, or that it was given."""
-    return searched(record_problems(reservoir, inflow, horizon), part, method, silent_stage)
+def _without_files(problems: RecordProblems) -> RecordProblems:
+    """The same without the bytes of its record's files."""
+    inflow: Any = problems.inflow
+    bare: Any = partial(replace, content=b"")
+    without: Any = inflow.each(bare) if isinstance(inflow, SiteInflows) else bare(inflow)
+    return replace(problems, inflow=without)

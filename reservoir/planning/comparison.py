@@ -24,7 +24,8 @@ from reservoir.planning.planned_record import feasible_problems
 from reservoir.planning.sentences import chosen
 from reservoir.planning.solving import HOST_REFERENCE, is_swept, relative_gap, require_horizon, require_settings
 from reservoir.planning.start import with_implied_end_value
-from reservoir.planning.system_plan import AUTO, SystemPlan, optimise_system, require_able, stages_here
+from reservoir.planning.system_plan import SystemPlan, optimise_system, require_able
+from reservoir.planning.system_search import AUTO, stages_here
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.system import system_problems
 from reservoir.solvers import (

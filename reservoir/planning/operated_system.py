@@ -80,6 +80,11 @@ class OperatedSystem(OperatedYears):
         return self.system.objective
 
     @property
+    def year_word(self) -> str:
+        """What a row of its tables is."""
+        return "year"
+
+    @property
     def caveats(self) -> tuple[str, ...]:
         """Caveats to show with every result, each once."""
         every = (self.system.caveat, self.inflows.caveat, *(each.caveat for each in self.system.reservoirs))

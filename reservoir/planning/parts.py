@@ -23,24 +23,28 @@ from reservoir.errors import DeviceError, InputError, shortened
 from reservoir.hydro.inflow import COMPANIONS
 from reservoir.hydro.operation import Operation
 from reservoir.hydro.reservoir import reservoir_digests
+from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.planning.columns import second_run
 from reservoir.planning.firm_power import FirmBounds
 from reservoir.planning.planned_record import Plan, Sources
 from reservoir.planning.search import Method, search, stated_solutions
 from reservoir.planning.solving import StageProgress
 from reservoir.planning.stopwatch import Stopwatch
+from reservoir.planning.system_search import Found, search_system
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.runtime import deferred
-from reservoir.solvers import Solutions, devices_of
+from reservoir.solvers import SOLVERS, Solutions, devices_of
 
 #: Years of a part, at most. The same everywhere: which years are solved again depends on the sum of the gaps of a part.
 PART_YEARS = 4096
+#: Problems of a system take longer: there are about so many parts of them, of at least so many problems each.
+_SYSTEM_PARTS, _SYSTEM_PART = 64, 8
 #: What the search of all parts is called among the stages of a plan.
 PARTS_STAGE = "search"
 
 
 class Part(NamedTuple):
-    """Some years of a record: the number of the part, and the places of its years."""
+    """Some years of a record, or problems of a system: the number of the part, and their places."""
 
     number: int
     first: int
@@ -78,13 +82,15 @@ def has_parts(problems: RecordProblems) -> bool:
 
 def search_in_parts(
     problems: RecordProblems, method: Method, progress: StageProgress, store: PartStore, workers: Workers
-) -> Plan:
+) -> Any:
     """Search the parts of a record of years that are not kept yet, keep each, and join all.
 
-    `progress` is told the years of all parts, also of those that were kept before.
+    `progress` is told the years of all parts, also of those that were kept before. What all come to is a `Plan`, or of
+    problems of a system, which may be longer than years, `Found`.
     """
-    started, years = time.perf_counter(), len(problems)
-    count = -(-years // PART_YEARS)
+    started, years, of_system = time.perf_counter(), len(problems), isinstance(problems.inflow, SiteInflows)
+    largest = min(PART_YEARS, max(_SYSTEM_PART, years // _SYSTEM_PARTS)) if of_system else PART_YEARS
+    count = -(-years // largest)
     edges = pairwise(years * number // count for number in range(count + 1))
     parts = [Part(number, first, stop) for number, (first, stop) in enumerate(edges)]
     store.begin(run_identity(problems, method, workers.place) | {"parts": len(parts)}, len(problems))
@@ -97,7 +103,8 @@ def search_in_parts(
     for part, columns, report in workers.search(problems, left, method, of_all):
         store.keep(part.number, part.first, columns, report)
     reports = [store.reports[part.number] for part in parts]
-    return plan_of(problems, store.columns(), reports, time.perf_counter() - started)
+    whole = found_of if of_system else plan_of
+    return whole(problems, store.columns(), reports, time.perf_counter() - started)
 
 
 #: Parts of a device that are at work at once: while one is on the device, the host works at the others.
@@ -179,6 +186,9 @@ def searched(
     problems: RecordProblems, part: Part, method: Method, progress: StageProgress, lost: tuple[str, ...] = ()
 ) -> PartResult:
     """Search the problems of a part; `lost` are sentences on devices that were left out."""
+    if isinstance(problems.inflow, SiteInflows):
+        found = search_system(problems, method, progress, Stopwatch())
+        return part, columns_of_found(found), report_of_found(found)
     plan = search(problems, method, progress, None, Stopwatch())
     return part, columns_of(plan), report_of(replace(plan, notes=(*lost, *plan.notes)))
 
@@ -196,6 +206,9 @@ _SOURCE = "source"
 #: Positions of the references of problems that are no years, one behind the other: the energy of each year follows from
 #: them.
 _BEST = "reference_position"
+#: Of a system: positions, and the terms of the sum of all plants, by their names; as long as those of the longest
+#: problem. The source is the place in the list of solvers.
+_POSITION, _TERM = "position", "term_{}"
 #: Of a firm power: what is not kept, and whether that is proved.
 _NOT_KEPT, _PROVED = "firm_not_kept_mw", "firm_proved"
 
@@ -234,6 +247,50 @@ def report_of(plan: Plan) -> dict[str, Any]:
     }
 
 
+def columns_of_found(found: Found) -> dict[str, NDArray[Any]]:
+    """Arrays of schedules of a system, a row for each problem."""
+    solutions, batches, known = found.solutions, found.problems.batches, list(SOLVERS)
+    columns = {name: getattr(solutions, name) for name in (*_NUMBERS, *_WORK)}
+    columns[_POSITION] = _padded(list(solutions.position), batches[0].dimension)
+    first: Any = batches[0]
+    for name in first.terms:
+        rows = [row for batch in batches for row in batch.terms[name]]  # type: ignore[attr-defined] # years of a system
+        columns[_TERM.format(name)] = _padded(rows, first.steps)
+    return columns | {_SOURCE: np.array([known.index(source) for source in found.sources], np.int8)}
+
+
+def _padded(rows: Sequence[NDArray[np.float64]], width: int) -> NDArray[np.float64]:
+    """Rows of one width, at least 1, as no array without one is kept."""
+    whole = np.full((len(rows), max(width, 1)), np.nan)
+    for place, row in enumerate(rows):
+        whole[place, : len(row)] = row
+    return whole
+
+
+def report_of_found(found: Found) -> dict[str, Any]:
+    """What the arrays do not say, as `report_of` does."""
+    first = found.solutions[0]
+    of_call = {name: getattr(first, name) for name in ("solver", "device", "device_seconds")}
+    return {**of_call, "settings": dict(first.settings), "notes": list(found.notes), "seconds": {}}
+
+
+def found_of(
+    problems: RecordProblems, columns: Columns, reports: Sequence[Mapping[str, Any]], wall_seconds: float
+) -> Found:
+    """Schedules of all parts of a system, as `plan_of` joins them."""
+    batches, positions, known = list[Any](), list[NDArray[np.float64]](), list(SOLVERS)
+    for places, batch in problems.placed_batches:
+        years: Any = batch
+        terms = {name: columns[_TERM.format(name)][places, : years.steps] for name in years.terms}
+        batches.append(years.with_terms(**terms))
+        positions += list(np.array(columns[_POSITION][places, : years.dimension]))
+    numbers = {name: columns[name] for name in _NUMBERS}
+    of_call = _of_call(columns, reports, wall_seconds)
+    solutions = stated_solutions(positions, reports[0]["settings"], **numbers, **of_call)
+    sources = tuple(known[place] for place in columns[_SOURCE].tolist())
+    return Found(replace(problems, batches=tuple(batches)), solutions, sources, _notes(reports))
+
+
 def plan_of(
     problems: RecordProblems, columns: Columns, reports: Sequence[Mapping[str, Any]], wall_seconds: float
 ) -> Plan:
@@ -242,23 +299,12 @@ def plan_of(
     def first(name: str) -> Any:
         return next((report[name] for report in reports if report[name]), None)
 
-    def summed(seconds: Sequence[float | None]) -> float | None:
-        known = [each for each in seconds if each is not None]
-        return sum(known) if len(known) == len(seconds) else None
-
     def numbers(whose: str) -> dict[str, Any]:
         return {name: columns[f"{whose}_{name}"] for name in _NUMBERS}
 
     settings, reference, operation = reports[0]["settings"], first("reference"), operation_of_columns(columns)
-    device_names = Counter(report["device"] for report in reports)
     host_seconds = dict(sum((Counter(report["seconds"]) for report in reports), Counter[str]()))
-    of_call: dict[str, Any] = {
-        "solver": reports[0]["solver"],
-        "device": ", ".join(name for name, _ in device_names.most_common()),  # the busiest first
-        "wall_seconds": wall_seconds,
-        "device_seconds": summed([report["device_seconds"] for report in reports]),
-        **{name: columns[name] for name in _WORK},
-    }
+    of_call = _of_call(columns, reports, wall_seconds)
     of_all = of_call | {"host_seconds_by_phase": host_seconds}
     positions = _positions(problems, operation)
     of_years = operation if problems.horizon.is_year else None
@@ -269,7 +315,7 @@ def plan_of(
         best: Any = np.full_like(positions, np.nan) if _BEST not in columns else None
         if best is None:
             best = np.split(columns[_BEST], np.cumsum([len(position) for position in positions])[:-1])
-        seconds = summed([report["reference"]["device_seconds"] for report in reports if report["reference"]])
+        seconds = _summed([report["reference"]["device_seconds"] for report in reports if report["reference"]])
         of_reference = of_all | {"solver": reference["solver"], "device_seconds": seconds} | dict.fromkeys(_WORK, none)
         references = stated_solutions(best, reference["settings"], **numbers("reference"), **of_reference)
     sources = None
@@ -277,12 +323,30 @@ def plan_of(
         names = np.array([solutions.solver, second_run(solutions.solver), references.solver], object)
         engine = stated_solutions(solutions.position, settings, **numbers("engine"), **of_call)
         sources = Sources(tuple(names[columns[_SOURCE]].tolist()), engine, settings, first("second_settings") or {})
-    notes = tuple(dict.fromkeys(note for report in reports for note in report["notes"]))
     bounds = FirmBounds(columns[_NOT_KEPT], columns[_PROVED] > 0) if _NOT_KEPT in columns else None
-    schedules = problems, operation, solutions, references
-    return Plan(
-        *(problems.model.reservoir, problems.inflow, *schedules, notes, {}), sources=sources, firm_bounds=bounds
-    )
+    schedules = problems, operation, solutions, references, _notes(reports)
+    return Plan(problems.model.reservoir, problems.inflow, *schedules, {}, sources=sources, firm_bounds=bounds)
+
+
+def _of_call(columns: Columns, reports: Sequence[Mapping[str, Any]], wall_seconds: float) -> dict[str, Any]:
+    """What solutions tell of the calls that searched all parts."""
+    device_names = Counter(report["device"] for report in reports)
+    return {
+        "solver": reports[0]["solver"],
+        "device": ", ".join(name for name, _ in device_names.most_common()),  # the busiest first
+        "wall_seconds": wall_seconds,
+        "device_seconds": _summed([report["device_seconds"] for report in reports]),
+        **{name: columns[name] for name in _WORK},
+    }
+
+
+def _summed(seconds: Sequence[float | None]) -> float | None:
+    known = [each for each in seconds if each is not None]
+    return sum(known) if len(known) == len(seconds) else None
+
+
+def _notes(reports: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(note for report in reports for note in report["notes"]))
 
 
 def _positions(problems: RecordProblems, operation: Operation) -> Sequence[NDArray[np.float64]]:
@@ -304,18 +368,25 @@ def operation_of_columns(columns: Columns) -> Operation:
 
 def run_identity(problems: RecordProblems, method: Method, place: str) -> dict[str, Any]:
     """Everything that decides what a run finds, as JSON has it; `place` names the devices that search."""
-    inflow, hashed = problems.inflow, hashlib.sha256()
-    for each in (inflow.flow_m3s, inflow.rng_stream_ids, *(getattr(inflow, name) for name in COMPANIONS)):
-        hashed.update(b"" if each is None else np.ascontiguousarray(each).tobytes())
-    reservoir = problems.model.reservoir
-    program = ""
+    records: Any = problems.inflow
+    hashed, program, of_what = hashlib.sha256(), "", dict[str, Any]()
+    of_system = isinstance(records, SiteInflows)
+    for inflow in records.values() if of_system else [records]:
+        for each in (inflow.flow_m3s, inflow.rng_stream_ids, *(getattr(inflow, name) for name in COMPANIONS)):
+            hashed.update(b"" if each is None else np.ascontiguousarray(each).tobytes())
+    if of_system:
+        text = replace(problems.model.system, inflow_of={}).to_toml()
+        of_what = {"system": hashlib.sha256(text.encode()).hexdigest(), "horizon": str(problems.horizon)}
+    else:
+        reservoir = problems.model.reservoir
+        of_what = {"reservoir": reservoir_digests(reservoir) | {"end value": reservoir.end_value_gwh_per_hm3}}
     with suppress(PackageNotFoundError):
         program = version("reservoir")
     identity = {
         "program": program,
-        "reservoir": reservoir_digests(reservoir) | {"end value": reservoir.end_value_gwh_per_hm3},
+        **of_what,
         "inflow": hashed.hexdigest(),
-        "years": inflow.years,
+        "years": records.years,
         "solver": method.solver,
         "seed": method.seed,
         "settings": dict(method.options),

@@ -73,7 +73,7 @@ def optimise(
     Parameters
     ----------
     reservoir : Reservoir or System
-        A system is planned by `optimise_system`, which has no reference, parts or cluster, and knows ``seconds``.
+        A system is planned by `optimise_system`, which has no reference, and knows ``seconds``.
     inflow : Inflow or SiteInflows
         Its water years begin in the reservoir's first month; of a system, a record a reservoir.
     solver : str, optional
@@ -113,7 +113,8 @@ def optimise(
         `Plan.stopped` says where. See `reservoir.solvers.solve`.
     parts : PartStore, optional
         Keeps the parts in which more than 4,096 years are searched, such as a `reservoir.PartsFolder`; in memory by
-        default. Without `initial`, `start` and `stop` alone: with them, all years are searched at once.
+        default. Without `initial`, `start` and `stop` alone: with them, all years are searched at once. Problems of a
+        system are searched in parts on a cluster alone.
     cluster : str, optional
         Where parts are searched: ``tcp://HOST:PORT`` of a Dask scheduler, or ``local:N`` for N processes here.
     **options
@@ -127,9 +128,10 @@ def optimise(
         If the device asked for is missing or too small.
     """
     if isinstance(reservoir, System) or isinstance(inflow, SiteInflows):
-        one = {"reference": not reference, "engine_only": engine_only, "best": best, "parts": parts, "cluster": cluster}
+        one = {"reference": not reference, "engine_only": engine_only, "best": best}
         how: dict[str, Any] = {"solver": solver, "horizon": horizon, "seed": seed, "device": device, **options}
         how |= {"start": start, "start_levels_m": start_level_m, "start_storages_hm3": start_hm3, "initial": initial}
+        how |= {"parts": parts, "cluster": cluster}
         return optimise_system(*_of_system(reservoir, inflow, one), progress=progress, stop=stop, **how)
     watch = Stopwatch()
     with watch("prepare"):
@@ -160,7 +162,7 @@ def optimise(
 
         searching = cluster_workers(cluster) if cluster else nullcontext(LocalWorkers(method))
         with watch(PARTS_STAGE), searching as workers:
-            plan = search_in_parts(problems, method, progress, parts or PartStore(), workers)
+            plan: Plan = search_in_parts(problems, method, progress, parts or PartStore(), workers)
     else:
         plan = search(problems, method, progress, noted, watch)
     if plan.references and not begin:

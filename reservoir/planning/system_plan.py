@@ -17,47 +17,21 @@ from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import Link, System
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.hydro.unit_system import SI, UnitSystem, UnitText
-from reservoir.opencl import choose_devices
-from reservoir.planning.firm_power import (
-    FIRM_POWER_STAGE,
-    firm_power_of_problems,
-    no_worse_than,
-    promised_within,
-    promising_all,
-)
+from reservoir.planning.firm_power import firm_power_of_problems
 from reservoir.planning.infeasible_years import infeasible_notes, infeasible_problems
 from reservoir.planning.operated_record import FloatArray
 from reservoir.planning.operated_system import OperatedSystem
-from reservoir.planning.solving import (
-    FIRST,
-    NotedStop,
-    StageProgress,
-    begun,
-    require_settings,
-    silent_stage,
-    stop_sentence,
-)
+from reservoir.planning.parts import PARTS_STAGE, PartStore, search_in_parts
+from reservoir.planning.search import Method
+from reservoir.planning.solving import NotedStop, StageProgress, require_settings, silent_stage
 from reservoir.planning.start import PlanStart, plan_start
 from reservoir.planning.stopwatch import Stopwatch
-from reservoir.problems.base import take
+from reservoir.planning.system_search import AUTO, RUN, search_system, solver_here, stages_here
 from reservoir.problems.reservoir.record import RecordProblems
-from reservoir.problems.system import FirmestYears, system_problems
-from reservoir.solvers import SOLVERS, Solutions, Stop, settings_of, solve, solver_named, usable, why_unusable
-from reservoir.solvers.codings import MOST_VARIABLES
+from reservoir.problems.system import system_problems
+from reservoir.solvers import SOLVERS, Solutions, Stop, settings_of
 from reservoir.solvers.engine import callers_own
 from reservoir.solvers.slp.misses import LeastMisses
-
-#: The solver that runs others, one after another.
-AUTO = "auto"
-#: What the solvers are that it runs, in a sentence.
-RUN = "auto runs"
-#: What it runs: each begins with the best so far, and the best is kept.
-STAGES = ("slp", "dpsa", "lshade", "dpsa")
-#: Those of which compiled code is as fast as a device that is no GPU.
-ON_GPUS = ("dpsa",)
-#: What finishes, in float64, schedules that a population leaves a rounding beside a limit; and the violation that is no
-#: more than rounding.
-FINISH, ROUNDING = "slp", 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +143,8 @@ def optimise_system(
     initial: SystemOperation | None = None,
     progress: StageProgress = silent_stage,
     stop: Stop | None = None,
+    parts: PartStore | None = None,
+    cluster: str | None = None,
     **options: Any,
 ) -> SystemPlan:
     """Find the best joint operation of every year of a record of several sites.
@@ -199,6 +175,10 @@ def optimise_system(
         Told the stage, how many problems are done and how many there are.
     stop : callable, optional
         Asked with an `IntermediateResult`; if it returns True, the plan has what is found so far.
+    parts : PartStore, optional
+        Keeps the parts that a cluster searched, such as a `reservoir.PartsFolder`; in memory by default.
+    cluster : str, optional
+        Where parts of the problems are searched, see `reservoir.optimise`: without `seconds`, `initial` and `stop`.
     **options
         Settings of the solver.
 
@@ -225,35 +205,40 @@ def optimise_system(
             asked = Horizon()
         problems = system_problems(system, inflows, asked)
     progress, noted = callers_own(progress), NotedStop(stop) if stop else None
-    search = _Search(problems, seed, device, progress, noted, watch, seconds)
-    if initial is not None:
-        search.begin_with(initial)
-    search.promise_power()
     notes = tuple[str, ...]()
     if name == AUTO:
-        stages = stages_here(device)
+        stages = stages_here(None if cluster else device)  # which may be one of the workers
         require_settings({*stages, *stages.values()}, options, RUN)
-        notes = search.in_stages(options)
     else:
         name, notes = solver_here(name, device)
         known = settings_of(name) if notes else options
-        search.improve(name, {each: value for each, value in options.items() if each in known})
-    search.keep_promises()
+        options = {each: value for each, value in options.items() if each in known}
+    method = Method(name, seed, device, reference=False, engine_only=False, options=options)
+    if cluster:
+        if noted or initial is not None or seconds is not None:
+            problem, expected = "a cluster searches problems by themselves", "a search without seconds, initial or stop"
+            raise InputError(problem, expected, "leave out the cluster", column="cluster", value=cluster)
+        from reservoir.planning.cluster import cluster_workers
+
+        with watch(PARTS_STAGE), cluster_workers(cluster) as workers:
+            found = search_in_parts(problems, method, progress, parts or PartStore(), workers)
+    else:
+        found = search_system(problems, method, progress, watch, stop=noted, seconds=seconds, initial=initial)
+    problems = found.problems
     with watch("certify"):
-        problems = search.problems
-        operation: Any = problems.operate(search.best.position)
-        infeasible = infeasible_problems(problems, search.best.violation)
+        operation: Any = problems.operate(found.solutions.position)
+        infeasible = infeasible_problems(problems, found.solutions.violation)
     planned = operation.system
     plan = SystemPlan(
         planned,
         inflows.span(0, problems.inflow.years),
         problems,
         operation,
-        search.best,
-        tuple(search.sources),
-        (*inflows.notes, *_reservoir_notes(system), *_under_way_notes(system, planned), *notes),
+        found.solutions,
+        found.sources,
+        (*inflows.notes, *_reservoir_notes(system), *_under_way_notes(system, planned), *notes, *found.notes),
         watch.seconds,
-        search.stopped,
+        found.stopped,
         starts,
         infeasible=infeasible,
     )
@@ -279,25 +264,6 @@ def _under_way_notes(given: System, planned: System) -> Sequence[str]:
 
     pairs = zip(given.links, planned.links, strict=True)
     return [sentence(filled) for link, filled in pairs if link.before_m3s is None and filled.before_m3s is not None]
-
-
-def stages_here(device: str | None) -> dict[str, str]:
-    """The stages of auto that there are, by name, with the solver that runs each on this machine, or a device of it."""
-
-    def there(stage: str) -> str:
-        on_cpu = usable(stage) == stage and stage in ON_GPUS and choose_devices(device)[0].kind == "CPU"
-        return solver_named(stage).host_solver if on_cpu else usable(stage)
-
-    return {stage: there(stage) for stage in dict.fromkeys(STAGES) if stage in SOLVERS}
-
-
-def solver_here(name: str, device: str | None) -> tuple[str, tuple[str, ...]]:
-    """The solver, or that which replaces it on this machine unless a particular device was asked for, and a note."""
-    reason = "" if device not in (None, "auto") else why_unusable(name)
-    if not reason:
-        return name, ()
-    other = usable(name)
-    return other, (f"{reason}. {other} ran on all CPU cores instead of {name}.",)
 
 
 def require_able(solver: str) -> None:
@@ -340,142 +306,3 @@ def _starts(
         assert start is not None
         starts[each.name] = start
     return starts
-
-
-class _Search:
-    """The best positions so far, and how they were found."""
-
-    def __init__(
-        self,
-        problems: RecordProblems,
-        seed: int,
-        device: str | None,
-        progress: StageProgress,
-        stop: NotedStop | None,
-        watch: Stopwatch,
-        seconds: float | None,
-    ) -> None:
-        self.problems, self.progress, self.stop, self.watch = problems, progress, stop, watch
-        self.seed, self.device, self.seconds = seed, device, seconds
-        self.best = Solutions.of([])
-        self.sources: list[str] = []
-        self.stopped = ""
-        self._first: list[FloatArray] = []
-        self._firm: Any = None
-
-    def begin_with(self, operation: SystemOperation) -> None:
-        """Begin with what an operation of the record's years does."""
-        for places, batch in self.problems.placed_batches:
-            years: Any = batch
-            first = int(np.flatnonzero(self.problems.of_year == places[0])[0])
-            rows = operation[first : first + len(places) * years.steps // self.problems.inflow.steps]
-            self._first += list(years.positions_of(rows.as_horizons(len(places)))[:, np.newaxis])
-
-    def promise_power(self) -> None:
-        """Find the firm power of each problem, or which steps may fail to give one; from here on it is promised."""
-        objective = self.problems.model.system.objective
-        if not objective.is_firm and (objective.firm_power_mw is None or objective.firm_share == 1):
-            return
-        with self.watch(FIRM_POWER_STAGE):
-            years: Any = self.problems.batches
-            firmest: Any = tuple(FirmestYears.of(batch, objective.firm_share) for batch in years)
-            on_progress = begun(self.progress, FIRM_POWER_STAGE, len(self.problems))
-            firmest, first = replace(self.problems, batches=firmest).each, self._first or None
-            found: Any = solve(firmest, solver=FINISH, first=first, progress=on_progress)
-            if objective.is_firm:
-                power = firm_power_of_problems(self.problems, self.problems.operate(found.position))
-                self.problems = promising_all(self.problems, power)
-            self.problems = promised_within(self.problems, found.position)
-            first = [position[np.newaxis] for position in found.position]
-            self._firm = solve(self.problems.each, solver=FINISH, first=first).position
-        self._first = [position[np.newaxis] for position in self._firm]
-
-    def keep_promises(self) -> None:
-        """Where a solver gives less than what gave the firm power, keep that."""
-        if self._firm is None:
-            return
-        before, count = self.best, len(self.best)
-        self.best = no_worse_than(self.problems.each, before, self._firm[:count])
-        kept = (self.best.fitness != before.fitness).tolist()
-        self.sources = [FINISH if firm else source for firm, source in zip(kept, self.sources, strict=True)]
-
-    def in_stages(self, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """Run `STAGES`, as far as they can run here; a setting goes to each stage that has it."""
-        notes, here = [], stages_here(self.device)
-        for stage in STAGES:
-            if stage not in here or self.stopped or self._late():
-                continue
-            solver = here[stage]
-            if SOLVERS[stage].coded and self.problems.batches[0].dimension > MOST_VARIABLES:
-                notes.append(f"{stage} is not for horizons of so many steps.")
-                continue
-            if solver != stage and stage not in ON_GPUS:
-                notes.append(f"{why_unusable(stage)}. {solver} ran on all CPU cores instead of {stage}.")
-            known = settings_of(solver)
-            self.improve(solver, {name: value for name, value in options.items() if name in known})
-        return tuple(dict.fromkeys(notes))
-
-    def _late(self) -> bool:
-        """Whether the time is over; the first stage runs whatever it takes."""
-        return bool(self.best) and self.seconds is not None and sum(self.watch.seconds.values()) >= self.seconds
-
-    def improve(self, solver: str, options: Mapping[str, Any]) -> None:
-        """Run a solver from what the last one found, and keep what is better.
-
-        A population may leave the best for a schedule that is worse only until it is finished.
-        """
-        given = {**options}
-        if FIRST in settings_of(solver) and self._first:
-            given[FIRST] = self._first
-        with self.watch(solver):
-            on_progress = begun(self.progress, solver, len(self.problems))
-            found = solve(
-                self.problems.each,
-                solver=solver,
-                seed=self.seed,
-                device=self.device,
-                progress=on_progress,
-                stop=self.stop,
-                **given,
-            )
-        if self.best and solver != FINISH:
-            found = self._finished(found)
-        self._first = [position[np.newaxis] for position in found.position]
-        if not self.best:
-            self.best, self.sources = found, [solver] * len(found)
-            self.stopped = stop_sentence(solver, len(found), len(self.problems), self.stop)
-            if self.stopped:
-                self._leave_out()
-            return
-        count, less = len(found), self._less_violated(found)
-        better = np.flatnonzero((less < 0) | ((less == 0) & (found.fitness > self.best.fitness[:count])))
-        self.best = self.best.replaced(better, found[better])
-        for place in better.tolist():
-            self.sources[place] = solver
-        if count < len(self.problems):
-            self.stopped = stop_sentence(solver, count, len(self.problems), self.stop)
-
-    def _finished(self, found: Solutions) -> Solutions:
-        """The same, and those that are worth more than the best so far but violate limits more, finished."""
-        more = (found.fitness > self.best.fitness[: len(found)]) & (self._less_violated(found) > 0)
-        places = np.flatnonzero(more)
-        if not len(places):
-            return found
-        with self.watch(FINISH):
-            years, first = take(self.problems.each, places.tolist()), [found.position[each][None] for each in places]
-            return found.replaced(places, solve(years, solver=FINISH, device=self.device, first=first))
-
-    def _less_violated(self, found: Solutions) -> FloatArray:
-        """Below 0 where limits are kept, or nearly, that the best so far violates more; above 0 where it is the other.
-
-        Where neither keeps them it is 0: the objective says what a violation costs.
-        """
-        best = self.best.violation[: len(found)]
-        return np.where(np.minimum(found.violation, best) > ROUNDING, 0.0, found.violation - best)
-
-    def _leave_out(self) -> None:
-        """The record as far as it is planned."""
-        years = int(np.searchsorted(self.problems.of_year, len(self.best)))
-        batch: Any = self.problems.batches[0]
-        inflows: Any = self.problems.inflow
-        self.problems = RecordProblems(self.problems.horizon, inflows.span(0, years), (batch[: len(self.best)],))

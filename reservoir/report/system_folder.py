@@ -93,7 +93,7 @@ def write_system_plan(
 def write_system_simulation(
     run: SystemSimulation, target: Path | Claim, checks: Sequence[Check], kind: PlanFormat = PlanFormat.CSV
 ) -> Path:
-    """Write a system that was operated with given releases: tables and inputs as of a plan, and ``simulation.json``.
+    """Write a system that was operated with given releases: as a plan, with ``simulation.json``.
 
     Raises
     ------
@@ -105,6 +105,9 @@ def write_system_simulation(
         _copy_inputs(run, claim.draft)
         origin = _origin(run, checks) | {"shortfalls": run.shortfalls(), "horizon": str(run.horizon)}
         files.write_json(claim.draft / "simulation.json", origin)
+        from reservoir.report.html.system_page import simulation_report
+
+        (claim.draft / REPORT).write_text(simulation_report(run, checks, origin), encoding="utf-8")
     return claim.place
 
 

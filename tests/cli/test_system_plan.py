@@ -3,11 +3,14 @@
 import csv
 import json
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from reservoir.cases import bundled_case
+from reservoir.planning import parts
 from tests.io.two_dams import wide, write_two
 
 #: Little work of a solver that needs no device.
@@ -180,6 +183,23 @@ def test_all_storages_of_two_dams_are_tried(call, two, tmp_path, strict, solver)
     assert "choose fewer states than 20001" in told
 
 
+@pytest.mark.skipif(find_spec("distributed") is None, reason="needs Dask, which the extra dask installs")
+def test_years_are_searched_on_a_cluster_to_the_same_bytes(call, tmp_path, monkeypatch, strict):
+    record = bundled_case("lancang-2").inflow_file.read_text().splitlines()[: 1 + 5 * 12]
+    (tmp_path / "years.csv").write_text("\n".join([*record, ""]))
+    how = ("plan", "years.csv", "--case", "lancang-2", "--solver", "slp", "--no-figures")
+    call(*how, "--out", "alone")
+    monkeypatch.setattr(parts, "PART_YEARS", 2)
+    call(*how, "--cluster", "local:2", "--out", "shared")
+    for name in ("schedule.csv", "summary.csv", "system.csv", "inflow.csv"):
+        assert (tmp_path / "shared" / name).read_bytes() == (tmp_path / "alone" / name).read_bytes()
+    alone, shared = (strict((tmp_path / name / "plan.json").read_text()) for name in ("alone", "shared"))
+    assert "search" in shared["seconds"]
+    changed = {"created", "device", "seconds", "settings", "sha256"}
+    assert {key for key in alone if alone[key] != shared[key]} <= changed
+    assert not (tmp_path / "shared.parts").exists()
+
+
 def test_days_and_weeks_need_a_daily_record(call, two):
     assert 'step "week" needs a daily record' in call(*two, *QUICK, "--step", "week", status=2).err
 
@@ -204,7 +224,8 @@ def test_days_are_planned_by_weeks(call, two, tmp_path):
         (["--objective", "firm-power", "--solver", "dp-joint"], "the solver dp-joint cannot plan this system"),
         (["--no-reference"], "--no-reference: does not take systems yet"),
         (["--engine-only"], "--engine-only: does not take systems yet"),
-        (["--cluster", "local:2"], "--cluster: does not take systems yet"),
+        (["--cluster", "nowhere"], '--cluster: is no cluster (found "nowhere"); expected tcp://HOST:PORT or local:N'),
+        (["--cluster", "local:2", "--seconds", "9"], "--cluster: a cluster searches problems by themselves"),
         (["--from", "2026-03", "--level", "430"], "--level: is of no reservoir; expected one of upper, lower"),
         (["--from", "2026-03", "--level", "mid=430"], '--level: is no reservoir of the system (found "mid")'),
         (["--from", "2026-03", "--storage", "mid=43"], '--storage: is no reservoir of the system (found "mid")'),

@@ -36,7 +36,7 @@ def test_the_schedule_of_a_plan_makes_its_energy(call, two, tmp_path, strict, ho
     assert "Violation" not in shown
     assert energies(tmp_path / "s/schedule.csv") == pytest.approx(energies(tmp_path / "p/schedule.csv"), rel=1e-6)
     assert energies(tmp_path / "s/system.csv") == pytest.approx(energies(tmp_path / "p/system.csv"), rel=1e-6)
-    names = {"schedule.csv", "summary.csv", "system.csv", "simulation.json", "system.toml", "inflow.csv"}
+    names = {"schedule.csv", "summary.csv", "system.csv", "simulation.json", "report.html", "system.toml", "inflow.csv"}
     assert {path.name for path in (tmp_path / "s").iterdir()} == names
     told = strict((tmp_path / "s/simulation.json").read_text())
     assert (told["system"]["reservoirs"], told["shortfalls"], told["violation"]) == (["upper", "lower"], [], 0)
@@ -77,6 +77,10 @@ def test_columns_of_reservoirs_are_taken_and_violations_told_by_kind(call, two, 
     shown = call("simulate", *two, "--releases", "most.csv", "--yearly", "--out", "m").out
     assert "the worst" in shown
     assert "lower: storage above its upper limit by" in shown
+    page = (tmp_path / "m/report.html").read_text()
+    assert "Given releases of two-dams, 1990 to 1991" in page
+    assert "Limits or demands violated" in page
+    assert page.index("lower: storage above its upper limit by") < page.index("Where releases go")
 
 
 def test_a_workbook_is_read_and_written(call, two, tmp_path):

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from reservoir.planning import system_plan
+from reservoir.planning import system_search
 from tests.io.two_dams import TWO, wide, write_two
 
 #: Energy is dear in winter, when little water comes.
@@ -15,7 +15,7 @@ PRICED = TWO.replace("\n[[reservoirs]]", f'\n[objective]\ngoal = "energy"\n{PRIC
 @pytest.fixture
 def two(tmp_path, monkeypatch):
     """Two dams, prices, and a record of both in the current folder; no population searches, which takes longer."""
-    monkeypatch.setattr(system_plan, "STAGES", ("slp",))
+    monkeypatch.setattr(system_search, "STAGES", ("slp",))
     (tmp_path / "flows.csv").write_text(wide())
     return "tradeoff", "flows.csv", "--reservoir", write_two(tmp_path, PRICED).name
 

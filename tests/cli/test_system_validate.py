@@ -2,7 +2,7 @@
 
 import pytest
 
-from reservoir.planning import system_plan
+from reservoir.planning import system_search
 from tests.io.two_dams import TWO, wide, write_two
 
 #: All that is released arrives at once: a system that dp-joint plans.
@@ -12,7 +12,7 @@ PLAIN = TWO.replace("travel_hours = 12\nbefore_cfs = 1000\n", "")
 @pytest.fixture
 def two(tmp_path, monkeypatch):
     """Two dams and a record of both in the current folder; the joint plan is that of the first stage."""
-    monkeypatch.setattr(system_plan, "STAGES", ("slp",))
+    monkeypatch.setattr(system_search, "STAGES", ("slp",))
     (tmp_path / "flows.csv").write_text(wide())
     return "validate", "flows.csv", "--reservoir", write_two(tmp_path).name
 

@@ -1,5 +1,6 @@
 """The joint plan of two reservoirs: tables, arrays, what it begins with, and what it refuses."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -11,14 +12,24 @@ from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import Link, System
 from reservoir.hydro.unit_system import US
+from reservoir.io.plan_parts import PartsFolder
+from reservoir.planning import parts
 from reservoir.planning.checks import all_pass, system_checks
+from reservoir.planning.parts import searched
+from reservoir.planning.search import Method
 from reservoir.planning.simulation import simulate_system
-from reservoir.planning.system_plan import optimise_system, stages_here
+from reservoir.planning.solving import silent_stage
+from reservoir.planning.stopwatch import Stopwatch
+from reservoir.planning.system_plan import optimise_system
+from reservoir.planning.system_search import search_system, stages_here
+from reservoir.problems.system import system_problems
 from reservoir.report.figures.system import spill_figure
 from reservoir.report.system_folder import system_provenance
 from reservoir.zoo import zoo_system
 
 QUICK = {"solver": "lshade-sequential", "evaluations": 2000}
+#: Part of an invented record that each reservoir's is.
+PARTS = {"upper": 0.6, "lower": 0.3}
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +40,8 @@ def system(small):
 
 @pytest.fixture(scope="module")
 def inflows(small_inflow):
-    parts = {"upper": 0.6, "lower": 0.3}
     return SiteInflows(
-        {name: replace(small_inflow, flow_m3s=part * small_inflow.flow_m3s) for name, part in parts.items()}
+        {name: replace(small_inflow, flow_m3s=part * small_inflow.flow_m3s) for name, part in PARTS.items()}
     )
 
 
@@ -151,6 +161,48 @@ def test_horizons_of_several_years_carry_storage_over(system, inflows):
     storage = plan.operation.stacked("storage_hm3")
     np.testing.assert_array_equal(storage[1:, :, 0], storage[:-1, :, -1])
     assert plan.keeps_limits.all()
+
+
+class _Sent:
+    """Searches parts as workers far away do, each from bytes."""
+
+    place = "far away"
+
+    def search(self, problems, parts, method, progress):
+        for part in parts:
+            sent = pickle.loads(pickle.dumps((problems.span(part.first, part.stop), part, method)))
+            yield searched(*sent, progress)
+
+
+class _Idle:
+    """Workers that find nothing left to search."""
+
+    place = "far away"
+
+    def search(self, problems, parts, method, progress):
+        assert not parts
+        return iter(())
+
+
+@pytest.mark.parametrize("horizon", [Horizon(), Horizon(2)])
+@pytest.mark.parametrize("goal", ["energy", "firm-power"])
+def test_parts_come_to_what_is_searched_at_once(system, many_years, monkeypatch, tmp_path, horizon, goal):
+    monkeypatch.setattr(parts, "PART_YEARS", 2)
+    asked = replace(system, objective=replace(system.objective, weights={goal: 1.0}), penalty=None)
+    flows = {name: replace(many_years, flow_m3s=part * many_years.flow_m3s) for name, part in PARTS.items()}
+    problems = system_problems(asked, SiteInflows(flows).span(0, 7), horizon)
+    method = Method("slp", 1, None, reference=False, engine_only=False, options={"most_programs": 3})
+    alone = search_system(problems, method, silent_stage, Stopwatch())
+    for workers in (_Sent(), _Idle()):
+        with PartsFolder(tmp_path / "kept") as kept:
+            found = parts.search_in_parts(problems, method, silent_stage, kept, workers)
+    assert len(kept.reports) == (4 if horizon.is_year else 2)
+    assert (found.sources, found.notes) == (alone.sources, alone.notes)
+    for name in ("fitness", "benefit", "violation", "generations"):
+        np.testing.assert_array_equal(getattr(found.solutions, name), getattr(alone.solutions, name))
+    both = [each.problems.operate(each.solutions.position) for each in (alone, found)]
+    np.testing.assert_array_equal(*(each.stacked("release_m3s") for each in both))
+    np.testing.assert_array_equal(*(each.benefit for each in both))
 
 
 def test_given_releases_are_simulated_from_upstream_to_downstream(system, inflows, plan):

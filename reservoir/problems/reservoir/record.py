@@ -157,8 +157,11 @@ class RecordProblems:
         return open_limits(self.model.system, self.inflow).changed(**bounds)
 
     def span(self, first: int, stop: int) -> RecordProblems:
-        """Consecutive problems of a record of which each year is one."""
-        return RecordProblems(self.horizon, self.inflow.span(first, stop), (self.batches[0][first:stop],))
+        """Consecutive problems, from the place `first` up to `stop`."""
+        years = np.searchsorted(self.of_year, [first, stop]).tolist()
+        spans = [(batch, np.searchsorted(places, [first, stop]).tolist()) for places, batch in self.placed_batches]
+        batches = [batch[begin:end] for batch, (begin, end) in spans]
+        return RecordProblems(self.horizon, self.inflow.span(*years), tuple(filter(len, batches)) or (batches[0],))
 
     def split(self, positions: Sequence[FloatArray] | FloatArray) -> list[FloatArray]:
         """Positions of the problems, an array for each batch."""

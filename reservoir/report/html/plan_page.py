@@ -183,7 +183,11 @@ def provenance_facts(origin: Mapping[str, Any]) -> list[tuple[str, str]]:
     def listed(pairs: Mapping[str, Any] | None) -> str:
         return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in (pairs or {}).items())
 
-    program, settings, files = origin["program"], dict(origin["settings"]), [origin["reservoir"], origin["inflow"]]
+    program, settings, files = (
+        origin["program"],
+        dict(origin.get("settings", {})),
+        [origin["reservoir"], origin["inflow"]],
+    )
     driver = " ".join(str(settings.pop(name)) for name in ("platform", "driver") if name in settings)
     reservoir, inflow = (
         f"{source['file']}, SHA-256 {source['sha256']}" if source["sha256"] else source["file"] for source in files
@@ -194,10 +198,10 @@ def provenance_facts(origin: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Packages", listed(program["packages"])),
         ("Reservoir file", reservoir),
         ("Inflow file", inflow),
-        ("Solver", f"{origin['solver']} on {origin['device']}"),
+        ("Solver", f"{origin['solver']} on {origin['device']}" if "solver" in origin else ""),
         ("Driver", driver),
         ("Settings", listed(settings)),
-        ("Reference", listed(origin["reference"])),
-        ("Seconds", listed(origin["seconds"])),
+        ("Reference", listed(origin.get("reference"))),
+        ("Seconds", listed(origin.get("seconds"))),
     ]
     return [fact for fact in facts if fact[1]]

@@ -9,7 +9,9 @@ import numpy as np
 
 from reservoir.planning.checks import Check
 from reservoir.planning.columns import shown_columns
+from reservoir.planning.operated_system import OperatedSystem
 from reservoir.planning.sentences import energy_sentence, objective_sentence
+from reservoir.planning.simulation import SystemSimulation
 from reservoir.planning.system_plan import SystemPlan
 from reservoir.report.html.page import Column, Heading, HtmlTable, Picture, Section, render
 from reservoir.report.html.plan_page import SHOWN_YEARS, firm_power_figures, provenance_facts
@@ -61,6 +63,36 @@ def system_report(
     return render(heading, [section for section in sections if section is not None])
 
 
+def simulation_report(run: SystemSimulation, checks: Sequence[Check], origin: Mapping[str, Any]) -> str:
+    """Write the report of given releases of a system; arguments are as of `system_report`."""
+    claims, energies = [check.passed for check in checks if check.passed is not None], {"": run.energy_gwh}
+    energies |= {f"{name}, ": site.energy_gwh for name, site in run.sites.items()}
+    figures = [(f"{whose}energy a year", f"{quantity(float(energy.mean()))} GWh") for whose, energy in energies.items()]
+    heading = Heading(
+        title=f"Given releases of {run.system.name}, {run.inflow.span_text}",
+        description=run.system.description,
+        caveats=(*run.caveats, *map(run.units.text, run.notes)),
+        figures=(*figures, ("checks passed", f"{sum(claims)} of {len(claims)}")),
+    )
+    years = f"{run.inflow.span_text}, {counted(run.inflow.years)} of inflow by {run.inflow.calendar.step.noun}"
+    facts = (
+        ("System", f"{run.system.name}: {', '.join(run.sites)}; {run.system.installed_mw:,.6g} MW installed"),
+        ("Record", years),
+        ("Horizon", str(run.horizon)),
+    )
+    told, title = tuple(origin["shortfalls"]), "Limits or demands violated"
+    sections = [
+        Section("shortfalls", title, items=told, warning=True) if told else None,
+        Section("operated", "Summary", facts=facts),
+        checks_section("acceptance", "Checks", checks, run.units),
+        Section("reservoirs", "Reservoirs", tables=(_reservoir_table(run),)),
+        Section("links", "Links", tables=(_link_table(run),)) if run.system.links else None,
+        Section("years", "Years", tables=(_year_table(run),)) if run.inflow.years <= SHOWN_YEARS else None,
+        Section("provenance", "Provenance", facts=tuple(provenance_facts(origin))),
+    ]
+    return render(heading, [section for section in sections if section is not None])
+
+
 def _facts(plan: SystemPlan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
     installed = f"{plan.system.installed_mw:,.6g} MW installed"
     facts = [
@@ -94,11 +126,12 @@ def _outside(plan: SystemPlan) -> Section | None:
     return Section("shortfalls", "Limits or demands violated", (text,), items=tuple(items[:24]), warning=True)
 
 
-def _year_table(plan: SystemPlan) -> HtmlTable:
+def _year_table(plan: OperatedSystem) -> HtmlTable:
     summary = plan.summary_columns()
     columns = [column for column in shown_columns("system_years", "page") if column.name in summary]
     values = {column.name: summary[column.name].tolist() for column in columns}
-    names = {plan.year_word.capitalize(): plan.inflow.labels, "Schedule": plan.source.tolist()}
+    names = {plan.year_word.capitalize(): plan.inflow.labels}
+    names |= {"Schedule": plan.source.tolist()} if isinstance(plan, SystemPlan) else {}
     marked = np.flatnonzero(~plan.keeps_limits).tolist()
     caption = f"The sum of all reservoirs, a row a {plan.year_word}."
     return without_constants(
@@ -108,7 +141,7 @@ def _year_table(plan: SystemPlan) -> HtmlTable:
     )
 
 
-def _reservoir_table(plan: SystemPlan) -> HtmlTable:
+def _reservoir_table(plan: OperatedSystem) -> HtmlTable:
     """Means of the years within limits, a row a reservoir."""
     kept, tables = plan.shown_years, {name: site.summary_columns() for name, site in plan.sites.items()}
     names = [
@@ -128,7 +161,7 @@ def _reservoir_table(plan: SystemPlan) -> HtmlTable:
     return without_constants(result_table("reservoir-table", caption, rows, names, values, plan.units))
 
 
-def _link_table(plan: SystemPlan) -> HtmlTable:
+def _link_table(plan: OperatedSystem) -> HtmlTable:
     flow = plan.units.unit_name("m³/s")
     rows = []
     for link in plan.system.links:

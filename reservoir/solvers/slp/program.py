@@ -433,7 +433,7 @@ def _sum_of_all(of: _System) -> None:
     ):
         points = np.stack([*(each + 0 * now for each in most * EVEN), *(now + each for each in most * NEAR)])
         apart, value = np.full_like(now, _APART * most), worth(now)
-        cuts = Cuts.of(points, apart, worth).above(now, value, _SLACK * np.abs(value).max())
+        cuts = Cuts.of(points, apart, worth).above(now, value, _SLACK * np.abs(value).max(axis=1, keepdims=True))
         cuts = cuts.and_(Cuts.of(now[np.newaxis], _NEARER * apart, worth))
         sum_of_all = made.columns(batch.steps, -np.inf, np.inf, 1.0)
         for slope, level in zip(*cuts, strict=True):
