@@ -134,7 +134,6 @@ def _simulate_system(
     """Operate a system with given releases; arguments are options of the command."""
     from reservoir.cli import say
     from reservoir.cli.screen import checks_json, show_checks, show_json, show_line, show_system_inputs
-    from reservoir.errors import InputError
     from reservoir.hydro.objectives import RECORD
     from reservoir.hydro.plant import storage_at_level
     from reservoir.hydro.unit_system import UnitSystem
@@ -164,10 +163,8 @@ def _simulate_system(
             name: each.columns[START][:, 0] for name, each in given.items() if START in each.columns
         }
         plants = dict(zip(system.names, system.reservoirs, strict=True))
+        system.require_named([name for name, _ in levels], "--level")
         for name, level in levels:
-            if name not in plants:
-                expected, mend = f"one of {', '.join(plants)}", "name the reservoir that it is of: NAME=NUMBER"
-                raise InputError("is no reservoir of the system", expected, mend, column="--level", value=name or None)
             starts[name] = storage_at_level(plants[name], level * units.size("level_m"), "--level")
         asked = {name: each.columns[RELEASE] for name, each in given.items()}
         run = replace(simulate_system(system, inflows, asked, horizon=horizon, starts_hm3=starts), units=units)

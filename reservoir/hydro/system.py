@@ -78,6 +78,11 @@ class Link:
         return str(self.carries) if isinstance(self.carries, Carried) else f"{self.carries:.0%}"
 
     @property
+    def part_and_share(self) -> tuple[Carried, float]:
+        """Which part of a release it carries a share of, and the share."""
+        return (self.carries, 1.0) if isinstance(self.carries, Carried) else (Carried.ALL, self.carries)
+
+    @property
     def is_split(self) -> bool:
         """Whether what it carries of a release depends on what the turbines can take."""
         return self.carries in (Carried.TURBINED, Carried.SPILLED)
@@ -273,6 +278,20 @@ class System:
     def least_gap_scale(self) -> float:
         """What a gap of fitness is at least a part of, in the unit of the objective."""
         return self.objective.least_scale(self.installed_mw, self.step.per_year)
+
+    def require_named(self, names: Iterable[str], column: str) -> None:
+        """Refuse names that are of no reservoir, empty ones too, of numbers that are given as NAME=NUMBER.
+
+        Raises
+        ------
+        InputError
+            With the first of them.
+        """
+        for name in names:
+            if name not in self.names:
+                problem = "is no reservoir of the system" if name else "is of no reservoir"
+                expected, mend = f"one of {', '.join(self.names)}", "name the reservoir that it is of: NAME=NUMBER"
+                raise InputError(problem, expected, mend, column=column, value=name or None)
 
     def into(self, place: int) -> Iterator[tuple[int, Link]]:
         """Links that end at a reservoir, with the places of their sources."""

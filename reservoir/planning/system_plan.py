@@ -283,11 +283,7 @@ def _starts(
     if month is None and not given:
         return {}
     for column, names in (("start_levels_m", levels_m), ("start_storages_hm3", storages_hm3)):
-        unknown = next((name for name in names if name not in system.names), None)
-        if unknown is not None:
-            problem = "is no reservoir of the system" if unknown else "is of no reservoir"
-            mend = "name the reservoir that it is of: NAME=NUMBER"
-            raise InputError(problem, f"one of {', '.join(system.names)}", mend, column=column, value=unknown or None)
+        system.require_named(names, column)
     if twice := [name for name in levels_m if name in storages_hm3]:
         problem = f"is given beside the level of {', '.join(twice)}"
         raise InputError(problem, "one of the two", "give the level or the storage", column="start_storages_hm3")

@@ -48,6 +48,7 @@ from reservoir.hydro.step import (
     turbined_at,
     volume_gained,
 )
+from reservoir.hydro.system import Carried
 from reservoir.problems.fitness import Scratch, register_fitness
 from reservoir.problems.reservoir.year import ends_in_reach
 
@@ -94,6 +95,7 @@ SOURCE, TARGET, CARRIES, WHOLE, WRAPS = range(5)
 SHARE, ARRIVES, LOST, BEFORE, LATER = range(5)
 #: What a link carries of a release, its share besides.
 RELEASED, TURBINED, SPILLED = range(3)
+KIND_OF = {Carried.ALL: RELEASED, Carried.TURBINED: TURBINED, Carried.SPILLED: SPILLED}
 #: What is said of each reservoir: the places of its first variable and behind its last, whether the first is the start
 #: of its year, whether its year ends as it begins, whether links end there, the place of the lake that backs it up or
 #: -1, and whether links carry a part of its release that depends on its head.

@@ -37,7 +37,7 @@ from reservoir.hydro.rows import (
     filled_years,
 )
 from reservoir.hydro.site_inflows import SiteInflows
-from reservoir.hydro.system import Carried, System
+from reservoir.hydro.system import System
 from reservoir.hydro.system_operation import SystemOperation, operate_system
 from reservoir.problems.base import Certified, FloatArray, KernelProblem
 from reservoir.problems.reservoir.record import RecordProblems, allowed_failures, joined_labels, promising
@@ -50,10 +50,9 @@ from reservoir.problems.reservoir.year import (
 )
 from reservoir.problems.stacked import (
     CARRIES,
+    KIND_OF,
     RELEASED,
     SOURCE,
-    SPILLED,
-    TURBINED,
     Curves,
     Links,
     SystemContext,
@@ -496,14 +495,13 @@ def highest_tailwater(system: System, place: int) -> float:
 def stacked_links(system: System) -> Links:
     """The links between reservoirs, as compiled code and kernels read them."""
     inner = [link for link in system.links if link.target is not None]
-    kinds = {Carried.ALL: RELEASED, Carried.TURBINED: TURBINED, Carried.SPILLED: SPILLED}
     places, numbers = np.zeros((len(inner), 5), np.int64), np.zeros((len(inner), 5), np.float32)
     for row, link in enumerate(inner):
-        source, before, carries = system.names.index(link.source), link.before_m3s or 0.0, link.carries
+        source, before = system.names.index(link.source), link.before_m3s or 0.0
         whole, later = divmod(link.travel_steps, 1.0)
         wraps = system.reservoirs[source].year_end is YearEnd.CYCLIC
-        kind, share = (kinds[carries], 1.0) if isinstance(carries, Carried) else (RELEASED, carries)
-        places[row] = source, system.names.index(str(link.target)), kind, whole, wraps
+        carried, share = link.part_and_share
+        places[row] = source, system.names.index(str(link.target)), KIND_OF[carried], whole, wraps
         numbers[row] = share, 1.0 - link.lost_share, link.lost_m3s, link.of_release(before, before), later
     return Links(places, numbers)
 

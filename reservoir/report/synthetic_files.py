@@ -97,8 +97,7 @@ class SyntheticFiles:
         left_out: dict[str, str] = {}
         for site, comparisons in assessment.of_sites.items():
             by_name = {comparison.statistic: comparison for comparison in comparisons}
-            foot = ": ".join(filter(None, (site, source.caveat)))
-            draw = partial(_drawn, by_name, source.calendar, assessment.optimised, foot, self.units)
+            draw = partial(_drawn, by_name, source.calendar, assessment.optimised, source.caveat, self.units, site)
             drawn = attempted(self.figures[site].name, draw, left_out)
             if drawn is not None:
                 self._write(self.figures[site], partial(Path.write_bytes, data=drawn))

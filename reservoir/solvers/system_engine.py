@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -39,6 +39,8 @@ class Schedules:
     fitness : ndarray, shape (years,)
     rounds, tried : ndarray, shape (years,)
         What was solved for each, and how many schedules or transitions were tried.
+    chosen : dict
+        Settings that the engine chose itself.
     """
 
     batch: SystemYears
@@ -46,12 +48,13 @@ class Schedules:
     fitness: FloatArray
     rounds: NDArray[np.int64]
     tried: NDArray[np.int64]
+    chosen: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, batch: SystemYears, operation: SystemOperation) -> Schedules:
         """Schedules to begin with."""
-        counts = (np.zeros(len(batch), np.int64) for _ in range(2))
-        return cls(batch, operation, batch.fitness_of(operation), *counts)
+        rounds, tried = (np.zeros(len(batch), np.int64) for _ in range(2))
+        return cls(batch, operation, batch.fitness_of(operation), rounds, tried)
 
     @classmethod
     def begun(cls, batch: SystemYears, first: FloatArray | None = None) -> Schedules:
@@ -126,7 +129,7 @@ class SystemEngine(Engine[S]):
             schedules = self.improved(Schedules.begun(batch, first), told)
             positions = batch.positions_of(schedules.operation, batch.coding)
             columns = {"generations": schedules.rounds, "evaluations": schedules.tried}
-            found = engine_results(of_all={}, position=positions, **columns)
+            found = engine_results(of_all={"settings": schedules.chosen}, position=positions, **columns)
             results |= {each: {name: rows[[row]] for name, rows in found.items()} for row, each in enumerate(members)}
             done += len(batch)
             told(0, done)

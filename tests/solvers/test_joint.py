@@ -104,6 +104,8 @@ def test_a_device_finds_what_compiled_code_does(small):
     assert one.generations.tolist() == other.generations.tolist()
     assert (one.evaluations > 0).all()
     assert one.device_seconds is not None
+    _, reach = fineness(batch, JointSettings(states=11))
+    assert [(each["states"], each["reach"]) for each in one.settings] == [(11, reach)] * 3
     alone = solve(batch[1:2], solver="dp-joint", **settings)
     assert alone.position[0].tobytes() == one.position[1].tobytes()
 

@@ -100,6 +100,7 @@ def synthetic_inflow_figure(
     optimised: tuple[OptimisedRecords, OptimisedRecords] | None,
     foot: str,
     units: UnitSystem = SI,
+    site: str = "",
 ) -> Figure:
     """Draw four panels of flows, and two more of optimised records if there are any.
 
@@ -114,6 +115,8 @@ def synthetic_inflow_figure(
     foot : str
         The caveat of the ensemble.
     units : UnitSystem
+    site : str
+        Which of several the flows are of.
     """
 
     def draw(sheet: SubFigure) -> Axes:
@@ -136,7 +139,8 @@ def synthetic_inflow_figure(
         return titled(first, "Synthetic inflow beside its record")
 
     note = "Bands: synthetic records as long as the record. Black: the record."
-    return sheet_figure(_ROW_INCHES * (3 if optimised else 2), (note, foot[:1].upper() + foot[1:]), draw, units=units)
+    foot = ": ".join(filter(None, (site, foot[:1].upper() + foot[1:])))
+    return sheet_figure(_ROW_INCHES * (3 if optimised else 2), (note, foot), draw, units=units)
 
 
 def draw_statistic(ax: Axes, compared: Comparison, calendar: Calendar) -> Axes:

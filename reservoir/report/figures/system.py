@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -30,7 +31,8 @@ _COLUMNS = 3
 _PANEL, _ROW = 1.75, 0.72
 #: Less spill or head is not drawn: what rounding leaves.
 _NOTHING = 1e-6
-_ARROWS: Mapping[Carried, str] = {Carried.ALL: "-", Carried.TURBINED: (0, (5, 1.5)), Carried.SPILLED: (0, (1, 1.5))}  # type: ignore[dict-item]
+_DASHED = (0, (5, 1.5))
+_ARROWS: Mapping[Any, Any] = {Carried.ALL: "-", Carried.SPILLED: (0, (1, 1.5))}
 
 
 def system_figures(
@@ -139,7 +141,7 @@ def _draw_link(
 ) -> None:
     x, y = places[link.source]
     end = places[link.target] if link.target else (x + 0.6, y - 0.5)
-    look = _ARROWS.get(link.carries, (0, (5, 1.5))) if isinstance(link.carries, Carried) else (0, (5, 1.5))
+    look = _ARROWS.get(link.carries, _DASHED)
     arrow = FancyArrowPatch(
         (x, y), end, arrowstyle="-|>", mutation_scale=9, shrinkA=8, shrinkB=8, color=RELEASE, ls=look
     )

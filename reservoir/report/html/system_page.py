@@ -43,11 +43,11 @@ def system_report(
         if energy.size
     ]
     figures.append(("checks passed", f"{sum(claims)} of {len(claims)}"))
-    caveats = (*plan.caveats, *map(plan.units.text, plan.notes))
+    notes = map(plan.units.text, plan.notes)  # which may begin with the name of a reservoir
     heading = Heading(
         title=f"Joint plan of {plan.system.name}, {plan.inflow.span_text}",
         description=plan.system.description,
-        caveats=tuple(caveat[:1].upper() + caveat[1:] for caveat in caveats),
+        caveats=(*(caveat[:1].upper() + caveat[1:] for caveat in plan.caveats), *notes),
         figures=tuple(figures),
     )
     sections = [

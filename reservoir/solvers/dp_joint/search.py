@@ -144,6 +144,7 @@ class JointSearch(SystemEngine[S]):
     def improved(self, schedules: Schedules, progress: Callable[[int], None]) -> Schedules:
         """Some years together, each as if it were alone."""
         states, reach = fineness(schedules.batch, self.settings)
+        schedules.chosen = {"states": states, "reach": reach}
         sizes = size_of(schedules.batch, states), size_of(schedules.batch, states, reach)
         parts = self.parts(schedules.batch, Size(*map(max, *sizes)))
 

@@ -12,14 +12,13 @@ from reservoir.hydro.conditions import unmet_power
 from reservoir.hydro.elementwise import curve_value
 from reservoir.hydro.rows import CAPACITY, HM3_PER_M3S, RELEASE_LOWER, RELEASE_UPPER, UNLIMITED, filled_years
 from reservoir.hydro.step import head_at, turbined_at
-from reservoir.hydro.system import Carried, Link
+from reservoir.hydro.system import Link
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.problems.reservoir.year import ReservoirYears
+from reservoir.problems.stacked import KIND_OF
 from reservoir.problems.system import SystemYears
-from reservoir.solvers.dp.beyond import KINDS, RELEASED, SPILLED, STORED, TURBINED
+from reservoir.solvers.dp.beyond import KINDS, RELEASED, STORED, TURBINED
 from reservoir.solvers.plant_steps import EVERYWHERE, FloatArray, PlantSteps
-
-_KIND = {Carried.ALL: RELEASED, Carried.TURBINED: TURBINED, Carried.SPILLED: SPILLED}
 
 
 class Worth(NamedTuple):
@@ -102,7 +101,7 @@ class Neighbours(NamedTuple):
 
     @staticmethod
     def _kind(link: Link) -> int:
-        return _KIND[link.carries] if isinstance(link.carries, Carried) else RELEASED
+        return KIND_OF[link.part_and_share[0]]
 
     @staticmethod
     def _turbined(steps: PlantSteps, storage: FloatArray, release: FloatArray) -> FloatArray:
@@ -154,7 +153,7 @@ class Neighbours(NamedTuple):
         """Add what links bring of a change at their source to what comes, by place and steps later."""
         volume, names = self.batch.hm3_per_m3s, self.batch.system.names
         for link in links:
-            share = 1.0 if isinstance(link.carries, Carried) else link.carries
+            _, share = link.part_and_share
             for steps, part in link.parts:
                 key = names.index(link.target), later + steps  # type: ignore[arg-type]
                 moved = np.roll(volume, -later, axis=1) / np.roll(volume, -later - steps, axis=1)

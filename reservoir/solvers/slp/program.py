@@ -17,7 +17,7 @@ from reservoir.hydro.benefit import stage_benefit
 from reservoir.hydro.elementwise import curve_value, mean
 from reservoir.hydro.rows import CAPACITY, DEAD, HM3_PER_M3S, INFLOW, PER_MISSING, UNLIMITED, filled_years
 from reservoir.hydro.step import violation_scale
-from reservoir.hydro.system import Carried, Link
+from reservoir.hydro.system import Link
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.problems.system import FirmestYears, SystemYears
 from reservoir.solvers.plant_steps import EVERYWHERE, FloatArray, PlantSteps
@@ -205,9 +205,7 @@ class Columns(NamedTuple):
 
     def carried(self, link: Link) -> list[tuple[NDArray[np.intp], float]]:
         """Columns whose sum is what a link carries, with their factors."""
-        parts = {Carried.ALL: (1.0, 0.0), Carried.TURBINED: (0.0, 1.0), Carried.SPILLED: (1.0, -1.0)}
-        of_release, of_turbined = parts[link.carries] if isinstance(link.carries, Carried) else (link.carries, 0.0)
-        both = (self.release, of_release), (self.turbined, of_turbined)
+        both = (self.release, link.of_release(1.0, 0.0)), (self.turbined, link.of_release(0.0, 1.0))
         return [(columns, factor) for columns, factor in both if factor]
 
 

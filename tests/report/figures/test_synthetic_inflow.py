@@ -14,10 +14,10 @@ def source(inflow):
     return synthetic_inflow(inflow, "knn")
 
 
-def drawn(source, optimised):
+def drawn(source, optimised, **of_site):
     flow = source.flows(0, 16, 62)
     compared = {each.statistic: each for each in compare_flows(source.adjusted_record, flow, source.record.calendar)}
-    return compared, synthetic_inflow_figure(compared, source.record.calendar, optimised, source.caveat)
+    return compared, synthetic_inflow_figure(compared, source.record.calendar, optimised, source.caveat, **of_site)
 
 
 def operated(records):
@@ -44,3 +44,6 @@ def test_the_foot_says_what_the_inflow_is(source):
     foot = " ".join(text.get_text() for part in figure.subfigs for text in part.texts)
     assert "Synthetic inflow by knn, seed 1, from inflow.csv (1953 to 2014)" in foot
     assert "synthetic inflow, not the historical record" in foot
+    _, figure = drawn(source, None, site="upper")
+    foot = " ".join(text.get_text() for part in figure.subfigs for text in part.texts)
+    assert "upper: Synthetic inflow by knn" in foot
