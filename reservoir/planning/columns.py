@@ -289,7 +289,7 @@ _YEARS = (
         _volume("shortage_m3s"), only=_CONDITIONS, page=Shown("Shortage", _WHOLE)),
     ResultColumn("missing_release_hm3",
         "what is missing of the annual release, hm3; only of a reservoir with commitments", "hm3",
-        lambda record: missing_hm3(record.reservoir, record.operation, record.inflow.calendar.hm3_per_m3s)[:, 0],
+        lambda record: missing_hm3(record.reservoir, record.operation, record.inflow.calendar.hm3_per_m3s).sum(axis=1),
         only=lambda record: is_committed(record.reservoir), page=Shown("Missing of annual release", _WHOLE)),
     ResultColumn("horizon",
         "first and last year of the problem that the year belongs to; only if a horizon is longer than a year", "text",

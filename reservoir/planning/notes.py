@@ -202,7 +202,7 @@ def commitment_notes(reservoir: Reservoir, operation: Operation, inflow: Inflow,
     """How many water years release what they are committed to, and which releases the least of it: a sentence."""
     if not is_committed(reservoir):
         return
-    missing = missing_hm3(reservoir, operation, inflow.calendar.hm3_per_m3s)[:, 0]
+    missing = missing_hm3(reservoir, operation, inflow.calendar.hm3_per_m3s).sum(axis=1)
     short, worst = int((missing > 0).sum()), int(missing.argmax())
 
     def said(units: UnitSystem) -> str:

@@ -292,9 +292,9 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[Shortfall]:
 def _commitment_shortfall(plan: Plan, year: int, step: int) -> Iterator[Shortfall]:
     """What a water year releases less than it is committed to."""
     own, volumes = plan.operation[year : year + 1], plan.inflow.calendar.hm3_per_m3s[year : year + 1]
-    missing = float(missing_hm3(plan.reservoir, own, volumes)[0, 0])
+    missing = float(missing_hm3(plan.reservoir, own, volumes).sum())
     if missing:
-        committed = float(committed_hm3(plan.reservoir, own.storage_hm3)[0, 0])
+        committed = float(committed_hm3(plan.reservoir, own.storage_hm3).sum())
         short, whole = (plan.units.stated(each, "hm3", ",.4g") for each in (missing, committed))
         yield Shortfall(year, step, "annual release", missing, f"{short} of the annual release of {whole} are missing")
 
