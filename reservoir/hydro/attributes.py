@@ -314,6 +314,7 @@ _OF_K = (
 )
 _number, _by_step = Attribute, partial(Attribute, kind=Kind.BY_STEP)
 _LOSSES, _RAMPS, _MINIMUM_POWER = "losses of the lake", "change of the release", "minimum power"
+_COMMITMENTS = "commitments"
 # fmt: off
 #: The attributes that are no curves, in the order of a reservoir file.
 ATTRIBUTES: tuple[Attribute, ...] = (
@@ -413,6 +414,15 @@ ATTRIBUTES: tuple[Attribute, ...] = (
     _number("losses.seepage_m3s", "the flow that seeps away, the same at any storage", FLOW_M3S),
     _by_step("losses.withdrawal_m3s", "the flow that users take from the lake", FLOW_M3S, "withdrawal_m3s", _LOSSES,
              default=0.0),
+
+    _number("commitments.annual_release_hm3", "the volume to release in each water year, at least", STORAGE_HM3,
+            "annual_release_hm3", _COMMITMENTS, above=True),
+    Attribute("commitments.tier_level_m", "a list of levels, rising: tiers, from each of which on a volume counts; "
+              "the first counts below its level too", LEVEL_M, "tier_level_m", _COMMITMENTS, Kind.NUMBERS, ()),
+    Attribute("commitments.tier_release_hm3", "a list of volumes to release in each water year, at least, one for each "
+              "level, in place of annual_release_hm3", STORAGE_HM3, "tier_release_hm3", _COMMITMENTS, Kind.NUMBERS, ()),
+    Attribute("commitments.tier_month", "the calendar month at whose start the level decides, 1 to 12; by default the "
+              "first of the water year", MONTH, "tier_month", _COMMITMENTS, Kind.WHOLE),
 
     Attribute("objective.goal", f"what is optimised, one of {', '.join(Goal)}; default: energy", kind=Kind.CHOICE,
               choices=Goal),

@@ -20,7 +20,14 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro import attributes
 from reservoir.hydro.attributes import ATTRIBUTES, CURVES, Attribute, Kind, ReferenceLevels, Words, YearEnd
-from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTHS_PER_YEAR, CalendarKind, TimeStep, step_names
+from reservoir.hydro.calendar import (
+    HOURS_PER_YEAR,
+    MONTHS_PER_YEAR,
+    SECONDS_PER_DAY,
+    CalendarKind,
+    TimeStep,
+    step_names,
+)
 from reservoir.hydro.curve_checks import SLACK, checked_curves, following, releases_of, storages_of
 from reservoir.hydro.curves.curve import (
     LARGEST_EXPONENT,
@@ -47,6 +54,8 @@ MOST_LOST = 0.2
 LOSS_MEND = "check the units of evaporation (mm a month) and area (km2), or smooth the area curve"
 #: Values that a list by step may have.
 _LENGTHS = frozenset(step.per_year for step in TimeStep)
+#: What 1 m3/s carries in a year of 366 days, hm3.
+_MOST_HM3_PER_M3S = 366 * SECONDS_PER_DAY / 1e6
 #: Fields that are never without a number.
 _NEVER_NONE = ("installed_mw", "penalty")
 
@@ -252,7 +261,8 @@ def _sound_field(name: str, value: Any, words: Words) -> Any:
     row = _ROWS.get(name)
     if row is None:
         return value
-    optional = row.default is None and (row.kind is Kind.NUMBER or "." in name) and name not in _NEVER_NONE
+    of_number = row.kind in (Kind.NUMBER, Kind.WHOLE) or "." in name
+    optional = row.default is None and of_number and name not in _NEVER_NONE
     return None if value is None and optional else value_of(row, value, name, words)
 
 
@@ -528,6 +538,32 @@ def evaporation_mistakes(
         yield words.mistake("evaporation_mm", what + problem, f"at most {100 * MOST_LOST:g} %", LOSS_MEND)
 
 
+def commitments_are_stated(
+    annual_release_hm3: float | None,
+    tier_level_m: tuple[float, ...],
+    tier_release_hm3: tuple[float, ...],
+    tier_month: int | None,
+    release_upper_m3s: FloatArray,
+    words: Words,
+) -> Iterator[Mistake]:
+    """Allow one volume or tiers, that the largest releases of a year can give."""
+    tiers, levels = words.named("tier_release_hm3"), words.named("tier_level_m")
+    if annual_release_hm3 is not None and (tier_level_m or tier_release_hm3):
+        yield words.mistake("annual_release_hm3", f"contradicts {tiers}", mend="keep one of the two")
+    if len(tier_level_m) != len(tier_release_hm3):
+        problem = f"has {counted(len(tier_release_hm3), 'volume')}, {levels} has {counted(len(tier_level_m), 'level')}"
+        yield words.mistake("tier_release_hm3", problem, "a volume for each level")
+    if any(after <= before for before, after in pairwise(tier_level_m)):
+        yield words.mistake("tier_level_m", "does not rise", "levels, each above the one before")
+    if tier_month is not None and not tier_level_m:
+        yield words.mistake("tier_month", "says when a level decides, but there are no levels", mend=f"give {levels}")
+    most = float(release_upper_m3s.max()) * _MOST_HM3_PER_M3S
+    for name, volumes in (("annual_release_hm3", (annual_release_hm3,)), ("tier_release_hm3", tier_release_hm3)):
+        if max((each or 0.0 for each in volumes), default=0.0) > most:
+            expected = f"at most {words.amount(name, float(f'{most:.4g}'))}, the largest release all year"
+            yield words.mistake(name, "is more than can be released", expected, "check the units")
+
+
 def weights_are_positive(objective: Objective, words: Words) -> Iterator[Mistake]:
     """Require something to optimise, each with a weight above zero."""
     if not objective.weights:
@@ -590,6 +626,7 @@ CLAIMS: Mapping[Claim, tuple[str, ...]] = {
         ),
         *(plant_runs_in_some_month, power_demanded_can_be_made, operating_level_within_the_lake),
         *(end_value_needs_its_year_end, losses_follow_the_storage, weights_are_positive, targets_are_given),
+        commitments_are_stated,
         firm_power_is_possible,
     )
 }

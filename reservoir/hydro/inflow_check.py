@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, SECONDS_PER_DAY, TimeStep
+from reservoir.hydro.commitments import is_committed, least_hm3, unkeepable
 from reservoir.hydro.inflow import ASSUMED, FileRows, Inflow
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
@@ -136,10 +137,11 @@ def _equal_rows(rows: FileRows) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class InflowCheck:
-    """An inflow, and the reservoir that it may be planned for."""
+    """An inflow, and the reservoir that it may be planned for; what reservoirs above can store."""
 
     inflow: Inflow
     reservoir: Reservoir | None = None
+    above_hm3: float = 0.0
 
     @cached_property
     def annual_hm3(self) -> FloatArray:
@@ -247,6 +249,26 @@ class InflowCheck:
             for month in range(1, 13)
         }
 
+    @property
+    def all_doubts(self) -> tuple[str, ...]:
+        """Doubts of the unit, and of commitments at the reservoir's own horizon."""
+        return (*self.doubts, *self._commitment_doubts())
+
+    def _commitment_doubts(self) -> Iterator[str]:
+        """In how many years the annual release cannot be kept whatever is done, if there are any."""
+        if self.reservoir is None or not is_committed(self.reservoir):
+            return
+        missing, least = unkeepable(self.reservoir, self.annual_hm3, self.above_hm3), least_hm3(self.reservoir)
+        short, worst = int((missing > 0).sum()), int(missing.argmax())
+        if short:
+            yield UnitText(
+                lambda units: (
+                    f"the annual release of {units.stated(least, 'hm3')} is more than inflow and storage have in "
+                    f"{short:,} of {counted(len(missing))}, by {units.stated(float(missing[worst]), 'hm3', ',.4g')} in "
+                    f"{self.inflow.labels[worst]}; lower it in [commitments], or check the unit of the inflow"
+                )
+            )
+
     @cached_property
     def doubts(self) -> tuple[str, ...]:
         """Why the unit may be another than the one that was assumed, and which ones would fit, if it is doubtful."""
@@ -313,7 +335,7 @@ class InflowCheck:
             ],
             "caveat": inflow.caveat,
             "notes": [*map(units.text, inflow.notes)],
-            "doubts": [*map(units.text, self.doubts)],
+            "doubts": [*map(units.text, self.all_doubts)],
         }
         if self.size is None or self.reservoir is None:
             return units.values(values)
@@ -341,7 +363,7 @@ class InflowCheck:
             "Outliers": self._outlier_sentences(units),
             "No flow": (f"{counted(dry, noun)} without inflow",) if dry else (),
             "Size": self.size.sentences(units) if self.size else (),
-            "Doubt": tuple(map(units.text, self.doubts)),
+            "Doubt": tuple(map(units.text, self.all_doubts)),
         }
         return {topic: sentences for topic, sentences in by_topic.items() if sentences}
 

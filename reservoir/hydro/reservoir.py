@@ -103,6 +103,12 @@ class Reservoir:
         Largest rise and fall of the release from a step to the next.
     end_value_gwh_per_hm3 : float, optional
         What a hm3 in store at the end of a horizon is worth, with `year_end` "valued"; None: as the record implies.
+    annual_release_hm3 : float, optional
+        Volume to release in each water year, at least.
+    tier_level_m, tier_release_hm3 : tuple of float
+        In its place, levels from which on volumes count; the first counts below its level too.
+    tier_month : int, optional
+        Calendar month at whose start the level decides; by default the first of the water year.
     first_month : int
         Calendar month in which the water year begins.
     calendar : CalendarKind
@@ -155,6 +161,10 @@ class Reservoir:
     ramp_up_m3s: float | None = None
     ramp_down_m3s: float | None = None
     end_value_gwh_per_hm3: float | None = None
+    annual_release_hm3: float | None = None
+    tier_level_m: tuple[float, ...] = ()
+    tier_release_hm3: tuple[float, ...] = ()
+    tier_month: int | None = None
     first_month: int = 1
     calendar: CalendarKind = CalendarKind.REAL
     step: TimeStep = TimeStep.MONTH

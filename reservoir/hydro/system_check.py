@@ -101,7 +101,25 @@ class SystemCheck:
             flow = self.natural[name].reshape(own.flow_m3s.shape)
             return replace(own, flow_m3s=flow, allow_negative=True, rows=None)
 
-        return {each.name: InflowCheck(natural(each.name), each) for each in self.system.reservoirs}
+        return {
+            each.name: InflowCheck(natural(each.name), each, self.held_hm3[each.name] - own)
+            for each, own in zip(self.system.reservoirs, self._active_hm3, strict=True)
+        }
+
+    @cached_property
+    def _active_hm3(self) -> list[float]:
+        """What each reservoir can store."""
+        bounds = (each.storage_bounds_hm3 for each in self.system.reservoirs)
+        return [float(highest.max() - lowest.min()) for lowest, highest in bounds]
+
+    @cached_property
+    def held_hm3(self) -> dict[str, float]:
+        """What each reservoir and all above it can store; what reaches one by two ways counts twice."""
+        held = dict[str, float]()
+        for place, name in enumerate(self.system.names):
+            above = {link.source for _, link in self.system.into(place)}
+            held[name] = self._active_hm3[place] + sum(held[source] for source in above)
+        return held
 
     @cached_property
     def totals(self) -> tuple[str, ...]:
@@ -170,19 +188,18 @@ class SystemCheck:
 
         There is not enough water in all, or what reservoirs above may release does not let it through.
         """
-        held, found, shape = dict[str, float](), dict[str, int](), self.volumes.shape
+        found, shape = dict[str, int](), self.volumes.shape
         most = {each.name: np.resize(each.release_bounds_m3s[1], shape) for each in self.system.reservoirs}
         for place, reservoir in enumerate(self.system.reservoirs):
             name, above = reservoir.name, {link.source for _, link in self.system.into(place)}
-            own = float(reservoir.storage_bounds_hm3[1].max() - reservoir.storage_bounds_hm3[0].min())
-            held[name] = own + sum(held[source] for source in above)
+            own = self._active_hm3[place]
             least = np.resize(reservoir.release_bounds_m3s[0], shape)
             let_through = self.local[name] + self.system.brought_m3s(place, most, self.volumes)
             lacking, beyond = (
                 ((least - flow) * self.volumes).reshape(-1, self.inflows.steps)
                 for flow in (self.natural[name], let_through)
             )
-            short = (lacking.sum(axis=1) > held[name]) | ((_longest_lack(beyond) > own) & bool(above))
+            short = (lacking.sum(axis=1) > self.held_hm3[name]) | ((_longest_lack(beyond) > own) & bool(above))
             if short.any():
                 found[name] = int(short.sum())
         return found
@@ -210,7 +227,7 @@ class SystemCheck:
 
     def _doubts(self) -> Iterator[str]:
         for name, size in self.sizes.items():
-            for doubt in size.doubts:
+            for doubt in size.all_doubts:
                 yield UnitText(lambda units, name=name, doubt=doubt: f"{name}: {units.text(doubt)}")  # type: ignore[misc]
         for name in self.totals:
             yield (

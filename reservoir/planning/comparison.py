@@ -18,6 +18,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
 from reservoir.planning.columns import shown
+from reservoir.planning.commitments import keeping_commitments
 from reservoir.planning.firm_power import firm_power_of, promised_within, promising_all
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.planning.planned_record import feasible_problems
@@ -111,6 +112,7 @@ def compare(
     """
     span = System.of(reservoir).asked_horizon(horizon)
     problems = record_problems(with_implied_end_value(reservoir, inflow), inflow, span)
+    problems, _ = keeping_commitments(problems, progress)
     several = problems.steps > inflow.steps
     able = [name for name, solver in RESERVOIR_SOLVERS.items() if solver.long_horizons or not several]
     if reservoir.objective.is_firm:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from reservoir.hydro.attributes import YearEnd
+from reservoir.hydro.commitments import is_committed, missing_hm3
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Goal, Horizon
 from reservoir.hydro.operation import Operation
@@ -19,6 +20,7 @@ from reservoir.planning.start import PlanStart, end_value_notes
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import Solutions
+from reservoir.text.quantities import counted
 
 #: Active storage, as a part of the mean annual inflow, from which years depend on each other.
 CARRY_OVER = 0.5
@@ -194,3 +196,20 @@ def below_dead_notes(reservoir: Reservoir, inflow: Inflow, operation: Operation)
                 f"{when}: losses go on there, and nothing is released."
             )
         )
+
+
+def commitment_notes(reservoir: Reservoir, operation: Operation, inflow: Inflow, whose: str = "") -> Iterator[str]:
+    """How many water years release what they are committed to, and which releases the least of it: a sentence."""
+    if not is_committed(reservoir):
+        return
+    missing = missing_hm3(reservoir, operation, inflow.calendar.hm3_per_m3s).sum(axis=1)
+    short, worst = int((missing > 0).sum()), int(missing.argmax())
+
+    def said(units: UnitSystem) -> str:
+        kept = f"{whose}The annual release is kept in {len(missing) - short:,} of {counted(len(missing))}"
+        if not short:
+            return f"{kept}."
+        amount = units.stated(float(missing[worst]), "hm3", ",.4g")
+        return f"{kept}; most is missing in {inflow.labels[worst]}, {amount}."
+
+    yield UnitText(said)

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.commitments import is_committed
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.inflow_check import InflowCheck
-from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.objectives import Goal, Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
-from reservoir.planning.notes import fixed_end_notes, plan_notes
+from reservoir.planning.commitments import (
+    COMMITMENT_STAGE,
+    KNOWING,
+    ROUNDING,
+    keeping_commitments,
+    without_room,
+)
+from reservoir.planning.firm_power import judged
+from reservoir.planning.notes import commitment_notes, fixed_end_notes, plan_notes
 from reservoir.planning.operated_record import OperatedRecord
 from reservoir.planning.parts import PARTS_STAGE, LocalWorkers, PartStore, has_parts, search_in_parts
 from reservoir.planning.planned_record import Plan as Plan
+from reservoir.planning.planned_record import Sources, operation_of
 from reservoir.planning.search import Method, references_of, search
 from reservoir.planning.solving import NotedStop, chosen_solver
 from reservoir.planning.solving import StageProgress as StageProgress
@@ -28,9 +39,11 @@ from reservoir.planning.solving import silent_stage as silent_stage
 from reservoir.planning.start import plan_start, with_end_value, with_implied_end_value
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.planning.system_plan import SystemPlan, optimise_system
-from reservoir.problems.reservoir.record import record_problems
-from reservoir.solvers import Stop
+from reservoir.problems.base import FloatArray
+from reservoir.problems.reservoir.record import RecordProblems, record_problems
+from reservoir.solvers import Solutions, Stop
 from reservoir.solvers.engine import callers_own
+from reservoir.solvers.solution import joined
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,7 +156,15 @@ def optimise(
         end_value = with_implied_end_value(reservoir, inflow, watch).end_value_gwh_per_hm3
         if begin:
             reservoir, inflow, asked = begin.begun, begin.traces(inflow), Horizon()
-        problems = record_problems(with_end_value(reservoir, end_value), inflow, asked)
+        given = record_problems(with_end_value(reservoir, end_value), inflow, asked)
+    progress, noted = callers_own(progress), NotedStop(stop) if stop else None
+    committed, problems = is_committed(reservoir), given
+    if committed:
+        if reservoir.objective.is_firm:
+            problem, mend = "is not planned together with [commitments]", "choose another goal, or give firm_power_mw"
+            raise InputError(problem, "a goal such as energy", mend, column="objective.goal", value=Goal.FIRM_POWER)
+        with watch(COMMITMENT_STAGE):
+            problems, keeping = keeping_commitments(given, progress)
     with watch("devices"):
         solver, notes, options = chosen_solver(solver, device, options, problems)
         if initial is not None:
@@ -151,11 +172,11 @@ def optimise(
 
             options = {**options, **first_positions(problems, initial, solver)}
             notes = (*notes, "The search began with given releases.")
-    progress, noted = callers_own(progress), NotedStop(stop) if stop else None
     method = Method(solver, seed, device, reference, engine_only, options, best)
-    in_parts = problems.horizon.is_year and not (begin or noted or initial is not None)
+    in_parts = problems.horizon.is_year and not (begin or noted or initial is not None or committed)
     if cluster and not in_parts:
         problem, expected = "a cluster searches years by themselves", "the horizon year, without start, stop or initial"
+        expected += ", of a reservoir without commitments" * committed
         raise InputError(problem, expected, "leave out the cluster", column="cluster", value=cluster)
     if in_parts and (cluster or has_parts(problems)):
         from reservoir.planning.cluster import cluster_workers
@@ -165,6 +186,10 @@ def optimise(
             plan: Plan = search_in_parts(problems, method, progress, parts or PartStore(), workers)
     else:
         plan = search(problems, method, progress, noted, watch)
+    if committed:
+        with watch("certify"):
+            plan = _judged_without_room(plan, given, keeping)
+        notes = (*notes, *commitment_notes(reservoir, plan.operation, plan.inflow))
     if plan.references and not begin:
         with watch("year end"):
             tried = partial(references_of, solver=solver, device=device, progress=silent_stage, watch=Stopwatch())
@@ -172,6 +197,32 @@ def optimise(
     about_plan = plan_notes(reservoir, plan.problems, plan.operation, begin, plan.stopped)
     notes = (*plan.inflow.notes, *reservoir.notes, *doubts, *notes, *plan.notes, *about_plan)
     return replace(plan, reservoir=reservoir, notes=notes, seconds=watch.seconds, start=begin)
+
+
+def _judged_without_room(plan: Plan, given: RecordProblems, keeping: Sequence[FloatArray]) -> Plan:
+    """A plan that was found where commitments leave room, as one of the problems that were given.
+
+    Where losses differ so much that a schedule misses a commitment, that which was found first is taken.
+    """
+    problems = without_room(plan.problems, given)
+    positions = joined([each[np.newaxis] for each in keeping[: len(problems)]])
+
+    def kept(found: Solutions) -> tuple[Solutions, NDArray[np.intp]]:
+        own = judged(problems.each, found)
+        first = judged(problems.each, replace(own, position=positions))
+        places = np.flatnonzero(first.violation < own.violation - ROUNDING)
+        return own.replaced(places, first[places]) if places.size else own, places
+
+    (solutions, places), sources = kept(plan.solutions), plan.sources
+    references = kept(plan.references)[0] if plan.references else plan.references
+    if sources or places.size:
+        sources = sources or Sources((plan.solutions.solver,) * len(problems), plan.solutions, plan.settings, {})
+        of_problem = np.array(sources.of_problem, object)
+        of_problem[places] = KNOWING
+        sources = replace(sources, of_problem=tuple(of_problem.tolist()), engine=judged(problems.each, sources.engine))
+    operation = operation_of(problems, solutions)
+    found = replace(plan, problems=problems, operation=operation, sources=sources)
+    return replace(found, solutions=solutions, references=references)
 
 
 def _of_system(reservoir: Any, inflow: Any, of_one: Mapping[str, Any]) -> tuple[System, SiteInflows]:

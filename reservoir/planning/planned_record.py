@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.commitments import is_committed
 from reservoir.hydro.curves.approximation import Approximation
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, satisfiable
@@ -351,17 +352,26 @@ def operation_of(problems: RecordProblems, solutions: Solutions) -> Operation:
 def feasible_problems(problems: RecordProblems, violation: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether some schedule keeps the limits of each problem, shape (problems,); see `feasible_years`."""
     return np.concatenate(
-        [feasible_years(batch.limits, violation[places]) for places, batch in problems.placed_batches]
+        [
+            feasible_years(batch.limits, violation[places], surely=not is_committed(batch.model.reservoir))
+            for places, batch in problems.placed_batches
+        ]
     )
 
 
 def impossible_problems(problems: RecordProblems, feasible: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Whether it is sure that no schedule keeps the limits of each problem, shape (problems,).
 
-    Of some for which none was found it is not: those that miss a lowest power or a slow change of the release, where
-    nothing proves that they must. `feasible` is as of `feasible_problems`.
+    Of some for which none was found it is not: those that miss a lowest power, a slow change of the release or a
+    committed release, where nothing proves that they must. `feasible` is as of `feasible_problems`.
     """
     impossible = ~feasible
+    if impossible.any() and is_committed(problems.model.reservoir):
+        from reservoir.planning.commitments import proved_uncommitted  # which takes a moment
+
+        lost = np.flatnonzero(impossible)
+        impossible[lost] = proved_uncommitted(problems, lost)
+        return impossible
     for places, batch in problems.placed_batches:
         lost = np.flatnonzero(~feasible[places])
         if lost.size and (batch.limits.ramps or batch.limits.demands_power):
@@ -373,14 +383,15 @@ def impossible_problems(problems: RecordProblems, feasible: NDArray[np.bool_]) -
     return impossible
 
 
-def feasible_years(limits: Limits, violation: NDArray[np.float64]) -> NDArray[np.bool_]:
+def feasible_years(limits: Limits, violation: NDArray[np.float64], *, surely: bool = True) -> NDArray[np.bool_]:
     """Whether some schedule keeps the limits of each year, shape (years,).
 
     The violation, shape (years,), is of any schedule of each: one without proves that there is one, and only the others
-    are searched.
+    are searched. What was found counts where nothing more is known, of a lowest power, slow changes of the release,
+    or, unless the limits `surely` say all, of a committed release.
     """
     feasible = np.asarray(violation <= 0)
     lost = np.flatnonzero(~feasible)
-    # Whether a lowest power or a slow change of release can be kept is not known: then, what was found counts.
-    feasible[lost] = False if limits.ramps or limits.demands_power else satisfiable(limits[lost])
+    unknown = limits.ramps or limits.demands_power or not surely
+    feasible[lost] = False if unknown else satisfiable(limits[lost])
     return feasible

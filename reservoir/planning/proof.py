@@ -28,6 +28,7 @@ from reservoir.hydro.inflow import first_days
 from reservoir.hydro.operation import Operation
 from reservoir.hydro.step import unmet_minimum
 from reservoir.opencl import DeviceInfo, choose_devices, opencl_available
+from reservoir.planning.commitments import bounded_by_commitments
 from reservoir.planning.planned_record import GAP_ROUNDING, Plan, Proofs
 from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.problems.reservoir.year import ReservoirYears
@@ -204,7 +205,8 @@ def _known(plan: Plan) -> Iterator[Known]:
         made = batch.certify(position)
         for place, year in enumerate(batch):
             kept = made.violation[place] == 0 or _lacks_water_alone(year, made.operation[place])
-            yield Known(year, made.operation.storage_hm3[place], float(made.fitness[place]) if kept else None)
+            fitness = float(made.fitness[place]) if kept else None
+            yield Known(bounded_by_commitments(year), made.operation.storage_hm3[place], fitness)
 
 
 def _lacks_water_alone(year: ReservoirYears, operation: Operation) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import some_labels
+from reservoir.hydro.commitments import committed_hm3, is_committed, missing_hm3
 from reservoir.hydro.objectives import Objective
 from reservoir.planning.columns import column_of
 from reservoir.planning.planned_record import Plan
@@ -135,7 +136,7 @@ def horizon_text(plan: Plan) -> str:
 
 def has_demands(plan: Plan) -> bool:
     """Whether years must satisfy more than storage limits: losses, demands, or a minimum release without the water."""
-    return plan.operation.has_conditions or bool(plan.operation.missing_m3s.any())
+    return plan.operation.has_conditions or is_committed(plan.reservoir) or bool(plan.operation.missing_m3s.any())
 
 
 def limits_word(plan: Plan) -> str:
@@ -263,6 +264,8 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[Shortfall]:
         release = float(operation.release_m3s[year, step])
         of_least = f"of the minimum release of {flow(release + missing)}: there is no more water above dead storage"
         yield Shortfall(year, step, "minimum release", missing, f"{flow(missing)} are missing {of_least}")
+    if is_committed(plan.reservoir) and step == limits.steps - 1:
+        yield from _commitment_shortfall(plan, year, step)
     if not limits.lake:
         return
     short, demanded = float(operation.shortage_m3s[year, step]), float(limits.withdrawal_m3s[year, step])
@@ -284,6 +287,16 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[Shortfall]:
         way, step_noun = "rises" if change > 0 else "falls", plan.inflow.calendar.step.noun
         sentence = f"the release {way} by {flow(abs(change))} from the {step_noun} before, more than {flow(most)}"
         yield Shortfall(year, step, f"release {way}", abs(change) - most, sentence)
+
+
+def _commitment_shortfall(plan: Plan, year: int, step: int) -> Iterator[Shortfall]:
+    """What a water year releases less than it is committed to."""
+    own, volumes = plan.operation[year : year + 1], plan.inflow.calendar.hm3_per_m3s[year : year + 1]
+    missing = float(missing_hm3(plan.reservoir, own, volumes).sum())
+    if missing:
+        committed = float(committed_hm3(plan.reservoir, own.storage_hm3).sum())
+        short, whole = (plan.units.stated(each, "hm3", ",.4g") for each in (missing, committed))
+        yield Shortfall(year, step, "annual release", missing, f"{short} of the annual release of {whole} are missing")
 
 
 def source_sentence(plan: Plan) -> str:

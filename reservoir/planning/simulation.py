@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError
+from reservoir.hydro.commitments import is_committed, missing_hm3, with_misses
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow, flows_by_date
 from reservoir.hydro.limits import without_foresight
@@ -21,7 +22,7 @@ from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
 from reservoir.hydro.system_operation import SystemOperation, operate_system
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.planning.notes import below_dead_notes
+from reservoir.planning.notes import below_dead_notes, commitment_notes
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.planning.operated_system import OperatedSystem
 from reservoir.planning.shortfalls import Shortfall, by_kind
@@ -238,9 +239,10 @@ def simulate(
         years = without_foresight(problems, np.full(len(problems), start))
         wanted = asked[first:stop].reshape(len(problems), -1)
         runs.append(operate(plant, years, wanted).in_years(inflow.steps))
-    operation = joined(runs)
+    operation = with_misses(reservoir, joined(runs), inflow.calendar.hm3_per_m3s)
     moved = repaired(reservoir, operation, asked)
     notes = (*inflow.notes, *reservoir.notes, *below_dead_notes(reservoir, inflow, operation))
+    notes = (*notes, *commitment_notes(reservoir, operation, inflow))
     if moved.any():
         steps = counted(int(moved.sum()), inflow.calendar.step.noun)
         notes = (*notes, f"The physical limits changed the given release in {steps} of {moved.size}.")
@@ -304,12 +306,16 @@ class SystemSimulation(OperatedSystem):
             change = np.diff(own.release_m3s.ravel(), prepend=0.0).reshape(ends.shape)
             change[[first for first, _ in self.horizon.spans(len(ends))], 0] = 0.0
             rises, falls = (limits.ramp_up_m3s, limits.ramp_down_m3s) if limits.ramps else (np.inf, np.inf)
+            missing = np.zeros_like(ends)
+            if is_committed(site.reservoir):
+                missing[:, -1:] = missing_hm3(site.reservoir, own, self.inflow.calendar.hm3_per_m3s)
             demanded = limits.power_demanded_mw if limits.demands_power else 0.0
             beyond = {
                 "storage above its upper limit": (ends - limits.storage_upper_hm3, "hm3"),
                 "storage below its lower limit": (lower - ends, "hm3"),
                 "less than the minimum release": (own.missing_m3s, "m3/s"),
                 "less than the withdrawal": (own.shortage_m3s, "m3/s"),
+                "less than the annual release": (missing, "hm3"),
                 "less than the lowest power": (demanded - own.power_mw, "MW"),
                 "release rises too fast": ((change.T - rises).T, "m3/s"),
                 "release falls too fast": ((-change.T - falls).T, "m3/s"),
@@ -372,10 +378,14 @@ def simulate_system(
 
         volume = opened[0][1][first:stop].joined(length).hm3_per_m3s
         runs.append(operate_system(system, volume, run).in_years(inflows.steps))
-    operation, stacked = joined(runs), np.stack([asked[name] for name in system.names], axis=1)
+    of_all, volumes = joined(runs), inflows.first.calendar.hm3_per_m3s
+    of_each = zip(system.reservoirs, of_all.of_reservoirs, strict=True)
+    operation = replace(of_all, of_reservoirs=tuple(with_misses(*each, volumes) for each in of_each))
+    stacked = np.stack([asked[name] for name in system.names], axis=1)
     notes = [*inflows.notes, *(f"{each.name}: {note}" for each in system.reservoirs for note in each.notes)]
     for place, reservoir in enumerate(system.reservoirs):
         own = operation.of_reservoirs[place]
+        notes += commitment_notes(reservoir, own, inflows.first, f"{reservoir.name}: ")
         moved = repaired(reservoir, own, stacked[:, place]) & (np.abs(own.release_m3s - stacked[:, place]) > _DIGITS)
         if moved.any() and not reservoir.is_run_of_river:
             steps = counted(int(moved.sum()), inflows.calendar.step.noun)

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from reservoir.errors import InputError
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
+from reservoir.hydro.commitments import NO_COMMITMENTS, is_committed
 from reservoir.hydro.inflow import Inflow, traces_of
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.plant import storage_at_level
@@ -83,9 +85,16 @@ class PlanStart:
     def begun(self) -> Reservoir:
         """The reservoir with this start; what is guaranteed for a year is left out."""
         month = _year_and_month(self.month)[1]
-        return replace(
-            self.reservoir, first_month=month, initial_storage_hm3=self.storage_hm3, guaranteed_energy_gwh=None
-        )
+        left_out: dict[str, Any] = {"guaranteed_energy_gwh": None, **(NO_COMMITMENTS if self.leaves_out else {})}
+        return replace(self.reservoir, first_month=month, initial_storage_hm3=self.storage_hm3, **left_out)
+
+    @property
+    def leaves_out(self) -> str:
+        """What is left out where it begins within a water year, in a sentence; empty of nothing."""
+        within = _year_and_month(self.month)[1] != self.reservoir.first_month
+        if not within or not is_committed(self.reservoir):
+            return ""
+        return "The annual release is left out: what was released of it before the start is not known."
 
     def as_dict(self) -> dict[str, str | float]:
         """Month, storage and level, for ``plan.json``."""
@@ -113,7 +122,8 @@ class PlanStart:
 
         def said(units: UnitSystem) -> str:
             storage, level = units.stated(self.storage_hm3, "hm3", ",.6g"), units.stated(self.level_m, "m", ",.2f")
-            return f"The plan begins in {self} with {storage} ({level}): {scenarios}{overlap}.{self._beyond(units)}"
+            said = f"The plan begins in {self} with {storage} ({level}): {scenarios}{overlap}."
+            return " ".join(filter(None, (f"{said}{self._beyond(units)}", self.leaves_out)))
 
         return UnitText(said)
 
@@ -198,6 +208,7 @@ def implied_end_value(reservoir: Reservoir, inflow: Inflow) -> float:
         initial_storage_hm3=None,
         final_storage_hm3=None,
         end_value_gwh_per_hm3=None,
+        **NO_COMMITMENTS,
     )
     (cycle,) = record_problems(cyclic, inflow, Horizon(None)).each
     if cycle.limits.ramps:

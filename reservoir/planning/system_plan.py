@@ -19,6 +19,7 @@ from reservoir.hydro.system_operation import SystemOperation
 from reservoir.hydro.unit_system import SI, UnitSystem, UnitText
 from reservoir.planning.firm_power import firm_power_of_problems
 from reservoir.planning.infeasible_years import infeasible_notes, infeasible_problems
+from reservoir.planning.notes import commitment_notes
 from reservoir.planning.operated_record import FloatArray
 from reservoir.planning.operated_system import OperatedSystem
 from reservoir.planning.parts import PARTS_STAGE, PartStore, search_in_parts
@@ -228,7 +229,11 @@ def optimise_system(
     with watch("certify"):
         operation: Any = problems.operate(found.solutions.position)
         infeasible = infeasible_problems(problems, found.solutions.violation)
-    planned = operation.system
+    planned, of_each = operation.system, zip(system.reservoirs, operation.of_reservoirs, strict=True)
+    about_commitments = [
+        *(f"{name}: {left_out}" for name, start in starts.items() if (left_out := start.leaves_out)),
+        *(note for each, own in of_each for note in commitment_notes(each, own, problems.inflow, f"{each.name}: ")),
+    ]
     plan = SystemPlan(
         planned,
         inflows.span(0, problems.inflow.years),
@@ -236,7 +241,10 @@ def optimise_system(
         operation,
         found.solutions,
         found.sources,
-        (*inflows.notes, *_reservoir_notes(system), *_under_way_notes(system, planned), *notes, *found.notes),
+        (
+            *(*inflows.notes, *_reservoir_notes(system), *_under_way_notes(system, planned)),
+            *(*notes, *found.notes, *about_commitments),
+        ),
         watch.seconds,
         found.stopped,
         starts,

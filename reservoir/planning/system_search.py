@@ -8,11 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reservoir.hydro.commitments import is_committed
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.opencl import choose_devices
+from reservoir.planning.commitments import KNOWING, within_commitments
 from reservoir.planning.firm_power import (
     FIRM_POWER_STAGE,
     firm_power_of_problems,
+    judged,
     no_worse_than,
     promised_within,
     promising_all,
@@ -25,6 +28,7 @@ from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.system import FirmestYears
 from reservoir.solvers import SOLVERS, Solutions, settings_of, solve, solver_named, usable, why_unusable
 from reservoir.solvers.codings import MOST_VARIABLES
+from reservoir.solvers.solution import joined
 
 #: The solver that runs others, one after another.
 AUTO = "auto"
@@ -103,11 +107,13 @@ def search_system(
     if initial is not None:
         search.begin_with(initial)
     search.promise_power()
+    search.leave_room()
     notes = tuple[str, ...]()
     if method.solver == AUTO:
         notes = search.in_stages(method.options)
     else:
         search.improve(method.solver, method.options)
+    search.end_room()
     search.keep_promises()
     return Found(search.problems, search.best, tuple(search.sources), notes, search.stopped)
 
@@ -131,6 +137,7 @@ class _Search:
         self.stopped = ""
         self._first: list[FloatArray] = []
         self._firm: Any = None
+        self._given: RecordProblems | None = None
 
     def begin_with(self, operation: SystemOperation) -> None:
         """Begin with what an operation of the record's years does."""
@@ -158,6 +165,32 @@ class _Search:
             first = [position[np.newaxis] for position in found.position]
             self._firm = solve(self.problems.each, solver=FINISH, first=first).position
         self._first = [position[np.newaxis] for position in self._firm]
+
+    def leave_room(self) -> None:
+        """Find schedules that keep commitments as far as can be; from here on, within the room that these leave."""
+        if not any(map(is_committed, self.problems.model.system.reservoirs)):
+            return
+        self.improve(KNOWING, {})
+        if not self.stopped:
+            self._given = self.problems
+            self._turn_to(within_commitments(self.problems, self.best.position))
+
+    def end_room(self) -> None:
+        """Leave the room, and let the storages at the ends of years go where they should."""
+        if self._given is not None:
+            self._turn_to(self._given)
+            if not self.stopped:
+                self.improve(KNOWING, {})
+
+    def _turn_to(self, problems: RecordProblems) -> None:
+        """Go on with other problems from the same schedules."""
+        positions = list[FloatArray]()
+        parts = zip(problems.batches, self.problems.batches, self.problems.split(self.best.position), strict=True)
+        for batch, before, position in parts:
+            years: Any = batch
+            positions += [*years.positions_of(before.operate(position))]
+        self.problems, self._first = problems, [position[np.newaxis] for position in positions]
+        self.best = judged(problems.each, replace(self.best, position=joined(self._first)))
 
     def keep_promises(self) -> None:
         """Where a solver gives less than what gave the firm power, keep that."""

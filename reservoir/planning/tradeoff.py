@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError
 from reservoir.hydro.attributes import POWER_MW
 from reservoir.hydro.benefit import stage_benefit
+from reservoir.hydro.commitments import require_uncommitted
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import COSTS, NEEDED, Goal, Horizon, Objective, goal_label
 from reservoir.hydro.operation import Operation, joined
@@ -420,6 +421,7 @@ def tradeoff(
         assert isinstance(inflow, SiteInflows)
         return _tradeoff_of_system(reservoir, inflow, goals, points, horizon, device, progress)
     assert isinstance(inflow, Inflow)
+    require_uncommitted(reservoir, "tradeoff does")
     pair = _pair(without_firm_power(reservoir), goals)
     span = System.of(reservoir).asked_horizon(horizon)
     reservoir = replace(with_implied_end_value(reservoir, inflow), horizon=span)

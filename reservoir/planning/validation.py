@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, ReservoirError
+from reservoir.hydro.commitments import require_uncommitted
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import YEAR, Horizon
@@ -80,6 +81,7 @@ def validate_horizon(
     InputError
         If no engine of the horizon has one of the settings; as `optimise`.
     """
+    require_uncommitted(reservoir, "validate does")
     require_settings(able_solvers(), options or {}, f"plans the horizon {horizon}")
     plan = optimise(reservoir, inflow, solver=HOST_REFERENCE, horizon=horizon, progress=progress)
     checks = plan_checks(replace(plan, references=Solutions.of([])))  # the reference has none of its own
@@ -159,6 +161,7 @@ def validate(
     checks : list of Check
         What of all that can be checked here; see `not_checked` for the rest.
     """
+    require_uncommitted(reservoir, "validate does")
     settings = dict(options or {})
 
     def run(solver: str, seed: int, device: str | None) -> Solutions:
@@ -279,6 +282,7 @@ def validate_system(
     InputError
         If none of the engines has one of the settings; as `optimise_system`.
     """
+    require_uncommitted(system, "validate does")
     here = [usable(name) for name in _OF_SYSTEMS]
     require_settings(here, options or {}, "is compared")
     plan = optimise_system(system, inflows, horizon=horizon, seed=seed, device=device, progress=progress)

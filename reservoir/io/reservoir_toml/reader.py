@@ -61,7 +61,7 @@ _REQUIRED = {
     "curves.tailrace": "a section [curves.tailrace]: the tailrace level by release",
 }
 #: Sections that a file may leave out.
-_OPTIONAL = ("marks", "horizon", "losses", "objective", "flood_space")
+_OPTIONAL = ("marks", "horizon", "losses", "commitments", "objective", "flood_space")
 #: Keys in GWh beside those in the unit of any objective, and what to write where that is another.
 _IN_GWH = (
     ("objective", "penalty", "penalty_gwh", "write penalty in place of penalty_gwh"),

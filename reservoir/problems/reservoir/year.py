@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from reservoir.hydro.benefit import objective_per_stage_benefit
 from reservoir.hydro.calendar import some_labels
+from reservoir.hydro.commitments import with_misses
 from reservoir.hydro.compiled_year import (
     benefit_of,
     follow,
@@ -304,7 +305,10 @@ class ReservoirYears(Sequence["ReservoirYears"]):
         return id(self.model), limits.steps, limits.cyclic, bool(limits.lake), limits.priced
 
     def operate(self, positions: FloatArray) -> Operation:
-        """Run a position of each year in float64 (`hydro.operation.operate`)."""
+        """Run a position of each year in float64 (`hydro.operation.operate`), with what misses its commitments."""
+        return with_misses(self.model.reservoir, self._operate(positions), self.limits.hm3_per_m3s)
+
+    def _operate(self, positions: FloatArray) -> Operation:
         releases, starts = np.split(positions, [self.limits.steps], axis=-1)
         if self.limits.reaches_down and not self.limits.cyclic:
             # Searches hold water back before such a lake comes up again, dynamic programming does not: the better.

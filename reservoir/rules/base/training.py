@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError
+from reservoir.hydro.commitments import require_uncommitted
 
 if TYPE_CHECKING:
     from reservoir.hydro.limits import Limits
@@ -371,8 +372,9 @@ def require_no_ramps(reservoir: Reservoir) -> None:
     ------
     InputError
         If the release may change by so much only from step to step: perfect foresight, which rules are compared with,
-        is found by dynamic programming, which does not know such a limit.
+        is found by dynamic programming, which does not know such a limit; or if it is to release a volume in each year.
     """
+    require_uncommitted(reservoir, "rules do")
     if reservoir.ramp_up_m3s is not None or reservoir.ramp_down_m3s is not None:
         problem, expected = "rules do not know a limit of the change of the release", "a reservoir without one"
         raise InputError(problem, expected, "remove the ramping limits to fit or run rules")

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.attributes import YearEnd
+from reservoir.hydro.commitments import is_committed, least_hm3
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.horizon_limits import with_ends
 from reservoir.hydro.limits import Limits
@@ -27,7 +28,13 @@ from reservoir.solvers.slp.program import Builder, Columns
 
 Places = NDArray[np.intp]
 #: What may be missed, each with a column a step.
-BELOW, ABOVE, RELEASE, WITHDRAWAL = KINDS = "storage below", "storage above", "minimum release", "withdrawal"
+BELOW, ABOVE, RELEASE, WITHDRAWAL, COMMITMENT = KINDS = (
+    "storage below",
+    "storage above",
+    "minimum release",
+    "withdrawal",
+    "annual release",
+)
 #: Points of a curve between which it is taken to change no more than between neighbours.
 _POINTS = 257
 #: A miss smaller than this part of the largest storage is rounding.
@@ -122,15 +129,30 @@ def _reservoir(
     made.rows(least_release, most_release + least_release, (release, 1.0), (lacking, 1.0))
     turbined = made.columns(count, 0.0, volume * _extremes(years.years[place].model.reservoir.capacity_m3s)[1])
     made.rows(0.0, most_release, (release, 1.0), (turbined, -1.0))
-    least_lost, most_lost = _losses(limits)
+    least_lost, most_lost = lost_between(limits)
     gained = volume * limits.net_inflow_m3s
     ends = (storage[1:], 1.0), (below, -1.0), (beyond, 1.0), (storage[:-1], -1.0)
+    missed = *missed, _committed(made, years, place, release, most_release)
     balance = made.rows(gained - most_lost, gained - least_lost, *ends, (release, 1.0), (short, -1.0))
     made.add(balance[1:], below[:-1], 1.0)
     made.add(balance[1:], beyond[:-1], -1.0)
     for source, link in years.system.into(place):
         made.add(balance, _arriving(made, years, source, link, above[source].columns), -1.0)
     return _Water(Columns(storage, release, turbined, release[:0]), missed)
+
+
+def _committed(made: Builder, years: SystemYears, place: int, release: Places, most_release: FloatArray) -> Places:
+    """Columns of what is missing, in its last step, of the least that a water year is committed to; of others none."""
+    reservoir = years.system.reservoirs[place]
+    if not is_committed(reservoir):
+        return release[:0]
+    each, least = reservoir.step.per_year, least_hm3(reservoir)
+    last = np.arange(years.steps) % each == each - 1
+    missing = made.columns(years.steps, 0.0, np.where(last, least, 0.0), -1.0)
+    most = most_release.reshape(len(years), -1, each).sum(axis=-1)
+    rows = made.rows(least, most + least, (missing[last], 1.0))
+    made.add(np.repeat(rows, each), release, 1.0)
+    return missing
 
 
 def _arriving(made: Builder, years: SystemYears, place: int, link: Link, source: Columns) -> Places:
@@ -156,7 +178,7 @@ def _arriving(made: Builder, years: SystemYears, place: int, link: Link, source:
     return arriving
 
 
-def _losses(limits: Limits) -> tuple[FloatArray, FloatArray]:
+def lost_between(limits: Limits) -> tuple[FloatArray, FloatArray]:
     """Least and most evaporation and seepage of each step at any storage, hm3, shape (years, steps).
 
     At least nothing where a lake may be empty: it loses no more than there is.

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.benefit import stage_benefit
+from reservoir.hydro.commitments import committed_hm3, is_committed
 from reservoir.hydro.elementwise import curve_value, mean
 from reservoir.hydro.rows import CAPACITY, DEAD, HM3_PER_M3S, INFLOW, PER_MISSING, UNLIMITED, filled_years
 from reservoir.hydro.step import violation_scale
@@ -29,6 +30,8 @@ EVEN, NEAR = np.linspace(0.0, 1.0, 5), np.array([-1e-2, -1e-3, 1e-3, 1e-2])
 #: A slope is told between points this part of a range apart; a tangent that cuts off the schedule by more than this
 #: part of the largest power is left out.
 _APART, _SLACK = 1e-4, 1e-9
+#: Committed volumes are aimed at with so much more, a part of them: room for rounding.
+_ROOM = 1e-6
 #: The same of the sum at the schedule, beside `_APART`: it mostly lies at a kink, the power that it must give.
 _NEARER = 1e-3
 
@@ -301,7 +304,19 @@ def _reservoir(of: _System, place: int) -> Columns:
         turbined = _turbined(of, steps, storages, releases)
     columns = Columns(storages, releases, turbined, made.columns(count, -np.inf, steps.most_mw, steps.per_mw))
     _balance(of, place, columns)
+    if is_committed(of.batch.system.reservoirs[place]):
+        _commitments(of, place, columns)
     return columns
+
+
+def _commitments(of: _System, place: int, columns: Columns) -> None:
+    """What water years release of what they are committed to at the levels of the schedule; less costs the penalty."""
+    reservoir, volume = of.batch.system.reservoirs[place], of.steps[place].rows.rows[HM3_PER_M3S]
+    wanted = committed_hm3(reservoir, of.schedule.of_reservoirs[place].storage_hm3)
+    years = wanted.shape[1]
+    short = of.made.columns(years, 0.0, np.inf, -of.batch.penalty / np.maximum(wanted, 1e-9))
+    rows = of.made.rows(wanted * (1.0 + _ROOM), np.inf, (short, 1.0))
+    of.made.add(np.repeat(rows, of.batch.steps // years), columns.release, volume)
 
 
 def _turbined(

@@ -1,0 +1,171 @@
+"""Commitments to annual releases: schedules that keep them as far as can be, and room around these for all solvers.
+
+Sequential linear programming knows a commitment: it is a row of its programs (`solvers.slp.program`). For all other
+solvers the storages at the ends of water years are drawn in around the schedule that it finds, by what each year
+releases beyond its commitment: so much higher may the year end, or so much lower begin. Of years whose level decides
+which volume counts, the storage stays within its tier. What is found there is judged without those bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.commitments import (
+    committed_hm3,
+    is_committed,
+    least_hm3,
+    spare_hm3,
+    tier_bounds_hm3,
+    tier_step,
+)
+from reservoir.hydro.limits import Limits
+from reservoir.hydro.operation import Operation
+from reservoir.hydro.site_inflows import SiteInflows
+from reservoir.hydro.system import System
+from reservoir.planning.solving import StageProgress, begun, silent_stage
+from reservoir.problems.base import FloatArray
+from reservoir.problems.reservoir.record import RecordProblems
+from reservoir.problems.reservoir.year import ReservoirYears
+from reservoir.problems.system import system_problems
+from reservoir.solvers import solve
+from reservoir.solvers.slp.misses import least_misses, lost_between
+
+#: The solver that knows commitments, and what its search for schedules that keep them is timed as.
+KNOWING, COMMITMENT_STAGE = "slp", "commitments"
+#: Of a committed volume so much more is released: room for rounding, here and in files.
+_ROOM = 1e-6
+#: Part of volumes by which bounds are wider, and difference of violations that is nothing: room for rounding.
+ROUNDING = 1e-9
+
+
+def as_system(problems: RecordProblems) -> RecordProblems:
+    """Problems of one reservoir as those of a system of it."""
+    system: Any = problems.model.system
+    return system_problems(system, SiteInflows({system.reservoir.name: problems.inflow}), problems.horizon)
+
+
+def keeping_commitments(
+    problems: RecordProblems, progress: StageProgress = silent_stage
+) -> tuple[RecordProblems, list[FloatArray]]:
+    """Problems of one reservoir within the room that its commitments leave, and positions of schedules that keep them.
+
+    As they are, and no positions, of a reservoir without.
+    """
+    if not is_committed(problems.model.reservoir):
+        return problems, []
+    of_system = as_system(problems)
+    found = solve(of_system.each, solver=KNOWING, progress=begun(progress, COMMITMENT_STAGE, len(problems)))
+    batches, positions = list[ReservoirYears](), list[FloatArray]()
+    parts = zip(problems.batches, of_system.batches, of_system.split(found.position), strict=True)
+    for batch, years, position in parts:
+        operation: Any = years.operate(position)
+        (room,) = _rooms(batch.model.system, operation.of_reservoirs, operation.hm3_per_m3s)
+        (own,) = operation.of_reservoirs
+        batches.append(replace(batch, limits=_drawn_in(batch.limits, *room)))
+        positions += [*np.column_stack([own.draft_m3s, own.storage_hm3[:, 0]])[:, : batch.dimension]]
+    return replace(problems, batches=tuple(batches)), positions
+
+
+def within_commitments(problems: RecordProblems, positions: Sequence[FloatArray] | FloatArray) -> RecordProblems:
+    """Problems of a system within the room that its commitments leave around positions."""
+    batches = list[Any]()
+    for batch, position in zip(problems.batches, problems.split(positions), strict=True):
+        years, operation = batch, batch.operate(position)  # type: Any, Any
+        rooms = _rooms(years.system, operation.of_reservoirs, operation.hm3_per_m3s)
+        each = zip(years.years, rooms, strict=True)
+        drawn_in = (replace(own, limits=_drawn_in(own.limits, *room)) for own, room in each)
+        batches.append(replace(years, years=tuple(drawn_in)))
+    return replace(problems, batches=tuple(batches))
+
+
+def without_room(problems: RecordProblems, given: RecordProblems) -> RecordProblems:
+    """Problems of one reservoir, or the first of them, with the storages that they were given with."""
+    batches = list[Any]()
+    for batch, before in zip(problems.batches, given.batches, strict=False):
+        limits = before.limits[: len(batch)]
+        bounds = {"storage_lower": limits.storage_lower_hm3, "storage_upper": limits.storage_upper_hm3}
+        batches.append(replace(batch, limits=batch.limits.changed(**bounds)))
+    return replace(problems, batches=tuple(batches))
+
+
+def _drawn_in(limits: Limits, lowest: FloatArray, highest: FloatArray) -> Limits:
+    """Limits whose storages are between others, as far as they allow."""
+    bounds = limits.storage_lower_hm3, limits.storage_upper_hm3
+    return limits.changed(storage_lower=np.clip(lowest, *bounds), storage_upper=np.clip(highest, *bounds))
+
+
+def _rooms(
+    system: System, operations: Sequence[Operation], hm3_per_m3s: FloatArray
+) -> list[tuple[FloatArray, FloatArray]]:
+    """Lowest and highest storages of each reservoir at the ends of steps, shape (years, steps).
+
+    What is spare is shared by the reservoirs above, whose water it is too, and by both ends of a year.
+    """
+    shape = hm3_per_m3s.shape
+    rooms = [(np.full(shape, -np.inf), np.full(shape, np.inf)) for _ in operations]
+    for place, reservoir in enumerate(system.reservoirs):
+        if not is_committed(reservoir):
+            continue
+        own, each = operations[place], reservoir.step.per_year
+        movers = [place, *_above(system, place)]
+        volume = committed_hm3(reservoir, own.storage_hm3)
+        spare = np.maximum(spare_hm3(reservoir, own, hm3_per_m3s) - _ROOM * volume, 0.0) / len(movers)
+        ends = np.arange(each - 1, shape[1], each)
+        for mover in movers:
+            (lowest, highest), held = rooms[mover], operations[mover].storage_hm3[:, 1:]
+            begun = int(system.reservoirs[mover].initial_storage_hm3 is not None)
+            if len(ends) == 1 and not begun:
+                continue  # it ends as it begins, whatever is stored
+            at_end = np.where(np.arange(len(ends)) < begun, 1.0, 0.5) * spare
+            starts = ends[begun:] - each  # of a cyclic first year the last step of all
+            highest[:, ends] = np.minimum(highest[:, ends], held[:, ends] + at_end)
+            lowest[:, starts] = np.maximum(lowest[:, starts], (held[:, starts] - 0.5 * spare[:, begun:]))
+        decisive = np.arange(tier_step(reservoir) - 1, shape[1], each)
+        decisive = decisive[decisive >= 0] if reservoir.initial_storage_hm3 is not None else decisive
+        (lowest, highest), tiers = rooms[place], tier_bounds_hm3(reservoir, own.storage_hm3[:, 1:][:, decisive])
+        lowest[:, decisive] = np.maximum(lowest[:, decisive], tiers[0])
+        highest[:, decisive] = np.minimum(highest[:, decisive], tiers[1])
+    return rooms
+
+
+def _above(system: System, place: int) -> set[int]:
+    """Places of all reservoirs whose water reaches one."""
+    sources = {source for source, _ in system.into(place)}
+    return sources.union(*(_above(system, source) for source in sources))
+
+
+def bounded_by_commitments(batch: ReservoirYears) -> ReservoirYears:
+    """Years, or one, with the storages at the ends of water years that no schedule is beyond which keeps commitments.
+
+    A water year stores no more than what flows in less what is lost at least and released at least; of one year from a
+    given storage, without losses, that is all that its commitment says.
+    """
+    reservoir, limits = batch.model.reservoir, batch.limits
+    if not is_committed(reservoir):
+        return batch
+    if limits.inflow_m3s.ndim == 1:
+        return bounded_by_commitments(ReservoirYears.batch([batch]))[0]
+    each, least = reservoir.step.per_year, least_hm3(reservoir)
+    stored = limits.hm3_per_m3s * limits.net_inflow_m3s - lost_between(limits)[0]
+    gain = stored.reshape(len(stored), -1, each).sum(axis=-1) - least
+    gain += ROUNDING * (np.abs(stored).sum(axis=-1, keepdims=True) + least)
+    lower, upper = limits.storage_lower_hm3.copy(), limits.storage_upper_hm3.copy()
+    ends = range(each - 1, limits.steps, each)
+    highest = limits.start_upper
+    for year, end in enumerate(ends):
+        highest = upper[:, end] = np.clip(highest + gain[:, year], lower[:, end], upper[:, end])
+    for year, end in reversed([*enumerate(ends)][1:]):
+        start = end - each
+        lower[:, start] = np.clip(lower[:, end] - gain[:, year], lower[:, start], upper[:, start])
+    return replace(batch, limits=limits.changed(storage_lower=lower, storage_upper=upper))
+
+
+def proved_uncommitted(problems: RecordProblems, places: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Of which of some problems of one reservoir it is proved that no schedule keeps limits and commitments."""
+    years: Any = as_system(problems).some(places)
+    return np.array([next(least_misses(each)) is not None for each in years], np.bool_)

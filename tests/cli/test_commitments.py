@@ -1,0 +1,70 @@
+"""``[commitments]`` of a reservoir file typed: planned and checked, of one reservoir and of two."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.io.small_reservoir import SMALL
+from tests.io.two_dams import wide, write_two
+
+FLOWS = wide()
+FREE = SMALL + "\n[commitments]\nannual_release_hm3 = {}\n"
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def typed(tmp_path):
+    """Writes a reservoir with a commitment, and returns how its record and file are typed."""
+    (tmp_path / "flows.csv").write_text(FLOWS.replace("upper", "inflow_m3s"))
+
+    def written(volume: float) -> tuple[str, ...]:
+        (tmp_path / "lake.toml").write_text(FREE.format(volume), encoding="utf-8")
+        return "flows.csv", "--column", "inflow_m3s", "--reservoir", "lake.toml"
+
+    return written
+
+
+def test_a_plan_of_the_record_keeps_it_and_says_so(call, typed, tmp_path):
+    shown = call("plan", *typed(500), "--horizon", "record", "--solver", "dp", "--no-figures", "--out", "p").out
+    assert "The annual release is kept in 4 of 4 years." in shown
+    assert [row["missing_release_hm3"] for row in rows_of(tmp_path / "p/summary.csv")] == ["0.000000"] * 4
+    assert "[commitments]" in (tmp_path / "p/reservoir.toml").read_text(encoding="utf-8")
+
+
+def test_what_cannot_be_kept_is_a_finding_with_its_year(call, typed, tmp_path):
+    shown = call("plan", *typed(900), "--horizon", "record", "--solver", "dp", "--no-figures", "--out", "p").out
+    assert re.search(r"The annual release is kept in 0 of 4 years; most is missing in 199\d, \d+\.?\d* hm³", shown)
+    assert "of the annual release of 900 hm³ are missing" in shown
+    missing = [float(row["missing_release_hm3"]) for row in rows_of(tmp_path / "p/summary.csv")]
+    assert min(missing) > 100
+    call("check", *typed(900), status=1)
+
+
+def test_check_tells_which_year_has_less(call, typed):
+    assert "annual release" not in call("check", *typed(500)).out
+    checked = call("check", *typed(900), status=1)
+    assert re.search(r"the annual release of 900 hm³ is more than inflow and storage have in 4 of 4 years", checked.out)
+    assert json.loads(call("check", *typed(900), "--json", status=1).out)["doubts"]
+
+
+def test_two_reservoirs_keep_it_together(call, tmp_path):
+    (tmp_path / "flows.csv").write_text(FLOWS)
+    write_two(tmp_path, lower=FREE.format(700))
+    two = ("flows.csv", "--reservoir", "two.toml")
+    shown = call("plan", *two, "--horizon", "record", "--solver", "dpsa-sequential", "--no-figures", "--out", "p").out
+    assert "lower: The annual release is kept in 4 of 4 years." in shown
+    years = [row for row in rows_of(tmp_path / "p/summary.csv") if row["reservoir"] == "lower"]
+    assert [row["missing_release_hm3"] for row in years] == ["0.000000"] * 4
+
+
+def test_who_does_not_know_it_says_who_does(call, typed):
+    refused = call("validate", *typed(500), status=2).err
+    assert "validate does not know the annual release" in refused
+    assert "`reservoir plan`, `simulate` and `compare` know it" in refused
