@@ -117,6 +117,7 @@ def prove_bound(
     fitness: float | None,
     effort: Effort | None = None,
     values: Values = cell_values,
+    stages: Stages | None = None,
 ) -> ProvenBound:
     """Prove a bound of the fitness of all schedules that keep the limits of a horizon.
 
@@ -133,9 +134,11 @@ def prove_bound(
     effort : Effort, optional
     values : callable
         Makes the values on cells; any will do, good ones make the bound tight.
+    stages : Stages, optional
+        Those of a year with a free flow (`stages.freed`); by default `stages_to_prove`.
     """
-    effort = effort or Effort()
-    plant, stages = year.model.exact, stages_to_prove(year.limits, year.penalty)
+    effort, plant = effort or Effort(), year.model.exact
+    stages = stages or stages_to_prove(year.limits, year.penalty)
     proof = proof_of(year, stages, storages_hm3, fitness, effort, values)
     state = advanced(proof)
     while not isinstance(state, ProvenBound):
