@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from reservoir.hydro.calendar import TimeStep
+from reservoir.hydro.inflow import first_days
 from reservoir.io.output import Claim, drafted
 from reservoir.io.plan_folder import files
 from reservoir.io.plan_folder.arrays import record_arrays, write_arrays
@@ -24,7 +25,7 @@ from reservoir.planning.infeasible_years import infeasible_provenance
 from reservoir.planning.operated_system import OperatedSystem
 from reservoir.planning.simulation import SystemSimulation
 from reservoir.planning.stopwatch import Timer, untimed
-from reservoir.planning.system_plan import SystemPlan
+from reservoir.planning.system_plan import SystemPlan, SystemProofs
 from reservoir.report.folder import (
     REPORT,
     SYSTEM_YEARS,
@@ -38,8 +39,8 @@ from reservoir.report.folder import (
     source,
 )
 
-#: What a folder of a single reservoir has not.
-KIND = "kind"
+#: What a folder of a single reservoir has not; and the prices of water with which bounds were proved.
+KIND, PRICES = "kind", "prices.csv"
 
 
 def write_system_plan(
@@ -67,6 +68,8 @@ def write_system_plan(
         draft, left_out, captions = claim.draft, dict[str, str](), dict[str, str]()
         names = _write_tables(plan, draft, kind) + write_arrays(_arrays(plan), draft)
         names += _copy_inputs(plan, draft)
+        if plan.proofs is not None:
+            names += write_tables({PRICES: _price_columns(plan, plan.proofs)}, draft, "")
         if figures:
             with watch("import matplotlib"):
                 from reservoir.report.figures.system import save_system_figures, system_captions
@@ -121,6 +124,19 @@ def _write_tables(plan: OperatedSystem, folder: Path, kind: PlanFormat) -> list[
         datasets = [DATASETS[kind]]
     in_units = {name: plan.units.columns(table) for name, table in tables.items()}
     return [*datasets, *write_tables(in_units, folder, files.XLSX if kind is PlanFormat.XLSX else "")]
+
+
+def _price_columns(plan: SystemPlan, proofs: SystemProofs) -> dict[str, Any]:
+    """What the water that links bring is worth to each reservoir that they lead to, a row a step and reservoir."""
+    fed = [place for place in range(len(plan.system.names)) if any(plan.system.into(place))]
+    prices = np.concatenate([each[fed].T for each in proofs.prices])
+    per_hm3 = prices / plan.inflow.calendar.hm3_per_m3s.reshape(-1, 1)
+    days = first_days(plan.inflow.calendar)
+    return {
+        "first_day": days.astype(str).astype(object).repeat(len(fed)),
+        "reservoir": np.tile(np.array([plan.system.names[place] for place in fed], object), len(days)),
+        "price_per_hm3": per_hm3.ravel(),
+    }
 
 
 def _arrays(plan: SystemPlan) -> dict[str, Any]:
@@ -183,6 +199,7 @@ def system_provenance(plan: SystemPlan, checks: Sequence[Check]) -> dict[str, An
         "reference": None,
         "seconds": {stage: round(seconds, 4) for stage, seconds in plan.seconds.items()},
         "stopped": plan.stopped or None,
+        **({} if plan.proofs is None else {"proof": plan.proofs.as_dict()}),
         **({"firm_power": {"kept_mw": plan.firm_power_mw[:MOST_NAMED].tolist()}} if plan.objective.is_firm else {}),
         "infeasible": infeasible_provenance(plan.system, plan.problems, plan.infeasible, plan.units),
     }
