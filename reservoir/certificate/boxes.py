@@ -7,7 +7,7 @@ release makes, what all the turbines can take, and the installed capacity. The b
 limits have to spare.
 
 Where part of the inflow is free, a bracket is the best of it (`solvers.dp.free_flow`): its range is a third side of the
-box, cut into parts that are narrow about the best flow and wider away from it (`_over_flows`).
+box, cut into parts that are as wide as they may be (`_over_flows`).
 """
 
 from __future__ import annotations
@@ -591,9 +591,9 @@ def bracket_bound(
 
 
 #: A part of the free flow is narrow enough where its width adds no more than this part of what the box is above its
-#: middle, or than is needed (`stages.FREE_SLACK`); where not, it is so many times narrower. Parts of a box after which
-#: none is made narrower.
-_ENOUGH, _NARROWER, _MOST_PARTS = 0.3, 4.0, 24
+#: middle, or than is needed (`stages.FREE_SLACK`); where not, it is so many times narrower, but for a smallest part of
+#: the whole. Parts of a box after which none is made narrower.
+_ENOUGH, _NARROWER, _NARROWEST, _MOST_PARTS, _MORE, _OF_LOSS = 0.3, 4.0, 1e-5, 60, 1.6, 0.2
 
 
 @part_as_written
@@ -606,7 +606,7 @@ def _over_flows(
     base: float,
     slopes: tuple[float, float],
 ) -> float:
-    """The largest bound of parts of the free flow, which have no narrow ends: they grow from the best flow on."""
+    """The largest bound of parts of the free flow: as wide as they may be, told where they are next to the best."""
     if len(free) == 0:
         return _bound_on(plant, stages, step, storages, base, slopes, (), (), False)
     (x, y), rows = storages, stages.rows
@@ -628,31 +628,30 @@ def _over_flows(
     best = min(max(best, lower), upper)
     of = plant, stages, step, storages, base, slopes
     whole = _bound_on(*of, (lower, upper), (best,), by_release)
-    half = max(upper - best, best - lower)
-    if not half > 0.0 or whole == -_INFINITY:
+    if not lower < upper or whole == -_INFINITY:
         return whole
     point = (mid_x, mid_x), (mid_y, mid_y)
     floor = _bound_on(*of, (best, best), (best,), by_release)
     at_point = _bound_on(plant, stages, step, point, base, slopes, (best, best), (best,), by_release)
-    enough = floor + max(_ENOUGH * (floor - at_point), rows[field.FREE_SLACK, step])
-    bound, parts, near = whole, 0, (lower, upper)
-    while bound > enough and parts < 8:
-        half /= _NARROWER
-        parts += 1
-        near = max(best - half, lower), min(best + half, upper)
-        bound = _bound_on(*of, near, (best,), by_release)
-    if parts == 0:
-        return bound
-    for up in (True, False):
-        edge, width = (near[1], half) if up else (near[0], half)
-        while (edge < upper) if up else (edge > lower):
-            far = (edge, min(edge + width, upper)) if up else (max(edge - width, lower), edge)
-            of_part = _bound_on(*of, far, (edge,), by_release)
+    above_floor = max(_ENOUGH * (floor - at_point), rows[field.FREE_SLACK, step], -_OF_LOSS * floor)
+    if not whole > floor + above_floor:
+        return whole
+    bound, parts = floor, 0
+    for end in (upper, lower):
+        edge, width, narrowest = best, abs(end - best), _NARROWEST * (upper - lower)
+        while edge != end:
+            left = abs(end - edge)
+            width = left if parts >= _MOST_PARTS else min(width, left)
+            far = end if width == left else (edge + width if end > edge else edge - width)
+            of_part = _bound_on(*of, (min(edge, far), max(edge, far)), (edge,), by_release)
             parts += 1
-            if of_part > max(bound, enough) and width > 0.5 * half and parts < _MOST_PARTS:
-                width *= 0.5
-                continue
-            bound, edge, width = max(bound, of_part), far[1] if up else far[0], 2.0 * width
+            if of_part != of_part:  # no number, which none is larger than
+                return whole
+            if of_part > max(bound, floor + above_floor) and width > narrowest and parts < _MOST_PARTS:
+                width, above_floor = width / _NARROWER, _MORE * above_floor
+                floor = max(floor, _bound_on(*of, (far, far), (far,), by_release))
+            else:
+                bound, edge, width = max(bound, of_part), far, 2.0 * width
     return bound
 
 

@@ -3,20 +3,22 @@
 Whatever the prices are, the sum of what each reservoir can come to by itself, paid for what it hands on and charged
 for what it is brought, is no less than what all can come to together: there both are the same water. Each of these is a
 proof of one reservoir with a free flow (`bound.prove_bound`). Good prices make the sum small: those of the schedule
-that is bounded (`multipliers`), and steps from there along the difference between the water handed on and brought.
+that is bounded (`multipliers`), bettered by a bundle method (`bundle`). What they leave is less among the storages that
+a better schedule can have (`SystemProblem.corridors`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from reservoir.certificate.bound import Effort, ProvenBound, prove_bound
 from reservoir.certificate.boxes import loss_jet, release_of
+from reservoir.certificate.bundle import least_sum
 from reservoir.certificate.cells import first_intervals
 from reservoir.certificate.multipliers import multipliers
 from reservoir.certificate.reachable import Reachable, reachable
@@ -33,10 +35,15 @@ from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.problems.system import SystemYears
 from reservoir.solvers.dp.free_flow import FreeFlow, fill_best
 
-#: Steps of the prices at most, of which a step is halved that fails so often in a row.
-_STEPS, _FAILED = 60, 5
-#: Part of the gap that is asked for which the prices may leave.
-_LEFT = 0.3
+#: Prices that are tried at most, in each round of corridors; rounds at most.
+_EVALUATIONS, _ROUNDS = 40, 3
+#: Sizes of cells of which corridors are made, and by how much more than the gap, as a part of it, these are wider.
+_LEVELS, _SPARE = 2, 0.5
+#: Parts of the gap that is asked for: prices that leave the first are not bettered, and none that leave the second by
+#: corridors.
+_LEFT, _MOST_LEFT = 0.3, 0.8
+#: Part of the gap, or of what prices leave, by which boxes may be above what is the best at the prices.
+_OF_LEFT = 0.2
 #: Part of the gap of a reservoir that the widths of parts of the free flow may take.
 _OF_SLACK = 0.3
 #: What float64 rounds in sums over the links is less than this part of what they carry, times the price.
@@ -161,10 +168,11 @@ class Single:
         worth = follow_values(plant, self.rows, self.grid, penalty, values, free, storages, release, flow)
         return Path(worth + end_value * (storages[-1] - storages[0]), storages, release, flow)
 
-    def proven(self, free: FreeFlow, path: Path, effort: Effort) -> ProvenBound:
-        """The bound at prices, near a path."""
+    def proven(self, free: FreeFlow, path: Path, effort: Effort, least: float | None = None) -> ProvenBound:
+        """The bound at prices, near a path, of all that is worth more than the path or than a least worth."""
         known = path.worth if np.isfinite(path.worth) else None
         storages = path.storages_hm3 if known is not None else self.path_hm3
+        known = known if least is None else least
         values = partial(cell_values, free=free)
         slack = _OF_SLACK * effort.gap * effort.least_scale / len(free.lower)
         return prove_bound(self.year, storages, known, effort, values, freed(self.stages, free, slack))
@@ -220,9 +228,11 @@ class SystemProblem:
         Of one year.
     schedule : SystemOperation
         One that is bounded, or any.
+    corridors : sequence, optional
+        Of each reservoir, bounds that its storages at the starts of steps are within besides, or None.
     """
 
-    def __init__(self, batch: SystemYears, schedule: SystemOperation) -> None:
+    def __init__(self, batch: SystemYears, schedule: SystemOperation, corridors: Sequence[Any] = ()) -> None:
         self.batch, self.schedule = batch, schedule
         self.links = [Carried.of(batch, link) for link in batch.system.links if link.target is not None]
         self.singles: list[Single] = []
@@ -230,6 +240,11 @@ class SystemProblem:
             own = batch.years[place]
             if batch.system.reservoirs[place].initial_storage_hm3 is not None:
                 own = replace(own, limits=with_ends(batch.system.reservoirs[place], own.limits))
+            if corridors and corridors[place] is not None:
+                lower, upper = (each[np.newaxis, 1:] for each in corridors[place])
+                lower = np.append(lower, own.limits.storage_lower_hm3[:, -1:], axis=1)
+                upper = np.append(upper, own.limits.storage_upper_hm3[:, -1:], axis=1)
+                own = replace(own, limits=own.limits.changed(storage_lower=lower, storage_upper=upper))
             path = schedule.of_reservoirs[place].storage_hm3[0]
             self.singles.append(Single.of(own[0], self._flows(place), path))
         self.fitness = float(batch.fitness_of(schedule)[0])
@@ -255,54 +270,73 @@ class SystemProblem:
             constant += float(prices[link.target] @ level)
         return [single.priced(*of) for single, *of in zip(self.singles, prices, paid, strict=True)], constant
 
-    def valued(self, prices: FloatArray) -> tuple[float, list[FreeFlow], list[Path]]:
-        """What all come to by themselves, about, and how."""
+    def valued(self, prices: FloatArray) -> tuple[float, float, list[FreeFlow], list[Path]]:
+        """What all come to by themselves, about, what of that is the same whatever they do, and how."""
         frees, constant = self.frees(prices)
         paths = [single.best(free) for single, free in zip(self.singles, frees, strict=True)]
-        return constant + sum(path.worth for path in paths), frees, paths
+        return constant + sum(path.worth for path in paths), constant, frees, paths
 
-    def difference(self, paths: list[Path]) -> FloatArray:
-        """What is handed on less what is brought, shape (reservoirs, steps): the slope of the bound over the prices."""
-        apart = np.zeros((len(paths), self.batch.steps))
+    def scale(self, frees: list[FreeFlow]) -> float:
+        """The size of what is added up."""
+        carried = zip(frees, self.singles, strict=True)
+        return abs(self.fitness) + sum(
+            float(np.abs(free.price) @ free.upper + np.abs(free.paid) @ single.releases[1]) for free, single in carried
+        )
+
+    def slopes(self, paths: list[Path]) -> FloatArray:
+        """Of what each comes to over the prices: what it hands on less what it is brought."""
+        slopes = np.zeros((len(paths), len(paths), self.batch.steps))
+        for place, path in enumerate(paths):
+            slopes[place, place] -= path.flow_m3s
         for link in self.links:
-            apart[link.target] += link.arriving(paths[link.source].release_m3s)
-        for place in {link.target for link in self.links}:
-            apart[place] -= paths[place].flow_m3s
-        return apart
+            slopes[link.source, link.target] += link.arriving(paths[link.source].release_m3s)
+        return slopes
 
-    def better_prices(self, prices: FloatArray, aim: float, steps: int = _STEPS) -> FloatArray:
-        """Prices at which the sum is smaller, by Polyak's steps towards the schedule."""
-        best, found, size, failed = np.inf, prices, 1.0, 0
-        for _ in range(steps):
-            worth, _, paths = self.valued(prices)
-            if worth < best - 1e-9 * abs(best) or best == np.inf:
-                best, found, failed = worth, prices, 0
-            else:
-                failed += 1
-                if failed == _FAILED:
-                    size, failed, prices = 0.5 * size, 0, found
-            apart = self.difference(paths)
-            square = float((apart * apart).sum())
-            if not np.isfinite(worth) or best <= aim or not square > 0.0:
-                break
-            prices = prices - size * (worth - self.fitness) / square * apart
-        return found
+    def better_prices(self, prices: FloatArray, aim: float) -> tuple[FloatArray, float]:
+        """Prices at which the sum is smaller, and that sum."""
+        shape = prices.shape
+
+        def evaluated(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
+            _, constant, _, paths = self.valued(numbers.reshape(shape))
+            values = np.array([path.worth for path in paths])
+            values[0] += constant
+            return values, self.slopes(paths).reshape(len(values), -1)
+
+        found, worth = least_sum(evaluated, prices.ravel(), aim, _EVALUATIONS)
+        return found.reshape(shape), worth
+
+    def corridors(self, prices: FloatArray) -> list[Any]:
+        """What storages at the starts of steps are within of all schedules that are better than the one known.
+
+        Where all but one come to no more than is proved, that one must come to what is missing. (Of cyclic years, whose
+        starts are among what is sought, nothing is told.)
+        """
+        worth, constant, frees, paths = self.valued(prices)
+        short = worth - self.fitness
+        most = [path.worth - (1.0 + _SPARE) * short for path in paths]
+        proofs = [
+            single.proven(free, path, Effort(0.0, 60.0, levels=_LEVELS), least)
+            for single, free, path, least in zip(self.singles, frees, paths, most, strict=True)
+        ]
+        apart = constant + sum(proof.bound for proof in proofs) - self.fitness + _ROUNDING * self.scale(frees)
+        spare = [proof.bound - apart - least for proof, least in zip(proofs, most, strict=True)]
+        cyclic = [single.year.limits.cyclic for single in self.singles]
+        told = zip(proofs, spare, cyclic, strict=True)
+        return [proof.corridor if left >= 0.0 and not anywhere else None for proof, left, anywhere in told]
 
     def proven(self, prices: FloatArray, gap: float, seconds: float, threads: int = 1) -> SystemBound:
-        """The bound at prices."""
-        frees, constant = self.frees(prices)
-        carried = sum(
-            float(np.abs(free.price) @ free.upper + np.abs(free.paid) @ single.releases[1])
-            for single, free in zip(self.singles, frees, strict=True)
-        )
-        scale = abs(self.fitness) + carried
-        each = (
-            gap * max(abs(self.fitness), self.batch.system.least_gap_scale) / (len(self.singles) * max(scale, 1e-300))
-        )
+        """The bound at prices, above the schedule by a gap, or by little more than prices leave if that is larger."""
+        worth, constant, frees, paths = self.valued(prices)
+        scale = self.scale(frees)
+        most = gap * max(abs(self.fitness), self.batch.system.least_gap_scale)
+        if np.isfinite(worth):
+            left = max(worth - self.fitness, 0.0)
+            most = max(most - left, _OF_LEFT * most, _OF_LEFT * left)
+        each = most / (len(self.singles) * max(scale, 1e-300))
         effort = Effort(each, seconds / len(self.singles), threads, scale)
         proofs, bound = list[ProvenBound](), constant
-        for single, free in zip(self.singles, frees, strict=True):
-            proofs.append(single.proven(free, single.best(free), effort))
+        for single, free, path in zip(self.singles, frees, paths, strict=True):
+            proofs.append(single.proven(free, path, effort))
             bound += proofs[-1].bound
             if proofs[-1].bound == -np.inf:  # there is no schedule, whatever the others do
                 return SystemBound(-np.inf, prices, tuple(proofs))
@@ -325,8 +359,15 @@ def prove_system(
     seconds : float
     threads : int
     """
-    problem = SystemProblem(batch, schedule)
-    prices = multipliers(batch, schedule)
-    if schedule.violation_sum[0] == 0:  # else nothing is known to step towards
-        prices = problem.better_prices(prices, problem.fitness + _LEFT * gap * abs(problem.fitness))
-    return problem.proven(prices, gap, seconds, threads)
+    problem, known = SystemProblem(batch, schedule), schedule.violation_sum[0] == 0
+    prices, allowed = multipliers(batch, schedule), gap * abs(problem.fitness)
+    aim, enough = problem.fitness + _LEFT * allowed, problem.fitness + _MOST_LEFT * allowed
+    for left in reversed(range(_ROUNDS if known else 0)):  # else nothing is known to come close to
+        prices, worth = problem.better_prices(prices, aim)
+        if worth <= enough or not np.isfinite(worth) or not left:
+            break
+        problem = SystemProblem(batch, schedule, problem.corridors(prices))
+    proved = problem.proven(prices, gap, seconds, threads)
+    if known:  # the schedule itself may be beyond the corridors
+        proved = replace(proved, bound=max(proved.bound, problem.fitness + _ROUNDING * abs(problem.fitness)))
+    return proved

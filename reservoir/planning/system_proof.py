@@ -93,7 +93,7 @@ def _where_infeasible(plan: SystemPlan, bounds: list[SystemBound]) -> dict[str, 
     """By the label of a problem that no schedule keeps the limits of: the day by which they cannot be kept."""
     days, steps, found = first_days(plan.inflow.calendar), plan.inflow.steps, {}
     for place, (label, proven) in enumerate(zip(plan.problems.labels, bounds, strict=True)):
-        unable = [each for each in proven.of_reservoirs if each.infeasible]
+        unable = [each for each in proven.of_reservoirs if each.infeasible and proven.bound == -np.inf]
         if unable:
             first, step = int(np.argmax(plan.problems.of_year == place)) * steps, unable[0].infeasible_step
             found[str(label)] = "" if step is None else str(days[first + step])[:10]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,11 @@ import pytest
 from reservoir.certificate.bound import bound_pairs, prove_bound
 from reservoir.certificate.cells import Cells
 from reservoir.certificate.stages import freed, stages_of
+from reservoir.hydro.compiled_year import step_value
+from reservoir.hydro.jit import compiled as compiled_code
+from reservoir.hydro.plant import plant_with_cursors
+from reservoir.hydro.rows import HM3_PER_M3S, INFLOW
+from reservoir.hydro.step import release_to_reach
 from reservoir.solvers.dp.free_flow import FreeFlow
 from tests.certificate.cases import every_case, one_cell_a_time, random_schedules
 from tests.certificate.test_boxes import ROUNDING, SOURCE, function_of
@@ -108,10 +114,9 @@ MUTATIONS = {
         "released = flows.most if paid < 0.0",
         "random 1",
     ),
-    "no curvature over the side": ("slopes = part[1], part[1], (", "slopes = 0.0, 0.0, (", "losses"),
     "told at the middle of the side": ("moved_by = above(above(middle * part[2]))", "moved_by = 0.0", "random 3"),
     "the side is a point": ("value += abs(a[3]) * box.part[0]", "value += 0.0", "random 0"),
-    "the last parts are left out": ("while (edge < upper) if up else (edge > lower):", "while False:", "random 0"),
+    "the last parts are left out": ("while edge != end:", "while False:", "random 0"),
     "less flows in than may": (
         "with_value(minus, minus[0] + upper)",
         "with_value(minus, minus[0] + lower)",
@@ -120,27 +125,96 @@ MUTATIONS = {
 }
 
 
+#: Mistakes that only what is bilinear shows, and how wide the free flow is there, as a part of half a storage.
+CURVED = {
+    "no cross term": ("bend_mr * box.product)", "0.0 * box.product)", 1.8),
+    "no cross term of storage and the free flow": (
+        "above(above(box.product + above(box.mean_1 * part[1])))",
+        "box.product",
+        1.8,
+    ),
+    "no cross term of storage and release": ("product = above(box.mean_1 * part[1])", "product = 0.0", 4.0),
+}
+
+
+def by(source):
+    """Brackets of a cell a time by the source of the bound."""
+    bracket_bound = function_of(source)
+
+    def bracket(year, stages, cells):
+        low, high, steps = cells.lower, cells.upper, range(12)
+        value, slope = np.diff(cells.value), cells.slope
+        boxes_of = [((low[step], high[step]), (low[step + 1], high[step + 1])) for step in steps]
+        slopes = [(slope[step], slope[step + 1]) for step in steps]
+        return np.array(
+            [
+                bracket_bound(year.model.exact, stages, step, *boxes_of[step], value[step], slopes[step])
+                for step in steps
+            ]
+        )
+
+    return bracket
+
+
+@compiled_code
+def benefit(plant, rows, step, x, y, release):
+    """Of a step between two storages, and what it releases net of what flows in freely."""
+    net = release_to_reach(x, y, rows.rows[INFLOW, step], rows.rows[HM3_PER_M3S, step], rows, step)
+    return step_value(plant, rows, step, x, y, release)[0], net
+
+
+def excess_of_flat(problems, bracket_bound, wide, count):
+    """Largest excess at corners of boxes in whose middle prices and values leave no slope, and how many there were."""
+    random, worst, compared, year, step = np.random.default_rng(5), -np.inf, 0, problems[0], 0
+    limits, rows, plant = year.limits, year.limits.arrays(), plant_with_cursors(year.model.exact)
+    capacity, near = float(limits.capacity_hm3.max()), 1e-4
+
+    def slopes(point):
+        """Of the benefit and of what is released net, over both storages and the release."""
+        ends = [[benefit(plant, rows, step, *(point + sign * each)) for sign in (1, -1)] for each in near * np.eye(3)]
+        return np.array([np.subtract(*pair) for pair in ends]) / (2 * near)
+
+    for _ in range(count):
+        least, most = (float(each[step]) for each in (limits.release_lower_m3s, limits.release_upper_m3s))
+        x, y = capacity * random.uniform(0.4, 0.9, 2)
+        half, release = capacity * 10.0 ** random.uniform(-3.5, -2.0), random.uniform(least, 0.5 * most)
+        across, price = wide * half / float(limits.hm3_per_m3s[step]), random.normal()
+        flow = release - benefit(plant, rows, step, x, y, release)[1]
+        of_benefit, of_net = slopes(np.array([x, y, release])).T
+        slope_x, slope_y, paid = of_benefit + of_net * price
+        paid = price - paid
+        flows, prices = (flow - across, flow + across), (price, paid)
+        flows, prices = (tuple(np.full(12, each) for each in pair) for pair in (flows, prices))
+        free = FreeFlow.between(flows, prices, (0.0, capacity))
+        free.best[:] = release
+        sides = (x - half, x + half), (y - half, y + half)
+        bound = bracket_bound(year.model.exact, freed(stages_of(limits), free), step, *sides, 0.0, (slope_x, -slope_y))
+        for one, other, third in itertools.product((-1.0, 1.0), repeat=3):
+            at, brought = (x + one * half, y + other * half), flow + third * across
+            there = brought + benefit(plant, rows, step, *at, release)[1]
+            worth = benefit(plant, rows, step, *at, there)[0] + paid * there - price * brought
+            worth -= half * (one * slope_x + other * slope_y)
+            if least <= there <= most:
+                size = abs(worth) + abs(paid * there) + abs(price * brought)
+                worst, compared = max(worst, (worth - bound) / size), compared + 1
+    return worst, compared
+
+
+@pytest.mark.parametrize("mistake", CURVED)
+def test_a_mistake_in_what_is_bilinear_is_found_out(mistake):
+    (before, after, wide), name = CURVED[mistake], "losses"
+    assert SOURCE.count(before) == 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worst, compared = excess_of_flat(CASES[name], function_of(SOURCE), wide, 20)
+        assert compared > 30
+        assert worst <= ROUNDING
+        assert excess_of_flat(CASES[name], function_of(SOURCE.replace(before, after)), wide, 20)[0] > ROUNDING
+
+
 @pytest.mark.parametrize("mistake", MUTATIONS)
 def test_a_mistake_in_the_bound_of_a_free_flow_is_found_out(mistake):
     before, after, name = MUTATIONS[mistake]
     assert SOURCE.count(before) == 1
-
-    def by(source):
-        bracket_bound = function_of(source)
-
-        def bracket(year, stages, cells):
-            low, high = cells.lower, cells.upper
-            boxes_of = [((low[step], high[step]), (low[step + 1], high[step + 1])) for step in range(12)]
-            value, slope = np.diff(cells.value), cells.slope
-            return np.array(
-                [
-                    bracket_bound(year.model.exact, stages, step, *box, value[step], (slope[step], slope[step + 1]))
-                    for step, box in enumerate(boxes_of)
-                ]
-            )
-
-        return bracket
-
     with np.errstate(divide="ignore", invalid="ignore"):  # as compiled code
         assert excess_of(CASES[name], by(SOURCE), 1)[0] <= ROUNDING
         assert excess_of(CASES[name], by(SOURCE.replace(before, after)), 8)[0] > ROUNDING

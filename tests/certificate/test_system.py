@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from reservoir.bench.cascade_systems import lancang
+from reservoir.certificate import system as certificate
+from reservoir.certificate.bundle import least_sum
 from reservoir.certificate.multipliers import multipliers
 from reservoir.certificate.system import Carried, SystemProblem, prove_system
 from reservoir.hydro.system import Carried as Part
@@ -35,12 +37,43 @@ def whole(number):
 
 
 @pytest.mark.parametrize(
-    ("case", "year", "best", "within"), [("lancang-2", 1976, 47258.771, 1e-5), ("lancang-3", 1976, 54885.726, 1e-5)]
+    ("case", "year", "best", "within"),
+    [
+        ("lancang-2", 1976, 47258.771, 1e-5),
+        ("lancang-2", 1987, 55960.607, 1e-5),  # by corridors
+        ("lancang-3", 1976, 54885.726, 1e-5),
+    ],
 )
 def test_a_cascade_is_proved_close_to_the_best_that_is_known(case, year, best, within):
     batch, schedule = year_of(*lancang(case, year))
     proved = prove_system(batch, schedule, within)
     assert best - 1e-3 <= proved.bound <= best * (1 + 1.5 * within)
+
+
+@pytest.mark.parametrize("narrower", [0.0, -0.7])
+def test_better_schedules_are_within_the_corridors(monkeypatch, narrower):
+    batch, best = year_of(*lancang("lancang-2", 1987))
+    worse = batch.operate(0.98 * batch.positions_of(best) + 0.01)
+    assert worse.violation_sum[0] == 0
+    problem, prices = SystemProblem(batch, worse), multipliers(batch, best)
+    monkeypatch.setattr(certificate, "_SPARE", certificate._SPARE + narrower)  # that they are too narrow is found out
+    told = 0
+    for corridor, known, made in zip(problem.corridors(prices), problem.singles, best.of_reservoirs, strict=True):
+        if corridor is not None:
+            lower, upper = corridor
+            assert np.all((lower - 1e-3 <= made.storage_hm3[0, :-1]) & (made.storage_hm3[0, :-1] <= upper + 1e-3))
+            assert (upper - lower).sum() < 0.8 * (known.known.upper - known.known.lower).sum()
+            told += 1
+    assert told == (2 if narrower == 0.0 else 0)
+
+
+def test_a_sum_of_convex_functions_is_made_small():
+    def evaluated(at):
+        return np.abs(at - [1.0, 3.0, 0.5]), np.diag(np.sign(at - [1.0, 3.0, 0.5]))
+
+    found, least = least_sum(evaluated, np.array([4.0, -2.0, 0.3]), 1e-9, 60)
+    assert least == pytest.approx(np.abs(found - [1.0, 3.0, 0.5]).sum())
+    assert least < 1e-5
 
 
 @pytest.mark.parametrize("number", [2, 3, 4])
@@ -57,6 +90,39 @@ def test_no_schedule_of_a_random_river_exceeds_its_bound_at_any_prices(number):
             assert float(batch.fitness_of(made)[0]) <= min(bounds)
     assert problem.fitness <= min(bounds)
     assert bounds[0] <= problem.fitness * 1.02
+
+
+#: Mistakes in what a link brings.
+LINKS = {
+    "none": lambda carried: carried,
+    "a share is left out": lambda carried: carried._replace(brings=0.5 * carried.brings),
+    "a step later": lambda carried: carried._replace(brings=np.roll(carried.brings, 1, axis=0)),
+    "nothing is under way": lambda carried: carried._replace(fixed=0.0 * carried.fixed),
+    "a loss is left out": lambda carried: carried._replace(lost_m3s=0.0),
+    "more is lost": lambda carried: carried._replace(lost_m3s=carried.lost_m3s + 5.0),
+}
+
+
+@pytest.mark.parametrize("mistake", LINKS)
+def test_no_schedule_is_charged_more_for_its_water_than_it_is_paid_at_any_prices(mistake):
+    system, inflows = whole(7)
+    links = tuple(replace(each, travel_steps=1.4, lost_m3s=3.0, before_m3s=30.0) for each in system.links)
+    batch, schedule = year_of(replace(system, links=links), inflows)
+    random, problem = np.random.default_rng(1), SystemProblem(batch, schedule)
+    problem.links, kept, least = [LINKS[mistake](each) for each in problem.links], 0, np.inf
+    positions = random.random((40, 1, batch.dimension)) ** random.choice([0.2, 1.0, 3.0], (40, 1, 1))
+    near = batch.positions_of(schedule)
+    for share, position in zip(random.random(40), positions, strict=True):
+        made = batch.operate(near + 0.2 * share * (position - near))
+        prices = random.normal(size=(len(system.reservoirs), batch.steps))
+        frees, paid = problem.frees(prices)
+        for free, own, arriving in zip(frees, made.of_reservoirs, made.arriving_m3s, strict=True):
+            paid += float(free.paid @ own.release_m3s[0])
+            paid -= 0.0 if arriving is None else float(free.price @ arriving[0])
+        if made.violation_sum[0] == 0:
+            kept, least = kept + 1, min(least, paid)
+    assert kept > 10
+    assert (least >= -1e-6) == (mistake == "none")
 
 
 def test_a_river_without_the_water_for_its_limits_is_proved_to_have_no_schedule():

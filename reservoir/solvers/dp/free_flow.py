@@ -17,7 +17,7 @@ from reservoir.hydro.rows import RELEASE_LOWER, RELEASE_UPPER, YearRows
 from reservoir.problems.base import FloatArray
 
 #: Mean storages at which the best release is told, and releases tried at each before a golden section between two.
-NODES, _TRIED = 33, 24
+NODES, _TRIED = 97, 24
 _SHORTER, _DIVISIONS = 0.3819660112501051, 20
 
 
