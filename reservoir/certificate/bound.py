@@ -225,7 +225,7 @@ def proof_of(
 
 def _corridor(cells: Cells, kept: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray] | None:
     """Bounds of the storages at the starts of steps, of paths over pairs that are kept; None if there are none."""
-    passed = np.flatnonzero(np.logical_or.reduceat(kept, cells.first_pair[:-1]))
+    passed = np.flatnonzero(np.logical_or.reduceat(np.append(kept, False), cells.first_pair[:-1]))
     first = np.searchsorted(passed, cells.first[:-2])
     if np.any(np.diff(first, append=len(passed)) == 0):
         return None
