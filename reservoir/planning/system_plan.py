@@ -127,6 +127,22 @@ class SystemPlan(OperatedSystem):
         """Whether a better schedule is known of a problem, as of a single reservoir's plan: of none."""
         return np.zeros(len(self.problems), np.bool_)
 
+    @property
+    def fed(self) -> tuple[str, ...]:
+        """The reservoirs that links lead to."""
+        return tuple(name for place, name in enumerate(self.system.names) if any(self.system.into(place)))
+
+    @property
+    def prices_per_hm3(self) -> FloatArray:
+        """What water that comes to each reservoir is worth by the proofs, shape (years, reservoirs, steps).
+
+        In the unit of the objective; of those that no link leads to it bounds nothing.
+        """
+        assert self.proofs is not None
+        years, names, steps = self.inflow.years, self.system.names, self.inflow.steps
+        prices = np.concatenate(self.proofs.prices, axis=1).reshape(len(names), years, steps)
+        return np.asarray(prices.swapaxes(0, 1) / self.inflow.calendar.hm3_per_m3s.reshape(-1, 1, steps))
+
     @cached_property
     def impossible_problems(self) -> NDArray[np.bool_]:
         """Whether it is proved that no schedule keeps the limits of each problem, shape (problems,)."""

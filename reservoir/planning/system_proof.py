@@ -34,7 +34,7 @@ def require_provable(system: System) -> None:
         if there:
             problem = f"no bound is proved yet of a system with {what}"
             expected = "links that carry all or a share, no backwater, and the goal energy or revenue"
-            raise InputError(problem, expected, "leave it out", system.source, column="--prove")
+            raise InputError(problem, expected, "leave it out", system.source)
 
 
 def prove_system_plan(
@@ -90,11 +90,14 @@ def _known(plan: SystemPlan) -> Iterator[tuple[SystemYears, SystemOperation]]:
 
 
 def _where_infeasible(plan: SystemPlan, bounds: list[SystemBound]) -> dict[str, str]:
-    """By the label of a problem that no schedule keeps the limits of: the day by which they cannot be kept."""
+    """By the label of a problem that no schedule keeps the limits of: by which day they cannot be kept, and where."""
     days, steps, found = first_days(plan.inflow.calendar), plan.inflow.steps, {}
     for place, (label, proven) in enumerate(zip(plan.problems.labels, bounds, strict=True)):
-        unable = [each for each in proven.of_reservoirs if each.infeasible and proven.bound == -np.inf]
+        if proven.bound > -np.inf:
+            continue
+        names = zip(plan.system.names, proven.of_reservoirs, strict=False)
+        unable = [(name, each.infeasible_step) for name, each in names if each.infeasible]
         if unable:
-            first, step = int(np.argmax(plan.problems.of_year == place)) * steps, unable[0].infeasible_step
-            found[str(label)] = "" if step is None else str(days[first + step])[:10]
+            first, (name, step) = int(np.argmax(plan.problems.of_year == place)) * steps, unable[0]
+            found[str(label)] = name if step is None else f"{str(days[first + step])[:10]}, {name}"
     return found

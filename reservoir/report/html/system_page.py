@@ -26,6 +26,7 @@ TITLES = {
     "energy-by-month": "Energy by month and plant",
     "spill-by-month": "Spill by month",
     "head-lost": "Head lost to lakes below",
+    "water-prices": "Price of water",
 }
 
 
