@@ -230,10 +230,14 @@ class SystemProblem:
         One that is bounded, or any.
     corridors : sequence, optional
         Of each reservoir, bounds that its storages at the starts of steps are within besides, or None.
+    below : float
+        By how much less proofs are told that the schedule, and the best path of each reservoir, are worth.
     """
 
-    def __init__(self, batch: SystemYears, schedule: SystemOperation, corridors: Sequence[Any] = ()) -> None:
-        self.batch, self.schedule = batch, schedule
+    def __init__(
+        self, batch: SystemYears, schedule: SystemOperation, corridors: Sequence[Any] = (), below: float = 0.0
+    ) -> None:
+        self.batch, self.schedule, self.below = batch, schedule, below
         self.links = [Carried.of(batch, link) for link in batch.system.links if link.target is not None]
         self.singles: list[Single] = []
         for place in range(len(batch.years)):
@@ -247,7 +251,7 @@ class SystemProblem:
                 own = replace(own, limits=own.limits.changed(storage_lower=lower, storage_upper=upper))
             path = schedule.of_reservoirs[place].storage_hm3[0]
             self.singles.append(Single.of(own[0], self._flows(place), path))
-        self.fitness = float(batch.fitness_of(schedule)[0])
+        self.fitness = float(batch.fitness_of(schedule)[0]) - below
 
     def _flows(self, place: int) -> tuple[FloatArray, FloatArray]:
         """Bounds of what links bring; those above are known."""
@@ -336,7 +340,8 @@ class SystemProblem:
         effort = Effort(each, seconds / len(self.singles), threads, scale)
         proofs, bound = list[ProvenBound](), constant
         for single, free, path in zip(self.singles, frees, paths, strict=True):
-            proofs.append(single.proven(free, path, effort))
+            least = path.worth - self.below if self.below and np.isfinite(path.worth) else None
+            proofs.append(single.proven(free, path, effort, least))
             bound += proofs[-1].bound
             if proofs[-1].bound == -np.inf:  # there is no schedule, whatever the others do
                 return SystemBound(-np.inf, prices, tuple(proofs))
@@ -344,7 +349,12 @@ class SystemProblem:
 
 
 def prove_system(
-    batch: SystemYears, schedule: SystemOperation, gap: float, seconds: float = 600.0, threads: int = 1
+    batch: SystemYears,
+    schedule: SystemOperation,
+    gap: float,
+    seconds: float = 600.0,
+    threads: int = 1,
+    below: float = 0.0,
 ) -> SystemBound:
     """Prove a bound of the fitness of all schedules that keep the limits of one year of a system.
 
@@ -358,15 +368,18 @@ def prove_system(
         Part of the fitness by which the bound may be above it.
     seconds : float
     threads : int
+    below : float
+        By how much less the proof is told that the schedule, and the best path of each reservoir at prices, are worth:
+        a bound that is no lower than the schedule all the same rests on neither.
     """
-    problem, known = SystemProblem(batch, schedule), schedule.violation_sum[0] == 0
+    problem, known = SystemProblem(batch, schedule, below=below), schedule.violation_sum[0] == 0
     prices, allowed = multipliers(batch, schedule), gap * abs(problem.fitness)
     aim, enough = problem.fitness + _LEFT * allowed, problem.fitness + _MOST_LEFT * allowed
     for left in reversed(range(_ROUNDS if known else 0)):  # else nothing is known to come close to
         prices, worth = problem.better_prices(prices, aim)
         if worth <= enough or not np.isfinite(worth) or not left:
             break
-        problem = SystemProblem(batch, schedule, problem.corridors(prices))
+        problem = SystemProblem(batch, schedule, problem.corridors(prices), below)
     proved = problem.proven(prices, gap, seconds, threads)
     if known:  # the schedule itself may be beyond the corridors
         proved = replace(proved, bound=max(proved.bound, problem.fitness + _ROUNDING * abs(problem.fitness)))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from reservoir.io.plan_folder import files
-from tests.io.two_dams import TWO, wide, write_two
+from tests.io.two_dams import TWO, flows, wide, write_two
 
 #: A proof that takes a second.
 GAP = ("--gap", "1e-2", "--prove-seconds", "20")
@@ -128,6 +128,20 @@ def test_dates_and_releases_of_three_decimals_are_enough(proven, two, call):
     assert found["limits_not_kept"] == found["differences"] == found["columns_not_read"] == []
     assert 0 <= found["proof"]["worst_gap"] <= 1.1e-2
     assert "Recomputed from the releases:" in call("prove", "mine.csv", *OF_FILES, *GAP, "--device", "host").out
+
+
+def test_how_a_record_is_read_is_said_as_for_a_plan(two, call, tmp_path):
+    months = [row["date"].split("-") for row in of_dates(two)]
+    record = (f"{month}/1/{year}," + ",".join(f"{flow / 0.028316846592:.9f}" for flow in flows(int(year), int(month)))
+              for year, month in months)  # fmt: skip
+    (tmp_path / "cfs.csv").write_text("\n".join(["date,upper,lower", *record]))
+    lines = [",".join(of_dates(two)[0]), *(",".join(row.values()) for row in of_dates(two))]
+    (tmp_path / "mine.csv").write_text("\n".join(lines))
+    how = ("--unit", "cfs", "--dates", "month-first", "--step", "month", "--negative", "zero", "--horizon", "year")
+    said = call("prove", "mine.csv", "--reservoir", "two.toml", "--inflow", "cfs.csv", *how, *GAP, "--json")
+    found = json.loads(said.out)
+    assert found["limits_not_kept"] == found["differences"] == []
+    assert found["proof"]["reached"] == 2
 
 
 def test_limits_that_are_not_kept_are_told_with_their_reservoir(proven, two):
