@@ -28,8 +28,9 @@ from reservoir.hydro.objectives import Horizon
 from reservoir.planning.checks import Check
 from reservoir.planning.proof import LONGER_PAIRS
 from reservoir.planning.solving import HOST_REFERENCE
-from reservoir.planning.system_plan import AUTO, optimise_system
+from reservoir.planning.system_plan import optimise_system
 from reservoir.planning.system_proof import require_provable
+from reservoir.planning.system_search import AUTO
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.system import system_problems
 from reservoir.solvers import Solutions
