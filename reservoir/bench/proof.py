@@ -1,4 +1,4 @@
-"""Proven bounds against the schedules of all solvers, on random reservoirs: none may be above; how close, how fast.
+"""Proven bounds against the schedules of all solvers, on random reservoirs and systems: none may be above; how close.
 
 A proof is told the best schedule and drops what cannot be better: its bound is then never below that schedule, whatever
 was wrong with it. The second, blind proof is told less than that schedule is worth, so that no schedule has helped to
@@ -11,7 +11,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from itertools import product
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -21,12 +22,19 @@ from reservoir.bench.result import ExperimentResult
 from reservoir.bench.tables import ResultTable, Row, select
 from reservoir.bench.zoo import BOTH, Place, ReservoirStudy, parts_named, short_gap, usable_solvers
 from reservoir.certificate.bound import PAIRS, Effort, Known, ProvenBound, compile_ahead, prove_bound
-from reservoir.errors import ReservoirError
+from reservoir.certificate.system import SystemBound, prove_system
+from reservoir.errors import InputError, ReservoirError
+from reservoir.hydro.objectives import Horizon
 from reservoir.planning.checks import Check
 from reservoir.planning.proof import LONGER_PAIRS
 from reservoir.planning.solving import HOST_REFERENCE
+from reservoir.planning.system_plan import optimise_system
+from reservoir.planning.system_proof import require_provable
+from reservoir.planning.system_search import AUTO
 from reservoir.problems.reservoir.record import RecordProblems
+from reservoir.problems.system import system_problems
 from reservoir.solvers import Solutions
+from reservoir.zoo import zoo_system
 
 #: By how much less than the best schedule a blind proof is told that one is worth, a part of it.
 BELOW = 1e-4
@@ -34,6 +42,16 @@ BELOW = 1e-4
 GAPS, _ROUNDING = (1e-5, 1e-4, 1e-3), 1e-3
 #: Years in all, those of each reservoir, and reservoirs of a part for solvers on the host, of which they get one year.
 YEARS, QUICK_YEARS, YEARS_EACH, HOST_RESERVOIRS, HOST_YEARS = 200, 4, 10, 20, 1
+#: Solvers of random systems with their settings; how many random schedules are held against a bound beside theirs.
+SYSTEM_SOLVERS: dict[str, dict[str, int]] = {
+    "slp": {},
+    "dpsa-sequential": {},
+    "lshade-sequential": {"evaluations": 20_000},
+    AUTO: {"evaluations": 20_000},
+}
+RANDOM, RANDOM_SCHEDULES = "random", 20
+#: What stands for a bound that is none: JSON has no infinity.
+_NOTHING = 1e300
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,19 +67,33 @@ class ProofStudy(ReservoirStudy):
         At which the proof of a year ends.
     seconds : float
         Most time of a proof, about, from when the code is compiled.
+    systems : int
+        Random systems of each part, a year each.
     """
 
     paper = "proof"
     title = "Proven bounds against schedules, on {study.device.name}"
     gap: float
     seconds: float
-    comparable: ClassVar[tuple[str, ...]] = ("reservoirs", "years", "host_reservoirs", "gap", "seconds")
+    systems: int = 0
+    comparable: ClassVar[tuple[str, ...]] = ("reservoirs", "years", "host_reservoirs", "gap", "seconds", "systems")
+
+    @property
+    def named_runs(self) -> dict[str, Any]:
+        """As of reservoirs, and the systems of each part."""
+        systems = {
+            f"{part.name.lower()} systems {number}": ((part, number),)
+            for part, number in product(self.parts, range(self.systems))
+        }
+        return super().named_runs | systems
 
     def written(self) -> dict[str, pd.DataFrame]:
         """Years and schedules, with what is reckoned of them."""
         return {"years": self.proofs, "schedules": self.compared}
 
-    def _row(self, run: Place) -> Row:
+    def _row(self, run: Any) -> Row:
+        if len(run) == 1:
+            return _system_row(self, *run)
         case, problems, reference = self.case(run)
         calls, refused = [(HOST_REFERENCE, self.budget.seed, reference)], []
         for solver, seed, _, solutions in self.calls(case.number, problems):
@@ -181,6 +213,7 @@ def run(
     gap: float = 1e-5,
     prove_seconds: float = 10.0,
     jobs: int = 1,
+    systems: int = 0,
 ) -> ExperimentResult:
     """Run the experiment; reservoirs that the journal has are not solved and proved again.
 
@@ -199,6 +232,7 @@ def run(
         jobs=jobs,
         gap=gap,
         seconds=prove_seconds,
+        systems=systems,
     )
     return study.measured().result(jobs=jobs)
 
@@ -231,3 +265,49 @@ def _proved(study: ProofStudy, problems: RecordProblems, place: int, solutions: 
         return row
     size = max(abs(fitness), scale)
     return row | proof("blind_", fitness - BELOW * size - study.gap * size, PAIRS)
+
+
+def _system_row(study: ProofStudy, place: Place) -> Row:
+    """Schedules of a year of a random system, and both proofs."""
+    part, number = place
+    system, inflows = zoo_system(number, 1, part=part)
+    try:
+        require_provable(system)
+    except InputError as refusal:
+        return {"refused": [{"solver": "proof", "seed": study.budget.seed, "refused": str(refusal)}]}
+    problems = system_problems(system, inflows, Horizon())
+    year: Any = problems.batches[0]
+    random = np.random.default_rng([study.budget.seed, number])
+    tried = [(RANDOM, random.random(year.dimension)) for _ in range(RANDOM_SCHEDULES)]
+    for solver, settings in SYSTEM_SOLVERS.items():
+        how: dict[str, Any] = {"seed": study.budget.seed, "device": str(study.device.index), **settings}
+        tried.append((solver, optimise_system(system, inflows, solver=solver, **how).solutions[0].position))
+    made = [(solver, year.operate(position[np.newaxis])) for solver, position in tried]
+    label, about = str(year.labels[0]), {"seed": study.budget.seed, "year": str(year.labels[0])}
+    schedules: list[Row] = [
+        {
+            "solver": solver,
+            **about,
+            "fitness": float(year.fitness_of(each)[0]),
+            "violation": float(each.violation_sum[0]),
+        }
+        for solver, each in made
+    ]
+    able = [place for place, row in enumerate(schedules) if row["violation"] == 0]
+    best = max(able or range(len(made)), key=lambda place: schedules[place]["fitness"])
+    fitness = schedules[best]["fitness"] if able else None
+
+    def stated(of: str, began: float, proven: SystemBound) -> Row:
+        infeasible = proven.bound == -np.inf
+        row = {"bound": None if infeasible else min(proven.bound, _NOTHING), "infeasible": infeasible}
+        boxes = sum(each.boxes for each in proven.of_reservoirs)
+        row |= {"seconds": time.perf_counter() - began, "boxes": boxes}
+        return {f"{of}{name}": each for name, each in row.items()}
+
+    began = time.perf_counter()
+    told = prove_system(year, made[best][1], study.gap, study.seconds)
+    row: Row = {"year": label, "best": fitness, "scale": problems.least_gap_scale, **stated("", began, told)}
+    if fitness is not None:
+        below, began = BELOW * max(abs(fitness), problems.least_gap_scale), time.perf_counter()
+        row |= stated("blind_", began, prove_system(year, made[best][1], study.gap, study.seconds, below=below))
+    return {"bounds": [row], "schedules": schedules}

@@ -81,15 +81,21 @@ class ReservoirStudy(DeviceStudy):
         about = {"parts": [part.name.lower() for part in self.parts], "solvers": list(self.solvers)}
         return super().origin() | about | {name: getattr(self, name) for name in self.comparable}
 
+    @property
+    def named_runs(self) -> dict[str, Any]:
+        """What each row is of, by its part and number."""
+        places = product(self.parts, range(self.reservoirs))
+        return {f"{part.name.lower()} {number}": (part, number) for part, number in places}
+
     def _measure(self) -> dict[str, pd.DataFrame]:
         """Tables of the rows that each reservoir has of them, with its part and number."""
-        places = list(product(self.parts, range(self.reservoirs)))
-        named = {f"{part.name.lower()} {number}": (part, number) for part, number in places}
+        named = self.named_runs
         tables: dict[str, list[Row]] = {}
         rows = self.kept_rows("random reservoirs", named, self.jobs)
-        for (part, number), row in zip(places, rows, strict=True):
+        for name, row in zip(named, rows, strict=True):
+            part, number = name.rsplit(" ", 1)
             for table, of_reservoir in row.items():
-                about = {"part": part.name.lower(), "number": number}
+                about = {"part": part, "number": int(number)}
                 tables.setdefault(table, []).extend(about | each for each in of_reservoir)
         return {table: pd.DataFrame(every) for table, every in tables.items()}
 

@@ -73,12 +73,16 @@ class ProvenBound:
         How many sizes of cells there were.
     boxes : int
         Pairs of cells that were bounded.
+    corridor : tuple of ndarray, shape (steps,), or None
+        Bounds of the storages at the starts of steps of all schedules above the gap that was asked for (`Effort`);
+        None where they are not told.
     """
 
     bound: float
     infeasible_step: int | None
     levels: int
     boxes: int
+    corridor: tuple[FloatArray, FloatArray] | None = None
 
     @property
     def infeasible(self) -> bool:
@@ -102,6 +106,8 @@ class Effort:
         What the gap is a part of at least.
     pairs : int
         Of cells that are bounded for each step at most, in all levels.
+    levels : int
+        Sizes of cells at most.
     """
 
     gap: float = 1e-5
@@ -109,6 +115,7 @@ class Effort:
     threads: int = 1
     least_scale: float = 0.0
     pairs: int = PAIRS
+    levels: int = _MOST_LEVELS
 
 
 def prove_bound(
@@ -117,6 +124,7 @@ def prove_bound(
     fitness: float | None,
     effort: Effort | None = None,
     values: Values = cell_values,
+    stages: Stages | None = None,
 ) -> ProvenBound:
     """Prove a bound of the fitness of all schedules that keep the limits of a horizon.
 
@@ -133,9 +141,11 @@ def prove_bound(
     effort : Effort, optional
     values : callable
         Makes the values on cells; any will do, good ones make the bound tight.
+    stages : Stages, optional
+        Those of a year with a free flow (`stages.freed`); by default `stages_to_prove`.
     """
-    effort = effort or Effort()
-    plant, stages = year.model.exact, stages_to_prove(year.limits, year.penalty)
+    effort, plant = effort or Effort(), year.model.exact
+    stages = stages or stages_to_prove(year.limits, year.penalty)
     proof = proof_of(year, stages, storages_hm3, fitness, effort, values)
     state = advanced(proof)
     while not isinstance(state, ProvenBound):
@@ -202,14 +212,24 @@ def proof_of(
         kept = through > threshold
         dropped = max(dropped, float(through[~kept].max(initial=-np.inf)))
         more = 4 * int(kept.sum())
-        if best <= threshold or boxes + more > room or level == _MOST_LEVELS or time.monotonic() > until:
+        if best <= threshold or boxes + more > room or level == effort.levels or time.monotonic() > until:
             break
         intervals = halved(intervals, kept, table.cut, cyclic=limits.cyclic)
         if not intervals.alive.any() or len(intervals.alive) > _MOST_PAIRS:
             break
         if not table.at_ends.max() <= threshold:  # values are too large: perhaps missing a demand pays
             cost = min(2 * cost, _MOST_COST)
-    return ProvenBound(best + _ROUNDING * max(abs(best), scale), infeasible_step, level, boxes)
+    bound = best + _ROUNDING * max(abs(best), scale)
+    return ProvenBound(bound, infeasible_step, level, boxes, _corridor(table.cells, kept))
+
+
+def _corridor(cells: Cells, kept: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray] | None:
+    """Bounds of the storages at the starts of steps, of paths over pairs that are kept; None if there are none."""
+    passed = np.flatnonzero(np.logical_or.reduceat(np.append(kept, False), cells.first_pair[:-1]))
+    first = np.searchsorted(passed, cells.first[:-2])
+    if np.any(np.diff(first, append=len(passed)) == 0):
+        return None
+    return np.minimum.reduceat(cells.lower[passed], first), np.maximum.reduceat(cells.upper[passed], first)
 
 
 @compiled_as_written

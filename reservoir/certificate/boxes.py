@@ -5,6 +5,9 @@ release is at most its value and slopes at the middle of the box, and its larges
 the range of its slopes where they jump), in interval arithmetic. Power is the least of three such functions: what the
 release makes, what all the turbines can take, and the installed capacity. The bound is by weights of these, and of what
 limits have to spare.
+
+Where part of the inflow is free, a bracket is the best of it (`solvers.dp.free_flow`): its range is a third side of the
+box, cut into parts that are as wide as they may be (`_over_flows`).
 """
 
 from __future__ import annotations
@@ -30,45 +33,24 @@ from reservoir.hydro.curves.intervals import (
 )
 from reservoir.hydro.jit import inlined_as_written, part_as_written
 from reservoir.hydro.plant import Plant
+from reservoir.solvers.dp.free_flow import best_release
 
 _INFINITY = float("inf")
 _ZERO, _ONE, _MINUS_ONE = (0.0, 0.0), (1.0, 1.0), (-1.0, -1.0)
-_NO_LOSS, _NONE = (_ZERO, _ZERO, _ZERO), (0.0, 0.0, 0.0)
+_NO_LOSS = (_ZERO, _ZERO, _ZERO)
 
 #: More than what some forty operations on numbers of one size round, as a part of it.
 _ROUNDING = 1e-14
 #: In place of no limit of a cost.
 _UNLIMITED = 1e29
 
-#: Value at the middle of the box, and slopes over both storages: an upper bound on the box.
-Affine = tuple[float, float, float]
-
-
-@inlined_as_written
-def largest(a: Affine, half_x: float, half_y: float) -> float:
-    """Largest value on the box."""
-    return a[0] + abs(a[1]) * half_x + abs(a[2]) * half_y
-
-
-@inlined_as_written
-def moved(a: Affine, step: float, along: Affine) -> Affine:
-    """A function plus another one times a number."""
-    return a[0] + step * along[0], a[1] + step * along[1], a[2] + step * along[2]
-
-
-@inlined_as_written
-def best_step(a: Affine, along: Affine, most: float, half_x: float, half_y: float) -> float:
-    """How far to move along another function, at most, so that the largest value on the box is smallest.
-
-    That is convex and piecewise linear in the step: smallest at 0, at the most, or where one of the slopes vanishes.
-    """
-    step, least = 0.0, largest(a, half_x, half_y)
-    for candidate in (-a[1] / along[1], -a[2] / along[2], most):
-        if 0.0 < candidate <= most and candidate < 1e12:
-            value = largest(moved(a, candidate, along), half_x, half_y)
-            if value < least:
-                step, least = candidate, value
-    return step
+#: Value at the middle of the box, and slopes over both storages, and over the free flow if there is one: an upper bound
+#: on the box.
+Affine = tuple[float, ...]
+#: Of a free flow, or the release where that is free: half the width of its part, its largest distance from where
+#: functions are told, and by how much more than that the middle is, m3/s. Nothing where all inflow is known: compiled
+#: code has a form with and one without.
+Part = tuple[float, ...]
 
 
 class Geometry(NamedTuple):
@@ -78,6 +60,7 @@ class Geometry(NamedTuple):
     ----------
     half_x, half_y : float
         Half widths, hm3.
+    part : Part
     mean_1, release_1, mean_2, release_2, product : float
         Largest deviations of mean storage and release at the corners of either diagonal; of their products.
     release_x, release_y, release_x_box, release_y_box : Interval
@@ -88,6 +71,7 @@ class Geometry(NamedTuple):
 
     half_x: float
     half_y: float
+    part: Part
     mean_1: float
     release_1: float
     mean_2: float
@@ -98,6 +82,79 @@ class Geometry(NamedTuple):
     release_x_box: Interval
     release_y_box: Interval
     bend: Interval
+
+
+@inlined_as_written
+def constant(value: float, part: Part) -> Affine:
+    """A function that is the same everywhere."""
+    if len(part) > 0:
+        return value, 0.0, 0.0, 0.0
+    return value, 0.0, 0.0
+
+
+@inlined_as_written
+def with_value(a: Affine, value: float) -> Affine:
+    """A function with another value at the middle."""
+    if len(a) > 3:
+        return value, a[1], a[2], a[3]
+    return value, a[1], a[2]
+
+
+@inlined_as_written
+def largest(a: Affine, box: Geometry) -> float:
+    """Largest value on the box."""
+    value = a[0] + abs(a[1]) * box.half_x + abs(a[2]) * box.half_y
+    if len(a) > 3:
+        value += abs(a[3]) * box.part[0]
+    return value
+
+
+@inlined_as_written
+def moved(a: Affine, step: float, along: Affine) -> Affine:
+    """A function plus another one times a number."""
+    if len(a) > 3:
+        return a[0] + step * along[0], a[1] + step * along[1], a[2] + step * along[2], a[3] + step * along[3]
+    return a[0] + step * along[0], a[1] + step * along[1], a[2] + step * along[2]
+
+
+@inlined_as_written
+def mixed(a: Affine, share: float, b: Affine) -> Affine:
+    """Weighted sum of two, by the share of the second."""
+    rest = 1.0 - share
+    mix = rest * a[0] + share * b[0], rest * a[1] + share * b[1], rest * a[2] + share * b[2]
+    if len(a) > 3:
+        return mix[0], mix[1], mix[2], rest * a[3] + share * b[3]
+    return mix
+
+
+@inlined_as_written
+def apart(factor: float, a: Affine, b: Affine) -> Affine:
+    """The difference of two, times a number."""
+    if len(a) > 3:
+        return factor * (b[0] - a[0]), factor * (b[1] - a[1]), factor * (b[2] - a[2]), factor * (b[3] - a[3])
+    return factor * (b[0] - a[0]), factor * (b[1] - a[1]), factor * (b[2] - a[2])
+
+
+@inlined_as_written
+def best_step(a: Affine, along: Affine, most: float, box: Geometry) -> float:
+    """How far to move along another function, at most, so that the largest value on the box is smallest.
+
+    That is convex and piecewise linear in the step: smallest at 0, at the most, or where one of the slopes vanishes.
+    """
+    step, least = 0.0, largest(a, box)
+    for candidate in _candidates(a, along, most):
+        if 0.0 < candidate <= most and candidate < 1e12:
+            value = largest(moved(a, candidate, along), box)
+            if value < least:
+                step, least = candidate, value
+    return step
+
+
+@inlined_as_written
+def _candidates(a: Affine, along: Affine, most: float) -> tuple[float, ...]:
+    if len(a) > 3:
+        return -a[1] / along[1], -a[2] / along[2], -a[3] / along[3], most
+    return -a[1] / along[1], -a[2] / along[2], most
 
 
 class Slopes(NamedTuple):
@@ -140,8 +197,23 @@ def geometry(half_x: float, half_y: float, per_volume: Interval, at_middle: Jet,
     release_x_box = multiply(subtract(_ONE, half_box), per_volume)
     release_y_box = negative(multiply(add(_ONE, half_box), per_volume))
     bend, product = negative(multiply(on_box[2], per_volume)), above(area * widest)
-    widths = half_x, half_y, mean_1, release_1, mean_2, release_2, product
+    widths = half_x, half_y, (), mean_1, release_1, mean_2, release_2, product
     return Geometry(*widths, release_x, release_y, release_x_box, release_y_box, bend)
+
+
+@inlined_as_written
+def with_part(box: Geometry, part: Part, by_release: bool) -> Geometry:
+    """The box with a part of the free flow for a third side, or of the release, which storages do not change then."""
+    if len(part) == 0:
+        return box
+    side_1, side_2 = above(box.release_1 + part[1]), above(box.release_2 + part[1])
+    product = above(above(box.product + above(box.mean_1 * part[1])))
+    slopes = box.release_x, box.release_y, box.release_x_box, box.release_y_box, box.bend
+    if by_release:
+        product = above(box.mean_1 * part[1])
+        side_1, side_2, slopes = part[1], part[1], (_ZERO, _ZERO, _ZERO, _ZERO, _ZERO)
+    deviations = box.mean_1, side_1, box.mean_2, side_2, product
+    return Geometry(box.half_x, box.half_y, part, *deviations, *slopes)
 
 
 @inlined_as_written
@@ -156,7 +228,7 @@ def affine_bound(value: Interval, slope_m: Interval, slope_r: Interval, on_box: 
     slope_x, slope_y = _by_storage(slope_m, slope_r, box.release_x), _by_storage(slope_m, slope_r, box.release_y)
     mid_x, mid_y = 0.5 * (slope_x[0] + slope_x[1]), 0.5 * (slope_y[0] + slope_y[1])
     if not (abs(mid_x) < _INFINITY and abs(mid_y) < _INFINITY):
-        return _INFINITY, 0.0, 0.0
+        return constant(_INFINITY, box.part)
     # By how much the function is above its tangent at the middle at most: by its curvature, or by the range of slopes.
     bend_m = max(add(on_box.mm, multiply(on_box.r, box.bend))[1], 0.0)
     bend_r, bend_mr = max(on_box.rr[1], 0.0), magnitude(on_box.mr)
@@ -167,11 +239,34 @@ def affine_bound(value: Interval, slope_m: Interval, slope_r: Interval, on_box: 
     rise_x = subtract(_by_storage(on_box.m, on_box.r, box.release_x_box), (mid_x, mid_x))
     rise_y = subtract(_by_storage(on_box.m, on_box.r, box.release_y_box), (mid_y, mid_y))
     by_slopes = (magnitude(rise_x) * box.half_x + magnitude(rise_y) * box.half_y) * (1.0 + 1e-14)
+    beyond, by_slopes = (
+        _beyond_by_flow(box.part, slope_r, slope_r, beyond),
+        _beyond_by_flow(box.part, slope_r, on_box.r, by_slopes),
+    )
     if not beyond < by_slopes:  # also where it is no number
         beyond = by_slopes
     if not beyond < _INFINITY:
-        return _INFINITY, 0.0, 0.0
-    return above(value[1] + above(beyond * (1.0 + 1e-14))), mid_x, mid_y
+        return constant(_INFINITY, box.part)
+    return _over_part(box.part, (above(value[1] + above(beyond * (1.0 + 1e-14))), mid_x, mid_y), slope_r)
+
+
+@inlined_as_written
+def _beyond_by_flow(part: Part, slope: Interval, slopes: Interval, beyond: float) -> float:
+    """What a function is above its tangent, with what a range of slopes over the free flow makes of it."""
+    if len(part) > 0:
+        middle = 0.5 * (slope[0] + slope[1])
+        return above(beyond + above(magnitude(subtract(slopes, (middle, middle))) * part[1]))
+    return beyond
+
+
+@inlined_as_written
+def _over_part(part: Part, a: Affine, slope: Interval) -> Affine:
+    """A function over the free flow too, told at the middle of its part."""
+    if len(part) > 0:
+        middle = 0.5 * (slope[0] + slope[1])
+        moved_by = above(above(middle * part[2]))
+        return above(a[0] + moved_by), a[1], a[2], middle
+    return a
 
 
 class Powers(NamedTuple):
@@ -259,13 +354,14 @@ def powers_on(
     taken = affine_bound(at.full[0], full_m, full_r, taken_box, box)
     if not made[0] < _INFINITY:  # a tailrace that rises steeply from no release: power is no more than at the best head
         most = max(on.per[0][1], 0.0)
-        made = moved((above(most * max(-least, 0.0)), 0.0, 0.0), most, most_flow)
+        made = moved(constant(above(most * max(-least, 0.0)), box.part), most, most_flow)
     if spare > 0.0:
-        made = (above(made[0] + above(spare * max(made_box.r[1], on.per[0][1]))), made[1], made[2])
-        taken = (above(taken[0] + above(spare * max(taken_box.r[1], 0.0))), taken[1], taken[2])
+        made = with_value(made, above(made[0] + above(spare * max(made_box.r[1], on.per[0][1]))))
+        taken = with_value(taken, above(taken[0] + above(spare * max(taken_box.r[1], 0.0))))
     if not taken[0] < _INFINITY:
-        taken = (on.full[0][1], 0.0, 0.0)
-    return Powers(made, taken, (above(plant.installed_mw * stages.rows[field.PLANT_FACTOR, step]), 0.0, 0.0))
+        taken = constant(on.full[0][1], box.part)
+    installed = above(plant.installed_mw * stages.rows[field.PLANT_FACTOR, step])
+    return Powers(made, taken, constant(installed, box.part))
 
 
 @part_as_written
@@ -296,12 +392,14 @@ class Flows(NamedTuple):
 
     ``heaviest`` is what a m3/s costs that is missing of the least release, without a limit where none may be missing:
     the cost of what is missing is no less than what the release has to spare of it, times any weight up to that.
+    ``brought`` are bounds of the free flow and of its negative, if there is one.
     """
 
     most: Affine
     negative: Affine
     least: float
     heaviest: float
+    brought: Any
 
 
 class Tangent(NamedTuple):
@@ -348,8 +446,8 @@ def bound_with_terms(stages: Stages, step: int, values: Affine, powers: Powers, 
     flows : Flows
     """
     most_power = min(
-        min(largest(powers.made, box.half_x, box.half_y), largest(powers.taken, box.half_x, box.half_y)),
-        largest(powers.installed, box.half_x, box.half_y),
+        min(largest(powers.made, box), largest(powers.taken, box)),
+        largest(powers.installed, box),
     )
     if most_power * (1.0 + 1e-12) < power_demanded(stages, step):
         return -_INFINITY
@@ -382,17 +480,18 @@ def _tangent(stages: Stages, step: int, powers: Powers, most_power: float) -> Ta
 def _bounded(
     stages: Stages, step: int, values: Affine, tangent: Tangent, powers: Powers, flows: Flows, box: Geometry
 ) -> float:
-    base = (values[0] + tangent.level + stages.rows[field.OFFSET, step], values[1], values[2])
+    base = with_value(values, values[0] + tangent.level + stages.rows[field.OFFSET, step])
     total = Sum(base, tangent.worth, tangent.kinked, tangent.size, flows.heaviest)
     total = _with_supply(stages, step, total, flows.most, box)
     flow, minus, least, most = flows.most, flows.negative, flows.least, stages.rows[field.RELEASE_UPPER, step]
     target, lowest = stages.rows[field.POWER_TARGET, step], power_demanded(stages, step)
     mix = _best_mix(total, powers, box)
     for _ in range(2):  # add what limits have to spare, times the best weights
-        spare = flow[0] - least, flow[1], flow[2]
+        spare = with_value(flow, flow[0] - least)
         total, weight = _with_bound(total, mix, spare, flow, (least, total.heaviest), box)
         total = Sum(total.base, total.worth, total.kinked, total.size, total.heaviest - weight)
-        total = _with_bound(total, mix, (minus[0] + most, minus[1], minus[2]), minus, (most, _INFINITY), box)[0]
+        total = _with_bound(total, mix, with_value(minus, minus[0] + most), minus, (most, _INFINITY), box)[0]
+        total = _within_brought(stages, step, total, mix, flows.brought, box)
         if total.kinked > 0.0:
             weight, kinked = _weight_of_power(total, mix, target, total.kinked, box), total.kinked
             total = _with_power_above(total, weight, target, kinked - weight)
@@ -400,7 +499,7 @@ def _bounded(
             weight = _weight_of_power(total, mix, lowest, _INFINITY, box)
             total = _with_power_above(total, weight, lowest, total.kinked)
         mix = _best_mix(total, powers, box)
-    bound = largest(moved(total.base, total.worth, mix), box.half_x, box.half_y)
+    bound = largest(moved(total.base, total.worth, mix), box)
     size, largest_power = total.size + _size(values, box) + total.worth * _size(mix, box), 0.0
     for power in powers:
         if power[0] < _INFINITY:
@@ -417,7 +516,7 @@ def _with_supply(stages: Stages, step: int, total: Sum, flow: Affine, box: Geome
         return total
     tangent, at_flow = 2.0 * rate * supply, target - supply
     level = -rate * supply * supply - tangent * (at_flow - stages.rows[field.SPARE, step])
-    base = moved((total.base[0] + level, total.base[1], total.base[2]), tangent, flow)
+    base = moved(with_value(total.base, total.base[0] + level), tangent, flow)
     size = total.size + (abs(level) + tangent * _size(flow, box))
     return Sum(base, total.worth, total.kinked, size, total.heaviest)
 
@@ -428,12 +527,9 @@ def _best_mix(total: Sum, powers: Powers, box: Geometry) -> Affine:
     made, taken, installed = powers
     best, least = made, _INFINITY
     for one, other in ((made, taken), (made, installed), (taken, installed)):
-        from_one, apart = moved(total.base, total.worth, one), (other[0] - one[0], other[1] - one[1], other[2] - one[2])
-        along = (total.worth * apart[0], total.worth * apart[1], total.worth * apart[2])
-        share = best_step(from_one, along, 1.0, box.half_x, box.half_y)
-        rest = 1.0 - share
-        mix = rest * one[0] + share * other[0], rest * one[1] + share * other[1], rest * one[2] + share * other[2]
-        value = largest(moved(total.base, total.worth, mix), box.half_x, box.half_y)
+        along = apart(total.worth, one, other)
+        mix = mixed(one, best_step(moved(total.base, total.worth, one), along, 1.0, box), other)
+        value = largest(moved(total.base, total.worth, mix), box)
         if value < least:
             best, least = mix, value
     return best
@@ -444,8 +540,8 @@ def _with_bound(
     total: Sum, mix: Affine, spare: Affine, flow: Affine, bound: tuple[float, float], box: Geometry
 ) -> tuple[Sum, float]:
     """The sum and what is to spare from a bound, times the best weight up to a heaviest, and that weight."""
-    weight = best_step(moved(total.base, total.worth, mix), spare, bound[1], box.half_x, box.half_y)
-    size = abs(flow[0]) + abs(bound[0]) + abs(flow[1]) * box.half_x + abs(flow[2]) * box.half_y
+    weight = best_step(moved(total.base, total.worth, mix), spare, bound[1], box)
+    size = _size(with_value(flow, abs(flow[0]) + abs(bound[0])), box)
     base = moved(total.base, weight, spare)
     return Sum(base, total.worth, total.kinked, total.size + weight * size, total.heaviest), weight
 
@@ -453,20 +549,23 @@ def _with_bound(
 @part_as_written
 def _weight_of_power(total: Sum, mix: Affine, level: float, most: float, box: Geometry) -> float:
     """The best weight of what power is above a level: the target, up to the kink there, or the lowest power."""
-    from_here, spare = moved(total.base, total.worth, mix), (mix[0] - level, mix[1], mix[2])
-    return best_step(from_here, spare, most, box.half_x, box.half_y)
+    from_here, spare = moved(total.base, total.worth, mix), with_value(mix, mix[0] - level)
+    return best_step(from_here, spare, most, box)
 
 
 @inlined_as_written
 def _with_power_above(total: Sum, weight: float, level: float, kinked: float) -> Sum:
-    base = (total.base[0] - weight * level, total.base[1], total.base[2])
+    base = with_value(total.base, total.base[0] - weight * level)
     return Sum(base, total.worth + weight, kinked, total.size + weight * level, total.heaviest)
 
 
 @inlined_as_written
 def _size(a: Affine, box: Geometry) -> float:
     """Sizes of the terms of an affine function on a box, added."""
-    return abs(a[0]) + abs(a[1]) * box.half_x + abs(a[2]) * box.half_y
+    size = abs(a[0]) + abs(a[1]) * box.half_x + abs(a[2]) * box.half_y
+    if len(a) > 3:
+        size += abs(a[3]) * box.part[0]
+    return size
 
 
 @part_as_written
@@ -488,12 +587,93 @@ def bracket_bound(
     slopes : pair of float
         Of the value over the storage, in `x` and in `y`.
     """
-    rows = stages.rows
+    return _over_flows(stages.free, plant, stages, step, (x, y), base, slopes)
+
+
+#: A part of the free flow is narrow enough where its width adds no more than this part of what the box is above its
+#: middle, or than is needed (`stages.FREE_SLACK`); where not, it is so many times narrower, but for a smallest part of
+#: the whole. Parts of a box after which none is made narrower.
+_ENOUGH, _NARROWER, _NARROWEST, _MOST_PARTS, _MORE, _OF_LOSS = 0.3, 4.0, 1e-5, 60, 1.6, 0.2
+
+
+@part_as_written
+def _over_flows(
+    free: Any,
+    plant: Plant,
+    stages: Stages,
+    step: int,
+    storages: tuple[Interval, Interval],
+    base: float,
+    slopes: tuple[float, float],
+) -> float:
+    """The largest bound of parts of the free flow: as wide as they may be, told where they are next to the best."""
+    if len(free) == 0:
+        return _bound_on(plant, stages, step, storages, base, slopes, (), (), False)
+    (x, y), rows = storages, stages.rows
+    mid_x, mid_y = 0.5 * (x[0] + x[1]), 0.5 * (y[0] + y[1])
+    middle = 0.5 * (mid_x + mid_y)
+    net = release_of(stages, step, subtract(y, x), loss_jet(rows, stages.lake, step, scale(0.5, add(x, y)))[0])
+    brings = rows[field.FREE_LOWER, step], rows[field.FREE_UPPER, step]
+    released = rows[field.RELEASE_LOWER, step], rows[field.RELEASE_UPPER, step]
+    best = best_release(free, step, middle)
+    by_release = brings[1] - brings[0] > net[1] - net[0]
+    if by_release:
+        lower, upper = max(released[0], below(brings[0] + net[0])), min(released[1], above(brings[1] + net[1]))
+    else:
+        lower, upper = max(brings[0], below(released[0] - net[1])), min(brings[1], above(released[1] - net[0]))
+        lost = loss_jet(rows, stages.lake, step, (middle, middle))[0]
+        best -= release_of(stages, step, (mid_y - mid_x, mid_y - mid_x), lost)[0]
+    if lower > upper:
+        return -_INFINITY
+    best = min(max(best, lower), upper)
+    of = plant, stages, step, storages, base, slopes
+    whole = _bound_on(*of, (lower, upper), (best,), by_release)
+    if not lower < upper or whole == -_INFINITY:
+        return whole
+    point = (mid_x, mid_x), (mid_y, mid_y)
+    floor = _bound_on(*of, (best, best), (best,), by_release)
+    at_point = _bound_on(plant, stages, step, point, base, slopes, (best, best), (best,), by_release)
+    above_floor = max(_ENOUGH * (floor - at_point), rows[field.FREE_SLACK, step], -_OF_LOSS * floor)
+    if not whole > floor + above_floor:
+        return whole
+    bound, parts = floor, 0
+    for end in (upper, lower):
+        edge, width, narrowest = best, abs(end - best), _NARROWEST * (upper - lower)
+        while edge != end:
+            left = abs(end - edge)
+            width = left if parts >= _MOST_PARTS else min(width, left)
+            far = end if width == left else (edge + width if end > edge else edge - width)
+            of_part = _bound_on(*of, (min(edge, far), max(edge, far)), (edge,), by_release)
+            parts += 1
+            if of_part != of_part:  # no number, which none is larger than
+                return whole
+            if of_part > max(bound, floor + above_floor) and width > narrowest and parts < _MOST_PARTS:
+                width, above_floor = width / _NARROWER, _MORE * above_floor
+                floor = max(floor, _bound_on(*of, (far, far), (far,), by_release))
+            else:
+                bound, edge, width = max(bound, of_part), far, 2.0 * width
+    return bound
+
+
+@part_as_written
+def _bound_on(
+    plant: Plant,
+    stages: Stages,
+    step: int,
+    storages: tuple[Interval, Interval],
+    base: float,
+    slopes: tuple[float, float],
+    side: Part,
+    at: Part,
+    by_release: bool,
+) -> float:
+    """The bound on a box, whose third side is a part of the free flow, or of the release, told of there; or is none."""
+    (x, y), rows = storages, stages.rows
     mid_x, mid_y = 0.5 * (x[0] + x[1]), 0.5 * (y[0] + y[1])
     half_x, half_y = above(max(x[1] - mid_x, mid_x - x[0])), above(max(y[1] - mid_y, mid_y - y[0]))
     mean, middle = scale(0.5, add(x, y)), scale(0.5, add((mid_x, mid_x), (mid_y, mid_y)))
     lost, lost_here = loss_jet(rows, stages.lake, step, mean), loss_jet(rows, stages.lake, step, middle)
-    release = release_of(stages, step, subtract(y, x), lost[0])
+    release = _with_side(release_of(stages, step, subtract(y, x), lost[0]), side, by_release)
     most = rows[field.AT_REST, step] if y[1] < rows[field.DEAD, step] else rows[field.RELEASE_UPPER, step]
     least = kept = rows[field.RELEASE_LOWER, step]
     heaviest = _INFINITY
@@ -503,17 +683,84 @@ def bracket_bound(
         kept = kept if release[1] < as_kept else as_kept
     if release[1] < least or release[0] > most:
         return -_INFINITY
-    here = release_of(stages, step, subtract((mid_y, mid_y), (mid_x, mid_x)), lost_here[0])
+    net = release_of(stages, step, subtract((mid_y, mid_y), (mid_x, mid_x)), lost_here[0])
     per_volume = reciprocal((rows[field.HM3_PER_M3S, step], rows[field.HM3_PER_M3S, step]))
-    box = geometry(half_x, half_y, per_volume, lost_here, lost)
-    flow = affine_bound(here, _ZERO, _ONE, Slopes(_ZERO, _ONE, _ZERO, _ZERO, _ZERO), box)
+    plain = geometry(half_x, half_y, per_volume, lost_here, lost)
+    net_most = affine_bound(net, _ZERO, _ONE, Slopes(_ZERO, _ONE, _ZERO, _ZERO, _ZERO), plain)
     falling = Slopes(_ZERO, _MINUS_ONE, _ZERO, _ZERO, _ZERO)
-    minus = affine_bound(negative(here), _ZERO, _MINUS_ONE, falling, box)
+    net_minus = affine_bound(negative(net), _ZERO, _MINUS_ONE, falling, plain)
+    box, here = with_part(plain, _part_of(side, at), by_release), _with_side(net, at, by_release)
+    flow, minus = _from_net(net_most, side, 1.0, not by_release), _from_net(net_minus, side, -1.0, not by_release)
     release = (release[0], above(release[1] + rows[field.SPARE, step]))
     running = powers_on(plant, stages, step, (middle, mean), (here, release), (flow, least), box)
-    values, flows = (base, -slopes[0], slopes[1]), Flows(flow, minus, kept, heaviest)
+    brought = _brought(net_minus, net_most, side, by_release)
+    flows = Flows(flow, minus, kept, heaviest, brought)
+    values = _priced(stages, step, (base, -slopes[0], slopes[1]), flows, brought, box)
     bound, operating = bound_with_terms(stages, step, values, running, flows, box), rows[field.OPERATING_STORAGE, step]
     if mean[0] >= operating:
         return bound
-    idle = bound_with_terms(stages, step, values, Powers(_NONE, _NONE, _NONE), flows, box)
+    none = constant(0.0, box.part)
+    idle = bound_with_terms(stages, step, values, Powers(none, none, none), flows, box)
     return idle if mean[1] < operating else max(bound, idle)
+
+
+@inlined_as_written
+def _with_side(net: Interval, side: Part, by_release: bool) -> Interval:
+    """The release of a box: what it releases net of the free flow, and a part of that; or a part of the release."""
+    if len(side) > 0:
+        return (side[0], side[-1]) if by_release else add(net, (side[0], side[-1]))
+    return net
+
+
+@inlined_as_written
+def _part_of(side: Part, at: Part) -> Part:
+    """The third side of a box, by where functions are told."""
+    if len(side) > 0:
+        middle = 0.5 * (side[0] + side[1])
+        half, far = above(max(side[1] - middle, middle - side[0])), above(max(side[1] - at[0], at[0] - side[0]))
+        return half, far, middle - at[0]
+    return ()
+
+
+@inlined_as_written
+def _from_net(net: Affine, side: Part, sign: float, beside: bool) -> Affine:
+    """The third side times a sign, with what is released net beside it or by itself."""
+    if len(side) > 0:
+        middle = sign * 0.5 * (side[0] + side[1])
+        if beside:
+            return above(net[0] + middle), net[1], net[2], sign
+        return middle, 0.0, 0.0, sign
+    return net
+
+
+@inlined_as_written
+def _brought(net_minus: Affine, net_most: Affine, side: Part, by_release: bool) -> Any:
+    """Bounds of the free flow and of its negative; nothing where there is none."""
+    if len(side) > 0:
+        return _from_net(net_minus, side, 1.0, by_release), _from_net(net_most, side, -1.0, by_release)
+    return ()
+
+
+@inlined_as_written
+def _priced(stages: Stages, step: int, values: Affine, flows: Flows, brought: Any, box: Geometry) -> Affine:
+    """Values with what the free flow costs and the release is paid, and more than what that rounds."""
+    if len(brought) > 0:
+        price, paid = stages.rows[field.FREE_PRICE, step], stages.rows[field.RELEASE_PAID, step]
+        released = flows.most if paid > 0.0 else flows.negative
+        charged = brought[1] if price > 0.0 else brought[0]
+        size = abs(values[0]) + abs(price) * _size(charged, box) + abs(paid) * _size(released, box)
+        spare = above(max(paid, 0.0) * stages.rows[field.SPARE, step])
+        own = values[0] + _ROUNDING * size + spare, values[1], values[2], 0.0
+        return moved(moved(own, abs(price), charged), abs(paid), released)
+    return values
+
+
+@inlined_as_written
+def _within_brought(stages: Stages, step: int, total: Sum, mix: Affine, brought: Any, box: Geometry) -> Sum:
+    """Add what the bounds of the free flow have to spare, times the best weights."""
+    if len(brought) > 0:
+        lower, upper = stages.rows[field.FREE_LOWER, step], stages.rows[field.FREE_UPPER, step]
+        most, minus = brought
+        total = _with_bound(total, mix, with_value(most, most[0] - lower), most, (lower, _INFINITY), box)[0]
+        return _with_bound(total, mix, with_value(minus, minus[0] + upper), minus, (upper, _INFINITY), box)[0]
+    return total

@@ -57,6 +57,7 @@ def reachable(limits: Limits, stages: Stages) -> Reachable:
     A cyclic horizon starts anywhere within the bounds of its end: schedules keep the limits also beyond the starts that
     solvers choose from (`start_bounds_hm3`), which are drawn in by a margin.
     """
+    stages = stages.net
     lower, upper = (np.empty(limits.steps + 1) for _ in range(2))
     lower[0], upper[0] = limits.start_bounds_hm3
     lower[1:], upper[1:] = limits.storage_lower_hm3, limits.storage_upper_hm3

@@ -14,6 +14,7 @@ from reservoir.hydro.jit import inlined_as_written
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.rows import TERMS, UNLIMITED, Lake, without_negative_prices
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
+from reservoir.solvers.dp.free_flow import FreeFlow
 
 FloatArray = NDArray[np.float64]
 
@@ -50,7 +51,12 @@ _ROUNDED = 1e-14
     POWER_COST_MOST,
     SUPPLY_TARGET,
     SUPPLY_COST_SQUARED,
-) = range(23)
+    FREE_LOWER,  # what flows in freely besides (`Stages.free`), with its tolerance, m3/s
+    FREE_UPPER,
+    FREE_PRICE,  # of a m3/s of it, in the unit of the objective
+    RELEASE_PAID,  # for a m3/s of the release
+    FREE_SLACK,  # by how much a bound may be larger for the width of its part of the free flow
+) = range(28)
 _names = list(globals())
 #: Their names, in order.
 FIELDS = tuple(name.lower() for name in _names[_names.index("INFLOW") :])
@@ -65,10 +71,13 @@ class Stages(NamedTuple):
     lake : Lake or ()
         Curves of its area and seepage; nothing where there are no losses: compiled code has a form with and one without
         (`boxes.loss_jet`).
+    free : FreeFlow or ()
+        Of a reservoir with a free flow (`freed`), where the best releases are; else nothing, as of the lake.
     """
 
     rows: FloatArray
     lake: Any
+    free: Any = ()
 
     def __getattr__(self, name: str) -> FloatArray:
         """A row by name, shape (steps,)."""
@@ -83,6 +92,15 @@ class Stages(NamedTuple):
         for name, value in values.items():
             rows[FIELDS.index(name)] = value
         return self._replace(rows=rows)
+
+    @property
+    def net(self) -> Stages:
+        """With the free flow taken of the release: of the same range of storages, which knows nothing of it."""
+        if not self.free:
+            return self
+        lower = np.nextafter(self.release_lower - self.free_upper, -np.inf)
+        upper = np.nextafter(self.release_upper - self.free_lower, np.inf)
+        return self.changed(release_lower=lower, release_upper=upper)
 
 
 @inlined_as_written
@@ -144,3 +162,19 @@ def stages_of(limits: Limits, missing_penalty: float = 0.0) -> Stages:
         "has_losses": bool(lake),
     }
     return Stages(np.zeros((len(FIELDS), limits.steps)), lake).changed(**fields)
+
+
+def freed(stages: Stages, free: FreeFlow, slack: float = 0.0) -> Stages:
+    """Steps into which part of the inflow is free, within bounds that all that it may be is within.
+
+    Bounds may be larger by the slack for its sake, in the unit of the objective: they are made of fewer parts then.
+    """
+    rounded = _ROUNDED * (np.abs(free.lower) + np.abs(free.upper))
+    priced = stages.changed(
+        free_lower=free.lower - TOLERANCE * np.abs(free.lower) - rounded,
+        free_upper=free.upper + TOLERANCE * np.abs(free.upper) + rounded,
+        free_price=free.price,
+        release_paid=free.paid,
+        free_slack=slack,
+    )
+    return priced._replace(free=free)

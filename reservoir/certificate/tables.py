@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,10 @@ from reservoir.hydro.calendar import HM3_PER_YEAR_AND_M3S
 from reservoir.hydro.compiled_year import value_of_little_water
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant, lake_with_cursors, plant_with_cursors
-from reservoir.hydro.rows import DEAD, HM3_PER_M3S, YearRows
+from reservoir.hydro.rows import DEAD, HM3_PER_M3S, INFLOW, YearRows
+from reservoir.hydro.step import release_to_reach
 from reservoir.problems.reservoir.year import ReservoirYears
+from reservoir.solvers.dp.free_flow import best_flow
 from reservoir.solvers.dp.recursion import best_value, reachable_ends, value_between
 
 FloatArray = NDArray[np.float64]
@@ -29,6 +32,7 @@ def fill_values(
     short: tuple[int, ...],
     values: FloatArray,
     feasible: NDArray[np.bool_],
+    free: Any,
 ) -> None:
     """As `value_function`, but where no limits can be kept on the grid, values go on in a line.
 
@@ -47,6 +51,7 @@ def fill_values(
         At the end of the last step they are given, all others are filled in.
     feasible : ndarray, shape (states,)
         Room for whether a state has an end.
+    free : FreeFlow or ()
     """
     states = grid.shape[1]
     for step in range(len(grid) - 2, -1, -1):
@@ -65,10 +70,11 @@ def fill_values(
                 if little:
                     values[step, state] = benefit - penalty * unmet + value_between(row, later, end)
                     continue
-            lowest, highest = reachable_ends(year, step, storage, rounding)
+            lowest, highest = reachable_ends(year, step, storage, rounding, free)
             lowest, highest = max(lowest, row[low], min(year.numbers[DEAD], highest)), min(highest, row[high])
             if lowest <= highest:
-                values[step, state] = best_value(plant, year, step, storage, lowest, highest, penalty, row, later)
+                of_best = best_value(plant, year, step, storage, lowest, highest, penalty, row, later, free)
+                values[step, state] = of_best[0]
             else:
                 values[step, state] = -np.inf
         for state in range(states):
@@ -135,7 +141,13 @@ class CellValues:
 
 
 def cell_values(
-    year: ReservoirYears, intervals: Cells, former: CellValues | None, cost: float, *, short: bool = False
+    year: ReservoirYears,
+    intervals: Cells,
+    former: CellValues | None,
+    cost: float,
+    *,
+    short: bool = False,
+    free: Any = (),
 ) -> CellValues:
     """Values on cells of one horizon in which demands may be missed at a cost.
 
@@ -154,9 +166,11 @@ def cell_values(
         Of missing power, as a multiple of what power is worth; of missing a demand, as a multiple of full load.
     short : bool
         Whether the least release may be missed too: missing a demand then costs what it costs in the fitness.
+    free : FreeFlow or ()
+        What flows in freely.
     """
-    cyclic, limits, reservoir = year.limits.cyclic, year.limits, year.model.reservoir
-    grid, plant, may_miss = _grid(intervals, former), plant_with_cursors(year.model.exact), (0,) if short else ()
+    cyclic, limits = year.limits.cyclic, year.limits
+    grid, plant, may_miss = grid_of(intervals, former), plant_with_cursors(year.model.exact), (0,) if short else ()
     if cyclic:  # as one with an end anywhere between the bounds of its end
         limits = replace(limits, cyclic=False)
     rows = limits.arrays()
@@ -171,14 +185,20 @@ def cell_values(
         values[-1] = 0.0 if former is None else np.interp(grid[-1], *former.end)
     penalty = year.penalty
     if not short:
-        of_year = reservoir.objective.largest_per_year(reservoir.installed_mw)
-        penalty = cost * of_year * float(np.mean(limits.hm3_per_m3s)) / HM3_PER_YEAR_AND_M3S
+        penalty = demand_penalty(year, cost)
     for _ in range(_ROUNDS if cyclic else 0):
-        fill_values(plant, rows, grid, penalty, may_miss, values, feasible)
+        fill_values(plant, rows, grid, penalty, may_miss, values, feasible, free)
         at_start = np.interp(grid[-1], grid[0], values[0])
         values[-1] = at_start - at_start[0]
-    fill_values(plant, rows, grid, penalty, may_miss, values, feasible)
+    fill_values(plant, rows, grid, penalty, may_miss, values, feasible, free)
     return lined_up(intervals, grid, values, None if cyclic else end_value)
+
+
+def demand_penalty(year: ReservoirYears, cost: float) -> float:
+    """What missing a demand costs that is worth a multiple of full load."""
+    reservoir = year.model.reservoir
+    of_year = reservoir.objective.largest_per_year(reservoir.installed_mw)
+    return cost * of_year * float(np.mean(year.limits.hm3_per_m3s)) / HM3_PER_YEAR_AND_M3S
 
 
 def lined_up(intervals: Cells, grid: FloatArray, values: FloatArray, end_value: float | None) -> CellValues:
@@ -211,7 +231,7 @@ def lined_up(intervals: Cells, grid: FloatArray, values: FloatArray, end_value: 
     return CellValues(intervals._replace(value=value, slope=slope), at_ends, cut, (grid[-1].copy(), values[-1].copy()))
 
 
-def _grid(intervals: Cells, former: CellValues | None = None) -> FloatArray:
+def grid_of(intervals: Cells, former: CellValues | None = None) -> FloatArray:
     """Ends of all cells of each time, in rows of one length: the last one is repeated."""
     nodes = _nodes(intervals)
     if former is not None:
@@ -223,3 +243,42 @@ def _grid(intervals: Cells, former: CellValues | None = None) -> FloatArray:
 def _nodes(cells: Cells) -> list[FloatArray]:
     spans = [slice(*ends) for ends in pairwise(cells.first)]
     return [np.union1d(cells.lower[of_time], cells.upper[of_time]) for of_time in spans]
+
+
+@compiled
+def follow_values(
+    plant: Plant,
+    year: YearRows,
+    grid: FloatArray,
+    penalty: float,
+    values: FloatArray,
+    free: Any,
+    storages: FloatArray,
+    releases: FloatArray,
+    flows: FloatArray,
+) -> float:
+    """Follow the best ends of steps from ``storages[0]``: what they are worth; minus infinity where there are none.
+
+    Parameters
+    ----------
+    grid, values : ndarray, shape (steps + 1, states)
+        From `fill_values`.
+    free : FreeFlow
+    storages, releases, flows : ndarray
+        Filled: storages, and the release and the free flow of each step.
+    """
+    total, states = 0.0, grid.shape[1]
+    for step in range(len(grid) - 1):
+        row, storage = grid[step + 1], storages[step]
+        rounding = 1e-8 * (abs(grid[step, states - 1]) + 1.0) / year.rows[HM3_PER_M3S, step]
+        lowest, highest = reachable_ends(year, step, storage, rounding, free)
+        lowest, highest = max(lowest, row[0]), min(highest, row[states - 1])
+        if lowest > highest:
+            return -np.inf
+        of_best = best_value(plant, year, step, storage, lowest, highest, penalty, row, values[step + 1], free)
+        end = of_best[1]
+        net = release_to_reach(storage, end, year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], year, step)
+        release, worth = best_flow(plant, year, step, storage, end, net, penalty, free)
+        storages[step + 1], releases[step], flows[step] = end, release, release - net
+        total += worth
+    return total

@@ -125,7 +125,7 @@ def command(
     watch.add({"start": time.perf_counter() - BEGAN})
     request = request.at_point(point)
     if request.names_system:
-        refused = {"--prove": prove, **_of_one_reservoir(search)}
+        refused = _of_one_reservoir(search)
         require_of_one(refused)
         asked: dict[str, Any] = {
             "unit_system": unit_system,
@@ -135,6 +135,7 @@ def command(
             "profile": profile,
         }
         asked |= {"figures": figures, "table_format": table_format, "objective": objective}
+        asked |= {"prove": prove, "prove_seconds": prove_seconds}
         return _plan_system(
             request, step, (levels, storages), {**search, **settings, "seconds": seconds}, watch, **asked
         )
@@ -249,6 +250,8 @@ def _plan_system(
     figures: bool,
     table_format: str | None,
     objective: str | None,
+    prove: float | None,
+    prove_seconds: float,
 ) -> int:
     """Plan several reservoirs jointly; arguments are options of the command."""
     with watch("import"):
@@ -263,6 +266,10 @@ def _plan_system(
 
     with watch("read"):
         system, inflows = request.read_system(step, objective)
+        if prove is not None:
+            from reservoir.planning.system_proof import require_provable  # takes a moment
+
+            require_provable(system)
         units = UnitSystem.of(unit_system or "si")
         kind = format_of(table_format, inflows.years, inflows.steps)
         sizes = units.size("level_m"), units.size("storage_hm3")
@@ -278,6 +285,11 @@ def _plan_system(
             plan = optimise_system(system, inflows, progress=progress, parts=parts, **search)
             plan = replace(plan, units=units)
             watch.add(plan.seconds)
+            if prove is not None:
+                with watch("prove"):
+                    from reservoir.planning.system_proof import prove_system_plan  # compiles
+
+                    plan = replace(plan, proofs=prove_system_plan(plan, prove, prove_seconds, progress))
             with watch("certify"):
                 checks = system_checks(plan)
             how: dict[str, Any] = {"figures": figures, "kind": kind, "progress": progress, "watch": watch, "tell": warn}
@@ -292,6 +304,7 @@ def _plan_system(
         shown |= {"energy_gwh_by_reservoir": by_reservoir, "sources": plan.source_counts}
         shown |= {"caveats": list(plan.caveats), "notes": list(map(units.text, plan.notes))}
         shown |= {} if plan.objective.is_energy else {"objective": objective_provenance(plan)}
+        shown |= {} if plan.proofs is None else {"proof": plan.proofs.as_dict()}
         show_json(shown | ({"profile": measured.as_dict()} if measured else {}))
     else:
         show_system(plan)

@@ -14,15 +14,19 @@ from reservoir.cli.options import FilePath
 if TYPE_CHECKING:
     from reservoir.planning.checked_schedule import CheckedSchedule
     from reservoir.planning.checks import Check
-    from reservoir.planning.plan import Plan
+    from reservoir.planning.system_plan import SystemProofs
 
 #: Sentences of one kind that are shown on the screen.
 _SHOWN = 12
+#: Devices that stand for CPU threads, on which bounds of systems are proved.
+_ON_HOST = ("auto", "host")
 
 
 @click.command("prove")
 @click.argument("plan", metavar="PLAN_DIR|SCHEDULE.csv", type=FilePath())
-@click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=FilePath(), help="Reservoir of SCHEDULE.csv.")
+@click.option(
+    "--reservoir", "reservoir_file", metavar="FILE.toml", type=FilePath(), help="Reservoir, or system, of SCHEDULE.csv."
+)
 @click.option("--inflow", "inflow_file", metavar="INFLOW.csv", type=FilePath(), help="Inflow of SCHEDULE.csv.")
 @options.reading
 @options.horizon
@@ -56,10 +60,22 @@ def command(
 
     from reservoir.cli.screen import progress_bars
     from reservoir.io.level_table import has_levels
+    from reservoir.io.plan_folder.files import SYSTEM
     from reservoir.io.plan_folder.saved_plan import read_plan, require_follows
     from reservoir.planning.checks import plan_checks
     from reservoir.planning.proof import prove_plan
 
+    if options.names_system(reservoir_file) or (plan / SYSTEM).is_file():
+        options.require_of_one({"--device": None if device in _ON_HOST else device})
+        others = [*filter(None, (reservoir_file, inflow_file, horizon, step, *reading.values()))]
+        if plan.is_dir() and not others:
+            return _prove_system_folder(plan, gap, prove_seconds, as_json)
+        _is_schedule(plan, reservoir_file, inflow_file or reservoir_file, others)
+        assert reservoir_file is not None
+        checked = _read_system(plan, reservoir_file, inflow_file, reading, horizon, step)
+        with progress_bars() as progress:
+            checked = checked.proven(_proofs(checked.plan, gap, prove_seconds, progress))
+        return _show(checked.plan, checked.checks(), as_json, checked)
     case = plan if has_levels(plan) else None  # a workbook of its own, with the schedule in a sheet
     files = options.CaseFiles.of(reservoir_file or case, inflow_file, reading)
     if _is_schedule(plan, files.reservoir, files.inflow, [*filter(None, (horizon, step, *reading.values()))]):
@@ -76,6 +92,53 @@ def command(
             proven = replace(saved.plan, proofs=prove_plan(saved.plan, gap, prove_seconds, progress, device))
         folder = write_proof(saved, proven, claim)
     return _show(proven, plan_checks(proven), as_json, folder=folder)
+
+
+def _proofs(plan: Any, gap: float, seconds: float, progress: Any) -> SystemProofs:
+    from reservoir.planning.system_proof import prove_system_plan, require_provable
+
+    require_provable(plan.system)
+    return prove_system_plan(plan, gap, seconds, progress)
+
+
+def _prove_system_folder(folder: Path, gap: float, seconds: float, as_json: bool) -> int:
+    """Prove bounds of a joint plan, and write them into its folder."""
+    from dataclasses import replace
+
+    from reservoir.cli.screen import progress_bars
+    from reservoir.io.plan_folder.saved_system import read_system_plan
+    from reservoir.planning.checks import system_checks
+    from reservoir.report.folder import PRICES, SYSTEM_YEARS, claimed_for_proof
+    from reservoir.report.system_folder import write_system_proof
+
+    with claimed_for_proof(folder, (SYSTEM_YEARS, PRICES)) as claim:
+        saved = read_system_plan(folder)
+        with progress_bars() as progress:
+            proven = replace(saved.plan, proofs=_proofs(saved.plan, gap, seconds, progress))
+        written = write_system_proof(saved, proven, claim)
+    return _show(proven, system_checks(proven), as_json, folder=written)
+
+
+def _read_system(
+    schedule: Path,
+    system_file: Path,
+    inflow: Path | None,
+    reading: dict[str, Any],
+    horizon: str | None,
+    step: str | None,
+) -> CheckedSchedule:
+    from reservoir.io.given_schedule import read_given_schedules
+    from reservoir.io.records.dates import DateStyle
+    from reservoir.planning.checked_system import checked_system
+    from reservoir.planning.system_proof import require_provable
+
+    of_record, of_schedule = (
+        options.sheets_for(one, other, reading["sheet"]) for one, other in ((inflow, schedule), (schedule, inflow))
+    )
+    system, inflows = options.read_case(system_file, inflow, {**reading, "sheet": of_record}, step)
+    require_provable(system)
+    dates = DateStyle(reading["dates"] or "", reading["first_year"] or 0)
+    return checked_system(system, inflows, read_given_schedules(schedule, inflows, of_schedule, dates), horizon)
 
 
 def _is_schedule(plan: Path, reservoir_file: Path | None, inflow_file: Path | None, others: list[Any]) -> bool:
@@ -122,7 +185,7 @@ def _read(
 
 
 def _show(
-    plan: Plan, checks: list[Check], as_json: bool, given: CheckedSchedule | None = None, folder: Path | None = None
+    plan: Any, checks: list[Check], as_json: bool, given: CheckedSchedule | None = None, folder: Path | None = None
 ) -> int:
     """Print what was proved, and the folder where it was written; the exit status."""
     from reservoir.cli import say
@@ -156,7 +219,7 @@ def _show(
     return 0 if all_pass(checks) else 1
 
 
-def _years(plan: Plan) -> list[dict[str, Any]]:
+def _years(plan: Any) -> list[dict[str, Any]]:
     """Bound and gap of each year, those that are not known as null."""
     names = ["year", "proven_bound", "proven_gap"]
     summary = plan.summary()[names].astype(object)

@@ -309,6 +309,10 @@ def show_system(plan: SystemPlan) -> None:
         outside = [str(label) for label, fine in zip(plan.inflow.labels, kept, strict=True) if not fine]
         listed = ", ".join(outside[:_MOST_LISTED]) + (" and others" if len(outside) > _MOST_LISTED else "")
         show_line("Limits", f"{counted(len(outside), plan.year_word)} violate limits or demands: {listed}", "red")
+    from reservoir.planning.sentences import proof_sentences
+
+    for sentence in proof_sentences(plan):
+        show_line("Proof", sentence)
 
 
 #: Years that are named.

@@ -65,6 +65,7 @@ def read_given_schedules(
     """
     cells = read_cells(path, _MEND, sheet)
     site = next((heading for heading in cells.columns if heading.strip().lower() == "reservoir"), None)
+    called: dict[tuple[str, str], str] = {}
     if site is None:
         headings = {name: [each for each in cells.columns if each.startswith(f"{name}_")] for name in inflows}
         of_each = {
@@ -72,6 +73,7 @@ def read_given_schedules(
             for name, own in headings.items()
             if own
         }
+        called = {(name, f"release{each.removeprefix(name)}"): each for name, own in headings.items() for each in own}
     else:
         names = cells[site].str.strip()
         if unknown := [row for row, name in enumerate(names) if name not in inflows]:
@@ -87,9 +89,11 @@ def read_given_schedules(
         rows, table = own.index.to_numpy() + 2, own.reset_index(drop=True)
         table.attrs = cells.attrs
         try:
-            found[name] = _given(path, table, inflows[name], asked)
+            given = _given(path, table, inflows[name], asked)
         except InputError as error:
             raise InputError(_of_site(each, name, rows) for each in error.mistakes) from error
+        written = {column: called.get((name, heading), heading) for column, heading in given.headings.items()}
+        found[name] = replace(given, rows=rows, headings=written)
     for name, given in found.items():
         first = next(iter(found.values()))
         if given.inflow.labels != first.inflow.labels:

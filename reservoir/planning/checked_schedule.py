@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,8 @@ class GivenSchedule:
         Headings of further columns, of which nothing is known.
     notes : tuple of str
         How its dates were read.
+    rows : ndarray of int, shape (years * steps,), optional
+        The row of the file of each step, the heading being the first; by default all that follow.
     """
 
     path: Path
@@ -74,11 +76,13 @@ class GivenSchedule:
     sizes: Mapping[str, float]
     not_read: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    rows: NDArray[np.int64] | None = None
 
     def mistake(self, problem: str, name: str, year: int, step: int, expected: str, mend: str = "") -> Mistake:
         """A mistake at a number of the file, with its row as an editor shows it."""
         value = float(self.columns[name][year, step]) / self.sizes[name]
-        row = year * self.inflow.steps + step + 2  # the heading is row 1
+        place = year * self.inflow.steps + step
+        row = place + 2 if self.rows is None else int(self.rows[place])  # the heading is row 1
         return Mistake(problem, expected, mend, str(self.path), row, self.headings[name], value)
 
 
@@ -95,7 +99,7 @@ class CheckedSchedule:
 
     Parameters
     ----------
-    plan : Plan
+    plan : Plan or SystemPlan
         With releases that keep the limits exactly, within the rounding of the file; where the file's do not keep them,
         with others that do as far as possible.
     energy_gwh : float
@@ -112,7 +116,7 @@ class CheckedSchedule:
         How its dates were read.
     """
 
-    plan: Plan
+    plan: Any
     energy_gwh: float
     kept: NDArray[np.bool_]
     missed: tuple[str, ...]
@@ -157,10 +161,9 @@ def checked_schedule(
     """
     system = System.of(reservoir)
     record = system.on_calendar(record)
-    shortage = given.columns.get(SHORTAGE, np.zeros_like(given.columns[RELEASE]))
     valued = with_implied_end_value(reservoir, record)
     problems = record_problems(valued, system.on_calendar(given.inflow), system.asked_horizon(horizon))
-    positions = _positions(problems, given, shortage)
+    positions = positions_of(problems, given)
     within_limits = problems.operate(positions)
     if problems.model.system.objective.is_firm:
         problems = promising_all(problems, firm_power_of_problems(problems, within_limits))
@@ -169,26 +172,61 @@ def checked_schedule(
     made |= {name: getattr(worth, name) for name in ("fitness", "benefit", "violation", "operation")}
     solutions = stated_solutions(positions, {}, generations=none, evaluations=none, **made)
     plan = Plan(reservoir, problems.inflow, problems, within_limits, solutions, Solutions.of([]), (), {})
-    slack = float(np.clip(given.half_digit[RELEASE], FINEST_ROUNDING, COARSEST_ROUNDING))
-    as_given, more, less = (_as_given(problems, positions, shortage, by) for by in (0.0, slack, -slack))
-    operated = replace(plan, operation=as_given)
-    sound = _within(operated, slack)
-    starts = list(_starts_outside(operated, given))
-    missed = [*starts, *_missed(operated, within_limits, slack, sound, {problem for problem, _ in starts})]
-    kept = ~np.isin(np.arange(len(problems)), [problem for problem, _ in missed])
-    differences = (
-        *_needless_shortages(given, operated, slack),
-        *_differences(given, problems.inflow, as_given, (more, less), np.logical_and(*sound)),
-    )
-    sentences = tuple(sentence for _, sentence in missed)
-    return CheckedSchedule(
-        plan, float(as_given.energy_gwh.sum()), kept, sentences, differences, given.not_read, given.notes
-    )
+    slack = rounding_of(given)
+    verified = Verified.of(plan, given, positions, slack)
+    kept = ~np.isin(np.arange(len(problems)), [problem for problem, _ in verified.missed])
+    sentences = tuple(sentence for _, sentence in verified.missed)
+    energy = float(verified.operation.energy_gwh.sum())
+    return CheckedSchedule(plan, energy, kept, sentences, verified.differences, given.not_read, given.notes)
 
 
-def _positions(problems: RecordProblems, given: GivenSchedule, shortage: FloatArray) -> list[FloatArray]:
+def rounding_of(given: GivenSchedule) -> float:
+    """What the decimals of the releases leave open of each, m3/s."""
+    return float(np.clip(given.half_digit[RELEASE], FINEST_ROUNDING, COARSEST_ROUNDING))
+
+
+class Verified(NamedTuple):
+    """What the releases of a file come to in one reservoir.
+
+    Parameters
+    ----------
+    operation : Operation
+        Of the file's releases, whatever limits say.
+    missed : list of (int, str)
+        Limits that are not kept: the problem, and a sentence.
+    differences : tuple of Mistake
+        Claims that do not follow.
+    """
+
+    operation: Operation
+    missed: list[tuple[int, str]]
+    differences: tuple[Mistake, ...]
+
+    @classmethod
+    def of(cls, plan: Plan, given: GivenSchedule, positions: list[FloatArray], slack_m3s: float) -> Verified:
+        """Of a plan that has the releases as far as limits allow; `slack_m3s` is what rounding leaves open of each."""
+        problems, shortage = plan.problems, shortage_of(given)
+        as_given, more, less = (_as_given(problems, positions, shortage, by) for by in (0.0, slack_m3s, -slack_m3s))
+        operated = replace(plan, operation=as_given)
+        sound = _within(operated, slack_m3s)
+        starts = list(_starts_outside(operated, given))
+        known = {problem for problem, _ in starts}
+        missed = [*starts, *_missed(operated, plan.operation, slack_m3s, sound, known)]
+        differences = (
+            *_needless_shortages(given, operated, slack_m3s),
+            *_differences(given, plan.inflow, as_given, (more, less), np.logical_and(*sound)),
+        )
+        return cls(as_given, missed, differences)
+
+
+def shortage_of(given: GivenSchedule) -> FloatArray:
+    """What the file says that withdrawals are cut by, m3/s, shape (years, steps)."""
+    return given.columns.get(SHORTAGE, np.zeros_like(given.columns[RELEASE]))
+
+
+def positions_of(problems: RecordProblems, given: GivenSchedule) -> list[FloatArray]:
     """The releases of each problem, less what withdrawals were cut by, and the start of a cyclic one."""
-    drafts = given.columns[RELEASE] - shortage
+    drafts = given.columns[RELEASE] - shortage_of(given)
     spans = problems.horizon.spans(problems.inflow.years)
     if not problems.cyclic:
         return [drafts[first:stop].ravel() for first, stop in spans]
@@ -208,13 +246,14 @@ def _as_given(
     steps = problems.inflow.steps
     return joined(
         [
-            _unlimited(batch, np.stack(list(position)), np.stack(list(short)), moved_by).in_years(steps)
+            unlimited(batch, np.stack(list(position)), np.stack(list(short)), moved_by).in_years(steps)
             for batch, position, short in parts
         ]
     )
 
 
-def _unlimited(batch: ReservoirYears, positions: FloatArray, shortage: FloatArray, moved_by: float) -> Operation:
+def unlimited(batch: ReservoirYears, positions: FloatArray, shortage: FloatArray, moved_by: float = 0.0) -> Operation:
+    """What releases of problems come to, less what withdrawals are cut by, that no limit changes."""
     limits, (drafts, starts) = batch.limits, np.split(positions, [batch.limits.steps], axis=-1)
     start = starts[:, 0] if limits.initial_storage_hm3 is None else limits.initial_storage_hm3
     years = without_foresight(limits, np.array(start, np.float64))
@@ -334,7 +373,7 @@ def _differences(
     Steps outside their limits say nothing of how large numbers are, and so of how they round.
     """
     computed, more, less = (table_of("steps", OperatedSteps(inflow, each)) for each in (follows, *around))
-    for name in CLAIMS:
+    for name in (RELEASE, *CLAIMS):  # a plant without storage releases what comes
         if name not in given.columns or name not in computed:
             continue
         open_to = np.abs(more[name] - less[name]) + given.half_digit[name] * 1.01

@@ -186,7 +186,7 @@ def system_checks(plan: SystemPlan) -> list[Check]:
     """What every joint plan must satisfy."""
     demands = any(site.operation.has_conditions for site in plan.sites.values())
     what = "limits and demands not kept" if demands else "storage outside its limits"
-    return [*operated_checks(plan), *_kept_lines(plan, what)]
+    return [*operated_checks(plan), *_kept_lines(plan, what), *proof_lines(plan)]
 
 
 def operated_checks(operated: OperatedSystem) -> list[Check]:
@@ -214,7 +214,7 @@ def firm_power_lines(plan: Plan) -> list[Check]:
     return [Check(f"firm power: part by which more is not kept ({by}), largest", float(width.max()), BRACKET)]
 
 
-def proof_lines(plan: Plan) -> list[Check]:
+def proof_lines(plan: Plan | SystemPlan) -> list[Check]:
     """The largest gap to a proven bound, and how many problems cannot keep their limits; nothing without a proof.
 
     Of the gap it is no claim: where a bound is not tight, the schedule may be the best.

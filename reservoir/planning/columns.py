@@ -373,6 +373,7 @@ _SYSTEM_YEARS = (
     ResultColumn("source", "whose schedule the year holds: the solver's name", "text", "source",
         "whose schedule the year holds"),
     _YEAR_OF["horizon"],
+    _YEAR_OF[PROVEN_BOUND], _YEAR_OF[PROVEN_GAP],
 )
 _STORAGE_END = ResultColumn("storage_end_hm3", "storage at the end of the year, hm3", "hm3",
         lambda run: run.operation.storage_hm3[:, -1])
@@ -560,7 +561,11 @@ TABLES: dict[str, tuple[ResultColumn, ...]] = {
     "system_years": (*_NAMES, *_SYSTEM_YEARS),
     "simulated_system_years": (
         *_NAMES,
-        *(each for each in _SYSTEM_YEARS if each.name not in (FIRM_POWER, "source", "horizon")),
+        *(
+            each
+            for each in _SYSTEM_YEARS
+            if each.name not in (FIRM_POWER, "source", "horizon", PROVEN_BOUND, PROVEN_GAP)
+        ),
     ),
     "members": _MEMBERS,
     "water_values": _WATER_VALUES,

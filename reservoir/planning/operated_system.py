@@ -146,7 +146,7 @@ class OperatedSystem(OperatedYears):
         first = [name for name in ("member", "year", "month", "first_day") if name in columns]
         return {**{name: columns.pop(name) for name in first}, "reservoir": reservoir, **columns}
 
-    def to_xarray(self) -> Dataset:
+    def to_xarray(self, *, copy: bool = True) -> Dataset:
         """The schedule as an xarray.Dataset, with the dimension ``reservoir``.
 
         Raises
@@ -154,7 +154,7 @@ class OperatedSystem(OperatedYears):
         InputError
             If xarray is not installed.
         """
-        each = [site.to_xarray() for site in self.sites.values()]
+        each = [site.to_xarray(copy=copy) for site in self.sites.values()]
         import xarray
 
         dataset = xarray.concat(each, "reservoir", combine_attrs="drop", data_vars="all")

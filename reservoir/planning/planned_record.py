@@ -54,7 +54,7 @@ class Proofs:
         Gap that was asked for.
     infeasible : mapping of str to str
         Problems of which it is proved that no schedule keeps the limits, by label: first day of the step by whose end
-        they cannot be kept; empty if that is not known.
+        they cannot be kept, and of a system the reservoir; empty if that is not known.
     """
 
     bound: FloatArray

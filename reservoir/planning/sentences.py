@@ -82,7 +82,7 @@ def _horizon_word(plan: Any) -> str:
     return plan.year_word if plan.horizon.is_year else "horizon"
 
 
-def proof_sentences(plan: Plan) -> list[str]:
+def proof_sentences(plan: Any) -> list[str]:
     """How far the schedules can be from the best possible, and which problems have none; nothing without a proof."""
     proofs = plan.proofs
     if proofs is None:

@@ -23,6 +23,7 @@ from reservoir.planning.notes import commitment_notes
 from reservoir.planning.operated_record import FloatArray
 from reservoir.planning.operated_system import OperatedSystem
 from reservoir.planning.parts import PARTS_STAGE, PartStore, search_in_parts
+from reservoir.planning.planned_record import Proofs
 from reservoir.planning.search import Method
 from reservoir.planning.solving import NotedStop, StageProgress, require_settings, silent_stage
 from reservoir.planning.start import PlanStart, plan_start
@@ -33,6 +34,19 @@ from reservoir.problems.system import system_problems
 from reservoir.solvers import SOLVERS, Solutions, Stop, settings_of
 from reservoir.solvers.engine import callers_own
 from reservoir.solvers.slp.misses import LeastMisses
+
+
+@dataclass(frozen=True)
+class SystemProofs(Proofs):
+    """Proven bounds of a joint plan's problems.
+
+    Parameters
+    ----------
+    prices : tuple of ndarray, shape (reservoirs, steps)
+        Of each problem: of a m3/s that links bring to each reservoir, in the unit of the objective.
+    """
+
+    prices: tuple[FloatArray, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +79,8 @@ class SystemPlan(OperatedSystem):
         In which files, figures and sentences show results.
     infeasible : mapping of str to LeastMisses
         Problems of which it is proved that no schedule keeps their limits, by label.
+    proofs : SystemProofs or None
+        What is proved of the problems (`reservoir.planning.system_proof`).
     """
 
     system: System
@@ -79,6 +95,7 @@ class SystemPlan(OperatedSystem):
     starts: Mapping[str, PlanStart] = field(default_factory=dict)
     units: UnitSystem = SI
     infeasible: Mapping[str, LeastMisses] = field(default_factory=dict)
+    proofs: SystemProofs | None = None
     year_table = "system_years"
     #: What is not kept of a firm power is not known.
     firm_bounds: ClassVar[None] = None
@@ -106,6 +123,26 @@ class SystemPlan(OperatedSystem):
     def problem_word(self) -> str:
         """What a problem of the plan is: a row of it, or a horizon of several."""
         return self.year_word if len(self.problems) == self.inflow.years else "horizon"
+
+    def better_known(self, gap: float) -> NDArray[np.bool_]:
+        """Whether a better schedule is known of a problem, as of a single reservoir's plan: of none."""
+        return np.zeros(len(self.problems), np.bool_)
+
+    @property
+    def fed(self) -> tuple[str, ...]:
+        """The reservoirs that links lead to."""
+        return tuple(name for place, name in enumerate(self.system.names) if any(self.system.into(place)))
+
+    @property
+    def prices_per_hm3(self) -> FloatArray:
+        """What water that comes to each reservoir is worth by the proofs, shape (years, reservoirs, steps).
+
+        In the unit of the objective; of those that no link leads to it bounds nothing.
+        """
+        assert self.proofs is not None
+        years, names, steps = self.inflow.years, self.system.names, self.inflow.steps
+        prices = np.concatenate(self.proofs.prices, axis=1).reshape(len(names), years, steps)
+        return np.asarray(prices.swapaxes(0, 1) / self.inflow.calendar.hm3_per_m3s.reshape(-1, 1, steps))
 
     @cached_property
     def impossible_problems(self) -> NDArray[np.bool_]:

@@ -53,11 +53,14 @@ FITS = "rules.parts"
 PROFILE = "profile.json"
 #: Of a joint plan: a row a year, with the sums of its reservoirs.
 SYSTEM_YEARS = "system.csv"
+#: What a proof of a joint plan has beside: prices of the water of links, and their figure.
+PRICES, PRICED, _PICTURES = "prices.csv", "water-prices", (".png", ".svg")
 #: All that is written to a plan's folder; one that holds anything else is not replaced.
 OWN_NAMES = {
     *(PROVENANCE, REPORT, FIGURES, files.ARRAYS, files.SCHEDULE, SUMMARY, files.WATER_VALUES, RESERVOIR, INFLOW),
     *(
         SYSTEM_YEARS,
+        PRICES,
         files.SYSTEM,
         MEMBERS,
         *files.DATASET_NAMES,
@@ -428,8 +431,8 @@ def write_report(
     (folder / REPORT).write_text(plan_report(plan, checks, origin, pictures, pages), encoding="utf-8")
 
 
-def claimed_for_proof(folder: Path) -> AbstractContextManager[Claim]:
-    """Keep a plan's folder from before its plan is read until it has the proof.
+def claimed_for_proof(folder: Path, tables: Sequence[str] = (SUMMARY,)) -> AbstractContextManager[Claim]:
+    """Keep a plan's folder from before its plan is read until it has the proof; `tables` are those that it changes.
 
     Raises
     ------
@@ -438,18 +441,27 @@ def claimed_for_proof(folder: Path) -> AbstractContextManager[Claim]:
     """
 
     def replaced(place: Path) -> list[str]:
-        proven = {f"{files.ARRAYS}/{name}.npy" for name in _PROVEN}
-        written = leaves(place, (PROVENANCE, REPORT, SUMMARY, *files.DATASET_NAMES, files.ARRAYS))
-        return [leaf for leaf in written if leaf in proven or not leaf.startswith(f"{files.ARRAYS}/")]
+        proven = {f"{files.ARRAYS}/{name}.npy" for name in _PROVEN} | {f"{FIGURES}/{PRICED}{end}" for end in _PICTURES}
+        written = leaves(place, (PROVENANCE, REPORT, *tables, *files.DATASET_NAMES, files.ARRAYS, FIGURES))
+        return [leaf for leaf in written if leaf in proven or not leaf.startswith((f"{files.ARRAYS}/", f"{FIGURES}/"))]
 
     files.require_folder(folder)
     return claimed(folder, nothing, replaced)
 
 
-def write_proof(saved: SavedPlan, plan: Plan, claim: Claim) -> Path:
+def write_proof(
+    saved: SavedPlan[Any],
+    plan: Any,
+    claim: Claim,
+    table: str = SUMMARY,
+    further: Callable[[Path], tuple[list[str], dict[str, str]]] = lambda draft: ([], {}),
+    report: Callable[..., None] = write_report,
+) -> Path:
     """Write what is proved of a plan into its folder, in place of an earlier proof; rules and all else stay.
 
-    `saved` is the plan as it was read, `plan` the same with its proofs. Returns the folder.
+    `saved` is the plan as it was read, `plan` the same with its proofs. `table` has its years; `further` writes what
+    else belongs to a proof, and returns the files and the captions of figures; `report` is as `write_report`. Returns
+    the folder.
 
     Raises
     ------
@@ -459,32 +471,37 @@ def write_proof(saved: SavedPlan, plan: Plan, claim: Claim) -> Path:
     with drafted(claim, nothing) as claim:
         before = {check.check for check in proof_lines(saved.plan)}
         checks = [check for check in saved.checks if check.check not in before] + proof_lines(plan)
-        written = [_proven_table(saved, plan, claim.draft), *write_arrays(proof_arrays(plan), claim.draft)]
+        written = _proven_tables(saved, plan, claim.draft, table) + write_arrays(proof_arrays(plan), claim.draft)
+        names, captions = further(claim.draft)
         stated = [(name, value) for name, value in saved.origin.items() if name != "proof"]
         place = [name for name, _ in stated].index("checks")  # what is proved stands before the checks of it
         stated.insert(place, ("proof", plan.proofs.as_dict() if plan.proofs else None))
         origin = dict(stated) | {"checks": [check.as_dict() for check in checks]}
-        origin |= {FILES: saved.origin[FILES] | files.file_hashes(claim.draft, written)}
+        origin["figures"] = {**origin["figures"], **captions}
+        origin |= {FILES: saved.origin[FILES] | files.file_hashes(claim.draft, [*written, *names])}
         files.write_provenance(claim.draft, origin)
-        write_report(plan, claim.draft, checks, origin, drawn=saved.folder)
+        report(plan, claim.draft, checks, origin, drawn=saved.folder)
     return claim.place
 
 
-def _proven_table(saved: SavedPlan, plan: Plan, draft: Path) -> str:
-    """The table of the years, or the dataset, with the proof and all else as it stands there; its name."""
-    summary = plan.summary_columns()
+def _proven_tables(saved: SavedPlan[Any], plan: Any, draft: Path, table: str) -> list[str]:
+    """The table of the years, or the dataset, with the proof and all else as it stands there; their names."""
+    summary, names = plan.summary_columns(), list[str]()
     if FORMAT in saved.origin:
         kind = PlanFormat(saved.origin[FORMAT])
         name = DATASETS[kind]
         if kind is PlanFormat.XLSX:
             tables = read_sheets(saved.folder / name)
-            tables[SUMMARY] = _with_proof(tables[SUMMARY], summary)
-            return tables_written(tables, draft, name)[0]
+            tables[table] = _with_proof(tables[table], summary)
+            return tables_written(tables, draft, name)
         (shutil.copytree if kind is PlanFormat.ZARR else shutil.copyfile)(saved.folder / name, draft / name)
-        append_to_dataset(plan.to_xarray(copy=False)[list(_PROVEN)], draft, kind)
-        return name
-    write_table(_with_proof(dict(read_cells(saved.folder / SUMMARY)), summary), draft / SUMMARY)
-    return SUMMARY
+        variables = [each if table == SUMMARY else f"system_{each}" for each in _PROVEN]
+        append_to_dataset(plan.to_xarray(copy=False)[variables], draft, kind)
+        names.append(name)
+    if table not in saved.origin[FILES]:
+        return names
+    write_table(_with_proof(dict(read_cells(saved.folder / table)), summary), draft / table)
+    return [*names, table]
 
 
 def _with_proof(table: Mapping[str, Any], summary: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
@@ -494,4 +511,4 @@ def _with_proof(table: Mapping[str, Any], summary: Mapping[str, NDArray[Any]]) -
     for name, column in table.items():
         columns += [] if name in _PROVEN else [(name, column)]
         columns += proved.items() if name == "gap" else ()
-    return dict(columns)
+    return dict(columns) | proved  # of a system, behind all others

@@ -19,7 +19,7 @@ from reservoir.io.plan_folder.tables import write_tables
 from reservoir.io.rule_file import UNITS, RuleFile, belongings, write_rule
 from reservoir.io.workplace import leaves
 from reservoir.planning.checks import Check
-from reservoir.planning.plan import StageProgress, silent_stage
+from reservoir.planning.plan import Plan, StageProgress, silent_stage
 from reservoir.report.folder import (
     ROBUSTNESS,
     RULES,
@@ -71,7 +71,7 @@ def claimed_for_rules(folder: Path, *, force: bool = False) -> AbstractContextMa
 
 def write_rules(
     evaluation: Evaluation,
-    saved: SavedPlan,
+    saved: SavedPlan[Plan],
     checks: Sequence[Check],
     *,
     claim: Claim | None = None,
@@ -138,7 +138,7 @@ def own_files(folder: Path) -> list[str]:
     return [leaf for leaf in paths if leaf in drawings or leaf.split("/")[0] != FIGURES]
 
 
-def rules_provenance(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[Check]) -> dict[str, Any]:
+def rules_provenance(evaluation: Evaluation, saved: SavedPlan[Plan], checks: Sequence[Check]) -> dict[str, Any]:
     """Where rules come from: versions, the plan, what they were told, and what was found."""
     training, targets = evaluation.training, evaluation.targets
     return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -12,13 +12,17 @@ from typing import Any
 import numpy as np
 
 from reservoir.hydro.calendar import TimeStep
+from reservoir.hydro.inflow import first_days
 from reservoir.io.output import Claim, drafted
 from reservoir.io.plan_folder import files
 from reservoir.io.plan_folder.arrays import record_arrays, write_arrays
 from reservoir.io.plan_folder.files import FIGURES, FILES, FORMAT, SUMMARY
 from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, write_dataset
+from reservoir.io.plan_folder.saved_plan import SavedPlan, proof_arrays
+from reservoir.io.plan_folder.saved_system import SOURCES
 from reservoir.io.plan_folder.tables import write_tables
 from reservoir.planning.checks import Check
+from reservoir.planning.columns import forms_of_cells
 from reservoir.planning.firm_power import MOST_NAMED
 from reservoir.planning.infeasible_years import infeasible_provenance
 from reservoir.planning.operated_system import OperatedSystem
@@ -26,8 +30,11 @@ from reservoir.planning.simulation import SystemSimulation
 from reservoir.planning.stopwatch import Timer, untimed
 from reservoir.planning.system_plan import SystemPlan
 from reservoir.report.folder import (
+    PRICED,
+    PRICES,
     REPORT,
     SYSTEM_YEARS,
+    as_written,
     check_new,
     check_target,
     figures_left_out,
@@ -36,6 +43,7 @@ from reservoir.report.folder import (
     record_provenance,
     run_provenance,
     source,
+    write_proof,
 )
 
 #: What a folder of a single reservoir has not.
@@ -67,6 +75,7 @@ def write_system_plan(
         draft, left_out, captions = claim.draft, dict[str, str](), dict[str, str]()
         names = _write_tables(plan, draft, kind) + write_arrays(_arrays(plan), draft)
         names += _copy_inputs(plan, draft)
+        names += _write_prices(plan, draft)
         if figures:
             with watch("import matplotlib"):
                 from reservoir.report.figures.system import save_system_figures, system_captions
@@ -82,12 +91,44 @@ def write_system_plan(
         origin |= {} if kind is PlanFormat.CSV else {FORMAT: str(kind)}
         files.write_provenance(draft, origin)
         with watch("report"):
-            from reservoir.report.html.page import read_pictures
-            from reservoir.report.html.system_page import TITLES, system_report
-
-            pictures = read_pictures(draft / FIGURES, TITLES, captions)
-            (draft / REPORT).write_text(system_report(plan, checks, origin, pictures), encoding="utf-8")
+            _write_report(plan, draft, checks, origin)
     return claim.place
+
+
+def write_system_proof(saved: SavedPlan[SystemPlan], plan: SystemPlan, claim: Claim) -> Path:
+    """Write what is proved of a joint plan into its folder (`reservoir.report.folder.write_proof`).
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be written.
+    """
+
+    def further(draft: Path) -> tuple[list[str], dict[str, str]]:
+        names, left_out, captions = _write_prices(plan, draft), dict[str, str](), dict[str, str]()
+        if saved.origin["figures"]:
+            from reservoir.report.figures.system import save_system_figures, system_captions
+
+            save_system_figures(plan, draft / FIGURES, left_out=left_out, only=PRICED)
+            figures_left_out(left_out, warnings.warn)
+            captions = {name: text for name, text in system_captions(plan, left_out).items() if name == PRICED}
+        return [*names, *(f"{FIGURES}/{name}.svg" for name in captions)], captions
+
+    return write_proof(saved, plan, claim, SYSTEM_YEARS, further, _write_report)
+
+
+def _write_report(
+    plan: SystemPlan, folder: Path, checks: Sequence[Check], origin: Mapping[str, Any], drawn: Path | None = None
+) -> None:
+    """Write the page of a joint plan into a folder, with the figures that lie in it, or else in `drawn`."""
+    from reservoir.report.html.page import read_pictures
+    from reservoir.report.html.system_page import TITLES, system_report
+
+    pictures = []
+    for name, caption in origin["figures"].items():
+        there = folder if drawn is None or (folder / FIGURES / f"{name}.svg").exists() else drawn
+        pictures += read_pictures(there / FIGURES, TITLES, {name: caption})
+    (folder / REPORT).write_text(system_report(plan, checks, origin, pictures), encoding="utf-8")
 
 
 def write_system_simulation(
@@ -119,8 +160,25 @@ def _write_tables(plan: OperatedSystem, folder: Path, kind: PlanFormat) -> list[
     else:
         write_dataset(plan.to_xarray(), folder, kind)
         datasets = [DATASETS[kind]]
+    for name in forms_of_cells("summary"):
+        if name in tables[SYSTEM_YEARS]:
+            tables[SYSTEM_YEARS][name] = as_written(name, tables[SYSTEM_YEARS][name])
     in_units = {name: plan.units.columns(table) for name, table in tables.items()}
     return [*datasets, *write_tables(in_units, folder, files.XLSX if kind is PlanFormat.XLSX else "")]
+
+
+def _write_prices(plan: SystemPlan, folder: Path) -> list[str]:
+    """Write what the water that links bring is worth by the proofs, if there are any; the name of the file."""
+    if plan.proofs is None:
+        return []
+    places = [plan.system.names.index(name) for name in plan.fed]
+    days = first_days(plan.inflow.calendar)
+    columns = {
+        "first_day": days.astype(str).astype(object).repeat(len(places)),
+        "reservoir": np.tile(np.array(plan.fed, object), len(days)),
+        "price_per_hm3": plan.prices_per_hm3[:, places].swapaxes(1, 2).ravel(),
+    }
+    return write_tables({PRICES: columns}, folder, "")
 
 
 def _arrays(plan: SystemPlan) -> dict[str, Any]:
@@ -130,7 +188,9 @@ def _arrays(plan: SystemPlan) -> dict[str, Any]:
     shared = {name for each in of_sites for name in each if all(name in other for other in of_sites)}
     records = {name: np.stack([each[name] for each in of_sites], axis=1) for name in shared if name != "members"}
     members = {"members": of_sites[0]["members"]} if "members" in of_sites[0] else {}
-    return {**stacked, **records, **members}
+    names = list(plan.source_counts)
+    sources = np.array([names.index(source) for source in plan.sources])
+    return {**stacked, **records, **members, SOURCES: sources, **proof_arrays(plan)}
 
 
 def _copy_inputs(plan: OperatedSystem, folder: Path) -> list[str]:
@@ -183,6 +243,7 @@ def system_provenance(plan: SystemPlan, checks: Sequence[Check]) -> dict[str, An
         "reference": None,
         "seconds": {stage: round(seconds, 4) for stage, seconds in plan.seconds.items()},
         "stopped": plan.stopped or None,
+        **({} if plan.proofs is None else {"proof": plan.proofs.as_dict()}),
         **({"firm_power": {"kept_mw": plan.firm_power_mw[:MOST_NAMED].tolist()}} if plan.objective.is_firm else {}),
         "infeasible": infeasible_provenance(plan.system, plan.problems, plan.infeasible, plan.units),
     }

@@ -11,6 +11,7 @@ from reservoir.bench.experiment import RunBudget
 from reservoir.bench.proof import ProofStudy, share_within
 from reservoir.certificate.bound import ProvenBound, compile_ahead, prove_bound
 from reservoir.planning.checks import all_pass
+from reservoir.zoo import Part
 
 ASKED = {"budget": RunBudget(runs=1, quick=True), "part": "tuning", "solvers": "dp-opencl,lshade-sequential"}
 
@@ -132,3 +133,37 @@ def test_a_schedule_in_a_year_that_is_proved_to_have_none_fails_the_check():
 def test_a_bound_that_is_no_number_fails_the_check():
     assert made_up(bound=np.nan).beyond == 1
     assert made_up(blind_bound=np.nan).beyond == 0  # not all years have one
+
+
+@pytest.fixture(scope="module")
+def of_a_system(device):
+    """A system of two reservoirs, held against its bounds."""
+    study = ProofStudy(
+        budget=RunBudget(runs=1, quick=True), device=device, parts=(Part.TEST,), solvers=(), reservoirs=0, years=1,
+        host_reservoirs=0, host_years=1, gap=1e-3, seconds=20.0, systems=6,
+    )  # fmt: skip
+    place = study.named_runs["test systems 5"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ProofStudy, "named_runs", {"test systems 5": place})
+        return study.measured()
+
+
+@pytest.mark.device
+def test_no_schedule_of_a_system_is_above_its_bounds(of_a_system):
+    counts = of_a_system.compared.groupby("solver").size()
+    assert set(counts.index) == {"random", *proof.SYSTEM_SOLVERS}
+    assert counts["random"] > 5  # the others violate limits
+    assert of_a_system.beyond == 0
+    assert of_a_system.proofs["part"].tolist() == ["test systems"]
+    for gap in ("gap", "blind_gap"):
+        assert of_a_system.proofs[gap].between(0, 2e-3).all()
+    assert (of_a_system.compared["excess"] <= 0).all()
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("of", ["bound", "blind_bound"])
+def test_a_bound_of_a_system_that_is_too_low_is_found(of_a_system, of):
+    bounds = of_a_system.data["bounds"]
+    lower = replace(of_a_system, data=of_a_system.data | {"bounds": bounds.assign(**{of: bounds[of] * (1 - 5e-3)})})
+    assert lower.beyond > 0
+    assert not all_pass(lower.checks())

@@ -12,7 +12,7 @@ from reservoir.certificate import bound
 from reservoir.certificate.bound import Effort, prove_bound
 from reservoir.certificate.reachable import reachable
 from reservoir.certificate.stages import stages_of
-from reservoir.certificate.tables import _grid, cell_values, lined_up
+from reservoir.certificate.tables import cell_values, grid_of, lined_up
 from reservoir.hydro.objectives import Goal, Horizon, Objective
 from reservoir.planning.planned_record import feasible_years
 from reservoir.planning.proof import LONGER_PAIRS
@@ -88,7 +88,7 @@ def test_a_valued_end_is_part_of_the_bound():
 
 def noisy(year, intervals, former, cost):
     """Good values with noise."""
-    random, grid = np.random.default_rng(3), _grid(intervals)
+    random, grid = np.random.default_rng(3), grid_of(intervals)
     good = cell_values(year, intervals, former, cost)
     values = np.stack([np.interp(row, *each) for row, each in zip(grid, _by_time(intervals, good), strict=True)])
     return lined_up(intervals, grid, values + random.normal(0, 5.0, values.shape), _worth(year))
@@ -96,13 +96,13 @@ def noisy(year, intervals, former, cost):
 
 def zeros(year, intervals, former, cost):
     """Nothing at all."""
-    grid = _grid(intervals)
+    grid = grid_of(intervals)
     return lined_up(intervals, grid, np.zeros(grid.shape), _worth(year))
 
 
 def of_another(year, intervals, former, cost):
     """The values of another reservoir's storages."""
-    grid = _grid(intervals)
+    grid = grid_of(intervals)
     return lined_up(intervals, grid, 40.0 * np.sqrt(np.abs(grid)), _worth(year))
 
 

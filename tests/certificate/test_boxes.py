@@ -60,7 +60,7 @@ MUTATIONS = {
     "a slope of the wrong sign": ("made_r = subtract(at.per[0],", "made_r = add(at.per[0],", "random 1"),
     "the value at the start added": ("(base, -slopes[0], slopes[1])", "(base, slopes[0], slopes[1])", "random 0"),
     "no losses": ("(mid_x, mid_x)), lost_here[0])", "(mid_x, mid_x)), _ZERO)", "losses"),
-    "the wrong bound of the release": ("(minus[0] + most,", "(minus[0] + least,", "random 2"),
+    "the wrong bound of the release": ("minus[0] + most)", "minus[0] + least)", "random 2"),
     "the installed capacity is half": (
         "installed_mw * stages.rows[field.PLANT_FACTOR, step]",
         "installed_mw * 0.5",
@@ -71,14 +71,20 @@ MUTATIONS = {
 SOURCE = inspect.getsource(boxes)
 
 
-def bracket_of(source):
-    """Bounds of brackets by the source of the bound, run by Python; curves and intervals stay compiled."""
+def function_of(source):
+    """The bound by its source, run by Python; curves and intervals stay compiled."""
     tree = ast.parse(source)
     for each in tree.body:
         if isinstance(each, ast.FunctionDef):
             each.decorator_list = []
     space = {"__name__": "mutated_box"}
     exec(compile(tree, "mutated_box", "exec"), space)  # our own
+    return space["bracket_bound"]
+
+
+def bracket_of(source):
+    """Bounds of brackets by the source of the bound."""
+    bracket_bound = function_of(source)
 
     def bracket(year, storages, widths, slopes, random):
         share = random.random(len(storages))
@@ -87,7 +93,7 @@ def bracket_of(source):
         low = np.minimum(low, storages)
         value, stages = random.normal(size=len(storages)), stages_of(year.limits)
         bounds = [
-            space["bracket_bound"](
+            bracket_bound(
                 year.model.exact,
                 stages,
                 step,

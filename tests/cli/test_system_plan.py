@@ -86,6 +86,30 @@ def test_a_firm_power_that_a_system_file_requires_is_given(call, two, tmp_path, 
     assert "at most the installed capacity (60)" in call(*two, "--out", "q", status=2).err
 
 
+def test_a_proof_is_told_and_written_with_the_prices_of_the_water(call, two, tmp_path, strict):
+    told = call(*two, "--solver", "slp", "--no-figures", "--prove", "1e-3", "--prove-seconds", "300", "--out", "p").out
+    assert "Proof     Proven: no schedule that keeps the limits is better by more than" in told
+    sums, prices = rows_of(tmp_path / "p/system.csv"), rows_of(tmp_path / "p/prices.csv")
+    for year in sums:
+        assert float(year["energy_gwh"]) <= float(year["proven_bound"]) <= 1.002 * float(year["energy_gwh"])
+        assert 0 <= float(year["proven_gap"]) <= 2e-3
+    assert [row["reservoir"] for row in prices] == ["lower"] * 48
+    assert np.mean([float(row["price_per_hm3"]) for row in prices]) > 0
+    proof = strict((tmp_path / "p/plan.json").read_text())["proof"]
+    assert (proof["gap_asked"], proof["problems"], proof["infeasible"]) == (1e-3, 4, {})
+
+
+@pytest.mark.parametrize(
+    ("link", "told"),
+    [('carries = "turbined"', "a link that carries turbined or spilled water"), ("backwater = true", "backwater")],
+)
+def test_a_proof_that_there_is_not_yet_is_refused_by_its_name(call, two, tmp_path, link, told):
+    file = tmp_path / two[-1]
+    file.write_text(file.read_text().replace("[[links]]", f"[[links]]\n{link}", 1))
+    err = call(*two, *QUICK, "--prove", status=2).err
+    assert f"no bound is proved yet of a system with {told}" in err
+
+
 def test_a_folder_is_planned_again_to_the_same(call, two, tmp_path):
     call(*two, *QUICK, "--out", "p")
     call("plan", "p/inflow.csv", "--reservoir", "p/system.toml", *QUICK, "--out", "again")
@@ -218,7 +242,6 @@ def test_days_are_planned_by_weeks(call, two, tmp_path):
     ("options", "said"),
     [
         (["--point", "a/b"], "--point: a point has a reservoir of its own"),
-        (["--prove"], "--prove: does not take systems yet"),
         (["--objective", "power-shortage"], "--objective: needs power_target_mw"),
         (["--objective", "magic"], "--objective: is no goal"),
         (["--objective", "firm-power", "--solver", "dp-joint"], "the solver dp-joint cannot plan this system"),

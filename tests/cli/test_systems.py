@@ -85,7 +85,8 @@ def test_records_may_be_named_by_the_system_file_alone(call, two, tmp_path):
 def test_what_takes_no_systems_says_what_does(call, two):
     told = call("bench", "case", "flows.csv", "--reservoir", two, status=2).err
     assert "two.toml: is the file of a system; expected the file of one reservoir" in told
-    assert "tradeoff, synth, validate, check and new take systems; give this command the file of one reservoir" in told
+    which = "tradeoff, synth, validate, check, prove and new take systems"
+    assert f"{which}; give this command the file of one reservoir" in told
 
 
 def test_mistakes_of_all_files_end_with_2(call, two, tmp_path):

@@ -24,13 +24,18 @@ CALLS = {
     "simulate": ["flows.csv", "--reservoir", "two.toml", "--releases", "releases.csv"],
     "new": ["river", "--system", "--reservoir", "a", "--reservoir", "b"],
     "rules": ["plan"],
-    "prove": ["plan"],
+    "prove": ["releases.csv", "--reservoir", "two.toml", "--inflow", "flows.csv"],
     "operate": ["two.toml", "--month", "3", "--reservoir", "two.toml"],
 }
 #: What does the work of commands that take systems.
 WORK = (
     *("planning.system_plan.optimise_system", "planning.comparison.compare_system", "planning.tradeoff.tradeoff"),
-    *("planning.simulation.simulate_system", "planning.validation.validate_system", "synthetic.sites.synthetic_sites"),
+    *(
+        "planning.checked_system.checked_system",
+        "planning.simulation.simulate_system",
+        "planning.validation.validate_system",
+        "synthetic.sites.synthetic_sites",
+    ),
 )
 USUAL = ["flows.csv", "--reservoir", "two.toml"]
 EVERY = {**commands(), "bench": None}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from reservoir.planning.parts import columns_of, operation_of_columns, plan_of
 from reservoir.planning.plan import Plan
 from reservoir.planning.planned_record import Proofs
 from reservoir.planning.start import PlanStart, with_end_value
+from reservoir.planning.system_plan import SystemPlan
 from reservoir.planning.water_values import WaterValues
 from reservoir.problems.reservoir.record import record_problems
 
@@ -48,16 +49,19 @@ _TABLE = ("month", "storage_hm3", "level_m", "mean_gwh_per_hm3", "q10_gwh_per_hm
 #: What a provenance of somebody's own making, hash and all, raises where a plan is made of it.
 _UNSOUND = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, ArithmeticError)
 #: What must follow from the releases, and by how much of the largest value it may differ: the last digits.
-_FOLLOWING = ("release_m3s", "turbined_m3s", "storage_hm3", "level_m", "head_m", "power_mw", "energy_gwh", "violation")
+FOLLOWING = ("release_m3s", "turbined_m3s", "storage_hm3", "level_m", "head_m", "power_mw", "energy_gwh", "violation")
 _ROUNDING = 1e-9
 
 
-class SavedPlan(NamedTuple):
+Planned = TypeVar("Planned")
+
+
+class SavedPlan(NamedTuple, Generic[Planned]):
     """A plan from its folder."""
 
     folder: Path
     #: With all digits; its solutions have no convergence trace.
-    plan: Plan
+    plan: Planned
     #: Content of ``plan.json``.
     origin: Mapping[str, Any]
 
@@ -86,7 +90,7 @@ def plan_arrays(plan: Plan) -> dict[str, NDArray[Any]]:
     return {**record_arrays(plan.inflow), **arrays, **proof_arrays(plan)}
 
 
-def proof_arrays(plan: Plan) -> dict[str, NDArray[Any]]:
+def proof_arrays(plan: Plan | SystemPlan) -> dict[str, NDArray[Any]]:
     """What is proved of a plan's problems, if anything."""
     return {} if plan.proofs is None else {PROVEN_BOUND: plan.proofs.bound, PROVEN_GAP: plan.proofs.gap}
 
@@ -148,7 +152,7 @@ def _still_there(source: str) -> bytes:
     return Path(source).read_bytes() if source and Path(source).is_file() else b""
 
 
-def read_plan(folder: Path) -> SavedPlan:
+def read_plan(folder: Path) -> SavedPlan[Plan]:
     """Read a plan's folder.
 
     Raises
@@ -156,18 +160,32 @@ def read_plan(folder: Path) -> SavedPlan:
     InputError
         If it is no such folder, or with every file that is missing or was changed.
     """
-    origin = files.read_provenance(folder)
-    try:
-        files.check_files(folder, origin[FILES])
+
+    def planned(origin: Mapping[str, Any], arrays: Arrays) -> Plan:
         if files.SYSTEM in origin[FILES]:
-            mend = "plan one of its reservoirs by itself; rules and proofs do not take systems yet"
+            mend = "plan one of its reservoirs by itself; rules do not take systems yet"
             raise InputError("is the plan of a system", "the plan of one reservoir", mend, str(folder))
         if RESERVOIR not in origin[FILES]:
             problem = "is missing: the reservoir was made in Python, and no reservoir file could contain it"
             mend = "plan.reservoir.to_toml() says why; save the plan again, or fit the rules in Python"
             raise InputError(problem, mend=mend, file=str(folder / RESERVOIR))
-        plan = _plan(folder, origin, read_arrays(folder, origin[FILES]))
-        return SavedPlan(folder, plan, origin)
+        return _plan(folder, origin, arrays)
+
+    return saved_plan(folder, planned)
+
+
+def saved_plan(folder: Path, planned: Callable[[Mapping[str, Any], Arrays], Planned]) -> SavedPlan[Planned]:
+    """What a function makes of a plan's ``plan.json`` and arrays, which are as they were written.
+
+    Raises
+    ------
+    InputError
+        As `read_plan`.
+    """
+    origin = files.read_provenance(folder)
+    try:
+        files.check_files(folder, origin[FILES])
+        return SavedPlan(folder, planned(origin, read_arrays(folder, origin[FILES])), origin)
     except InputError as error:
         path = str(folder / PROVENANCE)
         raise InputError([replace(mistake, file=mistake.file or path) for mistake in error.mistakes]) from error
@@ -219,7 +237,7 @@ def _record_notes(record: Inflow, texts: Sequence[str]) -> Iterator[str]:
             yield from companion_notes({"withdrawal_m3s": (column, withdrawal)}, record.steps)
 
 
-def require_follows(saved: SavedPlan) -> None:
+def require_follows(saved: SavedPlan[Plan]) -> None:
     """Refuse a plan whose operation is not what its releases come to, computed again from the reservoir file.
 
     Raises
@@ -227,15 +245,27 @@ def require_follows(saved: SavedPlan) -> None:
     InputError
         With the first year and step of each array that differs by more than rounding.
     """
-    plan, mistakes = saved.plan, []
+    plan = saved.plan
     again = plan.problems.operate(plan.solutions.position)
-    for name in _FOLLOWING:
-        stated, expected = getattr(plan.operation, name), getattr(again, name)
-        wrong = np.argwhere(~(np.abs(stated - expected) <= _ROUNDING * (1 + float(np.abs(expected).max()))))
+    stated, follow = ({name: getattr(each, name) for name in FOLLOWING} for each in (plan.operation, again))
+    require_same(saved.folder, stated, follow, plan.inflow.labels, RESERVOIR)
+
+
+def require_same(folder: Path, stated: Arrays, follow: Arrays, labels: Sequence[str], file: str) -> None:
+    """Refuse arrays of a plan, the first axis the years, the last the steps, that are not those that follow.
+
+    Raises
+    ------
+    InputError
+        As `require_follows`.
+    """
+    mistakes = []
+    for name, expected in follow.items():
+        wrong = np.argwhere(~(np.abs(stated[name] - expected) <= _ROUNDING * (1 + float(np.abs(expected).max()))))
         if len(wrong):
-            year, step = wrong[0].tolist()
-            problem = f"does not match the releases and {RESERVOIR} in {plan.inflow.labels[year]}, step {step + 1}"
-            file, value = str(saved.folder / files.ARRAYS / f"{name}.npy"), float(stated[year, step])
-            mistakes.append(Mistake(problem, f"{expected[year, step]:.10g}", files.AGAIN, file, value=value))
+            first = tuple(wrong[0].tolist())
+            problem = f"does not match the releases and {file} in {labels[first[0]]}, step {first[-1] + 1}"
+            array, value = str(folder / files.ARRAYS / f"{name}.npy"), float(stated[name][first])
+            mistakes.append(Mistake(problem, f"{expected[first]:.10g}", files.AGAIN, array, value=value))
     if mistakes:
         raise InputError(mistakes)

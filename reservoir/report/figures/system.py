@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -54,9 +54,11 @@ def save_system_figures(
     *,
     watch: Timer = untimed,
     left_out: dict[str, str] | None = None,
+    only: str | None = None,
 ) -> list[Path]:
-    """Write every figure as PNG and SVG; the same plan gives the same bytes."""
-    drawings = {name: partial(drawing, plan) for name, (drawing, _) in _drawings(plan).items()}
+    """Write every figure, or the one of a name, as PNG and SVG; the same plan gives the same bytes."""
+    every = _drawings(plan).items()
+    drawings = {name: partial(drawing, plan) for name, (drawing, _) in every if only in (None, name)}
     return write_figures(drawings, folder, progress, watch, left_out)
 
 
@@ -80,6 +82,12 @@ def _drawings(plan: SystemPlan) -> dict[str, tuple[Callable[[SystemPlan], Figure
             head_lost_figure,
             "Mean head that the lake below takes of each plant it backs up, through the year.",
             any(link.backwater for link in plan.system.links),
+        ),
+        "water-prices": (
+            water_prices_figure,
+            "What a hm³ that links bring is worth at the prices with which the bounds are proved; lines: medians of "
+            "the years, bands: quantiles. Where a value is not unique, it is one of several.",
+            plan.proofs is not None and bool(plan.fed),
         ),
     }
     return {name: (draw, caption) for name, (draw, caption, drawn) in drawings.items() if drawn}
@@ -152,9 +160,11 @@ def _draw_link(
     axes.write_beside(ax, f"{flow(plan.mean_flow_m3s(link))}{part}{travel}", middle, (5, 0), va="center", color=RELEASE)
 
 
-def _panels(plan: SystemPlan, title: str, draw: Callable[[Axes, OperatedSite], None], label: str) -> Figure:
-    """A panel for each reservoir, with its name, under one title."""
-    sites = list(plan.sites.values())
+def _panels(
+    plan: SystemPlan, title: str, draw: Callable[[Axes, OperatedSite], None], label: str, names: Sequence[str] = ()
+) -> Figure:
+    """A panel for each reservoir, or each of some, with its name, under one title."""
+    sites = [plan.sites[name] for name in names or plan.sites]
     columns = min(_COLUMNS, len(sites))
     rows = -(-len(sites) // columns)
 
@@ -228,6 +238,18 @@ def spill_figure(plan: SystemPlan) -> Figure:
         ax.set_ylim(0.0, 1.05 * float(spill.max()) or 1.0)
 
     return _panels(plan, f"Mean spill of each {plan.inflow.calendar.step.noun}", draw, labelled("Spill ({})", "m³/s"))
+
+
+def water_prices_figure(plan: SystemPlan) -> Figure:
+    """Draw the prices of the water that links bring as bands, a panel a reservoir that they lead to."""
+    prices, names = plan.prices_per_hm3, plan.system.names
+
+    def draw(ax: Axes, site: OperatedSite) -> None:
+        own = prices[plan.shown_years, names.index(site.reservoir.name)]
+        axes.draw_bands(ax, axes.month_middles(plan.inflow.calendar), own, POWER, single="price")
+
+    unit = f"{plan.objective.unit}/hm³" if plan.objective.unit else "per hm³"
+    return _panels(plan, "Price of the water that links bring", draw, f"Price ({unit})", plan.fed)
 
 
 def head_lost_figure(plan: SystemPlan) -> Figure:

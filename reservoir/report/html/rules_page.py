@@ -12,6 +12,7 @@ from reservoir.hydro.unit_system import SI
 from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.planning.checks import Check
 from reservoir.planning.columns import MEAN_ENERGY, shown, shown_columns
+from reservoir.planning.plan import Plan
 from reservoir.report.html.page import HtmlTable, Picture, Section, render
 from reservoir.report.html.plan_page import plan_heading
 from reservoir.report.html.tables import checks_section, result_table, without_constants, without_rows_of
@@ -94,7 +95,7 @@ _ROBUSTNESS_FACTS = (
 
 def rules_report(
     evaluation: Evaluation,
-    saved: SavedPlan,
+    saved: SavedPlan[Plan],
     checks: Sequence[Check],
     origin: Mapping[str, Any],
     pictures: Sequence[Picture],

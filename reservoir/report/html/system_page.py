@@ -9,8 +9,9 @@ import numpy as np
 
 from reservoir.planning.checks import Check
 from reservoir.planning.columns import shown_columns
+from reservoir.planning.key_figures import gap_percentage
 from reservoir.planning.operated_system import OperatedSystem
-from reservoir.planning.sentences import energy_sentence, objective_sentence
+from reservoir.planning.sentences import energy_sentence, objective_sentence, proof_sentences
 from reservoir.planning.simulation import SystemSimulation
 from reservoir.planning.system_plan import SystemPlan
 from reservoir.report.html.page import Column, Heading, HtmlTable, Picture, Section, render
@@ -25,6 +26,7 @@ TITLES = {
     "energy-by-month": "Energy by month and plant",
     "spill-by-month": "Spill by month",
     "head-lost": "Head lost to lakes below",
+    "water-prices": "Price of water",
 }
 
 
@@ -42,6 +44,8 @@ def system_report(
         for name, site in plan.sites.items()
         if energy.size
     ]
+    if plan.proofs is not None and np.isfinite(plan.proofs.worst_gap):
+        figures.append(("proven: no schedule is better by more", gap_percentage(plan.proofs.worst_gap)))
     figures.append(("checks passed", f"{sum(claims)} of {len(claims)}"))
     notes = map(plan.units.text, plan.notes)  # which may begin with the name of a reservoir
     heading = Heading(
@@ -110,6 +114,7 @@ def _facts(plan: SystemPlan, origin: Mapping[str, Any]) -> list[tuple[str, str]]
         ),
         ("Seed", str(origin["settings"].get("seed", ""))),
         ("Reference", "none: what is best of several reservoirs is not known; stages are compared with each other"),
+        *(("Proof", sentence) for sentence in proof_sentences(plan)),
     ]
     return [fact for fact in facts if fact[1]]
 

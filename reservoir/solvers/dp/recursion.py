@@ -16,6 +16,7 @@ from reservoir.hydro.rows import DEAD, HM3_PER_M3S, INFLOW, RELEASE_LOWER, RELEA
 from reservoir.hydro.step import release_to_reach, storage_after
 from reservoir.solvers.dp import beyond as _beyond
 from reservoir.solvers.dp.beyond import worth_beyond
+from reservoir.solvers.dp.free_flow import best_flow, net_bounds
 
 FloatArray = NDArray[np.float64]
 let_compiled_code_call(_beyond)
@@ -77,9 +78,11 @@ def bellman(
                     best, choice = energy - penalty * violation + value_between(row, later, end), nearest_to(row, end)
                 elif row[0] < empty:
                     # Between a state below dead storage, to which no release leads, and one that is too high.
-                    ends = reachable_ends(year, step, storage, rounding)
+                    ends = reachable_ends(year, step, storage, rounding, ())
                     for end in (max(ends[0], year.numbers[DEAD]), ends[1]):
-                        value = _value_with(plant, year, step, storage, end, penalty) + value_between(row, later, end)
+                        value = _value_with(plant, year, step, storage, end, penalty, ()) + value_between(
+                            row, later, end
+                        )
                         if value > best:
                             best, choice = value, nearest_to(row, end)
                 else:
@@ -130,11 +133,12 @@ def value_between(row: FloatArray, values: FloatArray, storage: float) -> float:
 
 
 @inlined
-def reachable_ends(year: YearRows, step: int, storage: float, rounding_m3s: float) -> tuple[float, float]:
+def reachable_ends(year: YearRows, step: int, storage: float, rounding_m3s: float, free: Any) -> tuple[float, float]:
     """Lowest and highest storage that a step can end at, its release beyond its bounds by no more than rounding."""
     per_flow, inflow = year.rows[HM3_PER_M3S, step], year.rows[INFLOW, step]
-    lowest = storage_after(storage, inflow, year.rows[RELEASE_UPPER, step] + rounding_m3s, per_flow, year, step)
-    highest = storage_after(storage, inflow, year.rows[RELEASE_LOWER, step] - rounding_m3s, per_flow, year, step)
+    least, most = net_bounds(free, year, step)
+    lowest = storage_after(storage, inflow, most + rounding_m3s, per_flow, year, step)
+    highest = storage_after(storage, inflow, least - rounding_m3s, per_flow, year, step)
     return lowest, highest
 
 
@@ -217,13 +221,14 @@ def value_function(
         rounding = 1e-12 * (abs(grid[place, states - 1]) + 1.0) / year.rows[HM3_PER_M3S, step]
         for state in range(states):
             storage = grid[place, state]
-            lowest, highest = reachable_ends(year, step, storage, rounding)
+            lowest, highest = reachable_ends(year, step, storage, rounding, ())
             lowest, highest = (
                 max(lowest, row[0], min(year.numbers[DEAD], row[states - 1])),
                 min(highest, row[states - 1]),
             )
             if lowest <= highest:
-                values[place, state] = best_value(plant, year, step, storage, lowest, highest, penalty, row, later)
+                of_best = best_value(plant, year, step, storage, lowest, highest, penalty, row, later, ())
+                values[place, state] = of_best[0]
                 continue
             little, end, energy, unmet_here = _with_little_water(plant, year, step, storage)
             if little:
@@ -245,11 +250,12 @@ def best_value(
     penalty: float,
     row: FloatArray,
     later: FloatArray,
-) -> float:
-    """Value of a storage with the best end of the step between two."""
-    low, high = lowest, highest
-    best = _value_with(plant, year, step, storage, lowest, penalty) + value_between(row, later, lowest)
-    of_highest = _value_with(plant, year, step, storage, highest, penalty) + value_between(row, later, highest)
+    free: Any,
+) -> tuple[float, float]:
+    """Value of a storage with the best end of the step between two, and that end."""
+    low, high, chosen = lowest, highest, lowest
+    best = _value_with(plant, year, step, storage, lowest, penalty, free) + value_between(row, later, lowest)
+    of_highest = _value_with(plant, year, step, storage, highest, penalty, free) + value_between(row, later, highest)
     last = len(row) - 1
     first_inside = cell_of(row, lowest) + 1
     high = min(row[min(first_inside + _STRIDE, last)], highest)
@@ -257,32 +263,38 @@ def best_value(
         end = row[following]
         if end >= highest:
             break
-        value = _value_with(plant, year, step, storage, end, penalty) + later[following]
+        value = _value_with(plant, year, step, storage, end, penalty, free) + later[following]
         if value > best:
-            best = value
+            best, chosen = value, end
             low, high = max(row[max(following - _STRIDE, 0)], lowest), min(row[min(following + _STRIDE, last)], highest)
     if of_highest > best:
-        best = of_highest
+        best, chosen = of_highest, highest
         low, high = max(row[max(cell_of(row, highest) - _STRIDE, 0)], lowest), highest
     left, right = low + _SHORTER * (high - low), high - _SHORTER * (high - low)
-    of_left = _value_with(plant, year, step, storage, left, penalty) + value_between(row, later, left)
-    of_right = _value_with(plant, year, step, storage, right, penalty) + value_between(row, later, right)
+    of_left = _value_with(plant, year, step, storage, left, penalty, free) + value_between(row, later, left)
+    of_right = _value_with(plant, year, step, storage, right, penalty, free) + value_between(row, later, right)
     for _ in range(_DIVISIONS):
         if of_left > of_right:
             high, right, of_right = right, left, of_left
             left = low + _SHORTER * (high - low)
-            of_left = _value_with(plant, year, step, storage, left, penalty) + value_between(row, later, left)
+            of_left = _value_with(plant, year, step, storage, left, penalty, free) + value_between(row, later, left)
         else:
             low, left, of_left = left, right, of_right
             right = high - _SHORTER * (high - low)
-            of_right = _value_with(plant, year, step, storage, right, penalty) + value_between(row, later, right)
-    return max(best, of_left, of_right)
+            of_right = _value_with(plant, year, step, storage, right, penalty, free) + value_between(row, later, right)
+    if max(of_left, of_right) > best:
+        chosen = left if of_left > of_right else right
+    return max(best, of_left, of_right), chosen
 
 
 @compiled_part  # a step with losses, within code in eight places, would take the compiler six times as long
-def _value_with(plant: Plant, year: YearRows, step: int, storage: float, end: float, penalty: float) -> float:
-    """Energy of a step that ends at a storage, less the cost of violations."""
+def _value_with(
+    plant: Plant, year: YearRows, step: int, storage: float, end: float, penalty: float, free: Any
+) -> float:
+    """Energy of a step that ends at a storage, less the cost of violations, at its best free flow if there is one."""
     draft = release_to_reach(storage, end, year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], year, step)
+    if len(free) > 0:
+        return best_flow(plant, year, step, storage, end, draft, penalty, free)[1]
     energy, unmet_here = step_value(plant, year, step, storage, end, draft)
     value: float = energy - penalty * (violation_at(year, step, end, end) + unmet_here)
     return value

@@ -144,10 +144,10 @@ def completable(limits: Limits) -> tuple[FloatArray, FloatArray]:
     year = limits.arrays()
 
     def too_low(storage: float) -> bool:
-        return bool(reachable_ends(year, 0, storage, 0.0)[1] < later_lower[0])
+        return bool(reachable_ends(year, 0, storage, 0.0, ())[1] < later_lower[0])
 
     def too_high(storage: float) -> bool:
-        return bool(reachable_ends(year, 0, storage, 0.0)[0] > later_upper[0])
+        return bool(reachable_ends(year, 0, storage, 0.0, ())[0] > later_upper[0])
 
     return (
         np.append(_first_not(too_low, lowest, highest), later_lower),

@@ -1,0 +1,82 @@
+"""A bundle method: where a sum of convex functions is small, by planes below each of them that touch it.
+
+Each evaluation gives a plane for each function; where the sum of the highest planes is least, in a box around the best
+point so far, the functions are evaluated next. One set of planes a function says more than one of their sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from reservoir.solvers.plant_steps import FloatArray
+from reservoir.solvers.slp.highs import maximised
+from reservoir.solvers.slp.program import Programs
+
+#: Values and slopes at a point, of each function: shapes (functions,) and (functions, numbers).
+Evaluate = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+
+#: Half the first box, as a part of the mean size of numbers; what it is multiplied by after a step that keeps so much
+#: of its promise, and after one that gains nothing.
+_FIRST, _LARGER, _KEPT, _SMALLER = 0.1, 1.5, 0.6, 0.6
+#: Promise, as a part of the value, below which nothing is left to gain.
+_NOTHING = 3e-7
+
+
+def least_sum(evaluate: Evaluate, start: FloatArray, aim: float, evaluations: int) -> tuple[FloatArray, float]:
+    """A point where the sum of functions is small, and that sum: the best of those tried, first of which is `start`.
+
+    Parameters
+    ----------
+    evaluate : callable
+    start : ndarray, shape (numbers,)
+        Numbers on which no function depends stay as they are.
+    aim : float
+        A sum that is small enough.
+    evaluations : int
+        At most.
+    """
+    at, best, centre = start, np.inf, start
+    box, promise = _FIRST * float(np.abs(start).mean() or 1.0), np.inf
+    levels, slopes = list[FloatArray](), list[FloatArray]()
+    for _ in range(evaluations):
+        values, slope = evaluate(at)
+        levels.append(values - slope @ at)
+        slopes.append(slope)
+        worth = float(values.sum())
+        if not np.isfinite(worth):
+            break
+        gain = best - worth
+        if worth < best:
+            best, centre = worth, at
+        if gain >= _KEPT * promise:
+            box *= _LARGER
+        elif gain <= 0.0:
+            box *= _SMALLER
+        if best <= aim:
+            break
+        lowest = maximised(_planes(np.stack(levels), np.stack(slopes), centre, box), 0)
+        if lowest.point is None:
+            break
+        at, promise = lowest.point[: len(start)], best + lowest.value
+        if promise <= _NOTHING * abs(best):
+            break
+    return centre, best
+
+
+def _planes(levels: FloatArray, slopes: FloatArray, centre: FloatArray, box: float) -> Programs:
+    """Numbers within a box, then a column for each function, no lower than its planes: less their sum is largest."""
+    planes, functions, numbers = slopes.shape
+    matrix = np.zeros((planes * functions, numbers + functions))
+    matrix[:, :numbers] = -slopes.reshape(-1, numbers)
+    matrix[:, numbers:] = np.tile(np.eye(functions), (planes, 1))
+    columns, rows = np.nonzero(matrix.T)
+    start = np.searchsorted(columns, np.arange(numbers + functions + 1)).astype(np.int32)
+    cost = np.repeat([0.0, -1.0], [numbers, functions])
+    near = np.where(np.any(slopes != 0.0, axis=(0, 1)), box, 0.0)
+    free = np.full(functions, np.inf)
+    between = np.append(centre - near, -free), np.append(centre + near, free)
+    above = levels.reshape(-1), np.full(planes * functions, np.inf)
+    bounds = [(low[None], high[None]) for low, high in (between, above)]
+    return Programs(start, rows.astype(np.int32), matrix[rows, columns][None], cost[None], *bounds)

@@ -1,0 +1,146 @@
+"""A reservoir whose inflow is in part free, at a price, and whose release is paid: for dynamic programming and proofs.
+
+Links of a system bring what flows in freely; with a price on that water each reservoir is planned by itself. Compiled
+code has a form of its own without it, which costs one reservoir nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reservoir.hydro.compiled_year import step_value
+from reservoir.hydro.jit import compiled, compiled_part, inlined, part_as_written
+from reservoir.hydro.plant import Plant
+from reservoir.hydro.rows import RELEASE_LOWER, RELEASE_UPPER, YearRows
+from reservoir.problems.base import FloatArray
+
+#: Mean storages at which the best release is told, and releases tried at each before a golden section between two.
+NODES, _TRIED = 97, 24
+_SHORTER, _DIVISIONS = 0.3819660112501051, 20
+
+
+class FreeFlow(NamedTuple):
+    """The free flow of each step, and its prices.
+
+    Parameters
+    ----------
+    lower, upper : ndarray, shape (steps,)
+        What flows in freely, m3/s.
+    price, paid : ndarray, shape (steps,)
+        Of a m3/s that flows in freely, and of one that is released, in the unit of the objective.
+    best : ndarray, shape (steps, nodes)
+        The best release where nothing else limits it, by mean storage (`fill_best`); a hint.
+    first, per_hm3 : ndarray, shape (1,)
+        The storage of the first node, and nodes in a hm3.
+    """
+
+    lower: Any
+    upper: Any
+    price: Any
+    paid: Any
+    best: Any
+    first: Any
+    per_hm3: Any
+
+    @classmethod
+    def between(
+        cls, flows: tuple[FloatArray, FloatArray], prices: tuple[FloatArray, FloatArray], range_hm3: Any
+    ) -> Any:
+        """Of bounds, prices, and the range of the mean storage; nothing is told of the best release yet."""
+        first, last = range_hm3
+        per_hm3 = (NODES - 1) / max(last - first, 1e-9)
+        best = np.zeros((len(flows[0]), NODES))
+        return cls(*flows, *prices, best, np.array([first]), np.array([per_hm3]))
+
+
+@part_as_written
+def best_release(free: Any, step: int, mean_storage: float) -> float:
+    """The best release at a mean storage where nothing else limits it: a hint."""
+    at = (mean_storage - free.first[0]) * free.per_hm3[0]
+    at = min(max(at, 0.0), free.best.shape[1] - 1.0)
+    place = min(int(at), free.best.shape[1] - 2)
+    left: float = free.best[step, place]
+    release: float = left + (at - place) * (free.best[step, place + 1] - left)
+    return release
+
+
+@compiled
+def fill_best(plant: Plant, year: YearRows, free: Any, penalty: float) -> None:
+    """Find the best release of each step and mean storage."""
+    for step in range(free.best.shape[0]):
+        lower, upper = year.rows[RELEASE_LOWER, step], year.rows[RELEASE_UPPER, step]
+        width = (upper - lower) / (_TRIED - 1)
+        for node in range(free.best.shape[1]):
+            storage = free.first[0] + node / free.per_hm3[0]
+            found, most = lower, -np.inf
+            for place in range(_TRIED):
+                release = lower + place * width
+                value = _worth(plant, year, step, storage, storage, release, penalty, free)
+                if value > most:
+                    found, most = release, value
+            low, high = max(found - width, lower), min(found + width, upper)
+            left, right = low + _SHORTER * (high - low), high - _SHORTER * (high - low)
+            of_left = _worth(plant, year, step, storage, storage, left, penalty, free)
+            of_right = _worth(plant, year, step, storage, storage, right, penalty, free)
+            for _ in range(_DIVISIONS):
+                if of_left > of_right:
+                    high, right, of_right = right, left, of_left
+                    left = low + _SHORTER * (high - low)
+                    of_left = _worth(plant, year, step, storage, storage, left, penalty, free)
+                else:
+                    low, left, of_left = left, right, of_right
+                    right = high - _SHORTER * (high - low)
+                    of_right = _worth(plant, year, step, storage, storage, right, penalty, free)
+            if max(of_left, of_right) > most:
+                found = left if of_left > of_right else right
+            free.best[step, node] = found
+
+
+@inlined
+def net_bounds(free: Any, year: YearRows, step: int) -> tuple[float, float]:
+    """Bounds of the release less what flows in freely, m3/s."""
+    lower, upper = year.rows[RELEASE_LOWER, step], year.rows[RELEASE_UPPER, step]
+    if len(free) > 0:
+        return lower - free.upper[step], upper - free.lower[step]
+    return lower, upper
+
+
+@compiled_part
+def best_flow(
+    plant: Plant, year: YearRows, step: int, storage: float, end: float, net: float, penalty: float, free: Any
+) -> tuple[float, float]:
+    """The best release of a step that releases so much more than flows in freely, and what that is worth."""
+    lower = max(year.rows[RELEASE_LOWER, step], net + free.lower[step])
+    upper = min(year.rows[RELEASE_UPPER, step], net + free.upper[step])
+    if not lower < upper:
+        lower = upper = 0.5 * (lower + upper)
+    best = min(max(best_release(free, step, 0.5 * (storage + end)), lower), upper)
+    most = _worth(plant, year, step, storage, end, best, penalty, free)
+    if lower < best:
+        value = _worth(plant, year, step, storage, end, lower, penalty, free)
+        if value > most:
+            best, most = lower, value
+    if best < upper:
+        value = _worth(plant, year, step, storage, end, upper, penalty, free)
+        if value > most:
+            best, most = upper, value
+    return best, most + free.price[step] * net
+
+
+@compiled_part
+def _worth(
+    plant: Plant,
+    year: YearRows,
+    step: int,
+    storage: float,
+    end: float,
+    release: float,
+    penalty: float,
+    free: Any,
+) -> float:
+    """Benefit of a release that is paid, and pays for all of itself."""
+    benefit, unmet = step_value(plant, year, step, storage, end, release)
+    worth: float = benefit - penalty * unmet + (free.paid[step] - free.price[step]) * release
+    return worth

@@ -1,0 +1,220 @@
+"""No stage of a schedule with a free flow exceeds the bound of a box that contains it; and mistakes are found out."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reservoir.certificate.bound import bound_pairs, prove_bound
+from reservoir.certificate.cells import Cells
+from reservoir.certificate.stages import freed, stages_of
+from reservoir.hydro.compiled_year import step_value
+from reservoir.hydro.jit import compiled as compiled_code
+from reservoir.hydro.plant import plant_with_cursors
+from reservoir.hydro.rows import HM3_PER_M3S, INFLOW
+from reservoir.hydro.step import release_to_reach
+from reservoir.solvers.dp.free_flow import FreeFlow
+from tests.certificate.cases import every_case, one_cell_a_time, random_schedules
+from tests.certificate.test_boxes import ROUNDING, SOURCE, function_of
+
+CASES = every_case()
+NAMES = ["random 0", "random 1", "random 3", "losses", "revenue", "zoo 0", "zoo 1"]
+
+
+def free_of(problems, random):
+    """A free flow of all steps at prices of either sign, whose best releases are told wrong."""
+    most = problems.limits.inflow_m3s.max() * random.random(12)
+    lower, upper = 0.2 * most, most * random.choice([0.2, 0.3, 1.0])
+    worth = problems.model.reservoir.installed_mw / float(problems.limits.release_upper_m3s.max())
+    prices = [worth * random.normal(1.0, 0.7, 12) for _ in range(2)]
+    free = FreeFlow.between((lower, upper), prices, (0.0, float(problems.limits.capacity_hm3.max())))
+    free.best[:] = random.random(free.best.shape) * problems.limits.release_upper_m3s.max()
+    return free
+
+
+def excess_of(problems, bracket, count, seed=1):
+    """Largest excess of a stage over its bound, relative to what the stage is worth, and how many were compared."""
+    random, worst, compared = np.random.default_rng(seed), -np.inf, 0
+    for _ in range(count):
+        free = free_of(problems, random)
+        flow = free.lower + random.random(12) * (free.upper - free.lower)
+        limits = problems.limits
+        fed = replace(problems, limits=limits.changed(inflow=limits.inflow_m3s + flow))
+        for made in random_schedules(fed, 1, random):
+            for place in range(len(problems)):
+                operation, year = made.operation[place], problems[place]
+                storages = operation.storage_hm3
+                widths = np.ptp(storages) * 10.0 ** random.uniform(-5, -0.3, 13) + 1e-9
+                worth = operation.stage_benefit + free.paid * operation.release_m3s - free.price * flow
+                scale = np.abs(worth).max() + np.abs(free.price * flow).max() + 1e-9
+                slopes = random.normal(size=13) * scale / (np.ptp(storages) + 1e-9)
+                share = random.random(13)
+                low = storages - share * widths
+                low, high = np.minimum(low, storages), np.maximum(low + widths, storages)
+                value = random.normal(size=13)
+                cells = Cells(*one_cell_a_time(13), low, high, value, slopes)
+                bounds = bracket(year, freed(stages_of(year.limits), free, 1e-3 * scale), cells)
+                values = value + slopes * (storages - 0.5 * (low + high))
+                over = (worth + np.diff(values) - bounds)[operation.violation == 0] / (scale + np.abs(values).max())
+                worst, compared = max(worst, float(over.max(initial=-np.inf))), compared + len(over)
+    return worst, compared
+
+
+def compiled(year, stages, cells):
+    brackets = np.zeros(12)
+    bound_pairs(year.model.exact, stages, cells, brackets, 0, 12)
+    return brackets
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_stage_with_a_free_flow_exceeds_the_bound_of_its_box(name):
+    worst, compared = excess_of(CASES[name], compiled, 100)
+    assert compared > 300
+    assert worst <= ROUNDING
+
+
+@pytest.mark.parametrize("name", ["random 0", "random 2", "losses", "zoo 0"])
+def test_nothing_that_flows_in_freely_for_nothing_changes_no_bound(name):
+    problems, random = CASES[name], np.random.default_rng(3)
+    nothing = np.zeros(12)
+    free = FreeFlow.between((nothing, nothing), (nothing, nothing), (0.0, float(problems.limits.capacity_hm3.max())))
+    for made in random_schedules(problems, 20, random):
+        storages, year = made.operation[0].storage_hm3, problems[0]
+        cells = Cells(*one_cell_a_time(13), storages - 1.0, storages + 1.0, random.normal(size=13), np.zeros(13))
+        known, freely = (
+            compiled(year, each, cells) for each in (stages_of(year.limits), freed(stages_of(year.limits), free))
+        )
+        np.testing.assert_allclose(freely, known, rtol=1e-11, atol=1e-9)
+    path = problems[0].limits.start_bounds_hm3.mean() + nothing[0] * np.ones(13)
+    known, freely = (
+        prove_bound(problems[0], path, None, stages=each).bound
+        for each in (None, freed(stages_of(problems[0].limits), free))
+    )
+    assert freely == pytest.approx(known, rel=1e-4)
+
+
+#: Mistakes in the source of the bound, and problems that show them.
+MUTATIONS = {
+    "the free flow costs nothing": (
+        "moved(moved(own, abs(price), charged)",
+        "moved(moved(own, 0.0, charged)",
+        "random 0",
+    ),
+    "the release is not paid": (", abs(paid), released)", ", 0.0, released)", "random 0"),
+    "a price of the wrong sign": (
+        "charged = brought[1] if price > 0.0",
+        "charged = brought[1] if price < 0.0",
+        "random 0",
+    ),
+    "a pay of the wrong sign": (
+        "released = flows.most if paid > 0.0",
+        "released = flows.most if paid < 0.0",
+        "random 1",
+    ),
+    "told at the middle of the side": ("moved_by = above(above(middle * part[2]))", "moved_by = 0.0", "random 3"),
+    "the side is a point": ("value += abs(a[3]) * box.part[0]", "value += 0.0", "random 0"),
+    "the last parts are left out": ("while edge != end:", "while False:", "random 0"),
+    "less flows in than may": (
+        "with_value(minus, minus[0] + upper)",
+        "with_value(minus, minus[0] + lower)",
+        "random 1",
+    ),
+}
+
+
+#: Mistakes that only what is bilinear shows, and how wide the free flow is there, as a part of half a storage.
+CURVED = {
+    "no cross term": ("bend_mr * box.product)", "0.0 * box.product)", 1.8),
+    "no cross term of storage and the free flow": (
+        "above(above(box.product + above(box.mean_1 * part[1])))",
+        "box.product",
+        1.8,
+    ),
+    "no cross term of storage and release": ("product = above(box.mean_1 * part[1])", "product = 0.0", 4.0),
+}
+
+
+def by(source):
+    """Brackets of a cell a time by the source of the bound."""
+    bracket_bound = function_of(source)
+
+    def bracket(year, stages, cells):
+        low, high, steps = cells.lower, cells.upper, range(12)
+        value, slope = np.diff(cells.value), cells.slope
+        boxes_of = [((low[step], high[step]), (low[step + 1], high[step + 1])) for step in steps]
+        slopes = [(slope[step], slope[step + 1]) for step in steps]
+        return np.array(
+            [
+                bracket_bound(year.model.exact, stages, step, *boxes_of[step], value[step], slopes[step])
+                for step in steps
+            ]
+        )
+
+    return bracket
+
+
+@compiled_code
+def benefit(plant, rows, step, x, y, release):
+    """Of a step between two storages, and what it releases net of what flows in freely."""
+    net = release_to_reach(x, y, rows.rows[INFLOW, step], rows.rows[HM3_PER_M3S, step], rows, step)
+    return step_value(plant, rows, step, x, y, release)[0], net
+
+
+def excess_of_flat(problems, bracket_bound, wide, count):
+    """Largest excess at corners of boxes in whose middle prices and values leave no slope, and how many there were."""
+    random, worst, compared, year, step = np.random.default_rng(5), -np.inf, 0, problems[0], 0
+    limits, rows, plant = year.limits, year.limits.arrays(), plant_with_cursors(year.model.exact)
+    capacity, near = float(limits.capacity_hm3.max()), 1e-4
+
+    def slopes(point):
+        """Of the benefit and of what is released net, over both storages and the release."""
+        ends = [[benefit(plant, rows, step, *(point + sign * each)) for sign in (1, -1)] for each in near * np.eye(3)]
+        return np.array([np.subtract(*pair) for pair in ends]) / (2 * near)
+
+    for _ in range(count):
+        least, most = (float(each[step]) for each in (limits.release_lower_m3s, limits.release_upper_m3s))
+        x, y = capacity * random.uniform(0.4, 0.9, 2)
+        half, release = capacity * 10.0 ** random.uniform(-3.5, -2.0), random.uniform(least, 0.5 * most)
+        across, price = wide * half / float(limits.hm3_per_m3s[step]), random.normal()
+        flow = release - benefit(plant, rows, step, x, y, release)[1]
+        of_benefit, of_net = slopes(np.array([x, y, release])).T
+        slope_x, slope_y, paid = of_benefit + of_net * price
+        paid = price - paid
+        flows, prices = (flow - across, flow + across), (price, paid)
+        flows, prices = (tuple(np.full(12, each) for each in pair) for pair in (flows, prices))
+        free = FreeFlow.between(flows, prices, (0.0, capacity))
+        free.best[:] = release
+        sides = (x - half, x + half), (y - half, y + half)
+        bound = bracket_bound(year.model.exact, freed(stages_of(limits), free), step, *sides, 0.0, (slope_x, -slope_y))
+        for one, other, third in itertools.product((-1.0, 1.0), repeat=3):
+            at, brought = (x + one * half, y + other * half), flow + third * across
+            there = brought + benefit(plant, rows, step, *at, release)[1]
+            worth = benefit(plant, rows, step, *at, there)[0] + paid * there - price * brought
+            worth -= half * (one * slope_x + other * slope_y)
+            if least <= there <= most:
+                size = abs(worth) + abs(paid * there) + abs(price * brought)
+                worst, compared = max(worst, (worth - bound) / size), compared + 1
+    return worst, compared
+
+
+@pytest.mark.parametrize("mistake", CURVED)
+def test_a_mistake_in_what_is_bilinear_is_found_out(mistake):
+    (before, after, wide), name = CURVED[mistake], "losses"
+    assert SOURCE.count(before) == 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worst, compared = excess_of_flat(CASES[name], function_of(SOURCE), wide, 20)
+        assert compared > 30
+        assert worst <= ROUNDING
+        assert excess_of_flat(CASES[name], function_of(SOURCE.replace(before, after)), wide, 20)[0] > ROUNDING
+
+
+@pytest.mark.parametrize("mistake", MUTATIONS)
+def test_a_mistake_in_the_bound_of_a_free_flow_is_found_out(mistake):
+    before, after, name = MUTATIONS[mistake]
+    assert SOURCE.count(before) == 1
+    with np.errstate(divide="ignore", invalid="ignore"):  # as compiled code
+        assert excess_of(CASES[name], by(SOURCE), 1)[0] <= ROUNDING
+        assert excess_of(CASES[name], by(SOURCE.replace(before, after)), 8)[0] > ROUNDING
