@@ -19,8 +19,8 @@ OF_OPERATED_OBJECTIVES = {"objective", "objective_at_equal_storage", "foresight_
 OF_STEPS = {"first_day"}
 #: Of schedules with a step that has too little water for its minimum release.
 OF_LITTLE_WATER = {"missing_m3s"}
-#: Of plans with `--prove`.
-PROVEN = {"proven_bound", "proven_gap"}
+#: Of plans with `--prove`, and of reservoirs with commitments.
+OF_FEW = {"proven_bound", "proven_gap", "missing_release_hm3"}
 
 
 def head_of(path) -> list[str]:
@@ -50,7 +50,7 @@ def test_every_column_of_a_plan_has_a_meaning(ruled, table, meanings):
         *OF_OBJECTIVES,
         *OF_STEPS,
         *OF_LITTLE_WATER,
-        *PROVEN,
+        *OF_FEW,
     }
     kept = {"member", *LOSSES} if table == "scores.csv" else set()
     expected = [name for name in meanings if name not in rare - kept]
@@ -66,7 +66,7 @@ def test_every_column_of_a_plan_with_losses_has_a_meaning(call, tmp_path):
     assert head_of(tmp_path / "out" / "schedule.csv") == [
         name for name in meanings_of("schedule") if name not in {"member", *OF_STEPS, *OF_LITTLE_WATER}
     ]
-    rare = {"member", "reference_violation", "engine_gap", *PROVEN, *OF_OBJECTIVES}
+    rare = {"member", "reference_violation", "engine_gap", *OF_FEW, *OF_OBJECTIVES}
     assert head_of(tmp_path / "out" / "summary.csv") == [name for name in meanings_of("summary") if name not in rare]
 
 
@@ -76,7 +76,7 @@ def test_every_column_of_a_plan_with_losses_has_a_meaning(call, tmp_path):
 )
 def test_every_column_of_a_plan_of_another_goal_has_a_meaning(call, short_record, tmp_path, goal, others):
     call("plan", short_record, "--objective", goal, "--solver", "dp", "--no-figures", "--out", tmp_path / "out")
-    rare = {"member", "horizon", "storage_change_hm3", "reference_violation", "engine_gap", *PROVEN}
+    rare = {"member", "horizon", "storage_change_hm3", "reference_violation", "engine_gap", *OF_FEW}
     rare |= {*LOSSES, *others}
     assert head_of(tmp_path / "out" / "summary.csv") == [name for name in meanings_of("summary") if name not in rare]
 
