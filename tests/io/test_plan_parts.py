@@ -166,6 +166,7 @@ def test_an_interruption_says_where_parts_are_kept(small, many_years, tmp_path, 
     assert not (tmp_path / "parts").exists()
 
 
+@pytest.mark.usefixtures("heard")
 def test_an_interruption_in_the_midst_of_keeping_a_part_says_that_it_is_kept(tmp_path, monkeypatch):
     def replaced(new, old, replace=os.replace):
         replace(new, old)
