@@ -6,6 +6,7 @@ point so far, the functions are evaluated next. One set of planes a function say
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -24,7 +25,9 @@ _FIRST, _LARGER, _KEPT, _SMALLER = 0.1, 1.5, 0.6, 0.6
 _NOTHING = 3e-7
 
 
-def least_sum(evaluate: Evaluate, start: FloatArray, aim: float, evaluations: int) -> tuple[FloatArray, float]:
+def least_sum(
+    evaluate: Evaluate, start: FloatArray, aim: float, evaluations: int, until: float = np.inf
+) -> tuple[FloatArray, float]:
     """A point where the sum of functions is small, and that sum: the best of those tried, first of which is `start`.
 
     Parameters
@@ -36,6 +39,8 @@ def least_sum(evaluate: Evaluate, start: FloatArray, aim: float, evaluations: in
         A sum that is small enough.
     evaluations : int
         At most.
+    until : float
+        Time of `time.monotonic` from which on nothing further is tried.
     """
     at, best, centre = start, np.inf, start
     box, promise = _FIRST * float(np.abs(start).mean() or 1.0), np.inf
@@ -54,7 +59,7 @@ def least_sum(evaluate: Evaluate, start: FloatArray, aim: float, evaluations: in
             box *= _LARGER
         elif gain <= 0.0:
             box *= _SMALLER
-        if best <= aim:
+        if best <= aim or time.monotonic() >= until:
             break
         lowest = maximised(_planes(np.stack(levels), np.stack(slopes), centre, box), 0)
         if lowest.point is None:

@@ -9,6 +9,7 @@ a better schedule can have (`SystemProblem.corridors`).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -37,6 +38,8 @@ from reservoir.solvers.dp.free_flow import FreeFlow, fill_best
 
 #: Prices that are tried at most, in each round of corridors; rounds at most.
 _EVALUATIONS, _ROUNDS = 40, 3
+#: Part of the time that prices and corridors may take.
+_FOR_PRICES = 0.5
 #: Sizes of cells of which corridors are made, and by how much more than the gap, as a part of it, these are wider.
 _LEVELS, _SPARE = 2, 0.5
 #: Parts of the gap that is asked for: prices that leave the first are not bettered, and none that leave the second by
@@ -296,8 +299,8 @@ class SystemProblem:
             slopes[link.source, link.target] += link.arriving(paths[link.source].release_m3s)
         return slopes
 
-    def better_prices(self, prices: FloatArray, aim: float) -> tuple[FloatArray, float]:
-        """Prices at which the sum is smaller, and that sum."""
+    def better_prices(self, prices: FloatArray, aim: float, until: float) -> tuple[FloatArray, float]:
+        """Prices at which the sum is smaller, found until a time of `time.monotonic`, and that sum."""
         shape = prices.shape
 
         def evaluated(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -306,7 +309,7 @@ class SystemProblem:
             values[0] += constant
             return values, self.slopes(paths).reshape(len(values), -1)
 
-        found, worth = least_sum(evaluated, prices.ravel(), aim, _EVALUATIONS)
+        found, worth = least_sum(evaluated, prices.ravel(), aim, _EVALUATIONS, until)
         return found.reshape(shape), worth
 
     def corridors(self, prices: FloatArray) -> list[Any]:
@@ -367,20 +370,22 @@ def prove_system(
     gap : float
         Part of the fitness by which the bound may be above it.
     seconds : float
+        Most time, about.
     threads : int
     below : float
         By how much less the proof is told that the schedule, and the best path of each reservoir at prices, are worth:
         a bound that is no lower than the schedule all the same rests on neither.
     """
+    began = time.monotonic()
     problem, known = SystemProblem(batch, schedule, below=below), schedule.violation_sum[0] == 0
     prices, allowed = multipliers(batch, schedule), gap * abs(problem.fitness)
     aim, enough = problem.fitness + _LEFT * allowed, problem.fitness + _MOST_LEFT * allowed
     for left in reversed(range(_ROUNDS if known else 0)):  # else nothing is known to come close to
-        prices, worth = problem.better_prices(prices, aim)
-        if worth <= enough or not np.isfinite(worth) or not left:
+        prices, worth = problem.better_prices(prices, aim, began + _FOR_PRICES * seconds)
+        if worth <= enough or not np.isfinite(worth) or not left or time.monotonic() > began + _FOR_PRICES * seconds:
             break
         problem = SystemProblem(batch, schedule, problem.corridors(prices), below)
-    proved = problem.proven(prices, gap, seconds, threads)
+    proved = problem.proven(prices, gap, max(began + seconds - time.monotonic(), 0.0), threads)
     if known:  # the schedule itself may be beyond the corridors
         proved = replace(proved, bound=max(proved.bound, problem.fitness + _ROUNDING * abs(problem.fitness)))
     return proved

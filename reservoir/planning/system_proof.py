@@ -60,13 +60,13 @@ def prove_system_plan(
     require_provable(plan.system)
     problems, until = list(_known(plan)), time.monotonic() + seconds
 
-    def proved(known: tuple[SystemYears, SystemOperation]) -> SystemBound:
-        left = max(until - time.monotonic(), 0.0) * processors() / max(len(problems), processors())
-        return prove_system(*known, gap, left)
+    def proved(place: int) -> SystemBound:
+        share = min(processors() / (len(problems) - place), 1.0)  # what earlier ones leave is for later ones
+        return prove_system(*problems[place], gap, max(until - time.monotonic(), 0.0) * share)
 
     bounded = []
     with ThreadPoolExecutor(processors()) as pool:
-        for bound in pool.map(proved, problems):
+        for bound in pool.map(proved, range(len(problems))):
             bounded.append(bound)
             progress(STAGE, len(bounded), len(problems))
     bounds = np.array([each.bound for each in bounded])

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from reservoir.bench.cascade_systems import lancang
+from reservoir.certificate import bundle
 from reservoir.certificate import system as certificate
 from reservoir.certificate.bundle import least_sum
 from reservoir.certificate.multipliers import multipliers
@@ -74,6 +77,18 @@ def test_a_sum_of_convex_functions_is_made_small():
     found, least = least_sum(evaluated, np.array([4.0, -2.0, 0.3]), 1e-9, 60)
     assert least == pytest.approx(np.abs(found - [1.0, 3.0, 0.5]).sum())
     assert least < 1e-5
+    at_once, _ = least_sum(evaluated, np.array([4.0, -2.0, 0.3]), 1e-9, 60, until=0.0)
+    assert at_once.tolist() == [4.0, -2.0, 0.3]
+
+
+def test_a_proof_ends_with_its_time(monkeypatch):
+    clock, tried, valued = count(), [], SystemProblem.valued
+    for module in (certificate, bundle):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
+    monkeypatch.setattr(SystemProblem, "valued", lambda self, prices: tried.append(1) or valued(self, prices))
+    batch, schedule = year_of(*lancang("lancang-2", 2001))
+    assert prove_system(batch, schedule, 1e-9, seconds=12.0).bound >= float(batch.fitness_of(schedule)[0])
+    assert len(tried) == 7  # prices take half of the time, and then there is a bound at them
 
 
 @pytest.mark.parametrize("number", [2, 3, 4])
