@@ -332,7 +332,12 @@ class SystemProblem:
         return [proof.corridor if left >= 0.0 and not anywhere else None for proof, left, anywhere in told]
 
     def proven(self, prices: FloatArray, gap: float, seconds: float, threads: int = 1) -> SystemBound:
-        """The bound at prices, above the schedule by a gap, or by little more than prices leave if that is larger."""
+        """The bound at prices, above the schedule by a gap, or by little more than prices leave if that is larger.
+
+        Where a lake may run dry, nothing is known of what it releases, and so of what those below can be brought.
+        """
+        if any(single.known.may_run_dry for single in self.singles):
+            return SystemBound(np.inf, prices, ())
         worth, constant, frees, paths = self.valued(prices)
         scale = self.scale(frees)
         most = gap * max(abs(self.fitness), self.batch.system.least_gap_scale)

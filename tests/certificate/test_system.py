@@ -107,6 +107,14 @@ def test_no_schedule_of_a_random_river_exceeds_its_bound_at_any_prices(number):
     assert bounds[0] <= problem.fitness * 1.02
 
 
+def test_nothing_is_proved_where_a_lake_may_run_dry():
+    batch, schedule = year_of(*whole(2))
+    problem, prices = SystemProblem(batch, schedule), multipliers(batch, schedule)
+    first = problem.singles[0]
+    problem.singles[0] = replace(first, known=replace(first.known, may_run_dry=True))
+    assert problem.proven(prices, 1e-3, 600.0).bound == np.inf
+
+
 #: Mistakes in what a link brings.
 LINKS = {
     "none": lambda carried: carried,
