@@ -89,9 +89,9 @@ def _handed_on(batch: SystemYears, place: int, worth: list[NDArray[np.intp]]) ->
     terms, volume, system = [], batch.hm3_per_m3s, batch.system
     wraps = system.reservoirs[place].year_end is YearEnd.CYCLIC
     for link in system.links:
-        if link.source != system.names[place] or link.target is None or link.carries is Carried.SPILLED:
+        carried, share = link.part_and_share
+        if link.source != system.names[place] or link.target is None or carried is Carried.SPILLED:
             continue
-        share = 1.0 if isinstance(link.carries, Carried) else link.carries
         for later, part in link.parts:
             at = np.roll(np.arange(batch.steps), -later)
             there = np.ones(batch.steps) if wraps else (np.arange(batch.steps) + later < batch.steps) * 1.0

@@ -53,7 +53,7 @@ _OF_SLACK = 0.3
 _ROUNDING = 1e-10
 
 
-class Carried(NamedTuple):
+class LinkFlow(NamedTuple):
     """What a link brings: ``brings @ release + fixed``, less a constant loss, and its range.
 
     Parameters
@@ -74,12 +74,12 @@ class Carried(NamedTuple):
     lost_m3s: float
 
     @classmethod
-    def of(cls, batch: SystemYears, link: Link) -> Carried:
+    def of(cls, batch: SystemYears, link: Link) -> LinkFlow:
         """Of a link of a year."""
         names, volume = batch.system.names, batch.hm3_per_m3s
         source = names.index(link.source)
-        open_link, wraps = replace(link, lost_m3s=0.0), batch.years[source].limits.cyclic
-        wraps = batch.system.reservoirs[source].initial_storage_hm3 is None and wraps
+        begins_anywhere = batch.system.reservoirs[source].initial_storage_hm3 is None
+        open_link, wraps = replace(link, lost_m3s=0.0), begins_anywhere and batch.years[source].limits.cyclic
         fixed = open_link.arriving_m3s(np.zeros_like(volume), volume, wraps=wraps)[0]
         each, volumes = np.eye(batch.steps), np.repeat(volume, batch.steps, axis=0)
         share = np.asarray(link.of_release(each, each))
@@ -241,7 +241,7 @@ class SystemProblem:
         self, batch: SystemYears, schedule: SystemOperation, corridors: Sequence[Any] = (), below: float = 0.0
     ) -> None:
         self.batch, self.schedule, self.below = batch, schedule, below
-        self.links = [Carried.of(batch, link) for link in batch.system.links if link.target is not None]
+        self.links = [LinkFlow.of(batch, link) for link in batch.system.links if link.target is not None]
         self.singles: list[Single] = []
         for place in range(len(batch.years)):
             own = batch.years[place]
@@ -264,7 +264,7 @@ class SystemProblem:
             least, most = least + low, most + high
         return least, most
 
-    def _into(self, place: int) -> Iterator[Carried]:
+    def _into(self, place: int) -> Iterator[LinkFlow]:
         return (link for link in self.links if link.target == place)
 
     def frees(self, prices: FloatArray) -> tuple[list[FreeFlow], float]:

@@ -247,7 +247,7 @@ class _Search:
             self.best, self.sources = found, [solver] * len(found)
             self.stopped = stop_sentence(solver, len(found), len(self.problems), self.stop)
             if self.stopped:
-                self._leave_out()
+                self.problems = self.problems.span(0, len(self.best))  # the record as far as it is planned
             return
         count, less = len(found), self._less_violated(found)
         better = np.flatnonzero((less < 0) | ((less == 0) & (found.fitness > self.best.fitness[:count])))
@@ -274,7 +274,3 @@ class _Search:
         """
         best = self.best.violation[: len(found)]
         return np.where(np.minimum(found.violation, best) > ROUNDING, 0.0, found.violation - best)
-
-    def _leave_out(self) -> None:
-        """The record as far as it is planned."""
-        self.problems = self.problems.span(0, len(self.best))

@@ -14,9 +14,8 @@ from reservoir.certificate import bundle
 from reservoir.certificate import system as certificate
 from reservoir.certificate.bundle import least_sum
 from reservoir.certificate.multipliers import multipliers
-from reservoir.certificate.system import Carried, SystemProblem, prove_system
-from reservoir.hydro.system import Carried as Part
-from reservoir.hydro.system import Link
+from reservoir.certificate.system import LinkFlow, SystemProblem, prove_system
+from reservoir.hydro.system import Carried, Link
 from reservoir.planning.system_plan import optimise_system
 from reservoir.zoo import zoo_system
 
@@ -33,7 +32,9 @@ def whole(number):
     """A small random river without what is not priced yet."""
     system, inflows = zoo_system(number, 1, reservoirs=3)
     links = tuple(
-        replace(link, carries=0.4 if isinstance(link.carries, Part) and link.carries is not Part.ALL else link.carries)
+        replace(
+            link, carries=0.4 if isinstance(link.carries, Carried) and link.carries is not Carried.ALL else link.carries
+        )
         for link in system.links
     )
     return replace(system, links=links), inflows
@@ -163,7 +164,7 @@ def test_the_line_of_a_link_is_above_what_arrives(lost, price):
     batch, _ = year_of(system, inflows)
     source, target = system.names[0], system.names[-1]
     link = Link(source, target, 0.7, travel_steps=1.4, lost_share=0.1, lost_m3s=lost, before_m3s=80.0)
-    carried, random = Carried.of(batch, link), np.random.default_rng(2)
+    carried, random = LinkFlow.of(batch, link), np.random.default_rng(2)
     low, high = np.full(12, 20.0), np.full(12, 180.0)
     slope, level = carried.line(np.full(12, price), (low, high))
     for _ in range(200):

@@ -58,7 +58,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void lshade(
     for (int generation = 1; generation <= generations; ++generation) {
         const int count = sizes[generation], turn = generation & 1, room = (int)(ARCHIVE_FRACTION * count + 0.5f);
         archived = min(archived, room);
-        bool exchanges = EXCHANGES(generation); // const, compilers warn where it is false for all generations
+        bool exchanges = EXCHANGES(generation); // of a const that is false for all, compilers warn
         FOR_BLOCKS {
             const int first = FIRST(block);
             if (first >= count) continue;
