@@ -16,7 +16,15 @@ from typing import Any, NamedTuple
 
 from reservoir.certificate import stages as field
 from reservoir.certificate.stages import FloatArray, Stages, power_demanded
-from reservoir.hydro.curves.enclosures import Jet, add_jets, enclose, enclose_conversion, multiply_jets, scale_jet
+from reservoir.hydro.curves.enclosures import (
+    Jet,
+    add_jets,
+    enclose,
+    enclose_conversion,
+    multiply_jets,
+    reciprocal_jet,
+    scale_jet,
+)
 from reservoir.hydro.curves.intervals import (
     Interval,
     above,
@@ -41,8 +49,8 @@ _NO_LOSS = (_ZERO, _ZERO, _ZERO)
 
 #: More than what some forty operations on numbers of one size round, as a part of it.
 _ROUNDING = 1e-14
-#: In place of no limit of a cost.
-_UNLIMITED = 1e29
+#: In place of no limit of a cost; power of 1 m3/s, MW, that counts as none.
+_UNLIMITED, _NO_POWER = 1e29, 1e-20
 
 #: Value at the middle of the box, and slopes over both storages, and over the free flow if there is one: an upper bound
 #: on the box.
@@ -291,11 +299,24 @@ def water_at(plant: Plant, stages: Stages, step: int, storage: Interval, release
     """What the curves come to for mean storages and releases of a step, of which none is less than the least."""
     level = enclose(plant.level, storage)
     most = stages.rows[field.RELEASE_UPPER, step] + stages.rows[field.SPARE, step]
-    tail = _tailrace(plant, release, (least, most))
+    lake = stages.rows[field.TAILWATER, step], stages.rows[field.TAILWATER_MOST, step]
+    tail = _backed_up(_tailrace(plant, release, (least, most)), lake)
     head = subtract(level[0], tail[0])
     per = enclose_conversion(plant.conversion, head)
     taken = multiply_jets(per, enclose(plant.capacity, head))
     return Water(level, tail, per, scale_jet(stages.rows[field.PLANT_FACTOR, step], taken))
+
+
+@inlined_as_written
+def _backed_up(tail: Jet, lake: Interval) -> Jet:
+    """Tailrace level that is no lower than a lake below, somewhere between two levels."""
+    value, slope, curvature = tail
+    if value[0] >= lake[1]:
+        return tail
+    level = max(value[0], lake[0]), max(value[1], lake[1])
+    if value[1] <= lake[0]:
+        return level, _ZERO, _ZERO
+    return level, hull(slope, _ZERO), (min(curvature[0], 0.0), _INFINITY)
 
 
 @part_as_written
@@ -346,7 +367,7 @@ def powers_on(
         water_at(plant, stages, step, storages[0], here, least),
         water_at(plant, stages, step, storages[1], release, least),
     )
-    made_box, taken_box = _slopes_of_made(on, release), _slopes_of_taken(on)
+    made_box, taken_box = _slopes_of_made(on, release), _slopes_by_head(on, on.full)
     made_m = multiply(multiply(at.per[1], at.level[1]), here)
     made_r = subtract(at.per[0], multiply(multiply(at.per[1], at.tail[1]), here))
     made = affine_bound(multiply(at.per[0], here), made_m, made_r, made_box, box)
@@ -378,13 +399,77 @@ def _slopes_of_made(on: Water, release: Interval) -> Slopes:
 
 
 @part_as_written
-def _slopes_of_taken(on: Water) -> Slopes:
-    """Derivatives on a box of the power of all that the turbines can take."""
-    full, level, tail = on.full, on.level, on.tail
-    of_mm = add(multiply(full[2], square(level[1])), multiply(full[1], level[2]))
-    of_mr = negative(multiply(multiply(full[2], level[1]), tail[1]))
-    of_rr = subtract(multiply(full[2], square(tail[1])), multiply(full[1], tail[2]))
-    return Slopes(multiply(full[1], level[1]), negative(multiply(full[1], tail[1])), of_mm, of_mr, of_rr)
+def _slopes_by_head(on: Water, of: Jet) -> Slopes:
+    """Derivatives on a box of a function of the head."""
+    level, tail = on.level, on.tail
+    of_mm = add(multiply(of[2], square(level[1])), multiply(of[1], level[2]))
+    of_mr = negative(multiply(multiply(of[2], level[1]), tail[1]))
+    of_rr = subtract(multiply(of[2], square(tail[1])), multiply(of[1], tail[2]))
+    return Slopes(multiply(of[1], level[1]), negative(multiply(of[1], tail[1])), of_mm, of_mr, of_rr)
+
+
+@part_as_written
+def _turbines(plant: Plant, stages: Stages, step: int, on: Water) -> tuple[Jet, Jet]:
+    """By head, what the turbines let through, and what makes the most power: no limit where a head may make none."""
+    factor, wanted = stages.rows[field.PLANT_FACTOR, step], stages.rows[field.TURBINED_POWER, step]
+    through = scale_jet(factor, enclose(plant.capacity, subtract(on.level[0], on.tail[0])))
+    if not on.per[0][0] > _NO_POWER:
+        return through, ((0.0, _INFINITY), _ZERO, _ZERO)
+    power = multiply((plant.installed_mw, plant.installed_mw), (factor, factor))
+    most, of_one = (min(power[0], wanted), min(power[1], wanted)), reciprocal_jet(on.per)
+    return through, (multiply(most, of_one[0]), multiply(most, of_one[1]), multiply(most, of_one[2]))
+
+
+@part_as_written
+def turbined_between(plant: Plant, stages: Stages, step: int, mean_storage: Interval, release: Interval) -> Interval:
+    """What the turbines take at mean storages and releases of a step, m3/s: none where the lake may be too low."""
+    on = water_at(plant, stages, step, mean_storage, release, release[0])
+    through, most = _turbines(plant, stages, step, on)
+    least = min(min(release[0], through[0][0]), most[0][0])
+    if mean_storage[0] < stages.rows[field.OPERATING_STORAGE, step]:
+        least = 0.0
+    return max(least, 0.0), min(min(release[1], through[0][1]), most[0][1])
+
+
+@part_as_written
+def turbined_on(
+    plant: Plant,
+    stages: Stages,
+    step: int,
+    storages: tuple[Interval, Interval],
+    releases: tuple[Interval, Interval],
+    flow: tuple[Affine, float],
+    box: Geometry,
+    sign: float,
+) -> tuple[Powers, tuple[Interval, Interval, Interval]]:
+    """Bounds of the three flows of which the turbines take the least, each times a sign; and the ranges of these.
+
+    They are the release, what the turbines let through, and what makes the most power; others are as in `powers_on`.
+    """
+    (here, release), (released, least), spare = releases, flow, stages.rows[field.SPARE, step]
+    at, on = (
+        water_at(plant, stages, step, storages[0], here, least),
+        water_at(plant, stages, step, storages[1], release, least),
+    )
+    (through_at, most_at), (through, most) = _turbines(plant, stages, step, at), _turbines(plant, stages, step, on)
+    if sign > 0.0:
+        released = with_value(released, above(released[0] + spare))
+    by_through = _by_head(at, on, scale_jet(sign, through_at), scale_jet(sign, through), spare, box)
+    by_most = released if sign > 0.0 else constant(0.0, box.part)
+    if most[0][1] < _INFINITY:
+        by_most = _by_head(at, on, scale_jet(sign, most_at), scale_jet(sign, most), spare, box)
+    return Powers(released, by_through, by_most), (release, through[0], most[0])
+
+
+@part_as_written
+def _by_head(at: Water, on: Water, of: Jet, of_box: Jet, spare: float, box: Geometry) -> Affine:
+    """Bound of a function of the head, told at the middle of the box and on it."""
+    slopes = _slopes_by_head(on, of_box)
+    by_m, by_r = multiply(of[1], at.level[1]), negative(multiply(of[1], at.tail[1]))
+    bound = affine_bound(of[0], by_m, by_r, slopes, box)
+    if spare > 0.0:
+        bound = with_value(bound, above(bound[0] + above(spare * max(slopes.r[1], 0.0))))
+    return bound if bound[0] < _INFINITY else constant(of_box[0][1], box.part)
 
 
 class Flows(NamedTuple):
@@ -392,7 +477,8 @@ class Flows(NamedTuple):
 
     ``heaviest`` is what a m3/s costs that is missing of the least release, without a limit where none may be missing:
     the cost of what is missing is no less than what the release has to spare of it, times any weight up to that.
-    ``brought`` are bounds of the free flow and of its negative, if there is one.
+    ``brought`` are bounds of the free flow and of its negative, if there is one, and ``turbined`` then those of the
+    flows of which the turbines take the least, where that is paid.
     """
 
     most: Affine
@@ -400,6 +486,7 @@ class Flows(NamedTuple):
     least: float
     heaviest: float
     brought: Any
+    turbined: Any
 
 
 class Tangent(NamedTuple):
@@ -486,6 +573,7 @@ def _bounded(
     flow, minus, least, most = flows.most, flows.negative, flows.least, stages.rows[field.RELEASE_UPPER, step]
     target, lowest = stages.rows[field.POWER_TARGET, step], power_demanded(stages, step)
     mix = _best_mix(total, powers, box)
+    total = _with_turbined(stages, step, total, mix, flows.turbined, box)
     for _ in range(2):  # add what limits have to spare, times the best weights
         spare = with_value(flow, flow[0] - least)
         total, weight = _with_bound(total, mix, spare, flow, (least, total.heaviest), box)
@@ -519,6 +607,19 @@ def _with_supply(stages: Stages, step: int, total: Sum, flow: Affine, box: Geome
     base = moved(with_value(total.base, total.base[0] + level), tangent, flow)
     size = total.size + (abs(level) + tangent * _size(flow, box))
     return Sum(base, total.worth, total.kinked, size, total.heaviest)
+
+
+@inlined_as_written
+def _with_turbined(stages: Stages, step: int, total: Sum, mix: Affine, turbined: Any, box: Geometry) -> Sum:
+    """Add what is paid for what the turbines take, which is no more than a weighted sum of three flows."""
+    if len(turbined) > 0:
+        paid = stages.rows[field.TURBINED_PAID, step]
+        if paid > 0.0:
+            so_far = Sum(moved(total.base, total.worth, mix), paid, 0.0, 0.0, 0.0)
+            taken = _best_mix(so_far, turbined, box)
+            size = total.size + paid * (_size(taken, box) + _size(turbined[0], box))
+            return Sum(moved(total.base, paid, taken), total.worth, total.kinked, size, total.heaviest)
+    return total
 
 
 @part_as_written
@@ -694,14 +795,60 @@ def _bound_on(
     release = (release[0], above(release[1] + rows[field.SPARE, step]))
     running = powers_on(plant, stages, step, (middle, mean), (here, release), (flow, least), box)
     brought = _brought(net_minus, net_most, side, by_release)
-    flows = Flows(flow, minus, kept, heaviest, brought)
+    none = constant(0.0, box.part)
+    still = Powers(none, none, none)
+    flows = Flows(flow, minus, kept, heaviest, brought, _where_free(side, still))
     values = _priced(stages, step, (base, -slopes[0], slopes[1]), flows, brought, box)
-    bound, operating = bound_with_terms(stages, step, values, running, flows, box), rows[field.OPERATING_STORAGE, step]
+    of_water = (middle, mean), (here, release), least
+    bound = _while_running(brought, plant, stages, step, values, running, flows, of_water, box)
+    operating = rows[field.OPERATING_STORAGE, step]
     if mean[0] >= operating:
         return bound
-    none = constant(0.0, box.part)
-    idle = bound_with_terms(stages, step, values, Powers(none, none, none), flows, box)
+    idle = bound_with_terms(stages, step, values, still, flows, box)
     return idle if mean[1] < operating else max(bound, idle)
+
+
+@inlined_as_written
+def _where_free(side: Part, powers: Powers) -> Any:
+    """Powers where part of the inflow is free, else nothing."""
+    if len(side) > 0:
+        return powers
+    return ()
+
+
+@part_as_written
+def _while_running(
+    brought: Any,
+    plant: Plant,
+    stages: Stages,
+    step: int,
+    values: Affine,
+    powers: Powers,
+    flows: Flows,
+    of_water: Any,
+    box: Geometry,
+) -> float:
+    """The bound with what is paid for what the turbines take, or charged: that is one of three flows then."""
+    if len(brought) > 0:
+        paid, (storages, releases, least) = stages.rows[field.TURBINED_PAID, step], of_water
+        if paid > 0.0:
+            turbined = turbined_on(plant, stages, step, storages, releases, (flows.most, least), box, 1.0)[0]
+            flows = Flows(flows.most, flows.negative, flows.least, flows.heaviest, flows.brought, turbined)
+        elif paid < 0.0:
+            bound, water = -_INFINITY, (plant, stages, step, storages, releases)
+            charged, ranges = turbined_on(*water, (flows.negative, least), box, -1.0)
+            least_of_all = min(min(ranges[0][1], ranges[1][1]), ranges[2][1])
+            for place in range(3):
+                flow, between = charged[place], ranges[place]
+                if between[0] <= least_of_all:
+                    size = abs(values[0]) - paid * _size(flow, box)
+                    rounded = with_value(values, values[0] + _ROUNDING * size)
+                    value = bound_with_terms(stages, step, moved(rounded, -paid, flow), powers, flows, box)
+                    if value != value:  # no number, which none is larger than
+                        return value
+                    bound = max(bound, value)
+            return bound
+    return bound_with_terms(stages, step, values, powers, flows, box)
 
 
 @inlined_as_written

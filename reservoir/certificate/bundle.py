@@ -17,6 +17,8 @@ from reservoir.solvers.slp.program import Programs
 
 #: Values and slopes at a point, of each function: shapes (functions,) and (functions, numbers).
 Evaluate = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+#: Bounds of numbers.
+Range = tuple[FloatArray | float, FloatArray | float]
 
 #: Half the first box, as a part of the mean size of numbers; what it is multiplied by after a step that keeps so much
 #: of its promise, and after one that gains nothing.
@@ -26,7 +28,12 @@ _NOTHING = 3e-7
 
 
 def least_sum(
-    evaluate: Evaluate, start: FloatArray, aim: float, evaluations: int, until: float = np.inf
+    evaluate: Evaluate,
+    start: FloatArray,
+    aim: float,
+    evaluations: int,
+    until: float = np.inf,
+    within: Range = (-np.inf, np.inf),
 ) -> tuple[FloatArray, float]:
     """A point where the sum of functions is small, and that sum: the best of those tried, first of which is `start`.
 
@@ -41,6 +48,8 @@ def least_sum(
         At most.
     until : float
         Time of `time.monotonic` from which on nothing further is tried.
+    within : tuple of float or ndarray, shape (numbers,)
+        Bounds of the numbers, which those at the start keep.
     """
     at, best, centre = start, np.inf, start
     box, promise = _FIRST * float(np.abs(start).mean() or 1.0), np.inf
@@ -61,7 +70,7 @@ def least_sum(
             box *= _SMALLER
         if best <= aim or time.monotonic() >= until:
             break
-        lowest = maximised(_planes(np.stack(levels), np.stack(slopes), centre, box), 0)
+        lowest = maximised(_planes(np.stack(levels), np.stack(slopes), centre, box, within), 0)
         if lowest.point is None:
             break
         at, promise = lowest.point[: len(start)], best + lowest.value
@@ -70,7 +79,7 @@ def least_sum(
     return centre, best
 
 
-def _planes(levels: FloatArray, slopes: FloatArray, centre: FloatArray, box: float) -> Programs:
+def _planes(levels: FloatArray, slopes: FloatArray, centre: FloatArray, box: float, within: Range) -> Programs:
     """Numbers within a box, then a column for each function, no lower than its planes: less their sum is largest."""
     planes, functions, numbers = slopes.shape
     matrix = np.zeros((planes * functions, numbers + functions))
@@ -81,7 +90,8 @@ def _planes(levels: FloatArray, slopes: FloatArray, centre: FloatArray, box: flo
     cost = np.repeat([0.0, -1.0], [numbers, functions])
     near = np.where(np.any(slopes != 0.0, axis=(0, 1)), box, 0.0)
     free = np.full(functions, np.inf)
-    between = np.append(centre - near, -free), np.append(centre + near, free)
+    low, high = np.maximum(centre - near, within[0]), np.minimum(centre + near, within[1])
+    between = np.append(low, -free), np.append(high, free)
     above = levels.reshape(-1), np.full(planes * functions, np.inf)
     bounds = [(low[None], high[None]) for low, high in (between, above)]
     return Programs(start, rows.astype(np.int32), matrix[rows, columns][None], cost[None], *bounds)

@@ -7,13 +7,14 @@ a linear program that misses these ranges by the least; good schedules miss none
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.certificate.shortages import Shortage
 from reservoir.hydro.attributes import YearEnd
-from reservoir.hydro.system import Carried
+from reservoir.hydro.system import Link
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.problems.system import SystemYears
 from reservoir.solvers.plant_steps import FloatArray, PlantSteps
@@ -28,6 +29,8 @@ _APART = 1e-6
 def multipliers(batch: SystemYears, schedule: SystemOperation) -> FloatArray:
     """What a m3/s more in each step is worth, in the unit of the objective, shape (reservoirs, steps).
 
+    Below that, a row for each shortage of a sum (`shortages`): what more of the sum is worth.
+
     Parameters
     ----------
     batch : SystemYears
@@ -35,13 +38,26 @@ def multipliers(batch: SystemYears, schedule: SystemOperation) -> FloatArray:
     schedule : SystemOperation
     """
     made, steps = Builder(1), batch.steps
-    places = range(len(batch.years))
+    places, sums = range(len(batch.years)), list[OfSum]()
+    for each in Shortage.all_of(batch):
+        low, high = each.prices((schedule.power_mw if each.of_power else schedule.leaving_m3s)[0])
+        sums.append(OfSum(each.of_power, low, made.columns(steps, 0.0, high - low)))
     worth = [made.columns(steps, -np.inf, np.inf) for _ in places]
     for place in places:
         storage = schedule.of_reservoirs[place].storage_hm3[:, 1:]
-        _conditions(made, batch, PlantSteps.of(batch, schedule, place), place, storage, worth)
+        _conditions(made, batch, PlantSteps.of(batch, schedule, place), place, storage, worth, sums)
     found = maximised(made.programs(), 0).point
-    return np.zeros((len(places), steps)) if found is None else found[np.stack(worth)]
+    if found is None:
+        return np.stack([*np.zeros((len(places), steps)), *(each.least for each in sums)])
+    return np.stack([*(found[columns] for columns in worth), *(each.least + found[each.more] for each in sums)])
+
+
+class OfSum(NamedTuple):
+    """The least price of a sum, of power or of what leaves the system, and columns of how much more it is."""
+
+    of_power: bool
+    least: FloatArray
+    more: NDArray[np.intp]
 
 
 def _conditions(
@@ -51,20 +67,31 @@ def _conditions(
     place: int,
     storage: FloatArray,
     worth: list[NDArray[np.intp]],
+    sums: list[OfSum],
 ) -> None:
     """Rows of one reservoir, from its storages at the ends of steps."""
     limits, release, mean, count = steps.years.limits, steps.release_m3s, steps.mean_storage_hm3, batch.steps
-    volume = batch.hm3_per_m3s
+    volume, of_power = batch.hm3_per_m3s, [each for each in sums if each.of_power]
+    per_mw = steps.per_mw + sum(each.least for each in of_power)
 
     def benefit(storage: FloatArray, flow: FloatArray) -> FloatArray:
-        return steps.per_mw * steps.power_mw(storage, flow)
+        return per_mw * steps.power_mw(storage, flow)
+
+    def rise(up: tuple[FloatArray, FloatArray], down: tuple[FloatArray, FloatArray], apart: Any) -> FloatArray:
+        return (steps.power_mw(*up) - steps.power_mw(*down)) / apart
 
     near = _APART * (limits.release_upper_m3s + 1.0)
     here = benefit(mean, release)
     more, less = (benefit(mean, release + near) - here) / near, (here - benefit(mean, release - near)) / near
     low = np.where(release < limits.release_upper_m3s - near, np.minimum(more, less), -np.inf)
     high = np.where(release > limits.release_lower_m3s + near, np.maximum(more, less), np.inf)
-    _between(made, low, high, [(worth[place], 1.0), *_handed_on(batch, place, worth)])
+    turbined = np.where(release < steps.most_turbined_m3s(mean, release), 1.0, 0.0)[0]
+    leaving = 1.0 - sum(link.of_release(1.0, turbined) for link in batch.system.links if _is_from(batch, link, place))
+    priced = [(each.more, -rise((mean, release + near), (mean, release - near), 2.0 * near)) for each in of_power]
+    priced += [(each.more, -leaving) for each in sums if not each.of_power]
+    paid = sum(each.least * leaving for each in sums if not each.of_power)
+    terms = [(worth[place], 1.0), *_handed_on(batch, place, worth, turbined), *priced]
+    _between(made, low + paid, high + paid, terms)
 
     apart = _APART * (limits.capacity_hm3[:, np.newaxis] + 1.0)
     up, down = (sign * (benefit(mean + sign * apart, release) - here) / apart for sign in (1.0, -1.0))
@@ -80,18 +107,31 @@ def _conditions(
     high = np.where(storage > limits.storage_lower_hm3 + apart, high, np.inf)
     per_hm3 = float(volume.mean())
     costs = per_hm3 / volume * (1.0 + 0.5 * lost)
+    of_hm3 = [-0.5 * per_hm3 * rise((mean + apart, release), (mean - apart, release), 2.0 * apart) for _ in of_power]
+    priced = [(each.more, by) for each, by in zip(of_power, of_hm3, strict=True)]
+    priced += [(each.more[after], later * by[:, after]) for each, by in zip(of_power, of_hm3, strict=True)]
     brings = -per_hm3 / volume[:, after] * later * (1.0 - 0.5 * lost[:, after])
-    _between(made, per_hm3 * low, per_hm3 * high, [(worth[place], costs), (worth[place][after], brings)])
+    _between(made, per_hm3 * low, per_hm3 * high, [(worth[place], costs), (worth[place][after], brings), *priced])
 
 
-def _handed_on(batch: SystemYears, place: int, worth: list[NDArray[np.intp]]) -> list[tuple[NDArray[np.intp], Any]]:
-    """What a m3/s of a release is worth where links take it: columns and factors, a step of the release each."""
+def _is_from(batch: SystemYears, link: Link, place: int) -> bool:
+    """Whether a link brings what a reservoir releases to another."""
+    return link.source == batch.system.names[place] and link.target is not None
+
+
+def _handed_on(
+    batch: SystemYears, place: int, worth: list[NDArray[np.intp]], turbined: FloatArray
+) -> list[tuple[NDArray[np.intp], Any]]:
+    """What a m3/s of a release is worth where links take it: columns and factors, a step of the release each.
+
+    ``turbined`` is how much of a m3/s more the turbines take in each step.
+    """
     terms, volume, system = [], batch.hm3_per_m3s, batch.system
     wraps = system.reservoirs[place].year_end is YearEnd.CYCLIC
     for link in system.links:
-        carried, share = link.part_and_share
-        if link.source != system.names[place] or link.target is None or carried is Carried.SPILLED:
+        if not _is_from(batch, link, place):
             continue
+        share = link.of_release(1.0, turbined)
         for later, part in link.parts:
             at = np.roll(np.arange(batch.steps), -later)
             there = np.ones(batch.steps) if wraps else (np.arange(batch.steps) + later < batch.steps) * 1.0

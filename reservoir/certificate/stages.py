@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.jit import inlined_as_written
 from reservoir.hydro.limits import Limits
-from reservoir.hydro.rows import TERMS, UNLIMITED, Lake, without_negative_prices
+from reservoir.hydro.rows import NO_TAILWATER, TERMS, UNLIMITED, Lake, without_negative_prices
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.solvers.dp.free_flow import FreeFlow
 
@@ -55,8 +55,12 @@ _ROUNDED = 1e-14
     FREE_UPPER,
     FREE_PRICE,  # of a m3/s of it, in the unit of the objective
     RELEASE_PAID,  # for a m3/s of the release
+    TURBINED_PAID,  # for a m3/s of what the turbines take, besides
+    TURBINED_POWER,  # MW for which they take no more, where that is less than is installed
+    TAILWATER,  # m, between which the lake below may be: the tailrace is no lower
+    TAILWATER_MOST,
     FREE_SLACK,  # by how much a bound may be larger for the width of its part of the free flow
-) = range(28)
+) = range(32)
 _names = list(globals())
 #: Their names, in order.
 FIELDS = tuple(name.lower() for name in _names[_names.index("INFLOW") :])
@@ -135,6 +139,7 @@ def stages_of(limits: Limits, missing_penalty: float = 0.0) -> Stages:
     as_none = np.where(may_touch, as_none.clip(max=limits.release_lower_m3s), 0.0)
     fields: dict[str, Any] = {"power_lower": -1.0, "plant_factor": 1.0, "operating_storage": -1.0}
     fields |= {"power_value": volume * GWH_PER_MW_VOLUME, "power_cost_most": UNLIMITED}  # energy, unless the year says
+    fields |= {"turbined_power": UNLIMITED, "tailwater": NO_TAILWATER, "tailwater_most": NO_TAILWATER}
     lake: Lake | tuple[()] = ()
     spare = np.zeros(limits.steps)
     if year.lake:
@@ -142,6 +147,7 @@ def stages_of(limits: Limits, missing_penalty: float = 0.0) -> Stages:
         fields["power_lower"] = np.where(year.power_lower > 0, year.power_lower * (1 - DEMAND_TOLERANCE), -1.0)
         fields["operating_storage"] = year.operating_storage
         fields |= {name: getattr(year, name) for name in ("evaporation", "plant_factor")}
+        fields |= {"turbined_power": year.power_upper, "tailwater": year.tailwater, "tailwater_most": year.tailwater}
         lost = np.any(year.evaporation != 0) or np.any(year.lake.seepage.coefficients != 0)
         lake = year.lake if lost else ()
     if year.priced:
@@ -175,6 +181,8 @@ def freed(stages: Stages, free: FreeFlow, slack: float = 0.0) -> Stages:
         free_upper=free.upper + TOLERANCE * np.abs(free.upper) + rounded,
         free_price=free.price,
         release_paid=free.paid,
+        turbined_paid=free.turbined,
+        power_value=stages.power_value + free.power,
         free_slack=slack,
     )
     return priced._replace(free=free)

@@ -18,18 +18,31 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reservoir.certificate.bound import Effort, ProvenBound, prove_bound
-from reservoir.certificate.boxes import loss_jet, release_of
+from reservoir.certificate.boxes import loss_jet, release_of, turbined_between
 from reservoir.certificate.bundle import least_sum
 from reservoir.certificate.cells import first_intervals
 from reservoir.certificate.multipliers import multipliers
 from reservoir.certificate.reachable import Reachable, reachable
-from reservoir.certificate.stages import FREE_LOWER, FREE_UPPER, RELEASE_LOWER, RELEASE_UPPER, Stages, freed, stages_of
+from reservoir.certificate.shortages import Shortage
+from reservoir.certificate.stages import (
+    FREE_LOWER,
+    FREE_UPPER,
+    RELEASE_LOWER,
+    RELEASE_UPPER,
+    SPARE,
+    TOLERANCE,
+    Stages,
+    freed,
+    stages_of,
+)
 from reservoir.certificate.tables import FloatArray, cell_values, demand_penalty, fill_values, follow_values, grid_of
+from reservoir.hydro.curves.enclosures import enclose, enclose_conversion, multiply_jets
 from reservoir.hydro.curves.intervals import add, subtract
 from reservoir.hydro.horizon_limits import with_ends
 from reservoir.hydro.jit import compiled_as_written
-from reservoir.hydro.plant import plant_with_cursors
+from reservoir.hydro.plant import Plant, plant_with_cursors
 from reservoir.hydro.rows import YearRows
+from reservoir.hydro.system import Carried
 from reservoir.hydro.system import Link
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.problems.reservoir.year import ReservoirYears
@@ -53,15 +66,24 @@ _OF_SLACK = 0.3
 _ROUNDING = 1e-10
 
 
+#: A release and what the turbines take of it, shape (steps,) each, or a pair of bounds of each.
+Flows = Any
+#: Shares of a release, and of what the turbines take of it, that links carry.
+_PARTS = {Carried.ALL: (1.0, 0.0), Carried.TURBINED: (0.0, 1.0), Carried.SPILLED: (1.0, -1.0)}
+
+
 class LinkFlow(NamedTuple):
-    """What a link brings: ``brings @ release + fixed``, less a constant loss, and its range.
+    """What a link brings: ``brings @ flow + fixed``, less a constant loss, and its range.
 
     Parameters
     ----------
     source, target : int
         Places of the reservoirs.
+    parts : tuple of float
+        How much of the release, and of what the turbines take of it, its flow is a share of.
+    share : float
     brings : ndarray, shape (steps, steps)
-        m3/s that arrive in a step of a m3/s that is released in another.
+        m3/s that arrive in a step of a m3/s of that flow in another.
     fixed : ndarray, shape (steps,)
         What is under way at the start.
     lost_m3s : float
@@ -69,6 +91,8 @@ class LinkFlow(NamedTuple):
 
     source: int
     target: int
+    parts: tuple[float, float]
+    share: float
     brings: FloatArray
     fixed: FloatArray
     lost_m3s: float
@@ -82,21 +106,34 @@ class LinkFlow(NamedTuple):
         open_link, wraps = replace(link, lost_m3s=0.0), begins_anywhere and batch.years[source].limits.cyclic
         fixed = open_link.arriving_m3s(np.zeros_like(volume), volume, wraps=wraps)[0]
         each, volumes = np.eye(batch.steps), np.repeat(volume, batch.steps, axis=0)
-        share = np.asarray(link.of_release(each, each))
-        brings = (open_link.arriving_m3s(share, volumes, wraps=wraps) - fixed).T
-        return cls(source, names.index(str(link.target)), brings, fixed, link.lost_m3s)
+        part, share = link.part_and_share
+        brings = (open_link.arriving_m3s(share * each, volumes, wraps=wraps) - fixed).T
+        return cls(source, names.index(str(link.target)), _PARTS[part], share, brings, fixed, link.lost_m3s)
 
-    def arriving(self, release_m3s: FloatArray) -> FloatArray:
-        """What arrives of a release."""
-        return np.maximum(self.brings @ release_m3s + self.fixed - self.lost_m3s, 0.0)
+    def flow(self, flows: Flows) -> FloatArray:
+        """What it is of a release, and of what the turbines take of it."""
+        of_release, of_turbined = self.parts
+        return np.asarray(of_release * flows[0] + of_turbined * flows[1])
 
-    def line(self, price: FloatArray, releases: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
+    def between(self, flows: Flows) -> tuple[FloatArray, FloatArray]:
+        """Bounds of its flow, from those of a release and of what the turbines take."""
+        released, (least, most) = flows
+        lower, upper = self.flow((released[0], most)), self.flow((released[1], least))
+        if self.parts[1] > 0:
+            lower, upper = self.flow((released[0], least)), self.flow((released[1], most))
+        return np.maximum(lower, 0.0), upper
+
+    def arriving(self, flow_m3s: FloatArray) -> FloatArray:
+        """What arrives of its flow."""
+        return np.maximum(self.brings @ flow_m3s + self.fixed - self.lost_m3s, 0.0)
+
+    def line(self, price: FloatArray, flows: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
         """Slope and level of a line in what arrives before the constant loss that, times a price, is no less.
 
         What arrives is never below 0: where it may be 0 it is convex, so that the chord is above it and it is above
         both of its pieces.
         """
-        low, high = (self.brings @ each + self.fixed - self.lost_m3s for each in releases)
+        low, high = (self.brings @ each + self.fixed - self.lost_m3s for each in flows)
         width = np.maximum(high - low, 1e-300)
         chord = np.where(low >= 0, 1.0, np.where(high <= 0, 0.0, np.maximum(high, 0.0) / width))
         below = np.where(low + high > 0, 1.0, 0.0)
@@ -117,8 +154,8 @@ class Single:
     flows : tuple of ndarray, shape (steps,)
         Bounds of what links bring.
     known : Reachable
-    releases : tuple of ndarray, shape (steps,)
-        Bounds of its release.
+    released : tuple of pairs of ndarray, shape (steps,)
+        Bounds of its release, and of what the turbines take of it.
     grid : ndarray, shape (steps + 1, states)
         Storages, dense near the schedule's.
     path_hm3 : ndarray, shape (steps + 1,)
@@ -131,27 +168,36 @@ class Single:
     stages: Stages
     flows: tuple[FloatArray, FloatArray]
     known: Reachable
-    releases: tuple[FloatArray, FloatArray]
+    released: Flows
     grid: FloatArray
     path_hm3: FloatArray
     rows: YearRows
 
     @classmethod
-    def of(cls, year: ReservoirYears, flows: tuple[FloatArray, FloatArray], path_hm3: FloatArray) -> Single:
-        """Of bounds of what flows in, and a schedule's storages."""
+    def of(
+        cls,
+        year: ReservoirYears,
+        flows: tuple[FloatArray, FloatArray],
+        path_hm3: FloatArray,
+        tailwater: tuple[FloatArray, FloatArray] | None = None,
+    ) -> Single:
+        """Of bounds of what flows in, a schedule's storages, and bounds of the level of a lake that backs it up."""
+        if tailwater is not None:
+            year = replace(year, limits=year.limits.linked(None, tailwater[0]))
         nothing = np.zeros_like(flows[0])
-        stages = freed(stages_of(year.limits), FreeFlow.between(flows, (nothing, nothing), (0.0, 1.0)))
-        known = reachable(year.limits, stages)
-        releases = np.empty_like(flows[0]), np.empty_like(flows[0])
-        _release_bounds(stages, known.lower, known.upper, *releases)
+        stages = freed(stages_of(year.limits), FreeFlow.between(flows, (nothing,) * 4, (0.0, 1.0)))
+        if tailwater is not None:
+            stages = stages.changed(tailwater_most=tailwater[1])
+        known, bounds = reachable(year.limits, stages), np.empty((2, 2, len(nothing)))
+        _release_bounds(year.model.exact, stages, known.lower, known.upper, bounds)
         limits = year.limits.starting_at(path_hm3[0]) if year.limits.cyclic else year.limits
         cells = first_intervals(reachable(limits, stages), path_hm3, cyclic=False)
-        return cls(year, stages, flows, known, releases, grid_of(cells), path_hm3, limits.arrays())
+        return cls(year, stages, flows, known, bounds, grid_of(cells), path_hm3, limits.arrays())
 
     def priced(self, price: FloatArray, paid: FloatArray) -> FreeFlow:
         """The free flow at prices, with its best releases."""
         mean = 0.5 * (self.grid[:-1] + self.grid[1:])
-        free: FreeFlow = FreeFlow.between(self.flows, (price, paid), (mean.min(), mean.max()))
+        free: FreeFlow = FreeFlow.between(self.flows, (price, *paid), (mean.min(), mean.max()))
         fill_best(plant_with_cursors(self.year.model.exact), self.rows, free, demand_penalty(self.year, 1.0))
         return free
 
@@ -166,10 +212,10 @@ class Single:
         end_value = float(self.rows.end_value) if self.rows.lake else 0.0
         values[-1] = end_value * self.grid[-1]
         fill_values(plant, self.rows, self.grid, penalty, (), values, feasible, free)
-        storages, release, flow = np.empty(steps + 1), np.empty(steps), np.empty(steps)
+        storages, flows = np.empty(steps + 1), np.empty((4, steps))
         storages[0] = self.path_hm3[0]
-        worth = follow_values(plant, self.rows, self.grid, penalty, values, free, storages, release, flow)
-        return Path(worth + end_value * (storages[-1] - storages[0]), storages, release, flow)
+        worth = follow_values(plant, self.rows, self.grid, penalty, values, free, storages, flows)
+        return Path(worth + end_value * (storages[-1] - storages[0]), storages, flows[:2], flows[2], flows[3])
 
     def proven(self, free: FreeFlow, path: Path, effort: Effort, least: float | None = None) -> ProvenBound:
         """The bound at prices, near a path, of all that is worth more than the path or than a least worth."""
@@ -182,26 +228,60 @@ class Single:
 
 
 class Path(NamedTuple):
-    """The best of a reservoir by itself."""
+    """The best of a reservoir by itself: release and what the turbines take of it, power, and the free flow."""
 
     worth: float
     storages_hm3: FloatArray
-    release_m3s: FloatArray
+    released_m3s: Flows
+    power_mw: FloatArray
     flow_m3s: FloatArray
 
 
 @compiled_as_written
-def _release_bounds(stages: Stages, lower: FloatArray, upper: FloatArray, least: FloatArray, most: FloatArray) -> None:
-    """Bounds of the release of each step between bounds of storages."""
-    for step in range(len(least)):
+def _release_bounds(plant: Plant, stages: Stages, lower: FloatArray, upper: FloatArray, bounds: FloatArray) -> None:
+    """Bounds of the release of each step, and of what the turbines take, between bounds of storages."""
+    for step in range(bounds.shape[2]):
         start, end = (lower[step], upper[step]), (lower[step + 1], upper[step + 1])
         mean = (0.5 * (start[0] + end[0]) - 1e-9 * abs(end[0]), 0.5 * (start[1] + end[1]) + 1e-9 * abs(end[1]))
         lost = loss_jet(stages.rows, stages.lake, step, mean)[0]
         net = release_of(stages, step, subtract(end, start), lost)
         free = stages.rows[FREE_LOWER, step], stages.rows[FREE_UPPER, step]
         release = add(net, free)
-        least[step] = min(max(stages.rows[RELEASE_LOWER, step], release[0]), stages.rows[RELEASE_UPPER, step])
-        most[step] = max(min(stages.rows[RELEASE_UPPER, step], release[1]), least[step])
+        least = min(max(stages.rows[RELEASE_LOWER, step], release[0]), stages.rows[RELEASE_UPPER, step])
+        most = max(min(stages.rows[RELEASE_UPPER, step], release[1]), least) + stages.rows[SPARE, step]
+        turbined = turbined_between(plant, stages, step, mean, (least, most))
+        bounds[0, 0, step], bounds[0, 1, step] = least, most
+        bounds[1, 0, step], bounds[1, 1, step] = turbined
+
+
+@compiled_as_written
+def _levels(plant: Plant, storages: FloatArray, spare: float, levels: FloatArray) -> None:
+    """Bounds of the level of each step, from those of the storages at its start and at its end."""
+    for step in range(levels.shape[1]):
+        lower = 0.5 * (storages[0, step] + storages[0, step + 1]) - spare
+        upper = 0.5 * (storages[1, step] + storages[1, step + 1]) + spare
+        levels[0, step], levels[1, step] = enclose(plant.level, (lower, upper))[0]
+
+
+#: Parts of the range of heads on which power is shown to rise; what counts as no fall, as a part of what there is.
+_HEADS, _NO_FALL = 400, 1e-12
+
+
+@compiled_as_written
+def _power_rises(plant: Plant, storages: tuple[float, float], releases: tuple[float, float], tailwater: float) -> bool:
+    """Whether power never falls with the head, of a m3/s and of all that the turbines let through."""
+    forebay, tail = enclose(plant.level, storages)[0], enclose(plant.tailrace, releases)[0]
+    lowest, highest = forebay[0] - max(tail[1], tailwater), forebay[1] - tail[0]
+    for part in range(_HEADS):
+        head = (
+            lowest + (highest - lowest) * (part / _HEADS),
+            lowest + (highest - lowest) * ((part + 1.0) / _HEADS),
+        )
+        per = enclose_conversion(plant.conversion, head)
+        for made in (per, multiply_jets(per, enclose(plant.capacity, head))):
+            if not made[1][0] >= -_NO_FALL * abs(made[0][1]):
+                return False
+    return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +293,8 @@ class SystemBound:
     bound : float
         In the unit of the objective; infinity where nothing could be proved, minus infinity where none keeps them.
     prices : ndarray, shape (reservoirs, steps)
-        Of a m3/s that links bring to each, in the unit of the objective.
+        Of a m3/s that links bring to each, in the unit of the objective; in `SystemProblem` further rows follow, of a
+        MW of all plants, or a m3/s that leaves the system, where a shortage of these costs (`shortages`).
     of_reservoirs : tuple of ProvenBound
     """
 
@@ -242,9 +323,10 @@ class SystemProblem:
     ) -> None:
         self.batch, self.schedule, self.below = batch, schedule, below
         self.links = [LinkFlow.of(batch, link) for link in batch.system.links if link.target is not None]
+        self.shortages = Shortage.all_of(batch)
         self.singles: list[Single] = []
-        for place in range(len(batch.years)):
-            own = batch.years[place]
+        years: list[ReservoirYears] = []
+        for place, own in enumerate(batch.years):
             if batch.system.reservoirs[place].initial_storage_hm3 is not None:
                 own = replace(own, limits=with_ends(batch.system.reservoirs[place], own.limits))
             if corridors and corridors[place] is not None:
@@ -252,17 +334,39 @@ class SystemProblem:
                 lower = np.append(lower, own.limits.storage_lower_hm3[:, -1:], axis=1)
                 upper = np.append(upper, own.limits.storage_upper_hm3[:, -1:], axis=1)
                 own = replace(own, limits=own.limits.changed(storage_lower=lower, storage_upper=upper))
-            path = schedule.of_reservoirs[place].storage_hm3[0]
-            self.singles.append(Single.of(own[0], self._flows(place), path))
+            years.append(own[0])
+        for place, made in enumerate(schedule.of_reservoirs):
+            tailwater = self._tailwater(place, years)
+            self.singles.append(Single.of(years[place], self._flows(place), made.storage_hm3[0], tailwater))
         self.fitness = float(batch.fitness_of(schedule)[0]) - below
 
     def _flows(self, place: int) -> tuple[FloatArray, FloatArray]:
         """Bounds of what links bring; those above are known."""
         least, most = np.zeros(self.batch.steps), np.zeros(self.batch.steps)
         for link in self._into(place):
-            low, high = (link.arriving(each) for each in self.singles[link.source].releases)
+            low, high = (link.arriving(each) for each in link.between(self.singles[link.source].released))
             least, most = least + low, most + high
         return least, most
+
+    def _tailwater(self, place: int, years: list[ReservoirYears]) -> tuple[FloatArray, FloatArray] | None:
+        """Between which levels the lake below may be for the plant at a place; the lower one where that bounds it.
+
+        A lower lake bounds what no head makes less of; what the turbines take may be less or more.
+        """
+        below = self.batch.system.backed_up_by(place)
+        if below is None:
+            return None
+        lake, limits = years[below], years[below].limits
+        ends = np.stack([limits.storage_lower_hm3, limits.storage_upper_hm3])
+        start = ends[:, -1] if limits.cyclic else limits.start_bounds_hm3
+        levels = np.empty_like(ends)
+        _levels(lake.model.exact, np.column_stack([start, ends]), TOLERANCE * float(limits.capacity_hm3), levels)
+        plant, own = years[place].model.exact, years[place].limits
+        splits = any(link.source == place and link.parts[1] for link in self.links)
+        released = float(own.release_lower_m3s.min()), float(own.release_upper_m3s.max())
+        if not splits and _power_rises(plant, (0.0, float(own.capacity_hm3)), released, levels[1].max()):
+            return levels[0], levels[0]
+        return levels[0], levels[1]
 
     def _into(self, place: int) -> Iterator[LinkFlow]:
         return (link for link in self.links if link.target == place)
@@ -270,12 +374,21 @@ class SystemProblem:
     def frees(self, prices: FloatArray) -> tuple[list[FreeFlow], float]:
         """The free flow of each reservoir at prices, and what is the same whatever they do."""
         offset = self.batch.terms.get("offset", np.zeros(1))
-        paid, constant = np.zeros_like(prices), float(offset.sum())
+        paid, constant = np.zeros((len(self.singles), 3, self.batch.steps)), float(offset.sum())
         for link in self.links:
-            slope, level = link.line(prices[link.target], self.singles[link.source].releases)
-            paid[link.source] += (prices[link.target] * slope) @ link.brings
+            slope, level = link.line(prices[link.target], link.between(self.singles[link.source].released))
+            paid[link.source, :2] += np.multiply.outer(link.parts, (prices[link.target] * slope) @ link.brings)
             constant += float(prices[link.target] @ level)
-        return [single.priced(*of) for single, *of in zip(self.singles, prices, paid, strict=True)], constant
+        for shortage, price in self._of_sums(prices):
+            constant += float(shortage.apart(price)[0].sum())
+            paid[:, 2 if shortage.of_power else 0] += price
+            for link in () if shortage.of_power else self.links:  # what they carry does not leave the system
+                paid[link.source, :2] -= np.multiply.outer(link.parts, link.share * price)
+        frees = zip(self.singles, prices, paid, strict=False)  # no reservoir is of the prices of sums
+        return [single.priced(*of) for single, *of in frees], constant
+
+    def _of_sums(self, prices: FloatArray) -> Iterator[tuple[Shortage, FloatArray]]:
+        return zip(self.shortages, prices[len(self.singles) :].clip(min=0.0), strict=True)
 
     def valued(self, prices: FloatArray) -> tuple[float, float, list[FreeFlow], list[Path]]:
         """What all come to by themselves, about, what of that is the same whatever they do, and how."""
@@ -285,32 +398,47 @@ class SystemProblem:
 
     def scale(self, frees: list[FreeFlow]) -> float:
         """The size of what is added up."""
-        carried = zip(frees, self.singles, strict=True)
-        return abs(self.fitness) + sum(
-            float(np.abs(free.price) @ free.upper + np.abs(free.paid) @ single.releases[1]) for free, single in carried
-        )
+        scale = abs(self.fitness)
+        for free, single in zip(frees, self.singles, strict=True):
+            (_, released), (_, turbined) = single.released
+            most = single.year.model.reservoir.installed_mw + sum(float(each.target.max()) for each in self.shortages)
+            scale += float(np.abs(free.price) @ free.upper + np.abs(free.paid) @ released)
+            scale += float(np.abs(free.turbined) @ turbined + np.abs(free.power).sum() * most)
+        return scale
 
-    def slopes(self, paths: list[Path]) -> FloatArray:
-        """Of what each comes to over the prices: what it hands on less what it is brought."""
-        slopes = np.zeros((len(paths), len(paths), self.batch.steps))
+    def slopes(self, prices: FloatArray, paths: list[Path]) -> FloatArray:
+        """Of what each comes to over the prices: what it hands on less what it is brought; last, of shortages."""
+        count = len(paths)
+        slopes = np.zeros((count + 1, count + len(self.shortages), self.batch.steps))
         for place, path in enumerate(paths):
             slopes[place, place] -= path.flow_m3s
         for link in self.links:
-            slopes[link.source, link.target] += link.arriving(paths[link.source].release_m3s)
+            slopes[link.source, link.target] += link.arriving(link.flow(paths[link.source].released_m3s))
+        for row, (shortage, price) in enumerate(self._of_sums(prices), count):
+            slopes[-1, row] = -shortage.apart(price)[1]
+            for place, path in enumerate(paths):
+                slopes[place, row] = path.power_mw if shortage.of_power else path.released_m3s[0]
+            for link in () if shortage.of_power else self.links:
+                slopes[link.source, row] -= link.share * link.flow(paths[link.source].released_m3s)
         return slopes
 
     def better_prices(self, prices: FloatArray, aim: float, until: float) -> tuple[FloatArray, float]:
         """Prices at which the sum is smaller, found until a time of `time.monotonic`, and that sum."""
-        shape = prices.shape
+        lower, upper, unit = np.full(prices.shape, -np.inf), np.full(prices.shape, np.inf), np.ones(prices.shape)
+        for row, shortage in enumerate(self.shortages, len(self.singles)):
+            lower[row], upper[row] = 0.0, shortage.steepest
+            if shortage.of_power:  # as if it were of the water that it takes
+                unit[row] = self.schedule.total("release_m3s").mean() / max(self.schedule.power_mw.mean(), 1e-9)
 
         def evaluated(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
-            _, constant, _, paths = self.valued(numbers.reshape(shape))
-            values = np.array([path.worth for path in paths])
-            values[0] += constant
-            return values, self.slopes(paths).reshape(len(values), -1)
+            here = numbers.reshape(unit.shape) * unit
+            _, constant, _, paths = self.valued(here)
+            values = np.array([*(path.worth for path in paths), constant])
+            return values, (unit * self.slopes(here, paths)).reshape(len(values), -1)
 
-        found, worth = least_sum(evaluated, prices.ravel(), aim, _EVALUATIONS, until)
-        return found.reshape(shape), worth
+        within = (lower / unit).ravel(), (upper / unit).ravel()
+        found, worth = least_sum(evaluated, (prices / unit).ravel(), aim, _EVALUATIONS, until, within)
+        return found.reshape(unit.shape) * unit, worth
 
     def corridors(self, prices: FloatArray) -> list[Any]:
         """What storages at the starts of steps are within of all schedules that are better than the one known.
@@ -346,14 +474,14 @@ class SystemProblem:
             most = max(most - left, _OF_LEFT * most, _OF_LEFT * left)
         each = most / (len(self.singles) * max(scale, 1e-300))
         effort = Effort(each, seconds / len(self.singles), threads, scale)
-        proofs, bound = list[ProvenBound](), constant
+        proofs, bound, of_water = list[ProvenBound](), constant, prices[: len(self.singles)]
         for single, free, path in zip(self.singles, frees, paths, strict=True):
             least = path.worth - self.below if self.below and np.isfinite(path.worth) else None
             proofs.append(single.proven(free, path, effort, least))
             bound += proofs[-1].bound
-            if proofs[-1].bound == -np.inf:  # there is no schedule, whatever the others do
-                return SystemBound(-np.inf, prices, tuple(proofs))
-        return SystemBound(bound + _ROUNDING * scale, prices, tuple(proofs))
+            if not np.isfinite(proofs[-1].bound):  # no schedule, whatever those below do, or nothing known of theirs
+                return SystemBound(proofs[-1].bound, of_water, tuple(proofs))
+        return SystemBound(bound + _ROUNDING * scale, of_water, tuple(proofs))
 
 
 def prove_system(

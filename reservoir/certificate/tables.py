@@ -17,7 +17,7 @@ from reservoir.hydro.plant import Plant, lake_with_cursors, plant_with_cursors
 from reservoir.hydro.rows import DEAD, HM3_PER_M3S, INFLOW, YearRows
 from reservoir.hydro.step import release_to_reach
 from reservoir.problems.reservoir.year import ReservoirYears
-from reservoir.solvers.dp.free_flow import best_flow
+from reservoir.solvers.dp.free_flow import best_flow, turbined_and_power
 from reservoir.solvers.dp.recursion import best_value, reachable_ends, value_between
 
 FloatArray = NDArray[np.float64]
@@ -254,7 +254,6 @@ def follow_values(
     values: FloatArray,
     free: Any,
     storages: FloatArray,
-    releases: FloatArray,
     flows: FloatArray,
 ) -> float:
     """Follow the best ends of steps from ``storages[0]``: what they are worth; minus infinity where there are none.
@@ -264,8 +263,10 @@ def follow_values(
     grid, values : ndarray, shape (steps + 1, states)
         From `fill_values`.
     free : FreeFlow
-    storages, releases, flows : ndarray
-        Filled: storages, and the release and the free flow of each step.
+    storages : ndarray, shape (steps + 1,)
+        Filled.
+    flows : ndarray, shape (4, steps)
+        Filled: the release, what the turbines take of it, the power that makes, and the free flow of each step.
     """
     total, states = 0.0, grid.shape[1]
     for step in range(len(grid) - 1):
@@ -279,6 +280,7 @@ def follow_values(
         end = of_best[1]
         net = release_to_reach(storage, end, year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], year, step)
         release, worth = best_flow(plant, year, step, storage, end, net, penalty, free)
-        storages[step + 1], releases[step], flows[step] = end, release, release - net
+        storages[step + 1], flows[0, step], flows[3, step] = end, release, release - net
+        flows[1, step], flows[2, step] = turbined_and_power(plant, year, step, storage, end, release)
         total += worth
     return total

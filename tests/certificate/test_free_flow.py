@@ -30,9 +30,24 @@ def free_of(problems, random):
     lower, upper = 0.2 * most, most * random.choice([0.2, 0.3, 1.0])
     worth = problems.model.reservoir.installed_mw / float(problems.limits.release_upper_m3s.max())
     prices = [worth * random.normal(1.0, 0.7, 12) for _ in range(2)]
+    prices.append(worth * random.normal(0.0, 0.7, 12) * (random.random(12) < 0.5))
+    prices.append(random.random(12))
     free = FreeFlow.between((lower, upper), prices, (0.0, float(problems.limits.capacity_hm3.max())))
     free.best[:] = random.random(free.best.shape) * problems.limits.release_upper_m3s.max()
     return free
+
+
+def backed_up(problems, random):
+    """Problems backed up by a lake below, if they have losses, and what a proof is told of its level."""
+    if not problems.limits.lake:
+        return problems, lambda stages: stages
+    level = problems.model.reservoir.tailrace(random.random(12) * problems.limits.release_upper_m3s[0])
+    less, more = random.random(2) * random.choice([0.0, 0.3])
+
+    def above(stages):
+        return stages.changed(tailwater=level - less, tailwater_most=level + more)
+
+    return replace(problems, limits=problems.limits.changed(tailwater=level)), above
 
 
 def excess_of(problems, bracket, count, seed=1):
@@ -40,6 +55,7 @@ def excess_of(problems, bracket, count, seed=1):
     random, worst, compared = np.random.default_rng(seed), -np.inf, 0
     for _ in range(count):
         free = free_of(problems, random)
+        problems, above = backed_up(problems, random)
         flow = free.lower + random.random(12) * (free.upper - free.lower)
         limits = problems.limits
         fed = replace(problems, limits=limits.changed(inflow=limits.inflow_m3s + flow))
@@ -49,6 +65,7 @@ def excess_of(problems, bracket, count, seed=1):
                 storages = operation.storage_hm3
                 widths = np.ptp(storages) * 10.0 ** random.uniform(-5, -0.3, 13) + 1e-9
                 worth = operation.stage_benefit + free.paid * operation.release_m3s - free.price * flow
+                worth += free.turbined * operation.turbined_m3s + free.power * operation.power_mw
                 scale = np.abs(worth).max() + np.abs(free.price * flow).max() + 1e-9
                 slopes = random.normal(size=13) * scale / (np.ptp(storages) + 1e-9)
                 share = random.random(13)
@@ -56,7 +73,7 @@ def excess_of(problems, bracket, count, seed=1):
                 low, high = np.minimum(low, storages), np.maximum(low + widths, storages)
                 value = random.normal(size=13)
                 cells = Cells(*one_cell_a_time(13), low, high, value, slopes)
-                bounds = bracket(year, freed(stages_of(year.limits), free, 1e-3 * scale), cells)
+                bounds = bracket(year, above(freed(stages_of(year.limits), free, 1e-3 * scale)), cells)
                 values = value + slopes * (storages - 0.5 * (low + high))
                 over = (worth + np.diff(values) - bounds)[operation.violation == 0] / (scale + np.abs(values).max())
                 worst, compared = max(worst, float(over.max(initial=-np.inf))), compared + len(over)
@@ -80,7 +97,7 @@ def test_no_stage_with_a_free_flow_exceeds_the_bound_of_its_box(name):
 def test_nothing_that_flows_in_freely_for_nothing_changes_no_bound(name):
     problems, random = CASES[name], np.random.default_rng(3)
     nothing = np.zeros(12)
-    free = FreeFlow.between((nothing, nothing), (nothing, nothing), (0.0, float(problems.limits.capacity_hm3.max())))
+    free = FreeFlow.between((nothing, nothing), (nothing,) * 4, (0.0, float(problems.limits.capacity_hm3.max())))
     for made in random_schedules(problems, 20, random):
         storages, year = made.operation[0].storage_hm3, problems[0]
         cells = Cells(*one_cell_a_time(13), storages - 1.0, storages + 1.0, random.normal(size=13), np.zeros(13))
@@ -115,6 +132,29 @@ MUTATIONS = {
         "random 1",
     ),
     "told at the middle of the side": ("moved_by = above(above(middle * part[2]))", "moved_by = 0.0", "random 3"),
+    "what the turbines take is not paid": ("moved(total.base, paid, taken), total", "total.base, total", "random 0"),
+    "what they take is charged twice": ("moved(rounded, -paid, flow)", "moved(rounded, -2.0 * paid, flow)", "random 1"),
+    "a lake below is a metre higher": (
+        "level = max(value[0], lake[0]), max(value[1], lake[1])",
+        "level = max(value[0], lake[0]) + 1.0, max(value[1], lake[1]) + 1.0",
+        "losses",
+    ),
+    "a lake below leaves the slope of the tailrace": ("hull(slope, _ZERO), (min(", "slope, (min(", "losses"),
+    "they let through a tenth": (
+        "through = scale_jet(factor, enclose",
+        "through = scale_jet(0.1 * factor, enclose",
+        "random 1",
+    ),
+    "they make most power of a tenth": (
+        "(multiply(most, of_one[0])",
+        "(multiply(most, scale(0.1, of_one[0]))",
+        "random 0",
+    ),
+    "they are charged for the release alone": (
+        "if between[0] <= least_of_all:",
+        "if between is ranges[0]:",
+        "random 0",
+    ),
     "the side is a point": ("value += abs(a[3]) * box.part[0]", "value += 0.0", "random 0"),
     "the last parts are left out": ("while edge != end:", "while False:", "random 0"),
     "less flows in than may": (
@@ -184,7 +224,7 @@ def excess_of_flat(problems, bracket_bound, wide, count):
         slope_x, slope_y, paid = of_benefit + of_net * price
         paid = price - paid
         flows, prices = (flow - across, flow + across), (price, paid)
-        flows, prices = (tuple(np.full(12, each) for each in pair) for pair in (flows, prices))
+        flows, prices = (tuple(np.full(12, each) for each in pair) for pair in (flows, (*prices, 0.0, 0.0)))
         free = FreeFlow.between(flows, prices, (0.0, capacity))
         free.best[:] = release
         sides = (x - half, x + half), (y - half, y + half)

@@ -14,7 +14,9 @@ from reservoir.certificate import bundle
 from reservoir.certificate import system as certificate
 from reservoir.certificate.bundle import least_sum
 from reservoir.certificate.multipliers import multipliers
+from reservoir.certificate.shortages import Shortage
 from reservoir.certificate.system import LinkFlow, SystemProblem, prove_system
+from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.system import Carried, Link
 from reservoir.planning.system_plan import optimise_system
 from reservoir.zoo import zoo_system
@@ -29,7 +31,7 @@ def year_of(system, inflows, solver="slp"):
 
 
 def whole(number):
-    """A small random river without what is not priced yet."""
+    """A small random river none of whose links is split."""
     system, inflows = zoo_system(number, 1, reservoirs=3)
     links = tuple(
         replace(
@@ -92,9 +94,37 @@ def test_a_proof_ends_with_its_time(monkeypatch):
     assert len(tried) == 7  # prices take half of the time, and then there is a bound at them
 
 
-@pytest.mark.parametrize("number", [2, 3, 4])
-def test_no_schedule_of_a_random_river_exceeds_its_bound_at_any_prices(number):
-    batch, schedule = year_of(*whole(number))
+def split(number):
+    """The same, but what the first turbines take goes on, and the rest to the last."""
+    system, inflows = whole(number)
+    first, last = replace(system.links[0], carries=Carried.TURBINED), system.names[-1]
+    others = [link for link in system.links if link.source != first.source]
+    return replace(system, links=(first, replace(first, target=last, carries=Carried.SPILLED), *others)), inflows
+
+
+def demanded(number, **terms):
+    """A split river whose plants are to give a power together, and to let water go."""
+    system, inflows = split(number)
+    made = optimise_system(system, inflows, solver="slp").operation
+    power, leaving = made.power_mw, made.leaving_m3s
+    weights = {Goal.ENERGY: 1.0}
+    if not terms:
+        weights |= {Goal.POWER_SHORTAGE: 0.1 * system.penalty, Goal.SUPPLY_SHORTAGE: 0.1 * system.penalty}
+        terms = {"power_target_mw": float(power.mean()), "supply_target_m3s": float(leaving.mean())}
+    return replace(system, objective=Objective(weights, **terms), penalty=None), inflows
+
+
+def promised(number):
+    """A split river whose plants must give a power together."""
+    made = optimise_system(*split(number), solver="slp").operation
+    return demanded(number, firm_power_mw=float(np.quantile(made.power_mw, 0.2)))
+
+
+@pytest.mark.parametrize(
+    ("of", "number"), [(whole, 2), (whole, 3), (whole, 4), (split, 3), (demanded, 3), (promised, 3)]
+)
+def test_no_schedule_of_a_random_river_exceeds_its_bound_at_any_prices(of, number):
+    batch, schedule = year_of(*of(number))
     random, problem = np.random.default_rng(number), SystemProblem(batch, schedule)
     prices = multipliers(batch, schedule)
     worse = prices * random.uniform(0.5, 1.5, prices.shape)
@@ -116,6 +146,28 @@ def test_nothing_is_proved_where_a_lake_may_run_dry():
     assert problem.proven(prices, 1e-3, 600.0).bound == np.inf
 
 
+@pytest.mark.parametrize("higher", [0.0, 3.0])
+def test_a_lake_below_takes_no_more_of_the_head_than_it_must(monkeypatch, higher):
+    batch, schedule = year_of(*lancang("lancang-2", 1976, backwater=True))
+    told, random = SystemProblem._tailwater, np.random.default_rng(3)
+
+    def tailwater(self, place, years):
+        between = told(self, place, years)
+        return None if between is None else (between[0] + higher, between[1] + higher)
+
+    monkeypatch.setattr(SystemProblem, "_tailwater", tailwater)  # that the lake is too high is found out
+    problem, near = SystemProblem(batch, schedule), batch.positions_of(schedule)
+    lowest, over = problem.singles[0].stages.tailwater, -np.inf
+    for _ in range(40):
+        made = batch.operate(near + 0.5 * (random.random(near.shape) ** 3.0 - near))
+        level = made.of_reservoirs[1].mean_level_m[0]
+        over = max(over, float((lowest - level).max()))
+    assert (over <= 1e-6) == (higher == 0.0)
+    bound = prove_system(batch, schedule, 1e-3, below=1e-4 * problem.fitness).bound
+    assert (problem.fitness <= bound) == (higher == 0.0)
+    assert bound <= 1.005 * problem.fitness
+
+
 #: Mistakes in what a link brings.
 LINKS = {
     "none": lambda carried: carried,
@@ -124,24 +176,37 @@ LINKS = {
     "nothing is under way": lambda carried: carried._replace(fixed=0.0 * carried.fixed),
     "a loss is left out": lambda carried: carried._replace(lost_m3s=0.0),
     "more is lost": lambda carried: carried._replace(lost_m3s=carried.lost_m3s + 5.0),
+    "all is taken by turbines": lambda carried: carried._replace(parts=(1.0, 0.0)),
+    "what is spilled is not missed": lambda carried: carried._replace(parts=(carried.parts[0], -carried.parts[1])),
+}
+
+#: Mistakes in what a sum is worth.
+SUMS = {
+    "a higher target": lambda shortage: shortage._replace(target=1.2 * shortage.target),
+    "a shortage costs twice as much": lambda shortage: shortage._replace(squared=2.0 * shortage.squared),
+    "power for water": lambda shortage: shortage._replace(of_power=not shortage.of_power),
 }
 
 
-@pytest.mark.parametrize("mistake", LINKS)
+@pytest.mark.parametrize("mistake", [*LINKS, *SUMS])
 def test_no_schedule_is_charged_more_for_its_water_than_it_is_paid_at_any_prices(mistake):
-    system, inflows = whole(7)
+    system, inflows = demanded(7)
     links = tuple(replace(each, travel_steps=1.4, lost_m3s=3.0, before_m3s=30.0) for each in system.links)
     batch, schedule = year_of(replace(system, links=links), inflows)
     random, problem = np.random.default_rng(1), SystemProblem(batch, schedule)
-    problem.links, kept, least = [LINKS[mistake](each) for each in problem.links], 0, np.inf
+    problem.links, kept, least = [LINKS.get(mistake, LINKS["none"])(each) for each in problem.links], 0, np.inf
+    problem.shortages = [SUMS.get(mistake, LINKS["none"])(each) for each in problem.shortages]
+    steepest = np.stack([each.steepest for each in Shortage.all_of(batch)])
     positions = random.random((40, 1, batch.dimension)) ** random.choice([0.2, 1.0, 3.0], (40, 1, 1))
     near = batch.positions_of(schedule)
     for share, position in zip(random.random(40), positions, strict=True):
         made = batch.operate(near + 0.2 * share * (position - near))
         prices = random.normal(size=(len(system.reservoirs), batch.steps))
-        frees, paid = problem.frees(prices)
+        frees, paid = problem.frees(np.concatenate([prices, steepest * random.random(steepest.shape)]))
+        paid -= float((made.stage_benefit - made.total("stage_benefit")).sum())
         for free, own, arriving in zip(frees, made.of_reservoirs, made.arriving_m3s, strict=True):
-            paid += float(free.paid @ own.release_m3s[0])
+            paid += float(free.paid @ own.release_m3s[0] + free.turbined @ own.turbined_m3s[0])
+            paid += float(free.power @ own.power_mw[0])
             paid -= 0.0 if arriving is None else float(free.price @ arriving[0])
         if made.violation_sum[0] == 0:
             kept, least = kept + 1, min(least, paid)

@@ -6,14 +6,18 @@ code has a form of its own without it, which costs one reservoir nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from reservoir.hydro.compiled_year import step_value
+from reservoir.hydro.conditions import released, while_operating
+from reservoir.hydro.elementwise import mean
 from reservoir.hydro.jit import compiled, compiled_part, inlined, part_as_written
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.rows import RELEASE_LOWER, RELEASE_UPPER, YearRows
+from reservoir.hydro.step import head_at, power_at_head, turbined_at
 from reservoir.problems.base import FloatArray
 
 #: Mean storages at which the best release is told, and releases tried at each before a golden section between two.
@@ -28,8 +32,9 @@ class FreeFlow(NamedTuple):
     ----------
     lower, upper : ndarray, shape (steps,)
         What flows in freely, m3/s.
-    price, paid : ndarray, shape (steps,)
-        Of a m3/s that flows in freely, and of one that is released, in the unit of the objective.
+    price, paid, turbined, power : ndarray, shape (steps,)
+        Of a m3/s that flows in freely, of one that is released, and of one that the turbines take and of a MW besides,
+        in the unit of the objective.
     best : ndarray, shape (steps, nodes)
         The best release where nothing else limits it, by mean storage (`fill_best`); a hint.
     first, per_hm3 : ndarray, shape (1,)
@@ -40,14 +45,14 @@ class FreeFlow(NamedTuple):
     upper: Any
     price: Any
     paid: Any
+    turbined: Any
+    power: Any
     best: Any
     first: Any
     per_hm3: Any
 
     @classmethod
-    def between(
-        cls, flows: tuple[FloatArray, FloatArray], prices: tuple[FloatArray, FloatArray], range_hm3: Any
-    ) -> Any:
+    def between(cls, flows: tuple[FloatArray, FloatArray], prices: Sequence[FloatArray], range_hm3: Any) -> Any:
         """Of bounds, prices, and the range of the mean storage; nothing is told of the best release yet."""
         first, last = range_hm3
         per_hm3 = (NODES - 1) / max(last - first, 1e-9)
@@ -143,4 +148,18 @@ def _worth(
     """Benefit of a release that is paid, and pays for all of itself."""
     benefit, unmet = step_value(plant, year, step, storage, end, release)
     worth: float = benefit - penalty * unmet + (free.paid[step] - free.price[step]) * release
+    if free.turbined[step] != 0.0 or free.power[step] != 0.0:
+        taken, power = turbined_and_power(plant, year, step, storage, end, release)
+        worth += free.turbined[step] * taken + free.power[step] * power
     return worth
+
+
+@compiled_part
+def turbined_and_power(
+    plant: Plant, year: YearRows, step: int, storage: float, end: float, draft: float
+) -> tuple[float, float]:
+    """What the turbines take of a step, m3/s, and the power that it makes, MW."""
+    stored, release = mean(storage, end), released(year, step, draft, year.rows[RELEASE_LOWER, step])
+    head = head_at(plant, stored, release, year, step)
+    taken = while_operating(year, stored, turbined_at(plant, head, release, year, step))
+    return taken, while_operating(year, stored, power_at_head(plant, head, release, year, step))
