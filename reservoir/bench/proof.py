@@ -23,13 +23,12 @@ from reservoir.bench.tables import ResultTable, Row, select
 from reservoir.bench.zoo import BOTH, Place, ReservoirStudy, parts_named, short_gap, usable_solvers
 from reservoir.certificate.bound import PAIRS, Effort, Known, ProvenBound, compile_ahead, prove_bound
 from reservoir.certificate.system import SystemBound, prove_system
-from reservoir.errors import InputError, ReservoirError
+from reservoir.errors import ReservoirError
 from reservoir.hydro.objectives import Horizon
 from reservoir.planning.checks import Check
 from reservoir.planning.proof import LONGER_PAIRS
 from reservoir.planning.solving import HOST_REFERENCE
 from reservoir.planning.system_plan import optimise_system
-from reservoir.planning.system_proof import require_provable
 from reservoir.planning.system_search import AUTO
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.system import system_problems
@@ -271,10 +270,6 @@ def _system_row(study: ProofStudy, place: Place) -> Row:
     """Schedules of a year of a random system, and both proofs."""
     part, number = place
     system, inflows = zoo_system(number, 1, part=part)
-    try:
-        require_provable(system)
-    except InputError as refusal:
-        return {"refused": [{"solver": "proof", "seed": study.budget.seed, "refused": str(refusal)}]}
     problems = system_problems(system, inflows, Horizon())
     year: Any = problems.batches[0]
     random = np.random.default_rng([study.budget.seed, number])

@@ -266,10 +266,6 @@ def _plan_system(
 
     with watch("read"):
         system, inflows = request.read_system(step, objective)
-        if prove is not None:
-            from reservoir.planning.system_proof import require_provable  # takes a moment
-
-            require_provable(system)
         units = UnitSystem.of(unit_system or "si")
         kind = format_of(table_format, inflows.years, inflows.steps)
         sizes = units.size("level_m"), units.size("storage_hm3")

@@ -95,9 +95,8 @@ def command(
 
 
 def _proofs(plan: Any, gap: float, seconds: float, progress: Any) -> SystemProofs:
-    from reservoir.planning.system_proof import prove_system_plan, require_provable
+    from reservoir.planning.system_proof import prove_system_plan
 
-    require_provable(plan.system)
     return prove_system_plan(plan, gap, seconds, progress)
 
 
@@ -130,13 +129,11 @@ def _read_system(
     from reservoir.io.given_schedule import read_given_schedules
     from reservoir.io.records.dates import DateStyle
     from reservoir.planning.checked_system import checked_system
-    from reservoir.planning.system_proof import require_provable
 
     of_record, of_schedule = (
         options.sheets_for(one, other, reading["sheet"]) for one, other in ((inflow, schedule), (schedule, inflow))
     )
     system, inflows = options.read_case(system_file, inflow, {**reading, "sheet": of_record}, step)
-    require_provable(system)
     dates = DateStyle(reading["dates"] or "", reading["first_year"] or 0)
     return checked_system(system, inflows, read_given_schedules(schedule, inflows, of_schedule, dates), horizon)
 

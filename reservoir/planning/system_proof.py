@@ -9,32 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from reservoir.certificate.system import SystemBound, prove_system
-from reservoir.errors import InputError
 from reservoir.hydro.inflow import first_days
-from reservoir.hydro.objectives import Goal
-from reservoir.hydro.system import Carried, System
 from reservoir.hydro.system_operation import SystemOperation
+from reservoir.planning.firm_power import promising_all
 from reservoir.planning.proof import GAP, SECONDS, STAGE
 from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.planning.system_plan import SystemPlan, SystemProofs
+from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.system import SystemYears
 from reservoir.runtime import processors
-
-
-def require_provable(system: System) -> None:
-    """Refuse a system of which nothing is proved yet, by a sentence that names why."""
-    parts = [link for link in system.links if link.target and link.carries in (Carried.TURBINED, Carried.SPILLED)]
-    goals = [goal for goal in (Goal.POWER_SHORTAGE, Goal.SUPPLY_SHORTAGE) if goal in system.objective.weights]
-    for what, there in (
-        ("a link that carries turbined or spilled water", parts),
-        ("backwater", [link for link in system.links if link.backwater]),
-        ("a shortage of all plants together", goals),
-        ("a firm power", [1] if system.objective.is_firm or system.objective.firm_power_mw is not None else []),
-    ):
-        if there:
-            problem = f"no bound is proved yet of a system with {what}"
-            expected = "links that carry all or a share, no backwater, and the goal energy or revenue"
-            raise InputError(problem, expected, "leave it out", system.source)
 
 
 def prove_system_plan(
@@ -51,13 +34,7 @@ def prove_system_plan(
         Most time for all problems, about; what is proved until then holds, with a larger gap.
     progress : callable
         Told the stage, how many problems are done, and how many there are.
-
-    Raises
-    ------
-    InputError
-        If the system has something that is not proved yet.
     """
-    require_provable(plan.system)
     problems, until = list(_known(plan)), time.monotonic() + seconds
 
     def proved(place: int) -> SystemBound:
@@ -80,13 +57,23 @@ def prove_system_plan(
 
 
 def _known(plan: SystemPlan) -> Iterator[tuple[SystemYears, SystemOperation]]:
-    """Each problem, with its schedule."""
-    for places, batch in plan.problems.placed_batches:
+    """Each problem, with its schedule; a power that is promised may fail in any steps, of a share of all."""
+    for places, batch in _promising(plan).placed_batches:
         years: SystemYears = batch  # type: ignore[assignment]
         made = years.operate(np.stack([plan.solutions[place].position for place in places]))
         for place in range(len(places)):
             one = np.array([place])
             yield years[one], made[one]
+
+
+def _promising(plan: SystemPlan) -> RecordProblems:
+    """The problems with the power that each must give, whatever steps the search let fail."""
+    objective = plan.system.objective
+    if objective.is_firm:
+        return promising_all(plan.problems, plan.firm_power_mw)
+    if objective.firm_power_mw is None:
+        return plan.problems
+    return promising_all(plan.problems, np.full(len(plan.problems), objective.firm_power_mw))
 
 
 def _where_infeasible(plan: SystemPlan, bounds: list[SystemBound]) -> dict[str, str]:

@@ -190,7 +190,10 @@ def test_what_cannot_be_proved_is_refused(call, two, tmp_path, words, told):
     assert told in call("prove", *words, status=2).err
 
 
-def test_a_link_of_which_nothing_is_proved_is_named(proven, two, tmp_path):
-    (tmp_path / "two.toml").write_text(TWO.replace("travel_hours", 'carries = "turbined"\ntravel_hours'))
-    said = proven(of_dates(two), status=2)
-    assert "no bound is proved yet of a system with a link that carries turbined or spilled water" in said
+def test_a_schedule_is_proved_where_a_lake_takes_some_of_the_head(proven, two, tmp_path):
+    alone = proven(of_dates(two))
+    (tmp_path / "two.toml").write_text(TWO.replace("travel_hours", "backwater = true\ntravel_hours"))
+    found = proven(of_dates(two), status=None)
+    assert found["limits_not_kept"] == []
+    assert found["proof"]["worst_gap"] >= 0
+    assert found["energy_gwh"] <= alone["energy_gwh"]

@@ -100,14 +100,21 @@ def test_a_proof_is_told_and_written_with_the_prices_of_the_water(call, two, tmp
 
 
 @pytest.mark.parametrize(
-    ("link", "told"),
-    [('carries = "turbined"', "a link that carries turbined or spilled water"), ("backwater = true", "backwater")],
+    ("link", "words", "problems"),
+    [
+        ('carries = "turbined"', (), 4),
+        ("backwater = true", ("--horizon", "2"), 2),
+        ("", ("--objective", "firm-power"), 4),
+        ("", ("--horizon", "record"), 1),
+    ],
 )
-def test_a_proof_that_there_is_not_yet_is_refused_by_its_name(call, two, tmp_path, link, told):
+def test_whatever_links_and_goals_a_system_has_it_is_proved(call, two, tmp_path, strict, link, words, problems):
     file = tmp_path / two[-1]
     file.write_text(file.read_text().replace("[[links]]", f"[[links]]\n{link}", 1))
-    err = call(*two, *QUICK, "--prove", status=2).err
-    assert f"no bound is proved yet of a system with {told}" in err
+    call(*two, "--solver", "slp", "--no-figures", *words, "--prove", "5e-3", "--prove-seconds", "300", "--out", "p")
+    proof = strict((tmp_path / "p/plan.json").read_text())["proof"]
+    assert (proof["problems"], proof["infeasible"]) == (problems, {})
+    assert 0 <= proof["worst_gap"] <= 2e-2
 
 
 def test_a_folder_is_planned_again_to_the_same(call, two, tmp_path):
