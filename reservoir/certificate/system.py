@@ -42,8 +42,7 @@ from reservoir.hydro.horizon_limits import with_ends
 from reservoir.hydro.jit import compiled_as_written
 from reservoir.hydro.plant import Plant, plant_with_cursors
 from reservoir.hydro.rows import YearRows
-from reservoir.hydro.system import Carried
-from reservoir.hydro.system import Link
+from reservoir.hydro.system import Carried, Link
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.problems.system import SystemYears
