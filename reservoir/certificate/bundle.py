@@ -51,7 +51,7 @@ def least_sum(
     within : tuple of float or ndarray, shape (numbers,)
         Bounds of the numbers, which those at the start keep.
     """
-    at, best, centre = start, np.inf, start
+    at, best, centre, of_centre = start, np.inf, start, np.zeros(0)
     box, promise = _FIRST * float(np.abs(start).mean() or 1.0), np.inf
     levels, slopes = list[FloatArray](), list[FloatArray]()
     for _ in range(evaluations):
@@ -63,14 +63,16 @@ def least_sum(
             break
         gain = best - worth
         if worth < best:
-            best, centre = worth, at
+            best, centre, of_centre = worth, at, values
         if gain >= _KEPT * promise:
             box *= _LARGER
         elif gain <= 0.0:
             box *= _SMALLER
         if best <= aim or time.monotonic() >= until:
             break
-        lowest = maximised(_planes(np.stack(levels), np.stack(slopes), centre, box, within), 0)
+        planes = np.stack(slopes)
+        known = np.minimum(np.stack(levels), of_centre - planes @ centre)
+        lowest = maximised(_planes(known, planes, centre, box, within), 0)
         if lowest.point is None:
             break
         at, promise = lowest.point[: len(start)], best + lowest.value

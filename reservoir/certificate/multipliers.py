@@ -78,7 +78,7 @@ def _conditions(
         return per_mw * steps.power_mw(storage, flow)
 
     def rise(up: tuple[FloatArray, FloatArray], down: tuple[FloatArray, FloatArray], apart: Any) -> FloatArray:
-        return (steps.power_mw(*up) - steps.power_mw(*down)) / apart
+        return np.asarray((steps.power_mw(*up) - steps.power_mw(*down)) / apart)
 
     near = _APART * (limits.release_upper_m3s + 1.0)
     here = benefit(mean, release)

@@ -56,8 +56,9 @@ class FreeFlow(NamedTuple):
         """Of bounds, prices, and the range of the mean storage; nothing is told of the best release yet."""
         first, last = range_hm3
         per_hm3 = (NODES - 1) / max(last - first, 1e-9)
-        best = np.zeros((len(flows[0]), NODES))
-        return cls(*flows, *prices, best, np.array([first]), np.array([per_hm3]))
+        price, paid, turbined, power = prices
+        hint = np.zeros((len(flows[0]), NODES)), np.array([first]), np.array([per_hm3])
+        return cls(*flows, price, paid, turbined, power, *hint)
 
 
 @part_as_written
