@@ -50,6 +50,8 @@ from reservoir.solvers.dp.free_flow import FreeFlow, fill_best
 
 #: Prices that are tried at most, in each round of corridors; rounds at most.
 _EVALUATIONS, _ROUNDS = 40, 3
+#: Parts of all schedules that are told apart at most.
+_MOST_PARTS = 24
 #: Part of the time that prices and corridors may take.
 _FOR_PRICES = 0.5
 #: Sizes of cells of which corridors are made, and by how much more than the gap, as a part of it, these are wider.
@@ -57,6 +59,8 @@ _LEVELS, _SPARE = 2, 0.5
 #: Parts of the gap that is asked for: prices that leave the first are not bettered, and none that leave the second by
 #: corridors.
 _LEFT, _MOST_LEFT = 0.3, 0.8
+#: Part of the range of a storage by which a path is far from another.
+_FAR = 0.02
 #: Part of the gap, or of what prices leave, by which boxes may be above what is the best at the prices.
 _OF_LEFT = 0.2
 #: Part of the gap of a reservoir that the widths of parts of the free flow may take.
@@ -152,7 +156,8 @@ class Single:
     stages : Stages
     flows : tuple of ndarray, shape (steps,)
         Bounds of what links bring.
-    known : Reachable
+    known, within : Reachable
+        From any start that the limits allow, and, of a cyclic year, from the schedule's.
     released : tuple of pairs of ndarray, shape (steps,)
         Bounds of its release, and of what the turbines take of it.
     grid : ndarray, shape (steps + 1, states)
@@ -167,6 +172,7 @@ class Single:
     stages: Stages
     flows: tuple[FloatArray, FloatArray]
     known: Reachable
+    within: Reachable
     released: Flows
     grid: FloatArray
     path_hm3: FloatArray
@@ -190,8 +196,9 @@ class Single:
         known, bounds = reachable(year.limits, stages), np.empty((2, 2, len(nothing)))
         _release_bounds(year.model.exact, stages, known.lower, known.upper, bounds)
         limits = year.limits.starting_at(path_hm3[0]) if year.limits.cyclic else year.limits
-        cells = first_intervals(reachable(limits, stages), path_hm3, cyclic=False)
-        return cls(year, stages, flows, known, bounds, grid_of(cells), path_hm3, limits.arrays())
+        within = reachable(limits, stages)
+        grid = grid_of(first_intervals(within, path_hm3, cyclic=False))
+        return cls(year, stages, flows, known, within, bounds, grid, path_hm3, limits.arrays())
 
     def priced(self, price: FloatArray, paid: FloatArray) -> FreeFlow:
         """The free flow at prices, with its best releases."""
@@ -201,19 +208,23 @@ class Single:
         return free
 
     def best(self, free: FreeFlow) -> Path:
-        """The best path at prices, on the grid."""
-        plant, penalty, steps = (
-            plant_with_cursors(self.year.model.exact),
-            demand_penalty(self.year, 3.0),
-            len(free.lower),
-        )
-        values, feasible = np.empty(self.grid.shape), np.empty(self.grid.shape[1], bool)
+        """The best path at prices, on the grid; one far from the schedule's, on a grid that is dense near it too."""
+        found = self._best_on(self.grid, free)
+        away = np.abs(found.storages_hm3 - self.path_hm3)
+        if not np.any(away > _FAR * (self.grid[:, -1] - self.grid[:, 0])) or not np.isfinite(found.worth):
+            return found
+        near = grid_of(first_intervals(self.within, found.storages_hm3, cyclic=False))
+        return max(found, self._best_on(np.sort(np.append(self.grid, near, axis=1)), free), key=lambda path: path.worth)
+
+    def _best_on(self, grid: FloatArray, free: FreeFlow) -> Path:
+        plant, penalty = plant_with_cursors(self.year.model.exact), demand_penalty(self.year, 3.0)
+        values, feasible, steps = np.empty(grid.shape), np.empty(grid.shape[1], bool), len(free.lower)
         end_value = float(self.rows.end_value) if self.rows.lake else 0.0
-        values[-1] = end_value * self.grid[-1]
-        fill_values(plant, self.rows, self.grid, penalty, (), values, feasible, free)
+        values[-1] = end_value * grid[-1]
+        fill_values(plant, self.rows, grid, penalty, (), values, feasible, free)
         storages, flows = np.empty(steps + 1), np.empty((4, steps))
         storages[0] = self.path_hm3[0]
-        worth = follow_values(plant, self.rows, self.grid, penalty, values, free, storages, flows)
+        worth = follow_values(plant, self.rows, grid, penalty, values, free, storages, flows)
         return Path(worth + end_value * (storages[-1] - storages[0]), storages, flows[:2], flows[2], flows[3])
 
     def proven(self, free: FreeFlow, path: Path, effort: Effort, least: float | None = None) -> ProvenBound:
@@ -458,6 +469,33 @@ class SystemProblem:
         told = zip(proofs, spare, cyclic, strict=True)
         return [proof.corridor if left >= 0.0 and not anywhere else None for proof, left, anywhere in told]
 
+    def halves(self, prices: FloatArray) -> tuple[SystemProblem, SystemProblem] | None:
+        """Two parts, with a storage below and above one between the schedule's and the best path's at prices.
+
+        It is that of which most water, by its price, is in dispute; None where all agree.
+        """
+        paths, count, steps = self.valued(prices)[-1], len(self.singles), self.batch.steps
+        corridors = [(each.known.lower[:-1].copy(), each.known.upper[:-1].copy()) for each in self.singles]
+        kept = [
+            made.storage_hm3[0, :-1].clip(*within)
+            for made, within in zip(self.schedule.of_reservoirs, corridors, strict=True)
+        ]
+        apart = np.stack([path.storages_hm3[:-1] - each for path, each in zip(paths, kept, strict=True)])
+        disputed = np.abs(apart * prices[:count] / self.batch.hm3_per_m3s)
+        disputed[:, 0] = 0.0  # all agree on the start, and that of a cyclic year is its end
+        place, step = divmod(int(np.argmax(np.nan_to_num(disputed))), steps)
+        (lower, upper), at = corridors[place], kept[place][step] + 0.5 * apart[place, step]
+        if not lower[step] < at < upper[step]:
+            return None
+        less, more = upper.copy(), lower.copy()
+        less[step] = more[step] = at
+        parts = ((lower, less), (more, upper))
+        made = [
+            SystemProblem(self.batch, self.schedule, [*corridors[:place], part, *corridors[place + 1 :]], self.below)
+            for part in parts
+        ]
+        return made[0], made[1]
+
     def proven(self, prices: FloatArray, gap: float, seconds: float, threads: int = 1) -> SystemBound:
         """The bound at prices, above the schedule by a gap, or by little more than prices leave if that is larger.
 
@@ -469,7 +507,7 @@ class SystemProblem:
         scale = self.scale(frees)
         most = gap * max(abs(self.fitness), self.batch.system.least_gap_scale)
         if np.isfinite(worth):
-            left = max(worth - self.fitness, 0.0)
+            left = worth - self.fitness
             most = max(most - left, _OF_LEFT * most, _OF_LEFT * left)
         each = most / (len(self.singles) * max(scale, 1e-300))
         effort = Effort(each, seconds / len(self.singles), threads, scale)
@@ -510,14 +548,45 @@ def prove_system(
     """
     began = time.monotonic()
     problem, known = SystemProblem(batch, schedule, below=below), schedule.violation_sum[0] == 0
-    prices, allowed = multipliers(batch, schedule), gap * abs(problem.fitness)
+    prices, allowed, worth = multipliers(batch, schedule), gap * abs(problem.fitness), np.inf
     aim, enough = problem.fitness + _LEFT * allowed, problem.fitness + _MOST_LEFT * allowed
     for left in reversed(range(_ROUNDS if known else 0)):  # else nothing is known to come close to
         prices, worth = problem.better_prices(prices, aim, began + _FOR_PRICES * seconds)
         if worth <= enough or not np.isfinite(worth) or not left or time.monotonic() > began + _FOR_PRICES * seconds:
             break
         problem = SystemProblem(batch, schedule, problem.corridors(prices), below)
-    proved = problem.proven(prices, gap, max(began + seconds - time.monotonic(), 0.0), threads)
+    open_parts = [Part(worth, prices, problem)]
+    if known:
+        open_parts = _parts(open_parts[0], aim, enough, began + _FOR_PRICES * seconds)
+    proved = SystemBound(-np.inf, prices, ())
+    for place, part in enumerate(sorted(open_parts, key=lambda part: part.worth)):
+        share = max(began + seconds - time.monotonic(), 0.0) / (len(open_parts) - place)
+        of_part = part.problem.proven(part.prices, gap, share, threads)
+        proved = of_part if of_part.bound >= proved.bound else proved
+    proved = replace(proved, prices=prices[: len(batch.years)])
     if known:  # the schedule itself may be beyond the corridors
         proved = replace(proved, bound=max(proved.bound, problem.fitness + _ROUNDING * abs(problem.fitness)))
     return proved
+
+
+class Part(NamedTuple):
+    """Some of all schedules: what they come to at prices, about."""
+
+    worth: float
+    prices: FloatArray
+    problem: SystemProblem
+
+
+def _parts(whole: Part, aim: float, enough: float, until: float) -> list[Part]:
+    """Parts in each of which little is left to gain; the one with most is halved, until a time."""
+    parts = [whole]
+    while len(parts) < _MOST_PARTS and time.monotonic() < until:
+        worst = max(parts, key=lambda part: part.worth)
+        halves = worst.problem.halves(worst.prices) if enough < worst.worth < np.inf else None
+        if halves is None:
+            break
+        parts.remove(worst)
+        for half in halves:
+            prices, worth = half.better_prices(worst.prices, aim, until)
+            parts.append(Part(worth if np.isfinite(worth) else -np.inf, prices, half))
+    return parts

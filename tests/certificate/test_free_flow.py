@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from reservoir.certificate import boxes
 from reservoir.certificate.bound import bound_pairs, prove_bound
 from reservoir.certificate.cells import Cells
 from reservoir.certificate.stages import freed, stages_of
@@ -139,7 +140,6 @@ MUTATIONS = {
         "level = max(value[0], lake[0]) + 1.0, max(value[1], lake[1]) + 1.0",
         "losses",
     ),
-    "a lake below leaves the slope of the tailrace": ("hull(slope, _ZERO), (min(", "slope, (min(", "losses"),
     "they let through a tenth": (
         "through = scale_jet(factor, enclose",
         "through = scale_jet(0.1 * factor, enclose",
@@ -249,6 +249,15 @@ def test_a_mistake_in_what_is_bilinear_is_found_out(mistake):
         assert compared > 30
         assert worst <= ROUNDING
         assert excess_of_flat(CASES[name], function_of(SOURCE.replace(before, after)), wide, 20)[0] > ROUNDING
+
+
+def test_the_tailrace_is_no_lower_than_a_lake_below_and_rises_as_it_does_or_not_at_all():
+    tail = (96.0, 98.0), (0.01, 0.02), (-0.003, -0.001)
+    assert boxes._backed_up(tail, (90.0, 95.0)) == tail
+    assert boxes._backed_up(tail, (99.0, 99.5)) == ((99.0, 99.5), (0.0, 0.0), (0.0, 0.0))
+    level, slope, curvature = boxes._backed_up(tail, (97.0, 97.5))
+    assert (level, slope) == ((97.0, 98.0), (0.0, 0.02))
+    assert curvature == (-0.003, np.inf)  # it bends upwards at the lake's level
 
 
 @pytest.mark.parametrize("mistake", MUTATIONS)

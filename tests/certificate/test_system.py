@@ -121,9 +121,10 @@ def promised(number):
 
 
 @pytest.mark.parametrize(
-    ("of", "number"), [(whole, 2), (whole, 3), (whole, 4), (split, 3), (demanded, 3), (promised, 3)]
+    ("of", "number", "most_over"),
+    [(whole, 2, 0.02), (whole, 3, 0.02), (whole, 4, 0.02), (split, 3, 1e-3), (demanded, 3, 0.03), (promised, 3, 2e-3)],
 )
-def test_no_schedule_of_a_random_river_exceeds_its_bound_at_any_prices(of, number):
+def test_no_schedule_of_a_random_river_exceeds_its_bound_at_any_prices(of, number, most_over):
     batch, schedule = year_of(*of(number))
     random, problem = np.random.default_rng(number), SystemProblem(batch, schedule)
     prices = multipliers(batch, schedule)
@@ -135,7 +136,7 @@ def test_no_schedule_of_a_random_river_exceeds_its_bound_at_any_prices(of, numbe
         if made.violation_sum[0] == 0:
             assert float(batch.fitness_of(made)[0]) <= min(bounds)
     assert problem.fitness <= min(bounds)
-    assert bounds[0] <= problem.fitness * 1.02
+    assert bounds[0] <= problem.fitness * (1.0 + most_over)
 
 
 def test_nothing_is_proved_where_a_lake_may_run_dry():
@@ -146,9 +147,9 @@ def test_nothing_is_proved_where_a_lake_may_run_dry():
     assert problem.proven(prices, 1e-3, 600.0).bound == np.inf
 
 
-@pytest.mark.parametrize("higher", [0.0, 3.0])
+@pytest.mark.parametrize("higher", [0.0, 10.0])
 def test_a_lake_below_takes_no_more_of_the_head_than_it_must(monkeypatch, higher):
-    batch, schedule = year_of(*lancang("lancang-2", 1976, backwater=True))
+    batch, schedule = year_of(*lancang("lancang-5", 1976, backwater=True))
     told, random = SystemProblem._tailwater, np.random.default_rng(3)
 
     def tailwater(self, place, years):
@@ -158,14 +159,14 @@ def test_a_lake_below_takes_no_more_of_the_head_than_it_must(monkeypatch, higher
     monkeypatch.setattr(SystemProblem, "_tailwater", tailwater)  # that the lake is too high is found out
     problem, near = SystemProblem(batch, schedule), batch.positions_of(schedule)
     lowest, over = problem.singles[0].stages.tailwater, -np.inf
-    for _ in range(40):
+    for _ in range(20):
         made = batch.operate(near + 0.5 * (random.random(near.shape) ** 3.0 - near))
         level = made.of_reservoirs[1].mean_level_m[0]
         over = max(over, float((lowest - level).max()))
     assert (over <= 1e-6) == (higher == 0.0)
-    bound = prove_system(batch, schedule, 1e-3, below=1e-4 * problem.fitness).bound
+    bound = problem.proven(multipliers(batch, schedule), 1e-2, 600.0).bound
     assert (problem.fitness <= bound) == (higher == 0.0)
-    assert bound <= 1.005 * problem.fitness
+    assert bound <= 1.02 * problem.fitness
 
 
 #: Mistakes in what a link brings.
@@ -182,36 +183,64 @@ LINKS = {
 
 #: Mistakes in what a sum is worth.
 SUMS = {
+    "none": lambda shortage: shortage,
     "a higher target": lambda shortage: shortage._replace(target=1.2 * shortage.target),
     "a shortage costs twice as much": lambda shortage: shortage._replace(squared=2.0 * shortage.squared),
     "power for water": lambda shortage: shortage._replace(of_power=not shortage.of_power),
 }
 
 
-@pytest.mark.parametrize("mistake", [*LINKS, *SUMS])
+def operated_near(batch, schedule, count, random):
+    """Schedules near one that keep the limits."""
+    near = batch.positions_of(schedule)
+    for share in random.random(count):
+        position = random.random((1, batch.dimension)) ** random.choice([0.2, 1.0, 3.0])
+        made = batch.operate(near + 0.2 * share * (position - near))
+        if made.violation_sum[0] == 0:
+            yield made
+
+
+def paid_more(problem, prices, made):
+    """What all are paid for their water and power at prices, less what it costs them and what the sums come to."""
+    frees, paid = problem.frees(prices)
+    paid -= float((made.stage_benefit - made.total("stage_benefit")).sum())
+    for free, own, arriving in zip(frees, made.of_reservoirs, made.arriving_m3s, strict=True):
+        paid += float(free.paid @ own.release_m3s[0] + free.turbined @ own.turbined_m3s[0])
+        paid += float(free.power @ own.power_mw[0])
+        paid -= 0.0 if arriving is None else float(free.price @ arriving[0])
+    return paid
+
+
+@pytest.mark.parametrize("mistake", LINKS)
 def test_no_schedule_is_charged_more_for_its_water_than_it_is_paid_at_any_prices(mistake):
-    system, inflows = demanded(7)
+    system, inflows = split(7)
     links = tuple(replace(each, travel_steps=1.4, lost_m3s=3.0, before_m3s=30.0) for each in system.links)
     batch, schedule = year_of(replace(system, links=links), inflows)
     random, problem = np.random.default_rng(1), SystemProblem(batch, schedule)
-    problem.links, kept, least = [LINKS.get(mistake, LINKS["none"])(each) for each in problem.links], 0, np.inf
-    problem.shortages = [SUMS.get(mistake, LINKS["none"])(each) for each in problem.shortages]
-    steepest = np.stack([each.steepest for each in Shortage.all_of(batch)])
-    positions = random.random((40, 1, batch.dimension)) ** random.choice([0.2, 1.0, 3.0], (40, 1, 1))
-    near = batch.positions_of(schedule)
-    for share, position in zip(random.random(40), positions, strict=True):
-        made = batch.operate(near + 0.2 * share * (position - near))
-        prices = random.normal(size=(len(system.reservoirs), batch.steps))
-        frees, paid = problem.frees(np.concatenate([prices, steepest * random.random(steepest.shape)]))
-        paid -= float((made.stage_benefit - made.total("stage_benefit")).sum())
-        for free, own, arriving in zip(frees, made.of_reservoirs, made.arriving_m3s, strict=True):
-            paid += float(free.paid @ own.release_m3s[0] + free.turbined @ own.turbined_m3s[0])
-            paid += float(free.power @ own.power_mw[0])
-            paid -= 0.0 if arriving is None else float(free.price @ arriving[0])
-        if made.violation_sum[0] == 0:
-            kept, least = kept + 1, min(least, paid)
-    assert kept > 10
-    assert (least >= -1e-6) == (mistake == "none")
+    problem.links = [LINKS[mistake](each) for each in problem.links]
+    found = [
+        paid_more(problem, random.normal(size=(len(system.reservoirs), batch.steps)), made)
+        for made in operated_near(batch, schedule, 40, random)
+    ]
+    assert len(found) > 10
+    assert (min(found) >= -1e-6) == (mistake == "none")
+
+
+@pytest.mark.parametrize("mistake", SUMS)
+def test_no_schedule_is_charged_more_for_a_shortage_than_it_costs_at_any_prices(mistake):
+    batch, schedule = year_of(*demanded(7))
+    random, problem, found = np.random.default_rng(1), SystemProblem(batch, schedule), []
+    told, problem.shortages = problem.shortages, [SUMS[mistake](each) for each in problem.shortages]
+    for made in operated_near(batch, schedule, 40, random):
+        sums = [(made.power_mw if each.of_power else made.leaving_m3s)[0] for each in told]
+        best = [low + random.random() * (high - low) for low, high in map(Shortage.prices, told, sums)]
+        for of_sums in (best, [each.steepest * random.random(batch.steps) for each in told]):
+            prices = np.concatenate([np.zeros((len(batch.years), batch.steps)), of_sums])
+            found.append((paid_more(problem, prices, made), of_sums is best))
+    spare = np.array([worth for worth, _ in found])
+    tight = np.array([worth for worth, at_best in found if at_best])
+    assert len(tight) > 10
+    assert (spare.min() >= -1e-6 and np.abs(tight).max() <= 1e-6 * problem.fitness) == (mistake == "none")
 
 
 def test_a_river_without_the_water_for_its_limits_is_proved_to_have_no_schedule():
