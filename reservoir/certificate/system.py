@@ -222,7 +222,7 @@ class Single:
         end_value = float(self.rows.end_value) if self.rows.lake else 0.0
         values[-1] = end_value * grid[-1]
         fill_values(plant, self.rows, grid, penalty, (), values, feasible, free)
-        storages, flows = np.empty(steps + 1), np.empty((4, steps))
+        storages, flows = np.zeros(steps + 1), np.zeros((4, steps))
         storages[0] = self.path_hm3[0]
         worth = follow_values(plant, self.rows, grid, penalty, values, free, storages, flows)
         return Path(worth + end_value * (storages[-1] - storages[0]), storages, flows[:2], flows[2], flows[3])
