@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -306,11 +307,14 @@ class SystemBound:
         Of a m3/s that links bring to each, in the unit of the objective; in `SystemProblem` further rows follow, of a
         MW of all plants, or a m3/s that leaves the system, where a shortage of these costs (`shortages`).
     of_reservoirs : tuple of ProvenBound
+    open_positions : ndarray, shape (parts, dimension)
+        Where a better schedule may be: near the best paths at prices of the parts that are not known to have none.
     """
 
     bound: float
     prices: FloatArray
     of_reservoirs: tuple[ProvenBound, ...]
+    open_positions: FloatArray | None = None
 
 
 class SystemProblem:
@@ -469,6 +473,14 @@ class SystemProblem:
         told = zip(proofs, spare, cyclic, strict=True)
         return [proof.corridor if left >= 0.0 and not anywhere else None for proof, left, anywhere in told]
 
+    def position_near(self, prices: FloatArray) -> FloatArray:
+        """What operates nearly as the best path of each reservoir at prices does, shape (dimension,)."""
+        paths = self.valued(prices)[-1]
+        stored = [SimpleNamespace(storage_hm3=path.storages_hm3[np.newaxis]) for path in paths]
+        arriving = [path.flow_m3s[np.newaxis] for path in paths]
+        operation: Any = SimpleNamespace(of_reservoirs=stored, arriving_m3s=arriving)
+        return np.asarray(self.batch.positions_of(operation)[0])
+
     def halves(self, prices: FloatArray) -> tuple[SystemProblem, SystemProblem] | None:
         """Two parts, with a storage below and above one between the schedule's and the best path's at prices.
 
@@ -563,7 +575,8 @@ def prove_system(
         share = max(began + seconds - time.monotonic(), 0.0) / (len(open_parts) - place)
         of_part = part.problem.proven(part.prices, gap, share, threads)
         proved = of_part if of_part.bound >= proved.bound else proved
-    proved = replace(proved, prices=prices[: len(batch.years)])
+    positions = [part.problem.position_near(part.prices) for part in open_parts if part.worth > enough]
+    proved = replace(proved, prices=prices[: len(batch.years)], open_positions=np.array(positions))
     if known:  # the schedule itself may be beyond the corridors
         proved = replace(proved, bound=max(proved.bound, problem.fitness + _ROUNDING * abs(problem.fitness)))
     return proved

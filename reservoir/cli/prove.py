@@ -14,7 +14,6 @@ from reservoir.cli.options import FilePath
 if TYPE_CHECKING:
     from reservoir.planning.checked_schedule import CheckedSchedule
     from reservoir.planning.checks import Check
-    from reservoir.planning.system_plan import SystemProofs
 
 #: Sentences of one kind that are shown on the screen.
 _SHOWN = 12
@@ -64,6 +63,7 @@ def command(
     from reservoir.io.plan_folder.saved_plan import read_plan, require_follows
     from reservoir.planning.checks import plan_checks
     from reservoir.planning.proof import prove_plan
+    from reservoir.planning.system_proof import prove_system_plan
 
     if options.names_system(reservoir_file) or (plan / SYSTEM).is_file():
         options.require_of_one({"--device": None if device in _ON_HOST else device})
@@ -74,7 +74,7 @@ def command(
         assert reservoir_file is not None
         checked = _read_system(plan, reservoir_file, inflow_file, reading, horizon, step)
         with progress_bars() as progress:
-            checked = checked.proven(_proofs(checked.plan, gap, prove_seconds, progress))
+            checked = replace(checked, plan=prove_system_plan(checked.plan, gap, prove_seconds, progress))
         return _show(checked.plan, checked.checks(), as_json, checked)
     case = plan if has_levels(plan) else None  # a workbook of its own, with the schedule in a sheet
     files = options.CaseFiles.of(reservoir_file or case, inflow_file, reading)
@@ -94,26 +94,19 @@ def command(
     return _show(proven, plan_checks(proven), as_json, folder=folder)
 
 
-def _proofs(plan: Any, gap: float, seconds: float, progress: Any) -> SystemProofs:
-    from reservoir.planning.system_proof import prove_system_plan
-
-    return prove_system_plan(plan, gap, seconds, progress)
-
-
 def _prove_system_folder(folder: Path, gap: float, seconds: float, as_json: bool) -> int:
     """Prove bounds of a joint plan, and write them into its folder."""
-    from dataclasses import replace
-
     from reservoir.cli.screen import progress_bars
     from reservoir.io.plan_folder.saved_system import read_system_plan
     from reservoir.planning.checks import system_checks
+    from reservoir.planning.system_proof import prove_system_plan
     from reservoir.report.folder import PRICES, SYSTEM_YEARS, claimed_for_proof
     from reservoir.report.system_folder import write_system_proof
 
     with claimed_for_proof(folder, (SYSTEM_YEARS, PRICES)) as claim:
         saved = read_system_plan(folder)
         with progress_bars() as progress:
-            proven = replace(saved.plan, proofs=_proofs(saved.plan, gap, seconds, progress))
+            proven = prove_system_plan(saved.plan, gap, seconds, progress)
         written = write_system_proof(saved, proven, claim)
     return _show(proven, system_checks(proven), as_json, folder=written)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -15,15 +17,23 @@ from reservoir.planning.firm_power import promising_all
 from reservoir.planning.proof import GAP, SECONDS, STAGE
 from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.planning.system_plan import SystemPlan, SystemProofs
+from reservoir.planning.system_search import FINISH
+from reservoir.problems.base import FloatArray, take
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.system import SystemYears
 from reservoir.runtime import processors
+from reservoir.solvers import solve
 
 
 def prove_system_plan(
-    plan: SystemPlan, gap: float = GAP, seconds: float = SECONDS, progress: StageProgress = silent_stage
-) -> SystemProofs:
-    """Prove a bound for each problem of a joint plan, on CPU threads.
+    plan: SystemPlan,
+    gap: float = GAP,
+    seconds: float = SECONDS,
+    progress: StageProgress = silent_stage,
+    *,
+    improve: bool = False,
+) -> SystemPlan:
+    """A joint plan with a proven bound for each of its problems, found on CPU threads.
 
     Parameters
     ----------
@@ -34,6 +44,8 @@ def prove_system_plan(
         Most time for all problems, about; what is proved until then holds, with a larger gap.
     progress : callable
         Told the stage, how many problems are done, and how many there are.
+    improve : bool
+        Whether schedules are sought where a gap stays open, and the plan is given those that are better.
     """
     problems, until = list(_known(plan)), time.monotonic() + seconds
 
@@ -46,6 +58,9 @@ def prove_system_plan(
         for bound in pool.map(proved, range(len(problems))):
             bounded.append(bound)
             progress(STAGE, len(bounded), len(problems))
+    if improve:
+        plan = _improved(plan, bounded)
+        problems = list(_known(plan))
     bounds = np.array([each.bound for each in bounded])
     kept = np.array([float(made.violation_sum[0]) == 0 for _, made in problems])
     fitness = np.array([float(batch.fitness_of(made)[0]) for batch, made in problems])
@@ -53,7 +68,29 @@ def prove_system_plan(
     with np.errstate(invalid="ignore"):
         short = np.where(kept, (bounds - fitness) / np.where(scale > 0, scale, 1.0), np.nan)
     short[(bounds == np.inf) & kept] = np.inf  # nothing is proved, which is no small gap
-    return SystemProofs(bounds, short, gap, _where_infeasible(plan, bounded), tuple(each.prices for each in bounded))
+    prices = tuple(each.prices for each in bounded)
+    return replace(plan, proofs=SystemProofs(bounds, short, gap, _where_infeasible(plan, bounded), prices))
+
+
+def _improved(plan: SystemPlan, bounded: Sequence[SystemBound]) -> SystemPlan:
+    """The plan with schedules that are better, found from where they may be (`SystemBound.open_positions`)."""
+    from_here = [(place, start) for place, each in enumerate(bounded) for start in _open(each)]
+    if not from_here:
+        return plan
+    places, first = [place for place, _ in from_here], [start[np.newaxis] for _, start in from_here]
+    found = solve(take(plan.problems.each, places), solver=FINISH, first=first)
+    best, sources = plan.solutions, list(plan.sources)
+    for at, place in enumerate(places):
+        if found.violation[at] <= best.violation[place] and found.fitness[at] > best.fitness[place]:
+            best, sources[place] = best.replaced(np.array([place]), found[np.array([at])]), FINISH
+    if best is plan.solutions:
+        return plan
+    operation: Any = plan.problems.operate(best.position)
+    return replace(plan, solutions=best, sources=tuple(sources), operation=operation)
+
+
+def _open(bound: SystemBound) -> FloatArray:
+    return np.zeros((0, 0)) if bound.open_positions is None else bound.open_positions
 
 
 def _known(plan: SystemPlan) -> Iterator[tuple[SystemYears, SystemOperation]]:

@@ -84,6 +84,38 @@ def test_a_sum_of_convex_functions_is_made_small():
     assert at_once.tolist() == [4.0, -2.0, 0.3]
 
 
+def test_two_schedules_are_told_apart_and_neither_is_better_than_the_bound_of_its_part():
+    batch, schedule = year_of(*whole(4))
+    problem, prices, random = SystemProblem(batch, schedule), multipliers(batch, schedule), np.random.default_rng(4)
+    near, most = batch.positions_of(schedule), problem.proven(prices, 1e-2, 600.0).bound
+    for _ in range(4):
+        other = batch.operate(near + 0.5 * (random.random(near.shape) ** random.choice([0.2, 3.0]) - near))
+        if other.violation_sum[0] > 0:
+            continue
+        paths = [SimpleNamespace(storages_hm3=own.storage_hm3[0]) for own in other.of_reservoirs]
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(SystemProblem, "valued", lambda *_, of=paths: (0.0, 0.0, [], of))
+            halves = problem.halves(prices)
+        bounds = [half.proven(prices, 1e-2, 600.0).bound for half in halves]
+        assert max(bounds) <= 1.01 * most
+        found = []
+        for made in (schedule, other):
+            storages = [own.storage_hm3[0, :-1] for own in made.of_reservoirs]
+            there = [_has(half.singles, storages) for half in halves]
+            assert sum(there) == 1
+            found.append(there.index(True))
+            assert float(batch.fitness_of(made)[0]) <= bounds[found[-1]]
+        assert sorted(found) == [0, 1]
+
+
+def _has(singles, storages):
+    """Whether storages at the starts of steps are within those of a part."""
+    return all(
+        np.all((of.known.lower[:-1] - 1e-3 <= each) & (each <= of.known.upper[:-1] + 1e-3))
+        for of, each in zip(singles, storages, strict=True)
+    )
+
+
 def test_a_proof_ends_with_its_time(monkeypatch):
     clock, tried, valued = count(), [], SystemProblem.valued
     for module in (certificate, bundle):
@@ -91,7 +123,7 @@ def test_a_proof_ends_with_its_time(monkeypatch):
     monkeypatch.setattr(SystemProblem, "valued", lambda self, prices: tried.append(1) or valued(self, prices))
     batch, schedule = year_of(*lancang("lancang-2", 2001))
     assert prove_system(batch, schedule, 1e-9, seconds=12.0).bound >= float(batch.fitness_of(schedule)[0])
-    assert len(tried) == 7  # prices take half of the time, and then there is a bound at them
+    assert len(tried) == 8  # prices take half of the time; at them are a bound, and where a better schedule may be
 
 
 def split(number):

@@ -1,0 +1,34 @@
+"""Proofs of joint plans, and the better schedules that they lead to."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reservoir.planning.system_plan import optimise_system
+from reservoir.planning.system_proof import prove_system_plan
+from reservoir.zoo import zoo_system
+
+
+@pytest.fixture(scope="module")
+def worse():
+    """A plan of a random river that is not the best."""
+    plan = optimise_system(*zoo_system(4, 1, reservoirs=2), solver="slp")
+    position = 0.9 * plan.solutions.position + 0.05
+    operation = plan.problems.operate(position)
+    solutions = replace(plan.solutions, position=position, fitness=plan.problems.batches[0].fitness_of(operation))
+    return replace(plan, solutions=solutions, operation=operation), float(plan.solutions.fitness[0])
+
+
+@pytest.mark.parametrize("improve", [False, True])
+def test_where_a_gap_stays_open_a_better_schedule_is_found(worse, improve):
+    plan, best = worse
+    assert plan.operation.violation_sum.max() == 0
+    proved = prove_system_plan(plan, 1e-3, 10.0, improve=improve)
+    fitness = float(plan.problems.batches[0].fitness_of(proved.operation)[0])
+    assert (fitness > plan.solutions.fitness[0]) == improve
+    assert (fitness >= best * (1.0 - 1e-4)) == improve
+    bound, gap = float(proved.proofs.bound[0]), float(proved.proofs.gap[0])
+    assert bound >= best
+    assert gap == pytest.approx((bound - fitness) / bound)
+    assert np.isclose(proved.solutions.fitness[0], fitness)
