@@ -37,6 +37,15 @@ def multipliers(batch: SystemYears, schedule: SystemOperation) -> FloatArray:
         Of one year.
     schedule : SystemOperation
     """
+    made, worth, sums = conditions(batch, schedule)
+    found = maximised(made.programs(), 0).point
+    if found is None:
+        return np.stack([*np.zeros((len(worth), batch.steps)), *(each.least for each in sums)])
+    return np.stack([*(found[columns] for columns in worth), *(each.least + found[each.more] for each in sums)])
+
+
+def conditions(batch: SystemYears, schedule: SystemOperation) -> tuple[Builder, list[NDArray[np.intp]], list[OfSum]]:
+    """The linear program of what `multipliers` finds, and the columns of each reservoir and of sums."""
     made, steps = Builder(1), batch.steps
     places, sums = range(len(batch.years)), list[OfSum]()
     for each in Shortage.all_of(batch):
@@ -46,10 +55,7 @@ def multipliers(batch: SystemYears, schedule: SystemOperation) -> FloatArray:
     for place in places:
         storage = schedule.of_reservoirs[place].storage_hm3[:, 1:]
         _conditions(made, batch, PlantSteps.of(batch, schedule, place), place, storage, worth, sums)
-    found = maximised(made.programs(), 0).point
-    if found is None:
-        return np.stack([*np.zeros((len(places), steps)), *(each.least for each in sums)])
-    return np.stack([*(found[columns] for columns in worth), *(each.least + found[each.more] for each in sums)])
+    return made, worth, sums
 
 
 class OfSum(NamedTuple):

@@ -42,8 +42,9 @@ class SystemProofs(Proofs):
 
     Parameters
     ----------
-    prices : tuple of ndarray, shape (reservoirs, steps)
-        Of each problem: of a m3/s that links bring to each reservoir, in the unit of the objective.
+    prices : tuple of ndarray, shape (3, reservoirs, steps)
+        Of each problem: of a m3/s that links bring to each reservoir, in the unit of the objective; and the least and
+        the most that it may be at the schedule (`reservoir.certificate.price_ranges`).
     """
 
     prices: tuple[FloatArray, ...] = ()
@@ -135,14 +136,15 @@ class SystemPlan(OperatedSystem):
 
     @property
     def prices_per_hm3(self) -> FloatArray:
-        """What water that comes to each reservoir is worth by the proofs, shape (years, reservoirs, steps).
+        """What water that comes to each reservoir is worth, shape (3, years, reservoirs, steps).
 
-        In the unit of the objective; of those that no link leads to it bounds nothing.
+        By the proofs, and the least and the most that it may be at the schedules, in the unit of the objective; of
+        reservoirs that no link leads to it bounds nothing.
         """
         assert self.proofs is not None
         years, names, steps = self.inflow.years, self.system.names, self.inflow.steps
-        prices = np.concatenate(self.proofs.prices, axis=1).reshape(len(names), years, steps)
-        return np.asarray(prices.swapaxes(0, 1) / self.inflow.calendar.hm3_per_m3s.reshape(-1, 1, steps))
+        prices = np.concatenate(self.proofs.prices, axis=2).reshape(3, len(names), years, steps)
+        return np.asarray(prices.swapaxes(1, 2) / self.inflow.calendar.hm3_per_m3s[:, np.newaxis])
 
     @cached_property
     def impossible_problems(self) -> NDArray[np.bool_]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from reservoir.certificate.price_ranges import price_ranges
 from reservoir.certificate.system import SystemBound, prove_system
 from reservoir.hydro.inflow import first_days
 from reservoir.hydro.system_operation import SystemOperation
@@ -68,7 +69,8 @@ def prove_system_plan(
     with np.errstate(invalid="ignore"):
         short = np.where(kept, (bounds - fitness) / np.where(scale > 0, scale, 1.0), np.nan)
     short[(bounds == np.inf) & kept] = np.inf  # nothing is proved, which is no small gap
-    prices = tuple(each.prices for each in bounded)
+    known = zip(bounded, problems, strict=True)
+    prices = tuple(np.stack([bound.prices, *price_ranges(*of)]) for bound, of in known)
     return replace(plan, proofs=SystemProofs(bounds, short, gap, _where_infeasible(plan, bounded), prices))
 
 

@@ -168,7 +168,10 @@ def _write_tables(plan: OperatedSystem, folder: Path, kind: PlanFormat) -> list[
 
 
 def _write_prices(plan: SystemPlan, folder: Path) -> list[str]:
-    """Write what the water that links bring is worth by the proofs, if there are any; the name of the file."""
+    """Write what the water that links bring is worth by the proofs, if there are any; the name of the file.
+
+    In the unit that ``plan.json`` states, or in GWh as the names say; ends of ranges that nothing bounds are empty.
+    """
     if plan.proofs is None:
         return []
     places = [plan.system.names.index(name) for name in plan.fed]
@@ -176,8 +179,11 @@ def _write_prices(plan: SystemPlan, folder: Path) -> list[str]:
     columns = {
         "first_day": days.astype(str).astype(object).repeat(len(places)),
         "reservoir": np.tile(np.array(plan.fed, object), len(days)),
-        "price_per_hm3": plan.prices_per_hm3[:, places].swapaxes(1, 2).ravel(),
     }
+    size, unit = plan.units.per_volume(1.0, plan.objective.unit)[0], "gwh_" * (plan.objective.unit == "GWh")
+    for name, prices in zip(("price", "least_price", "most_price"), plan.prices_per_hm3, strict=True):
+        finite = np.where(np.isfinite(prices), size * prices, np.nan)
+        columns[plan.units.column(f"{name}_{unit}per_hm3")] = finite[:, places].swapaxes(1, 2).ravel()
     return write_tables({PRICES: columns}, folder, "")
 
 

@@ -94,9 +94,28 @@ def test_a_proof_is_told_and_written_with_the_prices_of_the_water(call, two, tmp
         assert float(year["energy_gwh"]) <= float(year["proven_bound"]) <= 1.002 * float(year["energy_gwh"])
         assert 0 <= float(year["proven_gap"]) <= 2e-3
     assert [row["reservoir"] for row in prices] == ["lower"] * 48
-    assert np.mean([float(row["price_per_hm3"]) for row in prices]) > 0
+    names = [f"{name}_gwh_per_hm3" for name in ("price", "least_price", "most_price")]
+    assert list(prices[0]) == ["first_day", "reservoir", *names]
+    price, least, most = np.array([[float(row[name]) for row in prices] for name in names])
+    assert np.mean(price) > 0
+    assert np.all(least <= most + 1e-6)
     proof = strict((tmp_path / "p/plan.json").read_text())["proof"]
     assert (proof["gap_asked"], proof["problems"], proof["infeasible"]) == (1e-3, 4, {})
+
+
+def test_prices_of_water_are_in_the_unit_of_what_is_optimised(call, two, tmp_path, strict):
+    file = tmp_path / two[-1]
+    file.write_text(file.read_text() + '\n[objective]\ngoal = "revenue"\nprice_per_mwh = 50\ncurrency = "EUR"\n')
+    proof = ("--solver", "slp", "--prove", "1e-2", "--prove-seconds", "20")
+    columns = []
+    for units, volume in (("si", "hm3"), ("us", "acre_ft")):
+        call(*two, *proof, "--units", units, "--out", units, status=None)
+        prices = rows_of(tmp_path / units / "prices.csv")
+        columns.append([float(row[f"price_per_{volume}"]) for row in prices])
+        assert strict((tmp_path / units / "plan.json").read_text())["objective"]["unit"] == "million EUR"
+        assert f"most_price_per_{volume}" in prices[0]
+    np.testing.assert_allclose(np.array(columns[0]) * 1.23348184e-3, columns[1], atol=1e-6)
+    assert "Thin lines: ranges" in (tmp_path / "us/report.html").read_text()
 
 
 @pytest.mark.parametrize(

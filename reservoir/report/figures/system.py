@@ -31,6 +31,8 @@ _COLUMNS = 3
 _PANEL, _ROW = 1.75, 0.72
 #: Less spill or head is not drawn: what rounding leaves.
 _NOTHING = 1e-6
+#: A price whose range is narrower than this part of the largest is unique.
+_ONE_PRICE = 1e-3
 _DASHED = (0, (5, 1.5))
 _ARROWS: Mapping[Any, Any] = {Carried.ALL: "-", Carried.SPILLED: (0, (1, 1.5))}
 
@@ -86,7 +88,7 @@ def _drawings(plan: SystemPlan) -> dict[str, tuple[Callable[[SystemPlan], Figure
         "water-prices": (
             water_prices_figure,
             "What a hm³ that links bring is worth at the prices with which the bounds are proved; lines: medians of "
-            "the years, bands: quantiles. Where a value is not unique, it is one of several.",
+            "the years, bands: quantiles. Thin lines: ranges of values that are not unique, at the schedule of a year.",
             plan.proofs is not None and bool(plan.fed),
         ),
     }
@@ -241,14 +243,23 @@ def spill_figure(plan: SystemPlan) -> Figure:
 
 
 def water_prices_figure(plan: SystemPlan) -> Figure:
-    """Draw the prices of the water that links bring as bands, a panel a reservoir that they lead to."""
-    prices, names = plan.prices_per_hm3, plan.system.names
+    """Draw prices of the water that links bring as bands, their ranges as lines, a panel a reservoir they lead to."""
+    size, unit = plan.units.per_volume(1.0, plan.objective.unit)
+    prices = size * plan.prices_per_hm3[:, plan.shown_years]
+    several = prices[2] - prices[1] > _ONE_PRICE * np.abs(prices[0]).max()
 
     def draw(ax: Axes, site: OperatedSite) -> None:
-        own = prices[plan.shown_years, names.index(site.reservoir.name)]
-        axes.draw_bands(ax, axes.month_middles(plan.inflow.calendar), own, POWER, single="price")
+        months, place = axes.month_middles(plan.inflow.calendar), plan.system.names.index(site.reservoir.name)
+        axes.draw_bands(ax, months, prices[0, :, place], POWER, single="price")
+        if several.any():
+            year, step = np.nonzero(several[:, place])
+            least, most = prices[1:, year, place, step]
+            finite = np.concatenate([ax.get_ylim(), least[np.isfinite(least)], most[np.isfinite(most)]])
+            low, high = float(finite.min()), float(finite.max())
+            beside = 0.6 * ((year + 0.5) / len(several) - 0.5)  # years side by side
+            look: dict[str, Any] = {"color": SPILL, "lw": 0.9, "alpha": 0.6, "label": "range, where not unique"}
+            ax.vlines(months[step] + beside, least.clip(low, high), most.clip(low, high), **look)
 
-    unit = f"{plan.objective.unit}/hm³" if plan.objective.unit else "per hm³"
     return _panels(plan, "Price of the water that links bring", draw, f"Price ({unit})", plan.fed)
 
 

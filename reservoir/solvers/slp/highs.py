@@ -23,14 +23,17 @@ class Solved(NamedTuple):
     prices: FloatArray | None = None
 
 
-def maximised(programs: Programs, place: int, basis: Any = None) -> Solved:
-    """Solve the program at a place, from the basis of another if one is given."""
+def maximised(programs: Programs, place: int, basis: Any = None, *, presolve: bool = True) -> Solved:
+    """Solve the program at a place, from the basis of another if one is given.
+
+    What presolving rounds may make rows contradict each other that are met by a point exactly.
+    """
     of_year = _Arrays(programs, place)
     try:  # what SciPy shows of HiGHS begins anew each time, which takes several times as long
         from scipy.optimize._highspy import _core as highs  # type: ignore[import-not-found]
     except ImportError:
-        return _by_scipy(of_year)
-    return _by_highs(highs, of_year, basis)
+        return _by_scipy(of_year, presolve)
+    return _by_highs(highs, of_year, basis, presolve)
 
 
 class _Arrays:
@@ -54,10 +57,12 @@ def proven_most(programs: Programs, place: int, prices: FloatArray) -> float:
         return float(sum(np.where(x, np.where(x > 0, x * most, x * least), 0.0).sum() for x, least, most in terms))
 
 
-def _by_highs(highs: Any, of: _Arrays, basis: Any) -> Solved:
+def _by_highs(highs: Any, of: _Arrays, basis: Any, presolve: bool) -> Solved:
     solver, columns = highs._Highs(), len(of.cost)
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("threads", 1)
+    if not presolve:
+        solver.setOptionValue("presolve", "off")
     shape = columns, len(of.rows[0]), len(of.values), int(highs.MatrixFormat.kColwise), int(highs.ObjSense.kMaximize)
     arrays = of.cost, *of.columns, *of.rows, of.start, of.index, of.values, np.zeros(columns, np.int32)
     solver.passModel(*shape, 0.0, *arrays)  # as arrays: one by one, numbers take half as long as the solving
@@ -70,11 +75,12 @@ def _by_highs(highs: Any, of: _Arrays, basis: Any) -> Solved:
     return Solved(np.array(solution.col_value), value, solver.getBasis(), np.array(solution.row_dual))
 
 
-def _by_scipy(of: _Arrays) -> Solved:
+def _by_scipy(of: _Arrays, presolve: bool) -> Solved:
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csc_array
 
     matrix = csc_array((of.values, of.index, of.start), shape=(len(of.rows[0]), len(of.cost)))
-    found = milp(-of.cost, constraints=LinearConstraint(matrix, *of.rows), bounds=Bounds(*of.columns))
+    limits, bounds, options = LinearConstraint(matrix, *of.rows), Bounds(*of.columns), {"presolve": presolve}
+    found = milp(-of.cost, constraints=limits, bounds=bounds, options=options)  # type: ignore[arg-type]
     point: NDArray[np.float64] | None = found.x
     return Solved(point, -np.inf if point is None else float(of.cost @ point))
