@@ -74,7 +74,9 @@ def command(
         assert reservoir_file is not None
         checked = _read_system(plan, reservoir_file, inflow_file, reading, horizon, step)
         with progress_bars() as progress:
-            checked = replace(checked, plan=prove_system_plan(checked.plan, gap, prove_seconds, progress))
+            proofs = prove_system_plan(checked.plan, gap, prove_seconds, progress).proofs
+        assert proofs is not None
+        checked = checked.proven(proofs)
         return _show(checked.plan, checked.checks(), as_json, checked)
     case = plan if has_levels(plan) else None  # a workbook of its own, with the schedule in a sheet
     files = options.CaseFiles.of(reservoir_file or case, inflow_file, reading)
