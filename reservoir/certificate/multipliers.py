@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from reservoir.certificate.shortages import Shortage
 from reservoir.hydro.attributes import YearEnd
+from reservoir.hydro.commitments import committed_hm3, is_committed, spare_hm3
 from reservoir.hydro.system import Link
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.problems.system import SystemYears
@@ -24,12 +25,15 @@ from reservoir.solvers.slp.program import Builder
 #: Points between which derivatives are told are this part of what is released or stored apart, and a bound is met that
 #: is nearer than that.
 _APART = 1e-6
+#: A commitment binds of which no more than this part is spare.
+_BINDING = 1e-5
 
 
 def multipliers(batch: SystemYears, schedule: SystemOperation) -> FloatArray:
     """What a m3/s more in each step is worth, in the unit of the objective, shape (reservoirs, steps).
 
-    Below that, a row for each shortage of a sum (`shortages`): what more of the sum is worth.
+    Below that, a row for each shortage of a sum (`shortages`): what more of the sum is worth; and for each reservoir
+    with commitments one: what it costs that its water year is to release a hm3 more.
 
     Parameters
     ----------
@@ -37,25 +41,35 @@ def multipliers(batch: SystemYears, schedule: SystemOperation) -> FloatArray:
         Of one year.
     schedule : SystemOperation
     """
-    made, worth, sums = conditions(batch, schedule)
+    made, worth, sums, owed = conditions(batch, schedule)
     found = maximised(made.programs(), 0).point
     if found is None:
-        return np.stack([*np.zeros((len(worth), batch.steps)), *(each.least for each in sums)])
-    return np.stack([*(found[columns] for columns in worth), *(each.least + found[each.more] for each in sums)])
+        nothing = np.zeros((len(worth) + len(owed), batch.steps))
+        return np.stack([*nothing[: len(worth)], *(each.least for each in sums), *nothing[len(worth) :]])
+    of_sums = (each.least + found[each.more] for each in sums)
+    return np.stack([*(found[columns] for columns in worth), *of_sums, *(found[columns] for columns in owed.values())])
 
 
-def conditions(batch: SystemYears, schedule: SystemOperation) -> tuple[Builder, list[NDArray[np.intp]], list[OfSum]]:
-    """The linear program of what `multipliers` finds, and the columns of each reservoir and of sums."""
+def conditions(
+    batch: SystemYears, schedule: SystemOperation
+) -> tuple[Builder, list[NDArray[np.intp]], list[OfSum], dict[int, NDArray[np.intp]]]:
+    """The linear program of what `multipliers` finds, and columns: of reservoirs, sums, and commitments by place."""
     made, steps = Builder(1), batch.steps
     places, sums = range(len(batch.years)), list[OfSum]()
     for each in Shortage.all_of(batch):
         low, high = each.prices((schedule.power_mw if each.of_power else schedule.leaving_m3s)[0])
         sums.append(OfSum(each.of_power, low, made.columns(steps, 0.0, high - low)))
-    worth = [made.columns(steps, -np.inf, np.inf) for _ in places]
-    for place in places:
-        storage = schedule.of_reservoirs[place].storage_hm3[:, 1:]
-        _conditions(made, batch, PlantSteps.of(batch, schedule, place), place, storage, worth, sums)
-    return made, worth, sums
+    worth, owed = [made.columns(steps, -np.inf, np.inf) for _ in places], dict[int, NDArray[np.intp]]()
+    for place, reservoir in enumerate(batch.system.reservoirs):
+        own = schedule.of_reservoirs[place]
+        if is_committed(reservoir):
+            spare = spare_hm3(reservoir, own, batch.hm3_per_m3s)[0]
+            binds = spare <= _BINDING * committed_hm3(reservoir, own.storage_hm3)[0]
+            columns = made.columns(len(binds), 0.0, np.where(binds, np.inf, 0.0))
+            owed[place] = columns.repeat(steps // len(binds))
+        plant = PlantSteps.of(batch, schedule, place)
+        _conditions(made, batch, plant, place, own.storage_hm3[:, 1:], worth, sums, owed)
+    return made, worth, sums, owed
 
 
 class OfSum(NamedTuple):
@@ -74,6 +88,7 @@ def _conditions(
     storage: FloatArray,
     worth: list[NDArray[np.intp]],
     sums: list[OfSum],
+    owed: dict[int, NDArray[np.intp]],
 ) -> None:
     """Rows of one reservoir, from its storages at the ends of steps."""
     limits, release, mean, count = steps.years.limits, steps.release_m3s, steps.mean_storage_hm3, batch.steps
@@ -96,6 +111,7 @@ def _conditions(
     priced = [(each.more, -rise((mean, release + near), (mean, release - near), 2.0 * near)) for each in of_power]
     priced += [(each.more, -leaving) for each in sums if not each.of_power]
     paid = sum(each.least * leaving for each in sums if not each.of_power)
+    priced += [(owed[place], -volume)] if place in owed else []
     terms = [(worth[place], 1.0), *_handed_on(batch, place, worth, turbined), *priced]
     _between(made, low + paid, high + paid, terms)
 

@@ -36,7 +36,7 @@ def price_ranges(batch: SystemYears, schedule: SystemOperation) -> FloatArray:
         Of one year.
     schedule : SystemOperation
     """
-    made, worth, _ = conditions(batch, schedule)
+    made, worth, _, _ = conditions(batch, schedule)
     programs, prices = made.programs(), np.stack(worth)
     point = maximised(programs, 0).point
     if point is None:

@@ -37,6 +37,7 @@ from reservoir.certificate.stages import (
     stages_of,
 )
 from reservoir.certificate.tables import FloatArray, cell_values, demand_penalty, fill_values, follow_values, grid_of
+from reservoir.hydro.commitments import is_committed, least_hm3
 from reservoir.hydro.curves.enclosures import enclose, enclose_conversion, multiply_jets
 from reservoir.hydro.curves.intervals import add, subtract
 from reservoir.hydro.horizon_limits import with_ends
@@ -68,6 +69,8 @@ _OF_LEFT = 0.2
 _OF_SLACK = 0.3
 #: What float64 rounds in sums over the links is less than this part of what they carry, times the price.
 _ROUNDING = 1e-10
+#: Part of a committed volume that may be missing by rounding.
+_OWED = 1e-8
 
 
 #: A release and what the turbines take of it, shape (steps,) each, or a pair of bounds of each.
@@ -338,6 +341,7 @@ class SystemProblem:
         self.batch, self.schedule, self.below = batch, schedule, below
         self.links = [LinkFlow.of(batch, link) for link in batch.system.links if link.target is not None]
         self.shortages = Shortage.all_of(batch)
+        self.committed = [place for place, each in enumerate(batch.system.reservoirs) if is_committed(each)]
         self.singles: list[Single] = []
         years: list[ReservoirYears] = []
         for place, own in enumerate(batch.years):
@@ -398,11 +402,29 @@ class SystemProblem:
             paid[:, 2 if shortage.of_power else 0] += price
             for link in () if shortage.of_power else self.links:  # what they carry does not leave the system
                 paid[link.source, :2] -= np.multiply.outer(link.parts, link.share * price)
+        for place, price in zip(self.committed, self._of_commitments(prices), strict=True):
+            paid[place, 0] += price * self.batch.hm3_per_m3s[0]
+            constant -= float(price @ self._owed_hm3(place))
         frees = zip(self.singles, prices, paid, strict=False)  # no reservoir is of the prices of sums
         return [single.priced(*of) for single, *of in frees], constant
 
     def _of_sums(self, prices: FloatArray) -> Iterator[tuple[Shortage, FloatArray]]:
-        return zip(self.shortages, prices[len(self.singles) :].clip(min=0.0), strict=True)
+        return zip(self.shortages, prices[len(self.singles) : self._sums_end].clip(min=0.0), strict=True)
+
+    @property
+    def _sums_end(self) -> int:
+        return len(self.singles) + len(self.shortages)
+
+    def _of_commitments(self, prices: FloatArray) -> FloatArray:
+        """What a hm3 is worth that is committed to: one price in each water year, the mean of its steps'."""
+        own, each = prices[self._sums_end :], self.batch.system.step.per_year
+        years = own.clip(min=0.0).reshape(len(own), self.batch.steps // each, each).mean(axis=2)
+        return np.asarray(years.repeat(each, axis=1))
+
+    def _owed_hm3(self, place: int) -> FloatArray:
+        """The least that water years are committed to, in equal parts of all their steps; nothing of it by rounding."""
+        reservoir = self.batch.system.reservoirs[place]
+        return np.full(self.batch.steps, least_hm3(reservoir) * (1.0 - _OWED) / reservoir.step.per_year)
 
     def valued(self, prices: FloatArray) -> tuple[float, float, list[FreeFlow], list[Path]]:
         """What all come to by themselves, about, what of that is the same whatever they do, and how."""
@@ -423,7 +445,7 @@ class SystemProblem:
     def slopes(self, prices: FloatArray, paths: list[Path]) -> FloatArray:
         """Of what each comes to over the prices: what it hands on less what it is brought; last, of shortages."""
         count = len(paths)
-        slopes = np.zeros((count + 1, count + len(self.shortages), self.batch.steps))
+        slopes = np.zeros((count + 1, len(prices), self.batch.steps))
         for place, path in enumerate(paths):
             slopes[place, place] -= path.flow_m3s
         for link in self.links:
@@ -434,6 +456,10 @@ class SystemProblem:
                 slopes[place, row] = path.power_mw if shortage.of_power else path.released_m3s[0]
             for link in () if shortage.of_power else self.links:
                 slopes[link.source, row] -= link.share * link.flow(paths[link.source].released_m3s)
+        for row, place in enumerate(self.committed, self._sums_end):
+            each = self.batch.system.step.per_year
+            released = (self.batch.hm3_per_m3s[0] * paths[place].released_m3s[0]).reshape(-1, each).mean(axis=1)
+            slopes[place, row], slopes[-1, row] = released.repeat(each), -self._owed_hm3(place)
         return slopes
 
     def better_prices(self, prices: FloatArray, aim: float, until: float) -> tuple[FloatArray, float]:
@@ -443,6 +469,7 @@ class SystemProblem:
             lower[row], upper[row] = 0.0, shortage.steepest
             if shortage.of_power:  # as if it were of the water that it takes
                 unit[row] = self.schedule.total("release_m3s").mean() / max(self.schedule.power_mw.mean(), 1e-9)
+        lower[self._sums_end :], unit[self._sums_end :] = 0.0, 1.0 / self.batch.hm3_per_m3s.mean()
 
         def evaluated(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
             here = numbers.reshape(unit.shape) * unit

@@ -56,7 +56,7 @@ def test_water_that_may_be_stored_is_worth_no_more_than_in_the_cheapest_month():
 
 def by_programs(batch: Any, schedule: Any) -> Any:
     """The least and the most of all prices among all points of the conditions that miss as much as one."""
-    made, worth, _ = conditions(batch, schedule)
+    made, worth, _, _ = conditions(batch, schedule)
     programs = made.programs()
     point: Any = maximised(programs, 0).point
     rows = csc_array((programs.values[0], programs.places, programs.starts))
