@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.rules.base.simulation import Violations
     from reservoir.rules.evaluation import Evaluation
+    from reservoir.rules.system_evaluation import SystemEvaluation
 
 LEAVE_ONE_OUT = "leave-one-out"
 
@@ -88,8 +89,15 @@ def command(
 
     PLAN_DIR is a folder written by "reservoir plan". Adds rules/*.json, scores.csv, rules.json, figures and a page of
     its own, rules.html, to it, and of ensembles robustness.csv. Fits of a call that ends early are kept in
-    PLAN_DIR/rules.parts: the same call goes on from there.
+    PLAN_DIR/rules.parts: the same call goes on from there. Of a system, rules of all reservoirs together and rules for
+    each operate the record; files and scores are written, no figures.
     """
+    from reservoir.io.plan_folder.files import SYSTEM
+
+    if (plan_folder / SYSTEM).is_file():
+        options.require_of_one({"--horizon": horizon, "--test": test_file, "--reliability": reliability})
+        _require_test(test_file, reading)
+        return _of_system(plan_folder, forecast, folds, families, unit_system, table_format, force, as_json)
     from reservoir.cli import say, warn
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
     from reservoir.hydro.unit_system import UnitSystem
@@ -109,13 +117,11 @@ def command(
         inflow = saved.plan.inflow
         blocks = inflow.member_count if inflow.member_count > 1 else inflow.years
         _check_request(families, folds, blocks, "members" if inflow.member_count > 1 else "years")
-        test, unread = None, next((name for name, value in reading.items() if value), None)
+        _require_test(test_file, reading)
+        test = None
         if test_file is not None:
             unit = options.unit_said(saved.origin["inflow"])
             test = options.read_record(test_file, reading, saved.plan.reservoir, plan_unit=unit)
-        elif unread is not None:
-            column = f"--{unread.replace('_', '-')}"
-            raise InputError("is given without --test", "the inflow file of --test", column=column)
         units = UnitSystem.of(unit_system or saved.plan.units.name)
         with progress_bars() as progress:
             evaluation = evaluate(
@@ -158,6 +164,94 @@ def command(
         scores = "rules.xlsx" if workbook else "scores.csv"
         say(f"Written to {plan_folder}: rules/*.json, {scores}, rules.json, {drawn}rules.html")
     return 0 if all_pass(checks) else 1
+
+
+def _require_test(test_file: Path | None, reading: dict[str, Any]) -> None:
+    """Refuse what says how a record is to be read where there is none."""
+    unread = next((name for name, value in reading.items() if value), None)
+    if test_file is None and unread is not None:
+        column = f"--{unread.replace('_', '-')}"
+        raise InputError("is given without --test", "the inflow file of --test", column=column)
+
+
+def _of_system(
+    plan_folder: Path,
+    forecast: str,
+    folds: int,
+    families: tuple[str, ...],
+    unit_system: str | None,
+    table_format: str,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Fit rules to the joint plan of a system; arguments are options of the command."""
+    from reservoir.cli import say
+    from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
+    from reservoir.hydro.unit_system import UnitSystem
+    from reservoir.io.plan_folder.formats import PlanFormat, format_of
+    from reservoir.io.plan_folder.saved_system import read_system_plan
+    from reservoir.planning.checks import all_pass
+    from reservoir.report.rules_folder import claimed_for_rules
+    from reservoir.report.system_rules_folder import write_system_rules
+    from reservoir.rules import Forecast
+    from reservoir.rules.system_evaluation import SYSTEM_FAMILIES, evaluate_system, require_family
+
+    workbook = format_of(table_format, 1) is PlanFormat.XLSX
+    for family in families:
+        require_family(family)
+    with claimed_for_rules(plan_folder, force=force) as claim:
+        saved = read_system_plan(plan_folder)
+        units = UnitSystem.of(unit_system or saved.plan.units.name)
+        _check_request((), folds, saved.plan.inflow.years, "years")
+        with progress_bars() as progress:
+            evaluation = evaluate_system(
+                replace(saved.plan, units=units),
+                forecast=Forecast(forecast),
+                folds=folds or saved.plan.inflow.years,
+                families=families or SYSTEM_FAMILIES,
+                progress=progress,
+            )
+        checks = evaluation.checks()
+        write_system_rules(evaluation, saved, checks, claim=claim, workbook=workbook)
+    if as_json:
+        import pandas as pd
+
+        shown: dict[str, Any] = {"scores": pd.DataFrame(units.columns(evaluation.table())).to_dict("records")}
+        shown |= {"best": evaluation.ranked[0].family, "foresight": evaluation.foresight.words}
+        show_json(checks_json(checks) | shown | {"folder": str(plan_folder)})
+    else:
+        _show_system(evaluation)
+        show_checks(checks, units)
+        scores_file = "rules.xlsx" if workbook else "scores.csv"
+        say(f"Written to {plan_folder}: rules/*.json, {scores_file}, rules.json")
+    return 0 if all_pass(checks) else 1
+
+
+def _show_system(evaluation: SystemEvaluation) -> None:
+    """Print the scores of all reservoirs together, and of each."""
+    from reservoir.cli.screen import Column, console, show_table
+    from reservoir.rules.scores import benefit_suffix
+
+    plan, table = evaluation.plan, evaluation.table()
+    suffix, columns = benefit_suffix(plan.objective), shown_columns("system_scores", "screen")
+    known = "a perfect forecast of the month's inflow" if evaluation.forecast == "month" else "no forecast"
+    unit = f" in {plan.objective.unit} a year" if plan.objective.unit else ""
+    title = f"Rules with {known}, simulated over {plan.inflow.years} years; "
+    title += f"held out: {evaluation.cross_validation}; {plan.objective.title}{unit}"
+    rows, lines = list[tuple[str, ...]](), list[int]()
+    for row in table.to_dict("records"):
+        if rows and row["family"] != rows[-1][0]:
+            lines.append(len(rows) - 1)
+        cells = (_cell(column, row[column.benefit_name(suffix)], plan.units) for column in columns)
+        rows.append((row["family"], row["sample"], row["reservoir"], *cells))
+    heads = [*map(Column, ("family", "years", "reservoir"))]
+    heads += [Column(_title(column, plan.units), "right") for column in columns]
+    show_table(heads, rows, title=title, lines_after=lines, most_columns=3 + _MOST_SCORES)
+    best, screen = evaluation.ranked[0], console()
+    regret = 100 * (1 - best.charged / best.best) if best.best > 0 else float("nan")
+    found = f"Best in years that it has not seen: {best.family}"
+    screen.print(f"{found}, {regret:.2f} % below perfect foresight" if regret == regret else found, soft_wrap=True)
+    screen.print(f"Perfect foresight is {evaluation.foresight.words}", soft_wrap=True)
 
 
 def _check_request(families: tuple[str, ...], folds: int, units: int, unit: str) -> None:

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import reservoir as package
 from reservoir.errors import InputError, Mistake, OutputError, worth_telling
@@ -25,6 +25,9 @@ from reservoir.rules.base.rule import Rule
 from reservoir.text.data_file import check_path, read_limited
 from reservoir.text.strict_json import each_key_once
 
+if TYPE_CHECKING:
+    from reservoir.rules.families.separable import Separable
+
 #: Number of the format; another one is not read.
 FORMAT = 1
 #: A table of releases takes some hundred kilobytes.
@@ -34,12 +37,12 @@ UNITS = "units"
 _EXPECTED = 'a rule file (JSON) written by "reservoir rules"'
 
 
-def write_rule(rule: Rule, path: str | Path, fitted_to: Mapping[str, Any]) -> None:
+def write_rule(rule: Rule | Separable, path: str | Path, fitted_to: Mapping[str, Any]) -> None:
     """Write a rule to a file; the whole file or none of it.
 
     Parameters
     ----------
-    rule : Rule
+    rule : Rule or Separable
         A rule of any family.
     path : str or Path
         Written over if it is there.

@@ -493,6 +493,12 @@ _SCORES = (
     ResultColumn("misfit_m3s",
         "root mean square difference to the plan's release in the plan's own states, m3/s; empty for a test", "m3/s"),
 )
+#: Of `reservoir.rules` of a system: the reservoir, and the other columns that it has.
+_SCORED = ResultColumn("reservoir", "name of the reservoir; `system` for all together")
+_OF_SYSTEMS = (
+    *("mean", "percent_of_foresight", "worst", "spill_hm3", "regret", "end_storage_value"),
+    *("months_violated", "largest_violation_hm3", "violation", "months_unmet"),
+)
 #: Of `reservoir.rules` with ensembles: a row for perfect foresight and each family, and each sample.
 _ROBUSTNESS = (
     ResultColumn("family", "family of the rule; `foresight` is perfect foresight of each member"),
@@ -551,7 +557,7 @@ def _with_asked(columns: Iterable[ResultColumn], *left_out: str) -> Iterator[Res
 
 #: Columns by table, in the order in which they are written: of any step; ``schedule.csv``, ``summary.csv``,
 #: ``members.csv`` and ``water_values.csv`` of a plan; steps and years of `reservoir.simulate`; ``scores.csv``,
-#: ``robustness.csv``, ``simulation.csv`` and its ``summary.csv`` of rules.
+#: that of a system, ``robustness.csv``, ``simulation.csv`` and its ``summary.csv`` of rules.
 TABLES: dict[str, tuple[ResultColumn, ...]] = {
     "steps": _STEPS,
     "schedule": (*_STEP_NAMES, *_STEPS, *_PLANNED_STEPS),
@@ -576,6 +582,7 @@ TABLES: dict[str, tuple[ResultColumn, ...]] = {
         *(_STORAGE_END, _YEAR_OF["spill_hm3"], _REPAIRS, replace(_YEAR_OF["violation"], long_name="", variable="")),
     ),
     "scores": _SCORES,
+    "system_scores": (*_SCORES[:2], _SCORED, *(each for each in _SCORES if each.name in _OF_SYSTEMS)),
     "robustness": _ROBUSTNESS,
     "simulation": (*_STEP_NAMES, *_with_asked(_STEPS, "tailrace_m", "head_m"), _REPAIRED),
     "simulated_years": (*_NAMES, *_SIMULATED_YEARS),

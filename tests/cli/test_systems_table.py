@@ -47,6 +47,8 @@ def files(tmp_path):
     write_two(tmp_path)
     months = [f"1990-{month:02d},9,12" for month in range(1, 13)]
     (tmp_path / "releases.csv").write_text("\n".join(["date,upper_m3s,lower_m3s", *months]))
+    (tmp_path / "plan").mkdir()
+    shutil.copy(tmp_path / "two.toml", tmp_path / "plan/system.toml")
 
 
 @pytest.fixture
@@ -93,8 +95,6 @@ def test_options_are_taken_or_refused_as_the_table_says(name, told, files, idle)
 
 @pytest.mark.parametrize("name", [name for name, (what, _) in TABLE.items() if what == "refuses"])
 def test_commands_that_take_one_reservoir_say_so(name, call, files):
-    if CALLS.get(name) == ["plan"]:
-        call("plan", *USUAL, "--solver", "slp", "--set", "most_programs=1", "--no-figures", "--out", "plan")
     assert REFUSED.search(call(name, *CALLS.get(name, USUAL), status=2).err)
 
 

@@ -163,7 +163,7 @@ def read_plan(folder: Path) -> SavedPlan[Plan]:
 
     def planned(origin: Mapping[str, Any], arrays: Arrays) -> Plan:
         if files.SYSTEM in origin[FILES]:
-            mend = "plan one of its reservoirs by itself; rules do not take systems yet"
+            mend = "plan one of its reservoirs by itself"
             raise InputError("is the plan of a system", "the plan of one reservoir", mend, str(folder))
         if RESERVOIR not in origin[FILES]:
             problem = "is missing: the reservoir was made in Python, and no reservoir file could contain it"

@@ -327,6 +327,13 @@ class Physics(Block):
 
         The highest storage is that of the step, or a given one.
         """
+        end, _, made = self.outcome(step, storage, release, inflow, upper_hm3)
+        return end, made
+
+    def outcome(
+        self, step: int, storage: ArrayLike, release: FloatArray, inflow: FloatArray, upper_hm3: ArrayLike | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """As `after`, with the release as it is repaired between the two."""
         volume, start = self.months.volume_per_flow[step], np.asarray(storage, float)
         storages = self.storage_lower_hm3[step], self.storage_upper_hm3[step] if upper_hm3 is None else upper_hm3
         releases = self.months.release_lower_m3s[step], self.months.release_upper_m3s[step]
@@ -340,7 +347,7 @@ class Physics(Block):
         least_draft = releases[0] - demanded(year, step)
         violation = violation + unmet_minimum(draft, least_draft, self.months.per_missing_hm3 * volume)
         benefit = in_objective_unit(year, stage_benefit(year, step, power, kept, volume))
-        return end, benefit - self.penalty_gwh * violation
+        return end, kept, benefit - self.penalty_gwh * violation
 
 
 def interpolate_values(grid: FloatArray, values: FloatArray, storage: FloatArray) -> FloatArray:

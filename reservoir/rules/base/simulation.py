@@ -200,6 +200,12 @@ def operated_training(rule: Rule, training: Training) -> Operation:
     return _operated([rule] * training.years, training.model, limits, *known, runs, members)[1]
 
 
+def asked_releases(rules: Sequence[Rule], model: ReservoirModel, limits: Limits, start_hm3: float) -> FloatArray:
+    """Releases that rules, one a year, ask for in consecutive years with all that flows in, shape (years, steps)."""
+    flow, runs = limits.inflow_m3s, np.arange(len(rules))[np.newaxis]
+    return _operated(rules, model, limits, flow, inflow_before(flow), start_hm3, runs, 1)[0]
+
+
 def _operated(
     rules: Sequence[Rule],
     model: ReservoirModel,

@@ -1,0 +1,475 @@
+"""Separable water values: a table of values for each reservoir of a river, and one joint decision in every step.
+
+Each reservoir has the values of its own stochastic dynamic program (`Sdp`). Upstream ones are paid for what their links
+carry, at the mean worth of water by the joint plan; downstream ones are fed by what the rules above them release. All
+know the inflow by one chain of classes, those of the local inflow of all reservoirs together, so that nobody's release
+makes a class (DADP with constant prices; Carpentier, Chancelier, Leclere and Pacaud, arXiv 1705.08672).
+
+A step is decided for all reservoirs at once: what all make in it, and what all storages at its end, and the water under
+way then, are worth. The level of a lake below that backs a plant up is not reckoned with in that, only in what comes
+of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Annotated, Any, Final, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reservoir.hydro.elementwise import mean
+from reservoir.hydro.limits import Limits, without_foresight
+from reservoir.hydro.step import head_at, turbined_at
+from reservoir.hydro.system import Carried, Link, System
+from reservoir.problems.system import SystemYears
+from reservoir.rules.base.fields import Block, Known, Monthly, Refusal, as_long_as, check, length, validated
+from reservoir.rules.base.physics import EQUAL, RELEASES, Physics, interpolate_values, month_end
+from reservoir.rules.base.rule import Forecast
+from reservoir.rules.base.simulation import operated_training
+from reservoir.rules.base.system_training import SystemTraining, operated_years, with_inflow
+from reservoir.rules.base.training import FloatArray, inflow_before
+from reservoir.rules.families.sdp import STORAGES, Chain, Classes, Sdp, Tables, repeating_values, shares
+
+SEPARABLE: Final = "separable"
+#: How often the release of every reservoir is looked for anew, and by what part of the worth it must gain then.
+_ROUNDS, _GAINED = 6, 1e-9
+
+
+class LinkedPhysics(Physics):
+    """Physics of a reservoir whose links pay for what they carry.
+
+    Parameters
+    ----------
+    per_released, per_turbined : tuple of float
+        Of each m3/s of the release, and of that part of it which is turbined, in the unit of the objective.
+    """
+
+    per_released: Monthly
+    per_turbined: Monthly
+
+    def after(
+        self, step: int, storage: ArrayLike, release: FloatArray, inflow: FloatArray, upper_hm3: ArrayLike | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """As of `Physics`, with what links pay."""
+        end, kept, made = self.outcome(step, storage, release, inflow, upper_hm3)
+        paid = self.per_released[step] * kept
+        if self.per_turbined[step]:
+            paid = paid + self.per_turbined[step] * self.turbined(step, storage, end, kept)
+        return end, made + paid
+
+    def turbined(self, step: int, storage: ArrayLike, end: FloatArray, release: FloatArray) -> FloatArray:
+        """What the turbines take of a release."""
+        curves, year = self.plant.curves, self.year
+        head = head_at(curves, mean(np.asarray(storage, float), end), release, year, step)
+        return np.asarray(turbined_at(curves, head, release, year, step))
+
+
+class SiteValues(LinkedPhysics, Sdp):  # type: ignore[misc] # the family of another
+    """Values of one reservoir, as a rule that decides for itself; see `Sdp`."""
+
+    family: Literal["separable"]  # type: ignore[assignment]
+
+
+def _one_or_more(sites: tuple[SiteValues, ...], known: Known) -> Iterator[Refusal]:
+    if not sites:
+        yield Refusal("has no values", "one or more reservoirs")
+
+
+def _as_classes(tables: Tables, known: Known) -> Iterator[Refusal]:
+    classes = known.get("classes_m3s", ())
+    for place, rows in enumerate(tables if classes else ()):
+        yield from length(rows, len(classes), "one list per month", place)
+        for step, row in enumerate(rows):
+            yield from length(row, len(classes[0]), "one for each inflow class", place, step)
+
+
+class Separable(Block):
+    """A rule of a system that takes the releases of most worth in each step.
+
+    Parameters
+    ----------
+    family : str
+    system : str
+        Name of the system.
+    forecast : Forecast
+    sites : tuple of SiteValues
+        Of each reservoir, from upstream to downstream.
+    classes_m3s : tuple of tuple of float
+        Local inflow of all reservoirs together in each class, by step.
+    transitions : tuple of tuple of tuple of float
+        Probability of a class, by step, class of the step before and class.
+    local_m3s : tuple of tuple of tuple of float
+        Local inflow of each reservoir in each class, by step.
+    per_arrival : tuple of tuple of float
+        What a m3/s is worth that arrives at each reservoir in each step, in the unit of the objective.
+    """
+
+    family: Literal["separable"]
+    system: str
+    forecast: Forecast
+    sites: Annotated[tuple[SiteValues, ...], check(_one_or_more)]
+    classes_m3s: Classes
+    transitions: Chain
+    local_m3s: Annotated[Tables, as_long_as("sites"), check(_as_classes)]
+    per_arrival: Annotated[tuple[Monthly, ...], as_long_as("sites")]
+
+    @classmethod
+    def from_dict(cls, content: object) -> Self:
+        """Read back what `to_dict` gave.
+
+        Raises
+        ------
+        InputError
+            With every mistake in it.
+        """
+        return validated(cls, content)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that makes the rule, as JSON can hold it."""
+        return self.model_dump(mode="json")
+
+    @cached_property
+    def _chain(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return np.array(self.classes_m3s), np.array(self.transitions), np.array(self.local_m3s)
+
+    def releases(
+        self,
+        system: System,
+        step: int,
+        storage_hm3: FloatArray,
+        local_m3s: FloatArray | None,
+        river_before_m3s: float,
+        late_m3s: FloatArray,
+        upper_hm3: FloatArray,
+    ) -> FloatArray:
+        """Releases (m3/s) of all reservoirs in one situation, shape (reservoirs,).
+
+        Parameters
+        ----------
+        system : System
+            Whose links they are.
+        step : int
+        storage_hm3 : ndarray, shape (reservoirs,)
+            At the start of the step.
+        local_m3s : ndarray, shape (reservoirs,), or None
+            Local inflow of the step; None where `forecast` is ``none``.
+        river_before_m3s : float
+            Local inflow of all reservoirs together in the step before.
+        late_m3s : ndarray, shape (links,)
+            What each link brings of water that was released in earlier steps.
+        upper_hm3 : ndarray, shape (reservoirs,)
+            The highest storage that is allowed at the end of the step.
+        """
+        classes, transitions, _ = self._chain
+        after = (step + 1) % len(classes)
+        if self.forecast is Forecast.NONE or local_m3s is None:
+            probability = shares(classes[step - 1], river_before_m3s) @ transitions[step]
+            local = self._chain[2][:, step]
+        else:
+            local, probability = local_m3s[:, np.newaxis], np.ones(1)
+        known = shares(classes[step], local.sum(axis=0))
+        values = [site._smooth[1][after] @ known.T for site in self.sites]
+        month = _Month(self, system, step, storage_hm3, local, probability, late_m3s, upper_hm3, values)
+        return month.best()
+
+
+@dataclass(frozen=True, eq=False)
+class _Month:
+    """One step that is decided; arrays of tried releases and classes, shape (tried, classes).
+
+    Parameters
+    ----------
+    rule, system, step, storage_hm3, late_m3s, upper_hm3
+        As of `Separable.releases`.
+    local_m3s : ndarray, shape (reservoirs, classes)
+    probability : ndarray, shape (classes,)
+    values : list of ndarray, shape (storages, classes)
+        Of each reservoir, of storages at the end.
+    """
+
+    rule: Separable
+    system: System
+    step: int
+    storage_hm3: FloatArray
+    local_m3s: FloatArray
+    probability: FloatArray
+    late_m3s: FloatArray
+    upper_hm3: FloatArray
+    values: list[FloatArray]
+    #: What each link carries, at its source, by the releases that are asked for now.
+    flows: dict[Link, FloatArray] = field(default_factory=dict)
+
+    def best(self) -> FloatArray:
+        """The releases: each tried with those of the others held, and with the storages below held."""
+        every = range(len(self.rule.sites))
+        asked = [np.array([[each]]) for each in self._first()]
+        worth = self._worth(asked, every, self.flows)[0]
+        for _ in range(_ROUNDS):
+            before = worth
+            for place in every:
+                below = self._below[place]
+                for passing in (False, True) if len(below) > 1 else (False,):
+                    worth += self._improve(place, asked, below, passing)
+            if worth - before <= _GAINED * abs(worth):
+                break
+        return np.array([float(each[0, 0]) for each in asked])
+
+    def _first(self) -> Iterator[float]:
+        """What flows in, within the bounds of the release."""
+        carried = dict[Link, float]()
+        for place, site in enumerate(self.rule.sites):
+            inflow = float(self.local_m3s[place] @ self.probability) + sum(
+                self._arriving(link, late, carried[link]) for link, late in self._into(place)
+            )
+            flow = float(site.months.within_bounds(self.step, np.array(inflow)))
+            carried |= {link: float(link.of_release(flow, flow)) for link in self._from(place)}
+            yield flow
+
+    def _improve(self, place: int, asked: list[FloatArray], below: Sequence[int], passing: bool) -> float:
+        """Take the best release of one reservoir, and say what is gained."""
+        site, inflow = self.rule.sites[place], self._inflow(place, self.flows)
+        now = float(self._worth(asked, below, {**self.flows})[0])
+        upper, start = float(self.upper_hm3[place]), np.array(float(self.storage_hm3[place]))
+        tried = site.tried_releases(self.step, start, inflow.min(), inflow.max(), RELEASES, upper)
+        best, chosen = now, asked
+        for _ in range(2):
+            moved = self._moved(place, asked, tried[:, np.newaxis], below, passing)
+            worth = self._worth(moved, below, {**self.flows})
+            at = len(tried) - 1 - int(np.argmax((worth >= worth.max() - EQUAL * abs(worth.max()))[::-1]))
+            if worth[at] > best:
+                best = float(worth[at])
+                chosen = [each if len(each) == 1 else each[at : at + 1] for each in moved]
+            tried = np.linspace(tried[max(at - 1, 0)], tried[min(at + 1, len(tried) - 1)], RELEASES)
+        asked[:] = chosen
+        self._worth(asked, below, self.flows)
+        return best - now
+
+    def _moved(
+        self, place: int, asked: list[FloatArray], tried: FloatArray, below: Sequence[int], passing: bool
+    ) -> list[FloatArray]:
+        """What is asked for with another release of a reservoir; the change passed on below, or stored there."""
+        moved = list(asked)
+        moved[place] = tried
+        for other in below[1:] if passing else ():
+            change: Any = 0.0
+            for link, _ in self._into(other):
+                source = self.system.names.index(link.source)
+                if source in below:
+                    part = 0.0 if link.carries is Carried.SPILLED else _at_once(link) * link.part_and_share[1]
+                    change = change + part * (moved[source] - asked[source])
+            moved[other] = self.rule.sites[other].months.within_bounds(self.step, asked[other] + change)
+        return moved
+
+    def _worth(self, asked: list[FloatArray], places: Sequence[int], flows: dict[Link, FloatArray]) -> FloatArray:
+        """What reservoirs make of what is asked for, and what is left then is worth, shape (tried,); fills in flows."""
+        total: Any = 0.0
+        for place in places:
+            site, inflow = self.rule.sites[place], self._inflow(place, flows)
+            start, upper = float(self.storage_hm3[place]), float(self.upper_hm3[place])
+            end, kept, made = site.outcome(self.step, start, asked[place], inflow, upper)
+            grid = site._smooth[0]
+            total = total + made + interpolate_values(grid, self.values[place][None], end[None])[0]
+            links = self._from(place)
+            turbined = site.turbined(self.step, start, end, kept) if any(link.is_split for link in links) else kept
+            for link in links:
+                flows[link] = np.asarray(link.of_release(kept, turbined))
+                total = total + self._later[link] * flows[link]
+        return np.asarray(total @ self.probability)
+
+    def _inflow(self, place: int, flows: dict[Link, FloatArray]) -> FloatArray:
+        """All that flows in."""
+        inflow: Any = self.local_m3s[place][np.newaxis]
+        for link, late in self._into(place):
+            inflow = inflow + self._arriving(link, late, flows[link])
+        return np.asarray(inflow)
+
+    def _arriving(self, link: Link, late: float, flow: Any) -> Any:
+        return np.maximum(late + _at_once(link) * flow - link.lost_m3s, 0.0)
+
+    def _into(self, place: int) -> Iterator[tuple[Link, float]]:
+        name, late_m3s = self.system.names[place], self.late_m3s.tolist()
+        return ((link, late) for link, late in zip(self.system.links, late_m3s, strict=True) if link.target == name)
+
+    def _from(self, place: int) -> list[Link]:
+        name = self.system.names[place]
+        return [link for link in self.system.links if link.source == name and link.target is not None]
+
+    @cached_property
+    def _below(self) -> list[list[int]]:
+        """Each reservoir, and those that its release comes to, from upstream to downstream."""
+        names, reached = self.system.names, list[list[int]]()
+        for place in range(len(names)):
+            found = {place}
+            for link in self.system.links:
+                if link.target is not None and names.index(link.source) in found:
+                    found.add(names.index(link.target))
+            reached.append(sorted(found))
+        return reached
+
+    @cached_property
+    def _later(self) -> dict[Link, float]:
+        """What a m3/s is worth, to each link, that arrives in later steps."""
+        worth = self.rule.per_arrival, self.rule.sites[0].months.volume_per_flow
+        return {
+            link: carried_worth(self.system, link, *worth, self.step, least=1)
+            for link in self.system.links
+            if link.target is not None
+        }
+
+
+def _at_once(link: Link) -> float:
+    """Part of what a link carries that arrives in the same step."""
+    return (1.0 - link.lost_share) * sum(part for steps, part in link.parts if steps == 0)
+
+
+def carried_worth(
+    system: System,
+    link: Link,
+    per_arrival: Sequence[Sequence[float]],
+    volume: Sequence[float],
+    step: int,
+    least: int = 0,
+) -> float:
+    """What a m3/s that a link carries in a step is worth where it arrives, after so many steps at least."""
+    worth, steps = per_arrival[system.names.index(str(link.target))], len(volume)
+    arrivals = ((part, (step + late) % steps) for late, part in link.parts if late >= least)
+    return float((1.0 - link.lost_share) * sum(part * volume[step] / volume[at] * worth[at] for part, at in arrivals))
+
+
+def fit(training: SystemTraining, forecast: Forecast) -> Separable:
+    """Fit the values of all reservoirs, upstream first: those below are fed by what the rules above release."""
+    # The inflow model needs scipy, for which an operator with a rule does not wait.
+    from reservoir.rules.inflow_model import inflow_chain
+
+    system, river, per_arrival = training.system, training.river, training.worth.mean(axis=0).tolist()
+    classes, transitions = inflow_chain(river)
+    sites, asked = list[SiteValues](), list[FloatArray]()
+
+    def decide(place: int, limits: Limits) -> FloatArray:
+        if place < len(asked):  # once more, for the lake below
+            return asked[place]
+        own = replace(with_inflow(training.sites[place], limits.inflow_m3s), limits=limits)
+        physics = _linked(Physics.of(own), system, place, per_arrival)
+        grid, fed = physics.value_grid(STORAGES), of_classes(own.inflow_m3s, river.inflow_m3s, classes)
+        values = repeating_values(physics, forecast, grid, fed, transitions)
+        paid = {name: getattr(physics, name) for name in ("per_released", "per_turbined")}
+        of_chain = {"grid_hm3": grid, "classes_m3s": fed, "transitions": transitions, "values_gwh": values}
+        sites.append(SiteValues.weighing(own, forecast, physics, **of_chain, **paid))
+        asked.append(operated_training(sites[-1], own).release_m3s)
+        return asked[-1]
+
+    operated_years(training.years, training.starts_hm3, decide)
+    local = np.stack([of_classes(each, river.inflow_m3s, classes) for each in training.local_m3s.swapaxes(0, 1)])
+    total = local.sum(axis=0)
+    local = local * np.divide(classes, total, out=np.ones_like(total), where=total > 0)
+    return Separable(
+        family=SEPARABLE,
+        system=system.name,
+        forecast=forecast,
+        sites=tuple(sites),
+        classes_m3s=classes.tolist(),
+        transitions=transitions.tolist(),
+        local_m3s=local.tolist(),
+        per_arrival=per_arrival,
+    )
+
+
+def of_classes(flow_m3s: FloatArray, river_m3s: FloatArray, classes_m3s: FloatArray) -> FloatArray:
+    """A flow in classes of the river, by a straight line a month that does not fall.
+
+    Parameters
+    ----------
+    flow_m3s, river_m3s : ndarray, shape (years, steps)
+    classes_m3s : ndarray, shape (steps, classes)
+
+    Returns
+    -------
+    ndarray, shape (steps, classes)
+    """
+    flow, river = (each - each.mean(axis=0) for each in (flow_m3s, river_m3s))
+    both, spread = (flow * river).sum(axis=0), (river**2).sum(axis=0)
+    slope = np.maximum(np.divide(both, spread, out=np.zeros_like(both), where=spread > 0), 0.0)
+    line = flow_m3s.mean(axis=0)[:, np.newaxis] + slope[:, np.newaxis] * (
+        classes_m3s - river_m3s.mean(axis=0)[:, np.newaxis]
+    )
+    return np.asarray(np.maximum(line, 0.0))
+
+
+def _linked(physics: Physics, system: System, place: int, per_arrival: Sequence[Sequence[float]]) -> LinkedPhysics:
+    """Physics with what links pay for a release, wherever and whenever it arrives."""
+    volume = physics.months.volume_per_flow
+    released, turbined = np.zeros(len(volume)), np.zeros(len(volume))
+    for link in system.links:
+        if link.source != system.names[place] or link.target is None:
+            continue
+        worth = np.array([carried_worth(system, link, per_arrival, volume, step) for step in range(len(volume))])
+        part, share = link.part_and_share
+        released += share * worth * (part is not Carried.TURBINED)
+        turbined += worth * ((part is Carried.TURBINED) - 1.0 * (part is Carried.SPILLED))
+    fields = {name: getattr(physics, name) for name in Physics.model_fields}
+    return LinkedPhysics(**fields, per_released=tuple(released.tolist()), per_turbined=tuple(turbined.tolist()))
+
+
+def joint_releases(rules: Sequence[Separable], years: SystemYears, starts_hm3: FloatArray) -> FloatArray:
+    """Releases that rules, one a year, ask for in consecutive years, shape (years, reservoirs, steps).
+
+    Parameters
+    ----------
+    rules : sequence of Separable
+    years : SystemYears
+        With local inflow.
+    starts_hm3 : ndarray, shape (reservoirs,)
+    """
+    system, steps = years.system, years.steps
+    places, links = range(len(system.reservoirs)), system.links
+    limits = [each.limits for each in years.years]
+    local, upper = (np.stack([getattr(each, name) for each in limits]) for name in ("inflow_m3s", "storage_upper_hm3"))
+    before = inflow_before(local.sum(axis=0))
+    rows = [
+        without_foresight(each, np.full(len(each), start))._replace(lake=each.lake).by_field
+        for each, start in zip(limits, starts_hm3, strict=True)
+    ]
+    volume, storage = years.hm3_per_m3s.ravel(), np.array(starts_hm3, float)
+    asked, flows = np.empty((len(years), len(places), steps)), {link: np.empty(volume.size) for link in links}
+    for at, (year, step) in enumerate(np.ndindex(len(years), steps)):
+        rule, here = rules[year], (year, step)
+        late = np.array([_late(link, flows[link], volume, at) for link in links])
+        now = local[:, year, step] if rule.forecast is Forecast.MONTH else None
+        asked[year, :, step] = rule.releases(
+            system, step, storage, now, float(before[here]), late, upper[:, year, step]
+        )
+        for place in places:
+            own, site = limits[place], rule.sites[place]
+            inflow = float(local[place, year, step])
+            for link, brought in zip(links, late, strict=True):
+                if link.target == system.names[place]:
+                    inflow += max(brought + _at_once(link) * flows[link][at] - link.lost_m3s, 0.0)
+            release, _, end = month_end(
+                storage[place],
+                asked[year, place, step],
+                inflow,
+                volume[at],
+                (own.storage_lower_hm3[here], own.storage_upper_hm3[here]),
+                (own.release_lower_m3s[here], own.release_upper_m3s[here]),
+                own.dead_hm3[year],
+                rows[place],
+                here,
+            )
+            turbined = site.turbined(step, storage[place], end, release)
+            for link in links:
+                if link.source == system.names[place]:
+                    flows[link][at] = link.of_release(release, turbined)
+            storage[place] = end
+    return asked
+
+
+def _late(link: Link, flow: FloatArray, volume: FloatArray, at: int) -> float:
+    """What arrives in a step of what a link carried in earlier ones, less its share of losses."""
+    before = link.of_release(link.before_m3s or 0.0, link.before_m3s or 0.0)
+    earlier = (
+        (part, flow[at - late] if late <= at else before, volume[at - late]) for late, part in link.parts if late
+    )
+    return float((1.0 - link.lost_share) * sum(part * each * size for part, each, size in earlier) / volume[at])
