@@ -48,19 +48,8 @@ class RuleInputs:
         return options.unit_said(self.file.record)
 
     def units(self, asked: str | None) -> UnitSystem:
-        """The units asked for, else those of the rule's plan: by ``plan.json``, or by the rule's file elsewhere.
-
-        Raises
-        ------
-        InputError
-            If these are not known, or ``plan.json`` cannot be read.
-        """
-        from reservoir.hydro.unit_system import UnitSystem
-        from reservoir.io.plan_folder.files import read_units
-        from reservoir.io.rule_file import UNITS
-
-        of_plan = read_units(self.plan_folder) if self.plan_folder else str(self.file.fitted_to.get(UNITS, "si"))
-        return UnitSystem.of(asked or of_plan)
+        """The units asked for, or those of the rule's plan (`units_of`)."""
+        return units_of(self.plan_folder, self.file, asked)
 
     def beside(self, family: str) -> Rule | None:
         """The rule of a family for the same plan: this one, or that of the file beside it; None if there is none.
@@ -81,6 +70,30 @@ class RuleInputs:
         require_same_reservoir(other, self.reservoir)
         require_same_plan(other, self.plan_folder)
         return other.rule
+
+
+def units_of(plan_folder: Path | None, file: RuleFile, asked: str | None) -> UnitSystem:
+    """The units asked for, else those of the rule's plan: by ``plan.json``, or by the rule's file elsewhere.
+
+    Raises
+    ------
+    InputError
+        If these are not known, or ``plan.json`` cannot be read.
+    """
+    from reservoir.hydro.unit_system import UnitSystem
+    from reservoir.io.plan_folder.files import read_units
+    from reservoir.io.rule_file import UNITS
+
+    of_plan = read_units(plan_folder) if plan_folder else str(file.fitted_to.get(UNITS, "si"))
+    return UnitSystem.of(asked or of_plan)
+
+
+def plan_folder_of(rule_file: Path) -> Path | None:
+    """The folder of a plan whose ``rules/`` a rule's file stands in."""
+    from reservoir.io.plan_folder.files import PROVENANCE
+
+    folder = rule_file.absolute().parent.parent
+    return folder if (folder / PROVENANCE).is_file() else None
 
 
 def said_units(units: UnitSystem, asked: str | None) -> str:
@@ -109,14 +122,13 @@ def read_rule_inputs(
     InputError
         With every mistake of both files, if there is no reservoir file, or if the rule was fitted to another one.
     """
-    from reservoir.io.plan_folder.files import PROVENANCE, RESERVOIR
+    from reservoir.io.plan_folder.files import RESERVOIR
     from reservoir.io.rule_file import read_rule_file, require_same_reservoir
     from reservoir.io.workplace import clear_abandoned
 
-    folder = rule_file.absolute().parent.parent
-    clear_abandoned(folder)  # a run that was killed in the midst of an exchange of files
-    plan_folder = folder if (folder / PROVENANCE).is_file() else None
-    beside = folder / RESERVOIR if plan_folder is not None else None
+    clear_abandoned(rule_file.absolute().parent.parent)  # a run that was killed in the midst of an exchange of files
+    plan_folder = plan_folder_of(rule_file)
+    beside = plan_folder / RESERVOIR if plan_folder is not None else None
     path = reservoir_file or beside
     mistakes: list[Mistake] = []
     file = plant = None

@@ -311,16 +311,28 @@ def names_system(file: Path | None) -> bool:
 
 
 def read_case(
-    reservoir_file: Path, inflow_file: Path | None, reading: Mapping[str, Any], step: str | None = None
+    reservoir_file: Path,
+    inflow_file: Path | None,
+    reading: Mapping[str, Any],
+    step: str | None = None,
+    plan_unit: str = "",
 ) -> tuple[System, SiteInflows]:
-    """Read a system, and the inflow of all its reservoirs: where a file `names_system`; messages name the options."""
+    """Read a system, and the inflow of all its reservoirs: where a file `names_system`; messages name the options.
+
+    Records that do not say their unit are in `plan_unit`, if that is given.
+    """
+    from reservoir.hydro.inflow import ASSUMED
     from reservoir.io.records.sites import read_system_inflow
     from reservoir.io.system_file import read_system
 
     with _restated(_step_asked if step else lambda mistake: mistake):
         system = read_system(reservoir_file, step=step)
     with named_as_reading():
-        return system, read_system_inflow(system, inflow_file, **reading)
+        inflows = read_system_inflow(system, inflow_file, **reading)
+        if plan_unit and all(each.unit_from == ASSUMED for each in inflows.values()):
+            inflows = read_system_inflow(system, inflow_file, **{**reading, "unit": plan_unit})
+            inflows = inflows.each(lambda record: replace(record, unit_from=OF_PLAN))
+        return system, inflows
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

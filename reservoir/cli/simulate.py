@@ -13,7 +13,11 @@ from reservoir.cli.options import FilePath, NamedNumber, named_as, of_one, requi
 from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reservoir.hydro.system import System
     from reservoir.hydro.unit_system import UnitSystem
+    from reservoir.planning.simulation import SystemSimulation
     from reservoir.rules.scores import RecordEvaluation
 
 #: Longer names of what is optimised do not fit before a line.
@@ -67,21 +71,27 @@ def command(
     """Simulate an inflow record with an operation rule.
 
     Writes simulation.csv (every month), summary.csv (every year) and simulation.json to a new folder. Releases are
-    corrected to satisfy the physical limits; months with a correction are counted as repairs. Of a system, the releases
-    of --releases are operated: simulate INFLOW.csv --reservoir SYSTEM.toml --releases schedule.csv.
+    corrected to satisfy the physical limits; months with a correction are counted as repairs. Of a system, a rule
+    decides for all reservoirs, or the releases of --releases are operated: simulate INFLOW.csv --reservoir SYSTEM.toml
+    --releases schedule.csv.
     """
-    if options.names_system(reservoir_file):
+    from reservoir.cli.operate_system import system_file_of
+
+    system_file = system_file_of(rule_file if inflow_file else None, reservoir_file)
+    if system_file is not None:
         require_of_one({"--no-foresight": None if foresight else True})
-        if releases is None or (rule_file and inflow_file):
+        if (releases is None) == (inflow_file is None):
             from reservoir.errors import InputError
 
-            problem, expected = "rules do not operate systems yet", "releases of every step in place of the rule"
-            mend = "simulate INFLOW.csv --reservoir SYSTEM.toml --releases FILE, such as schedule.csv of its plan"
-            raise InputError(problem, expected, mend, column="--releases")
+            problem = "is missing, and so is a rule" if releases is None else "is given together with a rule"
+            mend = "simulate RULE.json INFLOW.csv, or simulate INFLOW.csv --reservoir SYSTEM.toml --releases FILE"
+            raise InputError(problem, "a rule, or releases of every step", mend, column="--releases")
         how: dict[str, Any] = {"levels": levels, "horizon": "year" if yearly else None, "out": out}
         how |= {"unit_system": unit_system, "table_format": table_format, "as_json": as_json}
-        assert reservoir_file is not None
-        return _simulate_system(reservoir_file, rule_file, releases, reading, step, **how)
+        if releases is None:
+            assert rule_file is not None
+            return _by_rule(rule_file, system_file, inflow_file, reading, step, **how)
+        return _simulate_system(system_file, rule_file, releases, reading, step, **how)
     require_of_several({"--releases": releases})
     if rule_file is None or inflow_file is None:
         context, missing = click.get_current_context(), "inflow_file" if rule_file else "rule_file"
@@ -117,6 +127,44 @@ def command(
     return None
 
 
+def _by_rule(
+    rule_file: Path,
+    system_file: Path,
+    record: Path | None,
+    reading: dict[str, Any],
+    step: str | None,
+    *,
+    levels: tuple[tuple[str, float], ...],
+    horizon: str | None,
+    unit_system: str | None,
+    **shown: Any,
+) -> int:
+    """Operate a system with a rule; arguments are options of the command."""
+    from reservoir.cli.operate import said_units
+    from reservoir.cli.operate_system import read_system_rule_inputs
+    from reservoir.hydro.objectives import RECORD
+    from reservoir.rules.system_simulation import simulate_system_rule
+
+    inputs = read_system_rule_inputs(rule_file, system_file)
+    units = inputs.units(unit_system)
+    with named_as({"start_hm3": "--level"}, ("start_hm3",)), told_in(units):
+        system, inflows = options.read_case(system_file, record, reading, step, inputs.record_unit)
+        starts = storages_at(system, levels, units)
+        run = simulate_system_rule(inputs.rule, system, inflows, horizon=horizon or RECORD, starts_hm3=starts)
+    rule = f"{inputs.file.family} ({rule_file.name})"
+    notes = (*run.notes, *filter(None, [said_units(units, unit_system)]))
+    return _finished(replace(run, units=units, notes=notes), ("Rule", rule), inputs.file.provenance, **shown)
+
+
+def storages_at(system: System, levels: tuple[tuple[str, float], ...], units: UnitSystem) -> dict[str, float]:
+    """Storages of the reservoirs whose levels are given as NAME=LEVEL."""
+    from reservoir.hydro.plant import storage_at_level
+
+    plants = dict(zip(system.names, system.reservoirs, strict=True))
+    system.require_named([name for name, _ in levels], "--level")
+    return {name: storage_at_level(plants[name], level * units.size("level_m"), "--level") for name, level in levels}
+
+
 def _simulate_system(
     system_file: Path,
     record: Path | None,
@@ -127,24 +175,15 @@ def _simulate_system(
     levels: tuple[tuple[str, float], ...],
     horizon: str | None,
     unit_system: str | None,
-    table_format: str,
-    out: Path | None,
-    as_json: bool,
+    **shown: Any,
 ) -> int:
     """Operate a system with given releases; arguments are options of the command."""
-    from reservoir.cli import say
-    from reservoir.cli.screen import checks_json, show_checks, show_json, show_line, show_system_inputs
     from reservoir.hydro.objectives import RECORD
-    from reservoir.hydro.plant import storage_at_level
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.io.given_schedule import read_given_schedules
     from reservoir.io.plan_folder.files import PROVENANCE, read_provenance
-    from reservoir.io.plan_folder.formats import PlanFormat
     from reservoir.planning.checked_schedule import RELEASE, START
-    from reservoir.planning.checks import all_pass, operated_checks
     from reservoir.planning.simulation import simulate_system
-    from reservoir.report.folder import claimed_empty
-    from reservoir.report.system_folder import write_system_simulation
 
     units = UnitSystem.of(unit_system or "si")
     if horizon is None:
@@ -162,15 +201,32 @@ def _simulate_system(
         starts: dict[str, Any] = {
             name: each.columns[START][:, 0] for name, each in given.items() if START in each.columns
         }
-        plants = dict(zip(system.names, system.reservoirs, strict=True))
-        system.require_named([name for name, _ in levels], "--level")
-        for name, level in levels:
-            starts[name] = storage_at_level(plants[name], level * units.size("level_m"), "--level")
+        starts |= storages_at(system, levels, units)
         asked = {name: each.columns[RELEASE] for name, each in given.items()}
         run = replace(simulate_system(system, inflows, asked, horizon=horizon, starts_hm3=starts), units=units)
-    checks = operated_checks(run)
-    with claimed_empty(out, f"simulation-{system.name}") as claim:
-        target = write_system_simulation(run, claim, checks, PlanFormat(table_format))
+    return _finished(run, ("Releases", releases.name), **shown)
+
+
+def _finished(
+    run: SystemSimulation,
+    decided: tuple[str, str],
+    decided_by: Mapping[str, Any] | None = None,
+    *,
+    table_format: str,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Write the run and show it; what decided is a title and words, and what the folder says of it."""
+    from reservoir.cli import say
+    from reservoir.cli.screen import checks_json, show_checks, show_json, show_line, show_system_inputs
+    from reservoir.io.plan_folder.formats import PlanFormat
+    from reservoir.planning.checks import all_pass, operated_checks
+    from reservoir.report.folder import claimed_empty
+    from reservoir.report.system_folder import write_system_simulation
+
+    checks, units = operated_checks(run), run.units
+    with claimed_empty(out, f"simulation-{run.system.name}") as claim:
+        target = write_system_simulation(run, claim, checks, PlanFormat(table_format), decided_by)
     shortfalls = run.shortfalls()
     if as_json:
         shown = checks_json(checks) | {"folder": str(target), "energy_gwh": float(run.energy_gwh.sum())}
@@ -179,7 +235,7 @@ def _simulate_system(
         show_json(shown | {"shortfalls": shortfalls, "notes": list(map(units.text, run.notes))})
     else:
         show_system_inputs(run.system, run.inflows, units, (*run.caveats, *run.notes))
-        show_line("Releases", f"{releases.name}; horizon: {run.horizon}")
+        show_line(decided[0], f"{decided[1]}; horizon: {run.horizon}")
         show_line("Energy", f"{quantity(float(run.energy_gwh.mean()))} GWh a year")
         for name, site in run.sites.items():
             show_line("", f"{name}: {quantity(float(site.energy_gwh.mean()))} GWh a year")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -125,10 +125,15 @@ def read_rule_file(path: str | Path) -> RuleFile:
     InputError
         With every mistake in the file.
     """
+    return file_of(path, rule_from_dict)
+
+
+def file_of(path: str | Path, from_dict: Callable[[object], Any], most_bytes: int = MOST_BYTES) -> RuleFile:
+    """Read and check a rule file whose rule is what a function makes of its keys; raises as `read_rule_file` does."""
     try:
-        read = _bytes(path)
+        read = _bytes(path, most_bytes)
         content = _parsed(read)
-        rule = _rule_in(content)
+        rule = _rule_in(content, from_dict)
         fitted_to = content.get("fitted_to") if isinstance(content, dict) else None
         fitted_to = fitted_to if isinstance(fitted_to, dict) else {}
         return RuleFile(rule, fitted_to, str(path), hashlib.sha256(read).hexdigest())
@@ -137,9 +142,9 @@ def read_rule_file(path: str | Path) -> RuleFile:
     raise InputError(mistakes)
 
 
-def _bytes(path: str | Path) -> bytes:
+def _bytes(path: str | Path, most_bytes: int) -> bytes:
     try:
-        return read_limited(path, MOST_BYTES)
+        return read_limited(path, most_bytes)
     except FileNotFoundError:
         problem, mend = "does not exist", check_path(path)
         mend += _rules_in(Path(path).parent)
@@ -173,7 +178,7 @@ def _parsed(content: bytes) -> object:
     raise InputError(mistake)
 
 
-def _rule_in(content: object) -> Rule:
+def _rule_in(content: object, from_dict: Callable[[object], Any]) -> Any:
     """Read the rule in a file's content; its keys are those of the file."""
     if not isinstance(content, dict) or "format" not in content:
         raise InputError("is not a rule file", _EXPECTED, "check the path")
@@ -184,7 +189,7 @@ def _rule_in(content: object) -> Rule:
     if "rule" not in content:
         raise InputError("is missing", "an object with the rule", WRITTEN, column="rule")
     try:
-        return rule_from_dict(content["rule"])
+        return from_dict(content["rule"])
     except InputError as refused:
         mistakes = [replace(each, column=f"rule.{each.column}".rstrip(".")) for each in refused.mistakes]
     raise InputError(mistakes)
@@ -192,7 +197,7 @@ def _rule_in(content: object) -> Rule:
 
 #: Keys of a rule file's ``fitted_to``.
 PARTS, SCHEDULE_HASH = "reservoir_parts", "schedule_sha256"
-_AGAIN = "fit the rule again: `reservoir plan`, then `reservoir rules`"
+AGAIN = "fit the rule again: `reservoir plan`, then `reservoir rules`"
 
 
 def belongings(reservoir: Reservoir, plan_folder: Path) -> dict[str, Any]:
@@ -245,7 +250,7 @@ def require_same_reservoir(file: RuleFile, reservoir: Reservoir) -> None:
             return
         than, what = reservoir.source or "the given reservoir", f"different: {', '.join(differing)}"
         problem = f"was fitted to another {reservoir.name} than that of {than}; {what}"
-    mend = f"give the reservoir file that it was fitted to, {RESERVOIR} in the folder of its plan, or {_AGAIN}"
+    mend = f"give the reservoir file that it was fitted to, {RESERVOIR} in the folder of its plan, or {AGAIN}"
     raise InputError(problem, mend=mend, file=file.source)
 
 
@@ -261,5 +266,5 @@ def require_same_plan(file: RuleFile, plan_folder: Path) -> None:
     same = wanted is None or wanted == schedule_sha256(plan_folder)
     if not same and wanted != content_sha256(schedule_file(plan_folder)):  # by which rules knew their plan before
         problem = f"was fitted to another plan: {schedule_file(plan_folder)} was changed, or is that of another plan"
-        mend = f"restore that file, {_AGAIN}, or copy the rule elsewhere and give --reservoir"
+        mend = f"restore that file, {AGAIN}, or copy the rule elsewhere and give --reservoir"
         raise InputError(problem, mend=mend, file=file.source)

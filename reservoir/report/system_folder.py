@@ -132,9 +132,15 @@ def _write_report(
 
 
 def write_system_simulation(
-    run: SystemSimulation, target: Path | Claim, checks: Sequence[Check], kind: PlanFormat = PlanFormat.CSV
+    run: SystemSimulation,
+    target: Path | Claim,
+    checks: Sequence[Check],
+    kind: PlanFormat = PlanFormat.CSV,
+    rule: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write a system that was operated with given releases: as a plan, with ``simulation.json``.
+
+    `rule` says which rule asked for them, if one did.
 
     Raises
     ------
@@ -145,6 +151,7 @@ def write_system_simulation(
         _write_tables(run, claim.draft, kind)
         _copy_inputs(run, claim.draft)
         origin = _origin(run, checks) | {"shortfalls": run.shortfalls(), "horizon": str(run.horizon)}
+        origin |= {} if rule is None else {"rule": dict(rule)}
         files.write_json(claim.draft / "simulation.json", origin)
         from reservoir.report.html.system_page import simulation_report
 

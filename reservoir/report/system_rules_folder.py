@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from reservoir.hydro.reservoir import reservoir_digests
 from reservoir.hydro.unit_system import SI
 from reservoir.io.output import Claim, drafted
 from reservoir.io.plan_folder.files import schedule_sha256
 from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.io.plan_folder.tables import write_tables
-from reservoir.io.rule_file import PARTS, SCHEDULE_HASH, UNITS, write_rule
+from reservoir.io.rule_file import SCHEDULE_HASH, UNITS
+from reservoir.io.system_rule_file import write_system_rule
 from reservoir.planning.checks import Check
 from reservoir.planning.system_plan import SystemPlan
 from reservoir.report.folder import RULES, RULES_PROVENANCE, RULES_WORKBOOK, SCORES, run_provenance, write_json
@@ -45,15 +45,10 @@ def write_system_rules(
         draft, origin = claim.draft, system_rules_provenance(evaluation, saved, checks)
         fitted_to = {name: origin[name] for name in ("plan", "years", "created", "caveats")}
         fitted_to |= {} if plan.units == SI else {UNITS: plan.units.name}
-        parts = {each.name: reservoir_digests(each) for each in plan.system.reservoirs}
         fitted_to |= {SCHEDULE_HASH: schedule_sha256(saved.folder)}
         (draft / RULES).mkdir()
         for family, rules in evaluation.rules.items():
-            if isinstance(rules, Mapping):
-                for name, rule in rules.items():
-                    write_rule(rule, draft / RULES / f"{family}-{name}.json", fitted_to | {PARTS: parts[name]})
-            else:
-                write_rule(rules, draft / RULES / f"{family}.json", fitted_to | {PARTS: parts})
+            write_system_rule(family, rules, plan.system, draft / RULES, fitted_to)
         write_tables({SCORES: plan.units.columns(evaluation.table())}, draft, RULES_WORKBOOK if workbook else "")
         write_json(draft / RULES_PROVENANCE, origin)
     return claim.place

@@ -95,6 +95,9 @@ FAMILIES: dict[str, Family] = {
     for name, of, fits, does, spills, price, follows in _FAMILIES
 }
 
+#: The family of rules of all reservoirs of a system together (`families.separable`).
+OF_SYSTEMS = "separable"
+
 #: What `fit` does, and what takes its place to keep fits.
 Fitter = Callable[[str, Training, Forecast], Rule]
 
@@ -133,6 +136,9 @@ def _family(name: object, column: str = "") -> Family:
 
 def unknown_family(name: object, column: str = "") -> Mistake:
     """Refuse a name that no family has, with those that are near."""
+    if name == OF_SYSTEMS:
+        problem, mend = "is a family of rules of several reservoirs", "give the file or the plan of their system"
+        return Mistake(problem, "a family of one reservoir", mend, column=column, value=name)
     near = near_names(str(name), {each.name: each.summary for each in FAMILIES.values()})
     mend = f"write {' or '.join(near)}" if near else "choose one of them"
     return Mistake("there is no such family of rules", f"one of {', '.join(FAMILIES)}", mend, column=column, value=name)

@@ -24,21 +24,20 @@ from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.planning.system_plan import SystemPlan, optimise_system
 from reservoir.planning.system_search import FINISH
 from reservoir.problems.system import SystemYears, system_problems
-from reservoir.rules import FAMILIES, Forecast, Rule, fit
+from reservoir.rules import FAMILIES, Forecast, fit
 from reservoir.rules.base.foresight import LAST_YEARS
-from reservoir.rules.base.simulation import Violations, asked_releases
+from reservoir.rules.base.simulation import Violations
 from reservoir.rules.base.system_training import SystemTraining, begun, operated_years
 from reservoir.rules.base.training import ROUNDING, FloatArray, blocks, outside
 from reservoir.rules.evaluation import FOLDS, FORESIGHT, Sample
-from reservoir.rules.families import separable
-from reservoir.rules.families.separable import SEPARABLE, Separable, joint_releases
+from reservoir.rules.families import separable_operation
+from reservoir.rules.families.separable import SEPARABLE, SystemRule
 from reservoir.rules.scores import SIMULATION, benefit_suffix
+from reservoir.rules.system_simulation import asked_by
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What operates a system: a rule of all reservoirs together, or a rule for each, by its name.
-SystemRule = Separable | Mapping[str, Rule]
 #: Families that a system takes: one of its own, and those that follow the joint plan, a rule a reservoir. Others make
 #: the most of one reservoir, whatever that costs below.
 SYSTEM_FAMILIES = (SEPARABLE, *(name for name, family in FAMILIES.items() if family.follows_plan))
@@ -345,24 +344,12 @@ def require_family(family: str) -> None:
 def fit_system(family: str, training: SystemTraining, forecast: Forecast) -> SystemRule:
     """Fit a family to years of a joint plan."""
     if family == SEPARABLE:
-        return separable.fit(training, forecast)
+        return separable_operation.fit(training, forecast)
     names = training.system.names
     return {name: fit(family, site, forecast) for name, site in zip(names, training.sites, strict=True)}
 
 
 def operated_by(rules: Sequence[SystemRule], training: SystemTraining) -> SystemOperation:
-    """The years operated one after the other by rules, one a year, as one horizon from where the plan begins.
-
-    A rule for each reservoir sees all that flows in there: what links bring by the decisions above.
-    """
-    years, starts = training.years, training.starts_hm3
-    if isinstance(rules[0], Separable):
-        joint = joint_releases(rules, years, starts)  # type: ignore[arg-type] # all are of one family
-        return operated_years(years, starts, lambda place, limits: joint[:, place])
-    names = years.system.names
-
-    def decide(place: int, limits: Any) -> FloatArray:
-        own = [rule[names[place]] for rule in rules]  # type: ignore[index]
-        return asked_releases(own, years.years[place].model, limits, float(starts[place]))
-
-    return operated_years(years, starts, decide)
+    """The years operated one after the other by rules, one a year, as one horizon from where the plan begins."""
+    asked = asked_by(rules, training.years, training.starts_hm3)
+    return operated_years(training.years, training.starts_hm3, lambda place, limits: asked[:, place])

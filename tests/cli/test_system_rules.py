@@ -67,3 +67,72 @@ def test_other_ways_to_ask_for_them(call, plan):
 def test_what_systems_do_not_take_is_refused(call, plan, given, said):
     assert said in call("rules", "p", *given, status=2).err
     assert not (plan / "rules").exists()
+
+
+@pytest.fixture
+def ruled(call, plan):
+    """The folder of a joint plan with rules."""
+    call("rules", "p", *FAMILIES, "--folds", "2")
+    return plan
+
+
+def energies(folder):
+    with (folder / "system.csv").open(newline="") as file:
+        return [float(row["energy_gwh"]) for row in csv.DictReader(file)]
+
+
+@pytest.mark.parametrize("rule", ["separable", "guide-curve-upper", "guide-curve-lower"])
+def test_a_rule_operates_a_record_as_it_was_scored(call, ruled, tmp_path, strict, rule):
+    shown = call("simulate", f"p/rules/{rule}.json", "flows.csv", "--out", "s").out
+    family = rule.rsplit("-", 1)[0] if "-" in rule else rule
+    assert f"Rule      {family} ({rule}.json); horizon: record" in shown
+    with (ruled / "scores.csv").open(newline="") as file:
+        scores = {(row["family"], row["sample"], row["reservoir"]): row for row in csv.DictReader(file)}
+    score = scores[family, "training", "system"]
+    made = float(score["mean_gwh"]) - float(score["end_storage_value_gwh"])
+    assert sum(energies(tmp_path / "s")) / 4 == pytest.approx(made, rel=1e-5)
+    names = {"schedule.csv", "summary.csv", "system.csv", "simulation.json", "report.html", "system.toml", "inflow.csv"}
+    assert {path.name for path in (tmp_path / "s").iterdir()} == names
+    told = strict((tmp_path / "s/simulation.json").read_text())["rule"]
+    assert (told["family"], told["forecast"]) == (family, "month")
+    files = [f"{family}.json"] if family == "separable" else [f"{family}-{name}.json" for name in ("upper", "lower")]
+    assert list(told["files"]) == files
+    assert f"Rule {family} of two-dams" in (tmp_path / "s/report.html").read_text()
+
+
+def test_years_that_begin_anew_begin_at_the_level_given(call, ruled, tmp_path, strict):
+    given = ("--level", "upper=440", "--yearly", "--units", "si", "--json", "--out", "s")
+    shown = strict(call("simulate", "p/rules/separable.json", "flows.csv", *given).out)
+    assert shown["energy_gwh"] == pytest.approx(sum(shown["energy_gwh_by_reservoir"].values()))
+    with (tmp_path / "s/schedule.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["month"] == "1" and row["reservoir"] == "upper"]
+    assert len({row["storage_start_hm3"] for row in rows}) == 1
+
+
+def test_a_rule_of_another_system_is_refused(call, ruled, tmp_path):
+    def told(*words, rule="separable"):
+        return call("simulate", f"p/rules/{rule}.json", "flows.csv", *words, "--out", "s", status=2).err
+
+    text = (tmp_path / "two.toml").read_text()
+    (tmp_path / "other.toml").write_text(text.replace("travel_hours = 12", "travel_hours = 36"))
+    for rule in ("separable", "guide-curve-upper"):
+        assert "was fitted to a system with other links than those of other.toml" in told(
+            "--reservoir", "other.toml", rule=rule
+        )
+    changed = text.replace('"lower"', '"below"').replace('file = "lower.toml"', 'file = "upper.toml"')
+    (tmp_path / "renamed.toml").write_text(changed)
+    assert "is a rule for other reservoirs: upper, lower" in told("--reservoir", "renamed.toml")
+    assert "guide-curve-below.json: does not exist" in told("--reservoir", "renamed.toml", rule="guide-curve-upper")
+    one = told("--reservoir", "upper.toml")
+    assert "rule.family: is a family of rules of several reservoirs" in one
+    (ruled / "rules/guide-curve-lower.json").unlink()
+    assert "guide-curve-lower.json: does not exist" in told(rule="guide-curve-upper")
+    content = json.loads((ruled / "rules/separable.json").read_text())
+    content["fitted_to"]["reservoir_parts"]["lower"]["level curve"] = "another"
+    (ruled / "rules/separable.json").write_text(json.dumps(content))
+    assert "was fitted to another lower than that of" in told()
+    content["rule"]["sites"][0]["per_released"] = []
+    (ruled / "rules/separable.json").write_text(json.dumps(content))
+    assert "rule.sites[0].per_released: has the wrong number of values" in told()
+    (ruled / "rules/separable.json").write_text("{")
+    assert "is not JSON" in told()

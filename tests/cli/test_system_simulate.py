@@ -94,7 +94,7 @@ def test_a_workbook_is_read_and_written(call, two, tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "--releases: rules do not operate systems yet; expected releases of every step in place of the rule"),
+        ([], "--releases: is missing, and so is a rule; expected a rule, or releases of every step"),
         (["--releases", "none.csv"], "none.csv: is missing"),
         (["--releases", "flows.csv"], "has no releases of any reservoir; expected a column reservoir, or a column"),
         (["--releases", "one.csv"], "--releases: has no releases of lower; expected releases of upper, lower"),
@@ -124,6 +124,8 @@ def test_what_cannot_be_is_refused_in_a_sentence(call, two, tmp_path, options, s
 def test_releases_are_of_systems_and_rules_of_one_reservoir(call, two):
     told = call("simulate", "flows.csv", "--reservoir", "upper.toml", "--releases", "flows.csv", status=2).err
     assert "--releases: is of a system of several reservoirs" in told
-    assert "rules do not operate systems yet" in call("simulate", "r.json", *two, status=2).err
+    assert "--releases: is missing, and so is a rule" in call("simulate", *two, status=2).err
+    told = call("simulate", "r.json", *two, "--releases", "flows.csv", status=2).err
+    assert "--releases: is given together with a rule" in told
     assert "Missing argument 'RULE.json'" in call("simulate", status=2).err
     assert "Missing argument 'INFLOW.csv'" in call("simulate", "r.json", status=2).err

@@ -17,7 +17,7 @@ ROW = re.compile(r"^\| `(\w+)` \| (takes|refuses|no reservoir) \|(.*)\|$", re.MU
 TABLE = {name: (what, set(re.findall(r"`(--[\w-]+)`", options)))
          for name, what, options in ROW.findall((DOCS / "how-to/systems.md").read_text(encoding="utf-8"))}  # fmt: skip
 #: What a refusal of systems says.
-REFUSED = re.compile(r"takes? systems|draw systems yet|operate systems yet|file of a system|system file|of a system;|"
+REFUSED = re.compile(r"takes? systems|draw systems yet|file of a system|system file|of a system;|"
                      r"levels of one reservoir")  # fmt: skip
 #: Calls with a system that every command takes, but for the option in question.
 CALLS = {

@@ -18,7 +18,8 @@ from reservoir.rules import Forecast
 from reservoir.rules.base.physics import interpolate_values
 from reservoir.rules.base.system_training import SystemTraining, operated_years
 from reservoir.rules.evaluation import Sample
-from reservoir.rules.families.separable import Separable, _late, fit, joint_releases, of_classes
+from reservoir.rules.families.separable import Separable, arriving_late
+from reservoir.rules.families.separable_operation import fit, joint_releases, of_classes
 from reservoir.rules.system_evaluation import SYSTEM_FAMILIES, evaluate_system
 
 YEARS = 6
@@ -101,7 +102,7 @@ def test_water_under_way_arrives_as_links_bring_it(travel):
     random, link = np.random.default_rng(1), replace(LINK, travel_steps=travel, before_m3s=7.0)
     flow, volume = random.uniform(20, 90, 24), random.uniform(2.4, 2.7, 24)
     at_once = (1 - link.lost_share) * sum(part for steps, part in link.parts if steps == 0)
-    step_by_step = [_late(link, flow, volume, at) + at_once * flow[at] - link.lost_m3s for at in range(24)]
+    step_by_step = [arriving_late(link, flow, volume, at) + at_once * flow[at] - link.lost_m3s for at in range(24)]
     np.testing.assert_allclose(step_by_step, link.arriving_m3s(flow[None], volume[None])[0])
 
 

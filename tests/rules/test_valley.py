@@ -23,7 +23,7 @@ from reservoir.hydro.system import Link, System
 from reservoir.planning.system_plan import optimise_system
 from reservoir.rules import Forecast
 from reservoir.rules.base.system_training import SystemTraining
-from reservoir.rules.families.separable import fit
+from reservoir.rules.families.separable_operation import fit
 from reservoir.rules.system_evaluation import operated_by
 
 FULL, STAGES = 200.0, 3

@@ -72,8 +72,10 @@ def simulation_report(run: SystemSimulation, checks: Sequence[Check], origin: Ma
     claims, energies = [check.passed for check in checks if check.passed is not None], {"": run.energy_gwh}
     energies |= {f"{name}, ": site.energy_gwh for name, site in run.sites.items()}
     figures = [(f"{whose}energy a year", f"{quantity(float(energy.mean()))} GWh") for whose, energy in energies.items()]
+    rule = origin.get("rule")
+    decided_by = "Given releases" if rule is None else f"Rule {rule['family']}"
     heading = Heading(
-        title=f"Given releases of {run.system.name}, {run.inflow.span_text}",
+        title=f"{decided_by} of {run.system.name}, {run.inflow.span_text}",
         description=run.system.description,
         caveats=(*run.caveats, *map(run.units.text, run.notes)),
         figures=(*figures, ("checks passed", f"{sum(claims)} of {len(claims)}")),
@@ -83,6 +85,7 @@ def simulation_report(run: SystemSimulation, checks: Sequence[Check], origin: Ma
         ("System", f"{run.system.name}: {', '.join(run.sites)}; {run.system.installed_mw:,.6g} MW installed"),
         ("Record", years),
         ("Horizon", str(run.horizon)),
+        *([("Rule", f"{rule['family']} ({', '.join(rule['files'])})")] if rule else []),
     )
     told, title = tuple(origin["shortfalls"]), "Limits or demands violated"
     sections = [

@@ -12,8 +12,8 @@ of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -21,17 +21,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reservoir.hydro.elementwise import mean
-from reservoir.hydro.limits import Limits, without_foresight
 from reservoir.hydro.step import head_at, turbined_at
 from reservoir.hydro.system import Carried, Link, System
-from reservoir.problems.system import SystemYears
 from reservoir.rules.base.fields import Block, Known, Monthly, Refusal, as_long_as, check, length, validated
-from reservoir.rules.base.physics import EQUAL, RELEASES, Physics, interpolate_values, month_end
-from reservoir.rules.base.rule import Forecast
-from reservoir.rules.base.simulation import operated_training
-from reservoir.rules.base.system_training import SystemTraining, operated_years, with_inflow
-from reservoir.rules.base.training import FloatArray, inflow_before
-from reservoir.rules.families.sdp import STORAGES, Chain, Classes, Sdp, Tables, repeating_values, shares
+from reservoir.rules.base.physics import EQUAL, RELEASES, Physics, interpolate_values
+from reservoir.rules.base.rule import Forecast, Rule
+from reservoir.rules.base.training import FloatArray
+from reservoir.rules.families.sdp import Chain, Classes, Sdp, Tables, shares
 
 SEPARABLE: Final = "separable"
 #: How often the release of every reservoir is looked for anew, and by what part of the worth it must gain then.
@@ -131,6 +127,11 @@ class Separable(Block):
         """Everything that makes the rule, as JSON can hold it."""
         return self.model_dump(mode="json")
 
+    @property
+    def of_each(self) -> dict[str, SiteValues]:
+        """The values of each reservoir by its name, from upstream to downstream."""
+        return {site.reservoir: site for site in self.sites}
+
     @cached_property
     def _chain(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         return np.array(self.classes_m3s), np.array(self.transitions), np.array(self.local_m3s)
@@ -174,6 +175,10 @@ class Separable(Block):
         values = [site._smooth[1][after] @ known.T for site in self.sites]
         month = _Month(self, system, step, storage_hm3, local, probability, late_m3s, upper_hm3, values)
         return month.best()
+
+
+#: What operates a system: a rule of all reservoirs together, or a rule for each, by its name.
+SystemRule = Separable | Mapping[str, Rule]
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +263,7 @@ class _Month:
             for link, _ in self._into(other):
                 source = self.system.names.index(link.source)
                 if source in below:
-                    part = 0.0 if link.carries is Carried.SPILLED else _at_once(link) * link.part_and_share[1]
+                    part = 0.0 if link.carries is Carried.SPILLED else at_once(link) * link.part_and_share[1]
                     change = change + part * (moved[source] - asked[source])
             moved[other] = self.rule.sites[other].months.within_bounds(self.step, asked[other] + change)
         return moved
@@ -287,7 +292,7 @@ class _Month:
         return np.asarray(inflow)
 
     def _arriving(self, link: Link, late: float, flow: Any) -> Any:
-        return np.maximum(late + _at_once(link) * flow - link.lost_m3s, 0.0)
+        return np.maximum(late + at_once(link) * flow - link.lost_m3s, 0.0)
 
     def _into(self, place: int) -> Iterator[tuple[Link, float]]:
         name, late_m3s = self.system.names[place], self.late_m3s.tolist()
@@ -320,7 +325,7 @@ class _Month:
         }
 
 
-def _at_once(link: Link) -> float:
+def at_once(link: Link) -> float:
     """Part of what a link carries that arrives in the same step."""
     return (1.0 - link.lost_share) * sum(part for steps, part in link.parts if steps == 0)
 
@@ -339,134 +344,7 @@ def carried_worth(
     return float((1.0 - link.lost_share) * sum(part * volume[step] / volume[at] * worth[at] for part, at in arrivals))
 
 
-def fit(training: SystemTraining, forecast: Forecast) -> Separable:
-    """Fit the values of all reservoirs, upstream first: those below are fed by what the rules above release."""
-    # The inflow model needs scipy, for which an operator with a rule does not wait.
-    from reservoir.rules.inflow_model import inflow_chain
-
-    system, river, per_arrival = training.system, training.river, training.worth.mean(axis=0).tolist()
-    classes, transitions = inflow_chain(river)
-    sites, asked = list[SiteValues](), list[FloatArray]()
-
-    def decide(place: int, limits: Limits) -> FloatArray:
-        if place < len(asked):  # once more, for the lake below
-            return asked[place]
-        own = replace(with_inflow(training.sites[place], limits.inflow_m3s), limits=limits)
-        physics = _linked(Physics.of(own), system, place, per_arrival)
-        grid, fed = physics.value_grid(STORAGES), of_classes(own.inflow_m3s, river.inflow_m3s, classes)
-        values = repeating_values(physics, forecast, grid, fed, transitions)
-        paid = {name: getattr(physics, name) for name in ("per_released", "per_turbined")}
-        of_chain = {"grid_hm3": grid, "classes_m3s": fed, "transitions": transitions, "values_gwh": values}
-        sites.append(SiteValues.weighing(own, forecast, physics, **of_chain, **paid))
-        asked.append(operated_training(sites[-1], own).release_m3s)
-        return asked[-1]
-
-    operated_years(training.years, training.starts_hm3, decide)
-    local = np.stack([of_classes(each, river.inflow_m3s, classes) for each in training.local_m3s.swapaxes(0, 1)])
-    total = local.sum(axis=0)
-    local = local * np.divide(classes, total, out=np.ones_like(total), where=total > 0)
-    return Separable(
-        family=SEPARABLE,
-        system=system.name,
-        forecast=forecast,
-        sites=tuple(sites),
-        classes_m3s=classes.tolist(),
-        transitions=transitions.tolist(),
-        local_m3s=local.tolist(),
-        per_arrival=per_arrival,
-    )
-
-
-def of_classes(flow_m3s: FloatArray, river_m3s: FloatArray, classes_m3s: FloatArray) -> FloatArray:
-    """A flow in classes of the river, by a straight line a month that does not fall.
-
-    Parameters
-    ----------
-    flow_m3s, river_m3s : ndarray, shape (years, steps)
-    classes_m3s : ndarray, shape (steps, classes)
-
-    Returns
-    -------
-    ndarray, shape (steps, classes)
-    """
-    flow, river = (each - each.mean(axis=0) for each in (flow_m3s, river_m3s))
-    both, spread = (flow * river).sum(axis=0), (river**2).sum(axis=0)
-    slope = np.maximum(np.divide(both, spread, out=np.zeros_like(both), where=spread > 0), 0.0)
-    line = flow_m3s.mean(axis=0)[:, np.newaxis] + slope[:, np.newaxis] * (
-        classes_m3s - river_m3s.mean(axis=0)[:, np.newaxis]
-    )
-    return np.asarray(np.maximum(line, 0.0))
-
-
-def _linked(physics: Physics, system: System, place: int, per_arrival: Sequence[Sequence[float]]) -> LinkedPhysics:
-    """Physics with what links pay for a release, wherever and whenever it arrives."""
-    volume = physics.months.volume_per_flow
-    released, turbined = np.zeros(len(volume)), np.zeros(len(volume))
-    for link in system.links:
-        if link.source != system.names[place] or link.target is None:
-            continue
-        worth = np.array([carried_worth(system, link, per_arrival, volume, step) for step in range(len(volume))])
-        part, share = link.part_and_share
-        released += share * worth * (part is not Carried.TURBINED)
-        turbined += worth * ((part is Carried.TURBINED) - 1.0 * (part is Carried.SPILLED))
-    fields = {name: getattr(physics, name) for name in Physics.model_fields}
-    return LinkedPhysics(**fields, per_released=tuple(released.tolist()), per_turbined=tuple(turbined.tolist()))
-
-
-def joint_releases(rules: Sequence[Separable], years: SystemYears, starts_hm3: FloatArray) -> FloatArray:
-    """Releases that rules, one a year, ask for in consecutive years, shape (years, reservoirs, steps).
-
-    Parameters
-    ----------
-    rules : sequence of Separable
-    years : SystemYears
-        With local inflow.
-    starts_hm3 : ndarray, shape (reservoirs,)
-    """
-    system, steps = years.system, years.steps
-    places, links = range(len(system.reservoirs)), system.links
-    limits = [each.limits for each in years.years]
-    local, upper = (np.stack([getattr(each, name) for each in limits]) for name in ("inflow_m3s", "storage_upper_hm3"))
-    before = inflow_before(local.sum(axis=0))
-    rows = [
-        without_foresight(each, np.full(len(each), start))._replace(lake=each.lake).by_field
-        for each, start in zip(limits, starts_hm3, strict=True)
-    ]
-    volume, storage = years.hm3_per_m3s.ravel(), np.array(starts_hm3, float)
-    asked, flows = np.empty((len(years), len(places), steps)), {link: np.empty(volume.size) for link in links}
-    for at, (year, step) in enumerate(np.ndindex(len(years), steps)):
-        rule, here = rules[year], (year, step)
-        late = np.array([_late(link, flows[link], volume, at) for link in links])
-        now = local[:, year, step] if rule.forecast is Forecast.MONTH else None
-        asked[year, :, step] = rule.releases(
-            system, step, storage, now, float(before[here]), late, upper[:, year, step]
-        )
-        for place in places:
-            own, site = limits[place], rule.sites[place]
-            inflow = float(local[place, year, step])
-            for link, brought in zip(links, late, strict=True):
-                if link.target == system.names[place]:
-                    inflow += max(brought + _at_once(link) * flows[link][at] - link.lost_m3s, 0.0)
-            release, _, end = month_end(
-                storage[place],
-                asked[year, place, step],
-                inflow,
-                volume[at],
-                (own.storage_lower_hm3[here], own.storage_upper_hm3[here]),
-                (own.release_lower_m3s[here], own.release_upper_m3s[here]),
-                own.dead_hm3[year],
-                rows[place],
-                here,
-            )
-            turbined = site.turbined(step, storage[place], end, release)
-            for link in links:
-                if link.source == system.names[place]:
-                    flows[link][at] = link.of_release(release, turbined)
-            storage[place] = end
-    return asked
-
-
-def _late(link: Link, flow: FloatArray, volume: FloatArray, at: int) -> float:
+def arriving_late(link: Link, flow: FloatArray, volume: FloatArray, at: int) -> float:
     """What arrives in a step of what a link carried in earlier ones, less its share of losses."""
     before = link.of_release(link.before_m3s or 0.0, link.before_m3s or 0.0)
     earlier = (
