@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.io.rule_file import RuleFile
     from reservoir.rules import Rule
-    from reservoir.rules.advice import Advice, AnalogueYears, MarginalWorth, Situation
-    from reservoir.rules.families.replan import Outlook
+    from reservoir.rules.advice import Advice, AnalogueYears, MarginalWorth, Outlook, Situation
 
 
 @dataclass(frozen=True)
@@ -274,6 +273,20 @@ class Amount(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 
 _amount = Amount()
 
 
+class NamedAmount(options.NamedNumber):
+    """A flow or a volume, or NAME=VALUE: that of one reservoir of a system."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the name, "" without one, and the number."""
+        if isinstance(value, tuple):  # click asks twice
+            return value
+        name, equals, number = str(value).rpartition("=")
+        return (name.strip() if equals else "", _amount.convert(number.strip(), param, ctx))
+
+
+_named, _named_number = NamedAmount(), options.NamedNumber()
+
+
 class Month(click.IntRange):
     """A calendar month, by its number or its name."""
 
@@ -293,12 +306,20 @@ _OPTIONS = (
     options.rule, options.rule_reservoir,
     click.option("--month", type=Month(1, 12), metavar="MONTH", required=True,
         help="Calendar month: 1 to 12, or its name."),
-    click.option("--level", type=options.FiniteNumber(),
-        help="Forebay level at the start of the month, m (or as --units)."),
-    click.option("--storage", type=_amount,
+    click.option("--level", "levels", type=_named_number, multiple=True, metavar="[NAME=]NUMBER",
+        help="Forebay level at the start of the month, m (or as --units); of a system NAME=LEVEL."),
+    click.option("--storage", "storages", type=_named, multiple=True, metavar="[NAME=]NUMBER",
         help="Storage at the start of the month, hm3 (or as --units), instead of --level."),
-    click.option("--inflow", type=_amount, help="Expected mean inflow of the month, m3/s (or as --units)."),
-    click.option("--inflow-before", type=_amount, help="Mean inflow of the previous month, m3/s (or as --units)."),
+    click.option("--state", type=options.FilePath(), metavar="FILE",
+        help="Of a system, in place of --level: a table with a column reservoir, of each of which the last row counts, "
+        "such as schedule.csv of a simulation; its releases and inflows are those of the previous month."),
+    click.option("--inflow", "inflows", type=_named, multiple=True, metavar="[NAME=]NUMBER",
+        help="Expected mean inflow of the month, m3/s (or as --units); of a system NAME=INFLOW, local inflow."),
+    click.option("--inflow-before", "inflows_before", type=_named, multiple=True, metavar="[NAME=]NUMBER",
+        help="Mean inflow of the previous month, m3/s (or as --units)."),
+    click.option("--released", "released", type=_named, multiple=True, metavar="NAME=NUMBER",
+        help="Of a system: release of the previous month, m3/s (or as --units), for water under way on links that "
+        "delay."),
     click.option("--flood-index", type=options.FiniteNumber(),
         help="Value of the column that the reservoir's flood space depends on."),
     click.option("--replan", is_flag=True,
@@ -310,12 +331,21 @@ _OPTIONS = (
         "NetCDF. A replan rule decides with it instead of --inflow."),
     options.reading,
     click.option("--months-ahead", type=click.IntRange(1, 60),
-        help="Months of the outlook of a replan rule.  [default: 12]"),
+        help="Months of the outlook of a replan rule or of a system.  [default: 12]"),
     click.option("--figure", type=options.FilePath(),
         help="Draw the outlook of a replan rule into this .png or .svg file."),
     options.units_of_plan, options.json, options.debug,
 )
 # fmt: on
+
+
+#: Numbers as they are typed, each with the name of a reservoir, or "".
+Named = tuple[tuple[str, float], ...]
+
+
+def _last(numbers: Named, option: str) -> float | None:
+    """The number that is typed last, where there is one reservoir."""
+    return options.of_one([each for each in numbers if each[0]] or numbers[-1:], option)
 
 
 @click.command("operate")
@@ -325,10 +355,12 @@ def command(
     reservoir_file: Path | None,
     reading: dict[str, Any],
     month: int,
-    level: float | None,
-    storage: float | None,
-    inflow: float | None,
-    inflow_before: float | None,
+    levels: Named,
+    storages: Named,
+    state: Path | None,
+    inflows: Named,
+    inflows_before: Named,
+    released: Named,
     flood_index: float | None,
     replan: bool,
     members: int | None,
@@ -345,8 +377,22 @@ def command(
     over the years that the rule was fitted to; a rule fitted with a one-month forecast needs --inflow. A replan rule
     also tells the probability of refill, spill and firm power in the months to come. Options on how an inflow is read
     are of --ensemble, or without one of the record in a workbook that --reservoir names, which is read as for the
-    rule's plan otherwise.
+    rule's plan otherwise. With the rule of a system, advice is for all its reservoirs.
     """
+    from reservoir.cli.operate_system import operate_system, system_file_of
+
+    system_file = system_file_of(rule_file, reservoir_file)
+    if system_file is not None:
+        given = {"--flood-index": flood_index, "--replan": replan or None, "--members": members, "--figure": figure}
+        options.require_of_one(given)
+        asked: dict[str, Any] = {"storages": storages, "inflows": inflows, "inflows_before": inflows_before}
+        asked |= {"levels": levels, "released": released, "state": state, "ensemble": ensemble, "reading": reading}
+        how: dict[str, Any] = {"months": months_ahead or USUAL_MONTHS, "unit_system": unit_system, "as_json": as_json}
+        operate_system(rule_file, system_file, month, asked, **how)
+        return
+    options.require_of_several({"--state": state, "--released": released or None})
+    level, storage = _last(levels, "--level"), _last(storages, "--storage")
+    inflow, inflow_before = _last(inflows, "--inflow"), _last(inflows_before, "--inflow-before")
     from reservoir.io.plan_folder.files import read_caveats
     from reservoir.io.plan_folder.tables import read_schedule
     from reservoir.io.rule_file import require_same_plan

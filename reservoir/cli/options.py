@@ -298,8 +298,8 @@ def require_of_one(given: Mapping[str, Any]) -> None:
 
 #: What a command says that takes one reservoir.
 TAKE_SYSTEMS = (
-    "plan, rules, compare, simulate, tradeoff, synth, validate, check, prove and new take systems; give this command "
-    "the file of one reservoir"
+    "plan, rules, operate, compare, simulate, tradeoff, synth, validate, check, prove and new take systems; give this "
+    "command the file of one reservoir"
 )
 
 

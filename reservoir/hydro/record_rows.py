@@ -118,15 +118,17 @@ def _require_gentle(reservoir: Reservoir, inflow: Inflow) -> None:
         raise InputError(replace(mistake, file=inflow.source))
 
 
-def conditions_in(reservoir: Reservoir, inflow: Inflow) -> YearRows | tuple[()]:
+def conditions_in(reservoir: Reservoir, inflow: Inflow, tailwater_m: float | None = None) -> YearRows | tuple[()]:
     """Losses and demands of a record (`YearRows.by_field`), with curves that Python can call; nothing without any.
 
     Also the terms of an objective whose prices are negative in part, which lets water be spilled. A shortage is
-    relative to the largest demand, of which nothing is said.
+    relative to the largest demand, of which nothing is said. A lake below may back the plant up to `tailwater_m`.
     """
-    rows, numbers, lake = record_rows(reservoir, inflow)
+    rows, numbers, lake = record_rows(reservoir, inflow, conditions=tailwater_m is not None)
     if not lake:
         return NO_CONDITIONS
+    if tailwater_m is not None:
+        rows["tailwater"] = np.full_like(inflow.flow_m3s, tailwater_m)
     rows["evaporation"] = rows["evaporation"] * HM3_PER_KM2_MM
     if reservoir.pays_for_energy:
         rows |= terms_of(System.of(reservoir), inflow)

@@ -6,9 +6,9 @@ And what a hm3 is worth around the decision: kept in the reservoir, and through 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
@@ -22,6 +22,10 @@ from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.rules.base.physics import month_end
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import require_no_ramps
+
+if TYPE_CHECKING:
+    # For which an operator who asks about no years does not wait.
+    import pandas as pd
 
 FloatArray = NDArray[np.float64]
 
@@ -103,18 +107,34 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
 
     Losses and demands are those that the reservoir itself states for the month.
     """
-    step, storage, inflow = situation.step, situation.storage_hm3, situation.inflow_m3s
-    known = inflow if rule.forecast is Forecast.MONTH else None
-    volume, dead = rule.months.volume_per_flow[step], float(plant.storage_lower_hm3.min())
-    storages = float(plant.storage_bounds_hm3[0, step]), highest_storage(plant, situation)
-    releases = plant.release_bounds_m3s[:, step].tolist()
+    step, known = situation.step, situation.inflow_m3s if rule.forecast is Forecast.MONTH else None
+    if plant.flood_space is not None:
+        rule = rule.limited(np.array([highest_storage(plant, situation)]))
+    asked = rule.release(step, situation.storage_hm3, known, situation.inflow_before_m3s)
+    require_no_ramps(plant)
+    return advice_of(asked, plant, situation, rule.months.volume_per_flow[step])
+
+
+def stated_conditions(plant: Reservoir, flood_index: float | None = None, tailwater_m: float | None = None) -> Any:
+    """Losses and demands that a reservoir itself states, as of `conditions_in`, for the year at place 0."""
     dry_year = Inflow(np.zeros((1, MONTHS_PER_YEAR)), Calendar(_SOME_YEAR, 1, plant.first_month))
     if plant.flood_space is not None:
-        dry_year = replace(dry_year, flood_index=np.full((1, MONTHS_PER_YEAR), situation.flood_index or 0.0))
-        rule = rule.limited(np.array(storages[1:]))
-    asked = rule.release(step, storage, known, situation.inflow_before_m3s)
-    require_no_ramps(plant)
-    conditions = conditions_in(plant, dry_year), (0, step)
+        dry_year = replace(dry_year, flood_index=np.full((1, MONTHS_PER_YEAR), flood_index or 0.0))
+    return conditions_in(plant, dry_year, tailwater_m)
+
+
+def advice_of(
+    asked: float, plant: Reservoir, situation: Situation, volume: float, tailwater_m: float | None = None
+) -> Advice:
+    """What a release that is asked for comes to, in a month in which a flow of 1 m3/s carries a volume.
+
+    A lake below may back the plant up to a level.
+    """
+    step, storage, inflow = situation.step, situation.storage_hm3, situation.inflow_m3s
+    dead = float(plant.storage_lower_hm3.min())
+    storages = float(plant.storage_bounds_hm3[0, step]), highest_storage(plant, situation)
+    releases = plant.release_bounds_m3s[:, step].tolist()
+    conditions = stated_conditions(plant, situation.flood_index, tailwater_m), (0, step)
     ended = month_end(storage, asked, inflow, volume, storages, releases, dead, *conditions)
     release, draft, end = map(float, ended)
     mean_storage, demand = (storage + end) / 2, float(demanded(*conditions))
@@ -143,6 +163,59 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
         starts_below_dead=below,
         within_bounds=storages[0] - slack <= (end if below else max(end, dead)) <= storages[1] + slack,
     )
+
+
+#: Full is a storage of at least this part of the range of storages, and spill more than this part of a release.
+_FULL, _SPILL = 0.995, 5e-4
+#: Firm power is made that is missed by no more than this part.
+_FIRM = 1 - 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """Futures from the month that is decided on, in arrays of shape (members, months).
+
+    Parameters
+    ----------
+    steps, calendar_month : ndarray of int, shape (months,)
+        Steps of the water year, from 0, and their calendar months.
+    upper_hm3 : ndarray, shape (months,)
+        The highest storage at the end of each month.
+    storage_hm3 : ndarray, shape (members, months + 1)
+    release_m3s, spill_m3s, power_mw : ndarray, shape (members, months)
+    highest_hm3 : float
+        The highest storage that the reservoir may have in any month, and the lowest.
+    lowest_hm3 : float
+    firm_mw : float or None
+        Power that the reservoir's file promises.
+    """
+
+    steps: NDArray[np.int64]
+    calendar_month: NDArray[np.int64]
+    upper_hm3: FloatArray
+    storage_hm3: FloatArray
+    release_m3s: FloatArray
+    spill_m3s: FloatArray
+    power_mw: FloatArray
+    highest_hm3: float
+    lowest_hm3: float
+    firm_mw: float | None
+
+    @property
+    def refill_probability(self) -> float:
+        """Part of the futures in which the reservoir is full at the end of some month."""
+        full = self.lowest_hm3 + _FULL * (self.highest_hm3 - self.lowest_hm3)
+        return float((self.storage_hm3[:, 1:].max(axis=1) >= full).mean())
+
+    @property
+    def spill_probability(self) -> float:
+        """Part of the futures in which water passes the turbines by in some month."""
+        return float((self.spill_m3s > _SPILL * self.release_m3s).any(axis=1).mean())
+
+    @property
+    def firm_probability(self) -> float | None:
+        """Part of the futures in which every month makes the firm power; None where none is promised."""
+        return None if self.firm_mw is None else float((self.power_mw >= _FIRM * self.firm_mw).all(axis=1).mean())
 
 
 def highest_storage(plant: Reservoir, situation: Situation) -> float:

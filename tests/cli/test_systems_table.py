@@ -25,7 +25,7 @@ CALLS = {
     "new": ["river", "--system", "--reservoir", "a", "--reservoir", "b"],
     "rules": ["plan"],
     "prove": ["releases.csv", "--reservoir", "two.toml", "--inflow", "flows.csv"],
-    "operate": ["two.toml", "--month", "3", "--reservoir", "two.toml"],
+    "operate": ["rule.json", "--month", "3", "--reservoir", "two.toml"],
 }
 #: What does the work of commands that take systems.
 WORK = (

@@ -20,6 +20,7 @@ from reservoir.rules.base.system_training import SystemTraining, operated_years
 from reservoir.rules.evaluation import Sample
 from reservoir.rules.families.separable import Separable, arriving_late
 from reservoir.rules.families.separable_operation import fit, joint_releases, of_classes
+from reservoir.rules.system_advice import SystemSituation, advise_system, futures_of, outlook_of_system
 from reservoir.rules.system_evaluation import SYSTEM_FAMILIES, evaluate_system
 
 YEARS = 6
@@ -150,6 +151,77 @@ def test_rules_are_operated_as_their_releases_are(rule, training, plan):
     again = simulate_system(plan.system, plan.inflows, given).operation
     np.testing.assert_allclose(run.in_years(12).stacked("storage_hm3"), again.stacked("storage_hm3"))
     np.testing.assert_allclose(run.in_years(12).benefit, again.benefit)
+
+
+def situation_of(rule, training, step=5):
+    local, probability = rule.expected(step, 40.0)
+    storages = np.array([70.0, 60.0])
+    return SystemSituation(step, storages, local, probability, np.array([25.0, 12.0]), np.array([30.0, 50.0]))
+
+
+def test_advice_is_the_joint_decision_and_hands_water_on(rule, training):
+    situation = situation_of(rule, training)
+    advice = advise_system(rule, training.system, situation)
+    volume = np.array(rule.sites[0].months.volume_per_flow)
+    step, share = situation.step, 1 - LINK.lost_share
+    late = share * 0.25 * 30.0 * volume[step - 1] / volume[step]
+    upper = np.array([site.storage_upper_hm3[step] for site in rule.sites])
+    known = situation.local_m3s, situation.probability
+    asked = rule.best_releases(training.system, step, situation.storage_hm3, *known, np.array([late]), upper)
+    np.testing.assert_allclose([each.advice.asked_m3s for each in advice.values()], asked)
+    lower = advice["lower"]
+    at_once = share * 0.75 * advice["upper"].advice.release_m3s
+    assert lower.arriving_m3s == pytest.approx(late + at_once - LINK.lost_m3s)
+    earlier = 0.75 + 0.25 * volume[step - 2] / volume[step - 1]
+    assert lower.situation.inflow_before_m3s == pytest.approx(12 + share * 30 * earlier - LINK.lost_m3s)
+    for name, each in advice.items():
+        volume_in = each.situation.inflow_m3s * volume[step]
+        end = each.situation.storage_hm3 + volume_in - each.advice.release_m3s * volume[step]
+        assert each.advice.end_storage_hm3 == pytest.approx(end), name
+
+
+def test_water_released_is_worth_below_what_it_is_kept_for_there(rule, training):
+    situation = situation_of(rule, training)
+    advice, volume = advise_system(rule, training.system, situation), rule.sites[0].months.volume_per_flow
+    later = 0.25 * rule.per_arrival[1][(situation.step + 1) % 12] / volume[(situation.step + 1) % 12]
+    below = (1 - LINK.lost_share) * (0.75 * advice["lower"].worth.kept + later)
+    # A higher lake below makes a little more in the month itself.
+    assert 1.0 <= advice["upper"].worth.below / below < 1.05
+    assert advice["lower"].worth.below == 0
+
+
+def test_futures_are_of_the_classes_and_begin_as_decided(rule, training):
+    situation, months = situation_of(rule, training), 5
+    advice, futures = advise_system(rule, training.system, situation), futures_of(rule, situation, months)
+    assert futures.shape == (100, months, 2)
+    np.testing.assert_allclose(futures[:, 0].mean(axis=0), situation.expected_m3s, rtol=0.1)
+    classes = np.array(rule.local_m3s)
+    for at in range(months):
+        of_month = classes[:, (situation.step + at) % 12].T
+        assert all((np.abs(of_month - each).max(axis=1) < 1e-9).any() for each in futures[:, at])
+    expected = np.repeat(situation.expected_m3s[None, None], 3, axis=0)
+    ahead = outlook_of_system(rule, training.system, situation, advice, expected)
+    for name, each in ahead.items():
+        np.testing.assert_allclose(each.storage_hm3[:, 1], advice[name].advice.end_storage_hm3)
+        np.testing.assert_allclose(each.release_m3s[:, 0], advice[name].advice.release_m3s)
+
+
+def test_an_outlook_operates_as_the_links_bring_water(rule, training):
+    """Storages of one future follow from its releases and what the link brings of them."""
+    situation = situation_of(rule, training)
+    futures = futures_of(rule, situation, 4)[:1]
+    ahead = outlook_of_system(
+        rule, training.system, situation, advise_system(rule, training.system, situation), futures
+    )
+    volume = np.roll(rule.sites[0].months.volume_per_flow, -situation.step)
+    link, released = replace(LINK, before_m3s=30.0), ahead["upper"].release_m3s
+    months = np.append(volume[-1], volume[:4])[None]
+    arriving = link.arriving_m3s(np.append(30.0, released)[None], months)[:, 1:]
+    inflow = {"upper": futures[..., 0], "lower": futures[..., 1] + arriving}
+    for name, each in ahead.items():
+        change = np.diff(each.storage_hm3, axis=1) - (inflow[name] - each.release_m3s) * volume[:4]
+        np.testing.assert_allclose(change, 0, atol=1e-9)
+        assert not each.missed.any()
 
 
 def test_nothing_is_above_perfect_foresight_with_the_same_ends(evaluation):

@@ -27,7 +27,7 @@ from reservoir.io.containers import is_netcdf
 from reservoir.io.records.columns import FROM_COLUMN, companion_of, nearly_named
 from reservoir.io.records.layouts import member_file
 from reservoir.io.records.netcdf import columns_of
-from reservoir.io.records.reader import inflow_of, table_of
+from reservoir.io.records.reader import inflow_of, read_inflow_forecast, table_of
 from reservoir.io.records.record import InflowReading
 from reservoir.io.records.units import unit_named
 from reservoir.io.records.words import QUANTITIES, understand
@@ -205,6 +205,29 @@ def _site(
     sheets: Sequence[str],
 ) -> Inflow:
     """The record of a reservoir as it stands in a file."""
+    column, names, asked = _place(columns, file, name, source, system, how, value_column, bool(sheets))
+    as_written = {other: each for each, other in names.items()}
+    try:
+        inflow = inflow_of(file, replace(how, column=column, named=names))
+    except InputError as refused:
+        restated = (replace(each, column=as_written.get(each.column, each.column)) for each in refused.mistakes)
+        raise InputError(restated) from None
+    sites = [system.inflow_of.get(each, InflowSource()).column or each for each in system.names]
+    of_sites = {each for each in columns.names if _site_in(each, sites) or f"{each}=" in (asked or "")}
+    return replace(inflow, notes=tuple(_as_written(note, as_written) for note in _notes(inflow.notes, of_sites)))
+
+
+def _place(
+    columns: _Columns,
+    file: str,
+    name: str,
+    source: InflowSource,
+    system: System,
+    how: InflowReading,
+    value_column: str | None,
+    sheets: bool,
+) -> tuple[str | None, dict[str, str], str | None]:
+    """How the column of a reservoir is asked for of the reader, names under which it reads, and what it is found by."""
     sites = [system.inflow_of.get(each, InflowSource()).column or each for each in system.names]
     wanted = source.column or name
     asked = columns.column_of(wanted, sites, value_column)
@@ -220,14 +243,35 @@ def _site(
     column = asked and names.get(
         next((each for each in names if each.casefold() == asked.strip().casefold()), ""), asked
     )
-    as_written = {other: each for each, other in names.items()}
-    try:
-        inflow = inflow_of(file, replace(how, column=column or value_column, named=names))
-    except InputError as refused:
-        restated = (replace(each, column=as_written.get(each.column, each.column)) for each in refused.mistakes)
-        raise InputError(restated) from None
-    of_sites = {each for each in columns.names if _site_in(each, sites) or f"{each}=" in (asked or "")}
-    return replace(inflow, notes=tuple(_as_written(note, as_written) for note in _notes(inflow.notes, of_sites)))
+    return column or value_column, names, asked
+
+
+def read_system_forecast(
+    system: System, path: str | os.PathLike[str], unless_said: str = "", month: int | None = None, **reading: Any
+) -> FloatArray:
+    """Read an ensemble forecast of every reservoir of a system, as `read_inflow_forecast` reads one.
+
+    Returns
+    -------
+    ndarray, shape (members, months, reservoirs)
+        Local inflow of consecutive months to come (m3/s).
+
+    Raises
+    ------
+    InputError
+        With the first mistakes in the file; if it has other members or months of some reservoirs.
+    """
+    file, asked, found = os.fspath(path), InflowReading(**reading), dict[str, FloatArray]()
+    columns = _Columns.of(file, asked)
+    for name in system.names:
+        source = system.inflow_of.get(name, InflowSource())
+        column, names, _ = _place(columns, file, name, source, system, asked, asked.column, False)
+        how = {**reading, "column": column, "named": names}
+        found[name] = read_inflow_forecast(file, unless_said, month, **how)
+        if found[name].shape != found[system.names[0]].shape:
+            problem = f"has other members or months of {name} than of {system.names[0]}"
+            raise InputError(problem, "the same of all reservoirs", file=file)
+    return np.stack(list(found.values()), axis=-1)
 
 
 def _as_written(note: str, names: Mapping[str, str]) -> str:

@@ -20,7 +20,7 @@ from reservoir.report.figures.axes import FloatArray, marked_levels, month_end_y
 from reservoir.report.figures.style import LIMITS, REFERENCE, STORAGE, on_axes, plan_figure
 
 if TYPE_CHECKING:
-    from reservoir.rules.families.replan import Outlook  # which a plan does not need
+    from reservoir.rules.advice import Outlook  # which a plan does not need
 
 
 def storage_fan_figure(plan: Plan) -> Figure:

@@ -9,7 +9,6 @@ drawn (`ReplanOnForecast`), and a decision's futures can be followed (`outlook`)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Literal
 
@@ -22,7 +21,7 @@ from reservoir.hydro.conditions import demanded, loss_volume, released, unmet, u
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import power_at, violation_scale
-from reservoir.rules.advice import Situation, highest_storage
+from reservoir.rules.advice import Outlook, Situation, highest_storage
 from reservoir.rules.base.physics import Physics, month_end
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.targets import Targets
@@ -258,59 +257,6 @@ class ReplanOnForecast(Replan):
                 drawn = self.inflow.futures(begin, latest, self._uniform(step, more)[:, None])[:, 0]
             futures.append(np.concatenate([given, drawn], axis=1))
         return np.stack(futures)
-
-
-#: Full is a storage of at least this part of the range of storages, and spill more than this part of a release.
-_FULL, _SPILL = 0.995, 5e-4
-#: Firm power is made that is missed by no more than this part.
-_FIRM = 1 - 1e-6
-
-
-@dataclass(frozen=True, eq=False)
-class Outlook:
-    """Futures from the month that is decided on, in arrays of shape (members, months).
-
-    Parameters
-    ----------
-    steps, calendar_month : ndarray of int, shape (months,)
-        Steps of the water year, from 0, and their calendar months.
-    upper_hm3 : ndarray, shape (months,)
-        The highest storage at the end of each month.
-    storage_hm3 : ndarray, shape (members, months + 1)
-    release_m3s, spill_m3s, power_mw : ndarray, shape (members, months)
-    highest_hm3 : float
-        The highest storage that the reservoir may have in any month, and the lowest.
-    lowest_hm3 : float
-    firm_mw : float or None
-        Power that the reservoir's file promises.
-    """
-
-    steps: NDArray[np.int64]
-    calendar_month: NDArray[np.int64]
-    upper_hm3: FloatArray
-    storage_hm3: FloatArray
-    release_m3s: FloatArray
-    spill_m3s: FloatArray
-    power_mw: FloatArray
-    highest_hm3: float
-    lowest_hm3: float
-    firm_mw: float | None
-
-    @property
-    def refill_probability(self) -> float:
-        """Part of the futures in which the reservoir is full at the end of some month."""
-        full = self.lowest_hm3 + _FULL * (self.highest_hm3 - self.lowest_hm3)
-        return float((self.storage_hm3[:, 1:].max(axis=1) >= full).mean())
-
-    @property
-    def spill_probability(self) -> float:
-        """Part of the futures in which water passes the turbines by in some month."""
-        return float((self.spill_m3s > _SPILL * self.release_m3s).any(axis=1).mean())
-
-    @property
-    def firm_probability(self) -> float | None:
-        """Part of the futures in which every month makes the firm power; None where none is promised."""
-        return None if self.firm_mw is None else float((self.power_mw >= _FIRM * self.firm_mw).all(axis=1).mean())
 
 
 def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: float, months: int) -> Outlook:

@@ -164,17 +164,66 @@ class Separable(Block):
         upper_hm3 : ndarray, shape (reservoirs,)
             The highest storage that is allowed at the end of the step.
         """
-        classes, transitions, _ = self._chain
-        after = (step + 1) % len(classes)
         if self.forecast is Forecast.NONE or local_m3s is None:
-            probability = shares(classes[step - 1], river_before_m3s) @ transitions[step]
-            local = self._chain[2][:, step]
+            local, probability = self.expected(step, river_before_m3s)
         else:
             local, probability = local_m3s[:, np.newaxis], np.ones(1)
-        known = shares(classes[step], local.sum(axis=0))
-        values = [site._smooth[1][after] @ known.T for site in self.sites]
-        month = _Month(self, system, step, storage_hm3, local, probability, late_m3s, upper_hm3, values)
+        return self.best_releases(system, step, storage_hm3, local, probability, late_m3s, upper_hm3)
+
+    def best_releases(
+        self,
+        system: System,
+        step: int,
+        storage_hm3: FloatArray,
+        local_m3s: FloatArray,
+        probability: FloatArray,
+        late_m3s: FloatArray,
+        upper_hm3: FloatArray,
+    ) -> FloatArray:
+        """As `releases`, with inflows that may come, shape (reservoirs, inflows), and the probability of each."""
+        after = (step + 1) % len(self._chain[0])
+        values = [site._smooth[1][after] @ self.known_by(step, local_m3s).T for site in self.sites]
+        month = _Month(self, system, step, storage_hm3, local_m3s, probability, late_m3s, upper_hm3, values)
         return month.best()
+
+    def expected(self, step: int, river_before_m3s: float) -> tuple[FloatArray, FloatArray]:
+        """Local inflows that may come in a step, shape (reservoirs, classes), and their probabilities."""
+        classes, transitions, local = self._chain
+        return local[:, step], shares(classes[step - 1], river_before_m3s) @ transitions[step]
+
+    def known_by(self, step: int, local_m3s: FloatArray) -> FloatArray:
+        """How much local inflows of a step, shape (reservoirs, inflows), belong to each class, (inflows, classes)."""
+        return shares(self._chain[0][step], local_m3s.sum(axis=0))
+
+    def futures(self, step: int, river_m3s: FloatArray, months: int, random: np.random.Generator) -> FloatArray:
+        """Local inflow that is drawn from the classes, shape (futures, months, reservoirs).
+
+        Parameters
+        ----------
+        step : int
+            That of the first month.
+        river_m3s : ndarray, shape (futures,)
+            Local inflow of all together in the month before.
+        months : int
+        random : Generator
+        """
+        classes, transitions, local = self._chain
+        drawn, probability = np.empty((len(river_m3s), months, len(local))), shares(classes[step - 1], river_m3s)
+        for at in range(months):
+            of_step = (step + at) % len(classes)
+            cumulated = np.cumsum(probability @ transitions[of_step], axis=1)
+            place = (random.random((len(drawn), 1)) > cumulated[:, :-1]).sum(axis=1)
+            drawn[:, at], probability = local[:, of_step, place].T, np.eye(cumulated.shape[1])[place]
+        return drawn
+
+    def water_value(
+        self, place: int, step: int, local_m3s: FloatArray, probability: FloatArray, ends_hm3: FloatArray
+    ) -> float:
+        """What a hm3 more is worth in a reservoir that ends a step so after each inflow; see `best_releases`."""
+        storages, slopes = self.sites[place]._marginal
+        of_inflows = self.known_by(step, local_m3s) @ slopes[(step + 1) % len(slopes)].T
+        worth = [np.interp(end, storages, slope) for end, slope in zip(ends_hm3, of_inflows, strict=True)]
+        return float(probability @ worth)
 
 
 #: What operates a system: a rule of all reservoirs together, or a rule for each, by its name.
