@@ -90,14 +90,14 @@ def command(
     PLAN_DIR is a folder written by "reservoir plan". Adds rules/*.json, scores.csv, rules.json, figures and a page of
     its own, rules.html, to it, and of ensembles robustness.csv. Fits of a call that ends early are kept in
     PLAN_DIR/rules.parts: the same call goes on from there. Of a system, rules of all reservoirs together and rules for
-    each operate the record; files and scores are written, no figures.
+    each operate the record.
     """
     from reservoir.io.plan_folder.files import SYSTEM
 
     if (plan_folder / SYSTEM).is_file():
         options.require_of_one({"--horizon": horizon, "--test": test_file, "--reliability": reliability})
         _require_test(test_file, reading)
-        return _of_system(plan_folder, forecast, folds, families, unit_system, table_format, force, as_json)
+        return _of_system(plan_folder, forecast, folds, families, unit_system, figures, table_format, force, as_json)
     from reservoir.cli import say, warn
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
     from reservoir.hydro.unit_system import UnitSystem
@@ -180,12 +180,13 @@ def _of_system(
     folds: int,
     families: tuple[str, ...],
     unit_system: str | None,
+    figures: bool,
     table_format: str,
     force: bool,
     as_json: bool,
 ) -> int:
     """Fit rules to the joint plan of a system; arguments are options of the command."""
-    from reservoir.cli import say
+    from reservoir.cli import say, warn
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.io.plan_folder.formats import PlanFormat, format_of
@@ -211,8 +212,10 @@ def _of_system(
                 families=families or SYSTEM_FAMILIES,
                 progress=progress,
             )
-        checks = evaluation.checks()
-        write_system_rules(evaluation, saved, checks, claim=claim, workbook=workbook)
+            checks = evaluation.checks()
+            write_system_rules(
+                evaluation, saved, checks, claim=claim, figures=figures, workbook=workbook, progress=progress, tell=warn
+            )
     if as_json:
         import pandas as pd
 
@@ -223,7 +226,8 @@ def _of_system(
         _show_system(evaluation)
         show_checks(checks, units)
         scores_file = "rules.xlsx" if workbook else "scores.csv"
-        say(f"Written to {plan_folder}: rules/*.json, {scores_file}, rules.json")
+        drawn = "figures, " if figures else ""
+        say(f"Written to {plan_folder}: rules/*.json, {scores_file}, rules.json, {drawn}rules.html")
     return 0 if all_pass(checks) else 1
 
 

@@ -132,8 +132,9 @@ def own_files(folder: Path) -> list[str]:
     """Paths in a plan's folder of what rules replace: earlier rules, their scores, figures and page."""
     from reservoir.report.figures.figures import KINDS
     from reservoir.report.figures.rules_figures import RULES_TITLES
+    from reservoir.report.figures.system_rules import SYSTEM_RULES_TITLES
 
-    drawings = {f"{FIGURES}/{name}.{kind}" for name in RULES_TITLES for kind in KINDS}
+    drawings = {f"{FIGURES}/{name}.{kind}" for name in (*RULES_TITLES, *SYSTEM_RULES_TITLES) for kind in KINDS}
     paths = leaves(folder, (RULES, SCORES, ROBUSTNESS, RULES_WORKBOOK, RULES_PROVENANCE, RULES_REPORT, FIGURES))
     return [leaf for leaf in paths if leaf in drawings or leaf.split("/")[0] != FIGURES]
 

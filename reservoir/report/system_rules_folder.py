@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from reservoir.hydro.unit_system import SI
 from reservoir.io.output import Claim, drafted
-from reservoir.io.plan_folder.files import schedule_sha256
+from reservoir.io.plan_folder.files import FIGURES, schedule_sha256
 from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.io.plan_folder.tables import write_tables
 from reservoir.io.rule_file import SCHEDULE_HASH, UNITS
 from reservoir.io.system_rule_file import write_system_rule
 from reservoir.planning.checks import Check
+from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.planning.system_plan import SystemPlan
-from reservoir.report.folder import RULES, RULES_PROVENANCE, RULES_WORKBOOK, SCORES, run_provenance, write_json
+from reservoir.report.folder import (
+    RULES,
+    RULES_PROVENANCE,
+    RULES_REPORT,
+    RULES_WORKBOOK,
+    SCORES,
+    figures_left_out,
+    run_provenance,
+    write_json,
+)
 from reservoir.report.rules_folder import check_rules_target, own_files
 from reservoir.rules.system_evaluation import SystemEvaluation
+from reservoir.rules.system_findings import system_findings
 
 
 def write_system_rules(
@@ -28,9 +40,12 @@ def write_system_rules(
     *,
     claim: Claim | None = None,
     force: bool = False,
+    figures: bool = True,
     workbook: bool = False,
+    progress: StageProgress = silent_stage,
+    tell: Callable[[str], None] = warnings.warn,
 ) -> Path:
-    """Write ``rules/*.json``, ``scores.csv`` and ``rules.json`` into the folder of a joint plan.
+    """Write ``rules/*.json``, ``scores.csv``, ``rules.json``, figures and ``rules.html`` into a joint plan's folder.
 
     A family with a rule for each reservoir has a file for each, ``FAMILY-RESERVOIR.json``. `claim` is that of the run,
     if it has claimed the folder before.
@@ -40,6 +55,10 @@ def write_system_rules(
     OutputError
         If the folder has rules already and `force` is off, or cannot be written.
     """
+    from reservoir.report.figures.system_rules import SYSTEM_RULES_TITLES
+    from reservoir.report.html.page import read_pictures
+    from reservoir.report.html.system_rules_page import system_rules_report
+
     plan = evaluation.plan
     with drafted(claim or saved.folder, partial(check_rules_target, force=force), own_files) as claim:
         draft, origin = claim.draft, system_rules_provenance(evaluation, saved, checks)
@@ -50,7 +69,20 @@ def write_system_rules(
         for family, rules in evaluation.rules.items():
             write_system_rule(family, rules, plan.system, draft / RULES, fitted_to)
         write_tables({SCORES: plan.units.columns(evaluation.table())}, draft, RULES_WORKBOOK if workbook else "")
-        write_json(draft / RULES_PROVENANCE, origin)
+        captions, left_out = dict[str, str](), dict[str, str]()
+        if figures:
+            from reservoir.report.figures.figures import write_figures
+            from reservoir.report.figures.system_rules import system_rules_captions, system_rules_figures
+
+            captions, drawn = system_rules_captions(evaluation, left_out), system_rules_figures(evaluation)
+            write_figures(drawn, draft / FIGURES, partial(progress, "figures"), left_out=left_out)
+            captions = {name: caption for name, caption in captions.items() if name not in left_out}
+        texts = (plan.system.name, *plan.sites, *plan.caveats) if figures else ()
+        origin |= figures_left_out(left_out, tell, *texts)
+        write_json(draft / RULES_PROVENANCE, origin | {"figures": captions})
+        pictures = read_pictures(draft / FIGURES, SYSTEM_RULES_TITLES, captions)
+        page = system_rules_report(evaluation, checks, origin, pictures)
+        (draft / RULES_REPORT).write_text(page, encoding="utf-8")
     return claim.place
 
 
@@ -70,5 +102,6 @@ def system_rules_provenance(
         "foresight": evaluation.foresight.words,
         "caveats": list(plan.caveats),
         "best": evaluation.ranked[0].family,
+        "findings": system_findings(evaluation),
         "checks": [check.as_dict() for check in checks],
     }

@@ -39,6 +39,15 @@ def test_rules_of_a_system_are_fitted_held_out_and_written(call, plan, strict):
     rule = strict((plan / "rules/separable.json").read_text())
     assert [site["reservoir"] for site in rule["rule"]["sites"]] == ["upper", "lower"]
     assert "already exists" in call("rules", "p", status=2).err
+    figures = {"rule-storages", "lost-by-reservoir", "rule-water-values"}
+    assert set(origin["figures"]) == figures
+    assert {path.stem for path in (plan / "figures").glob("*.svg")} == figures
+    page = (plan / "rules.html").read_text()
+    for said in ("Operation rules of two-dams", "Rules of upper", "Findings", *origin["findings"].values()):
+        assert said in page
+    assert set(origin["findings"]) == {"separable", "guide-curve"}
+    assert "less than perfect foresight; most of it at lower" in origin["findings"]["separable"]
+    assert all(each in page for each in figures)
 
 
 def test_other_ways_to_ask_for_them(call, plan):
@@ -51,6 +60,7 @@ def test_other_ways_to_ask_for_them(call, plan):
         call("rules", "p", "--family", "guide-curve", "--folds", "2", "--format", "xlsx", "--no-figures", "--force")
         assert (plan / "rules.xlsx").is_file()
         assert not (plan / "scores.csv").exists()
+        assert not (plan / "figures").exists()
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,8 @@ def _drawings(plan: SystemPlan) -> dict[str, tuple[Callable[[SystemPlan], Figure
     return {name: (draw, caption) for name, (draw, caption, drawn) in drawings.items() if drawn}
 
 
-def _sheet(plan: SystemPlan, height: float, draw: Callable[[SubFigure], Axes | None], **legend: bool) -> Figure:
+def sheet_of(plan: SystemPlan, height: float, draw: Callable[[SubFigure], Axes | None], **legend: bool) -> Figure:
+    """A figure of a system, with what it is of at its foot."""
     names = ", ".join(plan.sites)
     foot = (f"{plan.system.name}: {names}; {plan.inflow.span_text}", " ".join(plan.caveats))
     return style.sheet_figure(height, tuple(filter(None, foot)), draw, units=plan.units, **legend)
@@ -143,7 +144,7 @@ def system_figure(plan: SystemPlan) -> Figure:
         for link in plan.system.links:
             _draw_link(ax, plan, link, places, flow)
 
-    return _sheet(plan, max(_ROW * rows, 1.2) + 0.4, draw)
+    return sheet_of(plan, max(_ROW * rows, 1.2) + 0.4, draw)
 
 
 def _draw_link(
@@ -162,10 +163,15 @@ def _draw_link(
     axes.write_beside(ax, f"{flow(plan.mean_flow_m3s(link))}{part}{travel}", middle, (5, 0), va="center", color=RELEASE)
 
 
-def _panels(
-    plan: SystemPlan, title: str, draw: Callable[[Axes, OperatedSite], None], label: str, names: Sequence[str] = ()
+def panels_of(
+    plan: SystemPlan,
+    title: str,
+    draw: Callable[[Axes, OperatedSite], None],
+    label: str,
+    names: Sequence[str] = (),
+    bar: Callable[[SubFigure, Sequence[Axes]], None] | None = None,
 ) -> Figure:
-    """A panel for each reservoir, or each of some, with its name, under one title."""
+    """A panel for each reservoir, or each of some, with its name, under one title, and maybe a bar of colours."""
     sites = [plan.sites[name] for name in names or plan.sites]
     columns = min(_COLUMNS, len(sites))
     rows = -(-len(sites) // columns)
@@ -184,10 +190,12 @@ def _panels(
             ax.set_visible(False)
         sheet.suptitle(title, fontsize=10, fontweight="bold", x=0.01, ha="left")
         sheet.supylabel(label, fontsize=8.5)
+        if bar is not None:
+            bar(sheet, list(grid.flat))
         first: Axes = grid.flat[0]
         return first
 
-    return _sheet(plan, _PANEL * rows + 0.7, drawn)
+    return sheet_of(plan, _PANEL * rows + 0.7, drawn)
 
 
 def storage_fans_figure(plan: SystemPlan) -> Figure:
@@ -203,7 +211,7 @@ def storage_fans_figure(plan: SystemPlan) -> Figure:
         ax.set_ylim(float(low) - margin, float(high) + margin)
         axes.shade_outside(ax, months, *bounds, step="post")
 
-    return _panels(
+    return panels_of(
         plan, f"Storage at the end of each {plan.inflow.calendar.step.noun}", draw, labelled("Storage ({})", "hm³")
     )
 
@@ -227,7 +235,7 @@ def energy_figure(plan: SystemPlan) -> Figure:
         axes.month_axis(ax, plan.inflow.calendar)
         return axes.quantity_axis(ax, "Energy (GWh)")
 
-    return _sheet(plan, 3.2, draw)
+    return sheet_of(plan, 3.2, draw)
 
 
 def spill_figure(plan: SystemPlan) -> Figure:
@@ -239,7 +247,7 @@ def spill_figure(plan: SystemPlan) -> Figure:
         ax.bar(axes.month_middles(plan.inflow.calendar), spill, 0.86, color=SPILL)
         ax.set_ylim(0.0, 1.05 * float(spill.max()) or 1.0)
 
-    return _panels(plan, f"Mean spill of each {plan.inflow.calendar.step.noun}", draw, labelled("Spill ({})", "m³/s"))
+    return panels_of(plan, f"Mean spill of each {plan.inflow.calendar.step.noun}", draw, labelled("Spill ({})", "m³/s"))
 
 
 def water_prices_figure(plan: SystemPlan) -> Figure:
@@ -260,7 +268,7 @@ def water_prices_figure(plan: SystemPlan) -> Figure:
             look: dict[str, Any] = {"color": SPILL, "lw": 0.9, "alpha": 0.6, "label": "range, where not unique"}
             ax.vlines(months[step] + beside, least.clip(low, high), most.clip(low, high), **look)
 
-    return _panels(plan, "Price of the water that links bring", draw, f"Price ({unit})", plan.fed)
+    return panels_of(plan, "Price of the water that links bring", draw, f"Price ({unit})", plan.fed)
 
 
 def head_lost_figure(plan: SystemPlan) -> Figure:
@@ -276,7 +284,7 @@ def head_lost_figure(plan: SystemPlan) -> Figure:
         axes.month_axis(ax, plan.inflow.calendar)
         return axes.not_below_zero(axes.quantity_axis(ax, labelled("Head ({})", "m")))
 
-    return _sheet(plan, 2.6, draw)
+    return sheet_of(plan, 2.6, draw)
 
 
 def head_lost_m(site: OperatedSite) -> FloatArray:

@@ -114,7 +114,7 @@ def rules_report(
     pictures : sequence of Picture
         Their figures; none for a page without.
     """
-    sections = [*rules_sections(evaluation, checks, pictures), _provenance(origin)]
+    sections = [*rules_sections(evaluation, checks, pictures), rules_provenance_section(origin)]
     ours, theirs = (plan.units.as_dict for plan in (evaluation.plan, saved.plan))
     if ours != theirs:
         flow, volume, level = (f"{ours[what]} (the plan: {theirs[what]})" for what in ("flow", "volume", "level"))
@@ -313,7 +313,8 @@ def _robustness(evaluation: Evaluation) -> Section | None:
     return Section("rules-robustness", "Robustness over members", text, facts=_ROBUSTNESS_FACTS, tables=(rows,))
 
 
-def _provenance(origin: Mapping[str, Any]) -> Section:
+def rules_provenance_section(origin: Mapping[str, Any]) -> Section:
+    """Where rules come from."""
     facts = [
         ("Created", str(origin["created"])),
         ("Program", f"{origin['program']['name']} {origin['program']['version']}"),

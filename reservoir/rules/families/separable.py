@@ -68,6 +68,17 @@ class SiteValues(LinkedPhysics, Sdp):  # type: ignore[misc] # the family of anot
 
     family: Literal["separable"]  # type: ignore[assignment]
 
+    def values_at_ends(self) -> tuple[FloatArray, FloatArray]:
+        """Storages, and what a hm3 more is worth at the end of each step by the middle class, shape (steps, storages).
+
+        NaN outside the bounds of the step.
+        """
+        storages, slopes = self._marginal
+        table = np.roll(slopes[:, :, slopes.shape[2] // 2], -1, axis=0)
+        lower, upper = (np.array(each)[:, np.newaxis] for each in (self.storage_lower_hm3, self.storage_upper_hm3))
+        half = (storages[1] - storages[0]) / 2
+        return storages, np.where((storages >= lower - half) & (storages <= upper + half), table, np.nan)
+
 
 def _one_or_more(sites: tuple[SiteValues, ...], known: Known) -> Iterator[Refusal]:
     if not sites:
