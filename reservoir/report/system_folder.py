@@ -179,7 +179,7 @@ def _write_prices(plan: SystemPlan, folder: Path) -> list[str]:
 
     In the unit that ``plan.json`` states, or in GWh as the names say; ends of ranges that nothing bounds are empty.
     """
-    if plan.proofs is None:
+    if plan.proofs is None or not plan.proofs.prices:  # a plan that is read back has none
         return []
     places = [plan.system.names.index(name) for name in plan.fed]
     days = first_days(plan.inflow.calendar)

@@ -89,7 +89,7 @@ def _drawings(plan: SystemPlan) -> dict[str, tuple[Callable[[SystemPlan], Figure
             water_prices_figure,
             "What a hm³ that links bring is worth at the prices with which the bounds are proved; lines: medians of "
             "the years, bands: quantiles. Thin lines: ranges of values that are not unique, at the schedule of a year.",
-            plan.proofs is not None and bool(plan.fed),
+            plan.proofs is not None and bool(plan.proofs.prices and plan.fed),
         ),
     }
     return {name: (draw, caption) for name, (draw, caption, drawn) in drawings.items() if drawn}
