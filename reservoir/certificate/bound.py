@@ -19,11 +19,11 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.certificate.boxes import bracket_bound
+from reservoir.certificate.boxes import bracket_bound, fill_by_mean
 from reservoir.certificate.cells import Cells, first_intervals, halved, longest_paths, pairs_of
 from reservoir.certificate.on_device import BracketsOnDevice
-from reservoir.certificate.reachable import reachable, stages_to_prove
-from reservoir.certificate.stages import Stages, stages_of
+from reservoir.certificate.reachable import Reachable, reachable, stages_to_prove
+from reservoir.certificate.stages import ByMean, Stages, stages_of
 from reservoir.certificate.tables import CellValues, cell_values
 from reservoir.hydro.jit import compiled_as_written
 from reservoir.hydro.plant import Plant
@@ -56,6 +56,8 @@ _ROUNDING = 1e-10
 _APART = 1e-6
 #: Parts of the steps for each thread.
 _PARTS = 4
+#: Segments of the mean storage of a step at most.
+_SEGMENTS = 128
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,8 @@ def prove_bound(
     """
     effort, plant = effort or Effort(), year.model.exact
     stages = stages or stages_to_prove(year.limits, year.penalty)
+    if stages.free and effort.gap > 0.0:  # where no gap is left, boxes by themselves are closer
+        stages = told_by_mean(plant, stages, reachable(year.limits, stages))
     proof = proof_of(year, stages, storages_hm3, fitness, effort, values)
     state = advanced(proof)
     while not isinstance(state, ProvenBound):
@@ -153,6 +157,13 @@ def prove_bound(
         _bound_all(plant, stages, cells, brackets, effort.threads)
         state = advanced(proof, brackets)
     return state
+
+
+def told_by_mean(plant: Plant, stages: Stages, known: Reachable, segments: int = _SEGMENTS) -> Stages:
+    """Steps with a free flow, and what they come to at most on so many segments of the mean storage at most."""
+    stages = stages._replace(by_mean=ByMean.empty(stages.rows.shape[1], segments))
+    fill_by_mean(plant, stages.without_range, known.lower, known.upper)
+    return stages
 
 
 def advanced(proof: Proof, bounds: FloatArray | None = None) -> tuple[Cells, FloatArray] | ProvenBound:

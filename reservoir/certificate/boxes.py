@@ -7,7 +7,9 @@ release makes, what all the turbines can take, and the installed capacity. The b
 limits have to spare.
 
 Where part of the inflow is free, a bracket is the best of it (`solvers.dp.free_flow`): its range is a third side of the
-box, cut into parts that are as wide as they may be (`_over_flows`).
+box, cut into parts that are as wide as they may be (`_over_flows`). Where the best release is within that range, it is
+a function of the mean storage alone, and so is what the step comes to, but for the price of the water that is stored:
+of that a table is made once, and read for each box (`fill_by_mean`).
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ from reservoir.hydro.curves.intervals import (
     square,
     subtract,
 )
-from reservoir.hydro.jit import inlined_as_written, part_as_written
+from reservoir.hydro.jit import compiled_as_written, inlined_as_written, part_as_written
 from reservoir.hydro.plant import Plant
 from reservoir.solvers.dp.free_flow import best_release
 
@@ -726,17 +728,22 @@ def _over_flows(
         best -= release_of(stages, step, (mid_y - mid_x, mid_y - mid_x), lost)[0]
     if lower > upper:
         return -_INFINITY
+    known, loose = _by_mean(stages, step, storages, base, slopes)
+    if known < _INFINITY and not loose:
+        start, end = best_release(free, step, 0.5 * (x[0] + y[0])), best_release(free, step, 0.5 * (x[1] + y[1]))
+        if brings[0] <= min(start, end) - net[1] and max(start, end) - net[0] <= brings[1]:
+            return known
     best = min(max(best, lower), upper)
     of = plant, stages, step, storages, base, slopes
     whole = _bound_on(*of, (lower, upper), (best,), by_release)
     if not lower < upper or whole == -_INFINITY:
-        return whole
+        return min(known, whole)
     point = (mid_x, mid_x), (mid_y, mid_y)
     floor = _bound_on(*of, (best, best), (best,), by_release)
     at_point = _bound_on(plant, stages, step, point, base, slopes, (best, best), (best,), by_release)
     above_floor = max(_ENOUGH * (floor - at_point), rows[field.FREE_SLACK, step], -_OF_LOSS * floor)
-    if not whole > floor + above_floor:
-        return whole
+    if not min(known, whole) > floor + above_floor:
+        return min(known, whole)
     bound, parts = floor, 0
     for end in (upper, lower):
         edge, width, narrowest = best, abs(end - best), _NARROWEST * (upper - lower)
@@ -747,13 +754,131 @@ def _over_flows(
             of_part = _bound_on(*of, (min(edge, far), max(edge, far)), (edge,), by_release)
             parts += 1
             if of_part != of_part:  # no number, which none is larger than
-                return whole
+                return min(known, whole)
             if of_part > max(bound, floor + above_floor) and width > narrowest and parts < _MOST_PARTS:
                 width, above_floor = width / _NARROWER, _MORE * above_floor
                 floor = max(floor, _bound_on(*of, (far, far), (far,), by_release))
             else:
                 bound, edge, width = max(bound, of_part), far, 2.0 * width
-    return bound
+    return min(known, bound)
+
+
+@part_as_written
+def _by_mean(
+    stages: Stages, step: int, storages: tuple[Interval, Interval], base: float, slopes: tuple[float, float]
+) -> tuple[float, bool]:
+    """The bound by what is told of mean storages, and whether a box by itself may do better; infinity for nothing.
+
+    Of all storages of the box with one mean, those at its sides come to most: what the others add is a concave function
+    of the mean, of two straight lines.
+    """
+    (x, y), rows, told = storages, stages.rows, stages.by_mean
+    mean, count = scale(0.5, add(x, y)), told.number[step]
+    if count == 0 or not abs(base) + abs(slopes[0]) + abs(slopes[1]) < _UNLIMITED:
+        return _INFINITY, True
+    if mean[0] < told.edges[step, 0] or mean[1] > told.edges[step, count]:
+        return _INFINITY, True
+    if rows[field.MISSING_PRICE, step] > 0.0 and y[0] <= rows[field.TOUCHED, step]:
+        return _INFINITY, True
+    mid_x, mid_y = 0.5 * (x[0] + x[1]), 0.5 * (y[0] + y[1])
+    half_x, half_y = max(x[1] - mid_x, mid_x - x[0]), max(y[1] - mid_y, mid_y - y[0])
+    stored = rows[field.FREE_PRICE, step] / rows[field.HM3_PER_M3S, step]
+    by_x, by_y, middle, half = stored - slopes[0], slopes[1] - stored, 0.5 * (mid_x + mid_y), 0.5 * (half_x + half_y)
+    first, second = 2.0 * max(by_x, by_y), 2.0 * min(by_x, by_y)
+    lowest, highest = -by_x * half_x - by_y * half_y, by_x * half_x + by_y * half_y
+    bend = middle + 0.5 * (half_x - half_y if by_x > by_y else half_y - half_x)
+    left, right, bound, size = 0, count, -_INFINITY, 0.0
+    while right - left > 1:
+        between = (left + right) // 2
+        left, right = (between, right) if told.edges[step, between] <= mean[0] else (left, between)
+    first_of_all, over = left, 0.0
+    while left < count and told.edges[step, left] <= mean[1]:
+        low, high = max(told.edges[step, left], mean[0]), min(told.edges[step, left + 1], mean[1])
+        value, slope = told.value[step, left], told.slope[step, left]
+        center = 0.5 * (told.edges[step, left] + told.edges[step, left + 1])
+        for at in (low, min(max(bend, low), high), high):
+            away = at - middle
+            beside = min(lowest + first * (away + half), highest + second * (away - half))
+            bound = max(bound, value + slope * (at - center) + beside)
+        over = max(over, told.over[step, left])
+        if value > -_INFINITY:
+            size = max(size, abs(value) + abs(slope) * (abs(low) + abs(high)))
+        left += 1
+    if bound == -_INFINITY:
+        return bound, False
+    reach = abs(x[0]) + abs(x[1]) + abs(y[0]) + abs(y[1])
+    loose = over > rows[field.FREE_SLACK, step] and left - first_of_all <= _FEW
+    size += abs(base) + (abs(slopes[0]) + abs(slopes[1]) + 2.0 * abs(stored)) * reach
+    return above(bound + (base - stored * (mid_y - mid_x)) + _ROUNDING * size), loose
+
+
+#: A segment is short enough where what is told of it is no more above the middle than is needed
+#: (`stages.FREE_SLACK`), or where there is no room for more; where not, it is half as long. The first are so many times
+#: longer. Of so few that are not short enough, a box by itself may do better.
+_LONGER, _FEW = 8.0, 2
+
+
+@compiled_as_written
+def fill_by_mean(plant: Plant, stages: Stages, lower: Any, upper: Any) -> None:
+    """Tell what each step comes to at most by mean storage: one with a range of the free flow comes to no more.
+
+    Parameters
+    ----------
+    plant : Plant
+    stages : Stages
+        Without that range (`Stages.without_range`); ``by_mean`` is filled.
+    lower, upper : ndarray, shape (steps + 1,)
+        Bounds of the storages, hm3.
+    """
+    told = stages.by_mean
+    room = told.value.shape[1]
+    for step in range(len(told.number)):
+        edge = scale(0.5, add((lower[step], lower[step]), (lower[step + 1], lower[step + 1])))[0]
+        last = scale(0.5, add((upper[step], upper[step]), (upper[step + 1], upper[step + 1])))[1]
+        shortest, count = (last - edge) / room, 0
+        length = _LONGER * shortest
+        told.edges[step, 0] = edge
+        while edge < last:
+            least = max((last - edge) / (room - count), shortest)
+            length = max(length, least)
+            end = edge + length if edge + 1.5 * length < last else last
+            value, slope, over = _on_segment(plant, stages, step, (edge, end))
+            if over > stages.rows[field.FREE_SLACK, step] and 0.5 * length >= least:
+                length *= 0.5
+                continue
+            told.value[step, count], told.slope[step, count], told.over[step, count] = value, slope, over
+            edge, count, length = end, count + 1, 2.0 * length
+            told.edges[step, count] = edge
+        told.number[step] = count
+
+
+@part_as_written
+def _on_segment(plant: Plant, stages: Stages, step: int, segment: Interval) -> tuple[float, float, float]:
+    """A straight line on a segment, by its value at the middle and its slope, and how far above the middle it is."""
+    rows, middle = stages.rows, 0.5 * (segment[0] + segment[1])
+    low, here, high = (
+        _at_best(plant, stages, step, segment[0]),
+        _at_best(plant, stages, step, middle),
+        _at_best(plant, stages, step, segment[1]),
+    )
+    slope = (high - low) / (segment[1] - segment[0])
+    here, slope = (here if abs(here) < _INFINITY else 0.0), (slope if abs(slope) < _INFINITY else 0.0)
+    stored = rows[field.FREE_PRICE, step] / rows[field.HM3_PER_M3S, step]
+    slopes = stored + 0.5 * slope, stored - 0.5 * slope
+    over = _over_flows(stages.free, plant, stages, step, (segment, segment), -here, slopes)
+    if not abs(over) < _INFINITY:
+        over = over if over < 0.0 else _INFINITY
+        return over, 0.0, over
+    rounded = _ROUNDING * (abs(here) + (abs(slopes[0]) + abs(slopes[1])) * (segment[1] - segment[0]))
+    return above(here + over + rounded), slope, over
+
+
+@part_as_written
+def _at_best(plant: Plant, stages: Stages, step: int, storage: float) -> float:
+    """What a step comes to, about, that ends where it begins."""
+    lower, upper = stages.rows[field.RELEASE_LOWER, step], stages.rows[field.RELEASE_UPPER, step]
+    best, at = min(max(best_release(stages.free, step, storage), lower), upper), (storage, storage)
+    return _bound_on(plant, stages, step, (at, at), 0.0, (0.0, 0.0), (best, best), (best,), True)
 
 
 @part_as_written

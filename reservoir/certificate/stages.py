@@ -26,6 +26,8 @@ TOLERANCE = 1e-9
 DEMAND_TOLERANCE = 1.1e-6
 #: More than what a few operations on numbers round.
 _ROUNDED = 1e-14
+#: In place of bounds of a free flow, m3/s.
+_ANY_FLOW = 1e15
 #: Fields of a step; those that `hydro.rows` has too mean the same but for tolerances.
 (
     INFLOW,  # less the withdrawal, m3/s
@@ -66,6 +68,32 @@ _names = list(globals())
 FIELDS = tuple(name.lower() for name in _names[_names.index("INFLOW") :])
 
 
+class ByMean(NamedTuple):
+    """What a step comes to at most that ends where it begins and whatever flows in freely, on segments of its storage.
+
+    Parameters
+    ----------
+    number : ndarray of int, shape (steps,)
+        Segments of each step; 0 where nothing is told.
+    edges : ndarray, shape (steps, room + 1)
+        Their ends, hm3.
+    value, slope, over : ndarray, shape (steps, room)
+        At the middle of each segment, and over the storage: a straight line that is no less; and by about how much it
+        may be more than the best release comes to.
+    """
+
+    number: NDArray[np.int64]
+    edges: FloatArray
+    value: FloatArray
+    slope: FloatArray
+    over: FloatArray
+
+    @classmethod
+    def empty(cls, steps: int, room: int) -> ByMean:
+        """Nothing is told yet (`boxes.fill_by_mean`)."""
+        return cls(np.zeros(steps, np.int64), np.empty((steps, room + 1)), *np.zeros((3, steps, room)))
+
+
 class Stages(NamedTuple):
     """Steps of one horizon; in Python ``stages.inflow`` is the row of that name, and so on.
 
@@ -77,11 +105,14 @@ class Stages(NamedTuple):
         (`boxes.loss_jet`).
     free : FreeFlow or ()
         Of a reservoir with a free flow (`freed`), where the best releases are; else nothing, as of the lake.
+    by_mean : ByMean or ()
+        Of such a reservoir.
     """
 
     rows: FloatArray
     lake: Any
     free: Any = ()
+    by_mean: Any = ()
 
     def __getattr__(self, name: str) -> FloatArray:
         """A row by name, shape (steps,)."""
@@ -96,6 +127,11 @@ class Stages(NamedTuple):
         for name, value in values.items():
             rows[FIELDS.index(name)] = value
         return self._replace(rows=rows)
+
+    @property
+    def without_range(self) -> Stages:
+        """Whatever flows in freely, and with the largest release wherever a step ends."""
+        return self.changed(free_lower=-_ANY_FLOW, free_upper=_ANY_FLOW, missing_price=0.0, dead=-1.0)
 
     @property
     def net(self) -> Stages:
@@ -185,4 +221,4 @@ def freed(stages: Stages, free: FreeFlow, slack: float = 0.0) -> Stages:
         power_value=stages.power_value + free.power,
         free_slack=slack,
     )
-    return priced._replace(free=free)
+    return priced._replace(free=free, by_mean=ByMean.empty(len(free.lower), 0))

@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 
 from reservoir.certificate import boxes
-from reservoir.certificate.bound import bound_pairs, prove_bound
+from reservoir.certificate.bound import bound_pairs, prove_bound, told_by_mean
 from reservoir.certificate.cells import Cells
-from reservoir.certificate.stages import freed, stages_of
+from reservoir.certificate.reachable import Reachable
+from reservoir.certificate.stages import ByMean, freed, stages_of
 from reservoir.hydro.compiled_year import step_value
 from reservoir.hydro.jit import compiled as compiled_code
 from reservoir.hydro.plant import plant_with_cursors
 from reservoir.hydro.rows import HM3_PER_M3S, INFLOW
 from reservoir.hydro.step import release_to_reach
-from reservoir.solvers.dp.free_flow import FreeFlow
+from reservoir.solvers.dp.free_flow import FreeFlow, fill_best
 from tests.certificate.cases import every_case, one_cell_a_time, random_schedules
 from tests.certificate.test_boxes import ROUNDING, SOURCE, function_of
 
@@ -91,6 +92,32 @@ def compiled(year, stages, cells):
 def test_no_stage_with_a_free_flow_exceeds_the_bound_of_its_box(name):
     worst, compared = excess_of(CASES[name], compiled, 100)
     assert compared > 300
+    assert worst <= ROUNDING
+
+
+def told(year, stages, cells):
+    """Steps and what is told of them by mean storage, on all that the cells may have."""
+    known = Reachable(np.full(13, cells.lower.min()), np.full(13, cells.upper.max()), None, may_run_dry=False)
+    return told_by_mean(year.model.exact, stages, known, 6)
+
+
+def by_mean(year, stages, cells):
+    """Bounds by what is told of mean storages alone: no range binds, and all is near enough."""
+    stages = told(year, stages, cells)
+    assert stages.by_mean.number.min() > 0
+    return compiled(year, stages.without_range.changed(free_slack=np.inf), cells)
+
+
+def by_both(year, stages, cells):
+    """Bounds by what is told of mean storages where that is close, else the lesser of it and that of the box."""
+    return compiled(year, told(year, stages, cells), cells)
+
+
+@pytest.mark.parametrize("bracket", [by_mean, by_both])
+@pytest.mark.parametrize("name", NAMES)
+def test_no_stage_exceeds_what_is_told_of_its_mean_storage(name, bracket):
+    worst, compared = excess_of(CASES[name], bracket, 20)
+    assert compared > 60
     assert worst <= ROUNDING
 
 
@@ -267,3 +294,58 @@ def test_a_mistake_in_the_bound_of_a_free_flow_is_found_out(mistake):
     with np.errstate(divide="ignore", invalid="ignore"):  # as compiled code
         assert excess_of(CASES[name], by(SOURCE), 1)[0] <= ROUNDING
         assert excess_of(CASES[name], by(SOURCE.replace(before, after)), 8)[0] > ROUNDING
+
+
+#: Mistakes in what is told of mean storages, and in how it is read.
+OF_MEANS = {
+    "a slope of the wrong sign": (
+        "above(here + over + rounded), slope, over",
+        "above(here + over + rounded), -slope, over",
+    ),
+    "half of the releases": ("max(released[0], below(brings[0]", "max(0.5 * released[1], below(brings[0]"),
+    "a point of a segment": ("(segment, segment), -here", "((middle, middle), (middle, middle)), -here"),
+    "water is stored for nothing": ("(base - stored * (mid_y - mid_x))", "base"),
+    "the price of stored water forgotten beside the middle": (
+        "by_x, by_y, middle, half = stored",
+        "by_x, by_y, middle, half = 0.0",
+    ),
+    "one corner of a box": ("highest + second * (away - half)", "highest + first * (away - half)"),
+    "the next segment": ("(between, right) if", "(between + 1, right) if"),
+}
+
+
+def excess_of_means(problems, source, count):
+    """Largest excess of the best releases at corners of boxes over what is told of their mean storages by a source."""
+    random, worst, year, step = np.random.default_rng(5), -np.inf, problems[0], 0
+    limits, rows, plant = year.limits, year.limits.arrays(), plant_with_cursors(year.model.exact)
+    capacity, bracket_bound = float(limits.capacity_hm3.max()), function_of(source)
+    releases = np.linspace(float(limits.release_lower_m3s[step]), float(limits.release_upper_m3s[step]), 401)
+    for _ in range(count):
+        free = free_of(problems, random)
+        free.turbined[:], free.power[:] = 0.0, 0.0
+        fill_best(plant, rows, free, 1.0)
+        center, reach = capacity * random.uniform(0.4, 0.9), 0.1 * capacity
+        stages = freed(stages_of(limits), free).without_range._replace(by_mean=ByMean.empty(1, 3))
+        ends = np.full(2, center - reach), np.full(2, center + reach)
+        bracket_bound.__globals__["fill_by_mean"](year.model.exact, stages, *ends)
+        stored = free.price[step] / float(limits.hm3_per_m3s[step])
+        for _ in range(10):
+            (x, y), half = center + reach * random.uniform(-0.7, 0.7, 2), 0.25 * reach * random.random(2)
+            box, slopes = ((x - half[0], x + half[0]), (y - half[1], y + half[1])), stored * random.uniform(0.0, 2.0, 2)
+            bound = bracket_bound(year.model.exact, stages.changed(free_slack=np.inf), step, *box, 0.0, tuple(slopes))
+            for away in half * np.array([(-1, -1), (-1, 1), (1, -1), (1, 1)]):
+                at = np.array([x, y]) + away
+                of_step = np.array([benefit(plant, rows, step, *at, each) for each in releases])
+                worth = of_step[:, 0] + free.paid[step] * releases - free.price[step] * (releases - of_step[:, 1])
+                excess = worth.max() - slopes[0] * away[0] + slopes[1] * away[1] - bound
+                worst = max(worst, float(excess / np.abs(worth).max()))
+    return worst
+
+
+@pytest.mark.parametrize("mistake", OF_MEANS)
+def test_a_mistake_in_what_is_told_of_mean_storages_is_found_out(mistake):
+    before, after = OF_MEANS[mistake]
+    assert SOURCE.count(before) == 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert excess_of_means(CASES["random 1"], SOURCE, 1) <= ROUNDING
+        assert excess_of_means(CASES["random 1"], SOURCE.replace(before, after), 4) > ROUNDING
