@@ -594,14 +594,15 @@ def prove_system(
         if worth <= enough or not np.isfinite(worth) or not left or time.monotonic() > began + _FOR_PRICES * seconds:
             break
         problem = SystemProblem(batch, schedule, problem.corridors(prices), below)
-    open_parts = [Part(worth, prices, problem)]
-    if known:
-        open_parts = _parts(open_parts[0], aim, enough, began + _FOR_PRICES * seconds)
-    proved = SystemBound(-np.inf, prices, ())
-    for place, part in enumerate(sorted(open_parts, key=lambda part: part.worth)):
-        share = max(began + seconds - time.monotonic(), 0.0) / (len(open_parts) - place)
-        of_part = part.problem.proven(part.prices, gap, share, threads)
-        proved = of_part if of_part.bound >= proved.bound else proved
+    open_parts, at_prices = [Part(worth, prices, problem)], time.monotonic()
+    time_left = max(began + seconds - at_prices, 0.0) * (1.0 if worth <= enough else _FOR_PRICES)
+    proved = problem.proven(prices, gap, time_left, threads)
+    if known and problem.fitness + allowed < proved.bound:
+        each = time.monotonic() - at_prices
+        open_parts = _parts(open_parts[0], aim, enough, each, began + seconds)
+        if len(open_parts) > 1:
+            of_parts = _proven(open_parts, gap, began + seconds, threads)
+            proved = min(proved, of_parts, key=lambda bound: bound.bound)
     positions = [part.problem.position_near(part.prices) for part in open_parts if part.worth > enough]
     proved = replace(proved, prices=prices[: len(batch.years)], open_positions=np.array(positions))
     if known:  # the schedule itself may be beyond the corridors
@@ -617,16 +618,28 @@ class Part(NamedTuple):
     problem: SystemProblem
 
 
-def _parts(whole: Part, aim: float, enough: float, until: float) -> list[Part]:
-    """Parts in each of which little is left to gain; the one with most is halved, until a time."""
+def _parts(whole: Part, aim: float, enough: float, each: float, until: float) -> list[Part]:
+    """Parts in each of which little is left to gain; the one with most is halved, until time is left to prove all.
+
+    Proofs are taken to last `each` seconds.
+    """
     parts = [whole]
-    while len(parts) < _MOST_PARTS and time.monotonic() < until:
+    while len(parts) < _MOST_PARTS and time.monotonic() + (len(parts) + 2) * each < until:
         worst = max(parts, key=lambda part: part.worth)
         halves = worst.problem.halves(worst.prices) if enough < worst.worth < np.inf else None
         if halves is None:
             break
         parts.remove(worst)
         for half in halves:
-            prices, worth = half.better_prices(worst.prices, aim, until)
+            prices, worth = half.better_prices(worst.prices, aim, until - (len(parts) + 2) * each)
             parts.append(Part(worth if np.isfinite(worth) else -np.inf, prices, half))
     return parts
+
+
+def _proven(parts: Sequence[Part], gap: float, until: float, threads: int) -> SystemBound:
+    """The largest bound of parts, each of which gets its share of the time."""
+    proved = list[SystemBound]()
+    for place, part in enumerate(sorted(parts, key=lambda part: part.worth)):
+        share = max(until - time.monotonic(), 0.0) / (len(parts) - place)
+        proved.append(part.problem.proven(part.prices, gap, share, threads))
+    return max(proved, key=lambda bound: bound.bound)
