@@ -76,6 +76,14 @@ CALLS: list[tuple[list[str], int]] = [
         ],
         0,
     ),
+    (["rules", "two-dams", "--family", "standard", "--folds", "2", "--no-figures"], 0),
+    (
+        [
+            *("operate", "two-dams/rules/standard-xiaowan.json", "--month", "1", "--state", "two-dams/schedule.csv"),
+            *("--inflow", "xiaowan=900", "--inflow", "nuozhadu=300", "--released", "xiaowan=800"),
+        ],
+        0,
+    ),
     (["plan", *OWN, "--objective", "firm-power", "--solver", "dp", "--no-figures", "--out", "firm"], 0),
     (["plan", *OWN, "--objective", "revenue", "--solver", "dp", "--no-figures", "--out", "sold"], 2),
     (["plan", *OWN, "--solver", "dp", "--no-figures", "--format", "netcdf", "--out", "dataset"], 0),
