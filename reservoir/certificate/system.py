@@ -481,7 +481,7 @@ class SystemProblem:
         found, worth = least_sum(evaluated, (prices / unit).ravel(), aim, _EVALUATIONS, until, within)
         return found.reshape(unit.shape) * unit, worth
 
-    def corridors(self, prices: FloatArray) -> list[Any]:
+    def corridors(self, prices: FloatArray, seconds: float = 60.0) -> list[Any]:
         """What storages at the starts of steps are within of all schedules that are better than the one known.
 
         Where all but one come to no more than is proved, that one must come to what is missing. (Of cyclic years, whose
@@ -491,7 +491,7 @@ class SystemProblem:
         short = worth - self.fitness
         most = [path.worth - (1.0 + _SPARE) * short for path in paths]
         proofs = [
-            single.proven(free, path, Effort(0.0, 60.0, levels=_LEVELS), least)
+            single.proven(free, path, Effort(0.0, seconds / len(self.singles), levels=_LEVELS), least)
             for single, free, path, least in zip(self.singles, frees, paths, most, strict=True)
         ]
         apart = constant + sum(proof.bound for proof in proofs) - self.fitness + _ROUNDING * self.scale(frees)
@@ -593,7 +593,8 @@ def prove_system(
         prices, worth = problem.better_prices(prices, aim, began + _FOR_PRICES * seconds)
         if worth <= enough or not np.isfinite(worth) or not left or time.monotonic() > began + _FOR_PRICES * seconds:
             break
-        problem = SystemProblem(batch, schedule, problem.corridors(prices), below)
+        corridors = problem.corridors(prices, began + _FOR_PRICES * seconds - time.monotonic())
+        problem = SystemProblem(batch, schedule, corridors, below)
     open_parts, at_prices = [Part(worth, prices, problem)], time.monotonic()
     time_left = max(began + seconds - at_prices, 0.0) * (1.0 if worth <= enough else _FOR_PRICES)
     proved = problem.proven(prices, gap, time_left, threads)
