@@ -142,7 +142,7 @@ def test_the_result_depends_neither_on_threads_nor_on_the_years_beside(small):
 def test_scipy_alone_comes_to_the_same(small, monkeypatch):
     batch = system_years(small, CHAIN, "ab")
     usual = planned(batch).fitness
-    monkeypatch.setattr(highs, "_by_highs", lambda _, of_year, __: highs._by_scipy(of_year))
+    monkeypatch.setattr(highs, "_by_highs", lambda _, of_year, __, presolve: highs._by_scipy(of_year, presolve))
     np.testing.assert_allclose(planned(batch).fitness, usual, rtol=1e-4)
 
 
