@@ -310,14 +310,14 @@ class SystemBound:
         Of a m3/s that links bring to each, in the unit of the objective; in `SystemProblem` further rows follow, of a
         MW of all plants, or a m3/s that leaves the system, where a shortage of these costs (`shortages`).
     of_reservoirs : tuple of ProvenBound
-    open_positions : ndarray, shape (parts, dimension)
+    open_positions : sequence of ndarray, shape (dimension,)
         Where a better schedule may be: near the best paths at prices of the parts that are not known to have none.
     """
 
     bound: float
     prices: FloatArray
     of_reservoirs: tuple[ProvenBound, ...]
-    open_positions: FloatArray | None = None
+    open_positions: Sequence[FloatArray] = ()
 
 
 class SystemProblem:
@@ -357,6 +357,11 @@ class SystemProblem:
             tailwater = self._tailwater(place, years)
             self.singles.append(Single.of(years[place], self._flows(place), made.storage_hm3[0], tailwater))
         self.fitness = float(batch.fitness_of(schedule)[0]) - below
+
+    @property
+    def size(self) -> float:
+        """What a gap is a part of, in the unit of the objective."""
+        return max(abs(self.fitness), self.batch.system.least_gap_scale)
 
     def _flows(self, place: int) -> tuple[FloatArray, FloatArray]:
         """Bounds of what links bring; those above are known."""
@@ -544,7 +549,7 @@ class SystemProblem:
             return SystemBound(np.inf, prices, ())
         worth, constant, frees, paths = self.valued(prices)
         scale = self.scale(frees)
-        most = gap * max(abs(self.fitness), self.batch.system.least_gap_scale)
+        most = gap * self.size
         if np.isfinite(worth):
             left = worth - self.fitness
             most = max(most - left, _OF_LEFT * most, _OF_LEFT * left)
@@ -587,7 +592,7 @@ def prove_system(
     """
     began = time.monotonic()
     problem, known = SystemProblem(batch, schedule, below=below), schedule.violation_sum[0] == 0
-    prices, allowed, worth = multipliers(batch, schedule), gap * abs(problem.fitness), np.inf
+    prices, allowed, worth = multipliers(batch, schedule), gap * problem.size, np.inf
     aim, enough = problem.fitness + _LEFT * allowed, problem.fitness + _MOST_LEFT * allowed
     for left in reversed(range(_ROUNDS if known else 0)):  # else nothing is known to come close to
         prices, worth = problem.better_prices(prices, aim, began + _FOR_PRICES * seconds)
@@ -605,7 +610,7 @@ def prove_system(
             of_parts = _proven(open_parts, gap, began + seconds, threads)
             proved = min(proved, of_parts, key=lambda bound: bound.bound)
     positions = [part.problem.position_near(part.prices) for part in open_parts if part.worth > enough]
-    proved = replace(proved, prices=prices[: len(batch.years)], open_positions=np.array(positions))
+    proved = replace(proved, prices=prices[: len(batch.years)], open_positions=positions)
     if known:  # the schedule itself may be beyond the corridors
         proved = replace(proved, bound=max(proved.bound, problem.fitness + _ROUNDING * abs(problem.fitness)))
     return proved

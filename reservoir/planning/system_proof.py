@@ -19,7 +19,7 @@ from reservoir.planning.proof import GAP, SECONDS, STAGE
 from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.planning.system_plan import SystemPlan, SystemProofs
 from reservoir.planning.system_search import FINISH
-from reservoir.problems.base import FloatArray, take
+from reservoir.problems.base import take
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.system import SystemYears
 from reservoir.runtime import processors
@@ -76,7 +76,7 @@ def prove_system_plan(
 
 def _improved(plan: SystemPlan, bounded: Sequence[SystemBound]) -> SystemPlan:
     """The plan with schedules that are better, found from where they may be (`SystemBound.open_positions`)."""
-    from_here = [(place, start) for place, each in enumerate(bounded) for start in _open(each)]
+    from_here = [(place, start) for place, each in enumerate(bounded) for start in each.open_positions]
     if not from_here:
         return plan
     places, first = [place for place, _ in from_here], [start[np.newaxis] for _, start in from_here]
@@ -89,10 +89,6 @@ def _improved(plan: SystemPlan, bounded: Sequence[SystemBound]) -> SystemPlan:
         return plan
     operation: Any = plan.problems.operate(best.position)
     return replace(plan, solutions=best, sources=tuple(sources), operation=operation)
-
-
-def _open(bound: SystemBound) -> FloatArray:
-    return np.zeros((0, 0)) if bound.open_positions is None else bound.open_positions
 
 
 def _known(plan: SystemPlan) -> Iterator[tuple[SystemYears, SystemOperation]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from reservoir.rules.advice import Advice, Outlook, Situation, advice_of, stated
 from reservoir.rules.base.physics import month_end
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import FloatArray, require_no_ramps
-from reservoir.rules.families.separable import Separable, SystemRule, at_once, carried_worth
+from reservoir.rules.families.separable import Separable, SystemRule, arriving_late, at_once, brings, carried_worth
 
 #: Futures that a decision is followed into where no forecast says them, and the seed that draws them.
 FUTURES, SEED = 100, 1
@@ -134,22 +135,20 @@ class _River:
 
     def late(self, step: int, carried: Sequence[Mapping[int, Any]] = ()) -> list[Any]:
         """What each link brings in a step of what it carried in earlier months, the latest of them last."""
-        found, before = list[Any](), self.before()
-        for number, link in enumerate(self.system.links):
-            total: Any = 0.0
-            for late, part in link.parts:
-                if late:
-                    flow = carried[-late][number] if late <= len(carried) else before[number]
-                    total = total + part * flow * self.volume[(step - late) % len(self.volume)]
-            found.append((1.0 - link.lost_share) * total / self.volume[step])
-        return found
+        before = self.before()
+
+        def earlier(number: int, late: int) -> Any:
+            return carried[-late][number] if late <= len(carried) else before[number]
+
+        links = enumerate(self.system.links)
+        return [arriving_late(link, partial(earlier, number), self.volume, step) for number, link in links]
 
     def arriving(self, place: int, late: Sequence[Any], flows: Mapping[int, Any]) -> Any:
         """What links bring to a reservoir, of what they carry now, by their places."""
         total: Any = 0.0
         for number, link in enumerate(self.system.links):
             if link.target == self.system.names[place]:
-                total = total + np.maximum(late[number] + at_once(link) * flows[number] - link.lost_m3s, 0.0)
+                total = total + brings(link, late[number], flows[number])
         return total
 
     def carried(self, place: int, release: Any, turbined: Any) -> dict[int, Any]:
@@ -170,15 +169,7 @@ def local_means(rule: SystemRule, system: System) -> FloatArray:
     Of rules that know all that flows in alone: less what the links would bring of means above that nothing stores.
     """
     if isinstance(rule, Separable):
-        classes, transitions, local = rule._chain
-        share = np.full(classes.shape[1], 1 / classes.shape[1])
-        for step in [*range(len(classes))] * 2:
-            share = share @ transitions[step]
-        found = np.empty((len(local), len(classes)))
-        for step in range(len(classes)):
-            share = share @ transitions[step]
-            found[:, step] = local[:, step] @ share
-        return found
+        return rule.means_m3s
     of_all = {name: np.array([months.inflow_m3s]) for name, months in months_of(rule).items()}
     volume = np.array([next(iter(months_of(rule).values())).volume_per_flow])
     brought = [system.brought_m3s(place, of_all, volume)[0] for place in range(len(system.names))]

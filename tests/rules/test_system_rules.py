@@ -103,7 +103,12 @@ def test_water_under_way_arrives_as_links_bring_it(travel):
     random, link = np.random.default_rng(1), replace(LINK, travel_steps=travel, before_m3s=7.0)
     flow, volume = random.uniform(20, 90, 24), random.uniform(2.4, 2.7, 24)
     at_once = (1 - link.lost_share) * sum(part for steps, part in link.parts if steps == 0)
-    step_by_step = [arriving_late(link, flow, volume, at) + at_once * flow[at] - link.lost_m3s for at in range(24)]
+    before = link.of_release(7.0, 7.0)
+
+    def late(at):
+        return arriving_late(link, lambda steps: flow[at - steps] if steps <= at else before, volume, at)
+
+    step_by_step = [late(at) + at_once * flow[at] - link.lost_m3s for at in range(24)]
     np.testing.assert_allclose(step_by_step, link.arriving_m3s(flow[None], volume[None])[0])
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -46,6 +46,21 @@ class Block(BaseModel):
         return type(self) is type(other) and all(
             getattr(self, name) == getattr(other, name) for name in type(self).model_fields
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that makes it, as JSON can hold it; `from_dict` gives back an equal one."""
+        return self.model_dump(mode="json")
+
+    @classmethod
+    def from_dict(cls, content: object) -> Self:
+        """Read back what `to_dict` gave.
+
+        Raises
+        ------
+        InputError
+            With every mistake in it.
+        """
+        return validated(cls, content)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from pydantic import PrivateAttr
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.elementwise import clip
 from reservoir.hydro.step import release_to_reach
-from reservoir.rules.base.fields import Block, CalendarMonths, Monthly, MonthlyVolume, not_below, validated
+from reservoir.rules.base.fields import Block, CalendarMonths, Monthly, MonthlyVolume, not_below
 from reservoir.rules.base.training import FloatArray, Training
 
 
@@ -192,18 +192,3 @@ class Rule(Block, ABC):
     def physics(self) -> Any:
         """What releases of a month come to (`base.physics.Physics`); None of a rule that does not work it out."""
         return None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything that makes the rule, as JSON can hold it; `from_dict` gives back an equal one."""
-        return self.model_dump(mode="json")
-
-    @classmethod
-    def from_dict(cls, content: object) -> Self:
-        """Read back what `to_dict` gave.
-
-        Raises
-        ------
-        InputError
-            With every mistake in it.
-        """
-        return validated(cls, content)

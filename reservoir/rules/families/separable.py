@@ -12,10 +12,10 @@ of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.step import head_at, turbined_at
 from reservoir.hydro.system import Carried, Link, System
-from reservoir.rules.base.fields import Block, Known, Monthly, Refusal, as_long_as, check, length, validated
+from reservoir.rules.base.fields import Block, Known, Monthly, Refusal, as_long_as, check, length
 from reservoir.rules.base.physics import EQUAL, RELEASES, Physics, interpolate_values
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import FloatArray
@@ -123,21 +123,6 @@ class Separable(Block):
     local_m3s: Annotated[Tables, as_long_as("sites"), check(_as_classes)]
     per_arrival: Annotated[tuple[Monthly, ...], as_long_as("sites")]
 
-    @classmethod
-    def from_dict(cls, content: object) -> Self:
-        """Read back what `to_dict` gave.
-
-        Raises
-        ------
-        InputError
-            With every mistake in it.
-        """
-        return validated(cls, content)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything that makes the rule, as JSON can hold it."""
-        return self.model_dump(mode="json")
-
     @property
     def of_each(self) -> dict[str, SiteValues]:
         """The values of each reservoir by its name, from upstream to downstream."""
@@ -201,6 +186,16 @@ class Separable(Block):
         """Local inflows that may come in a step, shape (reservoirs, classes), and their probabilities."""
         classes, transitions, local = self._chain
         return local[:, step], shares(classes[step - 1], river_before_m3s) @ transitions[step]
+
+    @property
+    def means_m3s(self) -> FloatArray:
+        """Mean local inflow of each reservoir by the chain, whatever it begins with, shape (reservoirs, steps)."""
+        classes, transitions, local = self._chain
+        share, found = np.full(classes.shape[1], 1 / classes.shape[1]), np.empty(local.shape[:2])
+        for step in [*range(len(classes))] * 3:
+            share = share @ transitions[step]
+            found[:, step] = local[:, step] @ share
+        return found
 
     def known_by(self, step: int, local_m3s: FloatArray) -> FloatArray:
         """How much local inflows of a step, shape (reservoirs, inflows), belong to each class, (inflows, classes)."""
@@ -287,7 +282,7 @@ class _Month:
         carried = dict[Link, float]()
         for place, site in enumerate(self.rule.sites):
             inflow = float(self.local_m3s[place] @ self.probability) + sum(
-                self._arriving(link, late, carried[link]) for link, late in self._into(place)
+                brings(link, late, carried[link]) for link, late in self._into(place)
             )
             flow = float(site.months.within_bounds(self.step, np.array(inflow)))
             carried |= {link: float(link.of_release(flow, flow)) for link in self._from(place)}
@@ -348,11 +343,8 @@ class _Month:
         """All that flows in."""
         inflow: Any = self.local_m3s[place][np.newaxis]
         for link, late in self._into(place):
-            inflow = inflow + self._arriving(link, late, flows[link])
+            inflow = inflow + brings(link, late, flows[link])
         return np.asarray(inflow)
-
-    def _arriving(self, link: Link, late: float, flow: Any) -> Any:
-        return np.maximum(late + at_once(link) * flow - link.lost_m3s, 0.0)
 
     def _into(self, place: int) -> Iterator[tuple[Link, float]]:
         name, late_m3s = self.system.names[place], self.late_m3s.tolist()
@@ -404,10 +396,23 @@ def carried_worth(
     return float((1.0 - link.lost_share) * sum(part * volume[step] / volume[at] * worth[at] for part, at in arrivals))
 
 
-def arriving_late(link: Link, flow: FloatArray, volume: FloatArray, at: int) -> float:
-    """What arrives in a step of what a link carried in earlier ones, less its share of losses."""
-    before = link.of_release(link.before_m3s or 0.0, link.before_m3s or 0.0)
-    earlier = (
-        (part, flow[at - late] if late <= at else before, volume[at - late]) for late, part in link.parts if late
-    )
-    return float((1.0 - link.lost_share) * sum(part * each * size for part, each, size in earlier) / volume[at])
+def brings(link: Link, late_m3s: Any, flow_m3s: Any) -> Any:
+    """What a link brings in a step, of what it brings of earlier ones and what it carries now."""
+    return np.maximum(late_m3s + at_once(link) * flow_m3s - link.lost_m3s, 0.0)
+
+
+def arriving_late(link: Link, earlier: Callable[[int], Any], volume: FloatArray, at: int) -> Any:
+    """What arrives in a step of what a link carried in earlier ones, less its share of losses.
+
+    Parameters
+    ----------
+    link : Link
+    earlier : callable
+        What it carried so many steps before.
+    volume : ndarray
+        Of a flow of 1 m3/s, by step; before the first comes the last.
+    at : int
+        The step, of those.
+    """
+    brought = (part * earlier(late) * volume[(at - late) % len(volume)] for late, part in link.parts if late)
+    return (1.0 - link.lost_share) * sum(brought) / volume[at]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from reservoir.hydro.limits import Limits, without_foresight
-from reservoir.hydro.system import Carried, System
+from reservoir.hydro.system import Carried, Link, System
 from reservoir.problems.system import SystemYears
 from reservoir.rules.base.physics import Physics, month_end
 from reservoir.rules.base.rule import Forecast
@@ -22,7 +23,7 @@ from reservoir.rules.families.separable import (
     Separable,
     SiteValues,
     arriving_late,
-    at_once,
+    brings,
     carried_worth,
 )
 
@@ -122,9 +123,14 @@ def joint_releases(rules: Sequence[Separable], years: SystemYears, starts_hm3: F
     ]
     volume, storage = years.hm3_per_m3s.ravel(), np.array(starts_hm3, float)
     asked, flows = np.empty((len(years), len(places), steps)), {link: np.empty(volume.size) for link in links}
+
+    def carried(link: Link, at: int, late: int) -> float:
+        before = link.before_m3s or 0.0
+        return float(flows[link][at - late]) if late <= at else float(link.of_release(before, before))
+
     for at, (year, step) in enumerate(np.ndindex(len(years), steps)):
         rule, here = rules[year], (year, step)
-        late = np.array([arriving_late(link, flows[link], volume, at) for link in links])
+        late = np.array([arriving_late(link, partial(carried, link, at), volume, at) for link in links])
         now = local[:, year, step] if rule.forecast is Forecast.MONTH else None
         asked[year, :, step] = rule.releases(
             system, step, storage, now, float(before[here]), late, upper[:, year, step]
@@ -134,7 +140,7 @@ def joint_releases(rules: Sequence[Separable], years: SystemYears, starts_hm3: F
             inflow = float(local[place, year, step])
             for link, brought in zip(links, late, strict=True):
                 if link.target == system.names[place]:
-                    inflow += max(brought + at_once(link) * flows[link][at] - link.lost_m3s, 0.0)
+                    inflow += float(brings(link, brought, flows[link][at]))
             release, _, end = month_end(
                 storage[place],
                 asked[year, place, step],
