@@ -15,7 +15,8 @@ from reservoir.certificate import system as certificate
 from reservoir.certificate.bundle import least_sum
 from reservoir.certificate.multipliers import multipliers
 from reservoir.certificate.shortages import Shortage
-from reservoir.certificate.system import LinkFlow, SystemProblem, prove_system
+from reservoir.certificate.single import LinkFlow
+from reservoir.certificate.system import SystemProblem, prove_system
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.system import Carried, Link
 from reservoir.planning.system_plan import optimise_system

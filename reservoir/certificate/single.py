@@ -1,0 +1,263 @@
+"""A reservoir of a system by itself: what links bring it is free within bounds, and has a price (`system`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reservoir.certificate.bound import Effort, ProvenBound, prove_bound
+from reservoir.certificate.boxes import loss_jet, release_of, turbined_between
+from reservoir.certificate.cells import first_intervals
+from reservoir.certificate.reachable import Reachable, reachable
+from reservoir.certificate.stages import (
+    FREE_LOWER,
+    FREE_UPPER,
+    RELEASE_LOWER,
+    RELEASE_UPPER,
+    SPARE,
+    Stages,
+    freed,
+    stages_of,
+)
+from reservoir.certificate.tables import FloatArray, cell_values, demand_penalty, fill_values, follow_values, grid_of
+from reservoir.hydro.curves.enclosures import enclose, enclose_conversion, multiply_jets
+from reservoir.hydro.curves.intervals import add, subtract
+from reservoir.hydro.jit import compiled_as_written
+from reservoir.hydro.plant import Plant, plant_with_cursors
+from reservoir.hydro.rows import YearRows
+from reservoir.hydro.system import Carried, Link
+from reservoir.problems.reservoir.year import ReservoirYears
+from reservoir.problems.system import SystemYears
+from reservoir.solvers.dp.free_flow import FreeFlow, fill_best
+
+#: Part of the range of a storage by which a path is far from another.
+_FAR = 0.02
+#: Part of the gap of a reservoir that the widths of parts of the free flow may take.
+_OF_SLACK = 0.3
+
+#: A release and what the turbines take of it, shape (steps,) each, or a pair of bounds of each.
+Flows = Any
+#: Shares of a release, and of what the turbines take of it, that links carry.
+_PARTS = {Carried.ALL: (1.0, 0.0), Carried.TURBINED: (0.0, 1.0), Carried.SPILLED: (1.0, -1.0)}
+
+
+class LinkFlow(NamedTuple):
+    """What a link brings: ``brings @ flow + fixed``, less a constant loss, and its range.
+
+    Parameters
+    ----------
+    source, target : int
+        Places of the reservoirs.
+    parts : tuple of float
+        How much of the release, and of what the turbines take of it, its flow is a share of.
+    share : float
+    brings : ndarray, shape (steps, steps)
+        m3/s that arrive in a step of a m3/s of that flow in another.
+    fixed : ndarray, shape (steps,)
+        What is under way at the start.
+    lost_m3s : float
+    """
+
+    source: int
+    target: int
+    parts: tuple[float, float]
+    share: float
+    brings: FloatArray
+    fixed: FloatArray
+    lost_m3s: float
+
+    @classmethod
+    def of(cls, batch: SystemYears, link: Link) -> LinkFlow:
+        """Of a link of a year."""
+        names, volume = batch.system.names, batch.hm3_per_m3s
+        source = names.index(link.source)
+        begins_anywhere = batch.system.reservoirs[source].initial_storage_hm3 is None
+        open_link, wraps = replace(link, lost_m3s=0.0), begins_anywhere and batch.years[source].limits.cyclic
+        fixed = open_link.arriving_m3s(np.zeros_like(volume), volume, wraps=wraps)[0]
+        each, volumes = np.eye(batch.steps), np.repeat(volume, batch.steps, axis=0)
+        part, share = link.part_and_share
+        brings = (open_link.arriving_m3s(share * each, volumes, wraps=wraps) - fixed).T
+        return cls(source, names.index(str(link.target)), _PARTS[part], share, brings, fixed, link.lost_m3s)
+
+    def flow(self, flows: Flows) -> FloatArray:
+        """What it is of a release, and of what the turbines take of it."""
+        of_release, of_turbined = self.parts
+        return np.asarray(of_release * flows[0] + of_turbined * flows[1])
+
+    def between(self, flows: Flows) -> tuple[FloatArray, FloatArray]:
+        """Bounds of its flow, from those of a release and of what the turbines take."""
+        released, (least, most) = flows
+        lower, upper = self.flow((released[0], most)), self.flow((released[1], least))
+        if self.parts[1] > 0:
+            lower, upper = self.flow((released[0], least)), self.flow((released[1], most))
+        return np.maximum(lower, 0.0), upper
+
+    def arriving(self, flow_m3s: FloatArray) -> FloatArray:
+        """What arrives of its flow."""
+        return np.maximum(self.brings @ flow_m3s + self.fixed - self.lost_m3s, 0.0)
+
+    def line(self, price: FloatArray, flows: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
+        """Slope and level of a line in what arrives before the constant loss that, times a price, is no less.
+
+        What arrives is never below 0: where it may be 0 it is convex, so that the chord is above it and it is above
+        both of its pieces.
+        """
+        low, high = (self.brings @ each + self.fixed - self.lost_m3s for each in flows)
+        width = np.maximum(high - low, 1e-300)
+        chord = np.where(low >= 0, 1.0, np.where(high <= 0, 0.0, np.maximum(high, 0.0) / width))
+        below = np.where(low + high > 0, 1.0, 0.0)
+        slope = np.where(price > 0, chord, below)
+        level = np.where(price > 0, np.where(low >= 0, 0.0, -slope * low), 0.0)
+        return slope, level + slope * (self.fixed - self.lost_m3s)
+
+
+@dataclass(frozen=True, eq=False)
+class Single:
+    """A reservoir of a year of a system by itself.
+
+    Parameters
+    ----------
+    year : ReservoirYears
+        One year, with its local inflow.
+    stages : Stages
+    flows : tuple of ndarray, shape (steps,)
+        Bounds of what links bring.
+    known, within : Reachable
+        From any start that the limits allow, and, of a cyclic year, from the schedule's.
+    released : tuple of pairs of ndarray, shape (steps,)
+        Bounds of its release, and of what the turbines take of it.
+    grid : ndarray, shape (steps + 1, states)
+        Storages, dense near the schedule's.
+    path_hm3 : ndarray, shape (steps + 1,)
+        Those of the schedule.
+    rows : YearRows
+        The year as compiled code reads it; of a cyclic one, from the schedule's start.
+    """
+
+    year: ReservoirYears
+    stages: Stages
+    flows: tuple[FloatArray, FloatArray]
+    known: Reachable
+    within: Reachable
+    released: Flows
+    grid: FloatArray
+    path_hm3: FloatArray
+    rows: YearRows
+
+    @classmethod
+    def of(
+        cls,
+        year: ReservoirYears,
+        flows: tuple[FloatArray, FloatArray],
+        path_hm3: FloatArray,
+        tailwater: tuple[FloatArray, FloatArray] | None = None,
+    ) -> Single:
+        """Of bounds of what flows in, a schedule's storages, and bounds of the level of a lake that backs it up."""
+        if tailwater is not None:
+            year = replace(year, limits=year.limits.linked(None, tailwater[0]))
+        nothing = np.zeros_like(flows[0])
+        stages = freed(stages_of(year.limits), FreeFlow.between(flows, (nothing,) * 4, (0.0, 1.0)))
+        if tailwater is not None:
+            stages = stages.changed(tailwater_most=tailwater[1])
+        known, bounds = reachable(year.limits, stages), np.empty((2, 2, len(nothing)))
+        _release_bounds(year.model.exact, stages, known.lower, known.upper, bounds)
+        limits = year.limits.starting_at(path_hm3[0]) if year.limits.cyclic else year.limits
+        within = reachable(limits, stages)
+        grid = grid_of(first_intervals(within, path_hm3, cyclic=False))
+        return cls(year, stages, flows, known, within, bounds, grid, path_hm3, limits.arrays())
+
+    def priced(self, price: FloatArray, paid: FloatArray) -> FreeFlow:
+        """The free flow at prices, with its best releases."""
+        mean = 0.5 * (self.grid[:-1] + self.grid[1:])
+        free: FreeFlow = FreeFlow.between(self.flows, (price, *paid), (mean.min(), mean.max()))
+        fill_best(plant_with_cursors(self.year.model.exact), self.rows, free, demand_penalty(self.year, 1.0))
+        return free
+
+    def best(self, free: FreeFlow) -> Path:
+        """The best path at prices, on the grid; one far from the schedule's, on a grid that is dense near it too."""
+        found = self._best_on(self.grid, free)
+        away = np.abs(found.storages_hm3 - self.path_hm3)
+        if not np.any(away > _FAR * (self.grid[:, -1] - self.grid[:, 0])) or not np.isfinite(found.worth):
+            return found
+        near = grid_of(first_intervals(self.within, found.storages_hm3, cyclic=False))
+        return max(found, self._best_on(np.sort(np.append(self.grid, near, axis=1)), free), key=lambda path: path.worth)
+
+    def _best_on(self, grid: FloatArray, free: FreeFlow) -> Path:
+        plant, penalty = plant_with_cursors(self.year.model.exact), demand_penalty(self.year, 3.0)
+        values, feasible, steps = np.empty(grid.shape), np.empty(grid.shape[1], bool), len(free.lower)
+        end_value = float(self.rows.end_value) if self.rows.lake else 0.0
+        values[-1] = end_value * grid[-1]
+        fill_values(plant, self.rows, grid, penalty, (), values, feasible, free)
+        storages, flows = np.zeros(steps + 1), np.zeros((4, steps))
+        storages[0] = self.path_hm3[0]
+        worth = follow_values(plant, self.rows, grid, penalty, values, free, storages, flows)
+        return Path(worth + end_value * (storages[-1] - storages[0]), storages, flows[:2], flows[2], flows[3])
+
+    def proven(self, free: FreeFlow, path: Path, effort: Effort, least: float | None = None) -> ProvenBound:
+        """The bound at prices, near a path, of all that is worth more than the path or than a least worth."""
+        known = path.worth if np.isfinite(path.worth) else None
+        storages = path.storages_hm3 if known is not None else self.path_hm3
+        known = known if least is None else least
+        values = partial(cell_values, free=free)
+        slack = _OF_SLACK * effort.gap * effort.least_scale / len(free.lower)
+        return prove_bound(self.year, storages, known, effort, values, freed(self.stages, free, slack))
+
+
+class Path(NamedTuple):
+    """The best of a reservoir by itself: release and what the turbines take of it, power, and the free flow."""
+
+    worth: float
+    storages_hm3: FloatArray
+    released_m3s: Flows
+    power_mw: FloatArray
+    flow_m3s: FloatArray
+
+
+@compiled_as_written
+def _release_bounds(plant: Plant, stages: Stages, lower: FloatArray, upper: FloatArray, bounds: FloatArray) -> None:
+    """Bounds of the release of each step, and of what the turbines take, between bounds of storages."""
+    for step in range(bounds.shape[2]):
+        start, end = (lower[step], upper[step]), (lower[step + 1], upper[step + 1])
+        mean = (0.5 * (start[0] + end[0]) - 1e-9 * abs(end[0]), 0.5 * (start[1] + end[1]) + 1e-9 * abs(end[1]))
+        lost = loss_jet(stages.rows, stages.lake, step, mean)[0]
+        net = release_of(stages, step, subtract(end, start), lost)
+        free = stages.rows[FREE_LOWER, step], stages.rows[FREE_UPPER, step]
+        release = add(net, free)
+        least = min(max(stages.rows[RELEASE_LOWER, step], release[0]), stages.rows[RELEASE_UPPER, step])
+        most = max(min(stages.rows[RELEASE_UPPER, step], release[1]), least) + stages.rows[SPARE, step]
+        turbined = turbined_between(plant, stages, step, mean, (least, most))
+        bounds[0, 0, step], bounds[0, 1, step] = least, most
+        bounds[1, 0, step], bounds[1, 1, step] = turbined
+
+
+@compiled_as_written
+def level_bounds(plant: Plant, storages: FloatArray, spare: float, levels: FloatArray) -> None:
+    """Bounds of the level of each step, from those of the storages at its start and at its end."""
+    for step in range(levels.shape[1]):
+        lower = 0.5 * (storages[0, step] + storages[0, step + 1]) - spare
+        upper = 0.5 * (storages[1, step] + storages[1, step + 1]) + spare
+        levels[0, step], levels[1, step] = enclose(plant.level, (lower, upper))[0]
+
+
+#: Parts of the range of heads on which power is shown to rise; what counts as no fall, as a part of what there is.
+_HEADS, _NO_FALL = 400, 1e-12
+
+
+@compiled_as_written
+def power_rises(plant: Plant, storages: tuple[float, float], releases: tuple[float, float], tailwater: float) -> bool:
+    """Whether power never falls with the head, of a m3/s and of all that the turbines let through."""
+    forebay, tail = enclose(plant.level, storages)[0], enclose(plant.tailrace, releases)[0]
+    lowest, highest = forebay[0] - max(tail[1], tailwater), forebay[1] - tail[0]
+    for part in range(_HEADS):
+        head = (
+            lowest + (highest - lowest) * (part / _HEADS),
+            lowest + (highest - lowest) * ((part + 1.0) / _HEADS),
+        )
+        per = enclose_conversion(plant.conversion, head)
+        for made in (per, multiply_jets(per, enclose(plant.capacity, head))):
+            if not made[1][0] >= -_NO_FALL * abs(made[0][1]):
+                return False
+    return True
