@@ -154,16 +154,22 @@ class Single:
         flows: tuple[FloatArray, FloatArray],
         path_hm3: FloatArray,
         tailwater: tuple[FloatArray, FloatArray] | None = None,
+        released: Flows | None = None,
     ) -> Single:
-        """Of bounds of what flows in, a schedule's storages, and bounds of the level of a lake that backs it up."""
+        """Of bounds of what flows in, a schedule's storages, and bounds of the level of a lake that backs it up.
+
+        Bounds of what it releases are given where more than the year's own are to count.
+        """
         if tailwater is not None:
             year = replace(year, limits=year.limits.linked(None, tailwater[0]))
         nothing = np.zeros_like(flows[0])
         stages = freed(stages_of(year.limits), FreeFlow.between(flows, (nothing,) * 4, (0.0, 1.0)))
         if tailwater is not None:
             stages = stages.changed(tailwater_most=tailwater[1])
-        known, bounds = reachable(year.limits, stages), np.empty((2, 2, len(nothing)))
-        _release_bounds(year.model.exact, stages, known.lower, known.upper, bounds)
+        known, bounds = reachable(year.limits, stages), released
+        if bounds is None:
+            bounds = np.empty((2, 2, len(nothing)))
+            _release_bounds(year.model.exact, stages, known.lower, known.upper, bounds)
         limits = year.limits.starting_at(path_hm3[0]) if year.limits.cyclic else year.limits
         within = reachable(limits, stages)
         grid = grid_of(first_intervals(within, path_hm3, cyclic=False))

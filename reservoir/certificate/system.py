@@ -10,10 +10,12 @@ a better schedule can have (`SystemProblem.corridors`).
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import pairwise, repeat
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -48,6 +50,9 @@ _OF_LEFT = 0.2
 _ROUNDING = 1e-10
 #: Part of a committed volume that may be missing by rounding.
 _OWED = 1e-8
+
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,15 +90,26 @@ class SystemProblem:
         Of each reservoir, bounds that its storages at the starts of steps are within besides, or None.
     below : float
         By how much less proofs are told that the schedule, and the best path of each reservoir, are worth.
+    threads : int
+        At work on it.
+    flows : sequence, optional
+        Of each reservoir, bounds of what links bring it and of what it releases (`Single`), if not the year's own.
     """
 
     def __init__(
-        self, batch: SystemYears, schedule: SystemOperation, corridors: Sequence[Any] = (), below: float = 0.0
+        self,
+        batch: SystemYears,
+        schedule: SystemOperation,
+        corridors: Sequence[Any] = (),
+        below: float = 0.0,
+        threads: int = 1,
+        flows: Sequence[tuple[Any, Any]] = (),
     ) -> None:
-        self.batch, self.schedule, self.below = batch, schedule, below
+        self.batch, self.schedule, self.below, self.threads = batch, schedule, below, threads
         self.links = [LinkFlow.of(batch, link) for link in batch.system.links if link.target is not None]
         self.shortages = Shortage.all_of(batch)
         self.committed = [place for place, each in enumerate(batch.system.reservoirs) if is_committed(each)]
+        self.paid_later = np.zeros((len(batch.years), 3, batch.steps))  # for what arrives elsewhere (`_span`)
         self.singles: list[Single] = []
         years: list[ReservoirYears] = []
         for place, own in enumerate(batch.years):
@@ -106,8 +122,9 @@ class SystemProblem:
                 own = replace(own, limits=own.limits.changed(storage_lower=lower, storage_upper=upper))
             years.append(own[0])
         for place, made in enumerate(schedule.of_reservoirs):
+            brought, released = flows[place] if flows else (self._flows(place), None)
             tailwater = self._tailwater(place, years)
-            self.singles.append(Single.of(years[place], self._flows(place), made.storage_hm3[0], tailwater))
+            self.singles.append(Single.of(years[place], brought, made.storage_hm3[0], tailwater, released))
         self.fitness = float(batch.fitness_of(schedule)[0]) - below
 
     @property
@@ -149,7 +166,7 @@ class SystemProblem:
     def frees(self, prices: FloatArray) -> tuple[list[FreeFlow], float]:
         """The free flow of each reservoir at prices, and what is the same whatever they do."""
         offset = self.batch.terms.get("offset", np.zeros(1))
-        paid, constant = np.zeros((len(self.singles), 3, self.batch.steps)), float(offset.sum())
+        paid, constant = self.paid_later.copy(), float(offset.sum())
         for link in self.links:
             slope, level = link.line(prices[link.target], link.between(self.singles[link.source].released))
             paid[link.source, :2] += np.multiply.outer(link.parts, (prices[link.target] * slope) @ link.brings)
@@ -162,8 +179,8 @@ class SystemProblem:
         for place, price in zip(self.committed, self._of_commitments(prices), strict=True):
             paid[place, 0] += price * self.batch.hm3_per_m3s[0]
             constant -= float(price @ self._owed_hm3(place))
-        frees = zip(self.singles, prices, paid, strict=False)  # no reservoir is of the prices of sums
-        return [single.priced(*of) for single, *of in frees], constant
+        of_water = prices[: len(paid)]
+        return list(self._at_once(Single.priced, self.singles, of_water, paid)), constant
 
     def _of_sums(self, prices: FloatArray) -> Iterator[tuple[Shortage, FloatArray]]:
         return zip(self.shortages, prices[len(self.singles) : self._sums_end].clip(min=0.0), strict=True)
@@ -186,8 +203,22 @@ class SystemProblem:
     def valued(self, prices: FloatArray) -> tuple[float, float, list[FreeFlow], list[Path]]:
         """What all come to by themselves, about, what of that is the same whatever they do, and how."""
         frees, constant = self.frees(prices)
-        paths = [single.best(free) for single, free in zip(self.singles, frees, strict=True)]
+        paths = list(self._at_once(lambda single, free: single.best(free), self.singles, frees))
         return constant + sum(path.worth for path in paths), constant, frees, paths
+
+    def _at_once(self, call: Callable[..., Item], *of_each: Iterable[Any]) -> Iterator[Item]:
+        """What a call comes to for each, several at a time."""
+        if self.threads == 1:
+            yield from map(call, *of_each)
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                yield from pool.map(call, *of_each)
+
+    def _effort(self, gap: float, seconds: float, scale: float = 0.0, **changed: Any) -> Effort:
+        """Of the proof of one reservoir, where all are proved in so many seconds."""
+        at_once = min(self.threads, len(self.singles))
+        share = seconds * at_once / len(self.singles)
+        return Effort(gap, share, self.threads // at_once, scale, **changed)
 
     def scale(self, frees: list[FreeFlow]) -> float:
         """The size of what is added up."""
@@ -238,6 +269,48 @@ class SystemProblem:
         found, worth = least_sum(evaluated, (prices / unit).ravel(), aim, _EVALUATIONS, until, within)
         return found.reshape(unit.shape) * unit, worth
 
+    def joined_prices(self, prices: FloatArray, aim: float, until: float) -> FloatArray:
+        """Prices that are bettered in each water year by itself, between the schedule's storages."""
+        each = self.batch.system.step.per_year
+        spans = list(pairwise([*range(0, self.batch.steps, each), self.batch.steps]))
+
+        def bettered(place: int, first: int, stop: int) -> FloatArray:
+            share = min(self.threads / (len(spans) - place), 1.0)  # what earlier ones leave is for later ones
+            (year, paid), now = self._span(prices, first, stop), time.monotonic()
+            enough = year.fitness + paid + aim * year.size
+            return year.better_prices(prices[:, first:stop], enough, now + max(until - now, 0.0) * share)[0]
+
+        parts = list(self._at_once(bettered, range(len(spans)), *zip(*spans, strict=True)))
+        return np.concatenate(parts, axis=1)
+
+    def _span(self, prices: FloatArray, first: int, stop: int) -> tuple[SystemProblem, float]:
+        """Steps from one up to another, between the schedule's storages, and what it is paid for what arrives later.
+
+        Links bring as little and as much there as in all steps, and in other steps what they bring of the schedule.
+        """
+        batch, within = self.batch, slice(first, stop)
+        stored = np.stack([own.storage_hm3[:, first : stop + 1] for own in self.schedule.of_reservoirs], axis=1)
+        years = (
+            replace(each, limits=each.limits.windows(np.zeros(1, int), np.r_[within][None])) for each in batch.years
+        )
+        terms = {name: np.ascontiguousarray(term[:, within]) for name, term in batch.terms.items()}
+        system = batch.system.between(stored[0, :, 0], stored[0, :, -1])
+        part = replace(batch, system=system, years=tuple(years), terms=terms)
+        flows = [(tuple(each[within] for each in one.flows), one.released[..., within]) for one in self.singles]
+        year = SystemProblem(part, part.operate_storages(stored), flows=flows)
+        elsewhere, paid = np.ones(batch.steps), 0.0
+        elsewhere[within] = 0.0
+        for place, link in enumerate(self.links):
+            made = self.schedule.of_reservoirs[link.source]
+            flow = link.flow((made.release_m3s[0], made.turbined_m3s[0]))
+            fixed = (link.fixed + link.brings @ (elsewhere * flow))[within]
+            year.links[place] = link._replace(brings=link.brings[within, within], fixed=fixed)
+            slope, _ = link.line(prices[link.target], link.between(self.singles[link.source].released))
+            worth = ((elsewhere * prices[link.target] * slope) @ link.brings)[within]
+            year.paid_later[link.source, :2] += np.multiply.outer(link.parts, worth)
+            paid += float(worth @ flow[within])
+        return year, paid
+
     def corridors(self, prices: FloatArray, seconds: float = 60.0) -> list[Any]:
         """What storages at the starts of steps are within of all schedules that are better than the one known.
 
@@ -247,10 +320,8 @@ class SystemProblem:
         worth, constant, frees, paths = self.valued(prices)
         short = worth - self.fitness
         most = [path.worth - (1.0 + _SPARE) * short for path in paths]
-        proofs = [
-            single.proven(free, path, Effort(0.0, seconds / len(self.singles), levels=_LEVELS), least)
-            for single, free, path, least in zip(self.singles, frees, paths, most, strict=True)
-        ]
+        efforts = repeat(self._effort(0.0, seconds, levels=_LEVELS))
+        proofs = list(self._at_once(Single.proven, self.singles, frees, paths, efforts, most))
         apart = constant + sum(proof.bound for proof in proofs) - self.fitness + _ROUNDING * self.scale(frees)
         spare = [proof.bound - apart - least for proof, least in zip(proofs, most, strict=True)]
         cyclic = [single.year.limits.cyclic for single in self.singles]
@@ -287,12 +358,18 @@ class SystemProblem:
         less[step] = more[step] = at
         parts = ((lower, less), (more, upper))
         made = [
-            SystemProblem(self.batch, self.schedule, [*corridors[:place], part, *corridors[place + 1 :]], self.below)
+            SystemProblem(
+                self.batch,
+                self.schedule,
+                [*corridors[:place], part, *corridors[place + 1 :]],
+                self.below,
+                self.threads,
+            )
             for part in parts
         ]
         return made[0], made[1]
 
-    def proven(self, prices: FloatArray, gap: float, seconds: float, threads: int = 1) -> SystemBound:
+    def proven(self, prices: FloatArray, gap: float, seconds: float) -> SystemBound:
         """The bound at prices, above the schedule by a gap, or by little more than prices leave if that is larger.
 
         Where a lake may run dry, nothing is known of what it releases, and so of what those below can be brought.
@@ -306,14 +383,14 @@ class SystemProblem:
             left = worth - self.fitness
             most = max(most - left, _OF_LEFT * most, _OF_LEFT * left)
         each = most / (len(self.singles) * max(scale, 1e-300))
-        effort = Effort(each, seconds / len(self.singles), threads, scale)
+        efforts = repeat(self._effort(each, seconds, scale))
+        least = [path.worth - self.below if self.below and np.isfinite(path.worth) else None for path in paths]
         proofs, bound, of_water = list[ProvenBound](), constant, prices[: len(self.singles)]
-        for single, free, path in zip(self.singles, frees, paths, strict=True):
-            least = path.worth - self.below if self.below and np.isfinite(path.worth) else None
-            proofs.append(single.proven(free, path, effort, least))
-            bound += proofs[-1].bound
-            if not np.isfinite(proofs[-1].bound):  # no schedule, whatever those below do, or nothing known of theirs
-                return SystemBound(proofs[-1].bound, of_water, tuple(proofs))
+        for proof in self._at_once(Single.proven, self.singles, frees, paths, efforts, least):
+            proofs.append(proof)
+            bound += proof.bound
+            if not np.isfinite(proof.bound):  # no schedule, whatever those below do, or nothing known of theirs
+                return SystemBound(proof.bound, of_water, tuple(proofs))
         return SystemBound(bound + _ROUNDING * scale, of_water, tuple(proofs))
 
 
@@ -343,23 +420,26 @@ def prove_system(
         a bound that is no lower than the schedule all the same rests on neither.
     """
     began = time.monotonic()
-    problem, known = SystemProblem(batch, schedule, below=below), schedule.violation_sum[0] == 0
+    problem = SystemProblem(batch, schedule, below=below, threads=threads)
+    known = schedule.violation_sum[0] == 0
     prices, allowed, worth = multipliers(batch, schedule), gap * problem.size, np.inf
     aim, enough = problem.fitness + _LEFT * allowed, problem.fitness + _MOST_LEFT * allowed
+    if known and batch.steps > batch.system.step.per_year:
+        prices, aim = problem.joined_prices(prices, _LEFT * gap, began + _FOR_PRICES * seconds), enough
     for left in reversed(range(_ROUNDS if known else 0)):  # else nothing is known to come close to
         prices, worth = problem.better_prices(prices, aim, began + _FOR_PRICES * seconds)
         if worth <= enough or not np.isfinite(worth) or not left or time.monotonic() > began + _FOR_PRICES * seconds:
             break
         corridors = problem.corridors(prices, began + _FOR_PRICES * seconds - time.monotonic())
-        problem = SystemProblem(batch, schedule, corridors, below)
+        problem = SystemProblem(batch, schedule, corridors, below, threads)
     open_parts, at_prices = [Part(worth, prices, problem)], time.monotonic()
     time_left = max(began + seconds - at_prices, 0.0) * (1.0 if worth <= enough else _FOR_PRICES)
-    proved = problem.proven(prices, gap, time_left, threads)
+    proved = problem.proven(prices, gap, time_left)
     if known and problem.fitness + allowed < proved.bound:
         each = time.monotonic() - at_prices
         open_parts = _parts(open_parts[0], aim, enough, each, began + seconds)
         if len(open_parts) > 1:
-            of_parts = _proven(open_parts, gap, began + seconds, threads)
+            of_parts = _proven(open_parts, gap, began + seconds)
             proved = min(proved, of_parts, key=lambda bound: bound.bound)
     positions = [part.problem.position_near(part.prices) for part in open_parts if part.worth > enough]
     proved = replace(proved, prices=prices[: len(batch.years)], open_positions=positions)
@@ -394,10 +474,10 @@ def _parts(whole: Part, aim: float, enough: float, each: float, until: float) ->
     return parts
 
 
-def _proven(parts: Sequence[Part], gap: float, until: float, threads: int) -> SystemBound:
+def _proven(parts: Sequence[Part], gap: float, until: float) -> SystemBound:
     """The largest bound of parts, each of which gets its share of the time."""
     proved = list[SystemBound]()
     for place, part in enumerate(sorted(parts, key=lambda part: part.worth)):
         share = max(until - time.monotonic(), 0.0) / (len(parts) - place)
-        proved.append(part.problem.proven(part.prices, gap, share, threads))
+        proved.append(part.problem.proven(part.prices, gap, share))
     return max(proved, key=lambda bound: bound.bound)

@@ -245,6 +245,10 @@ def _nodes(cells: Cells) -> list[FloatArray]:
     return [np.union1d(cells.lower[of_time], cells.upper[of_time]) for of_time in spans]
 
 
+#: Bounds of what can be reached are wider than they need be: an end that is missed by this part of the storage is met.
+_MISSED = 1e-6
+
+
 @compiled
 def follow_values(
     plant: Plant,
@@ -275,7 +279,9 @@ def follow_values(
         lowest, highest = reachable_ends(year, step, storage, rounding, free)
         lowest, highest = max(lowest, row[0]), min(highest, row[states - 1])
         if lowest > highest:
-            return -np.inf
+            if lowest - highest > _MISSED * (abs(row[states - 1]) + 1.0):
+                return -np.inf
+            lowest = highest = 0.5 * (lowest + highest)
         of_best = best_value(plant, year, step, storage, lowest, highest, penalty, row, values[step + 1], free)
         end = of_best[1]
         net = release_to_reach(storage, end, year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], year, step)

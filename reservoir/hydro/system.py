@@ -365,6 +365,22 @@ class System:
         )
         return replace(self, links=tuple(links))
 
+    def between(self, starts_hm3: FloatArray, ends_hm3: FloatArray) -> System:
+        """With reservoirs that begin at storages and end at others, both of shape (reservoirs,)."""
+        fixed = (
+            each
+            if each.is_run_of_river
+            else replace(
+                each,
+                initial_storage_hm3=float(start),
+                final_storage_hm3=float(end),
+                year_end=YearEnd.FIXED,
+                end_value_gwh_per_hm3=None,
+            )
+            for each, start, end in zip(self.reservoirs, starts_hm3, ends_hm3, strict=True)
+        )
+        return replace(self, reservoirs=tuple(fixed))
+
     def asked_horizon(self, horizon: Horizon | str | int | None) -> Horizon:
         """What a call asks to be planned as one problem, or what the system says where it does not ask."""
         return Horizon.of(self.horizon if horizon is None else horizon)

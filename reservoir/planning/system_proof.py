@@ -49,10 +49,11 @@ def prove_system_plan(
         Whether schedules are sought where a gap stays open, and the plan is given those that are better.
     """
     problems, until = list(_known(plan)), time.monotonic() + seconds
+    threads = max(processors() // len(problems), 1)
 
     def proved(place: int) -> SystemBound:
         share = min(processors() / (len(problems) - place), 1.0)  # what earlier ones leave is for later ones
-        return prove_system(*problems[place], gap, max(until - time.monotonic(), 0.0) * share)
+        return prove_system(*problems[place], gap, max(until - time.monotonic(), 0.0) * share, threads)
 
     bounded = []
     with ThreadPoolExecutor(processors()) as pool:

@@ -27,7 +27,7 @@ from reservoir.problems.system import SystemYears, system_problems
 from reservoir.rules import FAMILIES, Forecast, fit
 from reservoir.rules.base.foresight import LAST_YEARS
 from reservoir.rules.base.simulation import Violations
-from reservoir.rules.base.system_training import SystemTraining, begun, operated_years
+from reservoir.rules.base.system_training import SystemTraining, operated_years
 from reservoir.rules.base.training import ROUNDING, FloatArray, blocks, outside
 from reservoir.rules.evaluation import FOLDS, FORESIGHT, Sample
 from reservoir.rules.families import separable_operation
@@ -84,14 +84,14 @@ class SystemForesight:
                 for own, each in zip(run.of_reservoirs, self.system.reservoirs, strict=True)
             ]
         )
-        system, years, steps = begun(self.system, self._starts, ends), self.inflows.years, self.inflows.steps
+        system, years, steps = self.system.between(self._starts, ends), self.inflows.years, self.inflows.steps
         last = LAST_YEARS if years > 2 * LAST_YEARS else years
         from_step = (years - last) * steps
         storages = self.operation.stacked("storage_hm3")
         if np.abs(ends - storages[0, :, -1]).max() <= ROUNDING * max(float(storages.max()), 1.0):
             best = self.operation
         else:
-            end = begun(self.system, storages[0, :, from_step], ends)
+            end = self.system.between(storages[0, :, from_step], ends)
             links = [replace(each, before_m3s=self._before(each.source, from_step)) for each in end.links]
             end = replace(end, links=tuple(links)) if from_step else end
             later = _found(end, self.inflows.span(years - last, years)).as_horizons(1).stacked("storage_hm3")

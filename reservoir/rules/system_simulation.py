@@ -15,7 +15,7 @@ from reservoir.hydro.system import System
 from reservoir.planning.simulation import SystemSimulation, simulate_system
 from reservoir.problems.system import SystemYears, system_problems
 from reservoir.rules.base.simulation import asked_releases
-from reservoir.rules.base.system_training import begun, operated_years
+from reservoir.rules.base.system_training import operated_years
 from reservoir.rules.base.training import FloatArray
 from reservoir.rules.families.separable import Separable, SystemRule
 from reservoir.rules.families.separable_operation import joint_releases
@@ -84,7 +84,7 @@ def simulate_system_rule(
             raise InputError(problem, "a storage in hm3", f"give one of {each.name}", column="start_hm3")
         starts.append(float(start))
     begin = np.array(starts)
-    problems: Any = system_problems(begun(system, begin, begin), inflows, Horizon())
+    problems: Any = system_problems(system.between(begin, begin), inflows, Horizon())
     years: SystemYears = problems.batches[0]
     spans = Horizon.of(horizon).within(inflows.calendar).spans(inflows.years)
     asked = np.concatenate([asked_by([rule] * (stop - first), years[first:stop], begin) for first, stop in spans])

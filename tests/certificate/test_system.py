@@ -74,6 +74,28 @@ def test_better_schedules_are_within_the_corridors(monkeypatch, narrower):
     assert told == (2 if narrower == 0.0 else 0)
 
 
+@pytest.mark.parametrize(("number", "part"), [(1, 0.85), (2, 0.5)])
+def test_prices_of_water_years_by_themselves_do_for_a_record(number, part):
+    plan = optimise_system(*zoo_system(number, 3, reservoirs=3), solver="slp", horizon="record")
+    (batch,) = plan.problems.batches
+    problem = SystemProblem(batch, batch.operate(np.stack([plan.solutions[0].position])), threads=2)
+    first = multipliers(batch, problem.schedule)
+    joined = problem.joined_prices(first, 3e-4, np.inf)
+    left, before = (problem.valued(prices)[0] - problem.fitness for prices in (joined, first))
+    assert left < part * before
+    now = problem.joined_prices(first, 3e-4, -np.inf)  # without time, as they were
+    np.testing.assert_array_equal(now, first)
+
+
+def test_paths_reach_an_end_that_is_only_just_in_reach():
+    batch, schedule = year_of(*lancang("lancang-2", 1957))
+    problem, prices = SystemProblem(batch, schedule), multipliers(batch, schedule)
+    random = np.random.default_rng(1)
+    for _ in range(30):  # a tenth of these empty the lake as far as it may be
+        paths = problem.valued(prices * random.uniform(0.5, 1.5, prices.shape))[-1]
+        assert np.isfinite([path.worth for path in paths]).all()
+
+
 def test_a_sum_of_convex_functions_is_made_small():
     def evaluated(at):
         return np.abs(at - [1.0, 3.0, 0.5]), np.diag(np.sign(at - [1.0, 3.0, 0.5]))

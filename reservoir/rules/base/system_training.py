@@ -12,7 +12,6 @@ import numpy as np
 
 from reservoir.certificate.multipliers import multipliers
 from reservoir.errors import InputError
-from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.limits import Limits, without_foresight
 from reservoir.hydro.objectives import Goal, Horizon
 from reservoir.hydro.operation import Operation, operate
@@ -60,7 +59,7 @@ class SystemTraining:
         require_ruled(plan)
         operation, worth = plan.operation, _worth(plan)
         starts = operation.stacked("storage_hm3")[0, :, 0]
-        system = begun(plan.system, starts, starts)
+        system = plan.system.between(starts, starts)
         years: SystemYears = system_problems(system, plan.inflows, Horizon()).batches[0]  # type: ignore[assignment]
         sites = tuple(
             _site(years, place, operation.of_reservoirs[place], operation.arriving_m3s[place], worth[:, place])
@@ -91,23 +90,6 @@ class SystemTraining:
     def river(self) -> Training:
         """Years whose inflow is the local inflow of all together: what the inflow model of all is fitted to."""
         return with_inflow(self.sites[-1], self.local_m3s.sum(axis=1))
-
-
-def begun(system: System, starts_hm3: FloatArray, ends_hm3: FloatArray) -> System:
-    """A system whose reservoirs begin at storages and end at others, both of shape (reservoirs,)."""
-    fixed = (
-        each
-        if each.is_run_of_river
-        else replace(
-            each,
-            initial_storage_hm3=float(start),
-            final_storage_hm3=float(end),
-            year_end=YearEnd.FIXED,
-            end_value_gwh_per_hm3=None,
-        )
-        for each, start, end in zip(system.reservoirs, starts_hm3, ends_hm3, strict=True)
-    )
-    return replace(system, reservoirs=tuple(fixed))
 
 
 def with_inflow(training: Training, inflow_m3s: FloatArray) -> Training:
