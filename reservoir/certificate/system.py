@@ -54,6 +54,13 @@ _OWED = 1e-8
 
 Item = TypeVar("Item")
 
+#: Told which part of a proof is done.
+Told = Callable[[float], None]
+
+
+def _untold(part: float) -> None:
+    """No-op callback."""
+
 
 @dataclass(frozen=True, eq=False)
 class SystemBound:
@@ -269,7 +276,7 @@ class SystemProblem:
         found, worth = least_sum(evaluated, (prices / unit).ravel(), aim, _EVALUATIONS, until, within)
         return found.reshape(unit.shape) * unit, worth
 
-    def joined_prices(self, prices: FloatArray, aim: float, until: float) -> FloatArray:
+    def joined_prices(self, prices: FloatArray, aim: float, until: float, told: Told = _untold) -> FloatArray:
         """Prices that are bettered in each water year by itself, between the schedule's storages."""
         each = self.batch.system.step.per_year
         spans = list(pairwise([*range(0, self.batch.steps, each), self.batch.steps]))
@@ -280,7 +287,10 @@ class SystemProblem:
             enough = year.fitness + paid + aim * year.size
             return year.better_prices(prices[:, first:stop], enough, now + max(until - now, 0.0) * share)[0]
 
-        parts = list(self._at_once(bettered, range(len(spans)), *zip(*spans, strict=True)))
+        parts = list[FloatArray]()
+        for part in self._at_once(bettered, range(len(spans)), *zip(*spans, strict=True)):
+            parts.append(part)
+            told(_FOR_PRICES * len(parts) / len(spans))
         return np.concatenate(parts, axis=1)
 
     def _span(self, prices: FloatArray, first: int, stop: int) -> tuple[SystemProblem, float]:
@@ -369,7 +379,7 @@ class SystemProblem:
         ]
         return made[0], made[1]
 
-    def proven(self, prices: FloatArray, gap: float, seconds: float) -> SystemBound:
+    def proven(self, prices: FloatArray, gap: float, seconds: float, told: Told = _untold) -> SystemBound:
         """The bound at prices, above the schedule by a gap, or by little more than prices leave if that is larger.
 
         Where a lake may run dry, nothing is known of what it releases, and so of what those below can be brought.
@@ -389,6 +399,7 @@ class SystemProblem:
         for proof in self._at_once(Single.proven, self.singles, frees, paths, efforts, least):
             proofs.append(proof)
             bound += proof.bound
+            told(_FOR_PRICES + (1.0 - _FOR_PRICES) * len(proofs) / len(self.singles))
             if not np.isfinite(proof.bound):  # no schedule, whatever those below do, or nothing known of theirs
                 return SystemBound(proof.bound, of_water, tuple(proofs))
         return SystemBound(bound + _ROUNDING * scale, of_water, tuple(proofs))
@@ -401,6 +412,7 @@ def prove_system(
     seconds: float = 600.0,
     threads: int = 1,
     below: float = 0.0,
+    told: Told = _untold,
 ) -> SystemBound:
     """Prove a bound of the fitness of all schedules that keep the limits of one year of a system.
 
@@ -418,6 +430,8 @@ def prove_system(
     below : float
         By how much less the proof is told that the schedule, and the best path of each reservoir at prices, are worth:
         a bound that is no lower than the schedule all the same rests on neither.
+    told : callable
+        Told which part is done, about.
     """
     began = time.monotonic()
     problem = SystemProblem(batch, schedule, below=below, threads=threads)
@@ -425,7 +439,7 @@ def prove_system(
     prices, allowed, worth = multipliers(batch, schedule), gap * problem.size, np.inf
     aim, enough = problem.fitness + _LEFT * allowed, problem.fitness + _MOST_LEFT * allowed
     if known and batch.steps > batch.system.step.per_year:
-        prices, aim = problem.joined_prices(prices, _LEFT * gap, began + _FOR_PRICES * seconds), enough
+        prices, aim = problem.joined_prices(prices, _LEFT * gap, began + _FOR_PRICES * seconds, told), enough
     for left in reversed(range(_ROUNDS if known else 0)):  # else nothing is known to come close to
         prices, worth = problem.better_prices(prices, aim, began + _FOR_PRICES * seconds)
         if worth <= enough or not np.isfinite(worth) or not left or time.monotonic() > began + _FOR_PRICES * seconds:
@@ -434,7 +448,7 @@ def prove_system(
         problem = SystemProblem(batch, schedule, corridors, below, threads)
     open_parts, at_prices = [Part(worth, prices, problem)], time.monotonic()
     time_left = max(began + seconds - at_prices, 0.0) * (1.0 if worth <= enough else _FOR_PRICES)
-    proved = problem.proven(prices, gap, time_left)
+    proved = problem.proven(prices, gap, time_left, told)
     if known and problem.fitness + allowed < proved.bound:
         each = time.monotonic() - at_prices
         open_parts = _parts(open_parts[0], aim, enough, each, began + seconds)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,17 +50,21 @@ def prove_system_plan(
         Whether schedules are sought where a gap stays open, and the plan is given those that are better.
     """
     problems, until = list(_known(plan)), time.monotonic() + seconds
-    threads = max(processors() // len(problems), 1)
+    threads, done = max(processors() // len(problems), 1), np.zeros(len(problems))
+
+    def told(place: int, part: float) -> None:
+        done[place] = part
+        progress(STAGE, float(done.sum()), len(problems))
 
     def proved(place: int) -> SystemBound:
         share = min(processors() / (len(problems) - place), 1.0)  # what earlier ones leave is for later ones
-        return prove_system(*problems[place], gap, max(until - time.monotonic(), 0.0) * share, threads)
+        left = max(until - time.monotonic(), 0.0) * share
+        bound = prove_system(*problems[place], gap, left, threads, told=partial(told, place))
+        told(place, 1.0)
+        return bound
 
-    bounded = []
     with ThreadPoolExecutor(processors()) as pool:
-        for bound in pool.map(proved, range(len(problems))):
-            bounded.append(bound)
-            progress(STAGE, len(bounded), len(problems))
+        bounded = list(pool.map(proved, range(len(problems))))
     if improve:
         plan = _improved(plan, bounded)
         problems = list(_known(plan))

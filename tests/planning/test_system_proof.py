@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from reservoir.bench.cascade_systems import lancang
 from reservoir.planning.system_plan import optimise_system
 from reservoir.planning.system_proof import prove_system_plan
 from reservoir.zoo import zoo_system
@@ -32,3 +33,17 @@ def test_where_a_gap_stays_open_a_better_schedule_is_found(worse, improve):
     assert bound >= best
     assert gap == pytest.approx((bound - fitness) / bound)
     assert np.isclose(proved.solutions.fitness[0], fitness)
+
+
+@pytest.mark.parametrize(("horizon", "problems"), [("record", 1), ("year", 3)])
+def test_how_much_of_a_proof_is_done_is_told(horizon, problems):
+    system, inflows = lancang("lancang-2")
+    plan = optimise_system(system, inflows.span(0, 3), solver="slp", horizon=horizon)
+    told = []
+    proved = prove_system_plan(plan, 1e-3, 60.0, lambda stage, done, total: told.append((stage, done, total)))
+    assert (proved.proofs.gap < 1e-3).all()
+    assert {(stage, total) for stage, _, total in told} == {("proof", problems)}
+    done = [part for _, part, _ in told]
+    assert done == sorted(done)
+    assert done[-1] == problems
+    assert sum(part < 0.6 * problems for part in done) >= 2
