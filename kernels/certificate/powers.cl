@@ -25,10 +25,25 @@ APART Jet tailrace(const Plant *plant, const Interval release, const real least,
     return found;
 }
 
+#ifdef FREE
+// Tailrace level that is no lower than a lake below, somewhere between two levels.
+Jet backed_up(const Jet tail, const Interval lake) {
+    if (tail.value.low >= lake.high) return tail;
+    Jet found = {{greater(tail.value.low, lake.low), greater(tail.value.high, lake.high)}, NOUGHT, NOUGHT};
+    if (tail.value.high <= lake.low) return found;
+    found.slope = hull(tail.slope, NOUGHT);
+    found.curvature = (Interval){lesser(tail.curvature.low, 0.0), INFINITY};
+    return found;
+}
+#endif
+
 // What the curves come to at mean storages and releases: power of 1 m3/s, and that of all that the turbines take, by
 // head.
 typedef struct {
     Jet level, tail, per, full;
+#ifdef FREE
+    Jet capacity;
+#endif
 } Water;
 
 APART Water water_at(const Plant *plant, const StageAt stage, const Interval storage, const Interval release,
@@ -36,9 +51,16 @@ APART Water water_at(const Plant *plant, const StageAt stage, const Interval sto
     Water water;
     water.level = enclose(plant, LEVEL, storage);
     water.tail = tailrace(plant, release, least, UP(HIGH(stage->release_upper) + HIGH(stage->spare)));
+#ifdef FREE
+    water.tail = backed_up(water.tail, (Interval){LOW(stage->tailwater), HIGH(stage->tailwater_most)});
+#endif
     const Interval head = subtract(water.level.value, water.tail.value);
     water.per = enclose_conversion(plant, head);
-    water.full = scale_jet(stage->plant_factor, multiply_jets(water.per, enclose(plant, CAPACITY, head)));
+    const Jet capacity = enclose(plant, CAPACITY, head);
+#ifdef FREE
+    water.capacity = capacity;
+#endif
+    water.full = scale_jet(stage->plant_factor, multiply_jets(water.per, capacity));
     return water;
 }
 
@@ -58,29 +80,37 @@ Slopes slopes_of_made(const Water *on, const Interval release) {
     return made;
 }
 
-// Derivatives on a box of the power of all that the turbines can take.
-Slopes slopes_of_taken(const Water *on) {
-    const Interval by_head = on->full.slope, bend = on->full.curvature, level = on->level.slope, tail = on->tail.slope;
-    Slopes taken;
-    taken.m = multiply(by_head, level);
-    taken.r = negative(multiply(by_head, tail));
-    taken.mm = add(multiply(bend, square(level)), multiply(by_head, on->level.curvature));
-    taken.mr = negative(multiply(multiply(bend, level), tail));
-    taken.rr = subtract(multiply(bend, square(tail)), multiply(by_head, on->tail.curvature));
-    return taken;
+// Derivatives on a box of a function of the head.
+Slopes slopes_by_head(const Water *on, const Jet of) {
+    const Interval by_head = of.slope, bend = of.curvature, level = on->level.slope, tail = on->tail.slope;
+    Slopes found;
+    found.m = multiply(by_head, level);
+    found.r = negative(multiply(by_head, tail));
+    found.mm = add(multiply(bend, square(level)), multiply(by_head, on->level.curvature));
+    found.mr = negative(multiply(multiply(bend, level), tail));
+    found.rr = subtract(multiply(bend, square(tail)), multiply(by_head, on->tail.curvature));
+    return found;
 }
 
-// Bounds of what the release makes, of what the turbines can take, and of the installed capacity, MW; from storages
-// and releases at the middle and on the box, and the least release that there is.
-APART Powers powers_on(const Plant *plant, const StageAt stage, const Interval middle, const Interval mean,
-                 const Interval here, const Interval release, const Affine flow, const real least,
-                 const Geometry *box) {
-    Water at[2];
-    at[0] = water_at(plant, stage, middle, here, least);
-    at[1] = water_at(plant, stage, mean, release, least);
+// Bound of a function of the head, told at the middle of the box and on it.
+Affine bound_by_head(const Water *mid, const Water *on, const Jet of, const Jet of_box, const real spare,
+                     const Geometry *box) {
+    const Slopes slopes = slopes_by_head(on, of_box);
+    const Interval by_m = multiply(of.slope, mid->level.slope);
+    const Interval by_r = negative(multiply(of.slope, mid->tail.slope));
+    Affine bound = affine_bound(of.value, by_m, by_r, &slopes, box);
+    if (spare > 0.0) bound.value = above(bound.value + above(spare * greater(slopes.r.high, 0.0)));
+    if (!(bound.value < INFINITY)) return (Affine){of_box.value.high, 0.0, 0.0};
+    return bound;
+}
+
+// Bounds of what the release makes, of what the turbines can take, and of the installed capacity, MW; from what the
+// curves come to and releases at the middle and on the box, and the least release that there is.
+APART Powers powers_on(const Plant *plant, const StageAt stage, const Water at[2], const Interval here,
+                       const Interval release, const Affine flow, const real least, const Geometry *box) {
     const Water *mid = at, *on = at + 1;
 
-    const Slopes made_box = slopes_of_made(on, release), full_box = slopes_of_taken(on);
+    const Slopes made_box = slopes_of_made(on, release);
     const Interval made_m = multiply(multiply(mid->per.slope, mid->level.slope), here);
     const Interval made_r = subtract(mid->per.value, multiply(multiply(mid->per.slope, mid->tail.slope), here));
     Powers found;
@@ -90,20 +120,16 @@ APART Powers powers_on(const Plant *plant, const StageAt stage, const Interval m
         found.made = moved((Affine){above(most * negative_release), 0.0, 0.0}, most, flow);
 #ifdef SINGLE
         const real size = most * (negative_release + size_of(flow, box) + LEAST_SIZE);
-        const real rounded = 4.0f * EPS * size + LEAST_SIZE * (box->half_x + box->half_y);
+        const real rounded = 4.0f * EPS * size + LEAST_SIZE * extent(box);
         found.made.value = above(found.made.value + above(rounded));
 #endif
     }
-    const Interval full_m = multiply(mid->full.slope, mid->level.slope);
-    const Interval full_r = negative(multiply(mid->full.slope, mid->tail.slope));
-    found.taken = affine_bound(mid->full.value, full_m, full_r, &full_box, box);
     const real spare = HIGH(stage->spare);
     if (spare > 0.0) {
         const real steepest = greater(made_box.r.high, on->per.value.high);
         found.made.value = above(found.made.value + above(spare * steepest));
-        found.taken.value = above(found.taken.value + above(spare * greater(full_box.r.high, 0.0)));
     }
-    if (!(found.taken.value < INFINITY)) found.taken = (Affine){on->full.value.high, 0.0, 0.0};
+    found.taken = bound_by_head(mid, on, mid->full, on->full, spare, box);
     found.installed = (Affine){above(HIGH(plant->of->installed_mw) * HIGH(stage->plant_factor)), 0.0, 0.0};
     return found;
 }

@@ -11,9 +11,16 @@
 // - Levels of tangents, and limits times weights, take at most 14 until they are added, then 13 sums; weights of the
 //   least release come to more than the heaviest by one rounding at most.
 // The first two are less than 16, the third less than 32.
+// With FREE, what the turbines take and what the free flow has to spare add five sums to the value, and to levels and
+// their sums: less than 32 and 64.
 #ifdef SINGLE
+#ifdef FREE
+#define ROUNDING 0x1p-19f
+#define ROUNDING_OF_LEVELS 0x1p-18f
+#else
 #define ROUNDING 0x1p-20f
 #define ROUNDING_OF_LEVELS 0x1p-19f
+#endif
 #else
 #define ROUNDING 1e-14
 #endif
@@ -60,9 +67,9 @@ APART Affine best_mix(const Affine base, const real worth, const Powers *powers,
     for (int which = 0; which < 3; ++which) {
         const Affine one = ones[which], other = others[which];
         const Affine along = scaled(worth, difference(other, one));
-        const real share = best_step(moved(base, worth, one), along, 1.0, box->half_x, box->half_y);
+        const real share = best_step(moved(base, worth, one), along, 1.0, box->sides);
         const Affine found = mixed(one, share, other);
-        const real value = largest(moved(base, worth, found), box->half_x, box->half_y);
+        const real value = largest(moved(base, worth, found), box->sides);
         if (value < least) {
             best = found;
             least = value;
@@ -77,22 +84,20 @@ typedef struct {
     real worth, kinked, size;
 } Sum;
 
-// Adds what a limit of the release has to spare, times the best weight up to a heaviest, which is returned.
-APART real spare_release(Sum *sum, const Affine mix, const Affine spare, const Affine flow, const real limit,
-                         const real heaviest, const Geometry *box) {
+// Adds what a limit of a flow has to spare, times the best weight up to a heaviest, which is returned.
+APART real spare_flow(Sum *sum, const Affine mix, const Affine spare, const Affine flow, const real limit,
+                      const real heaviest, const Geometry *box) {
     const Affine total = moved(sum->base, sum->worth, mix);
-    const real weight = best_step(total, spare, heaviest, box->half_x, box->half_y);
+    const real weight = best_step(total, spare, heaviest, box->sides);
     sum->base = moved(sum->base, weight, spare);
-    const real level = fabs(flow.value) + fabs(limit) + LEAST_SIZE;
-    sum->size += weight * (level + fabs(flow.by_x) * box->half_x + fabs(flow.by_y) * box->half_y);
+    sum->size += weight * size_of(with_value(flow, fabs(flow.value) + fabs(limit) + LEAST_SIZE), box);
     return weight;
 }
 
 // Adds what power is above a level, times the best weight, which is returned.
 real spare_power(Sum *sum, const Affine mix, const real level, const real most, const Geometry *box) {
-    const Affine spare = {mix.value - level, mix.by_x, mix.by_y};
     const Affine total = moved(sum->base, sum->worth, mix);
-    const real weight = best_step(total, spare, most, box->half_x, box->half_y);
+    const real weight = best_step(total, with_value(mix, mix.value - level), most, box->sides);
     sum->base.value = sum->base.value - weight * level;
     sum->worth = sum->worth + weight;
     sum->size += weight * level;
@@ -114,39 +119,107 @@ void add_supply(Sum *sum, const StageAt stage, const Affine flow, const Geometry
     sum->size += fabs(level) + tangent * size_of(flow, box);
 }
 
+#ifdef FREE
+// Bounds of the free flow and of its negative, and of the three flows of which the turbines take the least, if that is
+// paid.
+typedef struct {
+    Affine most, negative;
+    Powers turbined;
+    bool paid;
+} Brought;
+
+// A function plus another one times a price that is not negative.
+Affine at_price(const Affine a, const Interval price, const Affine along, const Geometry *box) {
+    Affine found = moved(a, price.low, along);
+#ifdef SINGLE
+    const real more = above(above(price.high - price.low) * above(1.0001f * size_of(along, box) + TINY));
+    found.value = above(found.value + more);
+#endif
+    return found;
+}
+
+// Size of a price.
+Interval unsigned_of(const Interval price) { return price.high > 0.0 ? price : negative(price); }
+
+// Values with what the free flow costs and the release is paid, and more than what that rounds.
+Affine priced(const StageAt stage, const Affine values, const Affine flow, const Affine minus, const Brought *brought,
+              const Geometry *box) {
+    const Interval price = GIVEN(stage->free_price), paid = GIVEN(stage->release_paid);
+    const Affine charged = price.high > 0.0 ? brought->negative : brought->most;
+    const Affine released = paid.high > 0.0 ? flow : minus;
+    real size = fabs(values.value) + magnitude(price) * size_of(charged, box) + magnitude(paid) * size_of(released, box);
+#ifdef SINGLE
+    size += LEAST_SIZE * (1.0f + extent(box)) * (1.0f + magnitude(price) + magnitude(paid));
+#endif
+    const real spare = above(greater(paid.high, 0.0) * HIGH(stage->spare));
+    Affine own = with_value(values, UP(UP(values.value + UP(ROUNDING * size)) + spare));
+    own = at_price(own, unsigned_of(price), charged, box);
+    return at_price(own, unsigned_of(paid), released, box);
+}
+
+// Adds what is paid for what the turbines take, which is no more than a weighted sum of three flows.
+void add_turbined(Sum *sum, const StageAt stage, const Affine mix, const Powers *turbined, const Geometry *box) {
+    const Interval paid = GIVEN(stage->turbined_paid);
+    const Affine taken = best_mix(moved(sum->base, sum->worth, mix), paid.high, turbined, box);
+    sum->base = at_price(sum->base, paid, taken, box);
+#ifdef SINGLE
+    const Affine all[3] = {turbined->made, turbined->taken, turbined->installed};
+    real most = 0.0;
+    for (int which = 0; which < 3; ++which)
+        if (all[which].value < INFINITY) most = greater(most, size_of(all[which], box));
+    sum->size += paid.high * (most + LEAST_SIZE * (1.0f + extent(box)));
+#else
+    sum->size += paid.high * (size_of(taken, box) + size_of(turbined->made, box));
+#endif
+}
+
+// Adds what the bounds of the free flow have to spare, times the best weights.
+void add_brought(Sum *sum, const StageAt stage, const Affine mix, const Brought *brought, const Geometry *box) {
+    const real lower = LOW(stage->free_lower), upper = HIGH(stage->free_upper);
+    const Affine most = brought->most, minus = brought->negative;
+    spare_flow(sum, mix, with_value(most, most.value - lower), most, lower, INFINITY, box);
+    spare_flow(sum, mix, with_value(minus, minus.value + upper), minus, upper, INFINITY, box);
+}
+#endif
+
 // Bound of the bracket with bounds of power; with the most that missed power costs, or without a most.
 APART real bound_of_terms(const StageAt stage, const Affine values, const Powers *powers, const Affine flow,
                           const Affine minus, const real least, const real heaviest, const Geometry *box,
-                          const bool most_cost) {
-    const real half_x = box->half_x, half_y = box->half_y;
-    const real of_made = largest(powers->made, half_x, half_y), of_taken = largest(powers->taken, half_x, half_y);
-    const real most_power = lesser(lesser(of_made, of_taken), largest(powers->installed, half_x, half_y));
+                          const bool most_cost AND_FLOW(const Brought *brought)) {
+    const real of_made = largest(powers->made, box->sides), of_taken = largest(powers->taken, box->sides);
+    const real most_power = lesser(lesser(of_made, of_taken), largest(powers->installed, box->sides));
     if (most_power * (1.0 + 1e-12) < LOW(stage->power_lower)) return -INFINITY;
     const Tangent tangent = tangent_at(stage, powers, most_power, most_cost);
-    Sum sum = {{values.value + tangent.level + HIGH(stage->offset), values.by_x, values.by_y},
-               tangent.worth, tangent.kinked, tangent.size};
+    Sum sum = {with_value(values, values.value + tangent.level + HIGH(stage->offset)), tangent.worth, tangent.kinked,
+               tangent.size};
     add_supply(&sum, stage, flow, box);
 
     const real most = HIGH(stage->release_upper);
-    const Affine spare_low = {flow.value - least, flow.by_x, flow.by_y};
-    const Affine spare_high = {minus.value + most, minus.by_x, minus.by_y};
+    const Affine spare_low = with_value(flow, flow.value - least);
+    const Affine spare_high = with_value(minus, minus.value + most);
     real left = heaviest;  // what is to spare of the least release may weigh yet: what missing it costs, or no limit
     Affine mix = best_mix(sum.base, sum.worth, powers, box);
+#ifdef FREE
+    if (brought->paid) add_turbined(&sum, stage, mix, &brought->turbined, box);
+#endif
     for (int round = 0; round < 2; ++round) {
-        left -= spare_release(&sum, mix, spare_low, flow, least, left, box);
-        spare_release(&sum, mix, spare_high, minus, most, INFINITY, box);
+        left -= spare_flow(&sum, mix, spare_low, flow, least, left, box);
+        spare_flow(&sum, mix, spare_high, minus, most, INFINITY, box);
+#ifdef FREE
+        add_brought(&sum, stage, mix, brought, box);
+#endif
         if (sum.kinked > 0.0) sum.kinked -= spare_power(&sum, mix, LOW(stage->power_target), sum.kinked, box);
         if (LOW(stage->power_lower) > 0.0) spare_power(&sum, mix, LOW(stage->power_lower), INFINITY, box);
         mix = best_mix(sum.base, sum.worth, powers, box);
     }
 
-    const real found = largest(moved(sum.base, sum.worth, mix), half_x, half_y);
+    const real found = largest(moved(sum.base, sum.worth, mix), box->sides);
     const Affine all[3] = {powers->made, powers->taken, powers->installed};
     real largest_power = 0.0;
     for (int which = 0; which < 3; ++which)
         if (all[which].value < INFINITY) largest_power = greater(largest_power, size_of(all[which], box));
 #ifdef SINGLE
-    const real least_size = LEAST_SIZE * (1.0f + half_x + half_y) * (1.0f + sum.worth);
+    const real least_size = LEAST_SIZE * (1.0f + extent(box)) * (1.0f + sum.worth);
     const real rounded = ROUNDING * (size_of(values, box) + sum.worth * largest_power + least_size);
     const real bound = above(found + above(rounded + ROUNDING_OF_LEVELS * sum.size));
     return isnan(bound) ? INFINITY : bound;  // else the greater of two could be the other one
@@ -159,10 +232,12 @@ APART real bound_of_terms(const StageAt stage, const Affine values, const Powers
 
 // The same for either cost: one that has a most is the lesser of two, and both are bounded.
 real bound_with_costs(const StageAt stage, const Affine values, const Powers *powers, const Affine flow,
-                      const Affine minus, const real least, const real heaviest, const Geometry *box) {
+                      const Affine minus, const real least, const real heaviest,
+                      const Geometry *box AND_FLOW(const Brought *brought)) {
     real bound = -INFINITY;
     for (int most_cost = 0; most_cost < 1 + (LOW(stage->power_cost_most) < UNLIMITED); ++most_cost) {
-        const real found = bound_of_terms(stage, values, powers, flow, minus, least, heaviest, box, most_cost);
+        const real found = bound_of_terms(stage, values, powers, flow, minus, least, heaviest, box,
+                                          most_cost AND_FLOW(brought));
         bound = most_cost ? greater(bound, found) : found;
     }
     return bound;

@@ -10,20 +10,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, pairwise
-from typing import NamedTuple, TypeVar
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.certificate.boxes import bracket_bound, fill_by_mean
 from reservoir.certificate.cells import Cells, first_intervals, halved, longest_paths, pairs_of
-from reservoir.certificate.on_device import BracketsOnDevice
+from reservoir.certificate.on_device import BracketsOnDevice, bound_program, has_double
 from reservoir.certificate.reachable import Reachable, reachable, stages_to_prove
-from reservoir.certificate.stages import ByMean, Stages, stages_of
+from reservoir.certificate.stages import SEGMENTS, ByMean, Stages, stages_of
 from reservoir.certificate.tables import CellValues, cell_values
 from reservoir.hydro.jit import compiled_as_written
 from reservoir.hydro.plant import Plant
@@ -56,8 +57,6 @@ _ROUNDING = 1e-10
 _APART = 1e-6
 #: Parts of the steps for each thread.
 _PARTS = 4
-#: Segments of the mean storage of a step at most.
-_SEGMENTS = 128
 
 
 @dataclass(frozen=True)
@@ -110,6 +109,8 @@ class Effort:
         Of cells that are bounded for each step at most, in all levels.
     levels : int
         Sizes of cells at most.
+    together : Together, optional
+        Bounds brackets in place of the threads, of a reservoir with a free flow (`stages.freed`).
     """
 
     gap: float = 1e-5
@@ -118,6 +119,7 @@ class Effort:
     least_scale: float = 0.0
     pairs: int = PAIRS
     levels: int = _MOST_LEVELS
+    together: Together | None = None
 
 
 def prove_bound(
@@ -147,19 +149,24 @@ def prove_bound(
         Those of a year with a free flow (`stages.freed`); by default `stages_to_prove`.
     """
     effort, plant = effort or Effort(), year.model.exact
+    together = effort.together
     stages = stages or stages_to_prove(year.limits, year.penalty)
     if stages.free and effort.gap > 0.0:  # where no gap is left, boxes by themselves are closer
-        stages = told_by_mean(plant, stages, reachable(year.limits, stages))
+        known = reachable(year.limits, stages)
+        stages = together.told_by_mean(plant, stages, known) if together else told_by_mean(plant, stages, known)
     proof = proof_of(year, stages, storages_hm3, fitness, effort, values)
     state = advanced(proof)
     while not isinstance(state, ProvenBound):
         cells, brackets = state
-        _bound_all(plant, stages, cells, brackets, effort.threads)
+        if together is not None:
+            brackets = together.bounded(plant, stages, cells, brackets)
+        else:
+            _bound_all(plant, stages, cells, brackets, effort.threads)
         state = advanced(proof, brackets)
     return state
 
 
-def told_by_mean(plant: Plant, stages: Stages, known: Reachable, segments: int = _SEGMENTS) -> Stages:
+def told_by_mean(plant: Plant, stages: Stages, known: Reachable, segments: int = SEGMENTS) -> Stages:
     """Steps with a free flow, and what they come to at most on so many segments of the mean storage at most."""
     stages = stages._replace(by_mean=ByMean.empty(stages.rows.shape[1], segments))
     fill_by_mean(plant, stages.without_range, known.lower, known.upper)
@@ -363,13 +370,88 @@ def prove_together(
             done(len(proved))
             if not asked:
                 return [proved[place] for place in range(len(proofs))]
-            places, bounds = [place for place, *_ in asked], []
-            for part in _in_parts(asked, [len(brackets) for *_, brackets in asked], _PAIRS_TOGETHER):
-                pairs = pairs_of([cells for _, cells, _ in part], [int(first_step[place]) for place, *_ in part])
-                sizes = np.cumsum([len(brackets) for *_, brackets in part[:-1]])
-                every = on_device.bound(pairs, np.concatenate([brackets for *_, brackets in part]))
-                bounds += np.split(every, sizes)
+            places = [place for place, *_ in asked]
+            bounds = _bounded(
+                on_device, [(int(first_step[place]), cells, brackets) for place, cells, brackets in asked]
+            )
             states = list(pool.map(advanced, [proofs[place] for place in places], bounds))
+
+
+def _bounded(on_device: BracketsOnDevice, asked: Sequence[tuple[int, Cells, FloatArray]]) -> list[FloatArray]:
+    """Bounds of the brackets of horizons, from the first step of each on the device, its cells, and their numbers."""
+    bounds = list[FloatArray]()
+    for part in _in_parts(asked, [len(brackets) for *_, brackets in asked], _PAIRS_TOGETHER):
+        pairs = pairs_of([cells for _, cells, _ in part], [first for first, *_ in part])
+        sizes = np.cumsum([len(brackets) for *_, brackets in part[:-1]])
+        bounds += np.split(on_device.bound(pairs, np.concatenate([brackets for *_, brackets in part])), sizes)
+    return bounds
+
+
+class Together:
+    """Bounds brackets on a device for proofs in threads of their own: all that wait of one plant in one launch.
+
+    They are of reservoirs with a free flow (`stages.freed`). What is bounded does not depend on what waits.
+
+    Parameters
+    ----------
+    device : DeviceInfo
+    single : bool
+        As `BracketsOnDevice`.
+
+    Raises
+    ------
+    DeviceError
+        If the device can bound no brackets; later, if it fails.
+    """
+
+    def __init__(self, device: DeviceInfo, *, single: bool = False) -> None:
+        self._device, self._single = device, single or not has_double(device)
+        self._waiting: dict[Any, list[tuple[Any, Future[Any]]]] = {}
+        self._listing, self._turn = Lock(), Lock()
+        bound_program(device, single=self._single, free=True)
+
+    def told_by_mean(self, plant: Plant, stages: Stages, known: Reachable) -> Stages:
+        """As `told_by_mean`; by compiled code where the device has no double precision."""
+        if self._single:
+            return told_by_mean(plant, stages, known)
+        by_mean: ByMean = self._asked(self._tell, plant, stages.without_range, known)
+        return stages._replace(by_mean=by_mean)
+
+    def bounded(self, plant: Plant, stages: Stages, cells: Cells, brackets: FloatArray) -> FloatArray:
+        """The bounds of all pairs that are not minus infinity, shape (pairs,), as `BracketsOnDevice.bound`."""
+        bounds: FloatArray = self._asked(self._bound, plant, stages, cells, brackets)
+        return bounds
+
+    def _asked(self, answers: Callable[..., Any], plant: Plant, *question: Any) -> Any:
+        """The answer to a question; who has a turn asks for all that wait with one of the same kind."""
+        kind, mine = (answers.__name__, id(plant)), Future[Any]()
+        with self._listing:
+            self._waiting.setdefault(kind, []).append((question, mine))
+        with self._turn:
+            if not mine.done():
+                with self._listing:
+                    questions, futures = zip(*self._waiting.pop(kind), strict=True)
+                try:
+                    with Session(self._device) as session:
+                        horizons = [stages for stages, *_ in questions]
+                        on_device = BracketsOnDevice(session, plant, horizons, single=self._single)
+                        found = answers(on_device, questions)
+                except BaseException as error:
+                    for future in futures:
+                        future.set_exception(error)
+                else:
+                    for future, answer in zip(futures, found, strict=True):
+                        future.set_result(answer)
+        return mine.result()
+
+    @staticmethod
+    def _tell(on_device: BracketsOnDevice, questions: Sequence[tuple[Stages, Reachable]]) -> list[ByMean]:
+        return on_device.told_by_mean([known for _, known in questions])
+
+    @staticmethod
+    def _bound(on_device: BracketsOnDevice, questions: Sequence[tuple[Stages, Cells, FloatArray]]) -> list[FloatArray]:
+        first = np.cumsum([0, *(stages.rows.shape[1] for stages, *_ in questions)]).tolist()
+        return _bounded(on_device, [(start, *of[1:]) for start, of in zip(first[:-1], questions, strict=True)])
 
 
 def _in_parts(items: Sequence[Item], sizes: Sequence[int], most: int) -> Iterator[list[Item]]:

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.certificate.cells import Pairs
-from reservoir.certificate.stages import FIELDS, Stages
+from reservoir.certificate.reachable import Reachable
+from reservoir.certificate.stages import FIELDS, SEGMENTS, ByMean, Stages
 from reservoir.errors import DeviceError
 from reservoir.hydro.curves.curve import CompiledCurve, constant
 from reservoir.hydro.jit import compiled_as_written
@@ -28,16 +29,22 @@ from reservoir.hydro.plant import Plant
 from reservoir.hydro.rows import Lake
 from reservoir.hydro.units import MW_PER_KW_HOURS
 from reservoir.opencl import BuiltProgram, DeviceInfo, Session, assemble, build
+from reservoir.solvers.dp.free_flow import NODES
 
 FloatArray = NDArray[np.float64]
 Float32Array = NDArray[np.float32]
 Int32Array = NDArray[np.int32]
 
 #: The kernel files, in the order they need.
-_NAMES = ("real", "intervals", "enclosures", "affine", "box", "powers", "terms", "brackets")
+_NAMES = ("real", "intervals", "enclosures", "affine", "box", "powers", "terms", "boxes", "brackets")
 FILES = tuple(f"certificate/{name}.cl" for name in _NAMES)
+#: Those of reservoirs with a free flow (`stages.freed`), and those that tell lines by mean storage, in double.
+FILES_IF_FREE = (*FILES[:6], "certificate/turbined.cl", *FILES[6:8], "certificate/flows.cl", FILES[8])
+FILES_IN_DOUBLE = ("certificate/means.cl",)
 #: Work items of a group.
 _ITEMS = 64
+#: Of those a step: few, so that steps are shared among all units of a device.
+_STEPS = 1
 #: Pairs of a launch at most: enough for any device, and few enough that a slow one is not long at it, since some
 #: drivers end a kernel after some seconds. Each takes so many bytes; a launch has a part of the device's memory.
 _MOST_PAIRS, _PAIR_BYTES, _PART_OF_MEMORY = 2**23, 8, 4
@@ -51,6 +58,9 @@ SINGLE_OPTIONS = ("-cl-single-precision-constant",)
 _CURVES = ("level", "tailrace", "conversion", "capacity", "area", "seepage")
 #: What a kernel is told of a curve: where its numbers begin, how many pieces it has, and coefficients each.
 _SHAPE = ("place", "pieces", "columns", "is_power")
+#: And of what is told of a step.
+_SEGMENTED = ", ".join([f"edges[{SEGMENTS + 1}]", *(f"{name}[{SEGMENTS}]" for name in ("value", "slope", "over"))])
+_TOLD = f"Given first, per_hm3, best[{NODES}], number, {_SEGMENTED}"
 _OF_PLANT = ("is_rate", "factor", "lower", "upper", "installed_mw")
 #: Smaller numbers are moved to 0, or from it: a device may flush what is less than 2^-126 to 0, and sums of such.
 #: A float32 itself.
@@ -82,9 +92,11 @@ class BracketsOnDevice:
     """
 
     def __init__(self, session: Session, plant: Plant, horizons: Sequence[Stages], *, single: bool = False) -> None:
-        self._single = single or not has_double(session.device)
-        self._session, self._program = session, bound_program(session.device, single=self._single)
-        session.upload(**plant_arrays(plant, horizons, single=self._single)._asdict())
+        self._single, self._free = single or not has_double(session.device), bool(horizons[0].free)
+        self._session = session
+        self._program = bound_program(session.device, single=self._single, free=self._free)
+        arrays = plant_arrays(plant, horizons, single=self._single)._asdict()
+        session.upload(**{name: array for name, array in arrays.items() if array is not None})
 
     def bound(self, pairs: Pairs, brackets: FloatArray) -> FloatArray:
         """Bound the brackets of all pairs.
@@ -115,12 +127,32 @@ class BracketsOnDevice:
             add_differences(pairs.first_end, pairs.first_pair, cells.least, cells.most, bounds)
         return bounds
 
+    def told_by_mean(self, within: Sequence[Reachable], room: int = SEGMENTS) -> list[ByMean]:
+        """What is told of the steps of each horizon by mean storage, in double alone, as by `boxes.fill_by_mean`.
+
+        Parameters
+        ----------
+        within : sequence of Reachable
+            Bounds of the storages of each horizon, which are without a range of the free flow (`Stages.without_range`).
+        room : int
+            For so many segments of a step.
+        """
+        corners = [(known.lower[:-1], known.lower[1:], known.upper[:-1], known.upper[1:]) for known in within]
+        bounds = np.concatenate([np.column_stack(each) for each in corners])
+        self._session.upload(bounds=bounds)
+        counts, items = (np.int32(len(bounds)), np.int32(room)), -(-len(bounds) // _STEPS) * _STEPS
+        self._session.run(self._program, "fill_by_mean", items, _STEPS, *_PLANT, "bounds", *counts, "told")
+        told = self._session.download("told")
+        first = np.cumsum([len(known.lower) - 1 for known in within])[:-1]
+        return [_by_mean(each, room) for each in np.split(told, first)]
+
     def _bound(self, given: Mapping[str, NDArray[Any]]) -> None:
         session, cells, pairs = self._session, len(given["lower"]), len(given["brackets"])
         session.free(*given)
         session.upload(**given)
         counts, items = (np.int32(cells), np.int32(pairs)), -(-pairs // _ITEMS) * _ITEMS
-        session.run(self._program, "bound_pairs", items, _ITEMS, *_PLANT, *_CELLS, *counts, "brackets")
+        last = ("brackets", "told") if self._free else ("brackets",)
+        session.run(self._program, "bound_pairs", items, _ITEMS, *_PLANT, *_CELLS, *counts, *last)
 
 
 def has_double(device: DeviceInfo) -> bool:
@@ -128,8 +160,8 @@ def has_double(device: DeviceInfo) -> bool:
     return "cl_khr_fp64" in device.device.extensions
 
 
-def bound_program(device: DeviceInfo, *, single: bool) -> BuiltProgram:
-    """The program of a device, for every plant: in double, or in float32.
+def bound_program(device: DeviceInfo, *, single: bool, free: bool = False) -> BuiltProgram:
+    """The program of a device, for every plant: in double, or in float32; without, or with a free flow.
 
     Raises
     ------
@@ -140,7 +172,9 @@ def bound_program(device: DeviceInfo, *, single: bool) -> BuiltProgram:
         problem = f"{device.name} neither has double precision nor promises to round to nearest"
         raise DeviceError(problem, mend="prove bounds on CPU threads, or choose another device")
     options = SINGLE_OPTIONS if single else ()
-    return build(device, assemble(FILES, definitions(single=single)), options, as_written=True)
+    files = (*FILES_IF_FREE, *(() if single else FILES_IN_DOUBLE)) if free else FILES
+    source = assemble(files, definitions(single=single, free=free))
+    return build(device, source, options, as_written=True)
 
 
 def _spans(number: int, most: int) -> Iterator[tuple[int, int]]:
@@ -158,18 +192,22 @@ class PlantArrays(NamedTuple):
     shapes : ndarray of int32, shape (curves, 4)
     curves : ndarray, shape (numbers of all curves,)
     stages : ndarray, shape (steps of all horizons, fields)
+    told : ndarray, shape (steps of all horizons, numbers), or None
+        Of reservoirs with a free flow (`stages.freed`), what is told of each step: best releases, and by mean storage.
     """
 
     numbers: NDArray[np.floating]
     shapes: NDArray[np.int32]
     curves: NDArray[np.floating]
     stages: NDArray[np.floating]
+    told: NDArray[np.floating] | None = None
 
 
-def definitions(*, single: bool = False) -> Mapping[str, int | str]:
+def definitions(*, single: bool = False, free: bool = False) -> Mapping[str, int | str]:
     """Macros of the kernels: the fields of their structures, the place of each curve, and whether they use float32."""
     return {
         **({"SINGLE": 1} if single else {}),
+        **({"FREE": 1, "NODES": NODES, "TOLD_FIELDS": _TOLD} if free else {}),
         "CURVE_SHAPE_FIELDS": f"int {', '.join(_SHAPE)}",
         "PLANT_FIELDS": f"Given {', '.join(_OF_PLANT)}",
         "STAGE_FIELDS": f"Given {', '.join(FIELDS)}",
@@ -202,9 +240,27 @@ def plant_arrays(plant: Plant, horizons: Sequence[Stages], *, single: bool = Fal
     of_curves = np.concatenate([_numbers(curve) for curve in given])
     rows = np.concatenate([stages.rows.T for stages in horizons])
     of_plant, of_shapes = np.array([numbers], np.float64), np.array(shapes, np.int32)
+    told = np.concatenate([_told(stages) for stages in horizons]) if horizons[0].free else None
     if single:
-        return PlantArrays(outwards(of_plant), of_shapes, outwards(of_curves), outwards(rows))
-    return PlantArrays(of_plant, of_shapes, of_curves, rows)
+        told = None if told is None else outwards(told)
+        return PlantArrays(outwards(of_plant), of_shapes, outwards(of_curves), outwards(rows), told)
+    return PlantArrays(of_plant, of_shapes, of_curves, rows, told)
+
+
+def _told(stages: Stages) -> FloatArray:
+    """What is told of each step, in the order of `_TOLD`."""
+    free, told = stages.free, stages.by_mean
+    steps, room = told.value.shape
+    lines = [np.pad(each, ((0, 0), (0, SEGMENTS - room))) for each in told[1:]]
+    nodes = np.broadcast_to([free.first[0], free.per_hm3[0]], (steps, 2))
+    return np.column_stack([nodes, free.best, told.number, *lines])
+
+
+def _by_mean(told: FloatArray, room: int) -> ByMean:
+    """What is told of mean storages, as a device has filled it in."""
+    ends = np.cumsum([2 + NODES, 1, SEGMENTS + 1, SEGMENTS, SEGMENTS])
+    _, number, edges, *lines = np.split(told, ends, axis=1)
+    return ByMean(number[:, 0].astype(np.int64), edges[:, : room + 1], *(each[:, :room] for each in lines))
 
 
 def _lake_of(horizons: Sequence[Stages]) -> Lake:

@@ -28,6 +28,8 @@ DEMAND_TOLERANCE = 1.1e-6
 _ROUNDED = 1e-14
 #: In place of bounds of a free flow, m3/s.
 _ANY_FLOW = 1e15
+#: Segments of the mean storage of a step at most, of which something is told (`ByMean`).
+SEGMENTS = 128
 #: Fields of a step; those that `hydro.rows` has too mean the same but for tolerances.
 (
     INFLOW,  # less the withdrawal, m3/s

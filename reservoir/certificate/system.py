@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from reservoir.certificate.bound import Effort, ProvenBound
+from reservoir.certificate.bound import Effort, ProvenBound, Together
 from reservoir.certificate.bundle import least_sum
 from reservoir.certificate.multipliers import multipliers
 from reservoir.certificate.shortages import Shortage
@@ -101,6 +101,8 @@ class SystemProblem:
         At work on it.
     flows : sequence, optional
         Of each reservoir, bounds of what links bring it and of what it releases (`Single`), if not the year's own.
+    together : Together, optional
+        Bounds brackets on a device; by default compiled code does.
     """
 
     def __init__(
@@ -111,8 +113,10 @@ class SystemProblem:
         below: float = 0.0,
         threads: int = 1,
         flows: Sequence[tuple[Any, Any]] = (),
+        together: Together | None = None,
     ) -> None:
         self.batch, self.schedule, self.below, self.threads = batch, schedule, below, threads
+        self.together = together
         self.links = [LinkFlow.of(batch, link) for link in batch.system.links if link.target is not None]
         self.shortages = Shortage.all_of(batch)
         self.committed = [place for place, each in enumerate(batch.system.reservoirs) if is_committed(each)]
@@ -225,7 +229,7 @@ class SystemProblem:
         """Of the proof of one reservoir, where all are proved in so many seconds."""
         at_once = min(self.threads, len(self.singles))
         share = seconds * at_once / len(self.singles)
-        return Effort(gap, share, self.threads // at_once, scale, **changed)
+        return Effort(gap, share, self.threads // at_once, scale, together=self.together, **changed)
 
     def scale(self, frees: list[FreeFlow]) -> float:
         """The size of what is added up."""
@@ -374,6 +378,7 @@ class SystemProblem:
                 [*corridors[:place], part, *corridors[place + 1 :]],
                 self.below,
                 self.threads,
+                together=self.together,
             )
             for part in parts
         ]
@@ -413,6 +418,7 @@ def prove_system(
     threads: int = 1,
     below: float = 0.0,
     told: Told = _untold,
+    together: Together | None = None,
 ) -> SystemBound:
     """Prove a bound of the fitness of all schedules that keep the limits of one year of a system.
 
@@ -432,9 +438,11 @@ def prove_system(
         a bound that is no lower than the schedule all the same rests on neither.
     told : callable
         Told which part is done, about.
+    together : Together, optional
+        Bounds brackets on a device; by default compiled code does.
     """
     began = time.monotonic()
-    problem = SystemProblem(batch, schedule, below=below, threads=threads)
+    problem = SystemProblem(batch, schedule, below=below, threads=threads, together=together)
     known = schedule.violation_sum[0] == 0
     prices, allowed, worth = multipliers(batch, schedule), gap * problem.size, np.inf
     aim, enough = problem.fitness + _LEFT * allowed, problem.fitness + _MOST_LEFT * allowed
@@ -445,7 +453,7 @@ def prove_system(
         if worth <= enough or not np.isfinite(worth) or not left or time.monotonic() > began + _FOR_PRICES * seconds:
             break
         corridors = problem.corridors(prices, began + _FOR_PRICES * seconds - time.monotonic())
-        problem = SystemProblem(batch, schedule, corridors, below, threads)
+        problem = SystemProblem(batch, schedule, corridors, below, threads, together=together)
     open_parts, at_prices = [Part(worth, prices, problem)], time.monotonic()
     time_left = max(began + seconds - at_prices, 0.0) * (1.0 if worth <= enough else _FOR_PRICES)
     proved = problem.proven(prices, gap, time_left, told)

@@ -157,12 +157,15 @@ def points_of(cells, random):
     return found
 
 
-def excess_of_points(device, plant, horizons, cells, count, seed=2):
-    """By how much brackets of steps between storages in boxes, in double, exceed those of the boxes in float32."""
+def excess_of_points(device, plant, horizons, cells, count, seed=2, at=lambda stages, _: stages):
+    """By how much brackets of steps between storages in boxes, in double, exceed those of the boxes in float32.
+
+    They are of some of all that horizons may be (`at`).
+    """
     random, most = np.random.default_rng(seed), -np.inf
     for _ in range(count):
         points = pairs_of(points_of(cells, random))
-        most = np.maximum(most, of_device(device, plant, horizons, points))
+        most = np.maximum(most, of_device(device, plant, [at(each, random) for each in horizons], points))
     # The tangent of what a shortage costs begins at the draft: it is above it where the release is more by the spare.
     most -= np.concatenate([each.supply_cost_squared * each.spare**2 for each in horizons])
     found = of_device(device, plant, horizons, pairs_of(cells), single=True)

@@ -27,7 +27,7 @@ MUTATIONS = {
     "a slope of the wrong sign": ("made_r = subtract(mid->per.value", "made_r = add(mid->per.value", "random 1"),
     "the value at the start added": ("{base, -slope_x, slope_y}", "{base, slope_x, slope_y}", "random 0"),
     "no losses": ("point(mid_x)), lost_here.value", "point(mid_x)), NOUGHT", "losses"),
-    "the wrong bound of the release": ("{minus.value + most,", "{minus.value + least,", "random 2"),
+    "the wrong bound of the release": ("minus, minus.value + most)", "minus, minus.value + least)", "random 2"),
     "the installed capacity is half": ("HIGH(stage->plant_factor)), 0.0", "0.5), 0.0", "random 3"),
     "a tangent less steep": ("tangent.worth = slope;", "", "power-shortage"),
     "a rate that rises": ("multiply(negative(a.slope), squared)", "multiply(a.slope, squared)", "zoo 0"),

@@ -23,8 +23,8 @@ __kernel void of_terms(__global const Stage *stages, __global const Terms *given
     const Powers powers = {of.made, of.taken, of.installed};
     const Affine minus = {-of.flow.value, -of.flow.by_x, -of.flow.by_y};
     Geometry box;
-    box.half_x = of.half_x;
-    box.half_y = of.half_y;
+    box.sides.x = of.half_x;
+    box.sides.y = of.half_y;
     const real price = LOW(stages[place].missing_price), heaviest = price > 0.0f ? price : INFINITY;
     const real least = LOW(stages[place].release_lower);
     found[place] = bound_with_costs(stages + place, of.values, &powers, of.flow, minus, least, heaviest, &box);
