@@ -285,7 +285,9 @@ def _plan_system(
                 with watch("prove"):
                     from reservoir.planning.system_proof import prove_system_plan  # compiles
 
-                    plan = prove_system_plan(plan, prove, prove_seconds, progress, improve=True)
+                    plan = prove_system_plan(
+                        plan, prove, prove_seconds, progress, search["device"], improve=True, or_host=True
+                    )
             with watch("certify"):
                 checks = system_checks(plan)
             how: dict[str, Any] = {"figures": figures, "kind": kind, "progress": progress, "watch": watch, "tell": warn}

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 #: Sentences of one kind that are shown on the screen.
 _SHOWN = 12
-#: Devices that stand for CPU threads, on which bounds of systems are proved.
-_ON_HOST = ("auto", "host")
 
 
 @click.command("prove")
@@ -66,15 +64,14 @@ def command(
     from reservoir.planning.system_proof import prove_system_plan
 
     if options.names_system(reservoir_file) or (plan / SYSTEM).is_file():
-        options.require_of_one({"--device": None if device in _ON_HOST else device})
         others = [*filter(None, (reservoir_file, inflow_file, horizon, step, *reading.values()))]
         if plan.is_dir() and not others:
-            return _prove_system_folder(plan, gap, prove_seconds, as_json)
+            return _prove_system_folder(plan, gap, prove_seconds, device, as_json)
         _is_schedule(plan, reservoir_file, inflow_file or reservoir_file, others)
         assert reservoir_file is not None
         checked = _read_system(plan, reservoir_file, inflow_file, reading, horizon, step)
         with progress_bars() as progress:
-            proofs = prove_system_plan(checked.plan, gap, prove_seconds, progress).proofs
+            proofs = prove_system_plan(checked.plan, gap, prove_seconds, progress, device).proofs
         assert proofs is not None
         checked = checked.proven(proofs)
         return _show(checked.plan, checked.checks(), as_json, checked)
@@ -96,7 +93,7 @@ def command(
     return _show(proven, plan_checks(proven), as_json, folder=folder)
 
 
-def _prove_system_folder(folder: Path, gap: float, seconds: float, as_json: bool) -> int:
+def _prove_system_folder(folder: Path, gap: float, seconds: float, device: str, as_json: bool) -> int:
     """Prove bounds of a joint plan, and write them into its folder."""
     from reservoir.cli.screen import progress_bars
     from reservoir.io.plan_folder.saved_system import read_system_plan
@@ -108,7 +105,7 @@ def _prove_system_folder(folder: Path, gap: float, seconds: float, as_json: bool
     with claimed_for_proof(folder, (SYSTEM_YEARS, PRICES)) as claim:
         saved = read_system_plan(folder)
         with progress_bars() as progress:
-            proven = prove_system_plan(saved.plan, gap, seconds, progress)
+            proven = prove_system_plan(saved.plan, gap, seconds, progress, device)
         written = write_system_proof(saved, proven, claim)
     return _show(proven, system_checks(proven), as_json, folder=written)
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from reservoir.certificate.bound import Together
 from reservoir.certificate.price_ranges import price_ranges
 from reservoir.certificate.system import SystemBound, prove_system
+from reservoir.errors import DeviceError
 from reservoir.hydro.inflow import first_days
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.planning.firm_power import promising_all
-from reservoir.planning.proof import GAP, SECONDS, STAGE
+from reservoir.planning.proof import AUTO, GAP, HOST, SECONDS, STAGE, device_of
 from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.planning.system_plan import SystemPlan, SystemProofs
 from reservoir.planning.system_search import FINISH
@@ -26,16 +29,21 @@ from reservoir.problems.system import SystemYears
 from reservoir.runtime import processors
 from reservoir.solvers import solve
 
+#: Problems that are proved at once, for each processor, where a device bounds brackets: some wait for it.
+_WAITING = 3
+
 
 def prove_system_plan(
     plan: SystemPlan,
     gap: float = GAP,
     seconds: float = SECONDS,
     progress: StageProgress = silent_stage,
+    device: str | None = None,
     *,
     improve: bool = False,
+    or_host: bool = False,
 ) -> SystemPlan:
-    """A joint plan with a proven bound for each of its problems, found on CPU threads.
+    """A joint plan with a proven bound for each of its problems.
 
     Parameters
     ----------
@@ -46,25 +54,27 @@ def prove_system_plan(
         Most time for all problems, about; what is proved until then holds, with a larger gap.
     progress : callable
         Told the stage, how many problems are done, and how many there are.
+    device : str, optional
+        As of `prove_plan`: what bounds the brackets of the reservoirs of all problems, at once; the rest of a proof is
+        done on CPU threads. By default (also ``"auto"``) a GPU with double precision, else these threads do it all.
     improve : bool
         Whether schedules are sought where a gap stays open, and the plan is given those that are better.
+    or_host : bool
+        Whether CPU threads prove in place of a named device that cannot, or not in double precision.
+
+    Raises
+    ------
+    DeviceError
+        If the device that is named is missing, cannot bound brackets, or fails.
     """
-    problems, until = list(_known(plan)), time.monotonic() + seconds
-    threads, done = max(processors() // len(problems), 1), np.zeros(len(problems))
-
-    def told(place: int, part: float) -> None:
-        done[place] = part
-        progress(STAGE, float(done.sum()), len(problems))
-
-    def proved(place: int) -> SystemBound:
-        share = min(processors() / (len(problems) - place), 1.0)  # what earlier ones leave is for later ones
-        left = max(until - time.monotonic(), 0.0) * share
-        bound = prove_system(*problems[place], gap, left, threads, told=partial(told, place))
-        told(place, 1.0)
-        return bound
-
-    with ThreadPoolExecutor(processors()) as pool:
-        bounded = list(pool.map(proved, range(len(problems))))
+    problems, wanted, bounded = list(_known(plan)), (device or AUTO).strip().lower(), None
+    if wanted != HOST:
+        with suppress(*([DeviceError] if or_host or wanted == AUTO else [])):
+            chosen = device_of(wanted, or_host=or_host)
+            if chosen is not None and (wanted != AUTO or chosen.kind != "CPU"):
+                bounded = _bounded(problems, gap, seconds, progress, Together(chosen))
+    if bounded is None:
+        bounded = _bounded(problems, gap, seconds, progress)
     if improve:
         plan = _improved(plan, bounded)
         problems = list(_known(plan))
@@ -78,6 +88,32 @@ def prove_system_plan(
     known = zip(bounded, problems, strict=True)
     prices = tuple(np.stack([bound.prices, *price_ranges(*of)]) for bound, of in known)
     return replace(plan, proofs=SystemProofs(bounds, short, gap, _where_infeasible(plan, bounded), prices))
+
+
+def _bounded(
+    problems: Sequence[tuple[SystemYears, SystemOperation]],
+    gap: float,
+    seconds: float,
+    progress: StageProgress,
+    together: Together | None = None,
+) -> list[SystemBound]:
+    """The bound of each problem: each in a thread of its own, as many at a time as there is work for."""
+    until, at_once = time.monotonic() + seconds, processors() * (1 if together is None else _WAITING)
+    threads, done = max(processors() // len(problems), 1), np.zeros(len(problems))
+
+    def told(place: int, part: float) -> None:
+        done[place] = part
+        progress(STAGE, float(done.sum()), len(problems))
+
+    def proved(place: int) -> SystemBound:
+        share = min(at_once / (len(problems) - place), 1.0)  # what earlier ones leave is for later ones
+        left = max(until - time.monotonic(), 0.0) * share
+        bound = prove_system(*problems[place], gap, left, threads, told=partial(told, place), together=together)
+        told(place, 1.0)
+        return bound
+
+    with ThreadPoolExecutor(at_once) as pool:
+        return list(pool.map(proved, range(len(problems))))
 
 
 def _improved(plan: SystemPlan, bounded: Sequence[SystemBound]) -> SystemPlan:

@@ -130,6 +130,20 @@ def test_dates_and_releases_of_three_decimals_are_enough(proven, two, call):
     assert "Recomputed from the releases:" in call("prove", "mine.csv", *OF_FILES, *GAP, "--device", "host").out
 
 
+@pytest.mark.device
+def test_a_device_proves_what_threads_prove(call, two, tmp_path):
+    rows = {}
+    for device in ("host", "pocl"):
+        assert "(2 of 2 years within 1.0e-02)" in call("prove", "p", *GAP, "--device", device).out
+        rows[device] = rows_of(tmp_path / "p/system.csv")
+    for one, other in zip(rows["host"], rows["pocl"], strict=True):
+        assert float(one["proven_bound"]) == pytest.approx(float(other["proven_bound"]), rel=1e-9)
+    words = ("--solver", "slp", "--no-figures", "--prove", "1e-2", "--prove-seconds", "20", "--device", "pocl")
+    planned = call("plan", "flows.csv", "--reservoir", "two.toml", *words, "--out", "q").out
+    assert "(2 of 2 years within 1.0e-02)" in planned
+    assert rows_of(tmp_path / "q/system.csv") == rows["pocl"]
+
+
 def test_how_a_record_is_read_is_said_as_for_a_plan(two, call, tmp_path):
     months = [row["date"].split("-") for row in of_dates(two)]
     record = (f"{month}/1/{year}," + ",".join(f"{flow / 0.028316846592:.9f}" for flow in flows(int(year), int(month)))
@@ -176,7 +190,8 @@ def test_a_year_that_no_schedule_can_keep_the_limits_of_is_told(proven, two, tmp
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["p", "--device", "0"], "--device: does not take systems yet"),
+        (["p", "--device", "no-such-device"], "no-such-device"),
+        (["p/schedule.csv", *OF_FILES, "--device", "no-such-device"], "no-such-device"),
         (["p", "--horizon", "year"], "a plan's folder has its own reservoir and inflow"),
         (["p", "--reservoir", "two.toml"], "a plan's folder has its own reservoir and inflow"),
         (["none.csv", *OF_FILES], "there is no such folder or file"),

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from reservoir.bench.cascade_systems import lancang
+from reservoir.certificate import bound
+from reservoir.errors import DeviceError
+from reservoir.planning import system_proof
 from reservoir.planning.system_plan import optimise_system
 from reservoir.planning.system_proof import prove_system_plan
 from reservoir.zoo import zoo_system
@@ -47,3 +50,43 @@ def test_how_much_of_a_proof_is_done_is_told(horizon, problems):
     assert done == sorted(done)
     assert done[-1] == problems
     assert sum(part < 0.6 * problems for part in done) >= 2
+
+
+def test_a_device_proves_what_threads_prove(device):
+    plan = optimise_system(*zoo_system(4, 2, reservoirs=2), solver="slp")
+    told = []
+    found, expected = (
+        prove_system_plan(plan, 1e-3, 30.0, lambda *each: told.append(each), device=name).proofs
+        for name in (str(device.index), "host")
+    )
+    np.testing.assert_allclose(found.bound, expected.bound, rtol=1e-9)
+    assert told[-1][1:] == (2.0, 2)
+
+
+def asked_for(plan, monkeypatch, device, **given):
+    """The devices on which brackets are bounded, of a proof of no time."""
+    asked, opened = [], system_proof.Together
+    monkeypatch.setattr(system_proof, "Together", lambda device: asked.append(device) or opened(device))
+    prove_system_plan(plan, 1e-3, 0.0, device=device, **given)
+    return asked
+
+
+def test_a_device_is_used_where_it_is_named_and_a_cpu_not_by_itself(worse, device, monkeypatch):
+    plan, _ = worse
+    assert asked_for(plan, monkeypatch, str(device.index)) == [device]
+    assert asked_for(plan, monkeypatch, "host") == []
+    assert asked_for(plan, monkeypatch, "auto") == ([] if device.kind == "CPU" else [device])
+    monkeypatch.setattr(system_proof, "device_of", lambda *_, **__: replace(device, kind="GPU"))
+    assert len(asked_for(plan, monkeypatch, None)) == 1
+
+
+def test_a_device_that_cannot_is_an_error_if_it_is_named(worse, device, monkeypatch):
+    plan, _ = worse
+
+    def fails(*_, **__):
+        raise DeviceError("gone", mend="choose another")
+
+    monkeypatch.setattr(bound.BracketsOnDevice, "bound", fails)
+    with pytest.raises(DeviceError, match="gone"):
+        prove_system_plan(plan, 1e-3, 10.0, device=str(device.index))
+    assert np.isfinite(prove_system_plan(plan, 1e-3, 10.0, device=str(device.index), or_host=True).proofs.bound[0])
