@@ -156,6 +156,10 @@ def second_run(solver: str) -> str:
     return f"{solver} (second run)"
 
 
+#: Source of schedules that are found where a proof leaves better ones possible.
+AFTER_PROOF = "search after the proof"
+
+
 def by_member(record: Any, values: NDArray[Any]) -> NDArray[Any]:
     """Values of years, or of their steps, with a row a member."""
     return values.reshape(len(record.inflow.members), -1)
@@ -196,8 +200,8 @@ _LOSSES = "only if the reservoir has losses or demands"
 _YEAR = "label of the year in the inflow record: `1953`, or `1953/54` for a water year"
 _MONTH = "calendar month, 1 to 12; of a shorter step, that of its middle"
 _SOURCE = (
-    "whose schedule the year holds: the solver's name, `NAME (second run)` for its second run, or `dp` or `dp-opencl` "
-    "for the reference optimum"
+    "whose schedule the year holds: the solver's name, `NAME (second run)` for its second run, `dp` or `dp-opencl` "
+    "for the reference optimum, or `search after the proof`"
 )
 _NAMES = (ResultColumn("member", "name of the member of the ensemble; only there"), ResultColumn("year", _YEAR))
 _STEP_NAMES = (

@@ -66,7 +66,7 @@ def keeping_commitments(
         operation: Any = years.operate(position)
         (room,) = _rooms(batch.model.system, operation.of_reservoirs, operation.hm3_per_m3s)
         (own,) = operation.of_reservoirs
-        batches.append(replace(batch, limits=_drawn_in(batch.limits, *room)))
+        batches.append(replace(batch, limits=drawn_in(batch.limits, *room)))
         positions += [*np.column_stack([own.draft_m3s, own.storage_hm3[:, 0]])[:, : batch.dimension]]
     return replace(problems, batches=tuple(batches)), positions
 
@@ -78,7 +78,7 @@ def within_commitments(problems: RecordProblems, positions: Sequence[FloatArray]
         years, operation = batch, batch.operate(position)  # type: Any, Any
         rooms = _rooms(years.system, operation.of_reservoirs, operation.hm3_per_m3s)
         each = zip(years.years, rooms, strict=True)
-        drawn_in = (replace(own, limits=_drawn_in(own.limits, *room)) for own, room in each)
+        drawn_in = (replace(own, limits=drawn_in(own.limits, *room)) for own, room in each)
         batches.append(replace(years, years=tuple(drawn_in)))
     return replace(problems, batches=tuple(batches))
 
@@ -93,7 +93,7 @@ def without_room(problems: RecordProblems, given: RecordProblems) -> RecordProbl
     return replace(problems, batches=tuple(batches))
 
 
-def _drawn_in(limits: Limits, lowest: FloatArray, highest: FloatArray) -> Limits:
+def drawn_in(limits: Limits, lowest: FloatArray, highest: FloatArray) -> Limits:
     """Limits whose storages are between others, as far as they allow."""
     bounds = limits.storage_lower_hm3, limits.storage_upper_hm3
     return limits.changed(storage_lower=np.clip(lowest, *bounds), storage_upper=np.clip(highest, *bounds))

@@ -24,7 +24,7 @@ from reservoir.hydro.inflow import COMPANIONS
 from reservoir.hydro.operation import Operation
 from reservoir.hydro.reservoir import reservoir_digests
 from reservoir.hydro.site_inflows import SiteInflows
-from reservoir.planning.columns import second_run
+from reservoir.planning.columns import AFTER_PROOF, second_run
 from reservoir.planning.firm_power import FirmBounds
 from reservoir.planning.planned_record import Plan, Sources
 from reservoir.planning.search import Method, search, stated_solutions
@@ -201,7 +201,7 @@ _MISSING = "missing_m3s"
 #: Numbers of solutions: of the schedules of the plan, of the solver's own and of the references.
 _NUMBERS = ("fitness", "benefit", "violation")
 _WORK = ("generations", "evaluations")
-#: Whose schedule a year holds: the place in the list of a solver, its second run and its reference.
+#: Whose schedule a year holds: the place in the list of a solver, its second run, its reference, or `AFTER_PROOF`.
 _SOURCE = "source"
 #: Positions of the references of problems that are no years, one behind the other: the energy of each year follows from
 #: them.
@@ -226,7 +226,7 @@ def columns_of(plan: Plan) -> dict[str, NDArray[Any]]:
         columns |= {_NOT_KEPT: plan.firm_bounds.not_kept_mw, _PROVED: plan.firm_bounds.proved.astype(np.int8)}
     if references and not plan.horizon.is_year:
         columns[_BEST] = np.concatenate(references.position)
-    known = [solutions.solver, second_run(solutions.solver), references.solver]
+    known = [solutions.solver, second_run(solutions.solver), references.solver, AFTER_PROOF]
     codes = [known.index(source) for source in sources.of_problem] if sources else np.zeros(len(solutions))
     return columns | {_SOURCE: np.asarray(codes, np.int8)}
 
@@ -320,7 +320,7 @@ def plan_of(
         references = stated_solutions(best, reference["settings"], **numbers("reference"), **of_reference)
     sources = None
     if columns[_SOURCE].any():
-        names = np.array([solutions.solver, second_run(solutions.solver), references.solver], object)
+        names = np.array([solutions.solver, second_run(solutions.solver), references.solver, AFTER_PROOF], object)
         engine = stated_solutions(solutions.position, settings, **numbers("engine"), **of_call)
         sources = Sources(tuple(names[columns[_SOURCE]].tolist()), engine, settings, first("second_settings") or {})
     bounds = FirmBounds(columns[_NOT_KEPT], columns[_PROVED] > 0) if _NOT_KEPT in columns else None

@@ -102,7 +102,7 @@ class Sources:
     Parameters
     ----------
     of_problem : tuple of str
-        The source of each problem: the solver, its `second_run`, or the solver of the reference.
+        The source of each problem: the solver, its `second_run`, the solver of the reference, or `AFTER_PROOF`.
     engine : Solutions
         The best that the solver found for each problem, in the second run or in the first.
     settings, second_settings : mapping
@@ -285,7 +285,7 @@ class Plan(OperatedRecord):
     def source(self) -> NDArray[np.object_]:
         """Whose schedule each year holds, shape (years,).
 
-        The solver's name, that of its second run, or the reference's.
+        The solver's name, that of its second run, the reference's, or that of the search after a proof.
         """
         if not self.sources:
             return np.full(self.inflow.years, self.solutions.solver, object)
@@ -301,7 +301,7 @@ class Plan(OperatedRecord):
     @cached_property
     def from_reference(self) -> NDArray[np.bool_]:
         """Which years hold the reference's schedule in place of the solver's, shape (years,)."""
-        if not self.sources:
+        if not self.sources or self.references.solver == self.solutions.solver:
             return np.zeros(self.inflow.years, np.bool_)
         return np.asarray(self.source == self.references.solver)
 

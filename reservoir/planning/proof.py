@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -29,8 +29,10 @@ from reservoir.hydro.operation import Operation
 from reservoir.hydro.step import unmet_minimum
 from reservoir.opencl import DeviceInfo, choose_devices, opencl_available
 from reservoir.planning.commitments import bounded_by_commitments
+from reservoir.planning.open_part import searched_again
 from reservoir.planning.planned_record import GAP_ROUNDING, Plan, Proofs
 from reservoir.planning.solving import StageProgress, silent_stage
+from reservoir.problems.base import FloatArray
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.runtime import processors
 
@@ -40,10 +42,15 @@ STAGE, LONGER_STAGE = "proof", "longer proof"
 Done = Callable[[int], None]
 #: Proves problems with an effort.
 Prove = Callable[[list[Known], Effort, Done], list[ProvenBound]]
+#: Searches problems again that proofs leave open, by place; all problems with what is then known of them.
+Search = Callable[[Mapping[int, ProvenBound]], list[Known]]
 #: Gap that is asked for, and most seconds, where nothing else is said.
 GAP, SECONDS = 1e-5, 600.0
 #: Pairs of cells for each step of longer proofs.
 LONGER_PAIRS = 1_000_000
+#: Those before a search in what is left open: a bad schedule leaves so much that more would be in vain. Proofs of the
+#: bundled years take 2,000 to 3,000.
+_PAIRS_BEFORE_SEARCH = 5_000
 #: Names that stand for CPU threads, and for what is best here.
 HOST, AUTO = "host", "auto"
 
@@ -83,25 +90,63 @@ def prove_plan(
     DeviceError
         If the device that is named is missing, cannot bound brackets, or fails.
     """
-    problems = list(_known(plan))
-    fitness = np.array([np.nan if known.fitness is None else known.fitness for known in problems])
-    for place in np.flatnonzero(plan.better_known(gap) & ~np.isnan(fitness)).tolist():
-        # No bound is below the better schedule: the gap that is asked for is to that one.
-        problems[place] = problems[place]._replace(fitness=float(plan.references.fitness[place]))
+    proofs = proven_plan(plan, gap, seconds, progress, device, or_host=or_host).proofs
+    assert proofs is not None
+    return proofs
+
+
+def proven_plan(
+    plan: Plan,
+    gap: float = GAP,
+    seconds: float = SECONDS,
+    progress: StageProgress = silent_stage,
+    device: str | None = None,
+    *,
+    or_host: bool = False,
+    improve: bool = False,
+) -> Plan:
+    """The plan with a proven bound for each of its problems.
+
+    Parameters are those of `prove_plan`, and ``improve``: whether problems whose gap stays open are searched again
+    where their proofs leave better schedules possible (`searched_again`), and the plan is given those that are found.
+    """
+    problems, found = _told(plan, gap), plan
+
+    def search(left_open: Mapping[int, ProvenBound]) -> list[Known]:
+        nonlocal found
+        found = searched_again(plan, left_open, gap, progress, device)
+        return problems if found is plan else _told(found, gap)
+
+    again = search if improve else None
     effort = Effort(gap, seconds, processors(), plan.problems.least_gap_scale)
     asked, bounded = (device or AUTO).strip().lower(), None
     if asked != HOST:
         with suppress(*([DeviceError] if or_host or asked == AUTO else [])):
             chosen = device_of(asked, or_host=or_host)
-            bounded = None if chosen is None else _on_device(chosen, problems, effort, progress)
+            bounded = None if chosen is None else _on_device(chosen, problems, effort, progress, again)
     if bounded is None:
-        bounded = _on_host(problems, effort, progress)
+        bounded = _on_host(problems, effort, progress, again)
+    fitness = _fitness(list(_known(found)))
     bounds = np.array([each.bound for each in bounded])
     scaled = np.maximum(np.abs(bounds), effort.least_scale)
     with np.errstate(invalid="ignore"):
         short = (bounds - fitness) / np.where(scaled > 0, scaled, 1.0)
     short[(bounds == np.inf) & ~np.isnan(fitness)] = np.inf  # nothing is proved, which is no small gap
-    return Proofs(bounds, short, gap, _where_infeasible(plan, bounded))
+    return replace(found, proofs=Proofs(bounds, short, gap, _where_infeasible(plan, bounded)))
+
+
+def _told(plan: Plan, gap: float) -> list[Known]:
+    """What proofs of a plan's problems are told."""
+    problems = list(_known(plan))
+    for place in np.flatnonzero(plan.better_known(gap) & ~np.isnan(_fitness(problems))).tolist():
+        # No bound is below the better schedule: the gap that is asked for is to that one.
+        problems[place] = problems[place]._replace(fitness=float(plan.references.fitness[place]))
+    return problems
+
+
+def _fitness(problems: Iterable[Known]) -> FloatArray:
+    """Fitness of schedules, NaN of those that are none of those that are bounded."""
+    return np.array([np.nan if known.fitness is None else known.fitness for known in problems])
 
 
 def device_of(wanted: str, *, or_host: bool = False) -> DeviceInfo | None:
@@ -127,7 +172,9 @@ def device_of(wanted: str, *, or_host: bool = False) -> DeviceInfo | None:
     return best if has_double(best) or not or_host else None
 
 
-def _on_device(device: DeviceInfo, problems: list[Known], effort: Effort, progress: StageProgress) -> list[ProvenBound]:
+def _on_device(
+    device: DeviceInfo, problems: list[Known], effort: Effort, progress: StageProgress, search: Search | None
+) -> list[ProvenBound]:
     """Prove problems on a device, as many at once as it takes."""
     bound_program(device, single=not has_double(device))
     compile_ahead(problems, brackets=False)
@@ -145,10 +192,12 @@ def _on_device(device: DeviceInfo, problems: list[Known], effort: Effort, progre
             bounds += prove_together(device, together, left, partial(count_on, before))
         return bounds
 
-    return _longer_if_needed(prove, problems, effort, progress)
+    return _longer_if_needed(prove, problems, effort, progress, search)
 
 
-def _on_host(problems: list[Known], effort: Effort, progress: StageProgress) -> list[ProvenBound]:
+def _on_host(
+    problems: list[Known], effort: Effort, progress: StageProgress, search: Search | None
+) -> list[ProvenBound]:
     """Prove problems on CPU threads: a thread a problem, or all threads one problem after another if there are few."""
     compile_ahead(problems)
 
@@ -166,19 +215,28 @@ def _on_host(problems: list[Known], effort: Effort, progress: StageProgress) -> 
                 done(len(bounds))
         return bounds
 
-    return _longer_if_needed(prove, problems, effort, progress)
+    return _longer_if_needed(prove, problems, effort, progress, search)
 
 
 def _longer_if_needed(
-    prove: Prove, problems: list[Known], effort: Effort, progress: StageProgress
+    prove: Prove, problems: list[Known], effort: Effort, progress: StageProgress, search: Search | None
 ) -> list[ProvenBound]:
-    """Prove all problems, and then those again that took more: no problem waits for the few that take long."""
+    """Prove all problems, and then those again that took more: no problem waits for the few that take long.
+
+    What is left open is searched before: the better a schedule, the less a proof has to go through.
+    """
     until = time.monotonic() + effort.seconds
     longer = replace(effort, pairs=LONGER_PAIRS)
-    if len(problems) == 1:
+    if len(problems) == 1 and search is None:
         return prove(problems, longer, lambda done: progress(STAGE, done, 1))
-    bounds = prove(problems, effort, lambda done: progress(STAGE, done, len(problems)))
-    places = [place for place, known in enumerate(problems) if _may_be_closer(known, bounds[place], effort)]
+    first = effort if search is None else replace(effort, pairs=_PAIRS_BEFORE_SEARCH)
+    bounds = prove(problems, first, lambda done: progress(STAGE, done, len(problems)))
+    if search is not None and time.monotonic() < until:
+        of_all = enumerate(zip(problems, bounds, strict=True))
+        left_open = {place: bound for place, (known, bound) in of_all if _is_open(known, bound, effort)}
+        problems = search(left_open) if left_open else problems
+    of_all = enumerate(zip(problems, bounds, strict=True))
+    places = [place for place, (known, bound) in of_all if _takes_more(known, bound, effort, search)]
     left = until - time.monotonic()
     if places and left > 0.0:
         some = [problems[place] for place in places]
@@ -186,6 +244,18 @@ def _longer_if_needed(
         for place, bound in zip(places, again, strict=True):
             bounds[place] = min(bounds[place], bound, key=lambda proven: proven.bound)
     return bounds
+
+
+def _is_open(known: Known, proven: ProvenBound, effort: Effort) -> bool:
+    """Whether a better schedule may be found, or one that keeps the limits where none is known."""
+    return not proven.infeasible if known.fitness is None else _may_be_closer(known, proven, effort)
+
+
+def _takes_more(known: Known, proven: ProvenBound, effort: Effort, search: Search | None) -> bool:
+    """Whether a problem is to be proved with more work; without a schedule, if the first proof was a short one."""
+    if known.fitness is None:
+        return search is not None and proven.bound > -np.inf
+    return _may_be_closer(known, proven, effort)
 
 
 def _may_be_closer(known: Known, proven: ProvenBound, effort: Effort) -> bool:

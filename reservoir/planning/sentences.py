@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.calendar import some_labels
 from reservoir.hydro.commitments import committed_hm3, is_committed, missing_hm3
 from reservoir.hydro.objectives import Objective
-from reservoir.planning.columns import column_of
+from reservoir.planning.columns import AFTER_PROOF, column_of
 from reservoir.planning.planned_record import Plan
 from reservoir.planning.shortfalls import Shortfall, by_kind, step_by_step
 from reservoir.planning.solving import REFERENCE_SOLVERS, beyond_limits, gap_limits
@@ -314,7 +314,7 @@ def source_sentence(plan: Plan) -> str:
             count = int(beyond_limits(*of_plan, plan.problems.least_gap_scale)[plan.problems.of_year].sum())
         are_not = f"{'is' if count == 1 else 'are'} not {close}"
         return f"{counted(count, one)} {are_not}. Fix: omit --engine-only, or {_more(plan)}." if count else ""
-    _, *others = plan.source_counts.items()
+    _, *others = ((name, count) for name, count in plan.source_counts.items() if name != AFTER_PROOF)
     if not others:
         return ""
     of_others = " and ".join(f"{counted(count, one)} from {name}" for name, count in others)

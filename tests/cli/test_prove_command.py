@@ -388,3 +388,29 @@ def test_rules_stay_those_of_a_plan_that_is_proven(call, tmp_path, kind):
     (releases,) = (tmp_path / "plan").glob("schedule.csv" if kind == "csv" else "arrays/release_m3s.npy")
     releases.write_bytes(releases.read_bytes()[:-7] + b"1234567")
     assert "was changed" in call(*asked, status=2).err
+
+
+BADLY = ("plan", "inflow.csv", "--reservoir", "lake.toml", "--solver", "clpso-sequential", "--generations", "10")
+
+
+def test_a_plan_that_its_proof_leaves_open_ends_with_the_better_schedule(call, tmp_path):
+    """The folder says so, reads back, and comes again; `prove` and `--engine-only` leave schedules as they are."""
+    (tmp_path / "lake.toml").write_text((EXAMPLE / "hill-lake.toml").read_text())
+    (tmp_path / "inflow.csv").write_text("\n".join((EXAMPLE / "inflow.csv").read_text().splitlines()[:5]) + "\n")
+    badly = (*BADLY, "--no-reference", "--no-figures", "--prove")
+    said = " ".join(call(*badly, "1e-4", "--out", "better").out.split())
+    assert "2 years (1981, 1982): dp found them between the storages that were left, better by" in said
+    told = json.loads((tmp_path / "better/plan.json").read_text())
+    assert told["sources"] == {"clpso-sequential": 0, "search after the proof": 2}
+    assert told["proof"]["reached"] == 2
+    assert set(pd.read_csv(tmp_path / "better/summary.csv")["source"]) == {"search after the proof"}
+    assert "Search after the proof: found where" in (tmp_path / "better/report.html").read_text()
+    call(*badly, "1e-4", "--out", "again")
+    before = (tmp_path / "better/schedule.csv").read_bytes()
+    assert (tmp_path / "again/schedule.csv").read_bytes() == before
+    call("prove", "better", "--gap", "1e-4")
+    assert (tmp_path / "better/schedule.csv").read_bytes() == before
+    assert json.loads((tmp_path / "better/plan.json").read_text())["notes"] == told["notes"]
+    own = json.loads(call(*badly, "1e-1", "--prove-seconds", "5", "--engine-only", "--out", "own", "--json").out)
+    assert own["sources"] == {"clpso-sequential": 2}
+    assert own["energy_gwh"] < told["energy_gwh"]

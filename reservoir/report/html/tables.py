@@ -13,7 +13,7 @@ import numpy as np
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.unit_system import UnitSystem
 from reservoir.planning.checks import Check, failed_sentences, passed_sentence
-from reservoir.planning.columns import BENEFIT, ResultColumn, shown_columns, table_of
+from reservoir.planning.columns import AFTER_PROOF, BENEFIT, ResultColumn, shown_columns, table_of
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import horizon_text, limits_word
 from reservoir.planning.water_values import table_months
@@ -252,6 +252,8 @@ def _yearly_caption(plan: Plan) -> str:
         said.append(f"Gap{what}: by how much it is below the reference optimum, the best of dynamic programming.")
     if plan.sources:
         said.append("Schedule: whose it is, the solver's, that of its second run, or the reference optimum.")
+        if AFTER_PROOF in plan.source_counts:
+            said.append(f"{AFTER_PROOF.capitalize()}: found where the proof left a better one possible.")
     if (plan.violation > 0).any():
         said.append(f"Marked years violate their {limits_word(plan)}.")
     if plan.references and not plan.feasible.all():
