@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +22,7 @@ from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.text.quantities import counted
 
 #: Gains below this part of the gap that is asked for are none.
-_LEAST_GAIN = 1e-3
+LEAST_GAIN = 1e-3
 
 
 def searched_again(
@@ -54,18 +54,23 @@ def searched_again(
     before = plan.solutions[places]
     gained = (tried.fitness - before.fitness) / np.maximum(np.abs(before.fitness), problems.least_gap_scale or 1e-300)
     no_more, less = tried.violation <= before.violation, tried.violation < before.violation
-    better = np.flatnonzero(less | (no_more & (gained > _LEAST_GAIN * gap)))
+    better = np.flatnonzero(less | (no_more & (gained > LEAST_GAIN * gap)))
     if not better.size:
         return plan
     found = replace(plan.solutions.replaced(places[better], tried[better]), solver=AFTER_PROOF)
     solutions, sources = better_references(plan.solutions, found, plan.sources)
-    note = (
-        f"The proof left better schedules possible of {counted(better.size, plan.problem_word)} "
-        f"({listed(some_labels(problems.labels, places[better]))}): {tried.solver} found them between the storages "
-        f"that were left, better by {gained[better].max():.1e} at most."
-    )
+    labels = some_labels(problems.labels, places[better])
+    note = found_note(labels, plan.problem_word, tried.solver, float(gained[better].max()))
     operation = operation_of(problems, solutions)
     return replace(plan, solutions=solutions, sources=sources, operation=operation, notes=(*plan.notes, note))
+
+
+def found_note(labels: Sequence[str], one: str, solvers: str, gained: float) -> str:
+    """What a proof led to: of which problems, by which solvers, and the largest gain, as a part of the fitness."""
+    return (
+        f"The proof left better schedules possible of {counted(len(labels), one)} ({listed(labels)}): {solvers} found "
+        f"them in what was left, better by {gained:.1e} at most."
+    )
 
 
 def _between(year: ReservoirYears, bound: ProvenBound) -> ReservoirYears:

@@ -16,11 +16,13 @@ from reservoir.certificate.bound import Together
 from reservoir.certificate.price_ranges import price_ranges
 from reservoir.certificate.system import SystemBound, prove_system
 from reservoir.errors import DeviceError
+from reservoir.hydro.calendar import some_labels
 from reservoir.hydro.inflow import first_days
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.planning.firm_power import promising_all
-from reservoir.planning.proof import AUTO, GAP, HOST, SECONDS, STAGE, device_of
-from reservoir.planning.solving import StageProgress, silent_stage
+from reservoir.planning.open_part import LEAST_GAIN, found_note
+from reservoir.planning.proof import AUTO, GAP, HOST, LONGER_STAGE, SECONDS, STAGE, device_of
+from reservoir.planning.solving import StageProgress, begun, silent_stage
 from reservoir.planning.system_plan import SystemPlan, SystemProofs
 from reservoir.planning.system_search import FINISH
 from reservoir.problems.base import take
@@ -31,6 +33,8 @@ from reservoir.solvers import solve
 
 #: Problems that are proved at once, for each processor, where a device bounds brackets: some wait for it.
 _WAITING = 3
+#: What searches from where better schedules may be, each from what the last one found.
+_FROM_OPEN = (FINISH, "dpsa-sequential")
 
 
 def prove_system_plan(
@@ -67,6 +71,7 @@ def prove_system_plan(
     DeviceError
         If the device that is named is missing, cannot bound brackets, or fails.
     """
+    until = time.monotonic() + seconds
     problems, wanted, bounded = list(_known(plan)), (device or AUTO).strip().lower(), None
     if wanted != HOST:
         with suppress(*([DeviceError] if or_host or wanted == AUTO else [])):
@@ -75,9 +80,17 @@ def prove_system_plan(
                 bounded = _bounded(problems, gap, seconds, progress, Together(chosen))
     if bounded is None:
         bounded = _bounded(problems, gap, seconds, progress)
-    if improve:
-        plan = _improved(plan, bounded)
-        problems = list(_known(plan))
+    better = _improved(plan, bounded, gap, progress) if improve else plan
+    if better is not plan:
+        fitness, before = better.solutions.fitness, plan.solutions.fitness
+        plan, problems = better, list(_known(better))
+        allowed = gap * np.maximum(np.abs(fitness), plan.system.least_gap_scale)
+        left_open = np.array([each.bound for each in bounded]) > fitness + allowed
+        again, left = np.flatnonzero((fitness > before) & left_open).tolist(), until - time.monotonic()
+        if again and left > 0.0:
+            proved = _bounded([problems[place] for place in again], gap, left, progress, stage=LONGER_STAGE)
+            for place, bound in zip(again, proved, strict=True):
+                bounded[place] = min(bounded[place], bound, key=lambda proven: proven.bound)
     bounds = np.array([each.bound for each in bounded])
     kept = np.array([float(made.violation_sum[0]) == 0 for _, made in problems])
     fitness = np.array([float(batch.fitness_of(made)[0]) for batch, made in problems])
@@ -96,6 +109,7 @@ def _bounded(
     seconds: float,
     progress: StageProgress,
     together: Together | None = None,
+    stage: str = STAGE,
 ) -> list[SystemBound]:
     """The bound of each problem: each in a thread of its own, as many at a time as there is work for."""
     until, at_once = time.monotonic() + seconds, processors() * (1 if together is None else _WAITING)
@@ -103,7 +117,7 @@ def _bounded(
 
     def told(place: int, part: float) -> None:
         done[place] = part
-        progress(STAGE, float(done.sum()), len(problems))
+        progress(stage, float(done.sum()), len(problems))
 
     def proved(place: int) -> SystemBound:
         share = min(at_once / (len(problems) - place), 1.0)  # what earlier ones leave is for later ones
@@ -116,21 +130,34 @@ def _bounded(
         return list(pool.map(proved, range(len(problems))))
 
 
-def _improved(plan: SystemPlan, bounded: Sequence[SystemBound]) -> SystemPlan:
-    """The plan with schedules that are better, found from where they may be (`SystemBound.open_positions`)."""
+def _improved(plan: SystemPlan, bounded: Sequence[SystemBound], gap: float, progress: StageProgress) -> SystemPlan:
+    """The plan with schedules that are better, found from where they may be (`SystemBound.open_positions`).
+
+    Each solver begins with what the last one found from each of these places, be it better or not.
+    """
     from_here = [(place, start) for place, each in enumerate(bounded) for start in each.open_positions]
     if not from_here:
         return plan
     places, first = [place for place, _ in from_here], [start[np.newaxis] for _, start in from_here]
-    found = solve(take(plan.problems.each, places), solver=FINISH, first=first)
     best, sources = plan.solutions, list(plan.sources)
-    for at, place in enumerate(places):
-        if found.violation[at] <= best.violation[place] and found.fitness[at] > best.fitness[place]:
-            best, sources[place] = best.replaced(np.array([place]), found[np.array([at])]), FINISH
+    size = np.maximum(np.abs(best.fitness), plan.system.least_gap_scale or 1e-300)
+    least = LEAST_GAIN * gap * size
+    for solver in _FROM_OPEN:
+        some, told = take(plan.problems.each, places), begun(progress, solver, len(places))
+        found = solve(some, solver=solver, first=first, progress=told)
+        first = [position[np.newaxis] for position in found.position]
+        for at, place in enumerate(places):
+            gained = found.fitness[at] - best.fitness[place]
+            if found.violation[at] <= best.violation[place] and gained > least[place]:
+                best, sources[place] = best.replaced(np.array([place]), found[np.array([at])]), solver
     if best is plan.solutions:
         return plan
     operation: Any = plan.problems.operate(best.position)
-    return replace(plan, solutions=best, sources=tuple(sources), operation=operation)
+    gains = (best.fitness - plan.solutions.fitness) / size
+    better = np.flatnonzero(gains > 0.0)
+    by = " and ".join(dict.fromkeys(sources[place] for place in better.tolist()))
+    note = found_note(some_labels(plan.problems.labels, better), plan.problem_word, by, float(gains.max()))
+    return replace(plan, solutions=best, sources=tuple(sources), operation=operation, notes=(*plan.notes, note))
 
 
 def _known(plan: SystemPlan) -> Iterator[tuple[SystemYears, SystemOperation]]:

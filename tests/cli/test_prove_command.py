@@ -399,7 +399,7 @@ def test_a_plan_that_its_proof_leaves_open_ends_with_the_better_schedule(call, t
     (tmp_path / "inflow.csv").write_text("\n".join((EXAMPLE / "inflow.csv").read_text().splitlines()[:5]) + "\n")
     badly = (*BADLY, "--no-reference", "--no-figures", "--prove")
     said = " ".join(call(*badly, "1e-4", "--out", "better").out.split())
-    assert "2 years (1981, 1982): dp found them between the storages that were left, better by" in said
+    assert "2 years (1981, 1982): dp found them in what was left, better by" in said
     told = json.loads((tmp_path / "better/plan.json").read_text())
     assert told["sources"] == {"clpso-sequential": 0, "search after the proof": 2}
     assert told["proof"]["reached"] == 2

@@ -43,7 +43,7 @@ def test_what_a_proof_leaves_open_is_searched_again_and_proved(poor):
     assert better.operation.violation_sum.max() == 0
     assert not better.from_reference.any()
     assert better.source_counts == {poor.solutions.solver: 0, AFTER_PROOF: poor.inflow.years}
-    assert "dp found them between the storages that were left, better by " in better.notes[-1]
+    assert "dp found them in what was left, better by " in better.notes[-1]
     stages = list(dict.fromkeys(stage for stage, *_ in told))
     assert stages[:2] == ["proof", "dp"]
 

@@ -36,6 +36,7 @@ def test_where_a_gap_stays_open_a_better_schedule_is_found(worse, improve):
     assert bound >= best
     assert gap == pytest.approx((bound - fitness) / bound)
     assert np.isclose(proved.solutions.fitness[0], fitness)
+    assert any("The proof left better schedules possible of 1 year" in note for note in proved.notes) == improve
 
 
 @pytest.mark.parametrize(("horizon", "problems"), [("record", 1), ("year", 3)])
