@@ -329,14 +329,21 @@ def zoo_case(number: int, years: int, *, part: Part = Part.TUNING, seed: int = 1
     return ZooCase(number, traits, reservoir, Inflow(flows, Calendar(_FIRST_YEAR, years, first_month)))
 
 
-#: Reservoirs of a random system, at least and at most; and what makes its streams others than those of `zoo_case`.
-_FEWEST, _MOST, _OF_SYSTEM = 2, 6, 1
+#: Reservoirs of a random system, at least and at most; and what makes its streams others than those of `zoo_case`, and
+#: those of its commitments others again.
+_FEWEST, _MOST, _OF_SYSTEM, _OF_COMMITMENTS = 2, 6, 1, 2
 #: Logarithmic spread of a site's local inflow about the river's season and years.
 _OF_SITES = 0.25
 
 
 def zoo_system(
-    number: int, years: int, *, part: Part = Part.TUNING, seed: int = 1, reservoirs: int | None = None
+    number: int,
+    years: int,
+    *,
+    part: Part = Part.TUNING,
+    seed: int = 1,
+    reservoirs: int | None = None,
+    committed: bool = False,
 ) -> tuple[System, SiteInflows]:
     """Make one random river with its records: a tree with delays, losses and shares; no other has to be made before it.
 
@@ -349,8 +356,12 @@ def zoo_system(
     seed : int
     reservoirs : int, optional
         How many; by default 2 to 6.
+    committed : bool
+        Whether the last reservoir, and about half of the others, are committed to annual releases. The river is the
+        same without.
     """
     random = np.random.default_rng([seed, part, number, _OF_SYSTEM])
+    of_commitments = np.random.default_rng([seed, part, number, _OF_COMMITMENTS])
     river = draw_traits(random)
     first_month = int(random.integers(1, MONTHS_PER_YEAR + 1))
     count = int(random.integers(_FEWEST, _MOST + 1)) if reservoirs is None else reservoirs
@@ -369,9 +380,22 @@ def zoo_system(
         traits = replace(traits, mean_inflow_m3s=float(total[name].mean()), regime=river.regime)
         by_calendar = np.roll(total[name], first_month - 1, axis=1)
         built.append(build_reservoir(name, traits, by_calendar, first_month, random))
+        if committed and (of_commitments.random() < 0.5 or name == names[-1]):
+            built[-1] = _committed(built[-1], float(total[name].mean()) * HM3_PER_YEAR_AND_M3S, of_commitments)
     calendar = Calendar(_FIRST_YEAR, years, first_month)
     inflows = SiteInflows({name: Inflow(flow, calendar) for name, flow in local.items()})
     return System(tuple(built), tuple(links), name=f"zoo-{part.name.lower()}-{number}"), inflows
+
+
+def _committed(reservoir: Reservoir, annual_hm3: float, random: np.random.Generator) -> Reservoir:
+    """A reservoir that is to release nearly its mean inflow in each year, or by tiers of its level in some month."""
+    volumes = annual_hm3 * np.sort(random.uniform(0.6, 1.0, 2))
+    if random.random() < 0.5:
+        return replace(reservoir, annual_release_hm3=float(volumes[1]))
+    least, most = (float(each) for each in reservoir.level(np.ravel(reservoir.storage_bounds_hm3))[[0, -1]])
+    levels = least, least + random.uniform(0.3, 0.8) * (most - least)
+    month = int(random.integers(1, MONTHS_PER_YEAR + 1))
+    return replace(reservoir, tier_level_m=levels, tier_release_hm3=tuple(volumes.tolist()), tier_month=month)
 
 
 def _random_links(names: list[str], random: np.random.Generator) -> list[Link]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ import pandas as pd
 from reservoir.bench.experiment import RunBudget
 from reservoir.bench.result import ExperimentResult
 from reservoir.bench.tables import ResultTable, Row, select
-from reservoir.bench.zoo import BOTH, Place, ReservoirStudy, parts_named, short_gap, usable_solvers
+from reservoir.bench.zoo import BOTH, ReservoirStudy, parts_named, short_gap, usable_solvers
 from reservoir.certificate.bound import PAIRS, Effort, Known, ProvenBound, compile_ahead, prove_bound
 from reservoir.certificate.system import SystemBound, prove_system
 from reservoir.errors import ReservoirError
@@ -33,7 +33,7 @@ from reservoir.planning.system_search import AUTO
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.system import system_problems
 from reservoir.solvers import Solutions
-from reservoir.zoo import zoo_system
+from reservoir.zoo import Part, zoo_system
 
 #: By how much less than the best schedule a blind proof is told that one is worth, a part of it.
 BELOW = 1e-4
@@ -49,8 +49,18 @@ SYSTEM_SOLVERS: dict[str, dict[str, int]] = {
     AUTO: {"evaluations": 20_000},
 }
 RANDOM, RANDOM_SCHEDULES = "random", 20
+#: Years of the one problem of a system with commitments: what one stores is for the next.
+COMMITTED_YEARS = 2
 #: What stands for a bound that is none: JSON has no infinity.
 _NOTHING = 1e300
+
+
+class SystemRun(NamedTuple):
+    """A random system of a part, with commitments or without."""
+
+    part: Part
+    number: int
+    committed: bool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,8 +76,8 @@ class ProofStudy(ReservoirStudy):
         At which the proof of a year ends.
     seconds : float
         Most time of a proof, about, from when the code is compiled.
-    systems : int
-        Random systems of each part, a year each.
+    systems, committed : int
+        Random systems of each part: a year each; and with commitments, `COMMITTED_YEARS` years as one problem each.
     """
 
     paper = "proof"
@@ -75,14 +85,18 @@ class ProofStudy(ReservoirStudy):
     gap: float
     seconds: float
     systems: int = 0
-    comparable: ClassVar[tuple[str, ...]] = ("reservoirs", "years", "host_reservoirs", "gap", "seconds", "systems")
+    committed: int = 0
+    comparable: ClassVar[tuple[str, ...]] = (
+        *("reservoirs", "years", "host_reservoirs", "gap", "seconds", "systems", "committed"),
+    )
 
     @property
     def named_runs(self) -> dict[str, Any]:
         """As of reservoirs, and the systems of each part."""
         systems = {
-            f"{part.name.lower()} systems {number}": ((part, number),)
-            for part, number in product(self.parts, range(self.systems))
+            f"{part.name.lower()} {family} {number}": SystemRun(part, number, family == "committed")
+            for family in ("systems", "committed")
+            for part, number in product(self.parts, range(getattr(self, family)))
         }
         return super().named_runs | systems
 
@@ -91,8 +105,8 @@ class ProofStudy(ReservoirStudy):
         return {"years": self.proofs, "schedules": self.compared}
 
     def _row(self, run: Any) -> Row:
-        if len(run) == 1:
-            return _system_row(self, *run)
+        if isinstance(run, SystemRun):
+            return _system_row(self, run)
         case, problems, reference = self.case(run)
         calls, refused = [(HOST_REFERENCE, self.budget.seed, reference)], []
         for solver, seed, _, solutions in self.calls(case.number, problems):
@@ -213,6 +227,7 @@ def run(
     prove_seconds: float = 10.0,
     jobs: int = 1,
     systems: int = 0,
+    committed: int = 0,
 ) -> ExperimentResult:
     """Run the experiment; reservoirs that the journal has are not solved and proved again.
 
@@ -232,6 +247,7 @@ def run(
         gap=gap,
         seconds=prove_seconds,
         systems=systems,
+        committed=committed,
     )
     return study.measured().result(jobs=jobs)
 
@@ -266,17 +282,23 @@ def _proved(study: ProofStudy, problems: RecordProblems, place: int, solutions: 
     return row | proof("blind_", fitness - BELOW * size - study.gap * size, PAIRS)
 
 
-def _system_row(study: ProofStudy, place: Place) -> Row:
-    """Schedules of a year of a random system, and both proofs."""
-    part, number = place
-    system, inflows = zoo_system(number, 1, part=part)
-    problems = system_problems(system, inflows, Horizon())
+def _system_row(study: ProofStudy, run: SystemRun) -> Row:
+    """Schedules of a problem of a random system, and both proofs."""
+    horizon = Horizon(None) if run.committed else Horizon()
+    years = COMMITTED_YEARS if run.committed else 1
+    system, inflows = zoo_system(run.number, years, part=run.part, committed=run.committed)
+    problems = system_problems(system, inflows, horizon)
     year: Any = problems.batches[0]
-    random = np.random.default_rng([study.budget.seed, number])
+    random = np.random.default_rng([study.budget.seed, run.number])
     tried = [(RANDOM, random.random(year.dimension)) for _ in range(RANDOM_SCHEDULES)]
     for solver, settings in SYSTEM_SOLVERS.items():
         how: dict[str, Any] = {"seed": study.budget.seed, "device": str(study.device.index), **settings}
-        tried.append((solver, optimise_system(system, inflows, solver=solver, **how).solutions[0].position))
+        plan = optimise_system(system, inflows, solver=solver, horizon=horizon, **how)
+        tried.append((solver, plan.solutions[0].position))
+    if run.committed:  # few schedules keep all: those near the best may
+        near, shares = tried[-1][1], np.linspace(0.0, 1.0, RANDOM_SCHEDULES) ** 2
+        of_random = zip(tried[:RANDOM_SCHEDULES], shares, strict=True)
+        tried[:RANDOM_SCHEDULES] = [(RANDOM, near + share * (each - near)) for (_, each), share in of_random]
     made = [(solver, year.operate(position[np.newaxis])) for solver, position in tried]
     label, about = str(year.labels[0]), {"seed": study.budget.seed, "year": str(year.labels[0])}
     schedules: list[Row] = [

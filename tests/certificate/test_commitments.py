@@ -6,6 +6,7 @@ import pytest
 from reservoir.certificate.multipliers import multipliers
 from reservoir.certificate.system import SystemProblem
 from reservoir.planning.system_plan import optimise_system
+from reservoir.zoo import zoo_system
 from tests.planning.test_commitments import BOTH, two_lakes
 from tests.problems.test_systems_by_hand import GWH
 
@@ -52,3 +53,52 @@ def test_no_schedule_that_keeps_it_is_charged_more_than_it_is_paid(committed, mo
         least = min(least, paid)
     assert kept > 5
     assert (least >= 0.0) == (mistake == "none")
+
+
+#: Random rivers whose commitments bind; the smaller of two tiers is what a bound knows.
+RIVERS, MOST_OVER = (4, 6), 2e-3
+
+
+def river(number):
+    """Two years, as one problem, of a random river of two reservoirs that is committed to annual releases."""
+    system, inflows = zoo_system(number, 2, reservoirs=2, committed=True)
+    plan = optimise_system(system, inflows, solver="slp", horizon="record")
+    (batch,) = plan.problems.batches
+    return batch, batch.operate(plan.solutions.position)
+
+
+def keeping(batch, schedule, count, seed):
+    """Random schedules near one that keep all limits and commitments."""
+    random, near = np.random.default_rng(seed), batch.positions_of(schedule)
+    for share in (0.0, *random.random(count) ** 4):
+        anywhere, some = random.random(near.shape), random.random(near.shape) < random.random()
+        made = batch.operate(near + share * some * (anywhere ** random.choice([0.2, 1.0, 3.0]) - near))
+        if made.violation_sum[0] == 0:
+            yield made
+
+
+@pytest.mark.parametrize("of", RIVERS)
+def test_no_schedule_that_keeps_commitments_exceeds_a_bound_at_any_prices(of):
+    batch, schedule = river(of)
+    problem, best, random = SystemProblem(batch, schedule), multipliers(batch, schedule), np.random.default_rng(3)
+    assert best[2:].max() > 0  # some commitment binds
+    other = best * random.uniform(0.5, 1.5, best.shape)
+    other[2:] += random.normal(0.0, best[2:].max(), best[2:].shape)  # some below 0, others in each step
+    fitness = [float(batch.fitness_of(each)[0]) for each in keeping(batch, schedule, 200, 4)]
+    bounds = [problem.proven(prices, 1e-3, 600.0).bound for prices in (best, other)]
+    assert len(fitness) > 10
+    assert max(fitness) <= min(bounds)
+    assert bounds[0] <= problem.fitness + MOST_OVER * problem.size
+
+
+@pytest.mark.parametrize("of", RIVERS)
+def test_slopes_of_prices_are_those_of_the_sum(of):
+    batch, schedule = river(of)
+    problem, prices, random = SystemProblem(batch, schedule), multipliers(batch, schedule), np.random.default_rng(5)
+    for _ in range(5):
+        at = prices + np.pad(random.uniform(0.0, 2.0, prices[2:].shape) * prices[2:].max(), ((2, 0), (0, 0)))
+        (here, *_, paths), ahead = problem.valued(at), np.pad(random.random(prices[2:].shape), ((2, 0), (0, 0)))
+        there = problem.valued(at + 1e-3 * ahead * prices.max())[0] - here
+        promised = 1e-3 * prices.max() * float((problem.slopes(at, paths).sum(axis=0) * ahead).sum())
+        assert there >= promised - 1e-9 * problem.size  # convex, and above its tangents
+        assert there == pytest.approx(promised, rel=0.05, abs=1e-6 * problem.size)
