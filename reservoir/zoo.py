@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.attributes import ConversionKind, YearEnd
+from reservoir.hydro.attributes import ConversionKind, Counted, YearEnd
 from reservoir.hydro.calendar import HM3_PER_YEAR_AND_M3S, HOURS_PER_YEAR, MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.curves.curve import Curve, PowerLaw, Table
 from reservoir.hydro.inflow import Inflow
@@ -388,8 +388,15 @@ def zoo_system(
 
 
 def _committed(reservoir: Reservoir, annual_hm3: float, random: np.random.Generator) -> Reservoir:
-    """A reservoir that is to release nearly its mean inflow in each year, or by tiers of its level in some month."""
+    """A reservoir that is to release nearly its mean inflow in each year, or by tiers of its level in some month.
+
+    Of some, what is turbined counts, and some are to release little more at most.
+    """
     volumes = annual_hm3 * np.sort(random.uniform(0.6, 1.0, 2))
+    turbined, licensed = (random.random(2) < (0.25, 0.3)).tolist()
+    most = float(annual_hm3 * random.uniform(1.05, 1.4)) if licensed else None
+    counts = Counted.TURBINED if turbined else Counted.RELEASED
+    reservoir = replace(reservoir, most_annual_release_hm3=most, counts=counts)
     if random.random() < 0.5:
         return replace(reservoir, annual_release_hm3=float(volumes[1]))
     least, most = (float(each) for each in reservoir.level(np.ravel(reservoir.storage_bounds_hm3))[[0, -1]])

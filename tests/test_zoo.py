@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from reservoir.hydro.attributes import YearEnd
+from reservoir.hydro.commitments import NO_COMMITMENTS, is_committed
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE, approximate
 from reservoir.hydro.reservoir import reservoir_digests
 from reservoir.zoo import Part, Regime, Start, zoo_case, zoo_system
@@ -79,6 +82,21 @@ def test_a_number_is_always_the_same_river():
     for first, second in zip(one.reservoirs, again.reservoirs, strict=True):
         assert reservoir_digests(first) == reservoir_digests(second)
     assert not np.array_equal(zoo_system(4, 2, part=Part.TEST)[1].first.flow_m3s, flows.first.flow_m3s)
+
+
+def test_commitments_are_added_to_the_same_river():
+    free, tiered = zoo_system(4, 2)[0], set()
+    for number in range(4, 10):
+        committed, flows = zoo_system(number, 2, committed=True)
+        of_them = [each for each in committed.reservoirs if is_committed(each)]
+        assert of_them[-1].name == committed.names[-1]
+        tiered |= {bool(each.tier_level_m) for each in of_them}
+        if number == 4:
+            np.testing.assert_array_equal(flows.flow_m3s, zoo_system(4, 2)[1].flow_m3s)
+            plain = [replace(each, **NO_COMMITMENTS) for each in committed.reservoirs]
+            for one, other in zip(plain, free.reservoirs, strict=True):
+                assert reservoir_digests(one) == reservoir_digests(other)
+    assert tiered == {True, False}
 
 
 def test_rivers_have_all_kinds_of_links_and_end_in_one_reservoir():

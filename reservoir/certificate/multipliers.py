@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from reservoir.certificate.shortages import Shortage
 from reservoir.hydro.attributes import YearEnd
-from reservoir.hydro.commitments import committed_hm3, is_committed, spare_hm3
+from reservoir.hydro.commitments import committed_hm3, counts_turbined, sides, spare_hm3
 from reservoir.hydro.system import Link
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.problems.system import SystemYears
@@ -22,6 +22,8 @@ from reservoir.solvers.plant_steps import FloatArray, PlantSteps
 from reservoir.solvers.slp.highs import maximised
 from reservoir.solvers.slp.program import Builder
 
+#: Columns of commitments, by the place of a reservoir and the side of its volume.
+Owed = dict[tuple[int, float], NDArray[np.intp]]
 #: Points between which derivatives are told are this part of what is released or stored apart, and a bound is met that
 #: is nearer than that.
 _APART = 1e-6
@@ -32,8 +34,8 @@ _BINDING = 1e-5
 def multipliers(batch: SystemYears, schedule: SystemOperation) -> FloatArray:
     """What a m3/s more in each step is worth, in the unit of the objective, shape (reservoirs, steps).
 
-    Below that, a row for each shortage of a sum (`shortages`): what more of the sum is worth; and for each reservoir
-    with commitments one: what it costs that its water year is to release a hm3 more.
+    Below that, a row for each shortage of a sum (`shortages`): what more of the sum is worth; and for each side of each
+    reservoir's commitments one: what it costs that its water year is to release a hm3 more, or may release one less.
 
     Parameters
     ----------
@@ -52,21 +54,21 @@ def multipliers(batch: SystemYears, schedule: SystemOperation) -> FloatArray:
 
 def conditions(
     batch: SystemYears, schedule: SystemOperation
-) -> tuple[Builder, list[NDArray[np.intp]], list[OfSum], dict[int, NDArray[np.intp]]]:
-    """The linear program of what `multipliers` finds, and columns: of reservoirs, sums, and commitments by place."""
+) -> tuple[Builder, list[NDArray[np.intp]], list[OfSum], Owed]:
+    """The linear program of what `multipliers` finds, and columns: of reservoirs, sums, and commitments."""
     made, steps = Builder(1), batch.steps
     places, sums = range(len(batch.years)), list[OfSum]()
     for each in Shortage.all_of(batch):
         low, high = each.prices((schedule.power_mw if each.of_power else schedule.leaving_m3s)[0])
         sums.append(OfSum(each.of_power, low, made.columns(steps, 0.0, high - low)))
-    worth, owed = [made.columns(steps, -np.inf, np.inf) for _ in places], dict[int, NDArray[np.intp]]()
+    worth, owed = [made.columns(steps, -np.inf, np.inf) for _ in places], Owed()
     for place, reservoir in enumerate(batch.system.reservoirs):
         own = schedule.of_reservoirs[place]
-        if is_committed(reservoir):
-            spare = spare_hm3(reservoir, own, batch.hm3_per_m3s)[0]
-            binds = spare <= _BINDING * committed_hm3(reservoir, own.storage_hm3)[0]
+        for side in sides(reservoir):
+            spare = spare_hm3(reservoir, own, batch.hm3_per_m3s, side)[0]
+            binds = spare <= _BINDING * committed_hm3(reservoir, own.storage_hm3, side)[0]
             columns = made.columns(len(binds), 0.0, np.where(binds, np.inf, 0.0))
-            owed[place] = columns.repeat(steps // len(binds))
+            owed[place, side] = columns.repeat(steps // len(binds))
         plant = PlantSteps.of(batch, schedule, place)
         _conditions(made, batch, plant, place, own.storage_hm3[:, 1:], worth, sums, owed)
     return made, worth, sums, owed
@@ -88,7 +90,7 @@ def _conditions(
     storage: FloatArray,
     worth: list[NDArray[np.intp]],
     sums: list[OfSum],
-    owed: dict[int, NDArray[np.intp]],
+    owed: Owed,
 ) -> None:
     """Rows of one reservoir, from its storages at the ends of steps."""
     limits, release, mean, count = steps.years.limits, steps.release_m3s, steps.mean_storage_hm3, batch.steps
@@ -111,7 +113,8 @@ def _conditions(
     priced = [(each.more, -rise((mean, release + near), (mean, release - near), 2.0 * near)) for each in of_power]
     priced += [(each.more, -leaving) for each in sums if not each.of_power]
     paid = sum(each.least * leaving for each in sums if not each.of_power)
-    priced += [(owed[place], -volume)] if place in owed else []
+    counted = turbined if counts_turbined(batch.system.reservoirs[place]) else 1.0
+    priced += [(columns, -side * counted * volume) for (of, side), columns in owed.items() if of == place]
     terms = [(worth[place], 1.0), *_handed_on(batch, place, worth, turbined), *priced]
     _between(made, low + paid, high + paid, terms)
 

@@ -26,7 +26,7 @@ from reservoir.certificate.shortages import Shortage
 from reservoir.certificate.single import LinkFlow, Path, Single, level_bounds, power_rises
 from reservoir.certificate.stages import TOLERANCE
 from reservoir.certificate.tables import FloatArray
-from reservoir.hydro.commitments import is_committed, least_hm3
+from reservoir.hydro.commitments import counts_turbined, sides, surely_hm3
 from reservoir.hydro.horizon_limits import with_ends
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.problems.reservoir.year import ReservoirYears
@@ -119,7 +119,7 @@ class SystemProblem:
         self.together = together
         self.links = [LinkFlow.of(batch, link) for link in batch.system.links if link.target is not None]
         self.shortages = Shortage.all_of(batch)
-        self.committed = [place for place, each in enumerate(batch.system.reservoirs) if is_committed(each)]
+        self.committed = [(place, side) for place, each in enumerate(batch.system.reservoirs) for side in sides(each)]
         self.paid_later = np.zeros((len(batch.years), 3, batch.steps))  # for what arrives elsewhere (`_span`)
         self.singles: list[Single] = []
         years: list[ReservoirYears] = []
@@ -187,9 +187,9 @@ class SystemProblem:
             paid[:, 2 if shortage.of_power else 0] += price
             for link in () if shortage.of_power else self.links:  # what they carry does not leave the system
                 paid[link.source, :2] -= np.multiply.outer(link.parts, link.share * price)
-        for place, price in zip(self.committed, self._of_commitments(prices), strict=True):
-            paid[place, 0] += price * self.batch.hm3_per_m3s[0]
-            constant -= float(price @ self._owed_hm3(place))
+        for (place, side), price in zip(self.committed, self._of_commitments(prices), strict=True):
+            paid[place, self._counted(place)] += side * price * self.batch.hm3_per_m3s[0]
+            constant -= side * float(price @ self._owed_hm3(place, side))
         of_water = prices[: len(paid)]
         return list(self._at_once(Single.priced, self.singles, of_water, paid)), constant
 
@@ -206,10 +206,14 @@ class SystemProblem:
         years = own.clip(min=0.0).reshape(len(own), self.batch.steps // each, each).mean(axis=2)
         return np.asarray(years.repeat(each, axis=1))
 
-    def _owed_hm3(self, place: int) -> FloatArray:
-        """The least that water years are committed to, in equal parts of all their steps; nothing of it by rounding."""
+    def _owed_hm3(self, place: int, side: float) -> FloatArray:
+        """What water years are surely committed to, in equal parts of all their steps; nothing of it by rounding."""
         reservoir = self.batch.system.reservoirs[place]
-        return np.full(self.batch.steps, least_hm3(reservoir) * (1.0 - _OWED) / reservoir.step.per_year)
+        return np.full(self.batch.steps, surely_hm3(reservoir, side) * (1.0 - side * _OWED) / reservoir.step.per_year)
+
+    def _counted(self, place: int) -> int:
+        """Which of both flows of a release counts for its commitments: all of it, or what is turbined."""
+        return int(counts_turbined(self.batch.system.reservoirs[place]))
 
     def valued(self, prices: FloatArray) -> tuple[float, float, list[FreeFlow], list[Path]]:
         """What all come to by themselves, about, what of that is the same whatever they do, and how."""
@@ -255,10 +259,10 @@ class SystemProblem:
                 slopes[place, row] = path.power_mw if shortage.of_power else path.released_m3s[0]
             for link in () if shortage.of_power else self.links:
                 slopes[link.source, row] -= link.share * link.flow(paths[link.source].released_m3s)
-        for row, place in enumerate(self.committed, self._sums_end):
-            each = self.batch.system.step.per_year
-            released = (self.batch.hm3_per_m3s[0] * paths[place].released_m3s[0]).reshape(-1, each).mean(axis=1)
-            slopes[place, row], slopes[-1, row] = released.repeat(each), -self._owed_hm3(place)
+        for row, (place, side) in enumerate(self.committed, self._sums_end):
+            each, counted = self.batch.system.step.per_year, paths[place].released_m3s[self._counted(place)]
+            of_years = (self.batch.hm3_per_m3s[0] * counted).reshape(-1, each).mean(axis=1)
+            slopes[place, row], slopes[-1, row] = side * of_years.repeat(each), -side * self._owed_hm3(place, side)
         return slopes
 
     def better_prices(self, prices: FloatArray, aim: float, until: float) -> tuple[FloatArray, float]:

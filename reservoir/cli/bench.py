@@ -139,7 +139,8 @@ _OTHERS = (
             "Years of all parts together, ten of each reservoir; solvers without OpenCL get one year of 20 "
             "reservoirs of each part.  [default: 200; 4 with --quick]"),
         _count("--systems", 0, "Random systems of each part, a year each, beside the reservoirs.", 0),
-        _count("--committed", 0, "Random systems of each part with annual commitments, two years as one problem each.", 0),
+        _count("--committed", 0,
+            "Random systems of each part with annual commitments, two years as one problem each.", 0),
         options.proof_gap,
         click.option("--prove-seconds", type=FiniteRange(0.0), default=10.0, show_default=True,
             help="Most time of each of the two proofs of a year, about."),

@@ -52,6 +52,15 @@ class InflowIs(StrEnum):
     """All that flows there, with what the reservoirs above let pass."""
 
 
+class Counted(StrEnum):
+    """Which water counts for what a reservoir is committed to."""
+
+    RELEASED = "released"
+    """All that leaves the dam."""
+    TURBINED = "turbined"
+    """What the turbines take."""
+
+
 class ConversionKind(StrEnum):
     """What the conversion curve says about a head."""
 
@@ -423,6 +432,10 @@ ATTRIBUTES: tuple[Attribute, ...] = (
               "level, in place of annual_release_hm3", STORAGE_HM3, "tier_release_hm3", _COMMITMENTS, Kind.NUMBERS, ()),
     Attribute("commitments.tier_month", "the calendar month at whose start the level decides, 1 to 12; by default the "
               "first of the water year", MONTH, "tier_month", _COMMITMENTS, Kind.WHOLE),
+    _number("commitments.most_annual_release_hm3", "the volume to release in each water year, at most", STORAGE_HM3,
+            "most_annual_release_hm3", _COMMITMENTS, above=True),
+    _choice("commitments.counts", 'which water counts: "released" (default), all that leaves the dam; or "turbined"',
+            "counts", Counted.RELEASED, _COMMITMENTS),
 
     Attribute("objective.goal", f"what is optimised, one of {', '.join(Goal)}; default: energy", kind=Kind.CHOICE,
               choices=Goal),

@@ -543,6 +543,7 @@ def commitments_are_stated(
     tier_level_m: tuple[float, ...],
     tier_release_hm3: tuple[float, ...],
     tier_month: int | None,
+    most_annual_release_hm3: float | None,
     release_upper_m3s: FloatArray,
     words: Words,
 ) -> Iterator[Mistake]:
@@ -559,7 +560,11 @@ def commitments_are_stated(
         yield words.mistake("tier_month", "says when a level decides, but there are no levels", mend=f"give {levels}")
     most = float(release_upper_m3s.max()) * _MOST_HM3_PER_M3S
     for name, volumes in (("annual_release_hm3", (annual_release_hm3,)), ("tier_release_hm3", tier_release_hm3)):
-        if max((each or 0.0 for each in volumes), default=0.0) > most:
+        highest = max((each or 0.0 for each in volumes), default=0.0)
+        if most_annual_release_hm3 is not None and highest > most_annual_release_hm3:
+            licence = words.amount("most_annual_release_hm3", most_annual_release_hm3)
+            yield words.mistake(name, "is more than may be released", f"at most {licence}", "lower one of the two")
+        if highest > most:
             expected = f"at most {words.amount(name, float(f'{most:.4g}'))}, the largest release all year"
             yield words.mistake(name, "is more than can be released", expected, "check the units")
 

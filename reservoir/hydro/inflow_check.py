@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, SECONDS_PER_DAY, TimeStep
-from reservoir.hydro.commitments import is_committed, least_hm3, unkeepable
+from reservoir.hydro.commitments import is_committed, surely_hm3, unkeepable
 from reservoir.hydro.inflow import ASSUMED, FileRows, Inflow
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
@@ -258,7 +258,7 @@ class InflowCheck:
         """In how many years the annual release cannot be kept whatever is done, if there are any."""
         if self.reservoir is None or not is_committed(self.reservoir):
             return
-        missing, least = unkeepable(self.reservoir, self.annual_hm3, self.above_hm3), least_hm3(self.reservoir)
+        missing, least = unkeepable(self.reservoir, self.annual_hm3, self.above_hm3), surely_hm3(self.reservoir)
         short, worst = int((missing > 0).sum()), int(missing.argmax())
         if short:
             yield UnitText(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.attributes import (
     ATTRIBUTES,
     ConversionKind,
+    Counted,
     Kind,
     ReferenceLevels,
     YearEnd,
@@ -109,6 +110,10 @@ class Reservoir:
         In its place, levels from which on volumes count; the first counts below its level too.
     tier_month : int, optional
         Calendar month at whose start the level decides; by default the first of the water year.
+    most_annual_release_hm3 : float, optional
+        Volume to release in each water year, at most.
+    counts : Counted
+        Which water counts for these volumes.
     first_month : int
         Calendar month in which the water year begins.
     calendar : CalendarKind
@@ -165,6 +170,8 @@ class Reservoir:
     tier_level_m: tuple[float, ...] = ()
     tier_release_hm3: tuple[float, ...] = ()
     tier_month: int | None = None
+    most_annual_release_hm3: float | None = None
+    counts: Counted = Counted.RELEASED
     first_month: int = 1
     calendar: CalendarKind = CalendarKind.REAL
     step: TimeStep = TimeStep.MONTH

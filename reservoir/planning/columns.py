@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.commitments import is_committed, missing_hm3
+from reservoir.hydro.commitments import LEAST, MOST, missing_hm3, sides
 
 #: Of the year; not there where the objective is energy. Of a problem: the power that its steps give, in every year.
 OBJECTIVE, FIRM_POWER = "objective", "firm_power_mw"
@@ -292,9 +292,14 @@ _YEARS = (
     ResultColumn("shortage_hm3", f"volume of withdrawals that are not delivered, hm3; {_LOSSES}", "hm3",
         _volume("shortage_m3s"), only=_CONDITIONS, page=Shown("Shortage", _WHOLE)),
     ResultColumn("missing_release_hm3",
-        "what is missing of the annual release, hm3; only of a reservoir with commitments", "hm3",
+        "what is missing of the annual release, hm3; only of a reservoir with a least one", "hm3",
         lambda record: missing_hm3(record.reservoir, record.operation, record.inflow.calendar.hm3_per_m3s).sum(axis=1),
-        only=lambda record: is_committed(record.reservoir), page=Shown("Missing of annual release", _WHOLE)),
+        only=lambda record: LEAST in sides(record.reservoir), page=Shown("Missing of annual release", _WHOLE)),
+    ResultColumn("excess_release_hm3",
+        "what is released beyond the largest annual release, hm3; only of a reservoir with one", "hm3",
+        lambda record: missing_hm3(
+            record.reservoir, record.operation, record.inflow.calendar.hm3_per_m3s, MOST).sum(axis=1),
+        only=lambda record: MOST in sides(record.reservoir), page=Shown("Beyond largest annual release", _WHOLE)),
     ResultColumn("horizon",
         "first and last year of the problem that the year belongs to; only if a horizon is longer than a year", "text",
         lambda plan: np.array(plan.problems.labels), only=lambda plan: not plan.horizon.is_year, by_problem=True),
@@ -351,6 +356,7 @@ _SITE_YEARS = tuple(
     replace(column, variable=column.long_name and (column.variable or f"annual_{column.name}"))
     for column in (_YEAR_OF[name] for name in ("inflow_mean_m3s", "energy_gwh", "spill_hm3", "evaporation_hm3",
                                                "seepage_hm3", "withdrawal_hm3", "shortage_hm3", "missing_release_hm3",
+                                               "excess_release_hm3",
                                                "violation"))
 )
 #: What a year of a system comes to.

@@ -10,16 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.commitments import (
+    LEAST,
+    MOST,
     committed_hm3,
+    counts_turbined,
     is_committed,
-    least_hm3,
+    sides,
     spare_hm3,
+    surely_hm3,
     tier_bounds_hm3,
     tier_step,
 )
@@ -113,18 +118,22 @@ def _rooms(
             continue
         own, each = operations[place], reservoir.step.per_year
         movers = [place, *_above(system, place)]
-        volume = committed_hm3(reservoir, own.storage_hm3)
-        spare = np.maximum(spare_hm3(reservoir, own, hm3_per_m3s) - _ROOM * volume, 0.0) / len(movers)
         ends = np.arange(each - 1, shape[1], each)
-        for mover in movers:
-            (lowest, highest), held = rooms[mover], operations[mover].storage_hm3[:, 1:]
+        for side, mover in product(sides(reservoir), movers):
+            volume, held = committed_hm3(reservoir, own.storage_hm3, side), operations[mover].storage_hm3[:, 1:]
+            spare = np.maximum(spare_hm3(reservoir, own, hm3_per_m3s, side) - _ROOM * volume, 0.0) / len(movers)
             begun = int(system.reservoirs[mover].initial_storage_hm3 is not None)
             if len(ends) == 1 and not begun:
                 continue  # it ends as it begins, whatever is stored
             at_end = np.where(np.arange(len(ends)) < begun, 1.0, 0.5) * spare
             starts = ends[begun:] - each  # of a cyclic first year the last step of all
-            highest[:, ends] = np.minimum(highest[:, ends], held[:, ends] + at_end)
-            lowest[:, starts] = np.maximum(lowest[:, starts], (held[:, starts] - 0.5 * spare[:, begun:]))
+            (lowest, highest), at_start = rooms[mover], 0.5 * spare[:, begun:]
+            if side == LEAST:
+                highest[:, ends] = np.minimum(highest[:, ends], held[:, ends] + at_end)
+                lowest[:, starts] = np.maximum(lowest[:, starts], held[:, starts] - at_start)
+            else:
+                lowest[:, ends] = np.maximum(lowest[:, ends], held[:, ends] - at_end)
+                highest[:, starts] = np.minimum(highest[:, starts], held[:, starts] + at_start)
         decisive = np.arange(tier_step(reservoir) - 1, shape[1], each)
         decisive = decisive[decisive >= 0] if reservoir.initial_storage_hm3 is not None else decisive
         (lowest, highest), tiers = rooms[place], tier_bounds_hm3(reservoir, own.storage_hm3[:, 1:][:, decisive])
@@ -142,26 +151,35 @@ def _above(system: System, place: int) -> set[int]:
 def bounded_by_commitments(batch: ReservoirYears) -> ReservoirYears:
     """Years, or one, with the storages at the ends of water years that no schedule is beyond which keeps commitments.
 
-    A water year stores no more than what flows in less what is lost at least and released at least; of one year from a
-    given storage, without losses, that is all that its commitment says.
+    A water year stores no more than what flows in less what is lost at least and released at least, and no less than
+    what flows in less the most of both; of one year from a given storage, without losses, that is all that its
+    commitment says.
     """
     reservoir, limits = batch.model.reservoir, batch.limits
     if not is_committed(reservoir):
         return batch
     if limits.inflow_m3s.ndim == 1:
         return bounded_by_commitments(ReservoirYears.batch([batch]))[0]
-    each, least = reservoir.step.per_year, least_hm3(reservoir)
-    stored = limits.hm3_per_m3s * limits.net_inflow_m3s - lost_between(limits)[0]
-    gain = stored.reshape(len(stored), -1, each).sum(axis=-1) - least
-    gain += ROUNDING * (np.abs(stored).sum(axis=-1, keepdims=True) + least)
+    each, released = reservoir.step.per_year, [surely_hm3(reservoir, side) for side in (LEAST, MOST)]
+    if counts_turbined(reservoir):
+        released[1] = np.inf  # what is spilled comes on top
+    gains = list[FloatArray]()
+    for side, volume, lost in zip((LEAST, MOST), released, lost_between(limits), strict=True):
+        stored = limits.hm3_per_m3s * limits.net_inflow_m3s - lost
+        gain = stored.reshape(len(stored), -1, each).sum(axis=-1) - volume
+        gains.append(gain + side * ROUNDING * (np.abs(stored).sum(axis=-1, keepdims=True) + volume))
+    most_gain, least_gain = gains
     lower, upper = limits.storage_lower_hm3.copy(), limits.storage_upper_hm3.copy()
     ends = range(each - 1, limits.steps, each)
-    highest = limits.start_upper
+    lowest, highest = limits.start_lower, limits.start_upper
     for year, end in enumerate(ends):
-        highest = upper[:, end] = np.clip(highest + gain[:, year], lower[:, end], upper[:, end])
+        bounds: Any = (lower[:, end].copy(), upper[:, end].copy())
+        highest = upper[:, end] = np.clip(highest + most_gain[:, year], *bounds)
+        lowest = lower[:, end] = np.clip(lowest + least_gain[:, year], bounds[0], highest)
     for year, end in reversed([*enumerate(ends)][1:]):
         start = end - each
-        lower[:, start] = np.clip(lower[:, end] - gain[:, year], lower[:, start], upper[:, start])
+        lower[:, start] = np.clip(lower[:, end] - most_gain[:, year], lower[:, start], upper[:, start])
+        upper[:, start] = np.clip(upper[:, end] - least_gain[:, year], lower[:, start], upper[:, start])
     return replace(batch, limits=limits.changed(storage_lower=lower, storage_upper=upper))
 
 

@@ -14,7 +14,17 @@ from reservoir.hydro.unit_system import UnitSystem, UnitText
 from reservoir.planning.sentences import listed
 from reservoir.planning.shortfalls import Shortfall, by_kind
 from reservoir.problems.reservoir.record import RecordProblems
-from reservoir.solvers.slp.misses import ABOVE, BELOW, COMMITMENT, RELEASE, WITHDRAWAL, LeastMisses, Miss, least_misses
+from reservoir.solvers.slp.misses import (
+    ABOVE,
+    BELOW,
+    COMMITMENT,
+    LICENCE,
+    RELEASE,
+    WITHDRAWAL,
+    LeastMisses,
+    Miss,
+    least_misses,
+)
 from reservoir.text.quantities import counted
 
 _OR = ", or check the links to it and the unit of the inflow"
@@ -25,6 +35,7 @@ _TOLD = {
     RELEASE: ("lacks {} of its minimum release", f"lower release.lower_m3s of {{}}{_OR}"),
     WITHDRAWAL: ("lacks {} of its withdrawal", f"lower losses.withdrawal_m3s of {{}}{_OR}"),
     COMMITMENT: ("lacks {} of its annual release", f"lower the volume in [commitments] of {{}}{_OR}"),
+    LICENCE: ("has {} more than its annual release may be", f"raise most_annual_release of {{}}{_OR}"),
 }
 
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reservoir.hydro.attributes import YearEnd
-from reservoir.hydro.commitments import is_committed, missing_hm3
+from reservoir.hydro.commitments import LEAST, missing_hm3, sides
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Goal, Horizon
 from reservoir.hydro.operation import Operation
@@ -200,16 +201,16 @@ def below_dead_notes(reservoir: Reservoir, inflow: Inflow, operation: Operation)
 
 def commitment_notes(reservoir: Reservoir, operation: Operation, inflow: Inflow, whose: str = "") -> Iterator[str]:
     """How many water years release what they are committed to, and which releases the least of it: a sentence."""
-    if not is_committed(reservoir):
-        return
-    missing = missing_hm3(reservoir, operation, inflow.calendar.hm3_per_m3s).sum(axis=1)
-    short, worst = int((missing > 0).sum()), int(missing.argmax())
+    for side in sides(reservoir):
+        missing = missing_hm3(reservoir, operation, inflow.calendar.hm3_per_m3s, side).sum(axis=1)
 
-    def said(units: UnitSystem) -> str:
-        kept = f"{whose}The annual release is kept in {len(missing) - short:,} of {counted(len(missing))}"
-        if not short:
-            return f"{kept}."
-        amount = units.stated(float(missing[worst]), "hm3", ",.4g")
-        return f"{kept}; most is missing in {inflow.labels[worst]}, {amount}."
+        def said(units: UnitSystem, missing: NDArray[np.float64] = missing, least: bool = side == LEAST) -> str:
+            short, worst = int((missing > 0).sum()), int(missing.argmax())
+            what, is_missed = ("annual release", "missing") if least else ("largest annual release", "beyond it")
+            kept = f"{whose}The {what} is kept in {len(missing) - short:,} of {counted(len(missing))}"
+            if not short:
+                return f"{kept}."
+            amount = units.stated(float(missing[worst]), "hm3", ",.4g")
+            return f"{kept}; most is {is_missed} in {inflow.labels[worst]}, {amount}."
 
-    yield UnitText(said)
+        yield UnitText(said)

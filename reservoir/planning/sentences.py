@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import some_labels
-from reservoir.hydro.commitments import committed_hm3, is_committed, missing_hm3
+from reservoir.hydro.commitments import LEAST, committed_hm3, is_committed, missing_hm3, sides
 from reservoir.hydro.objectives import Objective
 from reservoir.planning.columns import AFTER_PROOF, column_of
 from reservoir.planning.planned_record import Plan
@@ -290,13 +290,18 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[Shortfall]:
 
 
 def _commitment_shortfall(plan: Plan, year: int, step: int) -> Iterator[Shortfall]:
-    """What a water year releases less than it is committed to."""
+    """What a water year releases less, or more, than it is committed to."""
     own, volumes = plan.operation[year : year + 1], plan.inflow.calendar.hm3_per_m3s[year : year + 1]
-    missing = float(missing_hm3(plan.reservoir, own, volumes).sum())
-    if missing:
-        committed = float(committed_hm3(plan.reservoir, own.storage_hm3).sum())
+    for side in sides(plan.reservoir):
+        missing = float(missing_hm3(plan.reservoir, own, volumes, side).sum())
+        committed = float(committed_hm3(plan.reservoir, own.storage_hm3, side).sum())
         short, whole = (plan.units.stated(each, "hm3", ",.4g") for each in (missing, committed))
-        yield Shortfall(year, step, "annual release", missing, f"{short} of the annual release of {whole} are missing")
+        if missing and side == LEAST:
+            sentence = f"{short} of the annual release of {whole} are missing"
+            yield Shortfall(year, step, "annual release", missing, sentence)
+        elif missing:
+            sentence = f"the annual release is {short} more than its most, {whole}"
+            yield Shortfall(year, step, "largest annual release", missing, sentence)
 
 
 def source_sentence(plan: Plan) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError
-from reservoir.hydro.commitments import is_committed, missing_hm3, with_misses
+from reservoir.hydro.commitments import LEAST, MOST, SIDES, missing_hm3, sides, with_misses
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow, flows_by_date
 from reservoir.hydro.limits import without_foresight
@@ -306,16 +306,17 @@ class SystemSimulation(OperatedSystem):
             change = np.diff(own.release_m3s.ravel(), prepend=0.0).reshape(ends.shape)
             change[[first for first, _ in self.horizon.spans(len(ends))], 0] = 0.0
             rises, falls = (limits.ramp_up_m3s, limits.ramp_down_m3s) if limits.ramps else (np.inf, np.inf)
-            missing = np.zeros_like(ends)
-            if is_committed(site.reservoir):
-                missing[:, -1:] = missing_hm3(site.reservoir, own, self.inflow.calendar.hm3_per_m3s)
+            of_years = {side: np.zeros_like(ends) for side in SIDES}
+            for side in sides(site.reservoir):
+                of_years[side][:, -1:] = missing_hm3(site.reservoir, own, self.inflow.calendar.hm3_per_m3s, side)
             demanded = limits.power_demanded_mw if limits.demands_power else 0.0
             beyond = {
                 "storage above its upper limit": (ends - limits.storage_upper_hm3, "hm3"),
                 "storage below its lower limit": (lower - ends, "hm3"),
                 "less than the minimum release": (own.missing_m3s, "m3/s"),
                 "less than the withdrawal": (own.shortage_m3s, "m3/s"),
-                "less than the annual release": (missing, "hm3"),
+                "less than the annual release": (of_years[LEAST], "hm3"),
+                "more than the largest annual release": (of_years[MOST], "hm3"),
                 "less than the lowest power": (demanded - own.power_mw, "MW"),
                 "release rises too fast": ((change.T - rises).T, "m3/s"),
                 "release falls too fast": ((-change.T - falls).T, "m3/s"),

@@ -135,17 +135,23 @@ def test_a_bound_that_is_no_number_fails_the_check():
     assert made_up(blind_bound=np.nan).beyond == 0  # not all years have one
 
 
-@pytest.fixture(scope="module")
-def of_a_system(device):
-    """A system of two reservoirs, held against its bounds."""
+def measured_of(device, name, **solvers):
+    """One random system, held against its bounds."""
     study = ProofStudy(
         budget=RunBudget(runs=1, quick=True), device=device, parts=(Part.TEST,), solvers=(), reservoirs=0, years=1,
-        host_reservoirs=0, host_years=1, gap=1e-3, seconds=20.0, systems=6,
+        host_reservoirs=0, host_years=1, gap=1e-3, seconds=20.0, systems=6, committed=25,
     )  # fmt: skip
-    place = study.named_runs["test systems 5"]
+    place = study.named_runs[name]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ProofStudy, "named_runs", {"test systems 5": place})
+        patch.setattr(ProofStudy, "named_runs", {name: place})
+        patch.setattr(proof, "SYSTEM_SOLVERS", solvers or proof.SYSTEM_SOLVERS)
         return study.measured()
+
+
+@pytest.fixture(scope="module")
+def of_a_system(device):
+    """A system of two reservoirs."""
+    return measured_of(device, "test systems 5")
 
 
 @pytest.mark.device
@@ -167,3 +173,17 @@ def test_a_bound_of_a_system_that_is_too_low_is_found(of_a_system, of):
     lower = replace(of_a_system, data=of_a_system.data | {"bounds": bounds.assign(**{of: bounds[of] * (1 - 5e-3)})})
     assert lower.beyond > 0
     assert not all_pass(lower.checks())
+
+
+@pytest.mark.device
+def test_systems_with_commitments_are_two_years_each_of_which_keeps_them(device):
+    found = measured_of(device, "test committed 13", slp={})
+    counts = found.compared.groupby("solver").size()
+    assert counts["slp"] == 1
+    assert counts["random"] > 3
+    assert found.beyond == 0
+    assert found.proofs["part"].tolist() == ["test committed"]
+    assert found.proofs["year"].tolist() == ["1991/92-1992/93"]
+    assert found.proofs["gap"].between(0, 5e-3).all()
+    bounds = found.data["bounds"]
+    assert replace(found, data=found.data | {"bounds": bounds.assign(bound=bounds["bound"] * 0.99)}).beyond > 0

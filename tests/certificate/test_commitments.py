@@ -1,30 +1,51 @@
 """Bounds of systems know commitments: no schedule that keeps them exceeds a bound, and it is close to the best."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from reservoir.certificate.multipliers import multipliers
 from reservoir.certificate.system import SystemProblem
+from reservoir.hydro.attributes import Counted
 from reservoir.planning.system_plan import optimise_system
 from reservoir.zoo import zoo_system
 from tests.planning.test_commitments import BOTH, two_lakes
-from tests.problems.test_systems_by_hand import GWH
+from tests.problems.test_systems_by_hand import GWH, VOLUME
 
 
-@pytest.fixture(scope="module")
-def committed():
-    plan = optimise_system(two_lakes(400), BOTH, solver="slp", horizon="record")
+def planned(system):
+    plan = optimise_system(system, BOTH, solver="slp", horizon="record")
     (batch,) = plan.problems.batches
     return batch, batch.operate(plan.solutions.position)
 
 
-def test_a_bound_is_less_by_what_a_commitment_costs(committed):
-    batch, schedule = committed
+@pytest.fixture(scope="module")
+def committed():
+    return planned(two_lakes(400))
+
+
+#: Of two lakes: what they are committed to, what is released in the years, and the years whose price it is.
+COMMITTED = {
+    "at least": ({"low": {"annual_release_hm3": 400 * VOLUME}}, [400, 1060], [1.0, 0.0]),
+    "at most": ({"low": {"most_annual_release_hm3": 900 * VOLUME}}, [550, 910], [0.0, 1.0]),
+    "turbined": ({"up": {"annual_release_hm3": 400 * VOLUME, "counts": Counted.TURBINED}}, [400, 1060], [1.0, 0.0]),
+}
+
+
+@pytest.mark.parametrize("kind", COMMITTED)
+def test_a_bound_is_less_by_what_a_commitment_costs(kind):
+    changes, years, priced = COMMITTED[kind]
+    free = two_lakes(None)
+    lakes = tuple(replace(each, **changes.get(each.name, {})) for each in free.reservoirs)
+    batch, schedule = planned(replace(free, reservoirs=lakes))
     problem, prices = SystemProblem(batch, schedule), multipliers(batch, schedule)
     assert len(prices) == 3
-    np.testing.assert_allclose(prices[2, ::12] * batch.hm3_per_m3s[0, ::12], [GWH / 1000, 0.0], rtol=1e-2, atol=1e-6)
+    of_years = np.multiply(priced, GWH / 1000)
+    np.testing.assert_allclose(prices[2, ::12] * batch.hm3_per_m3s[0, ::12], of_years, rtol=1e-2, atol=1e-6)
     bound = problem.proven(prices, 1e-3, 60.0).bound
-    assert problem.fitness == pytest.approx((400 + 2 * 1060) * GWH / 1000, rel=1e-2)  # and next to nothing below
+    earned = (years[0] + 2 * years[1]) * GWH / 1000
+    assert problem.fitness == pytest.approx(earned, rel=1e-2)  # and next to nothing below
     assert problem.fitness <= bound <= 1.01 * problem.fitness
     free = problem.proven(prices * [[1.0], [1.0], [0.0]], 1e-3, 60.0).bound
     assert free >= 1.04 * problem.fitness  # 260 at a price of 1 and 1,200 at 2
@@ -38,7 +59,7 @@ OWED = {"none": 1.0, "more is owed": 1.05, "a little more is owed": 1.0 + 1e-5}
 def test_no_schedule_that_keeps_it_is_charged_more_than_it_is_paid(committed, monkeypatch, mistake):
     batch, schedule = committed
     owed = SystemProblem._owed_hm3
-    monkeypatch.setattr(SystemProblem, "_owed_hm3", lambda self, place: OWED[mistake] * owed(self, place))
+    monkeypatch.setattr(SystemProblem, "_owed_hm3", lambda *of: OWED[mistake] * owed(*of))
     random, problem, least, kept = np.random.default_rng(1), SystemProblem(batch, schedule), np.inf, 0
     near = batch.positions_of(schedule)
     for share in (0.0, *(0.3 * random.random(40))):
@@ -82,10 +103,14 @@ def test_no_schedule_that_keeps_commitments_exceeds_a_bound_at_any_prices(of):
     batch, schedule = river(of)
     problem, best, random = SystemProblem(batch, schedule), multipliers(batch, schedule), np.random.default_rng(3)
     assert best[2:].max() > 0  # some commitment binds
-    other = best * random.uniform(0.5, 1.5, best.shape)
-    other[2:] += random.normal(0.0, best[2:].max(), best[2:].shape)  # some below 0, others in each step
+    below, uneven, other = best.copy(), best.copy(), best * random.uniform(0.5, 1.5, best.shape)
+    below[2:] = np.where(best[2:] > 0, best[2:], -best[2:].max())
+    for row, (place, _) in enumerate(problem.committed, 2):  # all of a year in the step that releases least
+        release, price = (each.reshape(-1, 12) for each in (schedule.of_reservoirs[place].release_m3s, best[row]))
+        least = release == release.min(axis=1, keepdims=True)
+        uneven[row] = (price.sum(axis=1, keepdims=True) * least / least.sum(axis=1, keepdims=True)).ravel()
     fitness = [float(batch.fitness_of(each)[0]) for each in keeping(batch, schedule, 200, 4)]
-    bounds = [problem.proven(prices, 1e-3, 600.0).bound for prices in (best, other)]
+    bounds = [problem.proven(prices, 1e-3, 600.0).bound for prices in (best, below, uneven, other)]
     assert len(fitness) > 10
     assert max(fitness) <= min(bounds)
     assert bounds[0] <= problem.fitness + MOST_OVER * problem.size

@@ -109,3 +109,15 @@ def test_any_solver_can_be_tried_on_functions(call, tmp_path, monkeypatch):
     call("bench", "functions", *asked)
     assert (tmp_path / "reports" / "bench" / "functions-clpso-sequential-cpu" / "runs.csv").exists()
     assert "does not solve functions" in call("bench", "functions", "--solver", "dp", status=2).err
+
+
+def test_a_small_river_with_commitments_is_benched(call, monkeypatch, device, tmp_path):
+    from reservoir.bench import proof
+    from reservoir.zoo import zoo_system
+
+    monkeypatch.setattr(proof, "SYSTEM_SOLVERS", {"slp": {}})
+    monkeypatch.setattr(proof, "zoo_system", lambda number, *years, **how: zoo_system(4, *years, reservoirs=2, **how))
+    shared = ("--quick", "--part", "tuning", "--years", "1", "--solvers", "lshade-sequential")
+    call("bench", "proof", *shared, "--committed", "1", "--prove-seconds", "5", "--gap", "1e-2", "--out", "b")
+    made = (tmp_path / "b" / "years.csv").read_text(encoding="utf-8")
+    assert "tuning committed,0" in made

@@ -64,6 +64,23 @@ def test_two_reservoirs_keep_it_together(call, tmp_path):
     assert [row["missing_release_hm3"] for row in years] == ["0.000000"] * 4
 
 
+def test_a_licence_of_what_is_turbined_is_planned(call, typed, tmp_path):
+    record = typed(500)
+    licence = 'annual_release_hm3 = 590\nmost_annual_release_hm3 = {}\ncounts = "{}"\n'
+    (tmp_path / "lake.toml").write_text(SMALL + "\n[commitments]\n" + licence.format(640, "turbined"), encoding="utf-8")
+    shown = call("plan", *record, "--horizon", "record", "--solver", "dp", "--no-figures", "--out", "p").out
+    assert "The annual release is kept in 4 of 4 years." in shown
+    assert "The largest annual release is kept in 4 of 4 years." in shown
+    for row in rows_of(tmp_path / "p/summary.csv"):
+        assert row["missing_release_hm3"] == row["excess_release_hm3"] == "0.000000"
+    assert 'counts = "turbined"' in (tmp_path / "p/reservoir.toml").read_text(encoding="utf-8")
+    for volume, counts, problem in ((400, "turbined", "is more than may be released"), (640, "spilled", "counts")):
+        (tmp_path / "lake.toml").write_text(
+            SMALL + "\n[commitments]\n" + licence.format(volume, counts), encoding="utf-8"
+        )
+        assert problem in call("check", *record, status=2).err
+
+
 def test_who_does_not_know_it_says_who_does(call, typed):
     refused = call("validate", *typed(500), status=2).err
     assert "validate does not know the annual release" in refused

@@ -20,7 +20,7 @@ OF_STEPS = {"first_day"}
 #: Of schedules with a step that has too little water for its minimum release.
 OF_LITTLE_WATER = {"missing_m3s"}
 #: Of plans with `--prove`, and of reservoirs with commitments.
-OF_FEW = {"proven_bound", "proven_gap", "missing_release_hm3"}
+OF_FEW = {"proven_bound", "proven_gap", "missing_release_hm3", "excess_release_hm3"}
 
 
 def head_of(path) -> list[str]:

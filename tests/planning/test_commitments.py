@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.hydro.attributes import YearEnd
+from reservoir.hydro.attributes import Counted, YearEnd
 from reservoir.hydro.calendar import Calendar, CalendarKind
 from reservoir.hydro.commitments import committed_hm3, missing_hm3, unkeepable
 from reservoir.hydro.curves.curve import Table
@@ -21,6 +21,7 @@ from reservoir.hydro.system_check import SystemCheck
 from reservoir.planning.comparison import compare
 from reservoir.planning.plan import optimise
 from reservoir.planning.proof import prove_plan
+from reservoir.planning.sentences import shortfalls
 from reservoir.planning.simulation import simulate
 from reservoir.planning.system_plan import optimise_system
 from reservoir.planning.tradeoff import tradeoff
@@ -70,6 +71,44 @@ def test_a_record_gives_up_what_its_commitment_costs(solver):
     assert "missing_release_hm3" not in free.summary()
 
 
+@pytest.mark.parametrize("solver", ["dp", "lshade"])
+def test_a_licence_keeps_water_for_another_year(solver):
+    licensed = committed(None, most_annual_release_hm3=1000 * VOLUME)
+    plan = optimise(licensed, TWO, solver=solver, horizon="record")
+    assert released(plan) == pytest.approx([460, 1000], abs=1e-2)
+    assert released(plan)[1] <= 1000
+    assert plan.violation.tolist() == [0, 0]
+    assert str(plan.notes[-1]) == "The largest annual release is kept in 2 of 2 years."
+    assert plan.summary()["excess_release_hm3"].tolist() == [0, 0]
+    assert "missing_release_hm3" not in plan.summary()
+
+
+def test_more_than_a_licence_is_released_by_the_least_and_said():
+    plan = optimise(committed(None, most_annual_release_hm3=400 * VOLUME), record(100.0, [1.0]), solver="dp")
+    assert released(plan) == pytest.approx([700], rel=1e-5)  # 1,200 flow in, 500 are stored
+    assert plan.violation.sum() == pytest.approx(300 / 400, rel=1e-4)
+    assert plan.impossible_problems.tolist() == [True]
+    assert (
+        str(plan.notes[-1])
+        == "The largest annual release is kept in 0 of 1 year; most is beyond it in 2001, 777.6 hm³."
+    )
+    assert any(
+        "the annual release is 777.6 hm³ more than its most, 1,037 hm³" in str(each) for each in shortfalls(plan)
+    )
+
+
+def test_what_is_turbined_may_count_alone():
+    plan = optimise(committed(400, counts=Counted.TURBINED), TWO, solver="dp", horizon="record")
+    assert released(plan) == pytest.approx([400, 1060], abs=1e-2)
+    spilling = {"counts": Counted.TURBINED, "turbines": 30.0, "most_annual_release_hm3": 370 * VOLUME}
+    run = simulate(committed(365, **spilling), TWO, np.full((2, 12), 40.0))  # of which 30 are turbined
+    assert run.operation.violation_sum == pytest.approx([5 / 365] * 2)
+    released_counts = replace(run.reservoir, counts=Counted.RELEASED)
+    assert simulate(released_counts, TWO, np.full((2, 12), 40.0)).operation.violation_sum == pytest.approx(
+        [110 / 370] * 2
+    )
+
+
 def test_a_commitment_that_does_not_bind_changes_nothing():
     loose = optimise(committed(250), TWO, solver="dp", horizon="record")
     assert released(loose) == pytest.approx([260, 1200], abs=1e-6)
@@ -102,6 +141,18 @@ def test_a_proof_knows_what_a_commitment_leaves_in_store():
     assert bound.gap.min() >= 0
     cost = 600 * (VALUE * VOLUME - np.array([1, 2]) * GWH / 1000)  # of water that is released for less than it is worth
     assert free.bound - bound.bound == pytest.approx(cost, rel=1e-2)
+
+
+def test_a_proof_knows_what_a_licence_keeps_in_store():
+    lasting = {"year_end": YearEnd.VALUED, "end_value_gwh_per_hm3": 1e-5}
+    bound, free = (
+        prove_plan(optimise(committed(None, **most, **lasting), TWO, solver="dp"), 5e-3, device="host")
+        for most in ({"most_annual_release_hm3": 600 * VOLUME}, {})
+    )
+    assert bound.worst_gap <= 5.1e-3
+    assert bound.gap.min() >= 0
+    cost = 380 * (np.array([1, 2]) * GWH / 1000 - 1e-5 * VOLUME)  # of 500 + 480 that there are
+    assert free.bound - bound.bound == pytest.approx(cost, rel=2e-2)
 
 
 SLOPE = Table((0.0, 1000.0 * VOLUME), (125.0, 126.0))
@@ -163,6 +214,21 @@ def test_it_is_proven_that_a_system_cannot_keep_it():
     assert plan.by_reservoir_columns()["missing_release_hm3"].sum() == pytest.approx(540 * VOLUME, rel=1e-5)
 
 
+def test_it_is_proven_that_a_system_releases_more_than_it_may():
+    free = two_lakes(None)
+    lower = replace(free.reservoirs[1], most_annual_release_hm3=200 * VOLUME)
+    licensed = replace(free, reservoirs=(free.reservoirs[0], lower))
+    plan = optimise_system(licensed, BOTH, solver="slp", horizon="record")
+    (misses,) = plan.infeasible.values()
+    assert misses.least_hm3 == pytest.approx(50 * VOLUME, rel=1e-4)  # 1,460 less 1,010 that are stored, and 400
+    told = " ".join(map(str, plan.notes))
+    assert "more than its annual release may be" in told
+    assert "Fix: raise most_annual_release of low" in told
+    assert plan.by_reservoir_columns()["excess_release_hm3"].sum() == pytest.approx(50 * VOLUME, rel=1e-3)
+    joint = simulate(licensed, BOTH, {"up": np.full((2, 12), 30.0), "low": np.full((2, 12), 30.0)})
+    assert any("low: more than the largest annual release by 414.7 hm³" in each for each in joint.shortfalls())
+
+
 def test_given_releases_are_measured_against_it():
     run = simulate(committed(400), TWO, np.full((2, 12), 30.0))
     assert run.operation.violation_sum == pytest.approx([40 / 400] * 2)
@@ -213,6 +279,7 @@ def test_who_does_not_know_it_refuses():
         ({"tier_month": 3}, "says when a level decides, but there are no levels"),
         ({"annual_release_hm3": 4000.0}, "is more than can be released"),
         ({"annual_release_hm3": 0.0}, "is out of range"),
+        ({"annual_release_hm3": 400.0, "most_annual_release_hm3": 300.0}, "is more than may be released"),
     ],
 )
 def test_contradictions_are_refused(changes, problem):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.commitments import counts_turbined
 from reservoir.solvers.settings import FirstPositionsSettings, ThreadSettings, number
 from reservoir.solvers.slp.highs import Solved, maximised
 from reservoir.solvers.slp.program import linear_programs
@@ -125,7 +126,8 @@ def successive(
 ) -> None:
     """Improve schedules until programs near them do no better; `progress` is told how many years are left."""
     programs, box = _Programs(schedules, settings.workers), np.full(len(schedules.batch), settings.box)
-    left, splits = np.arange(len(schedules.batch)), any(link.is_split for link in schedules.batch.system.links)
+    left, system = np.arange(len(schedules.batch)), schedules.batch.system
+    splits = any(link.is_split for link in system.links) or any(map(counts_turbined, system.reservoirs))
     idle = np.zeros(len(schedules.batch), np.int64)
     for round_ in range(settings.most_programs):
         before = schedules.fitness[left]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.attributes import YearEnd
-from reservoir.hydro.commitments import is_committed, least_hm3
+from reservoir.hydro.commitments import LEAST, MOST, counts_turbined, sides, surely_hm3
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.horizon_limits import with_ends
 from reservoir.hydro.limits import Limits
@@ -28,12 +28,13 @@ from reservoir.solvers.slp.program import Builder, Columns
 
 Places = NDArray[np.intp]
 #: What may be missed, each with a column a step.
-BELOW, ABOVE, RELEASE, WITHDRAWAL, COMMITMENT = KINDS = (
+BELOW, ABOVE, RELEASE, WITHDRAWAL, COMMITMENT, LICENCE = KINDS = (
     "storage below",
     "storage above",
     "minimum release",
     "withdrawal",
     "annual release",
+    "largest annual release",
 )
 #: Points of a curve between which it is taken to change no more than between neighbours.
 _POINTS = 257
@@ -132,7 +133,8 @@ def _reservoir(
     least_lost, most_lost = lost_between(limits)
     gained = volume * limits.net_inflow_m3s
     ends = (storage[1:], 1.0), (below, -1.0), (beyond, 1.0), (storage[:-1], -1.0)
-    missed = *missed, _committed(made, years, place, release, most_release)
+    counted = turbined if counts_turbined(years.system.reservoirs[place]) else release
+    missed = *missed, *(_committed(made, years, place, counted, most_release, side) for side in (LEAST, MOST))
     balance = made.rows(gained - most_lost, gained - least_lost, *ends, (release, 1.0), (short, -1.0))
     made.add(balance[1:], below[:-1], 1.0)
     made.add(balance[1:], beyond[:-1], -1.0)
@@ -141,17 +143,19 @@ def _reservoir(
     return _Water(Columns(storage, release, turbined, release[:0]), missed)
 
 
-def _committed(made: Builder, years: SystemYears, place: int, release: Places, most_release: FloatArray) -> Places:
-    """Columns of what is missing, in its last step, of the least that a water year is committed to; of others none."""
+def _committed(
+    made: Builder, years: SystemYears, place: int, counted: Places, most_release: FloatArray, side: float
+) -> Places:
+    """Columns of what is missing, in its last step, of what a water year is surely committed to; of others none."""
     reservoir = years.system.reservoirs[place]
-    if not is_committed(reservoir):
-        return release[:0]
-    each, least = reservoir.step.per_year, least_hm3(reservoir)
+    if side not in sides(reservoir):
+        return counted[:0]
+    each, volume = reservoir.step.per_year, surely_hm3(reservoir, side)
     last = np.arange(years.steps) % each == each - 1
-    missing = made.columns(years.steps, 0.0, np.where(last, least, 0.0), -1.0)
-    most = most_release.reshape(len(years), -1, each).sum(axis=-1)
-    rows = made.rows(least, most + least, (missing[last], 1.0))
-    made.add(np.repeat(rows, each), release, 1.0)
+    most = most_release.reshape(len(years), -1, each).sum(axis=-1) + volume
+    missing = made.columns(years.steps, 0.0, np.where(last, volume if side == LEAST else most.max(), 0.0), -1.0)
+    rows = made.rows(side * volume, most, (missing[last], 1.0))
+    made.add(np.repeat(rows, each), counted, side)
     return missing
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.benefit import stage_benefit
-from reservoir.hydro.commitments import committed_hm3, is_committed
+from reservoir.hydro.commitments import committed_hm3, counts_turbined, sides
 from reservoir.hydro.elementwise import curve_value, mean
 from reservoir.hydro.rows import CAPACITY, DEAD, HM3_PER_M3S, INFLOW, PER_MISSING, UNLIMITED, filled_years
 from reservoir.hydro.step import violation_scale
@@ -300,23 +300,24 @@ def _reservoir(of: _System, place: int) -> Columns:
         made.rows(down, up, (releases[1:], 1.0), (releases[:-1], -1.0))
     links = [link for link in of.batch.system.links if link.source == of.batch.system.names[place]]
     turbined = releases[:0]
-    if any(link.is_split for link in links):
+    if any(link.is_split for link in links) or counts_turbined(of.batch.system.reservoirs[place]):
         turbined = _turbined(of, steps, storages, releases)
     columns = Columns(storages, releases, turbined, made.columns(count, -np.inf, steps.most_mw, steps.per_mw))
     _balance(of, place, columns)
-    if is_committed(of.batch.system.reservoirs[place]):
-        _commitments(of, place, columns)
+    _commitments(of, place, columns)
     return columns
 
 
 def _commitments(of: _System, place: int, columns: Columns) -> None:
-    """What water years release of what they are committed to at the levels of the schedule; less costs the penalty."""
+    """What water years release of what they are committed to at the levels of the schedule; misses cost penalties."""
     reservoir, volume = of.batch.system.reservoirs[place], of.steps[place].rows.rows[HM3_PER_M3S]
-    wanted = committed_hm3(reservoir, of.schedule.of_reservoirs[place].storage_hm3)
-    years = wanted.shape[1]
-    short = of.made.columns(years, 0.0, np.inf, -of.batch.penalty / np.maximum(wanted, 1e-9))
-    rows = of.made.rows(wanted * (1.0 + _ROOM), np.inf, (short, 1.0))
-    of.made.add(np.repeat(rows, of.batch.steps // years), columns.release, volume)
+    counted = columns.turbined if counts_turbined(reservoir) else columns.release
+    for side in sides(reservoir):
+        wanted = committed_hm3(reservoir, of.schedule.of_reservoirs[place].storage_hm3, side)
+        years = wanted.shape[1]
+        short = of.made.columns(years, 0.0, np.inf, -of.batch.penalty / np.maximum(wanted, 1e-9))
+        rows = of.made.rows(wanted * (side + _ROOM), np.inf, (short, 1.0))
+        of.made.add(np.repeat(rows, of.batch.steps // years), counted, side * volume)
 
 
 def _turbined(
