@@ -60,7 +60,7 @@ def require_uncommitted(reservoir: Reservoir | System, who: str) -> None:
     names = [each.name for each in every if is_committed(each)]
     if names:
         problem = f"{who} not know the annual release of {', '.join(names)}"
-        mend = "leave out [commitments] here; `reservoir plan`, `simulate` and `compare` know it"
+        mend = "leave out [commitments] here; `reservoir plan`, `simulate`, `compare` and `validate` know it"
         raise InputError(problem, "a reservoir without [commitments]", mend, column="commitments")
 
 

@@ -77,7 +77,9 @@ def keeping_commitments(
 
 
 def within_commitments(problems: RecordProblems, positions: Sequence[FloatArray] | FloatArray) -> RecordProblems:
-    """Problems of a system within the room that its commitments leave around positions."""
+    """Problems of a system within the room that its commitments leave around positions; without any, as they are."""
+    if not any(map(is_committed, problems.model.system.reservoirs)):
+        return problems
     batches = list[Any]()
     for batch, position in zip(problems.batches, problems.split(positions), strict=True):
         years, operation = batch, batch.operate(position)  # type: Any, Any
@@ -171,9 +173,9 @@ def bounded_by_commitments(batch: ReservoirYears) -> ReservoirYears:
     most_gain, least_gain = gains
     lower, upper = limits.storage_lower_hm3.copy(), limits.storage_upper_hm3.copy()
     ends = range(each - 1, limits.steps, each)
-    lowest, highest = limits.start_lower, limits.start_upper
+    lowest, highest = limits.start_lower, limits.start_upper  # type: Any, Any
     for year, end in enumerate(ends):
-        bounds: Any = (lower[:, end].copy(), upper[:, end].copy())
+        bounds = lower[:, end].copy(), upper[:, end].copy()
         highest = upper[:, end] = np.clip(highest + most_gain[:, year], *bounds)
         lowest = lower[:, end] = np.clip(lowest + least_gain[:, year], bounds[0], highest)
     for year, end in reversed([*enumerate(ends)][1:]):

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, ReservoirError
-from reservoir.hydro.commitments import require_uncommitted
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import YEAR, Horizon
@@ -30,6 +29,7 @@ from reservoir.planning.checks import (
     sum_of,
     system_checks,
 )
+from reservoir.planning.commitments import keeping_commitments, within_commitments
 from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
 from reservoir.planning.planned_record import feasible_problems
 from reservoir.planning.solving import (
@@ -81,9 +81,9 @@ def validate_horizon(
     InputError
         If no engine of the horizon has one of the settings; as `optimise`.
     """
-    require_uncommitted(reservoir, "validate does")
     require_settings(able_solvers(), options or {}, f"plans the horizon {horizon}")
     plan = optimise(reservoir, inflow, solver=HOST_REFERENCE, horizon=horizon, progress=progress)
+    problems, _ = keeping_commitments(plan.problems, progress)
     checks = plan_checks(replace(plan, references=Solutions.of([])))  # the reference has none of its own
     feasible = plan.feasible_problems
     for name in able_solvers():
@@ -91,7 +91,7 @@ def validate_horizon(
             continue
         settings = {each: value for each, value in (options or {}).items() if each in settings_of(name)}
         call: dict[str, Any] = {"solver": name, "seed": seed, "device": device, **settings}
-        one, again = (solve(plan.problems.each, progress=partial(progress, name), **call) for _ in range(2))
+        one, again = (solve(problems.each, progress=partial(progress, name), **call) for _ in range(2))
         checks.append(Check(f"{name}: sum of relative violations", float(one.violation[feasible].sum()), 0.0))
         if feasible.any():
             most = REFERENCE_GAP if name in REFERENCE_SOLVERS else SWEPT_GAP
@@ -161,17 +161,17 @@ def validate(
     checks : list of Check
         What of all that can be checked here; see `not_checked` for the rest.
     """
-    require_uncommitted(reservoir, "validate does")
     settings = dict(options or {})
 
     def run(solver: str, seed: int, device: str | None) -> Solutions:
         stage = partial(progress, f"{solver}, seed {seed}")
-        return solve(plan.problems.each, solver=solver, seed=seed, device=device, progress=stage, **settings)
+        return solve(problems.each, solver=solver, seed=seed, device=device, progress=stage, **settings)
 
     # The engines that are compared are made for years, whatever horizon the reservoir is planned with.
     plan = optimise(
         reservoir, inflow, horizon=YEAR, seed=seed, device=device, engine_only=True, progress=progress, **settings
     )
+    problems, _ = keeping_commitments(plan.problems, progress)
     engine, feasible, references = plan.solutions.solver, plan.feasible_problems, plan.references
     # Other seeds than the device's: with the same, both engines would draw the same numbers.
     sequential = [run(FALLBACK_SOLVER, seed + runs + number, None) for number in range(runs)]
@@ -189,7 +189,7 @@ def validate(
         checks.append(Check("dp against an independent program", abs(total / reference_gwh - 1), TOTAL_GAP))
     again = run(engine, seed, device)
     if on_device(plan) and references.solver != HOST_REFERENCE:  # which certifies plans, where it runs
-        best = solve(plan.problems.each, solver=HOST_REFERENCE, progress=partial(progress, HOST_REFERENCE))
+        best = solve(problems.each, solver=HOST_REFERENCE, progress=partial(progress, HOST_REFERENCE))
         gap = float(relative_gap(references, best).max())
         checks.append(Check(f"{references.solver} against {HOST_REFERENCE}, worst year", gap, REFERENCE_GAP))
     if on_device(plan):
@@ -282,10 +282,10 @@ def validate_system(
     InputError
         If none of the engines has one of the settings; as `optimise_system`.
     """
-    require_uncommitted(system, "validate does")
     here = [usable(name) for name in _OF_SYSTEMS]
     require_settings(here, options or {}, "is compared")
     plan = optimise_system(system, inflows, horizon=horizon, seed=seed, device=device, progress=progress)
+    problems = within_commitments(plan.problems, plan.solutions.position)
     able = np.asarray(plan.solutions.violation == 0)
     compared = _References(plan.problems, plan.solutions, able, np.zeros(len(able), bool))
     checks, left, engines = system_checks(plan), [NOT_OF_SYSTEMS], dict[str, list[Solutions]]()
@@ -294,14 +294,14 @@ def validate_system(
 
         def run(seed: int, name: str = name, settings: Mapping[str, Any] = settings) -> Solutions:
             stage = partial(progress, f"{name}, seed {seed}")
-            return solve(plan.problems.each, solver=name, seed=seed, device=device, progress=stage, **settings)
+            return solve(problems.each, solver=name, seed=seed, device=device, progress=stage, **settings)
 
         engines[name] = [run(seed + number) for number in range(runs)]
         different = _different(engines[name][0], run(seed))
         checks.append(Check(f"{name}: problems with different results for the same seed", different, 0))
     checks += _runs_checks(compared, engines, "auto")
     try:
-        joint = solve(plan.problems.each, solver=usable(_JOINT), device=device, progress=partial(progress, _JOINT))
+        joint = solve(problems.each, solver=usable(_JOINT), device=device, progress=partial(progress, _JOINT))
         gap = float(np.abs(relative_gap(joint, plan.solutions)[able]).max(initial=0.0))
         checks.append(Check(f"auto against {_JOINT}, worst problem (absolute value)", gap, YEAR_GAP))
     except InputError as refused:

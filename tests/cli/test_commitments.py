@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from reservoir.planning import validation
 from tests.io.small_reservoir import SMALL
 from tests.io.two_dams import wide, write_two
 
@@ -81,7 +82,14 @@ def test_a_licence_of_what_is_turbined_is_planned(call, typed, tmp_path):
         assert problem in call("check", *record, status=2).err
 
 
+@pytest.mark.device
+def test_engines_are_validated_where_it_is_kept(call, typed, monkeypatch):
+    monkeypatch.setattr(validation, "able_solvers", lambda: ["dp", "lshade"])
+    shown = call("validate", *typed(600), "--horizon", "record", "--no-zoo", status=0).out
+    assert "lshade against dp, worst problem" in shown
+
+
 def test_who_does_not_know_it_says_who_does(call, typed):
-    refused = call("validate", *typed(500), status=2).err
-    assert "validate does not know the annual release" in refused
-    assert "`reservoir plan`, `simulate` and `compare` know it" in refused
+    refused = call("tradeoff", *typed(500), "--between", "energy,firm-power", status=2).err
+    assert "tradeoff does not know the annual release" in refused
+    assert "`reservoir plan`, `simulate`, `compare` and `validate` know it" in refused
